@@ -1,0 +1,67 @@
+package pathlock
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold is the default fold of lock keys: two names that a case-insensitive or
+// space-padding collation holds equal meet in one slot. It applies Unicode's
+// canonical caseless matching (The Unicode Standard, section 3.13, D145),
+// composes the result (NFC) and drops trailing spaces. A name of nothing but
+// spaces becomes one space.
+//
+// Only lock keys are folded, never the data. Folding too much costs a false
+// conflict; folding less than the database's collation does lets two requests
+// run into the unique index at once.
+func Fold(name string) string {
+	if isFolded(name) {
+		return name
+	}
+	// A Caser has state, so that one per call is the safe way to have one.
+	folded := norm.NFC.String(cases.Fold().String(norm.NFD.String(name)))
+	if trimmed := strings.TrimRight(folded, " "); trimmed != "" {
+		return trimmed
+	}
+	return " "
+}
+
+// isFolded reports that Fold would change nothing, for the names that most
+// trees consist of: printable ASCII without capitals and trailing spaces.
+func isFolded(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
+			return false
+		}
+	}
+	return !strings.HasSuffix(name, " ")
+}
+
+// FoldNothing is for databases whose collation tells all names apart: every
+// name is its own lock key.
+func FoldNothing(name string) string { return name }
+
+// foldPath applies fold to every name of p. A fold that makes a name empty or
+// puts a slash into it would let claims meet on nodes that nobody asked for: that is refused.
+func foldPath(p Path, fold func(string) string) (Path, error) {
+	changed := false
+	for name := range p.Names() {
+		folded := fold(name)
+		if folded == "" || strings.Contains(folded, "/") {
+			return Path{}, fmt.Errorf("%w: the fold turns the name %q into %q", ErrInvalidPath, abridge(name), abridge(folded))
+		}
+		changed = changed || folded != name
+	}
+	if !changed {
+		return p, nil
+	}
+	var b strings.Builder
+	for name := range p.Names() {
+		b.WriteByte('/')
+		b.WriteString(fold(name))
+	}
+	return Path{b.String()}, nil
+}

@@ -1,0 +1,35 @@
+package pathlock
+
+import (
+	"crypto/rand"
+	"log/slog"
+)
+
+// Owner identifies who holds: everything acquired under one [Scope] in one
+// tree belongs to one owner and never conflicts with itself. It is random and
+// unguessable, because whoever knows it can release what it holds; show
+// [Owner.Short] where people or logs read it.
+type Owner string
+
+// newOwner returns an owner that no other process has.
+func newOwner() Owner { return Owner(rand.Text()) }
+
+// Short returns the first characters of o: enough to recognise it, too little to use it.
+func (o Owner) Short() string {
+	const shown = 6
+	if len(o) <= shown {
+		return string(o)
+	}
+	return string(o[:shown]) + "…"
+}
+
+// LogValue implements [slog.LogValuer], so that an owner is never logged whole.
+func (o Owner) LogValue() slog.Value { return slog.StringValue(o.Short()) }
+
+// GrantID identifies one request for a grant, and then the grant. The locker makes it
+// anew for every request that it sends to a store, so that a request which is sent
+// twice because its reply was lost is answered, and counted, once.
+type GrantID string
+
+// newGrantID returns an id that no other request of the owner has.
+func newGrantID() GrantID { return GrantID(rand.Text()[:16]) }

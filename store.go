@@ -1,0 +1,115 @@
+package pathlock
+
+import (
+	"context"
+	"time"
+)
+
+// Store is what a lock store implements, and store/storetest checks. A store
+// knows nothing of re-entry, contexts or background renewal: a [Locker] adds those.
+//
+// Every method may be called by any number of goroutines. A method that
+// cannot reach the store, or is told by it that it cannot serve, returns an
+// error that matches [ErrUnavailable].
+type Store interface {
+	// Acquire grants the whole of req, or nothing, in one atomic step.
+	//
+	// It waits for at most req.Wait, in order of arrival: a request waits for
+	// those holders that it conflicts with, and for those earlier waiters that it conflicts
+	// with. An owner that already holds something in the tree is not kept back by waiters,
+	// and where it would close a cycle of owners who wait for each other it gets a
+	// [*DeadlockError] at once.
+	//
+	// When the time is up it returns a [*ConflictError], which also matches the
+	// context's error if it was the context's deadline that ended the wait. When ctx is
+	// cancelled it returns an error that matches ctx.Err(). After any error nothing is held and
+	// nothing is queued; where the store could not be told so, the lease sees to it.
+	//
+	// A second call with the same owner and grant id is answered with the same grant.
+	Acquire(ctx context.Context, req Acquisition) (Grant, error)
+
+	// Release gives back one grant. What other grants of the owner need stays
+	// held. It returns an error that matches [ErrNotHeld], and changes nothing, if there is no such grant.
+	Release(ctx context.Context, tree Tree, owner Owner, id GrantID) error
+
+	// Renew makes each owner's lease in the tree last from now for at least the given time;
+	// it never shortens one. It returns the owners that hold nothing in the tree (any more).
+	Renew(ctx context.Context, tree Tree, leases []Lease) (lost []Owner, err error)
+
+	// Snapshot returns who holds and who waits in a tree at one instant.
+	Snapshot(ctx context.Context, tree Tree) (Snapshot, error)
+
+	// Trees returns the trees in which somebody holds or waits, in no particular order.
+	Trees(ctx context.Context) ([]Tree, error)
+
+	// ForceRelease takes away everything that owner holds, and its places in the
+	// queue, in the tree. It returns an error that matches [ErrNotHeld] if there is nothing.
+	ForceRelease(ctx context.Context, tree Tree, owner Owner) error
+
+	// Ping reports whether the store can serve.
+	Ping(ctx context.Context) error
+}
+
+// Acquisition is one request to a [Store].
+type Acquisition struct {
+	Tree Tree
+	// Owner asks, and will hold.
+	Owner Owner
+	// Grant is the id of this request and of the grant that it leads to.
+	Grant GrantID
+	// Gate asks for the tree's gate: the whole tree, exclusively. Claims may be empty then.
+	Gate bool
+	// Claims is a claim set: normalised by [Normalize], of folded paths.
+	Claims []Claim
+	// Lease is how long the owner's holds in this tree live from the moment of the
+	// grant unless renewed; positive. All grants of an owner in a tree share
+	// one lease, which never gets shorter.
+	Lease time.Duration
+	// Wait is how long to wait at most; 0 means not at all.
+	Wait time.Duration
+	// Note says what for, for people who look at the locks.
+	Note string
+	// Waiting, where not nil, is called once when the request has taken its
+	// place in the queue and begins to wait. It must not block.
+	Waiting func()
+}
+
+// Grant is a store's answer to an [Acquisition].
+type Grant struct {
+	// Fence grows strictly with every grant in a tree, over the tree's whole life.
+	Fence uint64
+}
+
+// Lease asks for the renewal of one owner's lease.
+type Lease struct {
+	Owner Owner
+	// For is how long the lease is to last from now.
+	For time.Duration
+}
+
+// Snapshot is what a tree's lock table held at one instant.
+type Snapshot struct {
+	Tree Tree `json:"tree"`
+	// Fence is the last fence given out, 0 if none is on record.
+	Fence uint64 `json:"fence"`
+	// Holders has one entry per grant, in order of their fences.
+	Holders []Hold `json:"holders"`
+	// Waiters has one entry per queued request, in order of arrival.
+	Waiters []Hold `json:"waiters"`
+}
+
+// Hold is one grant, or one queued request, in a [Snapshot].
+type Hold struct {
+	Owner Owner `json:"owner"`
+	// Gate is set if the tree's gate is held or asked for.
+	Gate bool `json:"gate"`
+	// Claims is the normalised claim set, in folded paths.
+	Claims []Claim `json:"claims"`
+	Note   string  `json:"note"`
+	// Fence is the grant's; 0 while the request waits.
+	Fence uint64 `json:"fence"`
+	// Since is when the grant was made or the wait began, Until when the
+	// lease or the wait ends; both by the store's clock.
+	Since time.Time `json:"since"`
+	Until time.Time `json:"until"`
+}

@@ -1,0 +1,58 @@
+package pathlock
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxTreeBytes is the longest namespace or id of a [Tree], in bytes.
+const MaxTreeBytes = 255
+
+// Tree is a lock domain: one tree of nodes whose claims can conflict. Claims
+// on different trees never do. Two equal Trees are ==.
+type Tree struct {
+	namespace string
+	id        string
+}
+
+// NewTree returns the tree called id in a namespace, such as ("testplan",
+// "plan-001"). The namespace keeps the trees of different applications, or of
+// different kinds within one application, apart on one lock store. Any text
+// will do for either; stores encode it.
+//
+// An empty part, one longer than [MaxTreeBytes], invalid UTF-8 and control
+// characters give an error that matches [ErrInvalidTree].
+func NewTree(namespace, id string) (Tree, error) {
+	for _, part := range []struct{ what, value string }{{"namespace", namespace}, {"id", id}} {
+		switch v := part.value; {
+		case v == "":
+			return Tree{}, fmt.Errorf("%w: empty %s", ErrInvalidTree, part.what)
+		case len(v) > MaxTreeBytes:
+			return Tree{}, fmt.Errorf("%w: the %s %q is %d bytes long, at most %d are allowed", ErrInvalidTree, part.what, abridge(v), len(v), MaxTreeBytes)
+		case !utf8.ValidString(v):
+			return Tree{}, fmt.Errorf("%w: the %s %q is not valid UTF-8", ErrInvalidTree, part.what, v)
+		}
+		for _, r := range part.value {
+			if unicode.IsControl(r) {
+				return Tree{}, fmt.Errorf("%w: the %s %q contains a control character", ErrInvalidTree, part.what, part.value)
+			}
+		}
+	}
+	return Tree{namespace, id}, nil
+}
+
+// Namespace returns the first argument of [NewTree].
+func (t Tree) Namespace() string { return t.namespace }
+
+// ID returns the second argument of [NewTree].
+func (t Tree) ID() string { return t.id }
+
+// IsZero reports whether t is the zero Tree, which no lock can be taken in.
+func (t Tree) IsZero() bool { return t == Tree{} }
+
+// String returns namespace and id for people to read: "testplan/plan-001".
+func (t Tree) String() string { return t.namespace + "/" + t.id }
+
+// MarshalText implements [encoding.TextMarshaler] with the form of [Tree.String].
+func (t Tree) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
