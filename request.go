@@ -1,0 +1,112 @@
+package pathlock
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Limits of a [Request], so that no caller can make the store work without bound.
+const (
+	// MaxNodes is the number of nodes that one claim set may have after [Normalize].
+	MaxNodes = 4096
+	// MaxNoteBytes is the longest [Request.Note].
+	MaxNoteBytes = 512
+	// MinLease is the shortest lease: shorter ones end before a renewal can arrive.
+	MinLease = 10 * time.Millisecond
+)
+
+// NoWait as [Request.Wait] makes an acquisition fail at once where others hold what is asked for.
+const NoWait time.Duration = -1
+
+// Request states everything that a piece of work needs in one tree. It is
+// granted whole or not at all.
+type Request struct {
+	Tree Tree
+	// Claims are the nodes and modes. Intentions on the ancestors need not be
+	// stated. The order does not matter.
+	Claims []Claim
+	// Gate asks for the tree's gate: the whole tree, exclusively. Claims add nothing to it.
+	Gate bool
+	// Wait is how long to wait for others at most; 0 is the locker's default,
+	// [NoWait] is not at all. The context's deadline bounds the wait too.
+	Wait time.Duration
+	// Lease is how long the hold outlives the last sign of life of this
+	// process; 0 is the locker's default. It is renewed while the lock is held.
+	Lease time.Duration
+	// Note says what for. Those who collide with the lock are shown it.
+	Note string
+}
+
+// asked is a request made ready: defaults filled in, everything checked, claims folded.
+type asked struct {
+	Request
+	// folded[i] is Claims[i] with its path folded.
+	folded []Claim
+}
+
+// prepare checks a request and fills in the locker's defaults.
+func (l *Locker) prepare(req Request) (asked, error) {
+	if req.Wait == 0 {
+		req.Wait = l.wait
+	}
+	if req.Lease == 0 {
+		req.Lease = l.lease
+	}
+	switch {
+	case req.Tree.IsZero():
+		return asked{}, fmt.Errorf("%w: the request names no tree", ErrInvalidTree)
+	case len(req.Claims) == 0 && !req.Gate:
+		return asked{}, fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
+	case len(req.Claims) > MaxNodes:
+		return asked{}, fmt.Errorf("%w: %d claims, at most %d nodes are allowed", ErrInvalidRequest, len(req.Claims), MaxNodes)
+	case req.Wait < 0 && req.Wait != NoWait:
+		return asked{}, fmt.Errorf("%w: negative wait %v", ErrInvalidRequest, req.Wait)
+	case req.Lease < MinLease:
+		return asked{}, fmt.Errorf("%w: lease %v, at least %v is needed", ErrInvalidRequest, req.Lease, MinLease)
+	case len(req.Note) > MaxNoteBytes:
+		return asked{}, fmt.Errorf("%w: the note is %d bytes long, at most %d are allowed", ErrInvalidRequest, len(req.Note), MaxNoteBytes)
+	case !utf8.ValidString(req.Note):
+		return asked{}, fmt.Errorf("%w: the note is not valid UTF-8", ErrInvalidRequest)
+	}
+	folded := make([]Claim, len(req.Claims))
+	for i, c := range req.Claims {
+		if !c.Mode.IsValid() {
+			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, abridge(c.Path.String()))
+		}
+		p, err := foldPath(c.Path, l.fold)
+		if err != nil {
+			return asked{}, err
+		}
+		folded[i] = Claim{p, c.Mode}
+	}
+	return asked{req, folded}, nil
+}
+
+// acquisition is the request as the store gets it.
+func (a asked) acquisition(owner Owner, waiting func()) (Acquisition, error) {
+	set := Normalize(a.folded...)
+	if len(set) > MaxNodes {
+		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
+	}
+	return Acquisition{
+		Tree: a.Tree, Owner: owner, Grant: newGrantID(), Gate: a.Gate, Claims: set,
+		Lease: a.Lease, Wait: max(a.Wait, 0), Note: a.Note, Waiting: waiting,
+	}, nil
+}
+
+// spelling returns the node that the caller means by a folded path: the path
+// as the caller wrote it, for error messages.
+func (a asked) spelling(folded Path) Path {
+	for i, c := range a.folded {
+		if !folded.Contains(c.Path) {
+			continue
+		}
+		p := a.Claims[i].Path
+		for p.Depth() > folded.Depth() {
+			p = p.Parent()
+		}
+		return p
+	}
+	return folded
+}
