@@ -11,8 +11,8 @@ import (
 // Fold is the default fold of lock keys: two names that a case-insensitive or
 // space-padding collation holds equal meet in one slot. It applies Unicode's
 // canonical caseless matching (The Unicode Standard, section 3.13, D145),
-// composes the result (NFC) and drops trailing spaces. A name of nothing but
-// spaces becomes one space.
+// composes the result (NFC) and drops trailing spaces, all but one where
+// nothing that can be a name would be left.
 //
 // Only lock keys are folded, never the data. Folding too much costs a false
 // conflict; folding less than the database's collation does lets two requests
@@ -23,10 +23,12 @@ func Fold(name string) string {
 	}
 	// A Caser has state, so that one per call is the safe way to have one.
 	folded := norm.NFC.String(cases.Fold().String(norm.NFD.String(name)))
-	if trimmed := strings.TrimRight(folded, " "); trimmed != "" {
+	switch trimmed := strings.TrimRight(folded, " "); trimmed {
+	case "", ".", "..":
+		return trimmed + " "
+	default:
 		return trimmed
 	}
-	return " "
 }
 
 // isFolded reports that Fold would change nothing, for the names that most
@@ -44,16 +46,19 @@ func isFolded(name string) bool {
 // name is its own lock key.
 func FoldNothing(name string) string { return name }
 
-// foldPath applies fold to every name of p. A fold that makes a name empty or
-// puts a slash into it would let claims meet on nodes that nobody asked for: that is refused.
+// foldPath applies fold to every name of p. A fold that makes something of a name that
+// cannot be one would let claims meet on nodes that nobody asked for: that is refused.
 func foldPath(p Path, fold func(string) string) (Path, error) {
 	changed := false
 	for name := range p.Names() {
 		folded := fold(name)
-		if folded == "" || strings.Contains(folded, "/") {
-			return Path{}, fmt.Errorf("%w: the fold turns the name %q into %q", ErrInvalidPath, abridge(name), abridge(folded))
+		if folded == name {
+			continue
 		}
-		changed = changed || folded != name
+		changed = true
+		if err := checkName(folded); err != nil {
+			return Path{}, fmt.Errorf("%w: the lock key of %q: %w", ErrInvalidPath, abridge(name), err)
+		}
 	}
 	if !changed {
 		return p, nil

@@ -12,8 +12,8 @@ import (
 // backend will usually set tighter ones of its own.
 const (
 	// MaxNameBytes is the longest name of one node, in bytes: 255 characters
-	// of four bytes, and a little room.
-	MaxNameBytes = 1024
+	// of any kind, folded too (some grow when they are), and room.
+	MaxNameBytes = 2048
 	// MaxDepth is the number of names that a path may have at most.
 	MaxDepth = 256
 )

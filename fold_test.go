@@ -1,0 +1,58 @@
+package pathlock_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+func TestFoldMakesEqualNamesMeet(t *testing.T) {
+	for _, tt := range []struct{ what, a, b string }{
+		{"case", "Login Tests", "LOGIN tests"},
+		{"trailing spaces", "a", "a  "},
+		{"composition", "caf\u00e9", "cafe\u0301"},
+		{"composition and case", "CAF\u00c9", "cafe\u0301"},
+		{"sharp s", "straße", "STRASSE"},
+		{"final sigma", "ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς"},
+		{"Kelvin sign", "\u212a", "k"},
+		{"case and trailing space", "A ", "a"},
+		{"nothing but spaces", " ", "   "},
+		{"a dot and spaces", ". ", ".   "},
+	} {
+		if a, b := pathlock.Fold(tt.a), pathlock.Fold(tt.b); a != b {
+			t.Errorf("%s: %q folds to %q, but %q to %q", tt.what, tt.a, a, tt.b, b)
+		}
+	}
+}
+
+func TestFoldKeepsDifferentNamesApart(t *testing.T) {
+	for _, tt := range []struct{ what, a, b string }{
+		{"leading space", "a", " a"},
+		{"inner space", "a b", "ab"},
+		{"accent", "e", "é"},
+		{"width", "a", "ａ"},
+		{"punctuation", "a-b", "a_b"},
+	} {
+		if a, b := pathlock.Fold(tt.a), pathlock.Fold(tt.b); a == b {
+			t.Errorf("%s: %q and %q both fold to %q", tt.what, tt.a, tt.b, a)
+		}
+	}
+}
+
+func TestFoldIsIdempotentAndKeepsNamesNames(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringMatching(`[^/\p{Cc}]{1,12}`).Draw(t, "name")
+		folded := pathlock.Fold(name)
+		if again := pathlock.Fold(folded); again != folded {
+			t.Fatalf("%q folds to %q, and that to %q", name, folded, again)
+		}
+		if _, err := pathlock.Root().Child(name); err != nil {
+			return
+		}
+		if _, err := pathlock.Root().Child(folded); err != nil {
+			t.Fatalf("the name %q folds to %q, which is none: %v", name, folded, err)
+		}
+	})
+}
