@@ -3,6 +3,7 @@ package pathlock
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -22,13 +23,22 @@ func Fold(name string) string {
 		return name
 	}
 	// A Caser has state, so that one per call is the safe way to have one.
-	folded := norm.NFC.String(cases.Fold().String(norm.NFD.String(name)))
+	folded := norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(name))))
 	switch trimmed := strings.TrimRight(folded, " "); trimmed {
 	case "", ".", "..":
 		return trimmed + " "
 	default:
 		return trimmed
 	}
+}
+
+// foldCherokee mends what x/text's fold makes of Cherokee, the one script whose
+// capitals are its folded form: it exchanges the two cases, so that they never meet.
+func foldCherokee(r rune) rune {
+	if unicode.Is(unicode.Cherokee, r) {
+		return unicode.ToUpper(r)
+	}
+	return r
 }
 
 // isFolded reports that Fold would change nothing, for the names that most

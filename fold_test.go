@@ -18,6 +18,7 @@ func TestFoldMakesEqualNamesMeet(t *testing.T) {
 		{"final sigma", "ὈΔΥΣΣΕΎΣ", "ὀδυσσεύς"},
 		{"Kelvin sign", "\u212a", "k"},
 		{"case and trailing space", "A ", "a"},
+		{"Cherokee", "\u13a0", "\uab70"},
 		{"nothing but spaces", " ", "   "},
 		{"a dot and spaces", ". ", ".   "},
 	} {
