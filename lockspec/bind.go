@@ -1,0 +1,124 @@
+package lockspec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Binding is what one request has to lock.
+type Binding struct {
+	// Requests has one for each tree, in the order in which to acquire them.
+	// It is empty if nothing has to be locked.
+	Requests []pathlock.Request
+	// Nodes are the nodes that the requests were planned on, each once. They
+	// are to be resolved again after the grant, and compared: a node that moved meanwhile
+	// has its locks in the wrong place.
+	Nodes []Node
+}
+
+// Node is an id of a request and where it was found.
+type Node struct {
+	// Kind is what the id's source was given by [Source.Kind].
+	Kind string
+	ID   string
+	pathlock.Location
+}
+
+// Get returns the value of a source, and false if the request lacks it. [Spec.Bind]
+// passes its errors on, wrapped with the source's name.
+type Get func(Source) (value string, ok bool, err error)
+
+// Resolve returns where the node is that an id means to the resolver of a
+// kind. Its errors are those of [pathlock.Resolver].
+type Resolve func(kind, id string) (pathlock.Location, error)
+
+// Bind returns what the request has to lock whose values get returns and whose
+// nodes resolve finds. It calls each as often as it needs a value, resolve once for
+// each kind and id, and resolves nothing before it has seen all values.
+//
+// The claims of one tree are in one request, as one indivisible acquisition. Several
+// trees are locked one after the other, and so that two requests which need
+// the same ones cannot deadlock, in one order: by namespace, and within a namespace
+// by id. Namespaces whose gates the spec takes come first, in the order in which it lists
+// them; the others follow in the order of their names. So crossing moves
+// between two trees lock both in the same order, and a program is free of
+// deadlocks if all its specs list gates of different namespaces in one order, such as [Names] before [Gate].
+//
+// A move or a copy between two trees needs its locks in both: its node's in
+// the one, the new place's in the other. Whether such a thing makes sense is for the handler to say.
+//
+// The errors: [*InvalidError] for a value that is missing or cannot be what it
+// is meant to be, [*CycleError] for a move into the own subtree, those of get
+// and resolve, and one that matches [ErrSpec] for a spec that makes no sense. An id
+// that resolve calls invalid gives an InvalidError that matches [pathlock.ErrInvalidID] as well.
+func (s Spec) Bind(get Get, resolve Resolve) (Binding, error) {
+	if err := s.Check(); err != nil {
+		return Binding{}, err
+	}
+	read := make([]values, 0, len(s.parts))
+	for _, p := range s.parts {
+		v, err := p.read(get)
+		if err != nil {
+			return Binding{}, err
+		}
+		read = append(read, v)
+	}
+	b := plan{resolve: resolve}
+	for i, p := range s.parts {
+		if err := b.add(p, read[i]); err != nil {
+			return Binding{}, err
+		}
+	}
+	return b.binding(s.noteOrKinds()), nil
+}
+
+// value is what a request has for one source.
+type value struct {
+	text string
+	ok   bool
+}
+
+// values is what a request has for the sources of one part.
+type values struct{ node, dest, name value }
+
+// read gets the values of a part and checks those that can be checked by
+// themselves.
+func (p part) read(get Get) (values, error) {
+	var v values
+	for _, arg := range []struct {
+		source Source
+		value  *value
+	}{{p.node, &v.node}, {p.dest, &v.dest}, {p.name, &v.name}} {
+		src := arg.source
+		if src.IsZero() {
+			continue
+		}
+		text, ok, err := src.value(get)
+		switch {
+		case err != nil:
+			if invalid := (*InvalidError)(nil); errors.As(err, &invalid) {
+				return values{}, err
+			}
+			return values{}, fmt.Errorf("lockspec: read %s: %w", src, err)
+		case !ok && !src.IsOptional():
+			return values{}, &InvalidError{Field: src.Name(), Reason: "is missing"}
+		}
+		*arg.value = value{text, ok}
+	}
+	if v.name.ok {
+		if _, err := pathlock.Root().Child(v.name.text); err != nil {
+			return values{}, &InvalidError{Field: p.name.Name(), Reason: nameReason(err), Err: err}
+		}
+	}
+	return v, nil
+}
+
+// value gets the source's value; a constant is known without the request.
+func (s Source) value(get Get) (string, bool, error) {
+	if s.from == FromConst {
+		return s.name, true, nil
+	}
+	return get(s)
+}

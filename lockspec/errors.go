@@ -1,0 +1,74 @@
+package lockspec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// The reasons for which a spec cannot be bound to a request, beside those
+// that the resolver has.
+var (
+	// ErrInvalid: the request lacks a value, or has one that makes no sense.
+	// The error is an [*InvalidError].
+	ErrInvalid = errors.New("lockspec: invalid request")
+	// ErrWouldCycle: a move into the moved node's own subtree. The error is a [*CycleError].
+	ErrWouldCycle = errors.New("lockspec: move into the node's own subtree")
+	// ErrSpec: the program wrote a spec that makes no sense. No request is at fault.
+	ErrSpec = errors.New("lockspec: invalid spec")
+)
+
+// InvalidError says what is wrong with a request. It matches [ErrInvalid].
+type InvalidError struct {
+	// Field is the name of the value's [Source], and "" if it is the
+	// request as a whole that is wrong, such as malformed JSON.
+	Field string
+	// Reason says what is wrong, to whoever sent the request.
+	Reason string
+	// Err is a further error that this one matches, such as
+	// [pathlock.ErrInvalidID]; it may be nil.
+	Err error
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("%v: %s", ErrInvalid, e.Reason)
+	}
+	return fmt.Sprintf("%v: %s: %s", ErrInvalid, e.Field, e.Reason)
+}
+
+// Unwrap returns [ErrInvalid] and, if there is one, Err.
+func (e *InvalidError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrInvalid}
+	}
+	return []error{ErrInvalid, e.Err}
+}
+
+// CycleError says which node was to be moved into its own subtree. It matches [ErrWouldCycle].
+type CycleError struct {
+	Tree pathlock.Tree
+	// Node was to be moved to below Dest, which lies in the subtree of Node.
+	Node, Dest pathlock.Path
+}
+
+// Error implements error.
+func (e *CycleError) Error() string {
+	return fmt.Sprintf("%v: %s to below %s", ErrWouldCycle, e.Node, e.Dest)
+}
+
+// Unwrap returns [ErrWouldCycle].
+func (e *CycleError) Unwrap() error { return ErrWouldCycle }
+
+// nameReason strips from an error of [pathlock.Path.Child] what is of no use
+// to whoever sent the name: that it would have been a path's.
+func nameReason(err error) string {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		if errs := several.Unwrap(); len(errs) > 1 {
+			return errs[len(errs)-1].Error()
+		}
+	}
+	return err.Error()
+}

@@ -1,0 +1,178 @@
+package lockspec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// plan collects what the parts of a spec lock in each tree.
+type plan struct {
+	resolve Resolve
+	nodes   []Node
+	trees   []treePlan
+	// gated are the namespaces of the gates, in the order in which the spec lists them.
+	gated []string
+}
+
+// treePlan is what is locked in one tree.
+type treePlan struct {
+	tree   pathlock.Tree
+	gate   bool
+	claims []pathlock.Claim
+}
+
+// add plans one part.
+func (b *plan) add(p part, v values) error {
+	if p.kind == OpGate {
+		return b.addGate(p, v.node)
+	}
+	if !p.node.IsZero() && !v.node.ok || p.kind == OpInsert && !v.dest.ok {
+		return nil
+	}
+	op := Operation{Kind: p.kind, Name: v.name.text, Snapshot: p.snapshot}
+	var node, dest pathlock.Location
+	if v.node.ok {
+		var err error
+		if node, err = b.locate(p.node, v.node.text); err != nil {
+			return err
+		}
+		op.Node = node.Path
+		// A rename, and a move or copy that does not say where to, stays under the same parent.
+		dest = pathlock.Location{Tree: node.Tree, Path: node.Path.Parent()}
+	}
+	if v.dest.ok {
+		var err error
+		if dest, err = b.locate(p.dest, v.dest.text); err != nil {
+			return err
+		}
+	}
+	op.Dest = dest.Path
+	if p.kind == OpRename && !p.name.IsZero() && !v.name.ok {
+		op.Kind = OpSlot
+	}
+	if err := p.refuse(op, node.Tree, dest.Tree, v); err != nil {
+		return err
+	}
+	b.claim(node.Tree, op.nodeClaims())
+	b.claim(dest.Tree, op.destClaims(p.rule))
+	return nil
+}
+
+// refuse says why an operation cannot be done, whatever the tree looks like
+// when its turn comes: that would be for the handler to say.
+func (p part) refuse(op Operation, from, to pathlock.Tree, v values) error {
+	if op.Node.IsRoot() {
+		switch {
+		case op.Kind == OpRename, op.Kind == OpMove, op.Kind == OpDelete:
+			return &InvalidError{Field: p.node.Name(), Reason: fmt.Sprintf("the root of a tree cannot be the target of a %s", op.Kind)}
+		case op.Kind == OpCopy && !v.dest.ok:
+			return &InvalidError{Field: p.node.Name(), Reason: "there is no place beside the root of a tree for a copy of it"}
+		}
+	}
+	if op.Kind == OpMove && from == to && op.Node.Contains(op.Dest) {
+		return &CycleError{Tree: from, Node: op.Node, Dest: op.Dest}
+	}
+	if name := op.newName(); name != "" {
+		if _, err := op.Dest.Child(name); err != nil {
+			field := p.name
+			if !v.name.ok {
+				field = p.node
+			}
+			return &InvalidError{Field: field.Name(), Reason: nameReason(err), Err: err}
+		}
+	}
+	return nil
+}
+
+// addGate plans the gate of a tree, or of a project's names.
+func (b *plan) addGate(p part, v value) error {
+	if !v.ok {
+		return nil
+	}
+	var tree pathlock.Tree
+	if p.namespace != "" {
+		var err error
+		if tree, err = pathlock.NewTree(p.namespace, v.text); err != nil {
+			return &InvalidError{Field: p.node.Name(), Reason: err.Error(), Err: err}
+		}
+	} else {
+		at, err := b.locate(p.node, v.text)
+		if err != nil {
+			return err
+		}
+		tree = at.Tree
+	}
+	b.in(tree).gate = true
+	if !slices.Contains(b.gated, tree.Namespace()) {
+		b.gated = append(b.gated, tree.Namespace())
+	}
+	return nil
+}
+
+// locate resolves an id, once.
+func (b *plan) locate(src Source, id string) (pathlock.Location, error) {
+	for _, n := range b.nodes {
+		if n.Kind == src.KindName() && n.ID == id {
+			return n.Location, nil
+		}
+	}
+	at, err := b.resolve(src.KindName(), id)
+	switch {
+	case errors.Is(err, pathlock.ErrInvalidID):
+		return at, &InvalidError{Field: src.Name(), Reason: err.Error(), Err: err}
+	case err != nil:
+		return at, fmt.Errorf("lockspec: %s: %w", src, err)
+	}
+	b.nodes = append(b.nodes, Node{Kind: src.KindName(), ID: id, Location: at})
+	return at, nil
+}
+
+// in returns the plan of a tree.
+func (b *plan) in(tree pathlock.Tree) *treePlan {
+	i := slices.IndexFunc(b.trees, func(t treePlan) bool { return t.tree == tree })
+	if i < 0 {
+		i = len(b.trees)
+		b.trees = append(b.trees, treePlan{tree: tree})
+	}
+	return &b.trees[i]
+}
+
+// claim adds claims in a tree.
+func (b *plan) claim(tree pathlock.Tree, claims []pathlock.Claim) {
+	if len(claims) == 0 {
+		return
+	}
+	t := b.in(tree)
+	t.claims = union(t.claims, claims)
+}
+
+// binding puts what was planned in order.
+func (b *plan) binding(note string) Binding {
+	rank := func(t treePlan) int {
+		if i := slices.Index(b.gated, t.tree.Namespace()); i >= 0 {
+			return i
+		}
+		return len(b.gated)
+	}
+	slices.SortFunc(b.trees, func(x, y treePlan) int {
+		return cmp.Or(
+			cmp.Compare(rank(x), rank(y)),
+			cmp.Compare(x.tree.Namespace(), y.tree.Namespace()),
+			cmp.Compare(x.tree.ID(), y.tree.ID()),
+		)
+	})
+	bound := Binding{Nodes: b.nodes}
+	for _, t := range b.trees {
+		req := pathlock.Request{Tree: t.tree, Claims: t.claims, Gate: t.gate, Note: note}
+		if t.gate {
+			// The gate is the whole tree: claims add nothing to it.
+			req.Claims = nil
+		}
+		bound.Requests = append(bound.Requests, req)
+	}
+	return bound
+}

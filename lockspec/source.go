@@ -1,0 +1,141 @@
+package lockspec
+
+import (
+	"fmt"
+	"net/http"
+)
+
+// From says in which part of a request a [Source] looks.
+type From uint8
+
+// The parts of a request.
+const (
+	// FromParam is a parameter of the route's path, such as :id.
+	FromParam From = iota + 1
+	// FromQuery is the query string.
+	FromQuery
+	// FromHeader is the header.
+	FromHeader
+	// FromJSON is a field of a JSON body.
+	FromJSON
+	// FromForm is a field of a form body, url-encoded or multipart.
+	FromForm
+	// FromConst is no part of the request: the spec has the value.
+	FromConst
+	// FromFunc is whatever a function of the program finds.
+	FromFunc
+)
+
+var fromNames = [...]string{
+	FromParam: "param", FromQuery: "query", FromHeader: "header", FromJSON: "json",
+	FromForm: "form", FromConst: "const", FromFunc: "func",
+}
+
+// String returns the part's name in lower case: "param", "json".
+func (f From) String() string {
+	if f == 0 || int(f) >= len(fromNames) {
+		return fmt.Sprintf("From(%d)", uint8(f))
+	}
+	return fromNames[f]
+}
+
+// NeedsBody reports whether the request's body has to be read to find the value.
+func (f From) NeedsBody() bool { return f == FromJSON || f == FromForm }
+
+// Extract finds a value in a request for [Func]. It gets the request and a
+// function that returns the route's parameters by name, which are not in the
+// request where a router has its own way to keep them.
+//
+// It returns false if the request lacks the value. An error that is to be
+// answered with 400 is an [*InvalidError]. It must leave the body alone, which the handler
+// reads: [JSON] and [Form] are for what is in there.
+type Extract func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
+
+// Source says where in a request a value is: the id of a node, or a name. It
+// is an immutable value. The zero Source is none.
+type Source struct {
+	from     From
+	name     string
+	kind     string
+	optional bool
+	extract  Extract
+}
+
+// Param is the parameter called name of the route's path.
+func Param(name string) Source { return Source{from: FromParam, name: name} }
+
+// Query is the field called name of the query string.
+func Query(name string) Source { return Source{from: FromQuery, name: name} }
+
+// Header is the header field called name.
+func Header(name string) Source { return Source{from: FromHeader, name: name} }
+
+// JSON is a field of the JSON body, by the names of the objects and fields on
+// the way to it, joined by dots: JSON("target.parent_id"). [JSONField] says how it is read.
+func JSON(field string) Source { return Source{from: FromJSON, name: field} }
+
+// Form is the field called name of a form body.
+func Form(name string) Source { return Source{from: FromForm, name: name} }
+
+// Const is the same value for every request.
+func Const(value string) Source { return Source{from: FromConst, name: value} }
+
+// Func is what extract finds in the request. The name is for messages.
+func Func(name string, extract Extract) Source {
+	return Source{from: FromFunc, name: name, extract: extract}
+}
+
+// Kind returns s for an id that the resolver registered under kind
+// understands, where a program has more than one. Without it, it is the
+// resolver of the kind "", the default one.
+func (s Source) Kind(kind string) Source {
+	s.kind = kind
+	return s
+}
+
+// Optional returns s for a value that a request may lack. The part of the
+// spec that needs it falls away then; each constructor of a [Spec] says what that means.
+func (s Source) Optional() Source {
+	s.optional = true
+	return s
+}
+
+// From returns the part of the request that s looks in.
+func (s Source) From() From { return s.from }
+
+// Name returns the name that s was made with: a parameter's or field's, or
+// the value of a [Const].
+func (s Source) Name() string { return s.name }
+
+// KindName returns what s was given by [Source.Kind], and "" otherwise.
+func (s Source) KindName() string { return s.kind }
+
+// IsOptional reports whether a request may lack the value.
+func (s Source) IsOptional() bool { return s.optional }
+
+// IsZero reports whether s is no source at all.
+func (s Source) IsZero() bool { return s.from == 0 }
+
+// Extract calls the function of a [Func]. It returns false for any other source.
+func (s Source) Extract(r *http.Request, param func(name string) string) (value string, ok bool, err error) {
+	if s.extract == nil {
+		return "", false, nil
+	}
+	return s.extract(r, param)
+}
+
+// String returns s for people to read: "json name".
+func (s Source) String() string { return s.from.String() + " " + s.name }
+
+// check says what is wrong with a source as the program wrote it.
+func (s Source) check() error {
+	switch {
+	case s.IsZero():
+		return fmt.Errorf("a source is missing")
+	case s.name == "" && s.from != FromConst:
+		return fmt.Errorf("a %s source has no name", s.from)
+	case s.from == FromFunc && s.extract == nil:
+		return fmt.Errorf("the func source %q has no function", s.name)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package lockspec
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Table says for each route what it locks. The keys are written "PATCH
+// /suites/:id": the method, a space, and the route as the router has it.
+type Table map[string]Spec
+
+// Route is one route that a router serves.
+type Route struct {
+	Method string
+	Path   string
+}
+
+// String returns the route as a [Table] has it.
+func (r Route) String() string { return r.Method + " " + r.Path }
+
+// readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by
+// those documents that define further ones; CONNECT leads elsewhere. All others, unheard-of ones included, may change something.
+var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "REPORT", "SEARCH", "QUERY"}
+
+// TableError lists all that is wrong with a [Table].
+type TableError struct {
+	// Problems has one sentence for each, ordered by route.
+	Problems []string
+}
+
+// Error implements error, one problem a line.
+func (e *TableError) Error() string {
+	return "lockspec: the route table is wrong:\n\t" + strings.Join(e.Problems, "\n\t")
+}
+
+// Spec returns what the route locks, if the table has it.
+func (t Table) Spec(r Route) (Spec, bool) {
+	s, ok := t[r.String()]
+	return s, ok
+}
+
+// Check compares the table with the routes that a router serves, and returns
+// a [*TableError] unless
+//
+//   - every route whose method may change something (POST, PUT, PATCH,
+//     DELETE, and whatever is not known to be safe) is in the table;
+//   - every entry of the table has a route;
+//   - every spec makes sense by itself ([Spec.Check]) and only names
+//     parameters that its route has.
+func (t Table) Check(routes []Route) error {
+	problems := map[string][]string{}
+	report := func(route, format string, args ...any) {
+		problem := route + ": " + fmt.Sprintf(format, args...)
+		if !slices.Contains(problems[route], problem) {
+			problems[route] = append(problems[route], problem)
+		}
+	}
+	served := map[string]Route{}
+	for _, r := range routes {
+		served[r.String()] = r
+		if _, ok := t[r.String()]; !ok && !slices.Contains(readOnly, r.Method) {
+			report(r.String(), "has no spec; if it needs no lock, say so with None")
+		}
+	}
+	for key, spec := range t {
+		if err := spec.Check(); err != nil {
+			report(key, "%v", err)
+		}
+		route, ok := served[key]
+		if !ok {
+			report(key, "there is no such route")
+			continue
+		}
+		params := paramsOf(route.Path)
+		for _, src := range spec.Sources() {
+			if src.From() == FromParam && !slices.Contains(params, src.Name()) {
+				report(key, "the spec needs the parameter %q, which the route does not have", src.Name())
+			}
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	e := &TableError{}
+	for _, route := range slices.SortedFunc(maps.Keys(problems), byPath) {
+		e.Problems = append(e.Problems, problems[route]...)
+	}
+	return e
+}
+
+// byPath orders routes by their path, then by their method.
+func byPath(a, b string) int {
+	aMethod, aPath, _ := strings.Cut(a, " ")
+	bMethod, bPath, _ := strings.Cut(b, " ")
+	return cmp.Or(cmp.Compare(aPath, bPath), cmp.Compare(aMethod, bMethod))
+}
+
+// paramsOf returns the parameters' names of a route as the usual routers
+// write it: /suites/:id and /files/*rest, or /suites/{id}, /files/{rest...} and /suites/{id:[0-9]+}.
+func paramsOf(path string) []string {
+	var names []string
+	for segment := range strings.SplitSeq(path, "/") {
+		for i, c := range segment {
+			switch c {
+			case ':', '*':
+				names = append(names, segment[i+1:])
+			case '{':
+				name, _, _ := strings.Cut(segment[i+1:], "}")
+				name, _, _ = strings.Cut(name, ":")
+				names = append(names, strings.TrimSuffix(name, "..."))
+			default:
+				continue
+			}
+			break
+		}
+	}
+	return names
+}
