@@ -21,6 +21,15 @@ type Route struct {
 // String returns the route as a [Table] has it.
 func (r Route) String() string { return r.Method + " " + r.Path }
 
+// ParseRoute reads a key of a [Table]: "PATCH /suites/:id". The error matches [ErrSpec].
+func ParseRoute(s string) (Route, error) {
+	method, path, _ := strings.Cut(s, " ")
+	if method == "" || strings.ToUpper(method) != method || !strings.HasPrefix(path, "/") || strings.Contains(path, " ") {
+		return Route{}, fmt.Errorf("%w: %q is not a method in capitals, one space, and a path that begins with a slash", ErrSpec, s)
+	}
+	return Route{Method: method, Path: path}, nil
+}
+
 // readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by
 // those documents that define further ones; CONNECT leads elsewhere. All others, unheard-of ones included, may change something.
 var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "REPORT", "SEARCH", "QUERY"}
@@ -68,6 +77,10 @@ func (t Table) Check(routes []Route) error {
 	for key, spec := range t {
 		if err := spec.Check(); err != nil {
 			report(key, "%v", err)
+		}
+		if _, err := ParseRoute(key); err != nil {
+			report(key, "%v", err)
+			continue
 		}
 		route, ok := served[key]
 		if !ok {
