@@ -1,0 +1,85 @@
+package memstore
+
+import "github.com/pathlock-go/pathlock"
+
+// key names a node: a path, or the gate, which is a node above the root.
+type key struct {
+	gate bool
+	path pathlock.Path
+}
+
+// node is the record of one node on which somebody holds or waits.
+type node struct {
+	key     key
+	granted [pathlock.ModeX + 1]list
+	waiting [pathlock.ModeX + 1]list
+	places  int // in all lists
+}
+
+// place is one claim of one request: its element in one list of the claimed node.
+type place struct {
+	request    *request
+	node       *node
+	mode       pathlock.Mode
+	prev, next *place
+}
+
+// list is a doubly linked list of places in order of arrival.
+type list struct {
+	first, last *place
+}
+
+func (l *list) append(p *place) {
+	p.prev, p.next = l.last, nil
+	if l.last == nil {
+		l.first = p
+	} else {
+		l.last.next = p
+	}
+	l.last = p
+}
+
+func (l *list) remove(p *place) {
+	if p.prev == nil {
+		l.first = p.next
+	} else {
+		p.prev.next = p.next
+	}
+	if p.next == nil {
+		l.last = p.prev
+	} else {
+		p.next.prev = p.prev
+	}
+	p.prev, p.next = nil, nil
+}
+
+// holders yields the places of other owners' grants that conflict with p.
+func (p *place) holders(yield func(*place) bool) {
+	for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
+		if pathlock.Compatible(mode, p.mode) {
+			continue
+		}
+		for q := p.node.granted[mode].first; q != nil; q = q.next {
+			if q.request.owner != p.request.owner && !yield(q) {
+				return
+			}
+		}
+	}
+}
+
+// predecessor returns the place of another owner's waiting request that came before p's and
+// conflicts with it: the latest of one mode, or nil if there is none.
+func (p *place) predecessor() *place {
+	for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
+		waiting := &p.node.waiting[mode]
+		if pathlock.Compatible(mode, p.mode) || waiting.first == nil || waiting.first.request.ticket >= p.request.ticket {
+			continue
+		}
+		for q := waiting.last; q != nil; q = q.prev {
+			if q.request.ticket < p.request.ticket && q.request.owner != p.request.owner {
+				return q
+			}
+		}
+	}
+	return nil
+}

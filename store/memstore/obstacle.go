@@ -1,0 +1,41 @@
+package memstore
+
+// obstacle is why a request cannot be granted: one of its places, and a place
+// of another request that conflicts with it. The zero obstacle is none.
+type obstacle struct {
+	asked, by *place
+}
+
+// holder returns a granted request that conflicts with r.
+func (r *request) holder() obstacle {
+	for i := range r.places {
+		for by := range r.places[i].holders {
+			return obstacle{&r.places[i], by}
+		}
+	}
+	return obstacle{}
+}
+
+// predecessor returns a waiting request that r has to let go first. An owner that
+// holds something in the tree already lets nobody go first.
+func (r *request) predecessor() obstacle {
+	if r.owner.holds() {
+		return obstacle{}
+	}
+	for i := range r.places {
+		if by := r.places[i].predecessor(); by != nil {
+			return obstacle{&r.places[i], by}
+		}
+	}
+	return obstacle{}
+}
+
+// obstacle returns one of the requests that r has to wait for. It prefers the waiter next before r:
+// those who queue for the same thing then watch each other in a chain, and only the
+// first of them is looked at when the thing is free.
+func (r *request) obstacle() obstacle {
+	if o := r.predecessor(); o.by != nil {
+		return o
+	}
+	return r.holder()
+}

@@ -1,0 +1,78 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// The methods in this file are what a store does to one table. They expect mu to be unlocked.
+
+// acquire grants req, or refuses it, or queues it and returns the attempt to await.
+func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, *attempt, error) {
+	now := t.enter()
+	defer t.leave()
+	if o := t.owners[req.Owner]; o != nil {
+		if r := o.grants[req.Grant]; r != nil {
+			t.leases.extend(o, now.Add(req.Lease))
+			return pathlock.Grant{Fence: r.fence}, nil, nil
+		}
+		if r := o.waits[req.Grant]; r != nil {
+			if req.Wait <= 0 {
+				return pathlock.Grant{}, nil, t.conflictError(r, 0, nil)
+			}
+			return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil
+		}
+	}
+	r := t.newRequest(req, now)
+	if err := t.decide(r, now); err != nil {
+		t.tidy(r)
+		return pathlock.Grant{}, nil, err
+	}
+	if r.granted() {
+		t.handOver(now, r.owner.advance())
+		return pathlock.Grant{Fence: r.fence}, nil, nil
+	}
+	t.enqueue(r)
+	return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil
+}
+
+// release gives back one grant.
+func (t *table) release(id pathlock.Owner, grant pathlock.GrantID) error {
+	now := t.enter()
+	defer t.leave()
+	o := t.owners[id]
+	if o == nil || o.grants[grant] == nil {
+		return fmt.Errorf("%w: grant %s of owner %s in %s", pathlock.ErrNotHeld, grant, id.Short(), t.tree)
+	}
+	t.handOver(now, t.remove(o.grants[grant]))
+	return nil
+}
+
+// renew extends leases and returns the owners that have none.
+func (t *table) renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
+	now := t.enter()
+	defer t.leave()
+	for _, l := range renewals {
+		if o := t.owners[l.Owner]; o != nil && o.holds() {
+			t.leases.extend(o, now.Add(l.For))
+		} else {
+			lost = append(lost, l.Owner)
+		}
+	}
+	return lost
+}
+
+// forceRelease takes away all that an owner holds and waits for.
+func (t *table) forceRelease(id pathlock.Owner) error {
+	now := t.enter()
+	defer t.leave()
+	o := t.owners[id]
+	if o == nil {
+		return fmt.Errorf("%w: owner %s in %s", pathlock.ErrNotHeld, id.Short(), t.tree)
+	}
+	reason := fmt.Errorf("%w: taken away from owner %s in %s", pathlock.ErrLost, id.Short(), t.tree)
+	t.handOver(now, t.evict(o, reason))
+	return nil
+}

@@ -1,0 +1,45 @@
+package memstore
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// snapshot returns what the table holds.
+func (t *table) snapshot() pathlock.Snapshot {
+	var granted, waiting []*request
+	for _, o := range t.owners {
+		for _, r := range o.grants {
+			granted = append(granted, r)
+		}
+		for _, r := range o.waits {
+			waiting = append(waiting, r)
+		}
+	}
+	slices.SortFunc(granted, func(a, b *request) int { return cmp.Compare(a.fence, b.fence) })
+	slices.SortFunc(waiting, func(a, b *request) int { return cmp.Compare(a.ticket, b.ticket) })
+	return pathlock.Snapshot{Tree: t.tree, Fence: t.fence, Holders: describe(granted), Waiters: describe(waiting)}
+}
+
+// describe returns requests as a snapshot shows them.
+func describe(requests []*request) []pathlock.Hold {
+	holds := make([]pathlock.Hold, 0, len(requests))
+	for _, r := range requests {
+		h := pathlock.Hold{
+			Owner:  r.owner.id,
+			Gate:   r.Gate,
+			Claims: slices.Clone(r.Claims),
+			Note:   r.Note,
+			Fence:  r.fence,
+			Since:  r.since,
+			Until:  r.until,
+		}
+		if r.granted() {
+			h.Until = r.owner.until
+		}
+		holds = append(holds, h)
+	}
+	return holds
+}

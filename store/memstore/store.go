@@ -1,0 +1,156 @@
+package memstore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Store is a [pathlock.Store] in the memory of the process. It needs no clean-up. All lockers
+// that are to see each other's locks share one Store.
+//
+// Contexts matter to Acquire alone: the other methods never wait.
+type Store struct {
+	fences fences
+
+	mu     sync.Mutex
+	tables map[pathlock.Tree]*table
+}
+
+var _ pathlock.Store = (*Store)(nil)
+
+// New returns a store in which nobody holds anything.
+func New() *Store {
+	return &Store{tables: make(map[pathlock.Tree]*table)}
+}
+
+// Acquire implements [pathlock.Store]. An acquisition that makes no sense gives
+// an error that matches [pathlock.ErrInvalidRequest]. A request whose place in the queue
+// is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
+//
+// A second call with an owner and grant id that wait waits for the same grant; the
+// request leaves the queue when the last of the calls gives up.
+func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if err := validate(req); err != nil {
+		return pathlock.Grant{}, err
+	}
+	if ctx.Err() != nil {
+		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, contextError(ctx))
+	}
+	t := s.use(req.Tree)
+	defer s.unuse(t)
+
+	grant, a, err := t.acquire(ctx, req)
+	if err != nil || a == nil {
+		return grant, err
+	}
+	if req.Waiting != nil {
+		req.Waiting()
+	}
+	return t.await(ctx, a)
+}
+
+// Release implements [pathlock.Store].
+func (s *Store) Release(_ context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	t := s.use(tree)
+	defer s.unuse(t)
+	return t.release(owner, id)
+}
+
+// Renew implements [pathlock.Store].
+func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock.Lease) ([]pathlock.Owner, error) {
+	t := s.use(tree)
+	defer s.unuse(t)
+	return t.renew(renewals), nil
+}
+
+// ForceRelease implements [pathlock.Store].
+func (s *Store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+	t := s.use(tree)
+	defer s.unuse(t)
+	return t.forceRelease(owner)
+}
+
+// Snapshot implements [pathlock.Store]. A tree that nobody uses has no fence on record.
+func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	t := s.use(tree)
+	defer s.unuse(t)
+	t.enter()
+	defer t.leave()
+	return t.snapshot(), nil
+}
+
+// Trees implements [pathlock.Store].
+func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
+	var trees []pathlock.Tree
+	for _, t := range s.useAll() {
+		t.enter()
+		if len(t.owners) > 0 {
+			trees = append(trees, t.tree)
+		}
+		t.leave()
+		s.unuse(t)
+	}
+	return trees, nil
+}
+
+// Ping implements [pathlock.Store]. It never fails.
+func (s *Store) Ping(context.Context) error { return nil }
+
+// use returns a tree's table, a new one if there is none. It is not forgotten until unuse is called.
+func (s *Store) use(tree pathlock.Tree) *table {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t := s.tables[tree]
+	if t == nil {
+		t = newTable(tree, &s.fences)
+		s.tables[tree] = t
+	}
+	t.users++
+	return t
+}
+
+// useAll is use for all trees that there are.
+func (s *Store) useAll() []*table {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := make([]*table, 0, len(s.tables))
+	for _, t := range s.tables {
+		t.users++
+		all = append(all, t)
+	}
+	return all
+}
+
+// unuse undoes use, and forgets the table if nobody uses it and nothing is in it.
+func (s *Store) unuse(t *table) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.users--
+	// Without users nobody else looks at the table: its own mutex need not be locked.
+	if t.users == 0 && len(t.owners) == 0 {
+		delete(s.tables, t.tree)
+	}
+}
+
+// validate refuses acquisitions that no locker makes.
+func validate(req pathlock.Acquisition) error {
+	switch {
+	case req.Tree.IsZero():
+		return fmt.Errorf("%w: no tree", pathlock.ErrInvalidRequest)
+	case req.Owner == "" || req.Grant == "":
+		return fmt.Errorf("%w: no owner or no grant id", pathlock.ErrInvalidRequest)
+	case req.Lease <= 0:
+		return fmt.Errorf("%w: a lease of %v", pathlock.ErrInvalidRequest, req.Lease)
+	case !req.Gate && len(req.Claims) == 0:
+		return fmt.Errorf("%w: neither claims nor the gate", pathlock.ErrInvalidRequest)
+	}
+	for _, c := range req.Claims {
+		if !c.Mode.IsValid() {
+			return fmt.Errorf("%w: the mode %v of %s", pathlock.ErrInvalidRequest, c.Mode, c.Path)
+		}
+	}
+	return nil
+}
