@@ -1,0 +1,57 @@
+package middleware
+
+import (
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Defaults of [Config].
+const (
+	// DefaultMaxBody is 1 MiB.
+	DefaultMaxBody = 1 << 20
+	// DefaultRetryAfter is a second.
+	DefaultRetryAfter = time.Second
+)
+
+// Config says how locks are taken. The zero Config is a usable one.
+type Config struct {
+	// Resolvers are those for ids of other kinds than the resolver given to
+	// [New] understands, by the kind that [lockspec.Source.Kind] names.
+	Resolvers map[string]pathlock.Resolver
+
+	// Wait is how long a request waits for others at most; 0 is the locker's
+	// default, [pathlock.NoWait] is not at all.
+	Wait time.Duration
+
+	// Lease is the lease of the locks, which are renewed while the handler
+	// runs; 0 is the locker's default.
+	Lease time.Duration
+
+	// Retry returns the pauses between the attempts of one request to lock
+	// nodes whose paths keep changing; when it says 0, the request is answered with 409.
+	// It is called once per request, since strategies have state. The default
+	// pauses five times, for 4, 8, 16, 32 and 64 milliseconds.
+	Retry func() redislock.RetryStrategy
+
+	// MaxBody is the number of bytes of a body that are read to find a value
+	// in it; a longer body is answered with 413. 0 is [DefaultMaxBody]. A body that no
+	// value is needed of is not read, and not limited.
+	MaxBody int64
+
+	// RetryAfter is what a request that was refused for the time being is told to wait;
+	// it is sent in whole seconds, rounded up. 0 is [DefaultRetryAfter].
+	RetryAfter time.Duration
+
+	// OnError answers a request that failed. The default is [Locks.Fail]. The
+	// request has been aborted before it is called.
+	OnError func(c *gin.Context, err error)
+}
+
+// defaultRetry is five pauses that double from 4 ms.
+func defaultRetry() redislock.RetryStrategy {
+	return redislock.LimitRetry(redislock.ExponentialBackoff(4*time.Millisecond, 64*time.Millisecond), 5)
+}
