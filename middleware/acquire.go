@@ -84,7 +84,7 @@ func changed(planned, found lockspec.Binding) error {
 	for i, was := range planned.Nodes {
 		if i < len(found.Nodes) && found.Nodes[i] != was {
 			return fmt.Errorf("%w: %s is now %s, again and again while its lock was being taken",
-				pathlock.ErrPathChanged, was.Location.Path, found.Nodes[i].Location.Path)
+				pathlock.ErrPathChanged, was.Path, found.Nodes[i].Path)
 		}
 	}
 	return fmt.Errorf("%w: again and again while the locks were being taken", pathlock.ErrPathChanged)

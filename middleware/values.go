@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrTooLarge: the body exceeds [Config.MaxBody]. The error is a [*TooLargeError].
+// ErrTooLarge is matched when the body exceeds [Config.MaxBody]. The error is a [*TooLargeError].
 var ErrTooLarge = errors.New("middleware: request body too large")
 
 // TooLargeError says what the limit is. It matches [ErrTooLarge].

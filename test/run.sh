@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# The test command: lints, starts the servers that the tests need, runs every
+# test of every module under -race, and stops what it started. Arguments
+# go to `go test`.
+#
+# Servers, each by the first of these that there is:
+#   1. what the environment names: PATHLOCK_TEST_REDIS (redis://host:port/db),
+#      PATHLOCK_TEST_MYSQL (user:password@tcp(host:port)/, may create databases);
+#   2. docker compose, where it has an engine (test/servers.yml);
+#   3. the Debian packages redis-server and mariadb-server, installed if they are missing
+#      and this is root, on free ports of the loopback interface, in a scratch folder.
+# Without any of them the tests that need the server are skipped, and say so; with CI=true they fail.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/pathlock-test.XXXXXX")
+chmod 711 "$scratch" # the database server runs as a user of its own
+pids=()
+compose=""
+
+cleanup() {
+	status=$?
+	for pid in "${pids[@]}"; do
+		kill "$pid" 2>/dev/null || true
+	done
+	for pid in "${pids[@]}"; do
+		for _ in $(seq 100); do
+			kill -0 "$pid" 2>/dev/null || break
+			sleep 0.1
+		done
+		kill -9 "$pid" 2>/dev/null || true
+	done
+	if [ -n "$compose" ]; then
+		docker compose -f test/servers.yml -p "$compose" down -v >/dev/null 2>&1 || true
+	fi
+	rm -rf "$scratch"
+	exit "$status"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+free_port() {
+	go run ./test/freeport
+}
+
+# need PROGRAM PACKAGE: is the program there, or can its Debian package be installed?
+need() {
+	PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null && return 0
+	command -v apt-get >/dev/null || return 1
+	[ "$(id -u)" = 0 ] || { echo "   $1 is missing: apt-get install $2" >&2; return 1; }
+	echo "== installing $2"
+	export DEBIAN_FRONTEND=noninteractive
+	(apt-get update && apt-get install -y --no-install-recommends "$2") >"$scratch/apt.log" 2>&1 ||
+		{ tail -n 20 "$scratch/apt.log" >&2; return 1; }
+	PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null
+}
+
+# wait_for WHAT COMMAND…: until the command succeeds, 30 seconds at most.
+wait_for() {
+	what=$1
+	shift
+	for _ in $(seq 300); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.1
+	done
+	echo "$what did not come up; its log:" >&2
+	tail -n 30 "$scratch"/*.log >&2
+	return 1
+}
+
+start_compose() {
+	docker info >/dev/null 2>&1 && docker compose version >/dev/null 2>&1 || return 1
+	compose="pathlock-test-$$"
+	docker compose -f test/servers.yml -p "$compose" up -d --wait "$@"
+}
+
+start_redis() {
+	need redis-server redis-server || return 1
+	port=$(free_port)
+	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --dir "$scratch" >"$scratch/redis.log" 2>&1 &
+	pids+=($!)
+	wait_for redis redis-cli -p "$port" ping
+	export PATHLOCK_TEST_REDIS="redis://127.0.0.1:$port/0"
+}
+
+start_mariadb() {
+	need mariadbd mariadb-server || return 1
+	port=$(free_port)
+	data="$scratch/mariadb"
+	mkdir "$data"
+	as=()
+	if [ "$(id -u)" = 0 ]; then
+		chown mysql "$data"
+		as=(--user=mysql)
+	fi
+	mariadb-install-db --no-defaults "${as[@]}" --datadir="$data/data" \
+		--auth-root-authentication-method=normal --skip-test-db >"$scratch/mariadb-install.log" 2>&1
+	PATH="$PATH:/usr/sbin" mariadbd --no-defaults "${as[@]}" --datadir="$data/data" --port="$port" --bind-address=127.0.0.1 \
+		--socket="$data/socket" --pid-file="$data/pid" --max-connections=500 \
+		--innodb-flush-log-at-trx-commit=0 >"$scratch/mariadb.log" 2>&1 &
+	pids+=($!)
+	wait_for mariadb mariadb --no-defaults -h127.0.0.1 -P"$port" -uroot -e 'select 1'
+	export PATHLOCK_TEST_MYSQL="root:@tcp(127.0.0.1:$port)/"
+}
+
+if [ -z "${PATHLOCK_TEST_REDIS:-}" ]; then
+	if start_compose redis 2>/dev/null; then
+		export PATHLOCK_TEST_REDIS="redis://$(docker compose -f test/servers.yml -p "$compose" port redis 6379)/0"
+	else
+		start_redis || echo "== NOT TESTED: anything on Redis, since no redis-server can be had here" >&2
+	fi
+fi
+if [ -z "${PATHLOCK_TEST_MYSQL:-}" ]; then
+	if start_compose mysql 2>/dev/null; then
+		export PATHLOCK_TEST_MYSQL="root:pathlock@tcp($(docker compose -f test/servers.yml -p "$compose" port mysql 3306))/"
+	else
+		start_mariadb || echo "== NOT TESTED: anything on MySQL or MariaDB, since no server can be had here" >&2
+	fi
+fi
+echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"
+echo "== mysql: ${PATHLOCK_TEST_MYSQL:-none}"
+
+./test/lint.sh
+
+failed=0
+for module in $(go list -m -f '{{.Dir}}'); do
+	echo "== test ${module#"$PWD"}"
+	(cd "$module" && go test -race -timeout 12m -count=1 "$@" ./...) || failed=1
+done
+exit "$failed"
