@@ -1,0 +1,102 @@
+// Package database opens the database that a URL names, so that the rest of
+// the program need not know which one it is.
+package database
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// Dialect names an SQL dialect as GORM does.
+type Dialect string
+
+// The dialects that the program speaks.
+const (
+	SQLite Dialect = "sqlite"
+	MySQL  Dialect = "mysql"
+)
+
+// DB is an open database. Where the database lets only one connection write
+// at once, Read and Write are different pools; otherwise they are the same.
+type DB struct {
+	Dialect Dialect
+	// Write is for everything that changes something.
+	Write *gorm.DB
+	// Read is for statements and read-only transactions that change nothing.
+	Read *gorm.DB
+	// Where says for people which database it is; it contains no password.
+	Where string
+
+	pools []*sql.DB
+}
+
+// Options are the settings of [Open]. The zero Options are the defaults.
+type Options struct {
+	// Connections is how many connections a server is asked for at most; 0 means [DefaultConnections].
+	Connections int
+}
+
+// DefaultConnections leaves room for several instances beside each other on a
+// server with the usual limit of about 150 connections.
+const DefaultConnections = 32
+
+// Open opens the database that url names: sqlite://PATH, or mysql://DSN for
+// MySQL and MariaDB, where DSN is as go-sql-driver/mysql has it, such as
+// user:password@tcp(127.0.0.1:3306)/testplan. Nothing is connected to before it is used.
+func Open(url string, opts Options) (*DB, error) {
+	if opts.Connections <= 0 {
+		opts.Connections = DefaultConnections
+	}
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return nil, fmt.Errorf("database %q has no scheme: give sqlite://PATH or mysql://user:password@tcp(host:3306)/name", url)
+	}
+	switch scheme {
+	case "sqlite":
+		return openSQLite(rest)
+	case "mysql":
+		return openMySQL(rest, opts.Connections)
+	case "postgres", "postgresql":
+		return nil, errors.New("PostgreSQL is not supported yet: give sqlite://PATH or mysql://DSN")
+	default:
+		return nil, fmt.Errorf("unknown database scheme %q: supported are sqlite:// and mysql://", scheme)
+	}
+}
+
+// Ping reports whether the database answers.
+func (d *DB) Ping(ctx context.Context) error {
+	for _, pool := range d.pools {
+		if err := pool.PingContext(ctx); err != nil {
+			return fmt.Errorf("database: ping %s: %w", d.Where, err)
+		}
+	}
+	return nil
+}
+
+// Pool returns the connection pool that writes, for statistics and for what GORM has no word for.
+func (d *DB) Pool() *sql.DB { return d.pools[0] }
+
+// Close closes all connections.
+func (d *DB) Close() error {
+	var errs []error
+	for _, pool := range d.pools {
+		errs = append(errs, pool.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// use makes a gorm.DB on a pool. Errors reach the caller, who knows which of
+// them deserve a line in the log: GORM itself is silent.
+func use(dialector gorm.Dialector) (*gorm.DB, error) {
+	return gorm.Open(dialector, &gorm.Config{
+		Logger:               logger.Discard,
+		TranslateError:       true,
+		DisableAutomaticPing: true,
+	})
+}

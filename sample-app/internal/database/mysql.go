@@ -1,0 +1,86 @@
+package database
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"gorm.io/driver/mysql"
+)
+
+// openMySQL opens a MySQL or MariaDB server's database.
+func openMySQL(dsn string, connections int) (*DB, error) {
+	cfg, err := mysqldriver.ParseDSN(dsn)
+	if err != nil {
+		// The driver's message can quote the DSN, and with it the password.
+		return nil, errors.New("database: the MySQL DSN makes no sense: give mysql://user:password@tcp(host:3306)/name")
+	}
+	if cfg.DBName == "" {
+		return nil, errors.New("database: the MySQL DSN names no database: give mysql://user:password@tcp(host:3306)/name")
+	}
+	cfg.ParseTime = true
+	cfg.Loc = time.UTC
+	// One round trip instead of prepare, execute and close.
+	cfg.InterpolateParams = true
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 5 * time.Second
+	}
+	connector, err := mysqldriver.NewConnector(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("database: open MySQL: %w", err)
+	}
+	pool := sql.OpenDB(connector)
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	pool.SetConnMaxIdleTime(time.Minute)
+	db := &DB{Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), pools: []*sql.DB{pool}}
+	// Asking for the version would need the server to be up already.
+	db.Write, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
+	}
+	db.Read = db.Write
+	return db, nil
+}
+
+// The server's error numbers that matter here.
+// See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
+const (
+	errTooManyConnections = 1040
+	errAccessDenied       = 1045
+	errUnknownDatabase    = 1049
+	errServerShutdown     = 1053
+	errTableCrashed       = 1194
+	errLockWaitTimeout    = 1205
+	errDeadlock           = 1213
+	errTooManyUserConns   = 1226
+	errReadOnly           = 1290
+	errQueryInterrupted   = 1317
+	errChangedSinceRead   = 1020
+	errConnectionKilled   = 1927
+	errNoSuchTable        = 1146
+	errDiskFull           = 1021
+	errInnoDBReadOnly     = 1836
+)
+
+// mysqlUnavailable reports whether an error says that the server cannot serve.
+func mysqlUnavailable(err error) bool {
+	if errors.Is(err, mysqldriver.ErrInvalidConn) {
+		return true
+	}
+	unavailable := []uint16{
+		errTooManyConnections, errAccessDenied, errUnknownDatabase, errServerShutdown, errTableCrashed, errTooManyUserConns,
+		errReadOnly, errQueryInterrupted, errConnectionKilled, errNoSuchTable, errDiskFull, errInnoDBReadOnly,
+	}
+	e, ok := errors.AsType[*mysqldriver.MySQLError](err)
+	return ok && slices.Contains(unavailable, e.Number)
+}
+
+// mysqlContended reports whether an error says that transactions collided.
+func mysqlContended(err error) bool {
+	e, ok := errors.AsType[*mysqldriver.MySQLError](err)
+	return ok && slices.Contains([]uint16{errLockWaitTimeout, errDeadlock, errChangedSinceRead}, e.Number)
+}

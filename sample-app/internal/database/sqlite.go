@@ -1,0 +1,76 @@
+package database
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/gormlite"
+)
+
+// readConnections is how many connections read an SQLite file beside the one that writes.
+const readConnections = 4
+
+// busyTimeout is how many milliseconds a process waits for another one's
+// transaction on the same SQLite file.
+const busyTimeout = 30_000
+
+// openSQLite opens a file. One connection writes, so that the requests of this
+// process wait for each other in the pool and not in SQLite, whose waiting is
+// a sleep; it takes the write lock when a transaction begins, since a lock
+// that is upgraded later can end in SQLITE_BUSY however long one waits. Others read beside it,
+// which the write-ahead log makes possible.
+func openSQLite(path string) (*DB, error) {
+	if path == "" || path == ":memory:" {
+		return nil, errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
+	}
+	write, err := sqlitePool(path, 1, "_txlock=immediate")
+	if err != nil {
+		return nil, err
+	}
+	read, err := sqlitePool(path, readConnections, "_pragma=query_only(1)")
+	if err != nil {
+		return nil, errors.Join(err, write.Close())
+	}
+	db := &DB{Dialect: SQLite, Where: "sqlite://" + path, pools: []*sql.DB{write, read}}
+	if db.Write, err = use(gormlite.OpenDB(write)); err == nil {
+		db.Read, err = use(gormlite.OpenDB(read))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
+	}
+	return db, nil
+}
+
+// sqlitePool opens a pool of connections that are alike.
+func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
+	// The order matters: the other pragmas may already have to wait.
+	name.RawQuery = fmt.Sprintf("_pragma=busy_timeout(%d)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&%s", busyTimeout, last)
+	pool, err := driver.Open(name.String())
+	if err != nil {
+		return nil, fmt.Errorf("database: open sqlite://%s: %w", path, err)
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	return pool, nil
+}
+
+// sqliteUnavailable reports whether an error says that the file cannot be used.
+func sqliteUnavailable(err error) bool {
+	for _, code := range []sqlite3.ErrorCode{sqlite3.IOERR, sqlite3.CANTOPEN, sqlite3.FULL, sqlite3.CORRUPT, sqlite3.NOTADB, sqlite3.READONLY} {
+		if errors.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}
+
+// sqliteContended reports whether an error says that another process kept the file busy.
+func sqliteContended(err error) bool {
+	return errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
+}

@@ -1,0 +1,43 @@
+package model_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+func TestCheckName(t *testing.T) {
+	tests := []struct {
+		what, name string
+		ok         bool
+	}{
+		{"one character", "a", true},
+		{"Chinese", "登录测试", true},
+		{"an inner space", "a b", true},
+		{"what SQL's LIKE means by it", "100%_", true},
+		{"braces", "}{", true},
+		{"a backslash", `a\b`, true},
+		{"three dots", "...", true},
+		{"255 characters of four bytes", strings.Repeat("😀", 255), true},
+		{"256 characters", strings.Repeat("a", 256), false},
+		{"nothing", "", false},
+		{"a slash", "a/b", false},
+		{"a dot", ".", false},
+		{"two dots", "..", false},
+		{"a leading space", " a", false},
+		{"a trailing space", "a ", false},
+		{"a trailing ideographic space", "a\u3000", false},
+		{"only a space", " ", false},
+		{"NUL", "a\x00b", false},
+		{"a line break", "a\nb", false},
+		{"a C1 control", "a\u0085b", false},
+		{"DEL", "a\x7f", false},
+		{"invalid UTF-8", "a\xff", false},
+	}
+	for _, tt := range tests {
+		if err := model.CheckName(tt.name); (err == nil) != tt.ok {
+			t.Errorf("%s: CheckName(%q) = %v, want ok = %t", tt.what, tt.name, err, tt.ok)
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+)
+
+// lockWait is how many seconds an instance waits for another one's migration.
+const lockWait = 60
+
+// locked runs do while no other instance can migrate the same database.
+func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err error) {
+	conn, err := db.Pool().Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	if db.Dialect == database.SQLite {
+		return lockedFile(ctx, conn, do)
+	}
+	return lockedServer(ctx, conn, do)
+}
+
+// lockedServer uses a lock of the session, as MySQL cannot roll a CREATE TABLE
+// back. The lock's name is good for the whole server and 64 characters at most: hence the digest.
+func lockedServer(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
+	const name = `CONCAT('pathlock-sample:', MD5(DATABASE()))`
+	var got sql.NullInt64
+	if err := conn.QueryRowContext(ctx, `SELECT GET_LOCK(`+name+`, ?)`, lockWait).Scan(&got); err != nil {
+		return fmt.Errorf("take the migration lock: %w", err)
+	}
+	if got.Int64 != 1 {
+		return fmt.Errorf("another instance has been migrating for %d seconds", lockWait)
+	}
+	err := do(conn)
+	// The connection goes back to the pool, and would take the lock with it.
+	if _, unlock := conn.ExecContext(context.WithoutCancel(ctx), `DO RELEASE_LOCK(`+name+`)`); unlock != nil {
+		err = errors.Join(err, fmt.Errorf("release the migration lock: %w", unlock))
+	}
+	return err
+}
+
+// lockedFile uses SQLite's own write lock; everything happens or nothing.
+func lockedFile(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
+	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
+		return fmt.Errorf("take the write lock: %w", err)
+	}
+	err := do(conn)
+	end := `COMMIT`
+	if err != nil {
+		end = `ROLLBACK`
+	}
+	if _, ended := conn.ExecContext(context.WithoutCancel(ctx), end); ended != nil {
+		err = errors.Join(err, fmt.Errorf("end the migration: %w", ended))
+	}
+	return err
+}

@@ -1,0 +1,26 @@
+package schema
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+)
+
+// DropSiblingIndex removes the unique index that holds the names of siblings
+// apart. It exists for a demonstration of what happens without any protection, on a
+// database made for the purpose.
+func DropSiblingIndex(ctx context.Context, db *database.DB) error {
+	statements := []string{`DROP INDEX suites_sibling`}
+	if db.Dialect == database.MySQL {
+		statements = []string{`ALTER TABLE suites DROP INDEX suites_sibling, ADD KEY suites_parent (parent_id)`}
+	} else {
+		statements = append(statements, `CREATE INDEX suites_parent ON suites (parent_id)`)
+	}
+	for _, statement := range statements {
+		if _, err := db.Pool().ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("schema: drop the sibling index of %s: %w", db.Where, err)
+		}
+	}
+	return nil
+}
