@@ -17,5 +17,6 @@ CREATE TABLE IF NOT EXISTS recycled_nodes (
   item_id BIGINT     NOT NULL,
   kind    VARCHAR(8) NOT NULL,
   node_id BIGINT     NOT NULL,
-  PRIMARY KEY (item_id, kind, node_id)
+  PRIMARY KEY (item_id, kind, node_id),
+  UNIQUE KEY recycled_nodes_node (kind, node_id)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE ${binary};

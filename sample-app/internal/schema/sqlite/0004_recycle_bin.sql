@@ -20,3 +20,5 @@ CREATE TABLE recycled_nodes (
   node_id INTEGER NOT NULL,
   PRIMARY KEY (item_id, kind, node_id)
 ) WITHOUT ROWID;
+
+CREATE UNIQUE INDEX recycled_nodes_node ON recycled_nodes (kind, node_id);
