@@ -1,0 +1,218 @@
+package lockspec_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// The promise: whatever the oracle finds bad, the claims keep apart; by both
+// rules, and where one of the two goes by the one rule and the other by the other.
+func TestNoConflictIsMissed(t *testing.T) {
+	for _, ruleA := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
+		for _, ruleB := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
+			t.Run(fmt.Sprintf("%s beside %s", ruleA, ruleB), func(t *testing.T) {
+				for _, p := range pairs() {
+					if p.verdict.bad() && !p.waits(ruleA, ruleB) && !p.intoEachOther() {
+						t.Errorf("%s, and at once %s: %+v", p.a, p.b, p.verdict)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Two snapshot copies into each other's source are the one thing that is not
+// serialisable. They are never inconsistent.
+func TestSnapshotCopiesIntoEachOtherNeverBreakTheTree(t *testing.T) {
+	tree, missed := smallTree(), 0
+	for _, p := range pairs() {
+		if !p.intoEachOther() || p.waits(lockspec.NameSlot, lockspec.NameSlot) {
+			continue
+		}
+		missed++
+		if p.verdict.breaks != "" {
+			t.Errorf("%s, and at once %s: %s", p.a, p.b, p.verdict.breaks)
+		}
+		if p.verdict.lost == "" && !refused(tree, p.a) && !refused(tree, p.b) {
+			t.Errorf("%s, and at once %s: serialisable after all", p.a, p.b)
+		}
+	}
+	if missed == 0 {
+		t.Error("the small tree has no two snapshot copies into each other's source")
+	}
+}
+
+// needless is how often the name-slot rule makes a pair of operations on the
+// small tree wait though nothing could have happened. A number that grows is a
+// finer rule lost.
+var needless = map[string]int{
+	"the name is taken":           2568,
+	"nothing to do":               1454,
+	"the whole plan":              107,
+	"the other one is gone":       257,
+	"attributes of a moving node": 140,
+	"the same change twice":       88,
+	"a node without children":     467,
+}
+
+func TestEveryFalseConflictHasAName(t *testing.T) {
+	got := count(smallTree(), pairs())
+	if p, ok := got.example[""]; ok {
+		t.Errorf("%d pairs wait for no reason that has a name, such as %s and %s", got.byCause[""], p.a, p.b)
+	}
+	if !maps.Equal(got.byCause, needless) {
+		t.Errorf("false conflicts by cause:\n got %v\nwant %v", got.byCause, needless)
+	}
+	fine, coarse := got.byRule[lockspec.NameSlot], got.byRule[lockspec.ParentExclusive]
+	if fine.needless >= coarse.needless {
+		t.Errorf("the name-slot rule makes %d pairs wait without need, the parent-exclusive rule %d", fine.needless, coarse.needless)
+	}
+}
+
+// An edit is a statement that does not rest on what was read before. A handler
+// that reads, thinks and writes back loses updates beside another, and has to say Slot.
+func TestReadModifyWriteNeedsSlot(t *testing.T) {
+	tree := smallTree()
+	if !judge(tree, amend("f"), amend("f")).bad() || !judge(tree, amend("f"), edit("f")).bad() {
+		t.Fatal("the oracle sees no lost update")
+	}
+	if judge(tree, edit("f"), edit("f")).bad() {
+		t.Fatal("the oracle sees a lost update between two statements that rest on nothing")
+	}
+	f := pathlock.MustParsePath("/a/f")
+	editing := lockspec.Operation{Kind: lockspec.OpEdit, Node: f}.Claims(lockspec.NameSlot)
+	amending := lockspec.Operation{Kind: lockspec.OpSlot, Node: f}.Claims(lockspec.NameSlot)
+	if conflict(editing, editing) {
+		t.Error("two edits of one node wait for each other")
+	}
+	if !conflict(amending, amending) || !conflict(amending, editing) {
+		t.Error("a slot does not keep others from the node's attributes")
+	}
+}
+
+// mutation makes a claim set too weak.
+type mutation struct {
+	what   string
+	rule   lockspec.Rule
+	mutate func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim
+}
+
+// change returns a mutation of the claims of some kinds of operations that pick chooses:
+// they get another mode, or vanish if that is 0.
+func change(mode pathlock.Mode, pick func(lockspec.Operation, pathlock.Claim) bool, kinds ...lockspec.OperationKind) func(lockspec.Operation, []pathlock.Claim) []pathlock.Claim {
+	return func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim {
+		affected := false
+		for _, k := range kinds {
+			affected = affected || op.Kind == k
+		}
+		if !affected {
+			return claims
+		}
+		var weaker []pathlock.Claim
+		for _, c := range claims {
+			if pick(op, c) {
+				c.Mode = mode
+			}
+			if c.Mode != 0 {
+				weaker = append(weaker, c)
+			}
+		}
+		return weaker
+	}
+}
+
+func onNode(op lockspec.Operation, c pathlock.Claim) bool { return c.Path == op.Node }
+func atDest(op lockspec.Operation, c pathlock.Claim) bool { return c.Path != op.Node }
+func all(lockspec.Operation, pathlock.Claim) bool         { return true }
+
+// The oracle is worth something if it notices what is too weak: every claim of
+// every operation is needed, in its mode.
+func TestTheOracleNoticesWeakenedClaims(t *testing.T) {
+	const none = pathlock.Mode(0)
+	for _, m := range []mutation{
+		{"insert locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpInsert)},
+		{"insert has only an intention on the slot", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpInsert)},
+		{"insert reads the slot", lockspec.NameSlot, change(pathlock.ModeS, all, lockspec.OpInsert)},
+		{"insert has only an intention on the parent", lockspec.ParentExclusive, change(pathlock.ModeIX, all, lockspec.OpInsert)},
+		{"rename does not lock the node", lockspec.NameSlot, change(none, onNode, lockspec.OpRename)},
+		{"rename has only an intention on the node", lockspec.NameSlot, change(pathlock.ModeIX, onNode, lockspec.OpRename)},
+		{"rename shares the node", lockspec.NameSlot, change(pathlock.ModeS, onNode, lockspec.OpRename)},
+		{"rename does not lock the new name", lockspec.NameSlot, change(none, atDest, lockspec.OpRename)},
+		{"rename has only an intention on the new name", lockspec.NameSlot, change(pathlock.ModeIX, atDest, lockspec.OpRename)},
+		{"rename does not lock the parent", lockspec.ParentExclusive, change(none, atDest, lockspec.OpRename)},
+		{"rename has only an intention on the parent", lockspec.ParentExclusive, change(pathlock.ModeIX, atDest, lockspec.OpRename)},
+		{"move does not lock the node", lockspec.NameSlot, change(none, onNode, lockspec.OpMove)},
+		{"move shares the node", lockspec.NameSlot, change(pathlock.ModeS, onNode, lockspec.OpMove)},
+		{"move does not lock the new place", lockspec.NameSlot, change(none, atDest, lockspec.OpMove)},
+		{"move has only an intention on the new place", lockspec.NameSlot, change(pathlock.ModeIX, atDest, lockspec.OpMove)},
+		{"move does not lock the destination", lockspec.ParentExclusive, change(none, atDest, lockspec.OpMove)},
+		{"move shares the destination", lockspec.ParentExclusive, change(pathlock.ModeS, atDest, lockspec.OpMove)},
+		{"copy does not lock its source", lockspec.NameSlot, change(none, onNode, lockspec.OpCopy)},
+		{"copy has only an intention on its source", lockspec.NameSlot, change(pathlock.ModeIS, onNode, lockspec.OpCopy)},
+		{"copy does not lock the new name", lockspec.NameSlot, change(none, atDest, lockspec.OpCopy)},
+		{"copy has only an intention on the destination", lockspec.ParentExclusive, change(pathlock.ModeIX, atDest, lockspec.OpCopy)},
+		{"delete locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpDelete)},
+		{"delete has only an intention", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpDelete)},
+		{"delete shares the node", lockspec.NameSlot, change(pathlock.ModeS, all, lockspec.OpDelete)},
+		{"edit locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpEdit)},
+		{"edit only reads", lockspec.NameSlot, change(pathlock.ModeIS, all, lockspec.OpEdit)},
+		{"read locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpRead)},
+		{"read has only an intention", lockspec.NameSlot, change(pathlock.ModeIS, all, lockspec.OpRead)},
+		{"restore locks nothing", lockspec.NameSlot, change(none, all, lockspec.OpSlot)},
+		{"restore has only an intention on the slot", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpSlot)},
+		{"the gate is open", lockspec.NameSlot, change(none, all, lockspec.OpGate)},
+		{"the gate is shared", lockspec.NameSlot, change(pathlock.ModeIX, all, lockspec.OpGate)},
+	} {
+		t.Run(m.what, func(t *testing.T) {
+			for _, p := range pairs() {
+				if p.intoEachOther() || !p.verdict.bad() {
+					continue
+				}
+				a, b := m.mutate(p.a.op, p.a.claims(m.rule)), m.mutate(p.b.op, p.b.claims(m.rule))
+				if !conflict(a, b) {
+					return
+				}
+			}
+			t.Error("no pair of operations comes to harm")
+		})
+	}
+}
+
+// The handlers of the model do the right thing one after the other; the oracle sees
+// what goes wrong when they don't come one after the other.
+func TestTheOracleSeesTheThreeAnomalies(t *testing.T) {
+	tree := smallTree()
+	for _, c := range []struct {
+		what string
+		a, b handler
+	}{
+		{"two renames of one folder", rename("a", "n"), rename("a", "m")},
+		{"a rename, and an insert below", rename("a", "n"), insert("b", "m", false)},
+		{"two inserts of one name", insert("a", "n", false), insert("a", "n", true)},
+		{"crossing moves into a circle", move("a", "e", ""), move("d", "b", "")},
+		{"nested renames", rename("a", "n"), rename("b", "m")},
+		{"an insert below what is being deleted", insert("b", "n", false), remove("a")},
+		{"a copy of what is being renamed", duplicate("a", "d", "n", false), rename("b", "m")},
+	} {
+		if !judge(tree, c.a, c.b).bad() {
+			t.Errorf("%s: the oracle finds nothing", c.what)
+		}
+	}
+	for _, c := range []struct {
+		what string
+		a, b handler
+	}{
+		{"inserts of two names", insert("a", "n", false), insert("a", "m", false)},
+		{"renames of siblings", rename("b", "n"), rename("f", "m")},
+		{"moves out of two folders", move("c", "root", ""), move("g", "b", "")},
+		{"edits of one file", edit("f"), edit("f")},
+	} {
+		if v := judge(tree, c.a, c.b); v.bad() {
+			t.Errorf("%s: the oracle finds %+v", c.what, v)
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package lockspec_test
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The handlers work on a table without any protection: what they read in their
+// first step they rely on in their second. They do what handlers usually do:
+// they write rows by id, notice when there is no such row any more, and find
+// descendants by their paths.
+
+// What a handler answers when it does not do what it was asked.
+var (
+	errNotFound  = errors.New("not found")
+	errNameTaken = errors.New("name taken")
+	errCycle     = errors.New("would cycle")
+)
+
+// answer is what the client is told.
+type answer struct {
+	err error
+	// seen is what a handler read of a subtree before and while it answered.
+	seen string
+}
+
+// handler is the first step of an operation: it reads. It returns the second
+// step, which writes and answers, or an error, which is then the answer.
+// The tag makes the ids of new rows.
+type handler func(t table, tag string) (write func(table) answer, err error)
+
+// insert creates a folder or a file.
+func insert(parentID, name string, file bool) handler {
+	return func(t table, tag string) (func(table) answer, error) {
+		parent, err := t.folder(parentID)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.free(parentID, name, ""); err != nil {
+			return nil, err
+		}
+		return func(t table) answer {
+			t[tag] = row{id: tag, parent: parentID, name: name, path: parent.path + "/" + name, file: file}
+			return answer{}
+		}, nil
+	}
+}
+
+// rename gives a row another name. move puts it under another parent, and
+// under another name where newName is not empty.
+func rename(id, newName string) handler { return relocate(id, "", newName) }
+
+func move(id, destID, newName string) handler { return relocate(id, destID, newName) }
+
+func relocate(id, destID, newName string) handler {
+	return func(t table, _ string) (func(table) answer, error) {
+		node, err := t.live(id)
+		if err != nil {
+			return nil, err
+		}
+		name, parentID := cmp.Or(newName, node.name), cmp.Or(destID, node.parent)
+		parent, err := t.folder(parentID)
+		switch {
+		case err != nil:
+			return nil, err
+		case parent.id == id || strings.HasPrefix(parent.path, node.path+"/"):
+			return nil, errCycle
+		}
+		if err := t.free(parentID, name, id); err != nil {
+			return nil, err
+		}
+		return func(t table) answer {
+			now, err := t.live(id)
+			if err != nil {
+				return answer{err: err}
+			}
+			// An UPDATE sets the columns that change and leaves the others.
+			if newName != "" {
+				now.name = newName
+			}
+			if destID != "" {
+				now.parent = destID
+			}
+			now.path = parent.path + "/" + name
+			t.put(now, node.path)
+			return answer{}
+		}, nil
+	}
+}
+
+// duplicate copies a subtree. It counts what there is to copy first, such as
+// for a quota, and then copies what it finds; a snapshot copy reads once.
+func duplicate(id, destID, name string, snapshot bool) handler {
+	return func(t table, tag string) (func(table) answer, error) {
+		node, err := t.live(id)
+		if err != nil {
+			return nil, err
+		}
+		dest, err := t.folder(destID)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.free(destID, name, ""); err != nil {
+			return nil, err
+		}
+		source := append(t.below(node.path), node)
+		return func(t table) answer {
+			a := answer{}
+			if !snapshot {
+				a.seen = list(source)
+				now, err := t.live(id)
+				if err != nil {
+					return answer{err: err}
+				}
+				source = append(t.below(node.path), now)
+			}
+			copyOf := func(id string) string { return tag + "(" + id + ")" }
+			for _, r := range source {
+				c := r
+				c.id, c.parent = copyOf(r.id), copyOf(r.parent)
+				c.path = dest.path + "/" + name + strings.TrimPrefix(r.path, node.path)
+				if r.id == id {
+					c.parent, c.name = destID, name
+				}
+				t[c.id] = c
+			}
+			return a
+		}, nil
+	}
+}
+
+// remove puts a subtree into the recycle bin.
+func remove(id string) handler {
+	return func(t table, _ string) (func(table) answer, error) {
+		node, err := t.live(id)
+		if err != nil {
+			return nil, err
+		}
+		return func(t table) answer {
+			now, err := t.live(id)
+			if err != nil {
+				return answer{err: err}
+			}
+			for _, r := range append(t.below(node.path), now) {
+				r.bin = id
+				t[r.id] = r
+			}
+			return answer{}
+		}, nil
+	}
+}
+
+// edit sets an attribute in one statement, as a new version of a file.
+func edit(id string) handler {
+	return func(t table, tag string) (func(table) answer, error) {
+		if _, err := t.live(id); err != nil {
+			return nil, err
+		}
+		return func(t table) answer {
+			now, err := t.live(id)
+			if err != nil {
+				return answer{err: err}
+			}
+			now.version++
+			now.content = tag
+			t[id] = now
+			return answer{}
+		}, nil
+	}
+}
+
+// amend reads an attribute, changes it, and writes it back, without a look at the version.
+func amend(id string) handler {
+	return func(t table, tag string) (func(table) answer, error) {
+		before, err := t.live(id)
+		if err != nil {
+			return nil, err
+		}
+		return func(t table) answer {
+			now, err := t.live(id)
+			if err != nil {
+				return answer{err: err}
+			}
+			now.content = before.content + tag
+			t[id] = now
+			return answer{}
+		}, nil
+	}
+}
+
+// export reads a subtree in two statements.
+func export(id string) handler {
+	return func(t table, _ string) (func(table) answer, error) {
+		node, err := t.live(id)
+		if err != nil {
+			return nil, err
+		}
+		first := list(append(t.below(node.path), node))
+		return func(t table) answer {
+			now, err := t.live(id)
+			if err != nil {
+				return answer{err: err}
+			}
+			return answer{seen: first + "; " + list(append(t.below(node.path), now))}
+		}, nil
+	}
+}
+
+// restore takes an item out of the recycle bin, back to its old parent.
+func restore(item string) handler {
+	return func(t table, _ string) (func(table) answer, error) {
+		top, ok := t[item]
+		if !ok || top.bin != item {
+			return nil, errNotFound
+		}
+		parent, err := t.folder(top.parent)
+		if err != nil {
+			return nil, err
+		}
+		if err := t.free(parent.id, top.name, ""); err != nil {
+			return nil, err
+		}
+		return func(t table) answer {
+			if now := t[item]; now.bin != item {
+				return answer{err: errNotFound}
+			}
+			for id, r := range t {
+				if r.bin == item {
+					r.path = parent.path + "/" + top.name + strings.TrimPrefix(r.path, top.path)
+					r.bin = ""
+					t[id] = r
+				}
+			}
+			return answer{}
+		}, nil
+	}
+}
+
+// purge empties the recycle bin in one statement.
+func purge() handler {
+	return func(table, string) (func(table) answer, error) {
+		return func(t table) answer {
+			maps.DeleteFunc(t, func(_ string, r row) bool { return r.bin != "" })
+			return answer{}
+		}, nil
+	}
+}
+
+// rebuild computes every path anew and writes those that it computed.
+func rebuild() handler {
+	return func(t table, _ string) (func(table) answer, error) {
+		paths := map[string]string{}
+		for id, r := range t {
+			if r.bin == "" {
+				paths[id] = t.walk(id)
+			}
+		}
+		return func(t table) answer {
+			for id, path := range paths {
+				if r, ok := t[id]; ok && r.bin == "" {
+					r.path = path
+					t[id] = r
+				}
+			}
+			return answer{}
+		}, nil
+	}
+}
+
+// destroy deletes the rows of the whole plan that it has listed.
+func destroy() handler {
+	return func(t table, _ string) (func(table) answer, error) {
+		if _, err := t.live("root"); err != nil {
+			return nil, err
+		}
+		ids := slices.Collect(maps.Keys(t))
+		return func(t table) answer {
+			if _, err := t.live("root"); err != nil {
+				return answer{err: err}
+			}
+			for _, id := range ids {
+				delete(t, id)
+			}
+			return answer{}
+		}, nil
+	}
+}

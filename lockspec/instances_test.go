@@ -1,0 +1,152 @@
+package lockspec_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// instance is one operation on the small tree: what lockspec thinks of it, and
+// how the model does it.
+type instance struct {
+	what string
+	op   lockspec.Operation
+	do   handler
+}
+
+// String returns the instance for people to read.
+func (i instance) String() string { return i.what }
+
+// claims returns what lockspec says the instance locks. The purge of the
+// recycle bin, which is no operation on the tree, locks nothing.
+func (i instance) claims(rule lockspec.Rule) []pathlock.Claim { return i.op.Claims(rule) }
+
+// conflict says whether two claim sets cannot be held at once, by the
+// definition: incompatible modes on one node of both normalised sets.
+func conflict(a, b []pathlock.Claim) bool {
+	held := map[pathlock.Path]pathlock.Mode{}
+	for _, c := range pathlock.Normalize(a...) {
+		held[c.Path] = c.Mode
+	}
+	for _, c := range pathlock.Normalize(b...) {
+		if !pathlock.Compatible(held[c.Path], c.Mode) {
+			return true
+		}
+	}
+	return false
+}
+
+// instances returns every operation of a cloud drive on every node of the tree
+// and to every place, with names that are free, taken, the node's own, and
+// wanted by others.
+func instances(t table) []instance {
+	c := collector{tree: t}
+	for _, id := range slices.Sorted(maps.Keys(t)) {
+		if t[id].bin != "" {
+			c.restore(id)
+			continue
+		}
+		c.inside(id)
+		c.onto(id)
+		if id != "root" {
+			c.relocate(id)
+		}
+	}
+	c.add("rebuild all paths", lockspec.Operation{Kind: lockspec.OpGate}, rebuild())
+	c.add("delete the plan", lockspec.Operation{Kind: lockspec.OpGate}, destroy())
+	c.add("purge the recycle bin", lockspec.Operation{}, purge())
+	return c.all
+}
+
+// collector makes the instances of one node after the other.
+type collector struct {
+	tree table
+	all  []instance
+}
+
+// add keeps an instance, unless the resolver or the spec would have refused it
+// before any lock: there is no such folder, or it is a move into the own subtree.
+func (c *collector) add(what string, op lockspec.Operation, do handler) {
+	if _, err := do(c.tree, "probe"); err == nil || err == errNameTaken {
+		c.all = append(c.all, instance{what, op, do})
+	}
+}
+
+func (c *collector) path(id string) pathlock.Path {
+	return pathlock.MustParsePath(c.tree[id].path)
+}
+
+// folders returns the ids of the folders.
+func (c *collector) folders() []string {
+	var ids []string
+	for _, id := range slices.Sorted(maps.Keys(c.tree)) {
+		if _, err := c.tree.folder(id); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// inside adds new folders, uploads and copies.
+func (c *collector) inside(id string) {
+	dest := c.path(id)
+	for _, name := range []string{"n", "m", "b", "x"} {
+		c.add(fmt.Sprintf("new folder %s in %s", name, dest),
+			lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: name}, insert(id, name, false))
+	}
+	for _, name := range []string{"n", "f"} {
+		c.add(fmt.Sprintf("upload %s to %s", name, dest),
+			lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: name}, insert(id, name, true))
+	}
+}
+
+// onto adds what works on a node, with all that is below.
+func (c *collector) onto(id string) {
+	node := c.path(id)
+	c.add(fmt.Sprintf("edit %s", node), lockspec.Operation{Kind: lockspec.OpEdit, Node: node}, edit(id))
+	c.add(fmt.Sprintf("export %s", node), lockspec.Operation{Kind: lockspec.OpRead, Node: node}, export(id))
+	for _, destID := range c.folders() {
+		names := []string{"n"}
+		if destID == "a" {
+			names = []string{"n", "f", "x"}
+		}
+		for _, name := range names {
+			what := fmt.Sprintf("copy %s to %s as %s", node, c.path(destID), name)
+			op := lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: c.path(destID), Name: name}
+			c.add(what, op, duplicate(id, destID, name, false))
+			op.Snapshot = true
+			c.add("snapshot "+what, op, duplicate(id, destID, name, true))
+		}
+	}
+}
+
+// relocate adds what takes a node away from where it is.
+func (c *collector) relocate(id string) {
+	node, own := c.path(id), c.tree[id].name
+	c.add(fmt.Sprintf("delete %s", node), lockspec.Operation{Kind: lockspec.OpDelete, Node: node}, remove(id))
+	for _, name := range []string{"n", "m", "f", "x", own} {
+		c.add(fmt.Sprintf("rename %s to %s", node, name),
+			lockspec.Operation{Kind: lockspec.OpRename, Node: node, Name: name}, rename(id, name))
+	}
+	for _, destID := range c.folders() {
+		for _, name := range []string{"", "n"} {
+			what := fmt.Sprintf("move %s to %s", node, c.path(destID))
+			if name != "" {
+				what += " as " + name
+			}
+			c.add(what, lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: c.path(destID), Name: name}, move(id, destID, name))
+		}
+	}
+}
+
+// restore adds the return of a recycled item.
+func (c *collector) restore(item string) {
+	slot, err := c.path(c.tree[item].parent).Child(c.tree[item].name)
+	if err != nil {
+		return
+	}
+	c.add(fmt.Sprintf("restore %s (%s)", slot, item), lockspec.Operation{Kind: lockspec.OpSlot, Node: slot}, restore(item))
+}

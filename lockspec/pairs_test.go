@@ -1,0 +1,192 @@
+package lockspec_test
+
+import (
+	"errors"
+	"maps"
+	"sync"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// pair is two operations on the small tree, and what the oracle says about
+// running them at once.
+type pair struct {
+	a, b    instance
+	verdict verdict
+}
+
+// pairs returns every pair of operations, an operation and itself included,
+// judged once for all tests. The oracle lets either of the two begin, so that
+// (a, b) stands for (b, a) too.
+var pairs = sync.OnceValue(func() []pair {
+	tree := smallTree()
+	all := instances(tree)
+	var judged []pair
+	for i, a := range all {
+		for _, b := range all[i:] {
+			judged = append(judged, pair{a, b, judge(tree, a.do, b.do)})
+		}
+	}
+	return judged
+})
+
+// waits says whether one of the two has to wait for the other.
+func (p pair) waits(ruleA, ruleB lockspec.Rule) bool {
+	return conflict(p.a.claims(ruleA), p.b.claims(ruleB))
+}
+
+// intoEachOther says whether these are two snapshot copies, each of which puts
+// its copy into the other's source: the one anomaly that is asked for with SnapshotSource.
+func (p pair) intoEachOther() bool {
+	return p.a.op.Snapshot && p.b.op.Snapshot &&
+		p.a.op.Node.Contains(slotOf(p.b.op)) && p.b.op.Node.Contains(slotOf(p.a.op))
+}
+
+// slotOf returns the path that a copy will have.
+func slotOf(op lockspec.Operation) pathlock.Path {
+	slot, err := op.Dest.Child(op.Name)
+	if err != nil {
+		return op.Dest
+	}
+	return slot
+}
+
+// cause is a reason why one operation waits for another without need.
+type cause struct {
+	name string
+	why  string
+	is   func(tree table, p pair) bool
+}
+
+// causes are all such reasons by the name-slot rule. A pair has the first that fits.
+var causes = []cause{{
+	name: "the name is taken",
+	why: "A sibling has the name already, so one of the two is going to be refused and write nothing. " +
+		"It holds its locks while it finds that out, and has to: without them the answer could be wrong.",
+	is: func(t table, p pair) bool { return refused(t, p.a) || refused(t, p.b) },
+}, {
+	name: "nothing to do",
+	why: "One of the two renames a node to the name that it has, or moves it to where it is. " +
+		"It claims the node alone, but exclusively: the same request may well change something else about the node.",
+	is: func(t table, p pair) bool { return idle(t, p.a) || idle(t, p.b) },
+}, {
+	name: "the whole plan",
+	why: "The gate keeps everybody out, whatever they do. That is what it is for; " +
+		"an operation that needs less says so with another spec.",
+	is: func(_ table, p pair) bool { return p.a.op.Kind == lockspec.OpGate || p.b.op.Kind == lockspec.OpGate },
+}, {
+	name: "the other one is gone",
+	why: "One of the two deletes what the other works on, or takes it out of the recycle bin. The other finds no row any more and " +
+		"says so, as if it had come second. That rests on handlers which look at the number of rows that they changed; a lock does not.",
+	is: func(t table, p pair) bool {
+		ab, ba := play(t, p.a.do, p.b.do, schedules[0]), play(t, p.a.do, p.b.do, schedules[1])
+		return errors.Is(ab.b.err, errNotFound) || errors.Is(ba.a.err, errNotFound)
+	},
+}, {
+	name: "attributes of a moving node",
+	why: "One of the two edits attributes that no path depends on, and the other renames or moves the node or one above it. " +
+		"They write different columns, of which a lock knows nothing: X is exclusive for all that is below. In return an edit is answered with the path that the node has.",
+	is: func(_ table, p pair) bool {
+		return p.a.op.Kind == lockspec.OpEdit && relocates(p.b) || relocates(p.a) && p.b.op.Kind == lockspec.OpEdit
+	},
+}, {
+	name: "the same change twice",
+	why:  "Both put the same node into the same place under the same name, as when a button is pressed twice.",
+	is: func(t table, p pair) bool {
+		return relocates(p.a) && relocates(p.b) && p.a.op.Node == p.b.op.Node &&
+			maps.Equal(play(t, p.a.do, p.b.do, "AA").tree, play(t, p.a.do, p.b.do, "BB").tree)
+	},
+}, {
+	name: "a node without children",
+	why: "One of the two renames, moves or deletes a node that has nothing below, beside a change of the same node, or of one above it, that touches the same one row. " +
+		"The row is written by its id, and the last write wins. With a single child its path would be left behind, and " +
+		"whether there is one nobody knows before the lock is held.",
+	is: func(t table, p pair) bool {
+		return takesAway(p.a) && takesAway(p.b) && (childless(t, p.a) || childless(t, p.b))
+	},
+}}
+
+// refused says whether the operation comes to nothing because a sibling has the name.
+func refused(t table, i instance) bool {
+	_, err := i.do(t, "probe")
+	return errors.Is(err, errNameTaken)
+}
+
+// idle says whether the operation, which is no mere reader, changes nothing.
+func idle(t table, i instance) bool {
+	return i.op.Kind != lockspec.OpRead && maps.Equal(play(t, i.do, i.do, "AA").tree, t)
+}
+
+// relocates says whether the operation renames or moves a node.
+func relocates(i instance) bool {
+	return i.op.Kind == lockspec.OpRename || i.op.Kind == lockspec.OpMove
+}
+
+// takesAway says whether the node is not where it was when the operation is done.
+func takesAway(i instance) bool { return relocates(i) || i.op.Kind == lockspec.OpDelete }
+
+// childless says whether the operation's node has nothing below it.
+func childless(t table, i instance) bool { return len(t.below(i.op.Node.Column())) == 0 }
+
+// tally is what the oracle and the claims say about all pairs together.
+type tally struct {
+	pairs int
+	// bad is how many of the pairs must not run at once, and anomalies how many
+	// may though they are not serialisable: snapshot copies into each other's source.
+	bad, anomalies int
+	// byRule is what each rule makes of them.
+	byRule map[lockspec.Rule]*outcomes
+	// byCause is how often each cause makes a pair wait without need, and
+	// example one such pair. A cause of "" is one without a name.
+	byCause map[string]int
+	example map[string]pair
+}
+
+// outcomes is how many pairs a rule lets wait, how many of these without
+// need, and how many bad ones it does not keep apart.
+type outcomes struct{ waits, needless, missed int }
+
+func count(t table, judged []pair) tally {
+	sum := tally{
+		byRule:  map[lockspec.Rule]*outcomes{lockspec.NameSlot: {}, lockspec.ParentExclusive: {}},
+		byCause: map[string]int{},
+		example: map[string]pair{},
+	}
+	for _, p := range judged {
+		sum.pairs++
+		switch {
+		case p.intoEachOther() && p.verdict.bad() && !p.waits(lockspec.NameSlot, lockspec.NameSlot):
+			sum.anomalies++
+			continue
+		case p.verdict.bad():
+			sum.bad++
+		}
+		for rule, o := range sum.byRule {
+			switch waits := p.waits(rule, rule); {
+			case waits && p.verdict.bad():
+				o.waits++
+			case waits:
+				o.waits++
+				o.needless++
+			case p.verdict.bad():
+				o.missed++
+			}
+		}
+		if p.verdict.bad() || !p.waits(lockspec.NameSlot, lockspec.NameSlot) {
+			continue
+		}
+		name := ""
+		for _, c := range causes {
+			if c.is(t, p) {
+				name = c.name
+				break
+			}
+		}
+		if _, ok := sum.example[name]; !ok {
+			sum.example[name] = p
+		}
+		sum.byCause[name]++
+	}
+	return sum
+}
