@@ -1,0 +1,123 @@
+package storetest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// matrix is the compatibility of two owners' modes on one node: Gray, Lorie, Putzolu
+// and Traiger 1976, table 1. It is written down once more so that a store is not
+// judged by the function that it uses.
+const matrix = `
+	     IS IX S  SIX X
+	IS   +  +  +  +   -
+	IX   +  +  -  -   -
+	S    +  -  +  -   -
+	SIX  +  -  -  -   -
+	X    -  -  -  -   -`
+
+// mayMeet reads matrix.
+func mayMeet(a, b pathlock.Mode) bool {
+	lines := strings.Split(strings.TrimSpace(matrix), "\n")
+	columns := strings.Fields(lines[0])
+	for _, line := range lines[1:] {
+		fields := strings.Fields(line)
+		for i, column := range columns {
+			if fields[0] == a.String() && column == b.String() {
+				return fields[i+1] == "+"
+			}
+		}
+	}
+	panic(fmt.Sprintf("no mode %v or %v", a, b))
+}
+
+func compatibility() topic {
+	return topic{"compatibility", []promise{
+		{"all 25 pairs of modes on one node", func(f *fixture) {
+			f.eachPair(func(held, asked pathlock.Mode) (pathlock.Claim, pathlock.Claim, bool) {
+				node := fmt.Sprintf("/dir/%s-%s", held, asked)
+				return claim(held, node), claim(asked, node), mayMeet(held, asked)
+			})
+		}},
+		{"a mode on a node meets the intention of a claim below it", func(f *fixture) {
+			f.eachPair(func(held, asked pathlock.Mode) (pathlock.Claim, pathlock.Claim, bool) {
+				node := fmt.Sprintf("/dir/%s-%s", held, asked)
+				return claim(held, node), claim(asked, node+"/below"), mayMeet(held, intention(asked))
+			})
+		}},
+		{"the intention of a claim below a node meets a mode on it", func(f *fixture) {
+			f.eachPair(func(held, asked pathlock.Mode) (pathlock.Claim, pathlock.Claim, bool) {
+				node := fmt.Sprintf("/dir/%s-%s", held, asked)
+				return claim(held, node+"/far/below"), claim(asked, node), mayMeet(intention(held), asked)
+			})
+		}},
+		{"claims on different subtrees never conflict", func(f *fixture) {
+			f.actor("one").takes(x("/a/b"))
+			f.actor("two").takes(x("/a/c"))
+			f.actor("three").takes(x("/a/b c"))
+			f.actor("four").takes(x("/a/bb"), s("/a-b"))
+		}},
+		{"the node of one's ancestor's sibling with a longer name is no ancestor", func(f *fixture) {
+			f.actor("one").takes(x("/a"))
+			f.actor("two").takes(x("/ab/c"))
+			f.actor("three").takes(x("/a /c"))
+		}},
+		{"trees never conflict", func(f *fixture) {
+			other := f.newTree("another " + f.tree.ID())
+			f.actor("one").takes(x("/"))
+			f.actorIn(other, "two").takes(x("/"))
+			g := f.actorIn(f.newTree("a third "+f.tree.ID()), "three")
+			g.take(g.askGate())
+		}},
+		{"more owners than two share", func(f *fixture) {
+			f.actor("reader 1").takes(s("/a"))
+			reader := f.actor("reader 2").takes(s("/a"))
+			f.actor("reader 3").takes(is("/a"))
+			f.actor("writer").isRefused(x("/a"))
+			reader.release()
+			f.actor("writer").isRefused(ix("/a"))
+			f.actor("reader 4").takes(s("/a/b"))
+		}},
+		{"scenario 13: crossing moves exclude each other", func(f *fixture) {
+			mover := f.actor("/a into /b/c").takes(x("/a"), x("/b/c/a"))
+			f.actor("/b into /a/d").isRefused(x("/b"), x("/a/d/b"))
+			mover.release()
+			f.actor("/b into /a/d").takes(x("/b"), x("/a/d/b"))
+		}},
+		{"scenario 13: a write below a missing node excludes a rename to its name", func(f *fixture) {
+			f.actor("write of /a/b/c").takes(x("/a/b/c"))
+			f.actor("rename of /a/c to /a/b").isRefused(x("/a/c"), x("/a/b"))
+		}},
+	}}
+}
+
+// eachPair requires, for every ordered pair of modes, that one owner is granted
+// the first claim and another the second one exactly where they may meet.
+func (f *fixture) eachPair(claims func(held, asked pathlock.Mode) (first, second pathlock.Claim, meet bool)) {
+	for _, held := range pathlock.Modes() {
+		for _, asked := range pathlock.Modes() {
+			first, second, meet := claims(held, asked)
+			holder := f.actor("holder").takes(first)
+			if meet {
+				f.actor("asker").takes(second).release()
+			} else if c := f.actor("asker").isRefused(second); c.Blocker.Owner != holder.owner {
+				f.Errorf("%v beside %v: blocked by %q, want the holder", second, first, c.Blocker.Owner)
+			}
+			holder.release()
+		}
+	}
+}
+
+func claim(mode pathlock.Mode, path string) pathlock.Claim {
+	return pathlock.Claim{Path: pathlock.MustParsePath(path), Mode: mode}
+}
+
+// intention is what the definition of multi-granularity locking asks for on the ancestors.
+func intention(m pathlock.Mode) pathlock.Mode {
+	if m == pathlock.ModeIS || m == pathlock.ModeS {
+		return pathlock.ModeIS
+	}
+	return pathlock.ModeIX
+}

@@ -1,0 +1,103 @@
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+const (
+	// long is a lease, or a wait, that no test sees the end of.
+	long = 30 * time.Second
+	// short is a lease that is meant to end during the test.
+	short = 300 * time.Millisecond
+	// patience is how long a test waits for what has to happen.
+	patience = 20 * time.Second
+)
+
+// fixture is what one test works with: a store, and a tree that nobody else uses.
+type fixture struct {
+	*testing.T
+	ctx   context.Context
+	store pathlock.Store
+	tree  pathlock.Tree
+}
+
+func newFixture(t *testing.T, store pathlock.Store) *fixture {
+	f := &fixture{T: t, ctx: context.WithoutCancel(t.Context()), store: store}
+	f.tree = f.newTree("plan " + rand.Text())
+	return f
+}
+
+// newTree returns a tree that must be empty when the test ends and all that
+// its actors are known to hold has been released.
+func (f *fixture) newTree(id string) pathlock.Tree {
+	f.Helper()
+	tree, err := pathlock.NewTree("storetest", id)
+	if err != nil {
+		f.Fatalf("NewTree(%q): %v", id, err)
+	}
+	f.Cleanup(func() { f.requireEmpty(tree) })
+	return tree
+}
+
+// requireEmpty fails the test unless nobody holds or waits in a tree.
+func (f *fixture) requireEmpty(tree pathlock.Tree) {
+	f.Helper()
+	if s := f.snapshot(tree); len(s.Holders) > 0 || len(s.Waiters) > 0 {
+		f.Errorf("left behind in %s: holders %v, waiters %v", tree, s.Holders, s.Waiters)
+	}
+	if slices.Contains(f.trees(), tree) {
+		f.Errorf("Trees() lists %s, which is empty", tree)
+	}
+}
+
+func (f *fixture) snapshot(tree pathlock.Tree) pathlock.Snapshot {
+	f.Helper()
+	s, err := f.store.Snapshot(f.ctx, tree)
+	if err != nil {
+		f.Fatalf("Snapshot(%s): %v", tree, err)
+	}
+	return s
+}
+
+func (f *fixture) trees() []pathlock.Tree {
+	f.Helper()
+	trees, err := f.store.Trees(f.ctx)
+	if err != nil {
+		f.Fatalf("Trees(): %v", err)
+	}
+	return trees
+}
+
+// requireIs fails the test unless err matches target.
+func (f *fixture) requireIs(err, target error) {
+	f.Helper()
+	if !errors.Is(err, target) {
+		f.Fatalf("error is %v, want one that matches %q", err, target)
+	}
+}
+
+// pass returns when a time of d has passed by the store's own clock, which it
+// learns from the end of a lease of that length in a tree of its own.
+func (f *fixture) pass(d time.Duration) {
+	f.Helper()
+	tree := f.newTree("clock " + rand.Text())
+	sand := f.actorIn(tree, "sand")
+	req := sand.ask(x("/glass"))
+	req.Lease = d
+	sand.take(req)
+	f.actorIn(tree, "watcher").queuesFor(x("/glass")).isGranted().release()
+}
+
+// Claims of paths that are written in the tests.
+func is(path string) pathlock.Claim  { return pathlock.IS(pathlock.MustParsePath(path)) }
+func ix(path string) pathlock.Claim  { return pathlock.IX(pathlock.MustParsePath(path)) }
+func s(path string) pathlock.Claim   { return pathlock.S(pathlock.MustParsePath(path)) }
+func six(path string) pathlock.Claim { return pathlock.SIX(pathlock.MustParsePath(path)) }
+func x(path string) pathlock.Claim   { return pathlock.X(pathlock.MustParsePath(path)) }

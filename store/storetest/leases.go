@@ -1,0 +1,199 @@
+package storetest
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+func leases() topic {
+	return topic{"leases", []promise{
+		{"an exclusive holder's lease ends, and a waiter is let in", func(f *fixture) {
+			f.actor("crashed writer").leases(short, x("/a"))
+			f.actor("writer").queuesFor(x("/a")).isGranted()
+		}},
+		{"a shared holder's lease ends, and a waiter is let in", func(f *fixture) {
+			f.actor("crashed reader").leases(short, s("/a"))
+			f.actor("writer").queuesFor(x("/a")).isGranted()
+		}},
+		{"a lease that ended keeps nobody out, though nobody waited for it", func(f *fixture) {
+			crashed := f.actor("crashed writer").leases(short, x("/a"))
+			f.pass(short)
+			f.requireEmpty(f.tree)
+			f.actor("writer").takes(x("/a"))
+			f.requireIs(crashed.tryRelease(), pathlock.ErrNotHeld)
+		}},
+		{"the release of a grant whose lease ended is an error and changes nothing", func(f *fixture) {
+			crashed := f.actor("crashed writer").leases(short, x("/a"))
+			next := f.actor("writer").queuesFor(x("/a")).isGranted()
+			f.requireIs(crashed.tryRelease(), pathlock.ErrNotHeld)
+			f.actor("other").isRefused(x("/a"))
+			next.release()
+		}},
+		{"a waiter is granted a whole lease, from the moment of the grant", func(f *fixture) {
+			holder := f.actor("holder").takes(x("/a"))
+			waiter := f.actor("waiter")
+			req := waiter.ask(x("/a"))
+			req.Lease = 2 * time.Second
+			p := waiter.queue(f.ctx, req)
+			f.pass(short)
+			holder.release()
+			p.isGranted()
+			h := f.snapshot(f.tree).Holders[0]
+			if lease := h.Until.Sub(h.Since); lease < 2*time.Second-5*time.Millisecond {
+				f.Errorf("the lease lasts %v from the grant, want 2s", lease)
+			}
+		}},
+		{"a renewed lease outlives its first end", func(f *fixture) {
+			a := f.actor("holder")
+			a.leases(2*short, x("/a"))
+			if a.renew(long) {
+				f.Fatal("the lease is lost")
+			}
+			f.pass(2 * short)
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"a renewal never shortens", func(f *fixture) {
+			a := f.actor("holder")
+			a.takes(x("/a"))
+			before := f.snapshot(f.tree).Holders[0].Until
+			if a.renew(time.Millisecond) {
+				f.Fatal("the lease is lost")
+			}
+			if after := f.snapshot(f.tree).Holders[0].Until; after.Before(before) {
+				f.Errorf("the lease ended at %v, and after a shorter renewal at %v", before, after)
+			}
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"a renewal lasts from now", func(f *fixture) {
+			a := f.actor("holder")
+			a.takes(x("/a"))
+			before := f.snapshot(f.tree).Holders[0].Until
+			a.renew(2 * long)
+			if gained := f.snapshot(f.tree).Holders[0].Until.Sub(before); gained < long-5*time.Millisecond || gained > long+patience {
+				f.Errorf("a renewal for %v moved the end by %v", 2*long, gained)
+			}
+		}},
+		{"a second grant's shorter lease never shortens the owner's", func(f *fixture) {
+			a := f.actor("holder")
+			a.takes(x("/a"))
+			a.leases(short, x("/b"))
+			f.pass(short)
+			f.actor("other").isRefused(x("/a"))
+			f.actor("other").isRefused(x("/b"))
+		}},
+		{"all grants of an owner share one lease: a longer one extends all", func(f *fixture) {
+			a := f.actor("holder")
+			a.leases(2*short, x("/a"))
+			a.takes(x("/b"))
+			f.pass(2 * short)
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"a renewal reports those who hold nothing, and only those", func(f *fixture) {
+			crashed := f.actor("crashed")
+			crashed.leases(short, x("/a"))
+			gone := f.actor("gone")
+			gone.takes(x("/b")).release()
+			stranger := f.actor("stranger")
+			holder := f.actor("holder")
+			holder.takes(x("/c"))
+			f.pass(short)
+			lost, err := f.store.Renew(f.ctx, f.tree, []pathlock.Lease{
+				{Owner: crashed.owner, For: long}, {Owner: holder.owner, For: long},
+				{Owner: gone.owner, For: long}, {Owner: stranger.owner, For: long},
+			})
+			if err != nil {
+				f.Fatalf("Renew: %v", err)
+			}
+			want := []pathlock.Owner{crashed.owner, gone.owner, stranger.owner}
+			slices.Sort(want)
+			slices.Sort(lost)
+			if !slices.Equal(lost, want) {
+				f.Errorf("lost: %q, want %q", lost, want)
+			}
+			f.actor("other").takes(x("/a"))
+		}},
+		{"a renewal of nobody does nothing", func(f *fixture) {
+			if lost, err := f.store.Renew(f.ctx, f.tree, nil); err != nil || len(lost) > 0 {
+				f.Errorf("Renew(nobody) = %v, %v", lost, err)
+			}
+		}},
+		{"scenario 1: a reader with a shorter lease does not shorten the lock", func(f *fixture) {
+			long := f.actor("reader with a long lease")
+			long.leases(3*short, s("/a"))
+			f.actor("reader with a short lease").leases(short, s("/a"))
+			writer := f.actor("writer").queuesFor(x("/a"))
+			f.pass(short)
+			f.requireHolds(long)
+			writer.stillWaits()
+			writer.isGranted()
+		}},
+		{"scenario 2: a shared holder's lease ends while another releases", func(f *fixture) {
+			f.actor("crashed reader").leases(short, s("/a"))
+			reader := f.actor("reader").takes(s("/a"))
+			writer := f.actor("writer").queuesFor(x("/a"))
+			reader.release()
+			writer.isGranted()
+		}},
+		{"scenario 3: a shared holder crashes while another renews and then releases", func(f *fixture) {
+			f.actor("crashed reader").leases(short, s("/a"))
+			a := f.actor("reader")
+			reader := a.takes(s("/a"))
+			writer := f.actor("writer").queuesFor(x("/a"))
+			for range 2 {
+				f.pass(short)
+				if a.renew(long) {
+					f.Fatal("the lease is lost")
+				}
+				writer.stillWaits()
+			}
+			reader.release()
+			writer.isGranted()
+		}},
+		{"scenario 4: fifty shared holders renew several times and release", func(f *fixture) {
+			var readers []*held
+			var renewals []pathlock.Lease
+			for range 50 {
+				h := f.actor("reader").takes(s("/a"))
+				readers = append(readers, h)
+				renewals = append(renewals, pathlock.Lease{Owner: h.owner, For: long})
+			}
+			for range 3 {
+				if lost, err := f.store.Renew(f.ctx, f.tree, renewals); err != nil || len(lost) > 0 {
+					f.Fatalf("Renew: lost %v, error %v", lost, err)
+				}
+			}
+			var all sync.WaitGroup
+			for _, h := range readers {
+				all.Go(func() {
+					if err := h.tryRelease(); err != nil {
+						f.Errorf("a reader releases: %v", err)
+					}
+				})
+			}
+			all.Wait()
+			f.actor("writer").takes(x("/a"))
+		}},
+	}}
+}
+
+// leases requires that claims are granted at once, with a lease of d.
+func (a *actor) leases(d time.Duration, claims ...pathlock.Claim) *held {
+	a.Helper()
+	req := a.ask(claims...)
+	req.Lease = d
+	return a.take(req)
+}
+
+// requireHolds fails the test unless the actor holds something.
+func (f *fixture) requireHolds(a *actor) {
+	f.Helper()
+	for _, h := range f.snapshot(a.tree).Holders {
+		if h.Owner == a.owner {
+			return
+		}
+	}
+	f.Fatalf("%s holds nothing any more", a.name)
+}

@@ -1,0 +1,60 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Run checks that a store keeps every promise of [pathlock.Store]. newStore is called once
+// for every promise, concurrently with others, and returns a store that may share its server with
+// anybody; what has to be closed or removed afterwards it registers with t.Cleanup.
+//
+// All tests have ended when Run returns.
+func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store) {
+	t.Helper()
+	for _, topic := range topics() {
+		t.Run(topic.name, func(t *testing.T) {
+			for _, promise := range topic.promises {
+				t.Run(promise.name, func(t *testing.T) {
+					t.Parallel()
+					promise.check(newFixture(t, newStore(t)))
+				})
+			}
+		})
+	}
+}
+
+// topic is a chapter of the specification.
+type topic struct {
+	name     string
+	promises []promise
+}
+
+// promise is one sentence of the specification and the test that it is kept.
+type promise struct {
+	name  string
+	check func(f *fixture)
+}
+
+func topics() []topic {
+	return []topic{
+		compatibility(),
+		allOrNothing(),
+		reentry(),
+		release(),
+		queueing(),
+		fairness(),
+		givingUp(),
+		leases(),
+		repetition(),
+		deadlock(),
+		gate(),
+		force(),
+		snapshots(),
+		fences(),
+		hostile(),
+		randomised(),
+		workload(),
+	}
+}

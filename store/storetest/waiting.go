@@ -1,0 +1,120 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+func givingUp() topic {
+	return topic{"giving up", []promise{
+		{"a request that does not wait is refused at once and is never queued", func(f *fixture) {
+			f.actor("holder").takes(x("/a"))
+			a := f.actor("asker")
+			req := a.ask(x("/a"))
+			var queued atomic.Bool
+			req.Waiting = func() { queued.Store(true) }
+			c := a.refuse(req)
+			if queued.Load() {
+				f.Error("Waiting was called")
+			}
+			if c.Err != nil {
+				f.Errorf("the conflict wraps %v, want nothing", c.Err)
+			}
+			f.noWaiters()
+		}},
+		{"Waiting is called once, and not for a request that is granted at once", func(f *fixture) {
+			holder := f.actor("holder")
+			var calls atomic.Int32
+			req := holder.ask(x("/a"))
+			req.Wait = long
+			req.Waiting = func() { calls.Add(1) }
+			h := holder.take(req)
+			if n := calls.Load(); n != 0 {
+				f.Errorf("Waiting was called %d times for a request that was granted at once", n)
+			}
+			// A second call would close a closed channel in queue and panic.
+			waiter := f.actor("waiter").queuesFor(x("/a"))
+			h.release()
+			waiter.isGranted()
+		}},
+		{"a wait that is over ends with a conflict that tells how long it was", func(f *fixture) {
+			f.actor("holder").takes(x("/a"))
+			a := f.actor("asker")
+			req := a.ask(x("/a"))
+			req.Wait = short
+			began := time.Now()
+			err := a.queue(f.ctx, req).fails()
+			c := a.conflict(err)
+			if elapsed := time.Since(began); c.Waited < short || c.Waited > elapsed {
+				f.Errorf("Waited is %v, want at least %v and at most %v", c.Waited, short, elapsed)
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				f.Errorf("%v matches context.DeadlineExceeded, though no context ended", err)
+			}
+			f.noWaiters()
+		}},
+		{"a wait that the context's deadline ends is a conflict that matches context.DeadlineExceeded", func(f *fixture) {
+			holder := f.actor("holder").takes(x("/a"))
+			a := f.actor("asker")
+			ctx, cancel := context.WithTimeout(f.ctx, short)
+			defer cancel()
+			err := a.queue(ctx, a.ask(x("/a"))).fails()
+			f.requireIs(err, context.DeadlineExceeded)
+			if c := a.conflict(err); c.Blocker.Owner != holder.owner {
+				f.Errorf("blocked by %q, want the holder", c.Blocker.Note)
+			}
+			f.noWaiters()
+		}},
+		{"a cancelled wait leaves the queue", func(f *fixture) {
+			holder := f.actor("holder").takes(x("/a"))
+			f.actor("asker").queuesFor(x("/a")).isCancelled()
+			f.noWaiters()
+			holder.release()
+			f.actor("other").takes(x("/a"))
+		}},
+		{"scenario 8: a cancel that meets the grant leaves no ghost", func(f *fixture) {
+			for range 25 {
+				holder := f.actor("holder").takes(x("/a"))
+				waiter := f.actor("waiter").queuesFor(x("/a"))
+				go waiter.cancel()
+				holder.release()
+				if waiter.over(); waiter.err == nil {
+					waiter.isGranted().release()
+				} else {
+					f.requireIs(waiter.err, context.Canceled)
+				}
+				f.actor("other").takes(x("/a")).release()
+			}
+		}},
+		{"a conflict names who is in the way", func(f *fixture) {
+			holder := f.actor("rename of /dir")
+			req := holder.ask(x("/dir"))
+			holder.take(req)
+			held := f.snapshot(f.tree).Holders[0]
+			c := f.actor("insert").isRefused(x("/dir/new"))
+			if c.Path.String() != "/dir" || c.Mode.String() != "IX" || c.Gate {
+				f.Errorf("the conflict is on %v %v (gate: %v), want IX /dir", c.Mode, c.Path, c.Gate)
+			}
+			b := c.Blocker
+			if b.Owner != holder.owner || b.Note != holder.name || b.Mode.String() != "X" || b.Gate || b.Waiting {
+				f.Errorf("blocked by %+v, want the holder's X", b)
+			}
+			if !near(b.Since, held.Since) || !near(b.Until, held.Until) {
+				f.Errorf("blocked since %v until %v, want %v and %v as in the snapshot", b.Since, b.Until, held.Since, held.Until)
+			}
+		}},
+	}}
+}
+
+// noWaiters requires that nobody waits in the test's tree.
+func (f *fixture) noWaiters() {
+	f.Helper()
+	if w := f.snapshot(f.tree).Waiters; len(w) > 0 {
+		f.Errorf("waiters: %v, want none", w)
+	}
+}
+
+// near allows for stores that keep times in milliseconds.
+func near(a, b time.Time) bool { return a.Sub(b).Abs() <= 5*time.Millisecond }
