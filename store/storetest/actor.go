@@ -81,7 +81,7 @@ func (a *actor) takes(claims ...pathlock.Claim) *held {
 }
 
 // refuse requires that a request which does not wait is refused with a conflict.
-func (a *actor) refuse(req pathlock.Acquisition) *pathlock.ConflictError {
+func (a *actor) refuse(req pathlock.Acquisition) pathlock.ConflictError {
 	a.Helper()
 	g, err := a.store.Acquire(a.ctx, req)
 	if err == nil {
@@ -92,13 +92,13 @@ func (a *actor) refuse(req pathlock.Acquisition) *pathlock.ConflictError {
 }
 
 // isRefused requires that claims are refused to one who does not wait.
-func (a *actor) isRefused(claims ...pathlock.Claim) *pathlock.ConflictError {
+func (a *actor) isRefused(claims ...pathlock.Claim) pathlock.ConflictError {
 	a.Helper()
 	return a.refuse(a.ask(claims...))
 }
 
 // conflict requires that err is a conflict with all that a conflict tells.
-func (a *actor) conflict(err error) *pathlock.ConflictError {
+func (a *actor) conflict(err error) pathlock.ConflictError {
 	a.Helper()
 	a.requireIs(err, pathlock.ErrConflict)
 	var c *pathlock.ConflictError
@@ -108,7 +108,7 @@ func (a *actor) conflict(err error) *pathlock.ConflictError {
 	if c.Tree != a.tree {
 		a.Errorf("the conflict is in %v, want %v", c.Tree, a.tree)
 	}
-	return c
+	return *c
 }
 
 // tryRelease gives the grant back.

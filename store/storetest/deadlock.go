@@ -141,7 +141,7 @@ func deadlock() topic {
 }
 
 // deadlocks requires that a request which would wait is told at once that it closes a cycle.
-func (a *actor) deadlocks(claims ...pathlock.Claim) *pathlock.DeadlockError {
+func (a *actor) deadlocks(claims ...pathlock.Claim) pathlock.DeadlockError {
 	a.Helper()
 	req := a.ask(claims...)
 	req.Wait = long
@@ -152,5 +152,5 @@ func (a *actor) deadlocks(claims ...pathlock.Claim) *pathlock.DeadlockError {
 	if !errors.As(err, &d) {
 		a.Fatalf("error is %v (%T), want a *DeadlockError", err, err)
 	}
-	return d
+	return *d
 }
