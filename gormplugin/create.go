@@ -1,0 +1,249 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// arrival is a row that is about to be given a place.
+type arrival struct {
+	*node
+	record
+	// stated is the path that the caller gave, "" if none.
+	stated string
+	at     site
+}
+
+// arrivals returns the rows that a Create is to insert.
+func arrivals(db *gorm.DB, t *table) ([]*arrival, error) {
+	records, err := recordsOf(db.Statement)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]*arrival, len(records))
+	for i, r := range records {
+		n, err := t.nodeIn(r)
+		if err != nil {
+			return nil, err
+		}
+		rows[i] = &arrival{node: n, record: r, stated: n.path}
+	}
+	return rows, nil
+}
+
+// surveyCreate takes the locks on the slots that can be told before the transaction. A
+// parent that is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
+// associations have their say in between.
+func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
+	st.note = "insert into " + st.table.name
+	rows, err := arrivals(db, st.table)
+	if err != nil {
+		return false, err
+	}
+	if st.seen, err = p.parentsOf(db, st.table, rows, nil, ""); err != nil {
+		return false, err
+	}
+	wanted := make(claims)
+	for _, row := range rows {
+		if err := st.table.place(row, rows, st.seen); err == nil {
+			wanted.add(row.at.tree, row.at.path)
+		}
+	}
+	return true, p.acquireEarly(db, st, wanted)
+}
+
+// guardCreate gives every row its path and asserts that its parent is, and stays, where the path says.
+func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error {
+	t := st.table
+	if err := p.becomeWriter(db, tx, t.above); err != nil {
+		return err
+	}
+	if err := p.settleConflictClause(db, t); err != nil {
+		return err
+	}
+	rows, err := arrivals(db, t)
+	if err != nil {
+		return err
+	}
+	if err := p.settleCreate(db, tx, st, rows); err != nil {
+		return err
+	}
+	taken := make(map[site]bool, len(rows))
+	for _, row := range rows {
+		if taken[row.at] {
+			return &NameTakenError{Table: t.name, Tree: row.at.tree, Path: row.at.path}
+		}
+		taken[row.at] = true
+		st.slots = append(st.slots, row.at)
+		if err := t.store(row, st.fence); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleCreate finds the rows' places and locks them, first on what a plain read says. Where the assertion finds that to be
+// out of date, which in a transaction with an old snapshot it always is, it does so
+// once more on what locking reads say, now without waiting for anybody.
+func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows []*arrival) error {
+	t := st.table
+	const lastRound = 1
+	for round := 0; ; round++ {
+		lock, wait, known := rowLock(""), p.transactionWait, st.seen
+		if round == lastRound {
+			lock, wait, known = p.dialect.share, pathlock.NoWait, nil
+		}
+		parents, err := p.parentsOf(db, t, rows, known, lock)
+		if err != nil {
+			return err
+		}
+		wanted := make(claims)
+		err = nil
+		for _, row := range rows {
+			if err = t.place(row, rows, parents); err != nil {
+				break
+			}
+			wanted.add(row.at.tree, row.at.path)
+		}
+		if err != nil {
+			if round < lastRound && p.assert && errors.Is(err, pathlock.ErrNotFound) {
+				continue
+			}
+			return err
+		}
+		if err := p.acquireWithin(db, tx, st, wanted, wait); err != nil {
+			return err
+		}
+		if !p.assert {
+			return nil
+		}
+		var chains []*node
+		for _, parent := range parents {
+			chains = append(chains, parent)
+		}
+		_, err = p.lockChains(db, t.above, chains)
+		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
+			return err
+		}
+	}
+}
+
+// parentsOf returns the rows that rows hang below and that are in the
+// database: those known already, and what is missing, read with lock.
+func (p *Plugin) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock rowLock) (map[any]*node, error) {
+	parents := make(map[any]*node)
+	var missing []any
+	for _, row := range rows {
+		if row.parent == nil || parents[row.parent] != nil {
+			continue
+		}
+		if n := known[row.parent]; n != nil {
+			parents[row.parent] = n
+			continue
+		}
+		if !slices.Contains(missing, row.parent) {
+			missing = append(missing, row.parent)
+		}
+	}
+	found, err := t.above.byID(db, missing, lock)
+	for id, n := range found {
+		parents[id] = n
+	}
+	return parents, err
+}
+
+// place works out where a row belongs: below a parent in the database, or below
+// another row of the same statement that brings its own id.
+func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) error {
+	above, err := t.aboveOf(row, rows, parents, 0)
+	if err != nil {
+		return err
+	}
+	switch {
+	case above == nil && t.isLeaf():
+		return unsupported(t, "a leaf needs a parent")
+	case above == nil:
+		row.path = topPath(row.name)
+	default:
+		if row.tree != nil && row.tree != above.tree && !t.isLeaf() {
+			return unsupported(t, "the parent %v is in the tree %v, not in %v", above.id, above.tree, row.tree)
+		}
+		row.tree = above.tree
+		row.path = above.path + "/" + row.name
+	}
+	if row.stated != "" && row.stated != row.path {
+		return &PathChangedError{Table: t.name, ID: row.id, Planned: row.stated, Actual: row.path}
+	}
+	row.at, err = t.siteOf(row.node, above == nil)
+	return err
+}
+
+// aboveOf returns the row that a row hangs below, nil for one at the top.
+func (t *table) aboveOf(row *arrival, rows []*arrival, parents map[any]*node, depth int) (*node, error) {
+	if row.parent == nil {
+		return nil, nil
+	}
+	if n := parents[row.parent]; n != nil {
+		return n, nil
+	}
+	if depth > pathlock.MaxDepth {
+		return nil, fmt.Errorf("%w: %s: the new rows are each other's parents", ErrWouldCycle, t.name)
+	}
+	for _, other := range rows {
+		if t.isLeaf() || other.id == nil || other.id != row.parent {
+			continue
+		}
+		above, err := t.aboveOf(other, rows, parents, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		n := *other.node
+		n.path = topPath(n.name)
+		if above != nil {
+			n.path, n.tree = above.path+"/"+n.name, above.tree
+		}
+		return &n, nil
+	}
+	return nil, fmt.Errorf("%w: %s %v, the parent of %q", pathlock.ErrNotFound, t.above.name, row.parent, row.name)
+}
+
+// siteOf checks a row's name and path against what a tree and the columns
+// can hold, and returns its place. atTop is set for a row without a parent, which may be a nameless root row.
+func (t *table) siteOf(n *node, atTop bool) (site, error) {
+	tree, err := t.above.treeOf(n.tree)
+	if err != nil {
+		return site{}, err
+	}
+	if n.name == "" && atTop {
+		return site{tree, pathlock.Root()}, nil
+	}
+	above, err := pathlock.ParsePath(n.path[:max(lastSlash(n.path), 0)])
+	if err != nil {
+		return site{}, err
+	}
+	path, err := above.Child(n.name)
+	if err != nil {
+		return site{}, err
+	}
+	return site{tree, path}, t.checkLengths(n)
+}
+
+// store writes what follows from a row's place into the row.
+func (t *table) store(row *arrival, fence uint64) error {
+	if t.fence != nil {
+		if err := row.set(t.fence, fence); err != nil {
+			return err
+		}
+	}
+	if t.isLeaf() {
+		return nil
+	}
+	if err := row.set(t.tree, row.tree); err != nil {
+		return err
+	}
+	return row.set(t.path, row.path)
+}

@@ -1,0 +1,138 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"gorm.io/gorm/clause"
+)
+
+// dialect is what the plugin has to know of a database. A further database is a further entry in dialects.
+type dialect struct {
+	name string
+	// share and update are appended to a SELECT that locks the rows it reads.
+	// Both are empty where a writing transaction is alone anyway.
+	share, update rowLock
+	// soleWriter is set where the first write of a transaction keeps every other writer out until its
+	// end. Instead of row locks the plugin then makes sure that this write comes before the reads that it relies on.
+	soleWriter bool
+	// length is the function that counts a text's characters.
+	length string
+	// prefix is a condition, exact to the byte whatever the column's
+	// collation, that a text's first characters are a given string: its
+	// arguments are the column, the number of characters, and the string.
+	prefix string
+	// join is the text that a string and the end of a column's text make, the column's part
+	// beginning with the given character, counted from 1.
+	join func(head string, column clause.Column, from int) clause.Expr
+	// childrenFirst is set where foreign keys are checked row by row, so that a
+	// subtree has to be deleted from its leaves upwards.
+	childrenFirst bool
+	// classify says what an error of the driver means.
+	classify func(error) failure
+}
+
+// failure is what an error of the database means for a transaction.
+type failure uint8
+
+const (
+	// failureOther: nothing that the plugin handles.
+	failureOther failure = iota
+	// failureRetry: the statement lost to another transaction; the whole should be run again.
+	failureRetry
+	// failureEnded: as failureRetry, and the server has already rolled back: a further
+	// statement on the connection would commit by itself.
+	failureEnded
+	// failureDuplicate: a unique index refused a row.
+	failureDuplicate
+)
+
+var dialects = []dialect{
+	{
+		// MySQL 8 and later, MariaDB 10.6 and later. LOCK IN SHARE MODE, since MariaDB does not know FOR SHARE.
+		name:   "mysql",
+		share:  "LOCK IN SHARE MODE",
+		update: "FOR UPDATE",
+		length: "CHAR_LENGTH",
+		prefix: "CAST(CONVERT(LEFT(?, ?) USING utf8mb4) AS BINARY) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
+		join: func(head string, column clause.Column, from int) clause.Expr {
+			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
+		},
+		childrenFirst: true,
+		classify:      classifyMySQL,
+	},
+	{
+		name:       "sqlite",
+		soleWriter: true,
+		length:     "LENGTH",
+		prefix:     "SUBSTR(?, 1, ?) = ? COLLATE BINARY",
+		join: func(head string, column clause.Column, from int) clause.Expr {
+			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
+		},
+		classify: classifySQLite,
+	},
+}
+
+// dialectOf returns the dialect with GORM's name for it.
+func dialectOf(name string) (*dialect, error) {
+	var known []string
+	for i := range dialects {
+		if dialects[i].name == name {
+			return &dialects[i], nil
+		}
+		known = append(known, dialects[i].name)
+	}
+	return nil, fmt.Errorf("gormplugin: the database dialect %q is not known; known are %s", name, strings.Join(known, ", "))
+}
+
+// classifyMySQL reads the error numbers of MySQL and MariaDB.
+func classifyMySQL(err error) failure {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return failureOther
+	}
+	switch e.Number {
+	case 1213, // ER_LOCK_DEADLOCK
+		1020: // ER_CHECKREAD: MariaDB's snapshot isolation found a row changed since the last read
+		return failureEnded
+	case 1205, // ER_LOCK_WAIT_TIMEOUT
+		3572, // ER_LOCK_NOWAIT
+		1637: // ER_TOO_MANY_CONCURRENT_TRXS
+		return failureRetry
+	case 1062, // ER_DUP_ENTRY
+		1586: // ER_DUP_ENTRY_WITH_KEY_NAME
+		return failureDuplicate
+	default:
+		return failureOther
+	}
+}
+
+// classifySQLite reads SQLite's messages, which every driver passes on, whereas each has an error type of its own.
+func classifySQLite(err error) failure {
+	switch text := err.Error(); {
+	case strings.Contains(text, "database is locked"), strings.Contains(text, "database table is locked"):
+		return failureRetry
+	case strings.Contains(text, "UNIQUE constraint failed"):
+		return failureDuplicate
+	default:
+		return failureOther
+	}
+}
+
+// rowLock is the end of a SELECT that locks the rows it reads. It takes the place of GORM's own
+// clause.Locking, which writes FOR SHARE for servers that do not know it.
+type rowLock string
+
+// Name implements [clause.Interface].
+func (rowLock) Name() string { return "FOR" }
+
+// Build implements [clause.Expression].
+func (l rowLock) Build(b clause.Builder) { _, _ = b.WriteString(string(l)) }
+
+// MergeClause implements [clause.Interface]. Without a name, the clause is written as it stands.
+func (l rowLock) MergeClause(c *clause.Clause) {
+	c.Name = ""
+	c.Expression = l
+}

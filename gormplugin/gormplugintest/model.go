@@ -1,0 +1,58 @@
+package gormplugintest
+
+import (
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+// Suite is a tree with everything that a model can have. Deleted rows do not
+// collide with live ones: Alive, which is NULL for them, is part of the unique index.
+type Suite struct {
+	ID       int64
+	PlanID   int64          `pathlock:"tree" gorm:"uniqueIndex:sibling;index:path,priority:1"`
+	ParentID *int64         `pathlock:"parent" gorm:"uniqueIndex:sibling"`
+	Name     string         `pathlock:"name" gorm:"size:255;uniqueIndex:sibling"`
+	Path     string         `pathlock:"path" gorm:"size:500;index:path,priority:2"`
+	Version  int64          `pathlock:"version"`
+	Fence    uint64         `pathlock:"fence"`
+	Alive    *bool          `gorm:"->;type:tinyint GENERATED ALWAYS AS (CASE WHEN deleted IS NULL THEN 1 END) VIRTUAL;uniqueIndex:sibling"`
+	Note     string         `gorm:"size:255"`
+	Deleted  gorm.DeletedAt `gorm:"index"`
+}
+
+// Case is a leaf below a suite.
+type Case struct {
+	ID      int64
+	SuiteID int64  `pathlock:"parent" gorm:"uniqueIndex:case_sibling"`
+	Name    string `pathlock:"name" gorm:"size:255;uniqueIndex:case_sibling"`
+	Body    string
+}
+
+// Folder is a tree without a root row, whose rows are deleted for good.
+type Folder struct {
+	ID       string  `gorm:"primaryKey;size:36"`
+	DriveID  string  `pathlock:"tree" gorm:"size:36;index:folder_path,priority:1"`
+	ParentID *string `pathlock:"parent" gorm:"size:36"`
+	Name     string  `pathlock:"name" gorm:"size:100"`
+	Path     string  `pathlock:"path" gorm:"size:500;index:folder_path,priority:2"`
+}
+
+// Other is a table that is not guarded.
+type Other struct {
+	ID   int64
+	Name string
+}
+
+// Namespace is that of the trees of [Suite].
+const Namespace = "gormplugintest"
+
+// NewPlugin returns a plugin for all the models.
+func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.Plugin {
+	models := []gormplugin.Option{
+		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace)),
+		gormplugin.Leaf(&Case{}, &Suite{}),
+		gormplugin.Model(&Folder{}),
+	}
+	return gormplugin.New(locker, append(models, opts...)...)
+}

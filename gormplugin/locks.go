@@ -1,0 +1,101 @@
+package gormplugin
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// maxClaims is how many nodes one statement locks one by one in a tree. A
+// statement that touches more locks the deepest node above them all instead.
+const maxClaims = 128
+
+// claims are the nodes, by tree, that a statement needs exclusively: the old
+// places and the name slots of the new ones.
+type claims map[pathlock.Tree][]pathlock.Path
+
+// add claims a node.
+func (c claims) add(tree pathlock.Tree, path pathlock.Path) { c[tree] = append(c[tree], path) }
+
+// requests states the claims as requests, one per tree, in an order that is the same for everybody.
+func (c claims) requests(note string, wait time.Duration) []pathlock.Request {
+	var requests []pathlock.Request
+	for tree, paths := range c {
+		r := pathlock.Request{Tree: tree, Wait: wait, Note: note}
+		for _, p := range topmost(paths) {
+			r.Claims = append(r.Claims, pathlock.X(p))
+		}
+		requests = append(requests, r)
+	}
+	slices.SortFunc(requests, func(a, b pathlock.Request) int {
+		return cmp.Or(cmp.Compare(a.Tree.Namespace(), b.Tree.Namespace()), cmp.Compare(a.Tree.ID(), b.Tree.ID()))
+	})
+	return requests
+}
+
+// topmost drops the paths that lie below others, and puts the
+// deepest common ancestor in the place of too many.
+func topmost(paths []pathlock.Path) []pathlock.Path {
+	sorted := slices.Clone(paths)
+	slices.SortFunc(sorted, pathlock.Path.Compare)
+	// Every node comes right before its subtree, so that the last one kept is the only one to ask.
+	kept := sorted[:0]
+	for _, p := range sorted {
+		if n := len(kept); n > 0 && kept[n-1].Contains(p) {
+			continue
+		}
+		kept = append(kept, p)
+	}
+	if len(kept) <= maxClaims {
+		return kept
+	}
+	common := kept[0]
+	for _, p := range kept {
+		for !common.Contains(p) {
+			common = common.Parent()
+		}
+	}
+	return []pathlock.Path{common}
+}
+
+// acquire takes the claims for scope. After an error it holds nothing of them.
+func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, c claims, note string, wait time.Duration) ([]*pathlock.Lock, error) {
+	var locks []*pathlock.Lock
+	for _, request := range c.requests(note, wait) {
+		lock, err := p.locker.Acquire(scope.Context(ctx), request)
+		if err != nil {
+			release(ctx, locks)
+			return nil, err
+		}
+		locks = append(locks, lock)
+	}
+	return locks, nil
+}
+
+// acquireEarly takes the claims of a statement whose transaction has not begun.
+func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, c claims) error {
+	ctx := db.Statement.Context
+	if st.scope == nil {
+		st.scope = p.locker.Scope(ctx)
+	}
+	locks, err := p.acquire(ctx, st.scope, c, st.note, 0)
+	st.locks = append(st.locks, locks...)
+	return err
+}
+
+// acquireWithin takes the claims of a statement within its transaction; what
+// the scope has already costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that
+// others may need in order to let go of what it waits for.
+func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, c claims, wait time.Duration) error {
+	ctx := db.Statement.Context
+	locks, err := p.acquire(ctx, tx.scopeFor(ctx), c, st.note, wait)
+	tx.keep(locks...)
+	for _, lock := range locks {
+		st.fence = max(st.fence, lock.Fence())
+	}
+	return err
+}

@@ -1,0 +1,185 @@
+package gormplugin
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+)
+
+// tagName is the struct tag that marks the tree's columns.
+const tagName = "pathlock"
+
+// Columns names the columns of a model by field or by column name, instead of the tags. An
+// empty one is looked for among the tags.
+type Columns struct {
+	// Tree is the id of the tree that the row is in, such as the plan's.
+	Tree string
+	// Parent is the parent's primary key; NULL for a row at the top.
+	Parent string
+	// Name is the row's name among its siblings; "" for a root row.
+	Name string
+	// Path is the materialised path: "/a/b", and "" for a root row.
+	Path string
+	// Version, optional, is a whole number that grows whenever the row's path, parent or name changes.
+	Version string
+	// Fence, optional, is a whole number that gets the fence of the lock under which
+	// the row's place in the tree was last written.
+	Fence string
+}
+
+// apply implements [ModelOption].
+func (c Columns) apply(m *modelSpec) { m.columns = c }
+
+// ModelOption says more about a [Model].
+type ModelOption interface{ apply(*modelSpec) }
+
+// namespaceOption is the type behind [Namespace].
+type namespaceOption string
+
+// apply implements [ModelOption].
+func (n namespaceOption) apply(m *modelSpec) { m.namespace = string(n) }
+
+// Namespace sets the first argument of [pathlock.NewTree] for the model's
+// trees; the second is the value of the tree column. The default is the table's name.
+func Namespace(namespace string) ModelOption { return namespaceOption(namespace) }
+
+// modelSpec is a model as it was registered.
+type modelSpec struct {
+	model     any
+	parent    any // of a leaf; nil for a model with a path of its own
+	columns   Columns
+	namespace string
+}
+
+// Model registers a tree: a model whose rows carry their materialised path. Its
+// columns are marked by tags (tree, parent, name, path; optionally version and
+// fence) or named by [Columns].
+//
+// A row without a parent is either at the top, with the path "/name", or, with an empty name
+// and the path "", the root row of its tree.
+func Model(model any, opts ...ModelOption) Option {
+	spec := modelSpec{model: model}
+	for _, opt := range opts {
+		opt.apply(&spec)
+	}
+	return func(p *Plugin) { p.specs = append(p.specs, spec) }
+}
+
+// Leaf registers a model whose rows hang below the rows of another registered
+// one and have no path column of their own, such as the cases of suites: its
+// "parent" column is the other's primary key, its "name" column the name below it.
+func Leaf(model, parent any, opts ...ModelOption) Option {
+	spec := modelSpec{model: model, parent: parent}
+	for _, opt := range opts {
+		opt.apply(&spec)
+	}
+	return func(p *Plugin) { p.specs = append(p.specs, spec) }
+}
+
+// table is a guarded table.
+type table struct {
+	name      string
+	namespace string
+	schema    *schema.Schema
+	key       *schema.Field
+	parent    *schema.Field
+	label     *schema.Field // the name
+	tree      *schema.Field // nil for a leaf
+	path      *schema.Field // nil for a leaf
+	version   *schema.Field // optional
+	fence     *schema.Field // optional
+	// deletion holds the columns that mark a row as deleted, if rows are deleted softly.
+	deletion []*schema.Field
+	// above is the table that the parents are in: the table itself, or a leaf's other one.
+	above *table
+}
+
+// isLeaf reports whether the rows have no path column of their own.
+func (t *table) isLeaf() bool { return t.above != t }
+
+// treeOf returns the lock domain of a tree column's value.
+func (t *table) treeOf(value any) (pathlock.Tree, error) {
+	if value == nil {
+		return pathlock.Tree{}, fmt.Errorf("%w: %s: the column %q is empty", pathlock.ErrInvalidTree, t.name, t.tree.DBName)
+	}
+	return pathlock.NewTree(t.above.namespace, fmt.Sprint(value))
+}
+
+// inspect finds the columns of a registered model.
+func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
+	parsed, err := parseModel(db, spec.model)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{name: parsed.Table, namespace: spec.namespace, schema: parsed, key: parsed.PrioritizedPrimaryField}
+	if t.namespace == "" {
+		t.namespace = t.name
+	}
+	if t.key == nil || len(parsed.PrimaryFields) != 1 {
+		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column", parsed.Name)
+	}
+	for _, column := range []struct {
+		tag, named string
+		field      **schema.Field
+		required   bool
+	}{
+		{"tree", spec.columns.Tree, &t.tree, spec.parent == nil},
+		{"parent", spec.columns.Parent, &t.parent, true},
+		{"name", spec.columns.Name, &t.label, true},
+		{"path", spec.columns.Path, &t.path, spec.parent == nil},
+		{"version", spec.columns.Version, &t.version, false},
+		{"fence", spec.columns.Fence, &t.fence, false},
+	} {
+		field, err := findColumn(parsed, column.tag, column.named)
+		if err != nil {
+			return nil, err
+		}
+		if field == nil && column.required {
+			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`", parsed.Name, tagName, column.tag)
+		}
+		*column.field = field
+	}
+	if spec.parent != nil && (t.tree != nil || t.path != nil) {
+		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent", parsed.Name)
+	}
+	for _, f := range parsed.Fields {
+		if _, soft := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface); soft && f.DBName != "" {
+			t.deletion = append(t.deletion, f)
+		}
+	}
+	t.above = t
+	return t, nil
+}
+
+// findColumn returns the field that is named, or else tagged; nil if there is none.
+func findColumn(parsed *schema.Schema, tag, named string) (*schema.Field, error) {
+	if named != "" {
+		if f := parsed.LookUpField(named); f != nil && f.DBName != "" {
+			return f, nil
+		}
+		return nil, fmt.Errorf("gormplugin: %s has no column %q, which was named as its %s", parsed.Name, named, tag)
+	}
+	var found *schema.Field
+	for _, f := range parsed.Fields {
+		if f.Tag.Get(tagName) != tag || f.DBName == "" {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`", parsed.Name, found.Name, f.Name, tagName, tag)
+		}
+		found = f
+	}
+	return found, nil
+}
+
+// parseModel returns the schema that GORM sees in a model.
+func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
+	stmt := &gorm.Statement{DB: db}
+	if err := stmt.Parse(model); err != nil {
+		return nil, fmt.Errorf("gormplugin: %T is not a model: %w", model, err)
+	}
+	return stmt.Schema, nil
+}

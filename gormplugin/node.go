@@ -1,0 +1,163 @@
+package gormplugin
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// node is a row of a guarded table, or one that is about to be.
+type node struct {
+	// id, parent and tree are column values in plain form, see [plain]: they can be compared and used as
+	// map keys. parent is nil at the top, which is NULL or a zero value in the column.
+	id, parent, tree any
+	name             string
+	// path is the path column; for a leaf it is made up from its parent's.
+	path    string
+	version int64
+}
+
+// plain reduces a column's value to what can be compared: pointers are followed,
+// Valuers asked, numbers widened, byte strings made strings. NULL is nil.
+func plain(value any) (any, error) {
+	for range 8 {
+		v := reflect.ValueOf(value)
+		switch {
+		case value == nil, v.Kind() == reflect.Pointer && v.IsNil():
+			return nil, nil
+		}
+		if valuer, ok := value.(driver.Valuer); ok {
+			next, err := valuer.Value()
+			if err != nil {
+				return nil, fmt.Errorf("gormplugin: reading a %T: %w", value, err)
+			}
+			value = next
+			continue
+		}
+		switch v.Kind() {
+		case reflect.Pointer:
+			value = v.Elem().Interface()
+			continue
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			return v.Int(), nil
+		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+			if u := v.Uint(); u > 1<<63-1 {
+				return u, nil
+			}
+			return int64(v.Uint()), nil
+		case reflect.String:
+			return v.String(), nil
+		case reflect.Slice:
+			if v.Type().Elem().Kind() == reflect.Uint8 {
+				return string(v.Bytes()), nil
+			}
+		}
+		if v.Comparable() {
+			return value, nil
+		}
+		break
+	}
+	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", ErrUnsupported, value)
+}
+
+// internalKey marks statements of the plugin itself.
+const internalKey = "pathlock:internal"
+
+// isInternal reports whether the statement is the plugin's own.
+func isInternal(db *gorm.DB) bool {
+	_, internal := db.Get(internalKey)
+	return internal
+}
+
+// own starts a statement of the plugin's own on the connection, and within the
+// transaction, that db works on. It sees live rows of t only.
+func (t *table) own(db *gorm.DB) *gorm.DB {
+	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(internalKey, true).
+		Model(reflect.New(t.schema.ModelType).Interface())
+	tx.Statement.Unscoped = false
+	return tx
+}
+
+// column names a column of the table that the statement is on.
+func column(f *schema.Field) clause.Column {
+	return clause.Column{Table: clause.CurrentTable, Name: f.DBName}
+}
+
+// in is the condition that a column has one of the values.
+func in(f *schema.Field, values []any) clause.Expression {
+	return clause.IN{Column: column(f), Values: values}
+}
+
+// read runs query, a statement begun by own, and returns the rows that it finds.
+func (t *table) read(query *gorm.DB, lock rowLock) ([]*node, error) {
+	var columns []string
+	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.version} {
+		if f != nil {
+			columns = append(columns, f.DBName)
+		}
+	}
+	if lock != "" {
+		query.Statement.AddClause(lock)
+	}
+	rows := reflect.New(reflect.SliceOf(t.schema.ModelType))
+	if err := query.Select(columns).Find(rows.Interface()).Error; err != nil {
+		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
+	}
+	nodes := make([]*node, rows.Elem().Len())
+	for i := range nodes {
+		n, err := t.nodeOf(query.Statement.Context, rows.Elem().Index(i))
+		if err != nil {
+			return nil, err
+		}
+		nodes[i] = n
+	}
+	return nodes, nil
+}
+
+// nodeOf returns what a struct of the model holds.
+func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
+	n := new(node)
+	var err error
+	get := func(f *schema.Field) any {
+		if f == nil || err != nil {
+			return nil
+		}
+		var value any
+		value, _ = f.ValueOf(ctx, row)
+		value, err = plain(value)
+		return value
+	}
+	n.id, n.tree = get(t.key), get(t.tree)
+	if _, isZero := t.parent.ValueOf(ctx, row); !isZero {
+		n.parent = get(t.parent)
+	}
+	n.name, _ = get(t.label).(string)
+	n.path, _ = get(t.path).(string)
+	n.version, _ = get(t.version).(int64)
+	return n, err
+}
+
+// byID returns the live rows with the given ids.
+func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error) {
+	found := make(map[any]*node, len(ids))
+	for chunk := range slices.Chunk(ids, maxPlaceholders) {
+		nodes, err := t.read(t.own(db).Where(in(t.key, chunk)), lock)
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			found[n.id] = n
+		}
+	}
+	return found, nil
+}
+
+// maxPlaceholders is how many values one statement lists at most: SQLite's
+// oldest limit is 999.
+const maxPlaceholders = 500

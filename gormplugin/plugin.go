@@ -1,0 +1,169 @@
+package gormplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// pluginName is what [gorm.DB.Use] knows the plugin by.
+const pluginName = "pathlock"
+
+// DefaultTransactionWait is how long a write inside a transaction waits for
+// path locks, unless [TransactionWait] says otherwise. It is short, since
+// the rows that the transaction has locked wait with it.
+const DefaultTransactionWait = time.Second
+
+// Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to
+// [gorm.DB.Use] before anything else, in particular before sessions and other
+// plugins are made from the DB: a session made earlier knows nothing of it.
+type Plugin struct {
+	locker          *pathlock.Locker
+	specs           []modelSpec
+	transactionWait time.Duration
+	assert          bool
+
+	// What follows is set once, by Initialize.
+	db      *gorm.DB
+	dialect *dialect
+	tables  map[string]*table
+	models  map[reflect.Type]*table
+}
+
+// Option configures a [Plugin]; [Model] and [Leaf] are options too.
+type Option func(*Plugin)
+
+// TransactionWait bounds how long a write inside a transaction that the
+// caller began waits for path locks; [pathlock.NoWait] is not at all. A write outside of one takes
+// its locks before its transaction begins, and waits as long as the locker says.
+func TransactionWait(d time.Duration) Option {
+	return func(p *Plugin) { p.transactionWait = d }
+}
+
+// WithoutAssertion leaves out the check under row locks, so that nothing but
+// the path locks keeps the tree right. It exists to show what the assertion prevents; never use it on data that matters.
+func WithoutAssertion() Option { return func(p *Plugin) { p.assert = false } }
+
+// New returns a plugin that takes its path locks with locker.
+func New(locker *pathlock.Locker, opts ...Option) *Plugin {
+	p := &Plugin{locker: locker, transactionWait: DefaultTransactionWait, assert: true}
+	for _, opt := range opts {
+		opt(p)
+	}
+	return p
+}
+
+// Name implements [gorm.Plugin].
+func (p *Plugin) Name() string { return pluginName }
+
+// Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the database is
+// of an unknown kind, when a registered model lacks a column, or when the DB's connection
+// pool is none that can be wrapped.
+func (p *Plugin) Initialize(db *gorm.DB) error {
+	if p.db != nil {
+		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+	}
+	d, err := dialectOf(db.Name())
+	if err != nil {
+		return err
+	}
+	if err := p.inspectAll(db); err != nil {
+		return err
+	}
+	if err := p.wrapPool(db); err != nil {
+		return err
+	}
+	p.dialect = d
+	if err := p.register(db); err != nil {
+		return fmt.Errorf("gormplugin: registering callbacks: %w", err)
+	}
+	p.db = db
+	return nil
+}
+
+// inspectAll finds the columns of all registered models.
+func (p *Plugin) inspectAll(db *gorm.DB) error {
+	if len(p.specs) == 0 {
+		return errors.New("gormplugin: no model is registered")
+	}
+	p.tables, p.models = make(map[string]*table), make(map[reflect.Type]*table)
+	for _, spec := range p.specs {
+		t, err := inspect(db, spec)
+		if err != nil {
+			return err
+		}
+		if p.tables[t.name] != nil {
+			return fmt.Errorf("gormplugin: the table %q is registered twice", t.name)
+		}
+		p.tables[t.name], p.models[t.schema.ModelType] = t, t
+	}
+	for _, spec := range p.specs {
+		if spec.parent == nil {
+			continue
+		}
+		leaf, err := p.tableFor(spec.model)
+		if err != nil {
+			return err
+		}
+		if leaf.above, err = p.tableFor(spec.parent); err != nil {
+			return err
+		}
+		if leaf.above.path == nil {
+			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.schema.Name, leaf.above.schema.Name)
+		}
+	}
+	return nil
+}
+
+// tableFor returns the guarded table of a model.
+func (p *Plugin) tableFor(model any) (*table, error) {
+	typ := reflect.TypeOf(model)
+	for typ != nil && typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if t := p.models[typ]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+}
+
+// pluginOf returns the plugin that db uses.
+func pluginOf(db *gorm.DB) (*Plugin, error) {
+	if p, ok := db.Plugins[pluginName].(*Plugin); ok {
+		return p, nil
+	}
+	return nil, errors.New("gormplugin: the DB does not use the plugin")
+}
+
+// register puts the plugin's steps into GORM's chains of callbacks. They are
+// anchored on the chains' ends and on the callbacks that write the SQL, all of which exist whether or not the
+// default transaction was switched off when the DB was opened.
+func (p *Plugin) register(db *gorm.DB) error {
+	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
+	return errors.Join(
+		create.Before("*").Register("pathlock:begin_create", p.begin(p.surveyCreate)),
+		create.Before("gorm:create").Register("pathlock:create", p.guarded(p.guardCreate)),
+		create.After("*").Register("pathlock:end_create", p.end),
+
+		update.Before("*").Register("pathlock:begin_update", p.begin(p.surveyUpdate)),
+		update.Before("gorm:update").Register("pathlock:update", p.guarded(p.guardUpdate)),
+		update.Before("gorm:save_after_associations").Register("pathlock:rewrite", p.guarded(p.rewriteMoved)),
+		update.After("*").Register("pathlock:end_update", p.end),
+
+		remove.Before("*").Register("pathlock:begin_delete", p.begin(p.surveyDelete)),
+		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
+		remove.After("*").Register("pathlock:end_delete", p.end),
+
+		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
+		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRead),
+		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.endRead),
+	)
+}
+
+// background is the context for work that has to be finished although ctx has ended.
+func background(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }

@@ -1,0 +1,101 @@
+package gormplugin
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"gorm.io/gorm"
+)
+
+// pool is the connection pool that a guarded DB works on. Its transactions say when they
+// have really ended: GORM has no callback for the commit of a transaction that the caller began.
+type pool struct {
+	*sql.DB
+	plugin *Plugin
+}
+
+var (
+	_ gorm.ConnPool         = (*pool)(nil)
+	_ gorm.ConnPoolBeginner = (*pool)(nil)
+	_ gorm.GetDBConnector   = (*pool)(nil)
+)
+
+// GetDBConn implements [gorm.GetDBConnector].
+func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
+
+// BeginTx implements [gorm.ConnPoolBeginner]. The end of ctx rolls the transaction back, as database/sql's own
+// does; but that one calls the transaction done before it has rolled back, and locks would be let go too early.
+func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
+	// The context given to database/sql ends with ctx only as long as the
+	// transaction is being begun.
+	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel)
+	tx, err := p.DB.BeginTx(begin, opts)
+	if !stop() && err == nil {
+		// ctx has ended meanwhile. Nothing was written.
+		_ = tx.Rollback()
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		cancel()
+		if p.plugin.dialect.classify(err) == failureRetry {
+			err = retry(err)
+		}
+		return nil, err
+	}
+	return newTransaction(ctx, p.plugin, tx, cancel), nil
+}
+
+// wrapPool puts a pool in the place of the DB's connections, inside the
+// cache of prepared statements where there is one.
+func (p *Plugin) wrapPool(db *gorm.DB) error {
+	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
+		inner, ok := prepared.ConnPool.(*sql.DB)
+		if !ok {
+			return fmt.Errorf("%w: the prepared statements' pool is a %T, not a *sql.DB", ErrUnmanagedTransaction, prepared.ConnPool)
+		}
+		prepared.ConnPool = &pool{DB: inner, plugin: p}
+		return nil
+	}
+	inner, ok := db.ConnPool.(*sql.DB)
+	if !ok {
+		return fmt.Errorf("%w: the DB's pool is a %T, not a *sql.DB: use this plugin before any other", ErrUnmanagedTransaction, db.ConnPool)
+	}
+	wrapped := &pool{DB: inner, plugin: p}
+	db.ConnPool = wrapped
+	db.Statement.ConnPool = wrapped
+	return nil
+}
+
+// unwrapped returns the connections below GORM's caches of prepared
+// statements; a session can lay one cache around another.
+func unwrapped(connections gorm.ConnPool) gorm.ConnPool {
+	for {
+		switch c := connections.(type) {
+		case *gorm.PreparedStmtTX:
+			connections = c.Tx
+		case *gorm.PreparedStmtDB:
+			connections = c.ConnPool
+		default:
+			return connections
+		}
+	}
+}
+
+// connections finds out what a statement works on: a transaction of the plugin's, or (nil) its pool.
+// Anything else is an error that matches [ErrUnmanagedTransaction].
+func (p *Plugin) connections(db *gorm.DB) (*transaction, error) {
+	switch c := unwrapped(db.Statement.ConnPool).(type) {
+	case *transaction:
+		if c.plugin == p {
+			return c, nil
+		}
+	case *pool:
+		if c.plugin == p {
+			return nil, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: the statement on %q runs on a %T that the plugin did not hand out: use a session that was made after db.Use, and the plugin before all others",
+		ErrUnmanagedTransaction, db.Statement.Table, unwrapped(db.Statement.ConnPool))
+}

@@ -1,0 +1,273 @@
+package gormplugin
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// statement is what the plugin's callbacks on one statement tell each other.
+type statement struct {
+	table *table
+	// note says to those who collide with the statement's locks what it does.
+	note string
+	// scope and locks are who holds, and what was taken, before the transaction began.
+	scope *pathlock.Scope
+	locks []*pathlock.Lock
+	// own is the transaction that the plugin began for the statement, and outer
+	// what the statement ran on before.
+	own   *transaction
+	outer gorm.ConnPool
+	// seen are the rows that the survey found before the transaction, by id.
+	seen map[any]*node
+	// plan is what the survey of an UPDATE found, and removal what that of a DELETE did; nil if there was none.
+	plan    *plan
+	removal *removal
+	// slots are the places that the statement gives rows.
+	slots []site
+	// assigned is set once the statement's SET clause was put in by the plugin.
+	assigned bool
+	// alsoAffected are the rows hit by a DELETE that went along with others that it hit.
+	alsoAffected int64
+	// moves are the subtrees whose paths are still to be rewritten.
+	moves []move
+	// fence is the highest one of the locks.
+	fence uint64
+}
+
+// statementKey is where a statement's state is kept, per instance.
+const statementKey = "pathlock:statement"
+
+// stateOf returns the state of a guarded statement, nil for any other.
+func stateOf(db *gorm.DB) *statement {
+	if value, ok := db.InstanceGet(statementKey); ok {
+		st, _ := value.(*statement)
+		return st
+	}
+	return nil
+}
+
+// begin is the first callback of a chain. For a guarded statement that runs in no transaction
+// it surveys what will be needed, takes the path locks, and only then begins
+// a transaction: in this order no row lock is ever held while waiting for a path lock.
+//
+// A survey reports whether the statement touches the tree. Where it does not, or where a hook
+// makes it do so only later, the transaction is begun by GORM or by [Plugin.guarded].
+func (p *Plugin) begin(survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		if db.Error != nil || db.DryRun || isInternal(db) {
+			return
+		}
+		t, err := p.guardedTable(db.Statement)
+		if err != nil {
+			_ = db.AddError(err)
+			return
+		}
+		if t == nil {
+			return
+		}
+		st := &statement{table: t, note: "gorm: " + t.name}
+		db.InstanceSet(statementKey, st)
+		tx, err := p.connections(db)
+		if err != nil {
+			_ = db.AddError(err)
+			return
+		}
+		if tx != nil {
+			return
+		}
+		touches, err := survey(db, st)
+		if err == nil && touches {
+			err = p.beginOwn(db, st)
+		}
+		if err != nil {
+			release(db.Statement.Context, st.locks)
+			_ = db.AddError(err)
+		}
+	}
+}
+
+// beginOwn begins a transaction for a statement that runs in none.
+func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
+	begun := db.Begin()
+	if begun.Error != nil {
+		return fmt.Errorf("gormplugin: begin: %w", begun.Error)
+	}
+	st.outer = db.Statement.ConnPool
+	db.Statement.ConnPool = begun.Statement.ConnPool
+	tx, err := p.connections(db)
+	if err != nil {
+		return err
+	}
+	st.own = tx
+	tx.scope = st.scope
+	tx.keep(st.locks...)
+	return nil
+}
+
+// guarded makes a callback of a step that runs within the statement's transaction.
+func (p *Plugin) guarded(step func(*gorm.DB, *transaction, *statement) error) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		st := stateOf(db)
+		if st == nil || db.Error != nil {
+			return
+		}
+		tx, err := p.connections(db)
+		if err == nil && tx == nil {
+			if err = p.beginOwn(db, st); err == nil {
+				tx = st.own
+			}
+		}
+		if err == nil {
+			err = step(db, tx, st)
+		}
+		if err != nil {
+			_ = db.AddError(err)
+		}
+	}
+}
+
+// end is the last callback of a chain that writes.
+func (p *Plugin) end(db *gorm.DB) {
+	st := stateOf(db)
+	p.explain(db, st)
+	if st == nil {
+		return
+	}
+	db.InstanceSet(statementKey, (*statement)(nil))
+	if st.assigned {
+		delete(db.Statement.Clauses, "SET")
+	}
+	if db.Error == nil {
+		db.RowsAffected += st.alsoAffected
+	}
+	if st.own == nil {
+		return
+	}
+	db.Statement.ConnPool = st.outer
+	if db.Error != nil {
+		// The statement's own error is the one to report.
+		_ = st.own.Rollback()
+		return
+	}
+	if err := st.own.Commit(); err != nil {
+		db.Error = err
+	}
+}
+
+// endRead is the last callback of a chain that reads or runs raw SQL.
+func (p *Plugin) endRead(db *gorm.DB) {
+	if db.Error != nil {
+		p.explain(db, nil)
+	}
+}
+
+// explain puts the error that a caller should see in the place of the database's, and ends
+// a transaction that the server has ended. st is nil for statements on other tables.
+func (p *Plugin) explain(db *gorm.DB, st *statement) {
+	err := db.Error
+	if err == nil {
+		return
+	}
+	tx, _ := unwrapped(db.Statement.ConnPool).(*transaction)
+	if tx != nil && errors.Is(err, sql.ErrTxDone) {
+		if why := tx.failed(); why != nil {
+			db.Error = why
+			return
+		}
+	}
+	kind := p.dialect.classify(err)
+	if kind == failureEnded && tx != nil {
+		tx.abandon(retry(err))
+	}
+	if st == nil || errors.Is(err, ErrRetry) {
+		return
+	}
+	switch {
+	case kind == failureRetry, kind == failureEnded:
+		db.Error = retry(err)
+	case kind == failureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+		if st.namesIndex(err) {
+			db.Error = st.nameTaken(err)
+		}
+	}
+}
+
+// nameTaken says which slot was taken, if there was only one.
+func (st *statement) nameTaken(err error) error {
+	taken := &NameTakenError{Table: st.table.name, Err: err}
+	if len(st.slots) == 1 {
+		taken.Tree, taken.Path = st.slots[0].tree, st.slots[0].path
+	}
+	return taken
+}
+
+// namesIndex reports whether the unique index that a database's error names is one that keeps names or paths
+// apart. Where the error does not tell, every index but the primary key is taken for one.
+func (st *statement) namesIndex(err error) bool {
+	text, t := err.Error(), st.table
+	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok {
+		// SQLite lists the index's columns.
+		return strings.Contains(columns, "."+t.label.DBName) || t.path != nil && strings.Contains(columns, "."+t.path.DBName)
+	}
+	_, key, ok := strings.Cut(text, "for key '")
+	if !ok {
+		return len(st.slots) > 0
+	}
+	// MySQL says table.index, MariaDB says index.
+	key = strings.TrimPrefix(strings.TrimRight(key, "'"), t.name+".")
+	if key == "PRIMARY" {
+		return false
+	}
+	for _, index := range t.schema.ParseIndexes() {
+		if index.Name != key {
+			continue
+		}
+		for _, f := range index.Fields {
+			if f.Field == t.label || f.Field == t.path {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// guardedTable returns the guarded table that a statement writes to, nil if it writes to
+// another one, and an error if it does so in a form that hides which columns it means.
+func (p *Plugin) guardedTable(stmt *gorm.Statement) (*table, error) {
+	target := stmt.Table
+	if expr := stmt.TableExpr; expr != nil {
+		// Table("suites AS s") makes the alias the statement's table.
+		target = tableIn(expr)
+	}
+	t := p.tables[target]
+	switch {
+	case t == nil:
+		return nil, nil
+	case stmt.Schema == nil || stmt.Schema.ModelType != t.schema.ModelType:
+		return nil, unsupported(t, "writes need the registered model: use db.Model(&%s{})", t.schema.Name)
+	case stmt.Table != t.name:
+		return nil, unsupported(t, "writes cannot use the alias %q", stmt.Table)
+	}
+	return t, nil
+}
+
+// tableIn returns the table that an expression such as "suites AS s" begins with.
+func tableIn(expr *clause.Expr) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(expr.SQL), " ")
+	if first == "?" && len(expr.Vars) > 0 {
+		if t, ok := expr.Vars[0].(clause.Table); ok {
+			return t.Name
+		}
+	}
+	if i := strings.LastIndexByte(first, '.'); i >= 0 {
+		first = first[i+1:]
+	}
+	return strings.Trim(first, "`\"[]")
+}

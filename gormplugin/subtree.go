@@ -1,0 +1,129 @@
+package gormplugin
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// below is the condition that a row lies below a path, in a tree: a range of the index on (tree, path),
+// from "/d1/" up to "/d10", as 0 is the byte after the slash. LIKE would take the % and _ in
+// names for wildcards and follow the collation. The last condition is exact where the
+// collation is not, on the rows of the range only.
+func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
+	prefix := path + "/"
+	return clause.And(
+		clause.Eq{Column: column(t.tree), Value: tree},
+		clause.Gte{Column: column(t.path), Value: prefix},
+		clause.Lt{Column: column(t.path), Value: path + "0"},
+		clause.Expr{SQL: p.dialect.prefix, Vars: []any{column(t.path), utf8.RuneCountInString(prefix), prefix}},
+	)
+}
+
+// onlyLive adds the conditions by which GORM's queries leave out softly deleted rows,
+// also where the statement itself would not.
+func (t *table) onlyLive(tx *gorm.DB) *gorm.DB {
+	for _, c := range t.schema.QueryClauses {
+		tx.Statement.AddClause(c)
+	}
+	return tx
+}
+
+// rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From here on, a
+// failure leaves the subtree torn apart: the transaction is rolled back, and not left to a caller who may ignore the error.
+func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, st *statement) error {
+	if st.table.isLeaf() {
+		return nil
+	}
+	// Where one moved row lies below another, its subtree goes first, out of the other's way.
+	slices.SortFunc(st.moves, func(a, b move) int { return cmp.Compare(len(b.node.path), len(a.node.path)) })
+	for _, m := range st.moves {
+		if m.restored || m.node.path == m.path {
+			continue
+		}
+		if err := p.rewrite(db, st.table, m); err != nil {
+			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", m.node.path, err)
+			cause := err
+			if p.dialect.classify(err) != failureOther {
+				cause = retry(err)
+			}
+			tx.abandon(cause)
+			return cause
+		}
+	}
+	return nil
+}
+
+// rewrite moves one subtree, without its top row, in one statement.
+func (p *Plugin) rewrite(db *gorm.DB, t *table, m move) error {
+	// SUBSTRING and SUBSTR count characters, from 1.
+	rest := utf8.RuneCountInString(m.node.path) + 1
+	values := map[string]any{t.path.DBName: p.dialect.join(m.path, column(t.path), rest)}
+	if t.version != nil {
+		values[t.version.DBName] = clause.Expr{SQL: "? + 1", Vars: []any{column(t.version)}}
+	}
+	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
+	return query.UpdateColumns(values).Error
+}
+
+// checkLengths refuses a row that its columns cannot hold: outside strict mode, MySQL would cut it off silently.
+func (t *table) checkLengths(n *node) error {
+	if err := fits(t.label, utf8.RuneCountInString(n.name), n.name); err != nil {
+		return err
+	}
+	if t.isLeaf() {
+		return nil
+	}
+	return fits(t.path, utf8.RuneCountInString(n.path), n.path)
+}
+
+// fits compares a length in characters with the column's size, where the model states one.
+func fits(f *schema.Field, length int, what string) error {
+	if f.Size > 0 && f.DataType == schema.String && length > f.Size {
+		const shown = 80
+		return fmt.Errorf("%w: %q has room for %d characters, %.*q… needs %d", ErrPathTooLong, f.DBName, f.Size, shown, what, length)
+	}
+	return nil
+}
+
+// checkSubtrees refuses moves by which any descendant's path would become longer than the
+// column, or the tree too deep, before anything is written.
+func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) error {
+	if t.isLeaf() {
+		return nil
+	}
+	for _, m := range moves {
+		longer := utf8.RuneCountInString(m.path) - utf8.RuneCountInString(m.node.path)
+		deeper := strings.Count(m.path, "/") - strings.Count(m.node.path, "/")
+		if m.restored || longer <= 0 && deeper <= 0 {
+			continue
+		}
+		var most struct {
+			Length, Depth int
+		}
+		query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
+		if p.assert && p.dialect.update != "" {
+			query.Statement.AddClause(p.dialect.update)
+		}
+		path := column(t.path)
+		err := query.Select("COALESCE(MAX("+p.dialect.length+"(?)), 0) AS length, COALESCE(MAX("+p.dialect.length+"(?) - "+p.dialect.length+"(REPLACE(?, '/', ''))), 0) AS depth", path, path, path).
+			Scan(&most).Error
+		if err != nil {
+			return fmt.Errorf("gormplugin: measuring the paths below %q: %w", m.node.path, err)
+		}
+		if err := fits(t.path, most.Length+longer, m.path); err != nil {
+			return err
+		}
+		if most.Depth+deeper > pathlock.MaxDepth {
+			return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, most.Depth+deeper, pathlock.MaxDepth)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package gormplugin
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"sync"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// transaction is a database transaction that knows when it has really ended, and
+// lets its path locks go only then.
+type transaction struct {
+	*sql.Tx
+	plugin *Plugin
+	// ctx is the context that the transaction was begun under.
+	ctx context.Context
+	// cancel ends the context that database/sql began the transaction with.
+	cancel context.CancelFunc
+	// unwatch stops waiting for the end of ctx.
+	unwatch func() bool
+
+	// ending is held while the transaction is being committed or rolled back, so
+	// that it happens once.
+	ending sync.Mutex
+	ended  bool
+	// cause is why the transaction ended before its Commit or Rollback was called; nil if it did not.
+	cause error
+
+	mu sync.Mutex
+	// scope is who the transaction's locks belong to; nil until there are any.
+	scope *pathlock.Scope
+	// locks are let go at the end, the last one first.
+	locks []*pathlock.Lock
+	// closed is set once the locks have been let go.
+	closed bool
+	// writing is set once the transaction is known to be the database's only writer.
+	writing bool
+}
+
+var _ gorm.Tx = (*transaction)(nil)
+
+// newTransaction watches over tx until it ends.
+func newTransaction(ctx context.Context, p *Plugin, tx *sql.Tx, cancel context.CancelFunc) *transaction {
+	t := &transaction{Tx: tx, plugin: p, ctx: ctx, cancel: cancel}
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	t.unwatch = context.AfterFunc(ctx, func() { t.abandon(context.Cause(ctx)) })
+	return t
+}
+
+// Commit implements [gorm.TxCommitter].
+func (t *transaction) Commit() error {
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.ended {
+		return t.whyEnded()
+	}
+	err := t.Tx.Commit()
+	t.finish()
+	if err != nil && t.plugin.dialect.classify(err) != failureOther {
+		return retry(err)
+	}
+	return err
+}
+
+// Rollback implements [gorm.TxCommitter].
+func (t *transaction) Rollback() error {
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.ended {
+		if t.cause != nil {
+			// What was asked for has happened already.
+			return nil
+		}
+		return sql.ErrTxDone
+	}
+	err := t.Tx.Rollback()
+	t.finish()
+	return err
+}
+
+// abandon rolls the transaction back for a reason that its Commit will be told.
+// A server that gave the transaction up (MySQL's error 1213) would otherwise
+// run every further statement of it by itself, and commit it.
+func (t *transaction) abandon(cause error) {
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.ended {
+		return
+	}
+	t.cause = cause
+	// The error says no more than that the connection is gone, and the transaction with it.
+	_ = t.Tx.Rollback()
+	t.finish()
+}
+
+// finish is called once, after the real end.
+func (t *transaction) finish() {
+	t.ended = true
+	t.unwatch()
+	t.cancel()
+	t.mu.Lock()
+	locks := t.locks
+	t.locks, t.closed = nil, true
+	t.mu.Unlock()
+	release(t.ctx, locks)
+}
+
+// whyEnded is the error of whatever is asked of a transaction that has ended.
+func (t *transaction) whyEnded() error {
+	if t.cause != nil {
+		return fmt.Errorf("gormplugin: the transaction was rolled back: %w", t.cause)
+	}
+	return sql.ErrTxDone
+}
+
+// failed returns why the transaction was abandoned, nil if it was not.
+func (t *transaction) failed() error {
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	if t.cause == nil {
+		return nil
+	}
+	return t.whyEnded()
+}
+
+// keep has the transaction release locks at its end.
+func (t *transaction) keep(locks ...*pathlock.Lock) {
+	t.mu.Lock()
+	if !t.closed {
+		t.locks = append(t.locks, locks...)
+		locks = nil
+	}
+	t.mu.Unlock()
+	release(t.ctx, locks)
+}
+
+// scopeFor returns who the locks of a statement belong to: to the scope that
+// its context carries, if any, and otherwise to the one scope of the transaction,
+// so that the statements of a transaction never stand in each other's way.
+func (t *transaction) scopeFor(ctx context.Context) *pathlock.Scope {
+	locker := t.plugin.locker
+	scope := locker.Scope(ctx)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if locker.Scope(ctx) == scope {
+		if t.scope == nil {
+			t.scope = scope
+		}
+		return scope // carried by ctx, as it was there twice
+	}
+	if t.scope == nil {
+		t.scope = locker.Scope(t.ctx)
+	}
+	return t.scope
+}
+
+// release lets locks go, the last one first. What the store cannot be told ends with its
+// lease; the locker reports it to its observers and its log, and the
+// write that the locks protected has had its own outcome.
+func release(ctx context.Context, locks []*pathlock.Lock) {
+	for i := len(locks) - 1; i >= 0; i-- {
+		_ = locks[i].Release(background(ctx))
+	}
+}

@@ -1,0 +1,303 @@
+package gormplugin
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// turn is what an update does to the tree: which rows it hits, and which of them go where.
+type turn struct {
+	table *table
+	hit   targets
+	moves []move
+	// claims are the old places and the new slots.
+	claims claims
+	// chains are the nodes above the old places and the new ones, which must stay where they are.
+	chains []*node
+}
+
+// move is a row that gets another path, and its subtree with it.
+type move struct {
+	*node
+	from, to site
+	// path is the new path column; node has the old one.
+	path string
+	// restored is set for a row that was deleted before: it had no place.
+	restored bool
+}
+
+// turnOf works out what an assignment does to the rows that it hits. known
+// are rows of the table above that need not be read again.
+func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known map[any]*node, lock rowLock) (*turn, error) {
+	if a.removes && len(hit.live) > 0 {
+		return nil, unsupported(t, "rows are deleted by Delete, not by setting the deletion mark")
+	}
+	x := &turn{table: t, hit: hit, claims: make(claims)}
+	affected := make(map[any]*node, len(hit.live))
+	for id, n := range hit.live {
+		affected[id] = n
+	}
+	if a.restores {
+		for id, n := range hit.dead {
+			affected[id] = n
+		}
+	}
+	above, err := p.aboveTargets(db, t, a, affected, known, lock)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range affected {
+		if err := x.consider(a, n, affected, above); err != nil {
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// aboveTargets returns the rows that affected ones hang below now and
+// those that they are going to, by id.
+func (p *Plugin) aboveTargets(db *gorm.DB, t *table, a *assignment, affected, known map[any]*node, lock rowLock) (map[any]*node, error) {
+	above := make(map[any]*node)
+	var missing []any
+	need := func(id any) {
+		if id == nil || above[id] != nil {
+			return
+		}
+		if n := known[id]; n != nil {
+			above[id] = n
+			return
+		}
+		if n := affected[id]; n != nil && !t.isLeaf() {
+			above[id] = n
+			return
+		}
+		if !slices.Contains(missing, id) {
+			missing = append(missing, id)
+		}
+	}
+	for _, n := range affected {
+		need(n.parent)
+		need(a.parentOf(n))
+	}
+	found, err := t.above.byID(db, missing, lock)
+	for id, n := range found {
+		above[id] = n
+	}
+	return above, err
+}
+
+// parentOf and nameOf return a row's parent and name after the assignment.
+func (a *assignment) parentOf(n *node) any {
+	if a.parent != nil {
+		return *a.parent
+	}
+	return n.parent
+}
+
+func (a *assignment) nameOf(n *node) string {
+	if a.name != nil {
+		return (*a.name).(string)
+	}
+	return n.name
+}
+
+// consider enters one affected row into the turn.
+func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) error {
+	t := x.table
+	restored := x.hit.dead[n.id] != nil
+	tree := n.tree
+	if t.isLeaf() {
+		// The place that a leaf has now follows from the parent that it has now.
+		parent := above[n.parent]
+		if parent == nil && !restored {
+			return fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, n.parent, t.name, n.id)
+		}
+		if parent != nil {
+			n.path, n.tree = parent.path+"/"+n.name, parent.tree
+			tree = parent.tree
+		}
+	}
+	after := *n
+	after.parent, after.name = a.parentOf(n), a.nameOf(n)
+	path, err := x.pathAfter(a, n, affected, above, 0)
+	if err != nil {
+		return err
+	}
+	after.path = path
+	if parent := above[after.parent]; parent != nil {
+		if t.isLeaf() && restored {
+			tree = parent.tree
+		}
+		if parent.tree != tree {
+			return unsupported(t, "a row cannot move from the tree %v to the tree %v", tree, parent.tree)
+		}
+		after.tree = parent.tree
+	}
+	if a.tree != nil && a.tree != tree {
+		return unsupported(t, "a row cannot move from the tree %v to the tree %v", tree, a.tree)
+	}
+	if a.path != nil && a.path != "" && a.path != n.path && a.path != after.path {
+		planned, _ := a.path.(string)
+		return &PathChangedError{Table: t.name, ID: n.id, Planned: planned, Actual: n.path}
+	}
+	if !restored && after.parent == n.parent && after.name == n.name && after.path == n.path {
+		return nil
+	}
+	return x.enter(n, &after, restored, above)
+}
+
+// enter notes a row that changes its place.
+func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
+	t := x.table
+	if n.path == "" && !restored && !t.isLeaf() {
+		return unsupported(t, "the root row %v can be neither renamed nor moved", n.id)
+	}
+	to, err := t.siteOf(after, after.parent == nil && restored)
+	if err != nil {
+		return err
+	}
+	x.claims.add(to.tree, to.path)
+	m := move{node: n, to: to, path: after.path, restored: restored}
+	if !restored {
+		from, err := pathlock.ParsePath(n.path)
+		if err != nil {
+			return err
+		}
+		m.from = site{to.tree, from}
+		x.claims.add(to.tree, from)
+	}
+	x.moves = append(x.moves, m)
+	for _, id := range []any{n.parent, after.parent} {
+		parent := above[id]
+		if parent == nil || restored && id != after.parent {
+			continue
+		}
+		if x.hit.dead[id] != nil {
+			// It comes back with this row; what is above it is asserted with it.
+			continue
+		}
+		x.chains = append(x.chains, parent)
+	}
+	return nil
+}
+
+// pathAfter returns the path of a row after the assignment, which may have moved rows above it as well.
+func (x *turn) pathAfter(a *assignment, n *node, affected, above map[any]*node, depth int) (string, error) {
+	t := x.table
+	id, name := a.parentOf(n), a.nameOf(n)
+	if id == nil {
+		if t.isLeaf() {
+			return "", unsupported(t, "a leaf needs a parent")
+		}
+		if n.path == "" && a.parent == nil && a.name == nil {
+			return "", nil
+		}
+		return topPath(name), nil
+	}
+	parent := above[id]
+	if parent == nil {
+		return "", fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, id, t.name, n.id)
+	}
+	if t.isLeaf() {
+		return parent.path + "/" + name, nil
+	}
+	if n.path != "" && x.hit.dead[n.id] == nil && parent.tree == n.tree && (parent.path + "/")[:min(len(n.path)+1, len(parent.path)+1)] == n.path+"/" || depth > pathlock.MaxDepth {
+		return "", fmt.Errorf("%w: %s %v (%s) cannot go below %s", ErrWouldCycle, t.name, n.id, n.path, parent.path)
+	}
+	if affected[id] == nil {
+		return parent.path + "/" + name, nil
+	}
+	top, err := x.pathAfter(a, parent, affected, above, depth+1)
+	return top + "/" + name, err
+}
+
+// differs compares a turn with the one that the locking reads led to. The locks are right only if
+// every place is the same, and every node above them was locked.
+func (x *turn) differs(actual *turn, locked map[any]*node) error {
+	planned := make(map[any]move, len(x.moves))
+	for _, m := range x.moves {
+		planned[m.id] = m
+	}
+	for _, m := range actual.moves {
+		before, ok := planned[m.id]
+		if !ok || before.from != m.from || before.to != m.to {
+			return &PathChangedError{Table: x.table.name, ID: m.id, Planned: before.from.path.Column(), Actual: m.node.path}
+		}
+	}
+	for _, n := range actual.chains {
+		if locked[n.id] == nil {
+			return &PathChangedError{Table: x.table.above.name, ID: n.id, Actual: n.path}
+		}
+	}
+	return nil
+}
+
+// complete adds the new paths, and what else follows from them, to what the statement assigns.
+func (t *table) complete(a *assignment, x *turn, fence uint64) {
+	var ids, paths, versions, fences []any
+	for _, m := range x.moves {
+		ids = append(ids, m.id)
+		paths = append(paths, m.path)
+		versions = append(versions, m.version+1)
+		fences = append(fences, fence)
+	}
+	others := len(ids) < len(x.hit.ids())
+	if !t.isLeaf() {
+		a.drop(t.tree)
+		a.replace(t, t.path, ids, paths, others)
+	}
+	if t.version != nil && len(ids) > 0 {
+		a.replace(t, t.version, ids, versions, others)
+	}
+	if t.fence != nil && len(ids) > 0 {
+		a.replace(t, t.fence, ids, fences, others)
+	}
+}
+
+// reflect writes the new paths and versions into the caller's structs, as GORM does with
+// whatever else was assigned.
+func (t *table) reflect(stmt *gorm.Statement, x *turn) error {
+	moved := make(map[any]move, len(x.moves))
+	for _, m := range x.moves {
+		moved[m.id] = m
+	}
+	update := func(row reflect.Value) error {
+		row = reflect.Indirect(row)
+		if !row.IsValid() || !row.CanAddr() || row.Type() != t.schema.ModelType {
+			return nil
+		}
+		value, _ := t.key.ValueOf(stmt.Context, row)
+		id, err := plain(value)
+		if err != nil {
+			return err
+		}
+		m, ok := moved[id]
+		if !ok {
+			return nil
+		}
+		if t.version != nil {
+			if err := t.version.Set(stmt.Context, row, m.version+1); err != nil {
+				return err
+			}
+		}
+		if t.isLeaf() {
+			return nil
+		}
+		return t.path.Set(stmt.Context, row, m.path)
+	}
+	switch v := stmt.ReflectValue; v.Kind() {
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := update(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		return update(v)
+	}
+	return nil
+}
