@@ -6,22 +6,24 @@ replace github.com/pathlock-go/pathlock => ../
 
 require (
 	github.com/alecthomas/kong v1.17.0
-	github.com/bsm/redislock v0.9.4
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/gin-gonic/gin v1.12.0
 	github.com/go-sql-driver/mysql v1.10.1
-	github.com/moogar0880/problems v1.0.1
 	github.com/ncruces/go-sqlite3 v0.34.0
 	github.com/ncruces/go-sqlite3/gormlite v0.34.0
 	github.com/prometheus/client_golang v1.25.0
-	github.com/redis/go-redis/v9 v9.23.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sync v0.24.0
-	golang.org/x/text v0.42.0
 	gorm.io/driver/mysql v1.6.0
 	gorm.io/gorm v1.31.2
-	pgregory.net/rapid v1.3.0
+)
+
+require (
+	github.com/bsm/redislock v0.10.0 // indirect
+	github.com/moogar0880/problems v1.0.1 // indirect
+	github.com/redis/go-redis/v9 v9.23.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
 )
 
 require (

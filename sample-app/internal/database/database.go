@@ -23,7 +23,7 @@ const (
 )
 
 // DB is an open database. Where the database lets only one connection write
-// at once, Read and Write are different pools; otherwise they are the same.
+// at once, Read and Write have pools of their own; otherwise they share one.
 type DB struct {
 	Dialect Dialect
 	// Write is for everything that changes something.
@@ -71,10 +71,9 @@ func Open(url string, opts Options) (*DB, error) {
 
 // Ping reports whether the database answers.
 func (d *DB) Ping(ctx context.Context) error {
-	for _, pool := range d.pools {
-		if err := pool.PingContext(ctx); err != nil {
-			return fmt.Errorf("database: ping %s: %w", d.Where, err)
-		}
+	// The last pool is one that reads: that writers are busy does not mean that the database is gone.
+	if err := d.pools[len(d.pools)-1].PingContext(ctx); err != nil {
+		return fmt.Errorf("database: ping %s: %w", d.Where, err)
 	}
 	return nil
 }

@@ -5,10 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+)
+
+// Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so that
+// a wait for row locks has to end well before.
+const (
+	connectTimeout = 5 * time.Second
+	answerTimeout  = 60 * time.Second
+	rowLockWait    = 10 * time.Second
 )
 
 // openMySQL opens a MySQL or MariaDB server's database.
@@ -26,7 +36,19 @@ func openMySQL(dsn string, connections int) (*DB, error) {
 	// One round trip instead of prepare, execute and close.
 	cfg.InterpolateParams = true
 	if cfg.Timeout == 0 {
-		cfg.Timeout = 5 * time.Second
+		cfg.Timeout = connectTimeout
+	}
+	if cfg.ReadTimeout == 0 {
+		cfg.ReadTimeout = answerTimeout
+	}
+	if cfg.WriteTimeout == 0 {
+		cfg.WriteTimeout = answerTimeout
+	}
+	if cfg.Params == nil {
+		cfg.Params = map[string]string{}
+	}
+	if cfg.Params["innodb_lock_wait_timeout"] == "" {
+		cfg.Params["innodb_lock_wait_timeout"] = strconv.Itoa(int(rowLockWait.Seconds()))
 	}
 	connector, err := mysqldriver.NewConnector(cfg)
 	if err != nil {
@@ -37,12 +59,13 @@ func openMySQL(dsn string, connections int) (*DB, error) {
 	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxIdleTime(time.Minute)
 	db := &DB{Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), pools: []*sql.DB{pool}}
-	// Asking for the version would need the server to be up already.
-	db.Write, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
+	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
+		// Asking for the version would need the server to be up already.
+		*handle, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
+		}
 	}
-	db.Read = db.Write
 	return db, nil
 }
 

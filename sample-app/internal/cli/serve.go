@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/server"
+)
+
+type serveCommand struct {
+	backend
+	Addr  string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PATHLOCK_ADDR"`
+	Think time.Duration `help:"How long at most an unprotected handler takes between reading and writing; of effect with --locks off:// --assert=false alone." hidden:""`
+}
+
+// Run implements the command.
+func (c *serveCommand) Run(ctx context.Context, streams streams) error {
+	config := c.config(streams.log)
+	config.Think = c.Think
+	i, err := instance.Open(ctx, config)
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return errors.Join(fmt.Errorf("listen: %w", err), i.Close())
+	}
+	_, _ = fmt.Fprintf(streams.out, "%s%s\n", ListeningPrefix, listener.Addr())
+	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store.Where, onOff(c.Assert))
+	if i.Unprotected {
+		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
+	}
+	err = server.Serve(ctx, listener, i.Handler, streams.log)
+	if err == nil {
+		_, _ = fmt.Fprintln(streams.out, "stopped: every request has finished and every lock is released")
+	}
+	return errors.Join(err, i.Close())
+}
+
+// ListeningPrefix is what precedes the address in the first line that serve writes.
+const ListeningPrefix = "test-plan backend on http://"
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}

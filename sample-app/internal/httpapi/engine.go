@@ -1,0 +1,73 @@
+package httpapi
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+)
+
+// Config is what the interface works with. All fields are required.
+type Config struct {
+	Service *plans.Service
+	// Suites writes the tree: the service, unless what happens without any protection is to be shown.
+	Suites SuiteWriter
+	// SuiteResolver and CaseResolver find the nodes that ids mean.
+	SuiteResolver, CaseResolver pathlock.Resolver
+	Locker                      *pathlock.Locker
+	DB                          *database.DB
+	// Metrics answers /metrics, and Observe sees every request.
+	Metrics http.Handler
+	Observe gin.HandlerFunc
+	Log     *slog.Logger
+}
+
+// api answers requests.
+type api struct {
+	Config
+	locks *middleware.Locks
+	log   *slog.Logger
+}
+
+// New returns the interface. It fails if a route that changes something does not say what it locks.
+func New(config Config) (http.Handler, error) {
+	a := &api{Config: config, log: config.Log}
+	a.locks = middleware.New(config.Locker, config.SuiteResolver, middleware.Config{
+		Resolvers:  resolvers(config.Service, config.CaseResolver),
+		MaxBody:    maxBody,
+		RetryAfter: retryAfter,
+		OnError:    a.fail,
+	})
+	engine := gin.New()
+	engine.HandleMethodNotAllowed = true
+	engine.RedirectTrailingSlash = false
+	// The client's address is of no interest here, least of all one that a header claims.
+	if err := engine.SetTrustedProxies(nil); err != nil {
+		return nil, fmt.Errorf("httpapi: %w", err)
+	}
+	engine.NoRoute(func(c *gin.Context) {
+		middleware.WriteProblem(c, middleware.NewProblem(http.StatusNotFound, "not-found", "there is no such route"))
+	})
+	engine.NoMethod(func(c *gin.Context) {
+		middleware.WriteProblem(c, middleware.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed",
+			"the route does not know the method "+c.Request.Method))
+	})
+	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered), a.limitBody, a.checkParams)
+	table := table(config.Service)
+	a.routes(engine, table)
+	if err := middleware.CheckRoutes(engine, table); err != nil {
+		return nil, fmt.Errorf("httpapi: %w", err)
+	}
+	return engine, nil
+}
+
+// recovered answers a request whose handler panicked.
+func (a *api) recovered(c *gin.Context, cause any) {
+	a.fail(c, fmt.Errorf("panic: %v", cause))
+}

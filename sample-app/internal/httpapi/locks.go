@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+)
+
+// The lock domains. The suites and cases of a plan are one tree; the names of
+// a project's plans are another.
+const (
+	// TreeNamespace is that of plans' trees, whose ids are the plans'.
+	TreeNamespace = "testplan"
+	// NamesNamespace is that of plan names, with projects for ids.
+	NamesNamespace = "testplan-names"
+)
+
+// The kinds of ids beside those of suites, which are the default.
+const (
+	kindPlan = "plan"
+	kindCase = "case"
+	kindItem = "item"
+)
+
+// table says what each route locks. That it is complete is checked when the engine is made.
+func table(service *plans.Service) lockspec.Table {
+	var (
+		suite = lockspec.Param("id")
+		leaf  = lockspec.Param("id").Kind(kindCase)
+		plan  = lockspec.Param("plan").Kind(kindPlan)
+		item  = lockspec.Param("item").Kind(kindItem)
+		name  = lockspec.JSON("name")
+		// The name gate of the project that the plan in the URL is in.
+		planNames = lockspec.Names(NamesNamespace, lockspec.Func("project", projectOf(service)))
+	)
+	return lockspec.Table{
+		"POST /api/projects/:project/plans": lockspec.Names(NamesNamespace, lockspec.Param("project")).Note("create a plan"),
+		"PATCH /api/plans/:plan":            lockspec.All(planNames, lockspec.Gate(plan)).Note("rename the plan"),
+		"DELETE /api/plans/:plan":           lockspec.All(planNames, lockspec.Gate(plan)).Note("delete the plan"),
+
+		"POST /api/plans/:plan/suites": lockspec.Insert(lockspec.JSON("parent_id"), name).Note("create a suite"),
+		"PATCH /api/suites/:id":        lockspec.Rename(suite, name).Note("rename a suite"),
+		"POST /api/suites/:id/move":    lockspec.Move(suite, lockspec.JSON("parent_id")).Note("move a suite"),
+		"POST /api/suites/:id/copy":    lockspec.Copy(suite, lockspec.JSON("parent_id"), name).Note("copy a suite"),
+		"DELETE /api/suites/:id":       lockspec.Delete(suite).Note("delete a suite"),
+
+		"POST /api/suites/:id/cases": lockspec.Insert(suite, name).Note("create a case"),
+		"PATCH /api/cases/:id":       lockspec.Rename(leaf, name.Optional()).Note("edit a case"),
+		"POST /api/cases/:id/move":   lockspec.Move(leaf, lockspec.JSON("suite_id")).Note("move a case"),
+		"POST /api/cases/:id/copy":   lockspec.Copy(leaf, lockspec.JSON("suite_id"), name).Note("copy a case"),
+		"DELETE /api/cases/:id":      lockspec.Delete(leaf).Note("delete a case"),
+
+		"POST /api/recycle-bin/:item/restore": lockspec.Slot(item).Note("restore from the recycle bin"),
+		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
+		"GET /api/plans/:plan/fsck":           lockspec.Read(plan).Note("check the plan"),
+	}
+}
+
+// resolvers find the nodes that ids of other kinds than the default mean.
+func resolvers(service *plans.Service, cases pathlock.Resolver) map[string]pathlock.Resolver {
+	return map[string]pathlock.Resolver{
+		kindCase: cases,
+		kindItem: pathlock.ResolverFunc(service.RestoreLocation),
+		kindPlan: pathlock.ResolverFunc(func(ctx context.Context, id string) (pathlock.Location, error) {
+			plan, err := service.Plan(ctx, parsed(id))
+			if err != nil {
+				return pathlock.Location{}, err
+			}
+			tree, err := pathlock.NewTree(TreeNamespace, strconv.FormatInt(plan.ID, 10))
+			return pathlock.Location{Tree: tree, Path: pathlock.Root()}, err
+		}),
+	}
+}
+
+// projectOf finds the project of the plan in the URL. A plan never changes its project.
+func projectOf(service *plans.Service) lockspec.Extract {
+	return func(r *http.Request, param func(string) string) (string, bool, error) {
+		plan, err := service.Plan(r.Context(), parsed(param("plan")))
+		if err != nil {
+			return "", false, fmt.Errorf("the plan's project: %w", err)
+		}
+		return plan.Project, true, nil
+	}
+}

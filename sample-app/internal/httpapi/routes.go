@@ -1,0 +1,48 @@
+package httpapi
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// routes registers all routes, each behind the locks that the table says.
+func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
+	// handle puts the locks between the check of the body and the work.
+	handle := func(method, path string, chain ...gin.HandlerFunc) {
+		work := len(chain) - 1
+		if spec, ok := table.Spec(lockspec.Route{Method: method, Path: path}); ok {
+			chain = append(chain[:work:work], a.locks.Lock(spec), chain[work])
+		}
+		engine.Handle(method, path, chain...)
+	}
+	handle("GET", "/healthz", a.alive)
+	handle("GET", "/readyz", a.ready)
+	handle("GET", "/metrics", gin.WrapH(a.Metrics))
+
+	handle("POST", "/api/projects/:project/plans", withBody(a, readName), a.createPlan)
+	handle("GET", "/api/projects/:project/plans", a.listPlans)
+	handle("GET", "/api/plans/:plan", a.getPlan)
+	handle("PATCH", "/api/plans/:plan", withBody(a, readName), a.renamePlan)
+	handle("DELETE", "/api/plans/:plan", a.deletePlan)
+
+	handle("GET", "/api/plans/:plan/tree", a.getTree)
+	handle("POST", "/api/plans/:plan/suites", withBody(a, readParentAndName), a.createSuite)
+	handle("GET", "/api/suites/:id", a.getSuite)
+	handle("PATCH", "/api/suites/:id", withBody(a, readName), a.renameSuite)
+	handle("POST", "/api/suites/:id/move", withBody(a, readParent), a.moveSuite)
+	handle("POST", "/api/suites/:id/copy", withBody(a, readParentAndName), a.copySuite)
+	handle("DELETE", "/api/suites/:id", a.deleteSuite)
+
+	handle("POST", "/api/suites/:id/cases", withBody(a, readCase), a.createCase)
+	handle("GET", "/api/suites/:id/cases", a.listCases)
+	handle("PATCH", "/api/cases/:id", withBody(a, readCaseChange), a.editCase)
+	handle("POST", "/api/cases/:id/move", withBody(a, readSuite), a.moveCase)
+	handle("POST", "/api/cases/:id/copy", withBody(a, readSuiteAndName), a.copyCase)
+	handle("DELETE", "/api/cases/:id", a.deleteCase)
+
+	handle("GET", "/api/plans/:plan/recycle-bin", a.listRecycleBin)
+	handle("POST", "/api/recycle-bin/:item/restore", a.restore)
+	handle("DELETE", "/api/plans/:plan/recycle-bin", a.purge)
+	handle("GET", "/api/plans/:plan/fsck", a.fsck)
+}

@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// SuiteWriter changes the tree of a plan.
+type SuiteWriter interface {
+	CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error)
+	RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error)
+	MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error)
+	CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error)
+	DeleteSuite(ctx context.Context, id int64) error
+}
+
+func (a *api) getTree(c *gin.Context) {
+	suites, err := a.Service.Tree(c.Request.Context(), id(c, "plan"))
+	a.answer(c, http.StatusOK, gin.H{"suites": suites}, err)
+}
+
+func (a *api) getSuite(c *gin.Context) {
+	suite, err := a.Service.Suite(c.Request.Context(), id(c, "id"))
+	a.answer(c, http.StatusOK, suite, err)
+}
+
+func (a *api) createSuite(c *gin.Context) {
+	body := bodyOf[placeBody](c)
+	suite, err := a.Suites.CreateSuite(c.Request.Context(), id(c, "plan"), body.Parent, body.Name)
+	a.answer(c, http.StatusCreated, suite, err)
+}
+
+func (a *api) renameSuite(c *gin.Context) {
+	suite, err := a.Suites.RenameSuite(c.Request.Context(), id(c, "id"), bodyOf[nameBody](c).Name)
+	a.answer(c, http.StatusOK, suite, err)
+}
+
+func (a *api) moveSuite(c *gin.Context) {
+	suite, err := a.Suites.MoveSuite(c.Request.Context(), id(c, "id"), bodyOf[placeBody](c).Parent)
+	a.answer(c, http.StatusOK, suite, err)
+}
+
+func (a *api) copySuite(c *gin.Context) {
+	body := bodyOf[placeBody](c)
+	suite, err := a.Suites.CopySuite(c.Request.Context(), id(c, "id"), body.Parent, body.Name)
+	a.answer(c, http.StatusCreated, suite, err)
+}
+
+func (a *api) deleteSuite(c *gin.Context) {
+	a.answer(c, http.StatusNoContent, nil, a.Suites.DeleteSuite(c.Request.Context(), id(c, "id")))
+}

@@ -1,0 +1,149 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+)
+
+// attempts is how often a batch is tried that others keep filling in.
+const attempts = 5
+
+// slot is a name below a suite.
+type slot struct {
+	parent int64
+	name   string
+}
+
+// writer adds to a plan what it lacks.
+type writer struct {
+	service  *plans.Service
+	plan     model.Plan
+	progress progress
+
+	// suites and cases are what the plan has.
+	suites map[slot]int64
+	cases  map[slot]bool
+
+	newSuites, newCases int
+}
+
+// write adds the tree's suites level by level, then its cases.
+func (w *writer) write(ctx context.Context, t *tree) error {
+	if err := w.look(ctx); err != nil {
+		return err
+	}
+	t.root.id = w.plan.RootID
+	for rest := t.nodes; len(rest) > 0; {
+		end := slices.IndexFunc(rest, func(n *node) bool { return n.depth != rest[0].depth })
+		if end < 0 {
+			end = len(rest)
+		}
+		for some := range slices.Chunk(rest[:end], batch) {
+			if err := w.again(ctx, func() error { return w.addSuites(ctx, some) }); err != nil {
+				return err
+			}
+			w.progress.add(len(some))
+		}
+		rest = rest[end:]
+	}
+	return w.writeCases(ctx, t)
+}
+
+// writeCases fills batches with the cases of as many suites as it takes.
+func (w *writer) writeCases(ctx context.Context, t *tree) error {
+	rows := make([]model.Case, 0, t.cases)
+	for _, n := range t.nodes {
+		for _, c := range n.cases {
+			rows = append(rows, model.Case{SuiteID: n.id, Name: c.name, Body: c.body})
+		}
+	}
+	for some := range slices.Chunk(rows, batch) {
+		if err := w.again(ctx, func() error { return w.addCases(ctx, some) }); err != nil {
+			return err
+		}
+		w.progress.add(len(some))
+	}
+	return nil
+}
+
+// look finds out what the plan has.
+func (w *writer) look(ctx context.Context) error {
+	suites, err := w.service.Tree(ctx, w.plan.ID)
+	if err != nil {
+		return err
+	}
+	cases, err := w.service.AllCases(ctx, w.plan.ID)
+	if err != nil {
+		return err
+	}
+	w.suites, w.cases = make(map[slot]int64, len(suites)), make(map[slot]bool, len(cases))
+	for _, s := range suites {
+		if s.ParentID != nil {
+			w.suites[slot{*s.ParentID, s.Name}] = s.ID
+		}
+	}
+	for _, c := range cases {
+		w.cases[slot{c.SuiteID, c.Name}] = true
+	}
+	return nil
+}
+
+// again runs add, and looks anew where another import got there first.
+func (w *writer) again(ctx context.Context, add func() error) error {
+	var err error
+	for range attempts {
+		if err = add(); !errors.Is(err, plans.ErrNameTaken) {
+			return err
+		}
+		if err := w.look(ctx); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// addSuites adds those of the nodes that the plan lacks; those above are there.
+func (w *writer) addSuites(ctx context.Context, nodes []*node) error {
+	var rows []model.Suite
+	var missing []*node
+	for _, n := range nodes {
+		if n.id = w.suites[slot{n.parent.id, n.name}]; n.id != 0 {
+			continue
+		}
+		rows = append(rows, model.Suite{PlanID: w.plan.ID, ParentID: &n.parent.id, Name: n.name, Version: 1})
+		missing = append(missing, n)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := w.service.AddSuites(ctx, rows); err != nil {
+		return err
+	}
+	for i, n := range missing {
+		n.id = rows[i].ID
+	}
+	w.newSuites += len(rows)
+	return nil
+}
+
+// addCases adds those of the cases that the plan lacks.
+func (w *writer) addCases(ctx context.Context, all []model.Case) error {
+	var rows []model.Case
+	for _, c := range all {
+		if !w.cases[slot{c.SuiteID, c.Name}] {
+			rows = append(rows, c)
+		}
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	if err := w.service.AddCases(ctx, rows); err != nil {
+		return err
+	}
+	w.newCases += len(rows)
+	return nil
+}

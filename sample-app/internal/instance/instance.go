@@ -1,0 +1,120 @@
+// Package instance puts one instance of the backend together: database, lock
+// store, plugin, service and HTTP interface.
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/metrics"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
+)
+
+// Config says what an instance works with.
+type Config struct {
+	// DB and Locks are URLs: see [database.Open] and [lockstore.Open].
+	DB    string
+	Locks string
+	// Connections is how many connections the database is asked for at most.
+	Connections int
+	// Assert leaves the assertion in the database on. Without it and without
+	// locks, trees are written as by hand, without any protection: see package naive.
+	Assert bool
+	// Think is how long an unprotected handler takes between what it reads and what it writes.
+	Think time.Duration
+	Log   *slog.Logger
+}
+
+// Instance is one instance of the backend.
+type Instance struct {
+	Service *plans.Service
+	// Handler is the HTTP interface.
+	Handler http.Handler
+	DB      *database.DB
+	Store   *lockstore.Store
+	// Unprotected is set if neither locks nor the assertion protect trees.
+	Unprotected bool
+}
+
+// Open opens the database and the lock store, brings the schema up to date and
+// puts the rest together.
+func Open(ctx context.Context, config Config) (*Instance, error) {
+	store, err := lockstore.Open(ctx, config.Locks)
+	if err != nil {
+		return nil, err
+	}
+	i, err := On(ctx, config, store)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return i, nil
+}
+
+// On is [Open] on a lock store that is open already, and that the instance will close.
+func On(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
+	db, err := database.Open(config.DB, database.Options{Connections: config.Connections})
+	if err != nil {
+		return nil, err
+	}
+	i := &Instance{DB: db, Store: store}
+	if err := i.assemble(ctx, config); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return i, nil
+}
+
+// assemble puts everything together on an open database and lock store.
+func (i *Instance) assemble(ctx context.Context, config Config) error {
+	if err := schema.Migrate(ctx, i.DB); err != nil {
+		return err
+	}
+	m := metrics.New()
+	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
+	locker := pathlock.New(i.Store, pathlock.WithObserver(m.Locks()), pathlock.WithLogger(config.Log))
+	options := []gormplugin.Option{
+		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(httpapi.TreeNamespace)),
+		gormplugin.Leaf(&model.Case{}, &model.Suite{}),
+	}
+	if !config.Assert {
+		options = append(options, gormplugin.WithoutAssertion())
+	}
+	plugin := gormplugin.New(locker, options...)
+	if err := i.DB.Write.Use(plugin); err != nil {
+		return fmt.Errorf("register the plugin: %w", err)
+	}
+	i.Service = plans.New(i.DB, plugin)
+	api := httpapi.Config{
+		Service:       i.Service,
+		Suites:        i.Service,
+		SuiteResolver: plugin.Resolver(&model.Suite{}),
+		CaseResolver:  plugin.Resolver(&model.Case{}),
+		Locker:        locker,
+		DB:            i.DB,
+		Metrics:       m.Handler(),
+		Observe:       m.Observe,
+		Log:           config.Log,
+	}
+	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
+		api.Suites = naive.New(i.DB, config.Think)
+	}
+	handler, err := httpapi.New(api)
+	i.Handler = handler
+	return err
+}
+
+// Close lets go of everything. Requests must have ended.
+func (i *Instance) Close() error {
+	return errors.Join(i.DB.Close(), i.Store.Close())
+}

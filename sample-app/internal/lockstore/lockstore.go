@@ -1,0 +1,70 @@
+// Package lockstore opens the lock store that a URL names.
+package lockstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/offstore"
+)
+
+// Store is an open lock store.
+type Store struct {
+	pathlock.Store
+	// Where says for people which store it is; it contains no password.
+	Where string
+	// Off is set if the store grants everything, so that no lock holds anybody back.
+	Off bool
+
+	close func() error
+}
+
+// Close lets go of the store's connections.
+func (s *Store) Close() error {
+	if s.close == nil {
+		return nil
+	}
+	return s.close()
+}
+
+// opener opens the stores of one scheme.
+type opener func(ctx context.Context, url string) (*Store, error)
+
+// schemes are the lock stores that there are. A further one is a further entry.
+func schemes() map[string]opener {
+	return map[string]opener{
+		"memory":         openMemory,
+		"off":            openOff,
+		"redis":          openRedis,
+		"rediss":         openRedis,
+		"redis+cluster":  openRedis,
+		"redis+sentinel": openRedis,
+	}
+}
+
+// Supported lists the URLs that [Open] takes, for messages.
+const Supported = "memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 and off://"
+
+// Open opens the lock store that url names.
+func Open(ctx context.Context, url string) (*Store, error) {
+	scheme, _, ok := strings.Cut(url, "://")
+	open := schemes()[scheme]
+	if !ok || open == nil {
+		return nil, fmt.Errorf("unknown lock store %q: supported are %s", scheme, Supported)
+	}
+	return open(ctx, url)
+}
+
+// openMemory opens a store for this process alone.
+func openMemory(context.Context, string) (*Store, error) {
+	return &Store{Store: memstore.New(), Where: "memory:// (this process only)"}, nil
+}
+
+// openOff opens a store that grants everything to everybody: what a lock store would do
+// that failed in the worst way. The assertion in the database is then all that protects a tree.
+func openOff(context.Context, string) (*Store, error) {
+	return &Store{Store: offstore.New(), Where: "off:// (no locks)", Off: true}, nil
+}

@@ -1,0 +1,215 @@
+// Package naive changes a plan's tree in the way in which it is usually
+// written by hand: read the path, check, write. Nothing holds two requests
+// apart between the reading and the writing, on one instance or on several. It exists to show what
+// happens then; each method is correct as long as it runs alone.
+package naive
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+)
+
+// Suites changes trees without any protection.
+type Suites struct {
+	pool  *sql.DB
+	think time.Duration
+}
+
+// New returns a writer on a database. Between what it reads and what it writes
+// it takes up to think, as a handler does that validates, asks another service, or is simply scheduled away.
+func New(db *database.DB, think time.Duration) *Suites {
+	return &Suites{pool: db.Pool(), think: think}
+}
+
+// CreateSuite inserts a row if no sibling has its name.
+func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error) {
+	parent, err := s.read(ctx, parentID)
+	if err != nil {
+		return model.Suite{}, err
+	}
+	if parent.PlanID != planID {
+		return model.Suite{}, &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
+	}
+	if err := s.checkFree(ctx, parentID, name); err != nil {
+		return model.Suite{}, err
+	}
+	if err := s.pause(ctx); err != nil {
+		return model.Suite{}, err
+	}
+	return s.insert(ctx, s.pool, model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name})
+}
+
+// RenameSuite changes the row, and the beginning of the paths below.
+func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error) {
+	suite, err := s.read(ctx, id)
+	if err != nil {
+		return suite, err
+	}
+	if suite.IsRoot() {
+		return suite, &plans.InvalidError{Field: "id", Reason: "is the root suite of a plan"}
+	}
+	if name != suite.Name {
+		if err := s.checkFree(ctx, *suite.ParentID, name); err != nil {
+			return suite, err
+		}
+	}
+	path := suite.Path[:strings.LastIndexByte(suite.Path, '/')] + "/" + name
+	return s.relocate(ctx, suite, path, `name = ?`, name)
+}
+
+// MoveSuite changes the row's parent, and the beginning of the paths below.
+func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
+	suite, err := s.read(ctx, id)
+	if err != nil {
+		return suite, err
+	}
+	parent, err := s.read(ctx, parentID)
+	if err != nil {
+		return suite, err
+	}
+	if suite.IsRoot() || parent.PlanID != suite.PlanID {
+		return suite, &plans.InvalidError{Field: "parent_id", Reason: "cannot be the suite's parent"}
+	}
+	if parent.ID == suite.ID || strings.HasPrefix(parent.Path+"/", suite.Path+"/") {
+		return suite, fmt.Errorf("%w: %s to below %s", gormplugin.ErrWouldCycle, suite.Path, parent.Path)
+	}
+	if parentID != *suite.ParentID {
+		if err := s.checkFree(ctx, parentID, suite.Name); err != nil {
+			return suite, err
+		}
+	}
+	return s.relocate(ctx, suite, parent.Path+"/"+suite.Name, `parent_id = ?`, parentID)
+}
+
+// relocate writes what a rename or a move has found out.
+func (s *Suites) relocate(ctx context.Context, suite model.Suite, path, assignment string, value any) (model.Suite, error) {
+	if err := s.pause(ctx); err != nil {
+		return suite, err
+	}
+	err := s.inTransaction(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE suites SET `+assignment+`, path = ?, version = version + 1 WHERE id = ?`, value, path, suite.ID)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE suites SET path = CONCAT(?, SUBSTRING(path, ?)), version = version + 1 WHERE `+below,
+			path, utf8.RuneCountInString(suite.Path)+1, suite.PlanID, suite.Path+"/", suite.Path+"0")
+		return err
+	})
+	if err != nil {
+		return suite, err
+	}
+	return s.read(ctx, suite.ID)
+}
+
+// CopySuite copies the rows of a subtree, without the cases.
+func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
+	source, err := s.read(ctx, id)
+	if err != nil {
+		return source, err
+	}
+	parent, err := s.read(ctx, parentID)
+	if err != nil {
+		return source, err
+	}
+	if source.IsRoot() || parent.PlanID != source.PlanID {
+		return source, &plans.InvalidError{Field: "parent_id", Reason: "cannot be the copy's parent"}
+	}
+	if err := s.checkFree(ctx, parentID, name); err != nil {
+		return source, err
+	}
+	under, err := s.subtree(ctx, source)
+	if err != nil {
+		return source, err
+	}
+	if err := s.pause(ctx); err != nil {
+		return source, err
+	}
+	var top model.Suite
+	err = s.inTransaction(ctx, func(tx *sql.Tx) (err error) {
+		top, err = s.insert(ctx, tx, model.Suite{PlanID: source.PlanID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name})
+		if err != nil {
+			return err
+		}
+		copies := map[int64]model.Suite{source.ID: top}
+		for _, suite := range under {
+			at, ok := copies[*suite.ParentID]
+			if !ok {
+				continue // the path says it is below, the parent says it is not: the tree is broken already
+			}
+			row := model.Suite{PlanID: at.PlanID, ParentID: &at.ID, Name: suite.Name, Path: at.Path + "/" + suite.Name}
+			if copies[suite.ID], err = s.insert(ctx, tx, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return top, err
+}
+
+// DeleteSuite marks the row and those below as deleted.
+func (s *Suites) DeleteSuite(ctx context.Context, id int64) error {
+	suite, err := s.read(ctx, id)
+	if err != nil {
+		return err
+	}
+	if suite.IsRoot() {
+		return &plans.InvalidError{Field: "id", Reason: "is the root suite of a plan"}
+	}
+	if err := s.pause(ctx); err != nil {
+		return err
+	}
+	return s.inTransaction(ctx, func(tx *sql.Tx) error {
+		now := time.Now().UTC()
+		if _, err := tx.ExecContext(ctx, `UPDATE suites SET deleted_at = ? WHERE id = ?`, now, id); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE suites SET deleted_at = ? WHERE deleted_at IS NULL AND `+below,
+			now, suite.PlanID, suite.Path+"/", suite.Path+"0")
+		return err
+	})
+}
+
+// pause takes the time that a handler takes.
+func (s *Suites) pause(ctx context.Context) error {
+	if s.think <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(rand.N(s.think))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// checkFree is the duplicate check that everybody writes, and that two requests at once both pass.
+func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) error {
+	var taken int
+	err := s.pool.QueryRowContext(ctx, `SELECT COUNT(*) FROM suites WHERE parent_id = ? AND name = ? AND deleted_at IS NULL`, parentID, name).Scan(&taken)
+	if err == nil && taken > 0 {
+		err = fmt.Errorf("%w: %q", plans.ErrNameTaken, name)
+	}
+	return err
+}
+
+// missing is what a read of a suite that is not there ends with.
+func missing(err error, id int64) error {
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("%w: suite %d", pathlock.ErrNotFound, id)
+	}
+	return err
+}

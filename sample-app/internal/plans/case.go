@@ -1,0 +1,158 @@
+package plans
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// Cases returns the cases of a suite, ordered by name.
+func (s *Service) Cases(ctx context.Context, suiteID int64) ([]model.Case, error) {
+	cases := []model.Case{}
+	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+		suite, err := one[model.Suite](tx, "suite", suiteID)
+		if err != nil {
+			return err
+		}
+		if err := tx.Where("suite_id = ?", suiteID).Order("name").Find(&cases).Error; err != nil {
+			return err
+		}
+		for i := range cases {
+			cases[i].Path = suite.Path + "/" + cases[i].Name
+		}
+		return nil
+	})
+	return cases, err
+}
+
+// CreateCase creates a case in a suite.
+func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body string) (model.Case, error) {
+	if err := checkName("name", name); err != nil {
+		return model.Case{}, err
+	}
+	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
+		c := model.Case{SuiteID: suiteID, Name: name, Body: body}
+		if _, err := one[model.Suite](tx, "suite", suiteID); err != nil {
+			return c, err
+		}
+		return c, nameTaken(tx.Create(&c).Error, name)
+	})
+}
+
+// CaseChange is what [Service.EditCase] changes; nil fields stay.
+type CaseChange struct {
+	Name *string
+	Body *string
+}
+
+// EditCase changes a case's name, its body, or both.
+func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (model.Case, error) {
+	assignments := map[string]any{}
+	name := ""
+	if change.Name != nil {
+		name = *change.Name
+		if err := checkName("name", name); err != nil {
+			return model.Case{}, err
+		}
+		assignments["name"] = name
+	}
+	if change.Body != nil {
+		assignments["body"] = *change.Body
+	}
+	if len(assignments) == 0 {
+		return model.Case{}, &InvalidError{"name", "or body is missing"}
+	}
+	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
+		c, err := one[model.Case](tx, "case", id)
+		if err != nil {
+			return c, err
+		}
+		if err := tx.Model(&c).Updates(assignments).Error; err != nil {
+			return c, nameTaken(err, name)
+		}
+		return one[model.Case](tx, "case", id)
+	})
+}
+
+// MoveCase puts a case into another suite of the same plan.
+func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, error) {
+	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
+		c, err := caseBeside(tx, id, suiteID)
+		if err != nil {
+			return c, err
+		}
+		if err := tx.Model(&c).Update("suite_id", suiteID).Error; err != nil {
+			return c, nameTaken(err, c.Name)
+		}
+		return one[model.Case](tx, "case", id)
+	})
+}
+
+// CopyCase copies a case into a suite of the same plan.
+func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) (model.Case, error) {
+	if err := checkName("name", name); err != nil {
+		return model.Case{}, err
+	}
+	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
+		c, err := caseBeside(tx, id, suiteID)
+		if err != nil {
+			return c, err
+		}
+		c = model.Case{SuiteID: suiteID, Name: name, Body: c.Body}
+		return c, nameTaken(tx.Create(&c).Error, name)
+	})
+}
+
+// DeleteCase puts a case into the recycle bin.
+func (s *Service) DeleteCase(ctx context.Context, id int64) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		c, err := one[model.Case](tx, "case", id)
+		if err != nil {
+			return err
+		}
+		suite, err := one[model.Suite](tx, "suite", c.SuiteID)
+		if err != nil {
+			return err
+		}
+		if err := tx.Delete(&c).Error; err != nil {
+			return err
+		}
+		return recycleCase(tx, suite, c)
+	})
+}
+
+// putCase writes a case and computes the path that it has then.
+func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
+	var c model.Case
+	err := s.write(ctx, func(tx *gorm.DB) (err error) {
+		if c, err = put(tx); err != nil {
+			return err
+		}
+		suite, err := one[model.Suite](tx, "suite", c.SuiteID)
+		if err != nil {
+			return err
+		}
+		c.Path = suite.Path + "/" + c.Name
+		return checkDepth("suite_id", model.Depth(suite.Path))
+	})
+	return c, err
+}
+
+// caseBeside loads a case that is to go into a suite, and refuses a suite of another plan.
+func caseBeside(tx *gorm.DB, id, suiteID int64) (model.Case, error) {
+	c, err := one[model.Case](tx, "case", id)
+	if err != nil {
+		return c, err
+	}
+	from, err := one[model.Suite](tx, "suite", c.SuiteID)
+	if err != nil {
+		return c, err
+	}
+	to, err := one[model.Suite](tx, "suite", suiteID)
+	if err == nil && to.PlanID != from.PlanID {
+		err = &InvalidError{"suite_id", "is a suite of another plan"}
+	}
+	return c, err
+}

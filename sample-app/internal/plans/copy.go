@@ -1,0 +1,101 @@
+package plans
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// batch is how many rows one INSERT has at most.
+const batch = 500
+
+// CopySuite copies a suite, with everything below and all cases, to below
+// another suite of the same plan. The copy is of the subtree as it was before, so that it may well
+// go into the subtree itself.
+func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
+	if err := checkName("name", name); err != nil {
+		return model.Suite{}, err
+	}
+	var top model.Suite
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		source, err := branch(tx, id)
+		if err != nil {
+			return err
+		}
+		if _, err := suiteOf(tx, source.PlanID, parentID); err != nil {
+			return err
+		}
+		levels, cases, err := subtree(tx, source)
+		if err != nil {
+			return err
+		}
+		top = model.Suite{PlanID: source.PlanID, ParentID: &parentID, Name: name, Version: 1}
+		if err := tx.Create(&top).Error; err != nil {
+			return nameTaken(err, name)
+		}
+		if err := checkDepth("parent_id", model.Depth(top.Path)+len(levels)); err != nil {
+			return err
+		}
+		copies := map[int64]int64{source.ID: top.ID}
+		for _, level := range levels {
+			if err := copyLevel(tx, level, copies); err != nil {
+				return err
+			}
+		}
+		return copyCases(tx, cases, copies)
+	})
+	return top, err
+}
+
+// subtree reads what is below a suite: the suites by level, and the cases.
+func subtree(tx *gorm.DB, top model.Suite) (levels [][]model.Suite, cases []model.Case, err error) {
+	var suites []model.Suite
+	if err := below(tx, top.PlanID, top.Path).Find(&suites).Error; err != nil {
+		return nil, nil, err
+	}
+	for _, suite := range suites {
+		level := model.Depth(strings.TrimPrefix(suite.Path, top.Path)) - 1
+		for len(levels) <= level {
+			levels = append(levels, nil)
+		}
+		levels[level] = append(levels[level], suite)
+	}
+	err = tx.Where("suite_id = ? OR suite_id IN (?)", top.ID,
+		below(tx.Model(&model.Suite{}), top.PlanID, top.Path).Select("id")).Find(&cases).Error
+	return levels, cases, err
+}
+
+// copyLevel copies suites whose parents have been copied.
+func copyLevel(tx *gorm.DB, level []model.Suite, copies map[int64]int64) error {
+	rows := make([]model.Suite, len(level))
+	for i, suite := range level {
+		parent, ok := copies[*suite.ParentID]
+		if !ok {
+			return fmt.Errorf("copy suite %d: its parent is not in the subtree", suite.ID)
+		}
+		rows[i] = model.Suite{PlanID: suite.PlanID, ParentID: &parent, Name: suite.Name, Version: 1}
+	}
+	if err := tx.CreateInBatches(&rows, batch).Error; err != nil {
+		return err
+	}
+	for i, suite := range level {
+		copies[suite.ID] = rows[i].ID
+	}
+	return nil
+}
+
+// copyCases copies the cases of copied suites.
+func copyCases(tx *gorm.DB, cases []model.Case, copies map[int64]int64) error {
+	if len(cases) == 0 {
+		return nil
+	}
+	rows := make([]model.Case, len(cases))
+	for i, c := range cases {
+		rows[i] = model.Case{SuiteID: copies[c.SuiteID], Name: c.Name, Body: c.Body}
+	}
+	return tx.CreateInBatches(&rows, batch).Error
+}

@@ -1,0 +1,107 @@
+package plans
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// CreatePlan creates a plan with an empty tree.
+func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.Plan, error) {
+	if err := CheckProject(project); err != nil {
+		return model.Plan{}, err
+	}
+	if err := checkName("name", name); err != nil {
+		return model.Plan{}, err
+	}
+	var plan model.Plan
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		plan = model.Plan{Project: project, Name: name}
+		if err := tx.Create(&plan).Error; err != nil {
+			return nameTaken(err, name)
+		}
+		root := model.Suite{PlanID: plan.ID, Version: 1}
+		if err := tx.Create(&root).Error; err != nil {
+			return err
+		}
+		plan.RootID = root.ID
+		return tx.Model(&plan).UpdateColumn("root_id", root.ID).Error
+	})
+	return plan, err
+}
+
+// CheckProject says why a string cannot be a project. Projects are not
+// created; they are what plans say they are.
+func CheckProject(project string) error {
+	// The name gate's tree has a limit in bytes, too.
+	if len(project) > model.MaxNameLength {
+		return &InvalidError{"project", "must have at most 255 bytes"}
+	}
+	return checkName("project", project)
+}
+
+// Plans returns the plans of a project, ordered by name.
+func (s *Service) Plans(ctx context.Context, project string) ([]model.Plan, error) {
+	plans := []model.Plan{}
+	err := s.db.Read.WithContext(ctx).Where("project = ?", project).Order("name").Find(&plans).Error
+	return plans, err
+}
+
+// Plan returns a plan.
+func (s *Service) Plan(ctx context.Context, id int64) (model.Plan, error) {
+	return one[model.Plan](s.db.Read.WithContext(ctx), "plan", id)
+}
+
+// RenamePlan gives a plan another name.
+func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.Plan, error) {
+	if err := checkName("name", name); err != nil {
+		return model.Plan{}, err
+	}
+	var plan model.Plan
+	err := s.write(ctx, func(tx *gorm.DB) (err error) {
+		if plan, err = one[model.Plan](tx, "plan", id); err != nil {
+			return err
+		}
+		plan.Name = name
+		return nameTaken(tx.Model(&plan).UpdateColumn("name", name).Error, name)
+	})
+	return plan, err
+}
+
+// DeletePlan deletes a plan with its tree and its recycle bin, for good.
+func (s *Service) DeletePlan(ctx context.Context, id int64) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		plan, err := one[model.Plan](tx, "plan", id)
+		if err != nil {
+			return err
+		}
+		// Whoever is about to write below the root has its row locked, or finds it gone.
+		if err := tx.Delete(&model.Suite{ID: plan.RootID}).Error; err != nil {
+			return err
+		}
+		var suites, items []int64
+		if err := tx.Unscoped().Model(&model.Suite{}).Where("plan_id = ?", id).Pluck("id", &suites).Error; err != nil {
+			return err
+		}
+		if err := tx.Model(&model.RecycledItem{}).Where("plan_id = ?", id).Pluck("id", &items).Error; err != nil {
+			return err
+		}
+		for _, step := range []struct {
+			statement string
+			ids       []int64
+		}{
+			{`DELETE FROM cases WHERE suite_id IN ?`, suites},
+			{`DELETE FROM suites WHERE id IN ?`, suites},
+			{`DELETE FROM recycled_nodes WHERE item_id IN ?`, items},
+			{`DELETE FROM recycled_items WHERE id IN ?`, items},
+			{`DELETE FROM plans WHERE id IN ?`, []int64{id}},
+		} {
+			if err := eachBatch(tx, step.statement, step.ids); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

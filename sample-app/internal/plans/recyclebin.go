@@ -1,0 +1,143 @@
+package plans
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// RecycleBin returns what was deleted in a plan, the oldest first.
+func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.RecycledItem, error) {
+	items := []model.RecycledItem{}
+	err := s.snapshot(ctx, func(tx *gorm.DB) error {
+		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+			return err
+		}
+		return tx.Where("plan_id = ?", planID).Order("id").Find(&items).Error
+	})
+	return items, err
+}
+
+// recycleSuite records a suite that has just been deleted, and deletes the cases in it. What
+// went with the suite are those deleted rows of its subtree that no earlier item has.
+func recycleSuite(tx *gorm.DB, suite model.Suite) error {
+	item, err := recycle(tx, model.RecycledItem{
+		PlanID: suite.PlanID, Kind: model.KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
+	})
+	if err != nil {
+		return err
+	}
+	suites := []int64{suite.ID}
+	var under []int64
+	err = below(tx.Unscoped().Model(&model.Suite{}), suite.PlanID, suite.Path).
+		Where("deleted_at IS NOT NULL").
+		Where("NOT EXISTS (SELECT 1 FROM recycled_nodes n WHERE n.kind = ? AND n.node_id = suites.id)", model.KindSuite).
+		Pluck("id", &under).Error
+	if err != nil {
+		return err
+	}
+	suites = append(suites, under...)
+	var cases []int64
+	for ids := range slices.Chunk(suites, batch) {
+		var some []int64
+		if err := tx.Model(&model.Case{}).Where("suite_id IN ?", ids).Pluck("id", &some).Error; err != nil {
+			return err
+		}
+		cases = append(cases, some...)
+	}
+	if err := eachBatch(tx, `UPDATE cases SET deleted_at = ? WHERE id IN ?`, cases, item.DeletedAt); err != nil {
+		return err
+	}
+	if err := errors.Join(recycleNodes(tx, item.ID, model.KindSuite, suites), recycleNodes(tx, item.ID, model.KindCase, cases)); err != nil {
+		return err
+	}
+	return tx.Model(&item).UpdateColumns(map[string]any{"suites": len(suites), "cases": len(cases)}).Error
+}
+
+// recycleNodes records what belongs to an item.
+func recycleNodes(tx *gorm.DB, item int64, kind model.Kind, ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	nodes := make([]model.RecycledNode, len(ids))
+	for i, id := range ids {
+		nodes[i] = model.RecycledNode{ItemID: item, Kind: kind, NodeID: id}
+	}
+	return tx.CreateInBatches(nodes, batch).Error
+}
+
+// recycleCase records a case that has just been deleted.
+func recycleCase(tx *gorm.DB, suite model.Suite, c model.Case) error {
+	item, err := recycle(tx, model.RecycledItem{
+		PlanID: suite.PlanID, Kind: model.KindCase, NodeID: c.ID, ParentID: suite.ID, Name: c.Name, Path: suite.Path + "/" + c.Name, Cases: 1,
+	})
+	if err != nil {
+		return err
+	}
+	return recycleNodes(tx, item.ID, model.KindCase, []int64{c.ID})
+}
+
+// recycle creates an item.
+func recycle(tx *gorm.DB, item model.RecycledItem) (model.RecycledItem, error) {
+	item.DeletedAt = time.Now().UTC().Truncate(time.Microsecond)
+	return item, tx.Create(&item).Error
+}
+
+// Purge empties the recycle bin of a plan for good. What is deleted meanwhile stays.
+func (s *Service) Purge(ctx context.Context, planID int64) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+			return err
+		}
+		// Of two that want an item, one waits here: the restoration of an item is the other.
+		var items []int64
+		err := tx.Model(&model.RecycledItem{}).Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).
+			Where("plan_id = ?", planID).Pluck("id", &items).Error
+		if err != nil {
+			return err
+		}
+		return purge(tx, items)
+	})
+}
+
+// purge deletes items and the rows that belong to them. It goes by lists of
+// ids, since MariaDB scans and locks a whole table for a DELETE with a subquery.
+func purge(tx *gorm.DB, items []int64) error {
+	for some := range slices.Chunk(items, batch) {
+		for kind, statement := range map[model.Kind]string{
+			model.KindSuite: `DELETE FROM suites WHERE id IN ?`,
+			model.KindCase:  `DELETE FROM cases WHERE id IN ?`,
+		} {
+			var ids []int64
+			if err := tx.Model(&model.RecycledNode{}).Where("item_id IN ? AND kind = ?", some, kind).Pluck("node_id", &ids).Error; err != nil {
+				return err
+			}
+			if err := eachBatch(tx, statement, ids); err != nil {
+				return err
+			}
+		}
+		if err := tx.Exec(`DELETE FROM recycled_nodes WHERE item_id IN ?`, some).Error; err != nil {
+			return err
+		}
+		if err := tx.Exec(`DELETE FROM recycled_items WHERE id IN ?`, some).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachBatch runs a statement that ends with a list of ids. What args has comes before the list.
+func eachBatch(tx *gorm.DB, statement string, ids []int64, args ...any) error {
+	for some := range slices.Chunk(ids, batch) {
+		if err := tx.Exec(statement, append(slices.Clip(args), some)...).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+package plans
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// RestoreLocation returns where an item of the recycle bin would be restored
+// to: its name below the suite that it was in, wherever that is now.
+func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Location, error) {
+	itemID, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return pathlock.Location{}, fmt.Errorf("%w: %q", pathlock.ErrInvalidID, id)
+	}
+	item, err := one[model.RecycledItem](s.db.Read.WithContext(ctx), "item", itemID)
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	at, err := s.plugin.Resolver(&model.Suite{}).Resolve(ctx, strconv.FormatInt(item.ParentID, 10))
+	if err != nil {
+		return at, fmt.Errorf("the suite that it was in: %w", err)
+	}
+	at.Path, err = at.Path.Child(item.Name)
+	return at, err
+}
+
+// Restore puts an item of the recycle bin back to below the suite that it was
+// in. It returns a [model.Suite] or a [model.Case].
+//
+// GORM has no word for taking a deletion back, so that the statements are
+// written by hand, under the same assertion.
+func (s *Service) Restore(ctx context.Context, id int64) (restored any, err error) {
+	err = s.write(ctx, func(tx *gorm.DB) error {
+		item, err := one[model.RecycledItem](tx, "item", id)
+		if err != nil {
+			return err
+		}
+		// Of two that want the item one gets it; the purge of the bin is one of them.
+		taken := tx.Delete(&model.RecycledItem{}, id)
+		if taken.Error != nil {
+			return taken.Error
+		}
+		if taken.RowsAffected == 0 {
+			return fmt.Errorf("%w: item %d", pathlock.ErrNotFound, id)
+		}
+		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
+		if err != nil {
+			return err
+		}
+		if item.Kind == model.KindCase {
+			restored, err = restoreCase(tx, item, parent)
+		} else {
+			restored, err = restoreSuite(tx, item, parent)
+		}
+		if err != nil {
+			return nameTaken(err, item.Name)
+		}
+		return tx.Where("item_id = ?", id).Delete(&model.RecycledNode{}).Error
+	})
+	return restored, err
+}
+
+// nodesOf returns the ids of what belongs to an item.
+func nodesOf(tx *gorm.DB, item int64, kind model.Kind) (ids []int64, err error) {
+	err = tx.Model(&model.RecycledNode{}).Where("item_id = ? AND kind = ?", item, kind).Pluck("node_id", &ids).Error
+	return ids, err
+}
+
+// restoreSuite brings a suite's rows back. Their common beginning is replaced, as the
+// suite that they were in may have another path by now.
+func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Suite, error) {
+	top, err := one[model.Suite](tx.Unscoped(), "suite", item.NodeID)
+	if err != nil {
+		return top, err
+	}
+	suites, err := nodesOf(tx, item.ID, model.KindSuite)
+	if err != nil {
+		return top, err
+	}
+	cases, err := nodesOf(tx, item.ID, model.KindCase)
+	if err != nil {
+		return top, err
+	}
+	err = eachBatch(tx, `UPDATE suites SET deleted_at = NULL, version = version + 1, path = CONCAT(?, SUBSTRING(path, ?)) WHERE id IN ?`,
+		suites, parent.Path.Column()+"/"+item.Name, utf8.RuneCountInString(top.Path)+1)
+	if err != nil {
+		return top, err
+	}
+	if err := eachBatch(tx, `UPDATE cases SET deleted_at = NULL WHERE id IN ?`, cases); err != nil {
+		return top, err
+	}
+	depth, err := deepest(tx, item.NodeID)
+	if err != nil {
+		return top, err
+	}
+	if err := checkDepth("item", depth); err != nil {
+		return top, err
+	}
+	return one[model.Suite](tx, "suite", item.NodeID)
+}
+
+// restoreCase brings a case's row back.
+func restoreCase(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Case, error) {
+	if err := tx.Exec(`UPDATE cases SET deleted_at = NULL WHERE id = ?`, item.NodeID).Error; err != nil {
+		return model.Case{}, err
+	}
+	c, err := one[model.Case](tx, "case", item.NodeID)
+	c.Path = parent.Path.Column() + "/" + c.Name
+	return c, err
+}

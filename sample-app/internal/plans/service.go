@@ -1,0 +1,102 @@
+// Package plans is the test-plan backend without its HTTP interface: plans,
+// suites, cases and the recycle bin.
+//
+// It writes trees with plain GORM statements. That their paths stay right is the work of
+// gormplugin, which is registered in the database; locks that the caller took are found in the context, and
+// taken where nobody did.
+package plans
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// Service does what the HTTP interface and the importer ask for. Its errors match
+// [ErrInvalid], [ErrNameTaken], [pathlock.ErrNotFound] and those of gormplugin.
+type Service struct {
+	db     *database.DB
+	plugin *gormplugin.Plugin
+}
+
+// New returns a service on a database. The plugin has to be registered in
+// db.Write already.
+func New(db *database.DB, plugin *gormplugin.Plugin) *Service {
+	return &Service{db: db, plugin: plugin}
+}
+
+// replans is how often work is planned anew because a path that it rested on had changed.
+const replans = 5
+
+// write runs do in a transaction, again if the database gave it up because
+// others were in the way, or if the assertion found that a path had changed. It may therefore run more than once.
+func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
+	for again := 0; ; again++ {
+		err := gormplugin.Transaction(ctx, s.db.Write, do)
+		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
+			return err
+		}
+	}
+}
+
+// snapshot runs do in a transaction that sees the database as it is at one instant.
+func (s *Service) snapshot(ctx context.Context, do func(tx *gorm.DB) error) error {
+	opts := &sql.TxOptions{ReadOnly: true}
+	if s.db.Dialect == database.MySQL {
+		opts.Isolation = sql.LevelRepeatableRead
+	}
+	return s.db.Read.WithContext(ctx).Transaction(do, opts)
+}
+
+// ErrInvalid: an argument cannot be what it is meant to be. The error is an [*InvalidError].
+var ErrInvalid = errors.New("invalid request")
+
+// ErrNameTaken: a sibling, or another plan of the project, has the name.
+var ErrNameTaken = gormplugin.ErrNameTaken
+
+// InvalidError names the argument that cannot be. It matches [ErrInvalid].
+type InvalidError struct {
+	// Field is the argument's name in the HTTP interface.
+	Field  string
+	Reason string
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string { return e.Field + " " + e.Reason }
+
+// Unwrap returns [ErrInvalid].
+func (e *InvalidError) Unwrap() error { return ErrInvalid }
+
+// checkName refuses what cannot be a name.
+func checkName(field, name string) error {
+	if err := model.CheckName(name); err != nil {
+		return &InvalidError{field, err.Error()}
+	}
+	return nil
+}
+
+// one loads the row with the id, or says that there is none.
+func one[T any](tx *gorm.DB, what string, id int64) (T, error) {
+	var row T
+	err := tx.Take(&row, id).Error
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return row, fmt.Errorf("%w: %s %d", pathlock.ErrNotFound, what, id)
+	}
+	return row, err
+}
+
+// nameTaken says which name it was that a unique index refused.
+func nameTaken(err error, name string) error {
+	if errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, ErrNameTaken) {
+		return fmt.Errorf("%w: %q", ErrNameTaken, name)
+	}
+	return err
+}

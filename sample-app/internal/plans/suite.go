@@ -1,0 +1,159 @@
+package plans
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// Suite returns a suite.
+func (s *Service) Suite(ctx context.Context, id int64) (model.Suite, error) {
+	return one[model.Suite](s.db.Read.WithContext(ctx), "suite", id)
+}
+
+// Tree returns every suite of a plan, the root first, ordered by path.
+func (s *Service) Tree(ctx context.Context, planID int64) ([]model.Suite, error) {
+	var suites []model.Suite
+	if err := s.db.Read.WithContext(ctx).Where("plan_id = ?", planID).Find(&suites).Error; err != nil {
+		return nil, err
+	}
+	if len(suites) == 0 {
+		return nil, fmt.Errorf("%w: plan %d", pathlock.ErrNotFound, planID)
+	}
+	// MySQL would compare the beginnings of long paths only (max_sort_length).
+	slices.SortFunc(suites, func(a, b model.Suite) int { return strings.Compare(a.Path, b.Path) })
+	return suites, nil
+}
+
+// CreateSuite creates a suite below another one of the plan.
+func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error) {
+	if err := checkName("name", name); err != nil {
+		return model.Suite{}, err
+	}
+	var suite model.Suite
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+			return err
+		}
+		if _, err := suiteOf(tx, planID, parentID); err != nil {
+			return err
+		}
+		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
+		if err := tx.Create(&suite).Error; err != nil {
+			return nameTaken(err, name)
+		}
+		return checkDepth("parent_id", model.Depth(suite.Path))
+	})
+	return suite, err
+}
+
+// RenameSuite gives a suite another name.
+func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error) {
+	if err := checkName("name", name); err != nil {
+		return model.Suite{}, err
+	}
+	return s.changeSuite(ctx, id, func(tx *gorm.DB, suite model.Suite) error {
+		return nameTaken(tx.Model(&suite).Update("name", name).Error, name)
+	})
+}
+
+// MoveSuite puts a suite below another one of the same plan.
+func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
+	return s.changeSuite(ctx, id, func(tx *gorm.DB, suite model.Suite) error {
+		if _, err := suiteOf(tx, suite.PlanID, parentID); err != nil {
+			return err
+		}
+		if err := tx.Model(&suite).Update("parent_id", parentID).Error; err != nil {
+			return nameTaken(err, suite.Name)
+		}
+		depth, err := deepest(tx, id)
+		if err != nil {
+			return err
+		}
+		return checkDepth("parent_id", depth)
+	})
+}
+
+// changeSuite runs change on a suite that is not a root, and returns the suite as it is then.
+func (s *Service) changeSuite(ctx context.Context, id int64, change func(*gorm.DB, model.Suite) error) (model.Suite, error) {
+	var suite model.Suite
+	err := s.write(ctx, func(tx *gorm.DB) (err error) {
+		if suite, err = branch(tx, id); err != nil {
+			return err
+		}
+		if err := change(tx, suite); err != nil {
+			return err
+		}
+		suite, err = one[model.Suite](tx, "suite", id)
+		return err
+	})
+	return suite, err
+}
+
+// DeleteSuite puts a suite, with everything below, into the recycle bin.
+func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
+	return s.write(ctx, func(tx *gorm.DB) error {
+		suite, err := branch(tx, id)
+		if err != nil {
+			return err
+		}
+		if err := tx.Delete(&suite).Error; err != nil {
+			return err
+		}
+		return recycleSuite(tx, suite)
+	})
+}
+
+// branch loads a suite that is not the root of a plan.
+func branch(tx *gorm.DB, id int64) (model.Suite, error) {
+	suite, err := one[model.Suite](tx, "suite", id)
+	if err == nil && suite.IsRoot() {
+		err = &InvalidError{"id", "is the root suite of a plan, which stays as and where it is"}
+	}
+	return suite, err
+}
+
+// suiteOf loads the suite that something is to be put into.
+func suiteOf(tx *gorm.DB, planID, id int64) (model.Suite, error) {
+	suite, err := one[model.Suite](tx, "suite", id)
+	if err == nil && suite.PlanID != planID {
+		err = &InvalidError{"parent_id", "is a suite of another plan"}
+	}
+	return suite, err
+}
+
+// below returns the rows beneath a path: one range of the index on path. What begins
+// with the path and a slash lies before what begins with the path and the character after the slash.
+func below(tx *gorm.DB, planID int64, path string) *gorm.DB {
+	return tx.Where("plan_id = ? AND path >= ? AND path < ?", planID, path+"/", path+"0")
+}
+
+// deepest returns the depth of the deepest suite in the subtree of a suite, as the transaction left it.
+func deepest(tx *gorm.DB, id int64) (int, error) {
+	suite, err := one[model.Suite](tx, "suite", id)
+	if err != nil {
+		return 0, err
+	}
+	depth := model.Depth(suite.Path)
+	var under *int
+	err = below(tx.Model(&model.Suite{}), suite.PlanID, suite.Path).
+		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&under).Error
+	if under != nil {
+		depth = max(depth, *under)
+	}
+	return depth, err
+}
+
+// checkDepth refuses a tree that has become too deep.
+func checkDepth(field string, depth int) error {
+	if depth > model.MaxDepth {
+		return &InvalidError{field, fmt.Sprintf("is too deep: something would lie %d suites deep, at most %d are allowed", depth, model.MaxDepth)}
+	}
+	return nil
+}
