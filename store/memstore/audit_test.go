@@ -1,0 +1,143 @@
+package memstore
+
+import (
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// audit checks what must be true of a table whenever its mutex is free.
+func (t *table) audit() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	requests, waiting := t.allRequests()
+	places := make(map[*node]int)
+	for r := range requests {
+		for i := range r.places {
+			p := &r.places[i]
+			places[p.node]++
+			if t.nodes[p.node.key] != p.node {
+				return fmt.Errorf("%s claims %v, which has no record", r.Note, p.node.key)
+			}
+		}
+	}
+	for k, n := range t.nodes {
+		if n.places != places[n] || n.places == 0 {
+			return fmt.Errorf("node %v has %d places, want %d", k, n.places, places[n])
+		}
+	}
+	if t.waiters != len(waiting) {
+		return fmt.Errorf("%d waiters are counted, want %d", t.waiters, len(waiting))
+	}
+	for r := range requests {
+		if err := r.audit(requests); err != nil {
+			return err
+		}
+	}
+	return t.auditLeases()
+}
+
+// allRequests returns the granted and the waiting requests, and the latter alone.
+func (t *table) allRequests() (all, waiting map[*request]bool) {
+	all, waiting = make(map[*request]bool), make(map[*request]bool)
+	for _, o := range t.owners {
+		for _, r := range o.grants {
+			all[r] = true
+		}
+		for _, r := range o.waits {
+			all[r], waiting[r] = true, true
+		}
+	}
+	return all, waiting
+}
+
+// audit checks that no two holders conflict, and that every waiter watches somebody who
+// is still in its way: a waiter with nothing in its way would have been forgotten.
+func (r *request) audit(requests map[*request]bool) error {
+	if r.granted() {
+		for other := range requests {
+			if other.granted() && conflict(r, other) {
+				return fmt.Errorf("%s and %s hold what conflicts", r.Note, other.Note)
+			}
+		}
+		return nil
+	}
+	switch w := r.watching; {
+	case w == nil || !requests[w]:
+		return fmt.Errorf("%s waits and watches nobody in the table", r.Note)
+	case !conflict(r, w):
+		return fmt.Errorf("%s watches %s, which is not in its way", r.Note, w.Note)
+	case !w.granted() && (r.owner.holds() || w.ticket > r.ticket):
+		return fmt.Errorf("%s watches the waiter %s, which has no precedence", r.Note, w.Note)
+	}
+	if r.owner.waitsForItself() {
+		return fmt.Errorf("the owner of %s waits for itself", r.Note)
+	}
+	return nil
+}
+
+// conflict compares two requests claim by claim.
+func conflict(a, b *request) bool {
+	if a.owner == b.owner {
+		return false
+	}
+	for i := range a.places {
+		for j := range b.places {
+			if a.places[i].node == b.places[j].node && !pathlock.Compatible(a.places[i].mode, b.places[j].mode) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// waitsForItself reports a deadlock, by following every path from holder to waiting holder.
+func (o *owner) waitsForItself() bool {
+	seen := make(map[*owner]bool)
+	next := []*owner{o}
+	for len(next) > 0 {
+		from := next[0]
+		next = next[1:]
+		for _, r := range from.waits {
+			for i := range r.places {
+				for by := range r.places[i].holders {
+					to := by.request.owner
+					if to == o {
+						return true
+					}
+					if !seen[to] {
+						seen[to] = true
+						next = append(next, to)
+					}
+				}
+			}
+		}
+	}
+	return false
+}
+
+// auditLeases checks the heap of lease ends and the alarm.
+func (t *table) auditLeases() error {
+	leased := 0
+	for _, o := range t.owners {
+		if o.leased != o.holds() {
+			return fmt.Errorf("owner %s holds: %v, has a lease: %v", o.id, o.holds(), o.leased)
+		}
+		if o.leased {
+			leased++
+			if t.leases[o.expiry] != o || o.until.Before(t.leases[0].until) {
+				return fmt.Errorf("the lease of %s is not where it belongs", o.id)
+			}
+		}
+	}
+	if leased != len(t.leases) {
+		return fmt.Errorf("%d leases, want %d", len(t.leases), leased)
+	}
+	if armed := !t.alarm.at.IsZero(); armed != (t.waiters > 0 && leased > 0) {
+		return fmt.Errorf("the alarm is set: %v, with %d waiters and %d leases", armed, t.waiters, leased)
+	}
+	if t.waiters > 0 && t.alarm.at.After(t.leases[0].until) {
+		return fmt.Errorf("the alarm ticks at %v, after the first lease ends at %v", t.alarm.at, t.leases[0].until)
+	}
+	return nil
+}

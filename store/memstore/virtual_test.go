@@ -1,0 +1,240 @@
+package memstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// world is a store in a bubble of virtual time: time passes while everybody waits, and
+// costs nothing.
+type world struct {
+	*testing.T
+	store *memstore.Store
+	tree  pathlock.Tree
+	began time.Time
+	asked int
+}
+
+func inVirtualTime(t *testing.T, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		tree, err := pathlock.NewTree("test", "plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{T: t, store: memstore.New(), tree: tree, began: time.Now()}
+		test(w)
+		time.Sleep(24 * time.Hour)
+		if trees, err := w.store.Trees(t.Context()); err != nil || len(trees) > 0 {
+			t.Errorf("Trees: %v, %v; want none a day later", trees, err)
+		}
+	})
+}
+
+// ask returns a request of an owner for one node, with a lease of 30 s and a wait of an hour.
+func (w *world) ask(owner pathlock.Owner, c pathlock.Claim) pathlock.Acquisition {
+	w.asked++
+	return pathlock.Acquisition{
+		Tree: w.tree, Owner: owner, Grant: pathlock.GrantID(fmt.Sprint(w.asked)),
+		Claims: pathlock.Normalize(c),
+		Lease:  30 * time.Second, Wait: time.Hour, Note: string(owner),
+	}
+}
+
+// outcome is how and when a request ended.
+type outcome struct {
+	id    pathlock.GrantID
+	grant pathlock.Grant
+	err   error
+	after time.Duration // since the world began
+}
+
+// acquire makes a request in the background and returns when it has ended or waits.
+func (w *world) acquire(ctx context.Context, req pathlock.Acquisition) <-chan outcome {
+	ended := make(chan outcome, 1)
+	go func() {
+		g, err := w.store.Acquire(ctx, req)
+		ended <- outcome{req.Grant, g, err, time.Since(w.began)}
+	}()
+	synctest.Wait()
+	return ended
+}
+
+func (w *world) release(owner pathlock.Owner, id pathlock.GrantID) {
+	w.Helper()
+	if err := w.store.Release(w.Context(), w.tree, owner, id); err != nil {
+		w.Fatalf("%s releases: %v", owner, err)
+	}
+}
+
+// requireGranted checks when a request was granted.
+func (w *world) requireGranted(o outcome, after time.Duration) {
+	w.Helper()
+	if o.err != nil || o.after != after {
+		w.Errorf("ended after %v with %v, want a grant after %v", o.after, o.err, after)
+	}
+}
+
+func node(path string) pathlock.Path { return pathlock.MustParsePath(path) }
+
+func TestLeaseEndsOnTimeThoughNobodyLooks(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		<-w.acquire(w.Context(), w.ask("crashed", pathlock.X(node("/a"))))
+		waiter := w.acquire(w.Context(), w.ask("waiter", pathlock.X(node("/a"))))
+		w.requireGranted(<-waiter, 30*time.Second)
+	})
+}
+
+func TestWriterEntersAfterTheLongestOfManyLeases(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		for i, lease := range []time.Duration{20 * time.Second, 50 * time.Second, 10 * time.Second} {
+			req := w.ask(pathlock.Owner(fmt.Sprint("reader ", i)), pathlock.S(node("/a")))
+			req.Lease = lease
+			<-w.acquire(w.Context(), req)
+		}
+		w.requireGranted(<-w.acquire(w.Context(), w.ask("writer", pathlock.X(node("/a")))), 50*time.Second)
+	})
+}
+
+func TestWaiterFollowsRenewals(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		<-w.acquire(w.Context(), w.ask("holder", pathlock.X(node("/a"))))
+		waiter := w.acquire(w.Context(), w.ask("waiter", pathlock.X(node("/a"))))
+		for range 10 {
+			time.Sleep(10 * time.Second)
+			lost, err := w.store.Renew(w.Context(), w.tree, []pathlock.Lease{{Owner: "holder", For: 30 * time.Second}})
+			if err != nil || len(lost) > 0 {
+				w.Fatalf("Renew: lost %v, error %v", lost, err)
+			}
+		}
+		w.requireGranted(<-waiter, 130*time.Second)
+	})
+}
+
+func TestLeaseOfLaterHolderThatEndsFirst(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		<-w.acquire(w.Context(), w.ask("long", pathlock.X(node("/a"))))
+		first := w.acquire(w.Context(), w.ask("first", pathlock.X(node("/a"))))
+		brief := w.ask("brief", pathlock.X(node("/b")))
+		brief.Lease = 5 * time.Second
+		<-w.acquire(w.Context(), brief)
+		second := w.acquire(w.Context(), w.ask("second", pathlock.X(node("/b"))))
+		w.requireGranted(<-second, 5*time.Second)
+		w.requireGranted(<-first, 30*time.Second)
+	})
+}
+
+func TestAlarmOutlivesTheWaiterWhoLeaves(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		<-w.acquire(w.Context(), w.ask("crashed", pathlock.S(node("/a"))))
+		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
+		defer cancel()
+		leaver := w.acquire(ctx, w.ask("leaver", pathlock.X(node("/a"))))
+		stayer := w.acquire(w.Context(), w.ask("stayer", pathlock.X(node("/a"))))
+		if o := <-leaver; !errors.Is(o.err, context.DeadlineExceeded) || o.after != 10*time.Second {
+			w.Errorf("ended after %v with %v, want the deadline after 10s", o.after, o.err)
+		}
+		w.requireGranted(<-stayer, 30*time.Second)
+	})
+}
+
+func TestWaitEndsOnTime(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		<-w.acquire(w.Context(), w.ask("holder", pathlock.X(node("/a"))))
+		req := w.ask("waiter", pathlock.X(node("/a")))
+		req.Wait = 7 * time.Second
+		o := <-w.acquire(w.Context(), req)
+		var c *pathlock.ConflictError
+		if !errors.As(o.err, &c) || c.Waited != 7*time.Second || o.after != 7*time.Second {
+			w.Errorf("ended after %v with %+v, want a conflict after 7s", o.after, c)
+		}
+	})
+}
+
+func TestConflictTellsTheTruth(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		<-w.acquire(w.Context(), w.ask("holder", pathlock.X(node("/a"))))
+		time.Sleep(3 * time.Second)
+		req := w.ask("asker", pathlock.S(node("/a/b")))
+		req.Wait = 0
+		_, err := w.store.Acquire(w.Context(), req)
+		var c *pathlock.ConflictError
+		if !errors.As(err, &c) {
+			w.Fatalf("error is %v, want a conflict", err)
+		}
+		want := pathlock.ConflictError{
+			Tree: w.tree, Path: node("/a"), Mode: pathlock.ModeIS,
+			Blocker: pathlock.Blocker{
+				Owner: "holder", Note: "holder", Mode: pathlock.ModeX,
+				Since: w.began, Until: w.began.Add(30 * time.Second),
+			},
+		}
+		if *c != want {
+			w.Errorf("conflict %+v\nwant     %+v", *c, want)
+		}
+	})
+}
+
+// Inserts begin every millisecond and last ten; one that is held when the root X comes is the
+// longest that it waits for.
+func TestRootIsServedWithinTheLongestHold(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		const hold = 10 * time.Millisecond
+		stop := make(chan struct{})
+		stopped := make(chan struct{})
+		go func() {
+			defer close(stopped)
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				owner := pathlock.Owner(fmt.Sprint("insert ", i))
+				req := w.ask(owner, pathlock.X(node(fmt.Sprint("/dir/", i))))
+				go func() {
+					if _, err := w.store.Acquire(w.Context(), req); err != nil {
+						w.Errorf("%s: %v", owner, err)
+						return
+					}
+					time.Sleep(hold)
+					if err := w.store.Release(w.Context(), w.tree, owner, req.Grant); err != nil {
+						w.Errorf("%s: %v", owner, err)
+					}
+				}()
+			}
+		}()
+		time.Sleep(time.Second)
+		req := pathlock.Acquisition{
+			Tree: w.tree, Owner: "rename", Grant: "rename",
+			Claims: pathlock.Normalize(pathlock.X(pathlock.Root())), Lease: time.Minute, Wait: time.Hour,
+		}
+		began := time.Now()
+		if _, err := w.store.Acquire(w.Context(), req); err != nil {
+			w.Fatal(err)
+		}
+		if waited := time.Since(began); waited > hold {
+			w.Errorf("the root waited %v, want at most %v", waited, hold)
+		}
+		time.Sleep(hold)
+		w.release("rename", "rename")
+		close(stop)
+		<-stopped
+	})
+}
+
+func TestWholeLeaseFromTheMomentOfTheGrant(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		for i := range 5 {
+			o := <-w.acquire(w.Context(), w.ask(pathlock.Owner(fmt.Sprint(i)), pathlock.X(node("/a"))))
+			w.requireGranted(o, time.Duration(i)*30*time.Second)
+		}
+	})
+}
