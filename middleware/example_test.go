@@ -41,7 +41,7 @@ func Example() {
 
 	for _, id := range []string{"17", "18"} {
 		w := httptest.NewRecorder()
-		r.ServeHTTP(w, httptest.NewRequest(http.MethodPatch, "/suites/"+id, strings.NewReader(`{"name":"new"}`)))
+		r.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPatch, "/suites/"+id, strings.NewReader(`{"name":"new"}`)))
 		fmt.Println(w.Code, w.Header().Get("Content-Type"))
 	}
 	// Output:

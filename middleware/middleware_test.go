@@ -569,3 +569,76 @@ func TestRequestsExcludeEachOtherOnlyWhereTheyCollide(t *testing.T) {
 	requests.Wait()
 	f.nothingLeft()
 }
+
+// unreadable fails the test when it is read.
+type unreadable struct{ *testing.T }
+
+func (u unreadable) Read([]byte) (int, error) {
+	u.Error("the body was read")
+	return 0, io.EOF
+}
+
+func TestABodyThatSaysItIsTooLongIsNotRead(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{MaxBody: 1000})
+	r := httptest.NewRequestWithContext(t.Context(), "PATCH", "/suites/3", unreadable{t})
+	r.ContentLength = 1001
+	w := httptest.NewRecorder()
+	f.engine.ServeHTTP(w, r)
+	if w.Code != http.StatusRequestEntityTooLarge {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+}
+
+func TestABodyThatNoValueIsNeededOfIsLeftToTheHandler(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{MaxBody: 10})
+	long := strings.Repeat("x", 1000)
+	f.handler = func(c *gin.Context) {
+		if body, err := io.ReadAll(c.Request.Body); err != nil || string(body) != long {
+			t.Errorf("the handler reads %d bytes, %v", len(body), err)
+		}
+		c.Status(http.StatusNoContent)
+	}
+	if w := f.send("DELETE", "/suites/3", long); w.Code != http.StatusNoContent {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+}
+
+// A spec over two trees takes both or none, for one owner.
+func TestSeveralTreesAreTakenTogether(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
+	names, err := pathlock.NewTree("project", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.handler = func(c *gin.Context) {
+		for _, tree := range []pathlock.Tree{names, plan} {
+			again, err := f.locker.Acquire(c.Request.Context(), pathlock.Request{Tree: tree, Gate: true, Wait: pathlock.NoWait})
+			if err != nil {
+				t.Errorf("the handler does not hold the gate of %s: %v", tree, err)
+				continue
+			}
+			if err := again.Release(c.Request.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		c.Status(http.StatusNoContent)
+	}
+	if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusNoContent {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	f.nothingLeft()
+
+	other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.IX(pathlock.Root())}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusLocked {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	if snapshot, err := f.locker.Snapshot(t.Context(), names); err != nil || len(snapshot.Holders) != 0 {
+		t.Errorf("the first tree is still held after the second was refused: %v, %v", snapshot.Holders, err)
+	}
+	if err := other.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
