@@ -38,13 +38,13 @@ type Resolve func(kind, id string) (pathlock.Location, error)
 // nodes resolve finds. It calls each as often as it needs a value, resolve once for
 // each kind and id, and resolves nothing before it has seen all values.
 //
-// The claims of one tree are in one request, as one indivisible acquisition. Several
-// trees are locked one after the other, and so that two requests which need
-// the same ones cannot deadlock, in one order: by namespace, and within a namespace
-// by id. Namespaces whose gates the spec takes come first, in the order in which it lists
-// them; the others follow in the order of their names. So crossing moves
-// between two trees lock both in the same order, and a program is free of
-// deadlocks if all its specs list gates of different namespaces in one order, such as [Names] before [Gate].
+// The claims of one tree are in one request, as one indivisible acquisition.
+// Several trees are locked one after the other, in an order that does not
+// depend on the request: by namespace, and within a namespace by id. Namespaces whose
+// gates the spec takes come first, in the order in which it lists them; the
+// others follow by name. So crossing moves between two plans lock both in the
+// same order, and no two requests can deadlock as long as no two specs of a
+// program put two namespaces in opposite orders: list [Names] before [Gate] everywhere.
 //
 // A move or a copy between two trees needs its locks in both: its node's in
 // the one, the new place's in the other. Whether such a thing makes sense is for the handler to say.
@@ -98,10 +98,7 @@ func (p part) read(get Get) (values, error) {
 		text, ok, err := src.value(get)
 		switch {
 		case err != nil:
-			if invalid := (*InvalidError)(nil); errors.As(err, &invalid) {
-				return values{}, err
-			}
-			return values{}, fmt.Errorf("lockspec: read %s: %w", src, err)
+			return values{}, src.explain(err)
 		case !ok && !src.IsOptional():
 			return values{}, &InvalidError{Field: src.Name(), Reason: "is missing"}
 		}
@@ -113,6 +110,18 @@ func (p part) read(get Get) (values, error) {
 		}
 	}
 	return v, nil
+}
+
+// explain says which source an error of get or resolve is about.
+func (s Source) explain(err error) error {
+	switch {
+	case errors.Is(err, ErrInvalid):
+		return err
+	case errors.Is(err, pathlock.ErrInvalidID):
+		return &InvalidError{Field: s.name, Reason: err.Error(), Err: err}
+	default:
+		return fmt.Errorf("lockspec: %s: %w", s, err)
+	}
 }
 
 // value gets the source's value; a constant is known without the request.

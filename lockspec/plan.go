@@ -2,7 +2,6 @@ package lockspec
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -121,11 +120,8 @@ func (b *plan) locate(src Source, id string) (pathlock.Location, error) {
 		}
 	}
 	at, err := b.resolve(src.KindName(), id)
-	switch {
-	case errors.Is(err, pathlock.ErrInvalidID):
-		return at, &InvalidError{Field: src.Name(), Reason: err.Error(), Err: err}
-	case err != nil:
-		return at, fmt.Errorf("lockspec: %s: %w", src, err)
+	if err != nil {
+		return pathlock.Location{}, src.explain(err)
 	}
 	b.nodes = append(b.nodes, Node{Kind: src.KindName(), ID: id, Location: at})
 	return at, nil

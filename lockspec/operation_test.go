@@ -1,0 +1,179 @@
+package lockspec_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// path is MustParsePath, for tables.
+func path(s string) pathlock.Path { return pathlock.MustParsePath(s) }
+
+// text writes claims as the tables do: "X /a, IX /a/b".
+func text(claims []pathlock.Claim) string {
+	parts := make([]string, len(claims))
+	for i, c := range claims {
+		parts[i] = c.String()
+	}
+	return strings.Join(parts, ", ")
+}
+
+// The table of the design, row by row.
+func TestClaims(t *testing.T) {
+	node, dest := path("/a/b"), path("/d")
+	for _, c := range []struct {
+		what                      string
+		op                        lockspec.Operation
+		nameSlot, parentExclusive string
+	}{
+		{"insert", lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: "n"}, "X /d/n", "X /d"},
+		{"insert at the top", lockspec.Operation{Kind: lockspec.OpInsert, Name: "n"}, "X /n", "X /"},
+		{"insert, name unknown", lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest}, "X /d", "X /d"},
+		{"insert, no name at all", lockspec.Operation{Kind: lockspec.OpInsert, Dest: dest, Name: "a/b"}, "X /d", "X /d"},
+		{"rename", lockspec.Operation{Kind: lockspec.OpRename, Node: node, Name: "n"}, "X /a/b, X /a/n", "X /a/b, X /a"},
+		{"rename at the top", lockspec.Operation{Kind: lockspec.OpRename, Node: dest, Name: "n"}, "X /d, X /n", "X /d, X /"},
+		{"rename, name unknown", lockspec.Operation{Kind: lockspec.OpRename, Node: node}, "X /a/b, X /a", "X /a/b, X /a"},
+		{"rename to its own name", lockspec.Operation{Kind: lockspec.OpRename, Node: node, Name: "b"}, "X /a/b", "X /a/b, X /a"},
+		{"move", lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: dest}, "X /a/b, X /d/b", "X /a/b, X /d"},
+		{"move under a new name", lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: dest, Name: "n"}, "X /a/b, X /d/n", "X /a/b, X /d"},
+		{"move to where it is", lockspec.Operation{Kind: lockspec.OpMove, Node: node, Dest: path("/a")}, "X /a/b", "X /a/b, X /a"},
+		{"copy", lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: dest, Name: "n"}, "S /a/b, X /d/n", "S /a/b, X /d"},
+		{"copy, name unknown", lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: dest}, "S /a/b, X /d", "S /a/b, X /d"},
+		{"copy from a snapshot", lockspec.Operation{Kind: lockspec.OpCopy, Node: node, Dest: dest, Name: "n", Snapshot: true}, "X /d/n", "X /d"},
+		{"copy into itself", lockspec.Operation{Kind: lockspec.OpCopy, Node: path("/a"), Dest: node, Name: "n"}, "S /a, X /a/b/n", "S /a, X /a/b"},
+		{"delete", lockspec.Operation{Kind: lockspec.OpDelete, Node: node}, "X /a/b", "X /a/b"},
+		{"edit", lockspec.Operation{Kind: lockspec.OpEdit, Node: node}, "IX /a/b", "IX /a/b"},
+		{"read", lockspec.Operation{Kind: lockspec.OpRead, Node: node}, "S /a/b", "S /a/b"},
+		{"slot", lockspec.Operation{Kind: lockspec.OpSlot, Node: node}, "X /a/b", "X /a/b"},
+		{"the whole plan", lockspec.Operation{Kind: lockspec.OpGate}, "X /", "X /"},
+		{"nothing", lockspec.Operation{}, "", ""},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			if got := text(c.op.Claims(lockspec.NameSlot)); got != c.nameSlot {
+				t.Errorf("name-slot: got %q, want %q", got, c.nameSlot)
+			}
+			if got := text(c.op.Claims(lockspec.ParentExclusive)); got != c.parentExclusive {
+				t.Errorf("parent-exclusive: got %q, want %q", got, c.parentExclusive)
+			}
+		})
+	}
+}
+
+func TestNormalizedClaimsOfACopyIntoItself(t *testing.T) {
+	op := lockspec.Operation{Kind: lockspec.OpCopy, Node: path("/a"), Dest: path("/a/b"), Name: "n"}
+	const want = "IX /, SIX /a, IX /a/b, X /a/b/n"
+	if got := text(pathlock.Normalize(op.Claims(lockspec.NameSlot)...)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNamesOfConstants(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{lockspec.OpInsert.String(), "insert"},
+		{lockspec.OpGate.String(), "gate"},
+		{lockspec.OperationKind(0).String(), "OperationKind(0)"},
+		{lockspec.OperationKind(99).String(), "OperationKind(99)"},
+		{lockspec.NameSlot.String(), "name-slot"},
+		{lockspec.ParentExclusive.String(), "parent-exclusive"},
+		{lockspec.Rule(9).String(), "Rule(9)"},
+		{lockspec.FromJSON.String(), "json"},
+		{lockspec.From(0).String(), "From(0)"},
+		{lockspec.From(99).String(), "From(99)"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+}
+
+// anyName draws from few names, so that operations meet.
+func anyName() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{"a", "b", "a-b", "c", "ä"})
+}
+
+func anyPath() *rapid.Generator[pathlock.Path] {
+	return rapid.Custom(func(t *rapid.T) pathlock.Path {
+		var s strings.Builder
+		for _, name := range rapid.SliceOfN(anyName(), 0, 5).Draw(t, "names") {
+			s.WriteString("/" + name)
+		}
+		return path(s.String())
+	})
+}
+
+func anyOperation() *rapid.Generator[lockspec.Operation] {
+	return rapid.Custom(func(t *rapid.T) lockspec.Operation {
+		return lockspec.Operation{
+			Kind:     lockspec.OperationKind(rapid.IntRange(int(lockspec.OpInsert), int(lockspec.OpGate)).Draw(t, "kind")),
+			Node:     anyPath().Draw(t, "node"),
+			Dest:     anyPath().Draw(t, "dest"),
+			Name:     rapid.OneOf(anyName(), rapid.Just("")).Draw(t, "name"),
+			Snapshot: rapid.Bool().Draw(t, "snapshot"),
+		}
+	})
+}
+
+func anyRule() *rapid.Generator[lockspec.Rule] {
+	return rapid.SampledFrom([]lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive})
+}
+
+// Whoever claims a node has an intention on everything above it, in every mix of operations.
+func TestNormalizedClaimsHaveAllIntentions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var claims []pathlock.Claim
+		for _, op := range rapid.SliceOfN(anyOperation(), 1, 3).Draw(t, "operations") {
+			claims = append(claims, op.Claims(anyRule().Draw(t, "rule"))...)
+		}
+		held := map[pathlock.Path]pathlock.Mode{}
+		set := pathlock.Normalize(claims...)
+		for _, c := range set {
+			held[c.Path] = c.Mode
+		}
+		for _, c := range claims {
+			if !held[c.Path].Covers(c.Mode) {
+				t.Errorf("%s is claimed, %s is held", c, held[c.Path])
+			}
+		}
+		for _, c := range set {
+			for above := range c.Path.Ancestors() {
+				if !held[above].Covers(c.Mode.Intention()) {
+					t.Errorf("%s without %s on %s", c, c.Mode.Intention(), above)
+				}
+			}
+		}
+	})
+}
+
+// The name-slot rule never locks more than the parent-exclusive rule: each claim
+// is covered by one on the same node or on one above it.
+func TestNameSlotNeverLocksMore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		op := anyOperation().Draw(t, "operation")
+		coarse := op.Claims(lockspec.ParentExclusive)
+		for _, c := range pathlock.Normalize(op.Claims(lockspec.NameSlot)...) {
+			covered := slices.ContainsFunc(pathlock.Normalize(coarse...), func(by pathlock.Claim) bool {
+				return by.Path == c.Path && by.Mode.Covers(c.Mode) ||
+					by.Path != c.Path && by.Path.Contains(c.Path) && by.Mode.CoversBelow(c.Mode)
+			})
+			if !covered {
+				t.Errorf("%s is claimed by the name-slot rule, and %q by the other", c, text(coarse))
+			}
+		}
+	})
+}
+
+// Two operations that conflict by the name-slot rule do so by any mix of rules.
+func TestACoarserRuleNeverConflictsLess(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyOperation().Draw(t, "a"), anyOperation().Draw(t, "b")
+		ruleA, ruleB := anyRule().Draw(t, "rule of a"), anyRule().Draw(t, "rule of b")
+		if conflict(a.Claims(lockspec.NameSlot), b.Claims(lockspec.NameSlot)) && !conflict(a.Claims(ruleA), b.Claims(ruleB)) {
+			t.Errorf("%+v and %+v conflict by the name-slot rule, and not by %s and %s", a, b, ruleA, ruleB)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package lockspec_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+func TestSpecCheck(t *testing.T) {
+	id, name := lockspec.Param("id"), lockspec.JSON("name")
+	for _, c := range []struct {
+		what string
+		spec lockspec.Spec
+		says string
+	}{
+		{"rename", lockspec.Rename(id, name), ""},
+		{"none", lockspec.None("reads only"), ""},
+		{"none and something", lockspec.All(lockspec.None("reads only"), lockspec.Edit(id)), ""},
+		{"all of none", lockspec.All(lockspec.None("reads only")), ""},
+		{"an empty constant", lockspec.Insert(lockspec.Const(""), name), ""},
+		{"the zero spec", lockspec.Spec{}, "says nothing"},
+		{"all of nothing", lockspec.All(), "says nothing"},
+		{"the zero spec in all", lockspec.All(lockspec.Edit(id), lockspec.Spec{}), "says nothing"},
+		{"none without a reason", lockspec.None(" "), "without a reason"},
+		{"the zero source", lockspec.Delete(lockspec.Source{}), "delete: a source is missing"},
+		{"no destination", lockspec.Move(id, lockspec.Source{}), "move: a source is missing"},
+		{"no parent", lockspec.Insert(lockspec.Source{}), "insert: a source is missing"},
+		{"a zero name", lockspec.Rename(id, lockspec.Source{}), "rename: a source is missing"},
+		{"a parameter without a name", lockspec.Delete(lockspec.Param("")), "a param source has no name"},
+		{"a function without a name", lockspec.Delete(lockspec.Func("", nil)), "a func source has no name"},
+		{"a function that is none", lockspec.Delete(lockspec.Func("project", nil)), `"project" has no function`},
+		{"two names", lockspec.Copy(id, id, name, name), "2 names given"},
+		{"a snapshot of a move", lockspec.Move(id, id).SnapshotSource(), "not a copy"},
+		{"names of no namespace", lockspec.Names("", id), "empty namespace"},
+		{"too long a note", lockspec.Edit(id).Note(strings.Repeat("x", 513)), "note is 513 bytes"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			err := c.spec.Check()
+			if c.says == "" {
+				if err != nil {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			if !errors.Is(err, lockspec.ErrSpec) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+// Specs are values: what is derived from one leaves it as it was.
+func TestSpecsAreImmutable(t *testing.T) {
+	req := request{"param id": "3", "json parent_id": "4", "json name": "n"}
+	bind := func(s lockspec.Spec) string {
+		b, err := s.Bind(req.get, nodes.resolve)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return describe(b.Requests) + " " + b.Requests[0].Note
+	}
+	id := lockspec.Param("id")
+	base := lockspec.Copy(id, lockspec.JSON("parent_id"), lockspec.JSON("name"))
+	const want = "plans/p: S /a/b, X /d/n copy"
+	if got := bind(base); got != want {
+		t.Fatalf("got %q, want %q", got, want)
+	}
+	all := lockspec.All(base, lockspec.Edit(id))
+	for _, c := range []struct{ got, want string }{
+		{bind(base.ParentExclusive()), "plans/p: S /a/b, X /d copy"},
+		{bind(base.SnapshotSource()), "plans/p: X /d/n copy"},
+		{bind(base.Note("clone")), "plans/p: S /a/b, X /d/n clone"},
+		{bind(all.ParentExclusive()), "plans/p: S /a/b, X /d, IX /a/b copy, edit"},
+		{bind(all.SnapshotSource()), "plans/p: X /d/n, IX /a/b copy, edit"},
+		{bind(lockspec.All(base.Note("clone"), lockspec.Edit(id).Note("stamp"))), "plans/p: S /a/b, X /d/n, IX /a/b clone, stamp"},
+		{bind(lockspec.All(lockspec.Edit(id), lockspec.Edit(id))), "plans/p: IX /a/b edit"},
+		{bind(lockspec.Names("project", lockspec.Const("1"))), "project/1: gate names"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %q, want %q", c.got, c.want)
+		}
+	}
+	if got := bind(base); got != want {
+		t.Errorf("afterwards the spec is another: got %q, want %q", got, want)
+	}
+	if id.Kind("case"); id.KindName() != "" || id.IsOptional() {
+		t.Error("a source changed")
+	}
+	if o := id.Optional(); !o.IsOptional() || id.IsOptional() {
+		t.Error("Optional does not return a changed copy")
+	}
+}
+
+func TestExempt(t *testing.T) {
+	for _, c := range []struct {
+		spec   lockspec.Spec
+		reason string
+		ok     bool
+	}{
+		{lockspec.None("touches no live path"), "touches no live path", true},
+		{lockspec.All(lockspec.None("a"), lockspec.None("b")), "a, b", true},
+		{lockspec.All(lockspec.None("a"), lockspec.Edit(lockspec.Param("id"))), "", false},
+		{lockspec.Edit(lockspec.Param("id")), "", false},
+	} {
+		if reason, ok := c.spec.Exempt(); reason != c.reason || ok != c.ok {
+			t.Errorf("got %q %t, want %q %t", reason, ok, c.reason, c.ok)
+		}
+	}
+}
+
+func TestSourcesSayWhetherTheBodyIsNeeded(t *testing.T) {
+	id := lockspec.Param("id")
+	for _, c := range []struct {
+		spec lockspec.Spec
+		want []string
+		body bool
+	}{
+		{lockspec.Delete(id), []string{"param id"}, false},
+		{lockspec.Rename(id, lockspec.JSON("name")), []string{"param id", "json name"}, true},
+		{lockspec.Insert(lockspec.Form("to"), lockspec.Header("X-Name")), []string{"form to", "header X-Name"}, true},
+		{lockspec.Move(id, lockspec.Query("to"), lockspec.Const("n")), []string{"param id", "query to", "const n"}, false},
+		{lockspec.All(lockspec.Names("p", lockspec.Param("project")), lockspec.Gate(id)), []string{"param project", "param id"}, false},
+		{lockspec.None("reads only"), nil, false},
+	} {
+		var got []string
+		body := false
+		for _, src := range c.spec.Sources() {
+			got = append(got, src.String())
+			body = body || src.From().NeedsBody()
+		}
+		if !slices.Equal(got, c.want) || body != c.body {
+			t.Errorf("got %q, body %t; want %q, body %t", got, body, c.want, c.body)
+		}
+	}
+}
+
+func TestFunc(t *testing.T) {
+	src := lockspec.Func("project", func(r *http.Request, param func(string) string) (string, bool, error) {
+		return r.Header.Get("X-Tenant") + param("project"), true, nil
+	})
+	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r.Header.Set("X-Tenant", "acme-")
+	value, ok, err := src.Extract(r, func(name string) string { return "the " + name })
+	if value != "acme-the project" || !ok || err != nil {
+		t.Errorf("got %q, %t, %v", value, ok, err)
+	}
+	if _, ok, err := lockspec.Param("id").Extract(r, nil); ok || err != nil {
+		t.Errorf("a parameter is no function: got %t, %v", ok, err)
+	}
+}
