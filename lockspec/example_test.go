@@ -1,0 +1,106 @@
+package lockspec_test
+
+import (
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// A route that renames a suite says where the id and the new name are. Bound to
+// a request, that is what the request has to lock.
+func ExampleSpec_Bind() {
+	spec := lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
+
+	// The middleware package has both functions for gin; these are for PATCH
+	// /suites/7 with the body {"name": "smoke"}.
+	get := func(src lockspec.Source) (string, bool, error) {
+		if src.From() == lockspec.FromJSON {
+			return lockspec.JSONField([]byte(`{"name": "smoke"}`), src.Name())
+		}
+		return "7", true, nil
+	}
+	resolve := func(kind, id string) (pathlock.Location, error) {
+		plan, err := pathlock.NewTree("testplan", "plan-001")
+		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/api/login")}, err
+	}
+
+	binding, err := spec.Bind(get, resolve)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, req := range binding.Requests {
+		fmt.Println(req.Note, "in", req.Tree)
+		for _, claim := range pathlock.Normalize(req.Claims...) {
+			fmt.Println(" ", claim)
+		}
+	}
+	// Output:
+	// rename in testplan/plan-001
+	//   IX /
+	//   IX /api
+	//   X /api/login
+	//   X /api/smoke
+}
+
+// The more an operation says, the less it locks.
+func ExampleOperation_Claims() {
+	move := lockspec.Operation{
+		Kind: lockspec.OpMove,
+		Node: pathlock.MustParsePath("/inbox/report"),
+		Dest: pathlock.MustParsePath("/archive"),
+	}
+	fmt.Println(move.Claims(lockspec.ParentExclusive))
+	fmt.Println(move.Claims(lockspec.NameSlot))
+	// Output:
+	// [X /inbox/report X /archive]
+	// [X /inbox/report X /archive/report]
+}
+
+// A program compares its table with the routes that it serves when it starts.
+func ExampleTable_Check() {
+	id := lockspec.Param("id")
+	table := lockspec.Table{
+		"PATCH /suites/:id":     lockspec.Rename(id, lockspec.JSON("name")),
+		"POST /suites/:id/move": lockspec.Move(id, lockspec.JSON("parent_id")),
+		"DELETE /recycle-bin":   lockspec.None("touches no live path"),
+		"DELETE /suites/:suite": lockspec.Delete(id),
+	}
+	err := table.Check([]lockspec.Route{
+		{Method: "GET", Path: "/suites/:id"},
+		{Method: "PATCH", Path: "/suites/:id"},
+		{Method: "DELETE", Path: "/suites/:suite"},
+		{Method: "POST", Path: "/suites/:id/copy"},
+		{Method: "DELETE", Path: "/recycle-bin"},
+	})
+	fmt.Println(err)
+	// Output:
+	// lockspec: the route table is wrong:
+	// 	POST /suites/:id/copy: has no spec; if it needs no lock, say so with None
+	// 	POST /suites/:id/move: there is no such route
+	// 	DELETE /suites/:suite: the spec needs the parameter "id", which the route does not have
+}
+
+// A route can do several things at once: this one renames a plan, which takes
+// the names of its project and the whole plan.
+func ExampleAll() {
+	spec := lockspec.All(
+		lockspec.Names("project", lockspec.Const("42")),
+		lockspec.Gate(lockspec.Const("7").Kind("plan")),
+	).Note("rename plan")
+	binding, err := spec.Bind(nil, func(kind, id string) (pathlock.Location, error) {
+		plan, err := pathlock.NewTree("testplan", id)
+		return pathlock.Location{Tree: plan}, err
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, req := range binding.Requests {
+		fmt.Printf("%s: the gate of %s\n", req.Note, req.Tree)
+	}
+	// Output:
+	// rename plan: the gate of project/42
+	// rename plan: the gate of testplan/7
+}

@@ -1,0 +1,125 @@
+package lockspec_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+func TestTableCheck(t *testing.T) {
+	rename := lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
+	const noSpec = ": has no spec; if it needs no lock, say so with None"
+	for _, c := range []struct {
+		what   string
+		table  lockspec.Table
+		routes []lockspec.Route
+		want   []string
+	}{
+		{"nothing", nil, nil, nil},
+		{
+			"all is well",
+			lockspec.Table{"PATCH /suites/:id": rename, "DELETE /bin": lockspec.None("touches no live path"), "GET /suites/:id": lockspec.Read(lockspec.Param("id"))},
+			[]lockspec.Route{{"PATCH", "/suites/:id"}, {"DELETE", "/bin"}, {"GET", "/suites/:id"}, {"GET", "/healthz"}, {"HEAD", "/"}, {"OPTIONS", "/"}},
+			nil,
+		},
+		{
+			"every method that may change something", nil,
+			[]lockspec.Route{{"POST", "/a"}, {"PUT", "/a"}, {"PATCH", "/a"}, {"DELETE", "/a"}, {"MKCOL", "/a"}, {"MOVE", "/a"}, {"GET", "/a"}, {"PROPFIND", "/a"}},
+			[]string{"DELETE /a" + noSpec, "MKCOL /a" + noSpec, "MOVE /a" + noSpec, "PATCH /a" + noSpec, "POST /a" + noSpec, "PUT /a" + noSpec},
+		},
+		{
+			"an entry without a route",
+			lockspec.Table{"PATCH /suite/:id": rename, "PUT /suites/:id": rename},
+			[]lockspec.Route{{"PATCH", "/suites/:id"}},
+			[]string{"PATCH /suite/:id: there is no such route", "PATCH /suites/:id" + noSpec, "PUT /suites/:id: there is no such route"},
+		},
+		{
+			"a route twice",
+			nil,
+			[]lockspec.Route{{"POST", "/a"}, {"POST", "/a"}},
+			[]string{"POST /a" + noSpec},
+		},
+		{
+			"a parameter of another route",
+			lockspec.Table{"PATCH /suites/:suite": rename, "PATCH /suites/:id/x": rename},
+			[]lockspec.Route{{"PATCH", "/suites/:suite"}, {"PATCH", "/suites/:id/x"}},
+			[]string{`PATCH /suites/:suite: the spec needs the parameter "id", which the route does not have`},
+		},
+		{
+			"parameters as other routers write them",
+			lockspec.Table{"PATCH /a/*id": rename, "PATCH /b/{id}": rename, "PATCH /c/{id...}": rename, "PATCH /d/{id:[0-9]+}/x": rename, "PATCH /e/v:id": rename, "PATCH /f/{idx}": rename},
+			[]lockspec.Route{{"PATCH", "/a/*id"}, {"PATCH", "/b/{id}"}, {"PATCH", "/c/{id...}"}, {"PATCH", "/d/{id:[0-9]+}/x"}, {"PATCH", "/e/v:id"}, {"PATCH", "/f/{idx}"}},
+			[]string{`PATCH /f/{idx}: the spec needs the parameter "id", which the route does not have`},
+		},
+		{
+			"specs that make no sense",
+			lockspec.Table{"POST /a": {}, "POST /b": lockspec.None("")},
+			[]lockspec.Route{{"POST", "/a"}, {"POST", "/b"}},
+			[]string{
+				"POST /a: lockspec: invalid spec: it says nothing; a route that needs no lock says None",
+				"POST /b: lockspec: invalid spec: none without a reason",
+			},
+		},
+		{
+			"keys that are no routes",
+			lockspec.Table{"/a": rename},
+			nil,
+			[]string{`/a: lockspec: invalid spec: "/a" is not a method in capitals, one space, and a path that begins with a slash`},
+		},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			err := c.table.Check(c.routes)
+			if c.want == nil {
+				if err != nil {
+					t.Errorf("got %v", err)
+				}
+				return
+			}
+			wrong := (*lockspec.TableError)(nil)
+			if !errors.As(err, &wrong) {
+				t.Fatalf("got %v, want a TableError", err)
+			}
+			if !slices.Equal(wrong.Problems, c.want) {
+				t.Errorf("\n got %q\nwant %q", wrong.Problems, c.want)
+			}
+		})
+	}
+}
+
+func TestParseRoute(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want lockspec.Route
+		ok   bool
+	}{
+		{"PATCH /suites/:id", lockspec.Route{Method: "PATCH", Path: "/suites/:id"}, true},
+		{"GET /", lockspec.Route{Method: "GET", Path: "/"}, true},
+		{"", lockspec.Route{}, false},
+		{"PATCH", lockspec.Route{}, false},
+		{" /a", lockspec.Route{}, false},
+		{"patch /a", lockspec.Route{}, false},
+		{"PATCH a", lockspec.Route{}, false},
+		{"PATCH  /a", lockspec.Route{}, false},
+		{"PATCH /a /b", lockspec.Route{}, false},
+	} {
+		got, err := lockspec.ParseRoute(c.text)
+		if got != c.want || (err == nil) != c.ok || err != nil && !errors.Is(err, lockspec.ErrSpec) {
+			t.Errorf("%q: got %v, %v", c.text, got, err)
+		}
+		if c.ok && got.String() != c.text {
+			t.Errorf("%q is written %q", c.text, got)
+		}
+	}
+}
+
+func TestTableSpec(t *testing.T) {
+	table := lockspec.Table{"DELETE /bin": lockspec.None("touches no live path")}
+	if s, ok := table.Spec(lockspec.Route{Method: "DELETE", Path: "/bin"}); !ok || s.Check() != nil {
+		t.Errorf("got %v, %t", s, ok)
+	}
+	if _, ok := table.Spec(lockspec.Route{Method: "POST", Path: "/bin"}); ok {
+		t.Error("found what is not there")
+	}
+}
