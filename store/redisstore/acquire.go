@@ -1,0 +1,157 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Acquire implements [pathlock.Store]: one EVALSHA if the request is granted or
+// refused at once. A request that waits is woken by the message that it has been granted, and has nothing more to send.
+//
+// An acquisition that makes no sense gives an error that matches
+// [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place
+// in the queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
+func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if err := validate(req); err != nil {
+		return pathlock.Grant{}, err
+	}
+	r := &request{
+		Acquisition: req,
+		set:         newClaimSet(req.Gate, req.Claims),
+		keys:        s.keys.of(req.Tree),
+		what:        "acquire in " + req.Tree.String(),
+		began:       time.Now(),
+	}
+	if req.Wait <= 0 {
+		answer, err := s.ask(ctx, r, "", 0)
+		if err != nil {
+			return pathlock.Grant{}, err
+		}
+		return s.decided(ctx, r, answer)
+	}
+	w := s.listener.join(waitKey{req.Tree, req.Owner, req.Grant})
+	defer s.listener.leave(w)
+	return s.wait(ctx, r, w)
+}
+
+// request is an acquisition on its way.
+type request struct {
+	pathlock.Acquisition
+	set   claimSet
+	keys  []string
+	what  string
+	began time.Time
+}
+
+// validate refuses acquisitions that no locker makes.
+func validate(req pathlock.Acquisition) error {
+	switch {
+	case req.Tree.IsZero():
+		return fmt.Errorf("%w: no tree", pathlock.ErrInvalidRequest)
+	case req.Owner == "" || req.Grant == "":
+		return fmt.Errorf("%w: no owner or no grant id", pathlock.ErrInvalidRequest)
+	case req.Lease <= 0:
+		return fmt.Errorf("%w: a lease of %v", pathlock.ErrInvalidRequest, req.Lease)
+	case !req.Gate && len(req.Claims) == 0:
+		return fmt.Errorf("%w: neither claims nor the gate", pathlock.ErrInvalidRequest)
+	}
+	for _, c := range req.Claims {
+		if !c.Mode.IsValid() {
+			return fmt.Errorf("%w: the mode %v of %s", pathlock.ErrInvalidRequest, c.Mode, c.Path)
+		}
+	}
+	return nil
+}
+
+// ask calls the acquire script. After an error nothing stays: what the server may have
+// granted or queued all the same is withdrawn in the background.
+func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
+	command := func(ctx context.Context) (reply, error) {
+		for {
+			answer, err := s.scripts.acquire.run(ctx, s.client, r.keys, string(r.Owner), string(r.Grant),
+				milliseconds(r.Lease), milliseconds(wait), s.listener.channel, ref, r.set.claims, r.set.paths, r.Note)
+			if err != nil {
+				return reply{}, err
+			}
+			got, err := parseReply(answer)
+			if err != nil || !got.more() || got.status != "busy" {
+				return got, err
+			}
+			// What keeps r out may be a lease that has ended, and that this portion did not come to.
+			if err := s.proceed(ctx, r.keys); err != nil {
+				return reply{}, err
+			}
+		}
+	}
+	orphan := func(got reply, err error) {
+		if err != nil || got.status == "granted" || got.status == "queued" {
+			s.undo(ctx, r)
+		}
+	}
+	got, err := call(ctx, s, r.what, command, orphan)
+	if err != nil {
+		if errors.Is(err, pathlock.ErrUnavailable) && ctx.Err() == nil {
+			s.background(ctx, func(ctx context.Context) { s.undo(ctx, r) })
+		}
+		return reply{}, err
+	}
+	if got.more() {
+		s.proceedLater(ctx, r.keys)
+	}
+	return got, nil
+}
+
+// undo takes r out of the queue, or gives back what it was granted. It is for requests
+// that nobody waits for any more; where it fails, the lease sees to it.
+func (s *Store) undo(ctx context.Context, r *request) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)
+	defer cancel()
+	answer, err := s.scripts.withdraw.run(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
+	if err != nil {
+		return
+	}
+	got, err := parseReply(answer)
+	if err == nil && got.status == "granted" {
+		answer, err = s.scripts.release.run(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
+		if err == nil {
+			got, err = parseReply(answer)
+		}
+	}
+	if err == nil && got.more() {
+		// What is not handed over now, the next script that comes by hands over.
+		_ = s.proceed(ctx, r.keys)
+	}
+}
+
+// decided returns what a final answer of the acquire script means.
+func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock.Grant, error) {
+	switch answer.status {
+	case "granted":
+		return pathlock.Grant{Fence: answer.number(1)}, nil
+	case "busy":
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)))
+	case "deadlock":
+		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.number(1)), pathlock.Owner(answer.text(2)))
+	default:
+		return pathlock.Grant{}, unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.status))
+	}
+}
+
+// proceed lets the server do what scripts have left over, in portions.
+func (s *Store) proceed(ctx context.Context, keys []string) error {
+	for {
+		more, err := s.scripts.proceed.run(ctx, s.client, keys)
+		if err != nil || more != "1" {
+			return err
+		}
+	}
+}
+
+// proceedLater is proceed on nobody's time. If it fails, the next script that comes by goes on.
+func (s *Store) proceedLater(ctx context.Context, keys []string) {
+	s.background(ctx, func(ctx context.Context) { _ = s.proceed(ctx, keys) })
+}

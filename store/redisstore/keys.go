@@ -1,0 +1,113 @@
+package redisstore
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// DefaultPrefix is what the names of all keys begin with unless [WithPrefix] says otherwise.
+const DefaultPrefix = "pathlock"
+
+// The last part of a key's name says what the key is. For the tree
+// ("testplan", "plan-001") they are
+//
+//	pathlock:{testplan/plan-001}:locks      hash: who holds and who waits
+//	pathlock:{testplan/plan-001}:deadlines  sorted set: when each lease and each place in the queue ends
+//	pathlock:{testplan/plan-001}:queue      sorted set: who waits for which node, in order of arrival
+//	pathlock:{testplan/plan-001}:fence      string: the last fence given out
+//	pathlock:{testplan/plan-001}:gate       string: the redislock key of the tree's gate
+//
+// What stands between the braces is the hash tag: all keys of a tree are in one slot of a
+// cluster, and trees are spread over all slots.
+const (
+	locksKey     = ":locks"
+	deadlinesKey = ":deadlines"
+	queueKey     = ":queue"
+	fenceKey     = ":fence"
+	gateKey      = ":gate"
+)
+
+// gateNode is the field of the locks hash that is there as long as anybody holds
+// anything in the tree. The scripts treat the gate as a node above the root.
+const gateNode = "gate-node"
+
+// GateKey returns the name of the Redis key that is the gate of a tree under
+// [DefaultPrefix]: a lock of github.com/bsm/redislock. A program that obtains it
+// stops new node locks in the tree; see [ObtainGate] for what else it has to see to.
+func GateKey(tree pathlock.Tree) string { return keys{DefaultPrefix}.gate(tree) }
+
+// keys names the keys of trees.
+type keys struct {
+	// prefix is escaped.
+	prefix string
+}
+
+func newKeys(prefix string) keys { return keys{escape(prefix)} }
+
+// of returns the keys of a tree in the order in which every script expects them.
+func (k keys) of(tree pathlock.Tree) []string {
+	base := k.base(tree)
+	return []string{base + locksKey, base + deadlinesKey, base + queueKey, base + fenceKey, base + gateKey}
+}
+
+func (k keys) locks(tree pathlock.Tree) string { return k.base(tree) + locksKey }
+
+func (k keys) gate(tree pathlock.Tree) string { return k.base(tree) + gateKey }
+
+func (k keys) base(tree pathlock.Tree) string {
+	return k.prefix + ":{" + escape(tree.Namespace()) + "/" + escape(tree.ID()) + "}"
+}
+
+// channel returns the name of the pub/sub channel on which one store is told what it waits for.
+func (k keys) channel(store string) string { return k.prefix + ":wake:" + store }
+
+// pattern matches the names of all keys of all trees. An escaped prefix has no
+// character that means anything in a pattern.
+func (k keys) pattern() string { return k.prefix + ":{*}:*" }
+
+// treeInUse returns the tree that a key belongs to if the key is one that is
+// there only while somebody holds or waits.
+func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
+	rest, ok := strings.CutPrefix(key, k.prefix+":{")
+	if !ok {
+		return pathlock.Tree{}, false
+	}
+	tag, what, ok := strings.Cut(rest, "}")
+	if !ok || what != locksKey && what != gateKey {
+		return pathlock.Tree{}, false
+	}
+	namespace, id, ok := strings.Cut(tag, "/")
+	if !ok {
+		return pathlock.Tree{}, false
+	}
+	ns, err := url.PathUnescape(namespace)
+	if err != nil {
+		return pathlock.Tree{}, false
+	}
+	plain, err := url.PathUnescape(id)
+	if err != nil {
+		return pathlock.Tree{}, false
+	}
+	tree, err := pathlock.NewTree(ns, plain)
+	return tree, err == nil
+}
+
+// escape writes letters, digits, dot, dash and underscore as they are and every other byte as %XX: no
+// text can end the hash tag, begin another, or be taken for a part of the name that it is not.
+func escape(s string) string {
+	plain := func(c byte) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_'
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if plain(s[i]) {
+			b.WriteByte(s[i])
+		} else {
+			fmt.Fprintf(&b, "%%%02X", s[i])
+		}
+	}
+	return b.String()
+}

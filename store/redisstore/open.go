@@ -1,0 +1,133 @@
+package redisstore
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Open returns a store on the Redis that a URL names, with a client of its own, which
+// [Store.Close] closes. It does not connect: the first command does, and [Store.Ping] tells whether it can.
+//
+//	redis://[user:password@]host[:port][/db]                           a single node; rediss:// with TLS
+//	redis+cluster://[user:password@]host1[:port],host2[:port]          a cluster, by some of its nodes
+//	redis+sentinel://[user:password@]name@host1[:port],host2[:port][/db]  the primary called name, by its sentinels
+//
+// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s. Users and passwords are
+// percent-encoded. Ports default to 6379, and to 26379 for sentinels.
+func Open(rawURL string, opts ...Option) (*Store, error) {
+	client, err := openClient(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	s := New(client, opts...)
+	s.ownClient = true
+	return s, nil
+}
+
+func openClient(rawURL string) (redis.UniversalClient, error) {
+	scheme, rest, ok := strings.Cut(rawURL, "://")
+	if !ok {
+		return nil, fmt.Errorf("redisstore: the URL has no scheme: redis, rediss, redis+cluster or redis+sentinel")
+	}
+	// Errors of the parsers below quote parts of the URL, where passwords may be: they are not passed on.
+	switch scheme {
+	case "redis", "rediss":
+		o, err := redis.ParseURL(rawURL)
+		if err != nil {
+			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+		}
+		o.ContextTimeoutEnabled = true
+		return redis.NewClient(o), nil
+	case "redis+cluster":
+		u, err := splitHosts(rest, "6379")
+		if err != nil {
+			return nil, err
+		}
+		o, err := redis.ParseClusterURL(u.goRedis(nil))
+		if err != nil || u.name != "" || u.db != "" {
+			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+		}
+		o.ContextTimeoutEnabled = true
+		return redis.NewClusterClient(o), nil
+	case "redis+sentinel":
+		u, err := splitHosts(rest, "26379")
+		if err != nil {
+			return nil, err
+		}
+		// One part before the hosts is the name, two are the user and the name.
+		if u.name == "" {
+			u.name, u.user = u.user, ""
+		}
+		if u.name == "" {
+			return nil, fmt.Errorf("redisstore: a %s URL names the primary before the sentinels: name@host1,host2", scheme)
+		}
+		o, err := redis.ParseFailoverURL(u.goRedis(url.Values{"master_name": {u.name}}))
+		if err != nil {
+			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+		}
+		o.ContextTimeoutEnabled = true
+		return redis.NewFailoverClient(o), nil
+	default:
+		return nil, fmt.Errorf("redisstore: the scheme %q is not redis, rediss, redis+cluster or redis+sentinel", scheme)
+	}
+}
+
+// hostsURL is a URL with several hosts, which net/url does not read.
+type hostsURL struct {
+	user  string // user:password, as written
+	name  string
+	hosts []string
+	db    string
+	query string
+}
+
+// splitHosts reads what follows the scheme.
+func splitHosts(s, port string) (hostsURL, error) {
+	var u hostsURL
+	s, u.query, _ = strings.Cut(s, "?")
+	s, u.db, _ = strings.Cut(s, "/")
+	if i := strings.LastIndexByte(s, '@'); i >= 0 {
+		u.user, s = s[:i], s[i+1:]
+		if i := strings.LastIndexByte(u.user, '@'); i >= 0 {
+			u.user, u.name = u.user[:i], u.user[i+1:]
+		}
+	}
+	for host := range strings.SplitSeq(s, ",") {
+		if host == "" {
+			return u, fmt.Errorf("redisstore: a URL with an empty host")
+		}
+		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
+			host += ":" + port
+		}
+		u.hosts = append(u.hosts, host)
+	}
+	return u, nil
+}
+
+// goRedis writes u in the way of go-redis: the further hosts are parameters called addr.
+func (u hostsURL) goRedis(extra url.Values) string {
+	for _, host := range u.hosts[1:] {
+		if extra == nil {
+			extra = url.Values{}
+		}
+		extra.Add("addr", host)
+	}
+	var b strings.Builder
+	b.WriteString("redis://")
+	if u.user != "" {
+		b.WriteString(u.user + "@")
+	}
+	b.WriteString(u.hosts[0])
+	if u.db != "" {
+		b.WriteString("/" + u.db)
+	}
+	b.WriteString("?" + u.query)
+	if u.query != "" && len(extra) > 0 {
+		b.WriteString("&")
+	}
+	b.WriteString(extra.Encode())
+	return b.String()
+}

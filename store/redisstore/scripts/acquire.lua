@@ -1,0 +1,90 @@
+-- ACQUIRE grants a whole claim set or nothing, and queues the request if it may wait.
+--
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
+--       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note
+-- Reply {status, more, ...}; more is '1' if PROCEED should be called
+--       {'granted', more, fence}
+--       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
+--       {'busy', more, claim}            the number of the claim that cannot be granted, counted from 1
+--       {'deadlock', more, claim, owner} who has that claim and waits, directly or through others, for this owner
+--
+-- The same owner and grant id get the same answer again; a request that is queued keeps its
+-- place, and the place is made to last for another while.
+
+local GATE_RECHECK = 200 -- ms: a gate key of another program goes away without a word
+
+local r = {
+  owner = ARGV[1], id = ARGV[2], lease = ARGV[3], channel = ARGV[5], ref = ARGV[6],
+  claims = ARGV[7], paths = ARGV[8], note = ARGV[9],
+}
+local wait = tonumber(ARGV[4])
+r.till = int(NOW + wait)
+r.names, r.modes = split(r.claims)
+r.gate = r.modes[1] == X
+
+-- What has ended, and who waits, comes before this request.
+sweep(r.owner)
+hand_over()
+
+local held = holding(r.owner)
+if held then
+  for _, g in ipairs(held.grants) do
+    if g.id == r.id then return { 'granted', finish(), g.fence } end
+  end
+end
+for _, ticket in ipairs(tickets_of(r.owner)) do
+  local earlier = request(ticket)
+  if earlier and earlier.id == r.id then r.ticket, r.since = ticket, earlier.since end
+end
+
+-- A dead waiter's place must not outlast its lease; a live one comes back in time.
+local place = NOW + math.min(tonumber(r.lease), wait + 1000)
+
+local at, by = obstacle(r)
+if r.gate and (not at or (by == 'holder' and wait > 0)) then
+  -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
+  if not gate_is_of(r.owner) or not (held and held.modes[GATE_NODE] == X) then
+    take_gate(r.owner, r.note, place)
+    changed = true
+  end
+end
+
+if not at then
+  if r.ticket then dequeue(r) end
+  local fence = grant(r)
+  settle(r.owner)
+  return { 'granted', finish(), fence }
+end
+
+if wait <= 0 then
+  if r.ticket then leave(r) end
+  return { 'busy', finish(), at }
+end
+
+if held or gate_is_of(r.owner) then
+  local claim, blocker = cycle(r)
+  if claim then
+    if r.ticket then
+      leave(r)
+    elseif r.gate and not (held and held.modes[GATE_NODE] == X) then
+      drop_gate(r.owner)
+    end
+    return { 'deadlock', finish(), claim, blocker }
+  end
+end
+
+if r.ticket then
+  write_request(r)
+  call('ZADD', DEADLINES, int(place), 'w' .. r.ticket)
+  changed = true
+else
+  enqueue(r, place)
+end
+if by == 'gate' then call('HSET', LOCKS, 'x', '1') end
+
+local more = finish()
+local first = call('ZRANGE', DEADLINES, '0', '0', 'WITHSCORES')
+local ms = math.max(first[2] - NOW, 0) + 1
+if by == 'gate' then ms = math.min(ms, GATE_RECHECK) end
+return { 'queued', more, at, int(ms) }

@@ -1,0 +1,63 @@
+-- BLOCKER finds somebody who keeps an owner from having a node in a mode. It changes nothing.
+--
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- ARGV  1 owner, 2 node, 3 mode, 4 rank among the holders to begin at, 5 the only owner to look at, or ''
+-- Reply {'found', owner, mode, since, until, note, waiting, gate} with times in ms and waiting and gate as '0' or '1';
+--       {'more', rank}: call again with this rank;  {'none'}
+--
+-- The table tells how many hold a node, not who: that would cost every request what only a
+-- refused one needs. So the holders are gone through in portions.
+
+local LOOKS = 200
+
+local asking, name, mode, rank, only = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5]
+
+local function found(owner, theirs, since, till, note, waiting, has_gate)
+  return { 'found', owner, int(theirs), since, till, note, waiting and '1' or '0', has_gate and '1' or '0' }
+end
+
+-- A gate key of somebody who does not hold the gate node: a waiter of ours who has closed the gate and
+-- waits for the present holders, or another program.
+if name == GATE_NODE and only == '' and gate_is_others(asking) and node(GATE_NODE).mode ~= X then
+  local list = GATE_NODE .. X
+  for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(LOOKS))) do
+    local r = request(string.sub(member, #list + 1))
+    if r and gate_is_of(r.owner) then return found(r.owner, X, r.since, r.till, r.note, true, true) end
+  end
+  return found(string.sub(gate(), 1, TOKEN_BYTES), X, '0', int(NOW + math.max(call('PTTL', GATE), 0)),
+    string.sub(gate(), TOKEN_BYTES + 1), false, true)
+end
+
+local deadlines
+if only ~= '' then
+  deadlines = { 'o' .. only, call('ZSCORE', DEADLINES, 'o' .. only) or '0' }
+else
+  deadlines = call('ZRANGE', DEADLINES, int(rank), int(rank + LOOKS - 1), 'WITHSCORES')
+end
+for i = 1, #deadlines, 2 do
+  local owner = string.sub(deadlines[i], 2)
+  if string.sub(deadlines[i], 1, 1) == 'o' and owner ~= asking and tonumber(deadlines[i + 1]) > NOW then
+    local held = holding(owner)
+    local theirs = held and held.modes[name] or 0
+    if theirs ~= 0 and not COMPATIBLE[mode][theirs] then
+      for _, g in ipairs(held.grants) do
+        local names, modes = split(g.claims)
+        for j = 1, #names do
+          if names[j] == name and not COMPATIBLE[mode][modes[j]] then
+            return found(owner, modes[j], g.since, deadlines[i + 1], g.note, false, held.modes[GATE_NODE] == X)
+          end
+        end
+      end
+    end
+  end
+end
+if only == '' and #deadlines == 2 * LOOKS then return { 'more', int(rank + LOOKS) } end
+
+for _, m in ipairs(CONFLICTS[mode]) do
+  local ticket = first_waiter(name, m, AFTER_TICKETS, tickets_of(asking))
+  local r = ticket and request(ticket)
+  if r and (only == '' or only == r.owner) then
+    return found(r.owner, m, r.since, r.till, r.note, true, r.gate)
+  end
+end
+return { 'none' }

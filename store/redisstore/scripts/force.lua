@@ -1,0 +1,28 @@
+-- FORCE takes away everything that an owner has in the tree: grants, places in the queue, the gate key.
+--
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- ARGV  1 owner; for a gate key that another program took, its token
+-- Reply {status, more}: 'released', or 'absent' if there is nothing; more is '1' if PROCEED should be called
+
+local owner = ARGV[1]
+sweep(owner)
+
+local status = 'absent'
+for _, ticket in ipairs(tickets_of(owner)) do
+  local r = request(ticket)
+  if r then
+    leave(r)
+    call('PUBLISH', r.channel, 'removed ' .. r.ref)
+    status = 'released'
+  end
+end
+if holding(owner) then
+  give_back(owner)
+  status = 'released'
+end
+if #owner == TOKEN_BYTES and gate() and string.sub(gate(), 1, TOKEN_BYTES) == owner then
+  call('DEL', GATE)
+  gate_value = false
+  status = 'released'
+end
+return { status, finish() }

@@ -1,0 +1,203 @@
+-- The queue of one tree: who waits, in order of arrival, and for whom.
+
+-- A queued request's field is ten strings, packed as grants are: owner, grant id, lease (ms), until when
+-- it waits (ms), since when (ms), channel and reference to wake it by, claims, paths, note.
+local REQUEST = '>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0'
+local TICKET_BYTES = 16
+local AFTER_TICKETS = '~' -- sorts behind every ticket
+
+local requests = {}
+local queued = call('EXISTS', QUEUE) == 1
+
+-- request returns a queued request by its ticket, or nil.
+local function request(ticket)
+  local r = requests[ticket]
+  if r ~= nil then return r or nil end
+  local record = call('HGET', LOCKS, 'w' .. ticket)
+  if not record then
+    requests[ticket] = false
+    return nil
+  end
+  r = { ticket = ticket }
+  r.owner, r.id, r.lease, r.till, r.since, r.channel, r.ref, r.claims, r.paths, r.note = struct.unpack(REQUEST, record)
+  r.names, r.modes = split(r.claims)
+  r.gate = r.modes[1] == X
+  requests[ticket] = r
+  return r
+end
+
+local function write_request(r)
+  call('HSET', LOCKS, 'w' .. r.ticket, struct.pack(REQUEST, #r.owner, r.owner, #r.id, r.id, #r.lease, r.lease,
+    #r.till, r.till, #r.since, r.since, #r.channel, r.channel, #r.ref, r.ref,
+    #r.claims, r.claims, #r.paths, r.paths, #r.note, r.note))
+end
+
+-- tickets_of returns the tickets of an owner's queued requests.
+local function tickets_of(owner)
+  local tickets = {}
+  if not queued then return tickets end
+  local all = call('HGET', LOCKS, 'r' .. owner)
+  if all then
+    for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = string.sub(all, i, i + TICKET_BYTES - 1) end
+  end
+  return tickets
+end
+
+local function write_tickets(owner, tickets)
+  if #tickets == 0 then
+    call('HDEL', LOCKS, 'r' .. owner)
+  else
+    call('HSET', LOCKS, 'r' .. owner, table.concat(tickets))
+  end
+end
+
+-- converts puts a request on the list of those whose owners hold something already, or takes it off.
+local function converts(ticket, yes)
+  if yes then
+    call('ZADD', QUEUE, '0', 'c' .. ticket)
+  else
+    call('ZREM', QUEUE, 'c' .. ticket)
+  end
+end
+
+-- places returns the members of the queue that stand for a request.
+local function places(r)
+  local members = {}
+  for i = 1, #r.names do members[i] = r.names[i] .. r.modes[i] .. r.ticket end
+  return members
+end
+
+-- enqueue gives a request a ticket and a place on every node that it claims, until place (ms).
+local function enqueue(r, place)
+  local last = tonumber(call('HGET', LOCKS, 'k') or 0)
+  r.ticket = string.format('%016d', math.max(last + 1, NOW_MICROS))
+  r.since = int(NOW)
+  local scored = {}
+  for _, member in ipairs(places(r)) do
+    scored[#scored + 1] = '0'
+    scored[#scored + 1] = member
+  end
+  local tickets = tickets_of(r.owner)
+  tickets[#tickets + 1] = r.ticket
+  call('HSET', LOCKS, 'k', r.ticket)
+  write_tickets(r.owner, tickets)
+  write_request(r)
+  in_portions('ZADD', QUEUE, scored)
+  if holding(r.owner) or gate_is_of(r.owner) then converts(r.ticket, true) end
+  call('ZADD', DEADLINES, int(place), 'w' .. r.ticket)
+  requests[r.ticket] = r
+  queued, changed = true, true
+end
+
+-- dequeue takes a request out of the queue.
+local function dequeue(r)
+  local members = places(r)
+  members[#members + 1] = 'c' .. r.ticket
+  in_portions('ZREM', QUEUE, members)
+  call('ZREM', DEADLINES, 'w' .. r.ticket)
+  call('HDEL', LOCKS, 'w' .. r.ticket)
+  local left = {}
+  for _, ticket in ipairs(tickets_of(r.owner)) do
+    if ticket ~= r.ticket then left[#left + 1] = ticket end
+  end
+  write_tickets(r.owner, left)
+  requests[r.ticket] = false
+  changed = true
+end
+
+-- first_waiter returns the ticket of the first request of another owner that waits for a node in the given mode,
+-- among those before the ticket; own are the asking owner's tickets.
+local function first_waiter(name, mode, before, own)
+  local list = name .. mode
+  local members = call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. before, 'LIMIT', '0', int(#own + 1))
+  for _, member in ipairs(members) do
+    local ticket = string.sub(member, #list + 1)
+    local mine = false
+    for _, t in ipairs(own) do mine = mine or t == ticket end
+    if not mine then return ticket end
+  end
+  return nil
+end
+
+-- earlier_waiter returns the ticket of a request of another owner before the given ticket that claims the node
+-- in a mode that conflicts with the given one.
+local function earlier_waiter(name, mode, before, own)
+  local any = call('ZRANGEBYLEX', QUEUE, '[' .. name, '(' .. name .. AFTER_TICKETS, 'LIMIT', '0', '1')
+  if #any == 0 then return nil end
+  for _, m in ipairs(CONFLICTS[mode]) do
+    local ticket = first_waiter(name, m, before, own)
+    if ticket then return ticket end
+  end
+  return nil
+end
+
+-- obstacle returns the number of the claim of r that cannot be granted now, and what stands in its
+-- way: 'gate' for the gate key, 'waiter' for an earlier comer, 'holder'; or nil. r.ticket is nil if r is not queued.
+--
+-- An owner who holds something is kept back by holders alone: others may be waiting for it, so
+-- that it must be able to come to its end. The gate key keeps it from the gate, not from nodes.
+local function obstacle(r)
+  local held = holding(r.owner)
+  if gate_is_others(r.owner) and (r.gate or not held) then return 1, 'gate' end
+  if queued and not held and not gate_is_of(r.owner) then
+    local before, own = r.ticket or AFTER_TICKETS, tickets_of(r.owner)
+    for i = 1, #r.names do
+      if earlier_waiter(r.names[i], r.modes[i], before, own) then return i, 'waiter' end
+    end
+  end
+  load_nodes(r.names)
+  for i = 1, #r.names do
+    local name = r.names[i]
+    local own = held and held.modes[name] or 0
+    local want = supremum(own, r.modes[i])
+    if want ~= own and not admits(nodes[name], want, own) then return i, 'holder' end
+  end
+  return nil
+end
+
+-- waits_for says whether r needs something to go away that an owner has, and returns the number of the claim.
+local function waits_for(r, owner)
+  if r.gate and gate_is_of(owner) then return 1 end
+  local other = holding(owner)
+  if not other then return nil end
+  local held = holding(r.owner)
+  for i = 1, #r.names do
+    local name = r.names[i]
+    local theirs = other.modes[name] or 0
+    local own = held and held.modes[name] or 0
+    local want = supremum(own, r.modes[i])
+    if want ~= own and theirs ~= 0 and not COMPATIBLE[want][theirs] then return i end
+  end
+  return nil
+end
+
+-- cycle says whether r waits, directly or through others, for an owner who waits for r's owner. Such others
+-- have something and wait: they are on the list of conversions, which is short. It returns the
+-- number of the claim that cannot be had and the owner that has it, or nil.
+local function cycle(r)
+  if not queued then return nil end
+  local waiting = {}
+  for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[c', '(c' .. AFTER_TICKETS)) do
+    local other = request(string.sub(member, 2))
+    if other and other.owner ~= r.owner then waiting[#waiting + 1] = other end
+  end
+  local seen = {}
+  local function reaches(w)
+    if waits_for(w, r.owner) then return true end
+    for _, other in ipairs(waiting) do
+      if not seen[other.ticket] and other.owner ~= w.owner and waits_for(w, other.owner) then
+        seen[other.ticket] = true
+        if reaches(other) then return true end
+      end
+    end
+    return false
+  end
+  for _, other in ipairs(waiting) do
+    local claim = waits_for(r, other.owner)
+    if claim and not seen[other.ticket] then
+      seen[other.ticket] = true
+      if reaches(other) then return claim, other.owner end
+    end
+  end
+  return nil
+end

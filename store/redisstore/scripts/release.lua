@@ -1,0 +1,19 @@
+-- RELEASE gives back one grant and hands over to those who can go on.
+--
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- ARGV  1 owner, 2 grant id
+-- Reply {status, more}: 'released', or 'absent' if there is no such grant; more is '1' if PROCEED should be called
+--
+-- The first write is a deletion, so that locks are given back at maxmemory too.
+
+sweep(ARGV[1])
+
+local status = 'absent'
+local held = holding(ARGV[1])
+if held then
+  for _, g in ipairs(held.grants) do
+    if g.id == ARGV[2] then status = 'released' end
+  end
+end
+if status == 'released' then give_back(ARGV[1], ARGV[2]) end
+return { status, finish() }

@@ -1,0 +1,37 @@
+-- RENEW makes leases last from now for at least the given time.
+--
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- ARGV  owner and time in ms, as often as wanted
+-- Reply {'renewed', more, position...}: the positions, counted from 1, of the owners who hold nothing (any more);
+--       more is '1' if PROCEED should be called
+--
+-- Who has the gate needs the gate key too: if it is gone, or another's, the whole lease is lost.
+
+-- Not a write that needs memory: after it the rest may be written at maxmemory too.
+call('PEXPIRE', FENCE, FENCE_TTL)
+
+sweep()
+
+local lost = {}
+for i = 1, #ARGV, 2 do
+  local owner = ARGV[i]
+  local deadline = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
+  local kept = deadline > NOW
+  if kept then
+    local wanted = math.max(deadline, NOW + tonumber(ARGV[i + 1]))
+    if node(GATE_NODE).mode == X and holding(owner) and holding(owner).modes[GATE_NODE] == X then
+      if gate_is_of(owner) then
+        call('PEXPIREAT', GATE, int(wanted))
+      else
+        give_back(owner)
+        kept = false
+      end
+    end
+    if kept then
+      call('ZADD', DEADLINES, int(wanted), 'o' .. owner)
+      changed = true
+    end
+  end
+  if not kept then lost[#lost + 1] = (i + 1) / 2 end
+end
+return { 'renewed', finish(), unpack(lost) }

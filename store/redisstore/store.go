@@ -1,0 +1,83 @@
+package redisstore
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"sync"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Store is a [pathlock.Store] in Redis. Make one per process with [New] or [Open], and
+// [Store.Close] it in the end.
+type Store struct {
+	client    redis.UniversalClient
+	ownClient bool
+	config    config
+	keys      keys
+	scripts   scripts
+	listener  *listener
+
+	// closing is closed by Close: nobody waits from then on.
+	closing chan struct{}
+	// mu guards closed, so that no command begins after Close has begun to wait for commands.
+	mu       sync.Mutex
+	closed   bool
+	commands sync.WaitGroup
+}
+
+var _ pathlock.Store = (*Store)(nil)
+
+// New returns a store that keeps its locks in the Redis that client talks to: a single node, a
+// primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
+// locks. The client remains the caller's; it is best made with ContextTimeoutEnabled, so
+// that a command which the store has given up gives up its connection too.
+func New(client redis.UniversalClient, opts ...Option) *Store {
+	c := newConfig(opts)
+	k := newKeys(c.prefix)
+	return &Store{
+		client:   client,
+		config:   c,
+		keys:     k,
+		scripts:  newScripts(),
+		listener: newListener(client, k.channel(rand.Text()), c.linger),
+		closing:  make(chan struct{}),
+	}
+}
+
+// Close ends the waits that are under way with an error that matches
+// [pathlock.ErrUnavailable], waits for the commands that are under way, ends the
+// subscription, and closes the client if [Open] made it. Locks are not released: that is their
+// holders' business, and their leases'. Close may be called again.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if first {
+		close(s.closing)
+	}
+	s.commands.Wait()
+	s.listener.close()
+	if first && s.ownClient {
+		if err := s.client.Close(); err != nil {
+			return fmt.Errorf("redisstore: closing the client: %w", err)
+		}
+	}
+	return nil
+}
+
+// GateKey is the function [GateKey] for this store's prefix.
+func (s *Store) GateKey(tree pathlock.Tree) string { return s.keys.gate(tree) }
+
+// Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that a
+// replica, and a server that cannot save its data, are not taken for one that can serve.
+func (s *Store) Ping(ctx context.Context) error {
+	_, err := call(ctx, s, "ping", func(ctx context.Context) (int64, error) {
+		return s.client.Del(ctx, s.keys.prefix+":ping").Result()
+	}, nil)
+	return err
+}

@@ -1,0 +1,113 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// heartbeats is how often in the time of a lease a waiter says that it is still there. Its place in
+// the queue lasts for one lease.
+const heartbeats = 3
+
+// wait asks for r and waits until w hears of the grant, r.Wait is over or ctx ends. It
+// asks again when the server said that somebody's lease may have ended by then, when
+// messages may have been missed, and often enough to keep its place.
+func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
+	deadline := r.began.Add(r.Wait)
+	for queued, told := false, false; ; {
+		remaining := time.Until(deadline)
+		if remaining <= 0 {
+			return s.giveUp(ctx, r, w)
+		}
+		answer, err := s.ask(ctx, r, w.ref, remaining)
+		if err != nil {
+			if queued && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				return s.giveUp(ctx, r, w)
+			}
+			return pathlock.Grant{}, err
+		}
+		if answer.status != "queued" {
+			return s.decided(ctx, r, answer)
+		}
+		w.claim = int(answer.number(1))
+		// Until the subscription is there, messages are missed, and the request will be made again: only then
+		// does it wait in earnest.
+		if listening := s.listener.listen(); (listening || queued) && !told {
+			told = true
+			if r.Waiting != nil {
+				r.Waiting()
+			}
+		}
+		queued = true
+		next := time.Duration(answer.number(2)) * time.Millisecond
+		timer := time.NewTimer(min(next, r.Lease/heartbeats, time.Until(deadline)))
+		select {
+		case <-timer.C:
+		case <-w.again:
+			timer.Stop()
+		case heard := <-w.heard:
+			timer.Stop()
+			return s.heard(ctx, r, heard)
+		case <-ctx.Done():
+			timer.Stop()
+			return s.giveUp(ctx, r, w)
+		case <-s.closing:
+			timer.Stop()
+			return pathlock.Grant{}, unavailable(r.what, errClosed)
+		}
+	}
+}
+
+// heard returns what a message to the waiter means.
+func (s *Store) heard(ctx context.Context, r *request, m message) (pathlock.Grant, error) {
+	switch m.kind {
+	case "granted":
+		if ctx.Err() != nil {
+			s.undo(ctx, r)
+			return pathlock.Grant{}, interrupted(ctx, r.what)
+		}
+		return pathlock.Grant{Fence: m.number}, nil
+	case "deadlock":
+		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.number), m.owner)
+	default:
+		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
+	}
+}
+
+// giveUp ends a wait. If the request was granted at the last moment and can still be used,
+// that is the answer.
+func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
+	over := context.WithoutCancel(ctx)
+	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.alone(w) {
+		// Asking once more without waiting leaves the queue, and says what was in the way.
+		answer, err := s.ask(over, r, w.ref, 0)
+		switch {
+		case err != nil:
+			return pathlock.Grant{}, err
+		case answer.status == "granted" && ctx.Err() != nil:
+			s.undo(over, r)
+		case answer.status == "busy":
+			w.claim = int(answer.number(1))
+		default:
+			return s.decided(ctx, r, answer)
+		}
+		return pathlock.Grant{}, s.conflict(ctx, r, w.claim)
+	}
+	if s.listener.alone(w) {
+		_, err := call(over, s, r.what, func(ctx context.Context) (struct{}, error) {
+			s.undo(ctx, r)
+			return struct{}{}, nil
+		}, nil)
+		if err != nil {
+			return pathlock.Grant{}, errors.Join(interrupted(ctx, r.what), err)
+		}
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return pathlock.Grant{}, interrupted(ctx, r.what)
+	}
+	return pathlock.Grant{}, s.conflict(ctx, r, w.claim)
+}
