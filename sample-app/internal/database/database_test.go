@@ -1,0 +1,129 @@
+package database_test
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+)
+
+func TestOpen(t *testing.T) {
+	tests := []struct{ url, where, err string }{
+		{url: "sqlite://some.db", where: "sqlite://some.db"},
+		{url: "mysql://user:secret@tcp(db.example:3306)/testplan", where: "mysql://db.example:3306/testplan"},
+		{url: "sqlite://", err: "sqlite://PATH"},
+		{url: "sqlite://:memory:", err: "sqlite://PATH"},
+		{url: "mysql://user:secret@tcp(db.example:3306)/", err: "names no database"},
+		{url: "mysql://user:secret@db.example", err: "makes no sense"},
+		{url: "postgres://user:secret@db.example/testplan", err: "not supported yet"},
+		{url: "postgresql://user:secret@db.example/testplan", err: "not supported yet"},
+		{url: "oracle://user:secret@db.example", err: "supported are sqlite:// and mysql://"},
+		{url: "some.db", err: "no scheme"},
+	}
+	for _, tt := range tests {
+		db, err := database.Open(tt.url, database.Options{})
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("Open(%q): error %v, want one that says %q and no secret", tt.url, err, tt.err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("Open(%q): %v", tt.url, err)
+			continue
+		}
+		if db.Where != tt.where {
+			t.Errorf("Open(%q) says it is %q, want %q", tt.url, db.Where, tt.where)
+		}
+		if err := db.Close(); err != nil {
+			t.Errorf("Close of %q: %v", tt.url, err)
+		}
+	}
+}
+
+// A file name is taken as it is, whatever it would mean in a URL.
+func TestOpenOddFileNames(t *testing.T) {
+	for _, name := range []string{"with space.db", "a?b.db", "100%.db", "a#b.db"} {
+		path := filepath.Join(t.TempDir(), name)
+		db, err := database.Open("sqlite://"+path, database.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Pool().Exec(`CREATE TABLE t (id INTEGER)`); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Readers get their answers while a transaction writes, and cannot write themselves.
+func TestSQLiteReadsBesideWriter(t *testing.T) {
+	db, err := database.Open("sqlite://"+filepath.Join(t.TempDir(), "test.db"), database.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.Write.Exec(`CREATE TABLE t (id INTEGER)`).Error; err != nil {
+		t.Fatal(err)
+	}
+	tx := db.Write.Begin()
+	defer tx.Rollback()
+	if err := tx.Exec(`INSERT INTO t VALUES (1)`).Error; err != nil {
+		t.Fatal(err)
+	}
+	var n int64
+	if err := db.Read.Table("t").Count(&n).Error; err != nil || n != 0 {
+		t.Errorf("a reader beside the writer sees %d rows and %v, want none and no error", n, err)
+	}
+	if err := db.Read.Exec(`INSERT INTO t VALUES (2)`).Error; err == nil {
+		t.Error("the pool that reads has written")
+	}
+}
+
+func TestFailures(t *testing.T) {
+	mysql := func(number uint16) error {
+		return fmt.Errorf("insert: %w", &mysqldriver.MySQLError{Number: number})
+	}
+	tests := []struct {
+		what                    string
+		err                     error
+		unavailable, contention bool
+	}{
+		{what: "connection refused", err: &net.OpError{Op: "dial", Err: errors.New("refused")}, unavailable: true},
+		{what: "a broken connection", err: fmt.Errorf("query: %w", driver.ErrBadConn), unavailable: true},
+		{what: "a connection that broke while it was used", err: mysqldriver.ErrInvalidConn, unavailable: true},
+		{what: "MySQL: too many connections", err: mysql(1040), unavailable: true},
+		{what: "MySQL: shutting down", err: mysql(1053), unavailable: true},
+		{what: "MySQL: deadlock", err: mysql(1213), contention: true},
+		{what: "MySQL: lock wait timeout", err: mysql(1205), contention: true},
+		{what: "MariaDB: changed since last read", err: mysql(1020), contention: true},
+		{what: "MySQL: duplicate entry", err: mysql(1062)},
+		{what: "MySQL: syntax error", err: mysql(1064)},
+		{what: "SQLite: busy", err: fmt.Errorf("begin: %w", sqlite3.BUSY), contention: true},
+		{what: "SQLite: cannot open", err: fmt.Errorf("open: %w", sqlite3.CANTOPEN), unavailable: true},
+		{what: "SQLite: constraint", err: sqlite3.CONSTRAINT},
+		{what: "something else", err: errors.New("something else")},
+	}
+	for _, tt := range tests {
+		if got := database.IsUnavailable(tt.err); got != tt.unavailable {
+			t.Errorf("%s: IsUnavailable = %t, want %t", tt.what, got, tt.unavailable)
+		}
+		if got := database.IsContention(tt.err); got != tt.contention {
+			t.Errorf("%s: IsContention = %t, want %t", tt.what, got, tt.contention)
+		}
+	}
+}
