@@ -143,7 +143,7 @@ func TestFunc(t *testing.T) {
 	src := lockspec.Func("project", func(r *http.Request, param func(string) string) (string, bool, error) {
 		return r.Header.Get("X-Tenant") + param("project"), true, nil
 	})
-	r := httptest.NewRequest(http.MethodPost, "/", nil)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", nil)
 	r.Header.Set("X-Tenant", "acme-")
 	value, ok, err := src.Extract(r, func(name string) string { return "the " + name })
 	if value != "acme-the project" || !ok || err != nil {
