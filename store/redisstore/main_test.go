@@ -1,21 +1,36 @@
-package redisstore_test
+package redisstore
 
 import (
+	"context"
+	"crypto/rand"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+const (
+	// long is a lease, or a wait, that no test sees the end of.
+	long = time.Minute
+	// short is a lease that is meant to end during the test.
+	short = 300 * time.Millisecond
+	// patience is how long a test waits for what has to happen.
+	patience = 20 * time.Second
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// testURL returns the URL of the Redis that tests share with others.
-func testURL(t testing.TB) string {
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) })
+}
+
+// sharedRedis returns the URL of the Redis that tests share with others.
+func sharedRedis(t testing.TB) string {
 	t.Helper()
 	url := os.Getenv("PATHLOCK_TEST_REDIS")
 	if url == "" {
@@ -30,11 +45,15 @@ func testURL(t testing.TB) string {
 // newClient returns a client of its own for the shared Redis.
 func newClient(t testing.TB) *redis.Client {
 	t.Helper()
-	options, err := redis.ParseURL(testURL(t))
+	options, err := redis.ParseURL(sharedRedis(t))
 	if err != nil {
 		t.Fatalf("PATHLOCK_TEST_REDIS: %v", err)
 	}
-	client := redis.NewClient(options)
+	return closeClient(t, redis.NewClient(options))
+}
+
+// closeClient closes a client at the end of the test.
+func closeClient(t testing.TB, client *redis.Client) *redis.Client {
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil {
 			t.Errorf("closing the client: %v", err)
@@ -43,10 +62,14 @@ func newClient(t testing.TB) *redis.Client {
 	return client
 }
 
-// newStore returns a store with a client of its own.
-func newStore(t testing.TB, opts ...redisstore.Option) *redisstore.Store {
+// newStore returns a store with a client of its own for the shared Redis.
+func newStore(t testing.TB, opts ...Option) *Store {
 	t.Helper()
-	store := redisstore.New(newClient(t), opts...)
+	return closeStore(t, New(newClient(t), opts...))
+}
+
+// closeStore closes a store at the end of the test.
+func closeStore(t testing.TB, store *Store) *Store {
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Errorf("closing the store: %v", err)
@@ -55,6 +78,145 @@ func newStore(t testing.TB, opts ...redisstore.Option) *redisstore.Store {
 	return store
 }
 
-func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) })
+// newTree returns a tree that nobody else uses.
+func newTree(t testing.TB) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("redisstore", t.Name()+" "+rand.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
 }
+
+// ask returns a request of a new owner that does not wait.
+func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
+	return pathlock.Acquisition{
+		Tree:   tree,
+		Owner:  pathlock.Owner(rand.Text()),
+		Grant:  pathlock.GrantID(rand.Text()),
+		Claims: pathlock.Normalize(claims...),
+		Lease:  long,
+		Note:   "test",
+	}
+}
+
+// askGate returns a request of a new owner for the gate that does not wait.
+func askGate(tree pathlock.Tree) pathlock.Acquisition {
+	req := ask(tree)
+	req.Gate, req.Claims = true, nil
+	return req
+}
+
+// more returns a further request of req's owner.
+func more(req pathlock.Acquisition, claims ...pathlock.Claim) pathlock.Acquisition {
+	req.Grant, req.Gate, req.Claims = pathlock.GrantID(rand.Text()), false, pathlock.Normalize(claims...)
+	return req
+}
+
+// take requires that a request is granted.
+func take(t testing.TB, s *Store, req pathlock.Acquisition) pathlock.Grant {
+	t.Helper()
+	grant, err := s.Acquire(t.Context(), req)
+	if err != nil {
+		t.Fatalf("acquire %v: %v", req.Claims, err)
+	}
+	return grant
+}
+
+// release requires that a grant can be given back.
+func release(t testing.TB, s *Store, req pathlock.Acquisition) {
+	t.Helper()
+	if err := s.Release(context.WithoutCancel(t.Context()), req.Tree, req.Owner, req.Grant); err != nil {
+		t.Fatalf("release: %v", err)
+	}
+}
+
+// waiting is a request that waits.
+type waiting struct {
+	t      testing.TB
+	req    pathlock.Acquisition
+	cancel context.CancelFunc
+	over   chan struct{}
+	grant  pathlock.Grant
+	err    error
+}
+
+// queue requires that a request begins to wait.
+func queue(t testing.TB, s *Store, req pathlock.Acquisition) *waiting {
+	t.Helper()
+	if req.Wait == 0 {
+		req.Wait = long
+	}
+	begun := make(chan struct{})
+	req.Waiting = func() { close(begun) }
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	w := &waiting{t: t, req: req, cancel: cancel, over: make(chan struct{})}
+	go func() {
+		defer close(w.over)
+		w.grant, w.err = s.Acquire(ctx, req)
+	}()
+	t.Cleanup(func() { cancel(); <-w.over })
+	select {
+	case <-begun:
+	case <-w.over:
+		t.Fatalf("acquire %v: fence %d, error %v; want it to wait", req.Claims, w.grant.Fence, w.err)
+	case <-time.After(patience):
+		t.Fatalf("acquire %v: neither queued nor refused", req.Claims)
+	}
+	return w
+}
+
+// end returns how the wait ended.
+func (w *waiting) end() (pathlock.Grant, error) {
+	w.t.Helper()
+	select {
+	case <-w.over:
+	case <-time.After(patience):
+		w.t.Fatalf("%v: still waits", w.req.Claims)
+	}
+	return w.grant, w.err
+}
+
+// granted requires that the wait ends with a grant.
+func (w *waiting) granted() pathlock.Grant {
+	w.t.Helper()
+	grant, err := w.end()
+	if err != nil {
+		w.t.Fatalf("%v: %v, want a grant", w.req.Claims, err)
+	}
+	return grant
+}
+
+// pass returns when d has passed on the server's clock: it waits for a lease of that length, in a tree of its own.
+func pass(t testing.TB, s *Store, d time.Duration) {
+	t.Helper()
+	sand := ask(newTree(t), x("/glass"))
+	sand.Lease = d
+	take(t, s, sand)
+	next := ask(sand.Tree, x("/glass"))
+	next.Wait = long
+	take(t, s, next)
+	release(t, s, next)
+}
+
+// keysOf returns the names of the keys that a tree has in Redis.
+func keysOf(t testing.TB, s *Store, tree pathlock.Tree) []string {
+	t.Helper()
+	var there []string
+	for _, key := range s.keys.of(tree) {
+		n, err := s.client.Exists(context.WithoutCancel(t.Context()), key).Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n > 0 {
+			there = append(there, key)
+		}
+	}
+	return there
+}
+
+func path(s string) pathlock.Path { return pathlock.MustParsePath(s) }
+
+func is(s string) pathlock.Claim { return pathlock.IS(path(s)) }
+func ix(s string) pathlock.Claim { return pathlock.IX(path(s)) }
+func x(s string) pathlock.Claim  { return pathlock.X(path(s)) }

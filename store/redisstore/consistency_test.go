@@ -1,0 +1,182 @@
+package redisstore
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// tableImage reads all keys of a tree at one instant.
+var tableImage = redis.NewScript(`
+local ttls = {}
+for i = 1, 3 do ttls[i] = redis.call('PTTL', KEYS[i]) end
+local time = redis.call('TIME')
+return {
+  redis.call('HGETALL', KEYS[1]), redis.call('ZRANGE', KEYS[2], '0', '-1', 'WITHSCORES'),
+  redis.call('ZRANGE', KEYS[3], '0', '-1'), redis.call('GET', KEYS[5]) or '', ttls,
+  string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)),
+}`)
+
+// requireConsistent fails the test unless everything that Redis has about a tree follows from the grants and the queued
+// requests in it. It is written from the description of the layout, not from the scripts.
+func requireConsistent(t testing.TB, s *Store, tree pathlock.Tree) {
+	t.Helper()
+	for _, fault := range inconsistencies(context.WithoutCancel(t.Context()), t, s, tree) {
+		t.Errorf("inconsistent: %s", fault)
+	}
+}
+
+func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.Tree) (faults []string) {
+	t.Helper()
+	answer, err := tableImage.Run(ctx, s.client, s.keys.of(tree)).Slice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	complain := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	pairs, _ := parseStrings(answer[0])
+	fields := map[string]string{}
+	for p := range slices.Chunk(pairs, 2) {
+		fields[p[0]] = p[1]
+	}
+	scored, _ := parseStrings(answer[1])
+	deadlines := map[string]string{}
+	for p := range slices.Chunk(scored, 2) {
+		deadlines[p[0]] = p[1]
+	}
+	queued := map[string]bool{}
+	for _, member := range answer[2].([]any) {
+		queued[member.(string)] = true
+	}
+	gate := answer[3].(string)
+
+	// What the records say.
+	nodes := map[string]map[pathlock.Mode]int{} // node -> mode -> owners
+	hasGate := ""
+	holds := map[string]bool{}
+	wantDeadlines, wantQueue, wantTickets := map[string]bool{}, map[string]bool{}, map[string][]string{}
+	for field, value := range fields {
+		if field[0] != 'o' {
+			continue
+		}
+		owner := field[1:]
+		holds[owner] = true
+		wantDeadlines[field] = true
+		record, err := decodeRecord(value)
+		if err != nil || len(record) == 0 || len(record)%6 != 0 {
+			complain("owner %s: record of %d fields, error %v", owner, len(record), err)
+			continue
+		}
+		modes := map[string]pathlock.Mode{}
+		for g := range slices.Chunk(record, 6) {
+			for claim := range slices.Chunk([]byte(g[3]), len(gateNode)+1) {
+				name := string(claim[:len(gateNode)])
+				modes[name] = pathlock.Supremum(modes[name], pathlock.Mode(claim[len(gateNode)]-'0'))
+			}
+		}
+		for name, mode := range modes {
+			if nodes[name] == nil {
+				nodes[name] = map[pathlock.Mode]int{}
+			}
+			nodes[name][mode]++
+		}
+		if modes[gateNode] == pathlock.ModeX {
+			hasGate = owner
+		}
+	}
+	for field, value := range fields {
+		if field[0] != 'w' {
+			continue
+		}
+		record, err := decodeRecord(value)
+		if err != nil || len(record) != 10 {
+			complain("waiter %s: record of %d fields, error %v", field, len(record), err)
+			continue
+		}
+		owner, ticket := record[0], field[1:]
+		wantDeadlines[field] = true
+		wantTickets[owner] = append(wantTickets[owner], ticket)
+		for claim := range slices.Chunk([]byte(record[7]), len(gateNode)+1) {
+			wantQueue[string(claim)+ticket] = true
+		}
+		if holds[owner] || strings.HasPrefix(gate, gateToken(pathlock.Owner(owner))) {
+			wantQueue["c"+ticket] = true
+		}
+	}
+
+	// What follows from them.
+	for name, modes := range nodes {
+		for a, n := range modes {
+			for b := range modes {
+				if !pathlock.Compatible(a, b) && (a != b || n > 1) {
+					complain("node %q is held in %v", name, modes)
+				}
+			}
+		}
+		if want, got := nodeValue(modes), fields[name]; got != want {
+			complain("node %q is %q, want %q for %v", name, got, want, modes)
+		}
+	}
+	for field := range fields {
+		known := nodes[field] != nil || strings.ContainsAny(field[:1], "ow") || slices.Contains([]string{"k", "p", "x"}, field)
+		if !known && (field[0] != 'r' || wantTickets[field[1:]] == nil) {
+			complain("stray field %q", field)
+		}
+	}
+	for owner, tickets := range wantTickets {
+		got := slices.Collect(chunks(fields["r"+owner], 16))
+		slices.Sort(got)
+		slices.Sort(tickets)
+		if !slices.Equal(got, tickets) {
+			complain("owner %s has tickets %v, want %v", owner, got, tickets)
+		}
+	}
+	if !maps.Equal(queued, wantQueue) {
+		complain("the queue is %v, want %v", slices.Sorted(maps.Keys(queued)), slices.Sorted(maps.Keys(wantQueue)))
+	}
+	if got, want := slices.Sorted(maps.Keys(deadlines)), slices.Sorted(maps.Keys(wantDeadlines)); !slices.Equal(got, want) {
+		complain("deadlines are of %v, want of %v", got, want)
+	}
+	now, _ := strconv.ParseInt(answer[5].(string), 10, 64)
+	if score, _ := strconv.ParseInt(deadlines["o"+hasGate], 10, 64); hasGate != "" && score > now && !strings.HasPrefix(gate, gateToken(pathlock.Owner(hasGate))) {
+		complain("owner %s has the gate, its key is %q", hasGate, gate)
+	}
+	for i, ttl := range answer[4].([]any) {
+		if ttl.(int64) == -1 {
+			complain("key %s lives for ever", s.keys.of(tree)[i])
+		}
+	}
+	if len(deadlines) == 0 && (len(fields) > 0 || len(queued) > 0) {
+		complain("left behind: %v %v", fields, queued)
+	}
+	return faults
+}
+
+// nodeValue is a node's field for the number of owners that have it in each mode.
+func nodeValue(modes map[pathlock.Mode]int) string {
+	value := 8 * (1 << 24) * modes[pathlock.ModeIS]
+	for mode, n := range modes {
+		if mode != pathlock.ModeIS {
+			value += int(mode) + 8*n
+		}
+	}
+	return strconv.Itoa(value)
+}
+
+// chunks yields the parts of s of n bytes each.
+func chunks(s string, n int) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for ; len(s) >= n; s = s[n:] {
+			if !yield(s[:n]) {
+				return
+			}
+		}
+	}
+}
