@@ -29,7 +29,7 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("listen: %w", err), i.Close())
 	}
-	_, _ = fmt.Fprintf(streams.out, "%s%s\n", ListeningPrefix, listener.Addr())
+	_, _ = fmt.Fprintf(streams.out, "%s%s\n", server.Listening, listener.Addr())
 	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store.Where, onOff(c.Assert))
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
@@ -40,9 +40,6 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	}
 	return errors.Join(err, i.Close())
 }
-
-// ListeningPrefix is what precedes the address in the first line that serve writes.
-const ListeningPrefix = "test-plan backend on http://"
 
 func onOff(on bool) string {
 	if on {

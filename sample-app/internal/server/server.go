@@ -20,6 +20,9 @@ const (
 	idleTimeout       = 2 * time.Minute
 )
 
+// Listening is what precedes the address in the first line that an instance writes.
+const Listening = "test-plan backend on http://"
+
 // DrainTimeout is how long running requests get to finish.
 const DrainTimeout = 30 * time.Second
 

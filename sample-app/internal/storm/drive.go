@@ -1,0 +1,54 @@
+package storm
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// requestTimeout is how long a client waits for an answer: longer than any
+// answer may take, so that one which never comes is a failure.
+const requestTimeout = time.Minute
+
+// strays is how many of a hundred things that a client does are random; the others are scenes.
+const strays = 40
+
+// drive has all clients change one plan for the time of the storm, and returns
+// what they were answered. What they have begun when the time is up, they finish.
+func drive(ctx context.Context, config Config, addrs []string) (*tally, error) {
+	transport := &http.Transport{MaxIdleConnsPerHost: 2 * config.Clients * config.Instances}
+	defer transport.CloseIdleConnections()
+	via := &http.Client{Transport: transport, Timeout: requestTimeout}
+	var plan model.Plan
+	var status int
+	create := request{http.MethodPost, "/api/projects/storm/plans", in{"name": "storm"}}
+	if err := call(ctx, via, addrs[0], create, &status, &plan); err != nil || plan.ID == 0 {
+		return nil, fmt.Errorf("create the plan: status %d: %w", status, err)
+	}
+	world := &world{suites: []int64{plan.RootID}}
+	result := &tally{}
+	end := time.Now().Add(config.Duration)
+	var wg sync.WaitGroup
+	for n := range config.Instances * config.Clients {
+		c := &client{
+			http: via, addrs: addrs, plan: plan, world: world, tally: result, name: fmt.Sprintf("c%d", n),
+			rand: rand.New(rand.NewPCG(config.Seed, uint64(n))),
+		}
+		wg.Go(func() {
+			for ctx.Err() == nil && time.Now().Before(end) {
+				if c.rand.IntN(100) < strays {
+					c.stray(ctx)
+				} else {
+					c.play(ctx, scenes[c.rand.IntN(len(scenes))])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return result, context.Cause(ctx)
+}

@@ -1,0 +1,167 @@
+package storm
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/server"
+)
+
+// memoryLocks are locks that only one process sees.
+const memoryLocks = "memory://"
+
+// cluster is a number of running instances.
+type cluster []running
+
+// running is one instance.
+type running struct {
+	addr string
+	stop func() error
+}
+
+// start starts the instances of a row.
+func start(ctx context.Context, config Config, p protection, db string) (cluster, error) {
+	locks := config.Locks
+	if !p.locks {
+		locks = "off://"
+	}
+	begin := startChild
+	if config.Locks == memoryLocks {
+		store, err := lockstore.Open(ctx, locks)
+		if err != nil {
+			return nil, err
+		}
+		begin = func(ctx context.Context, c Config, ic instance.Config) (running, error) {
+			return startHere(ctx, ic, store)
+		}
+	}
+	var c cluster
+	for range config.Instances {
+		one, err := begin(ctx, config, instance.Config{DB: db, Locks: locks, Assert: p.assert, Think: config.Think, Log: config.Log})
+		if err != nil {
+			return nil, errors.Join(err, c.stop())
+		}
+		c = append(c, one)
+	}
+	return c, nil
+}
+
+// addrs returns where the instances listen.
+func (c cluster) addrs() []string {
+	addrs := make([]string, len(c))
+	for i := range c {
+		addrs[i] = c[i].addr
+	}
+	return addrs
+}
+
+// stop stops all instances and waits for their ends.
+func (c cluster) stop() error {
+	errs := make([]error, len(c))
+	var wg sync.WaitGroup
+	for i := range c {
+		wg.Go(func() { errs[i] = c[i].stop() })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// startHere starts an instance in this process, on a lock store that all of them share.
+func startHere(ctx context.Context, config instance.Config, store *lockstore.Store) (running, error) {
+	i, err := instance.On(ctx, config, store)
+	if err != nil {
+		return running{}, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return running{}, errors.Join(err, i.Close())
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, listener, i.Handler, config.Log) }()
+	return running{addr: listener.Addr().String(), stop: func() error {
+		cancel()
+		return errors.Join(<-ended, i.Close())
+	}}, nil
+}
+
+// stopTimeout is how long a child gets to drain before it is killed.
+const stopTimeout = server.DrainTimeout + 5*time.Second
+
+// startChild starts an instance as a process of its own.
+func startChild(ctx context.Context, config Config, ic instance.Config) (running, error) {
+	// It is stopped by stop, not by ctx: it has to drain.
+	cmd := config.Serve(context.WithoutCancel(ctx), "serve", "--addr", "127.0.0.1:0", "--db", ic.DB, "--locks", ic.Locks,
+		fmt.Sprintf("--assert=%t", ic.Assert), "--think", ic.Think.String())
+	var errs lastWords
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return running{}, fmt.Errorf("start an instance: %w", err)
+	}
+	if err := cmd.Start(); err != nil {
+		return running{}, fmt.Errorf("start an instance: %w", err)
+	}
+	lines := bufio.NewReader(out)
+	first, _ := lines.ReadString('\n')
+	addr, ok := strings.CutPrefix(strings.TrimSpace(first), server.Listening)
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_, _ = io.Copy(io.Discard, lines)
+	}()
+	stop := func() error { return stopChild(cmd, drained, &errs) }
+	if !ok {
+		return running{}, errors.Join(errors.New("an instance did not say where it listens"), stop())
+	}
+	return running{addr: addr, stop: stop}, nil
+}
+
+// stopChild has a child drain, waits for its end, and returns what it died of.
+func stopChild(cmd *exec.Cmd, drained <-chan struct{}, errs *lastWords) error {
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		_ = cmd.Process.Kill() // a system without SIGTERM
+	}
+	kill := time.AfterFunc(stopTimeout, func() { _ = cmd.Process.Kill() })
+	defer kill.Stop()
+	<-drained
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("instance %d: %w: %s", cmd.Process.Pid, err, errs)
+	}
+	return nil
+}
+
+// lastWords keeps the end of what a process writes.
+type lastWords struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// Write implements [io.Writer].
+func (w *lastWords) Write(p []byte) (int, error) {
+	const most = 2000
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, p...)
+	w.text = w.text[max(0, len(w.text)-most):]
+	return len(p), nil
+}
+
+// String returns it.
+func (w *lastWords) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.TrimSpace(string(w.text))
+}

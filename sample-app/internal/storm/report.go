@@ -1,0 +1,128 @@
+package storm
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/fsck"
+)
+
+// row is what one kind of protection led to.
+type row struct {
+	protection
+	*tally
+	rows int
+	// corrupted are the rows whose path, parent or root is wrong; those of them that are orphans, or in a
+	// cycle, are counted once more.
+	corrupted, orphans, cycles, duplicates int
+	examples                               []fsck.Problem
+}
+
+// shownProblems is how many of the problems found the report quotes.
+const shownProblems = 6
+
+func newRow(p protection, t *tally, rows int, problems []fsck.Problem) row {
+	r := row{protection: p, tally: t, rows: rows}
+	quoted := map[string]int{}
+	corrupted := map[int64]bool{}
+	for _, problem := range problems {
+		switch problem.Problem {
+		case fsck.Duplicate:
+			r.duplicates++
+		case fsck.Orphan:
+			r.orphans++
+			corrupted[problem.ID] = true
+		case fsck.Cycle:
+			r.cycles++
+			corrupted[problem.ID] = true
+		default:
+			corrupted[problem.ID] = true
+		}
+		if quoted[problem.Problem]++; quoted[problem.Problem] <= 2 && len(r.examples) < shownProblems {
+			r.examples = append(r.examples, problem)
+		}
+	}
+	r.corrupted = len(corrupted)
+	return r
+}
+
+// holds reports whether the row is as it has to be with its protection.
+func (r row) holds() bool {
+	return r.isNone() || r.corrupted == 0 && r.duplicates == 0 && r.failed == 0 && r.rejected == 0 && r.done > 0
+}
+
+// report collects the rows and writes them down.
+type report struct {
+	config Config
+	rows   []row
+}
+
+func newReport(config Config) *report { return &report{config: config} }
+
+// begin says what is about to happen.
+func (r *report) begin() {
+	c := r.config
+	where := "processes of their own"
+	if c.Locks == memoryLocks {
+		where = "in this process"
+	}
+	_, _ = fmt.Fprintf(c.Out, "storm: %d instances (%s) with %d clients each, %s for each row, seed %d\n",
+		c.Instances, where, c.Clients, c.Duration, c.Seed)
+}
+
+// add takes a row.
+func (r *report) add(row row) {
+	r.rows = append(r.rows, row)
+	_, _ = fmt.Fprintf(r.config.Out, "  %s: done\n", row.what)
+}
+
+// end writes the table and what it means.
+func (r *report) end() error {
+	out := r.config.Out
+	_, _ = fmt.Fprintln(out)
+	table(out, r.rows)
+	var broken []string
+	for _, row := range r.rows {
+		quote(out, row)
+		if !row.holds() {
+			broken = append(broken, row.what)
+		}
+	}
+	_, _ = fmt.Fprintf(out, "\nAn unprotected handler reads a path, takes up to %s as handlers do, and writes; its table has no unique\n"+
+		"index over siblings. A conflict is a 409 or 423 answer. Everything else that was answered neither with success nor with 404\n"+
+		"is a failure. The rows were read back and compared by plain SQL.\n", r.config.Think)
+	if len(broken) > 0 {
+		return fmt.Errorf("%w: %s", ErrBroken, strings.Join(broken, ", "))
+	}
+	return nil
+}
+
+// table writes one line for each row.
+func table(out io.Writer, rows []row) {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	_, _ = fmt.Fprintln(w, "\toperations\tconflicts\tfailures\tp50\tp99\tsuites\tcorrupted paths\tof these orphans\tin cycles\tduplicate siblings\t")
+	for _, r := range rows {
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", r.what, r.done, r.conflicts, r.failed+r.rejected,
+			millis(r.quantile(0.50)), millis(r.quantile(0.99)), r.rows, r.corrupted, r.orphans, r.cycles, r.duplicates)
+	}
+	_ = w.Flush()
+}
+
+// quote writes some of what was found.
+func quote(out io.Writer, r row) {
+	if len(r.examples)+len(r.failures) == 0 {
+		return
+	}
+	_, _ = fmt.Fprintf(out, "\n%s, for example:\n", r.what)
+	for _, p := range r.examples {
+		_, _ = fmt.Fprintf(out, "  %s: suite %d at %q: %s\n", p.Problem, p.ID, p.Path, p.Detail)
+	}
+	for _, failure := range r.failures {
+		_, _ = fmt.Fprintf(out, "  failure: %s\n", failure)
+	}
+}
+
+func millis(d time.Duration) string { return fmt.Sprintf("%.1fms", float64(d.Microseconds())/1000) }

@@ -1,0 +1,102 @@
+package storm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os/exec"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
+)
+
+// Config says how a storm is to be. All fields are required but those that say otherwise.
+type Config struct {
+	// DB and Locks are what the instances share. Each row runs on a database of its own,
+	// made beside the one that DB names; "sqlite://" is a temporary file. With
+	// memory:// locks all instances run in this process; otherwise each is a process of its own.
+	DB, Locks string
+	Instances int
+	// Clients is how many clients each instance has.
+	Clients int
+	// Duration is that of each of the three rows.
+	Duration time.Duration
+	// Think is how long at most an unprotected handler takes between reading and writing.
+	Think time.Duration
+	// Seed makes the clients' choices repeatable, though not the order in which they meet.
+	Seed uint64
+	// Serve returns the command that runs an instance with further arguments.
+	Serve func(ctx context.Context, args ...string) *exec.Cmd
+	// Out gets the report.
+	Out io.Writer
+	Log *slog.Logger
+}
+
+// protection is what a row of the report runs with.
+type protection struct {
+	what   string
+	locks  bool
+	assert bool
+}
+
+var protections = []protection{
+	{"locks and assertion off", false, false},
+	{"assertion alone", false, true},
+	{"locks and assertion", true, true},
+}
+
+// isNone reports whether nothing protects the tree.
+func (p protection) isNone() bool { return !p.locks && !p.assert }
+
+// ErrBroken: a protected tree was corrupted, or a request was answered with a 5xx.
+var ErrBroken = errors.New("storm: the protection did not hold")
+
+// Run makes the storm and writes the report. The error matches [ErrBroken] if a protected run failed.
+func Run(ctx context.Context, config Config) error {
+	report := newReport(config)
+	report.begin()
+	for _, p := range protections {
+		row, err := run(ctx, config, p)
+		if err != nil {
+			return fmt.Errorf("storm: %s: %w", p.what, err)
+		}
+		report.add(row)
+	}
+	return report.end()
+}
+
+// run makes one row on a database of its own.
+func run(ctx context.Context, config Config, p protection) (row row, err error) {
+	url, remove, err := database.Scratch(ctx, config.DB)
+	if err != nil {
+		return row, err
+	}
+	defer func() { err = errors.Join(err, remove(context.WithoutCancel(ctx))) }()
+	db, err := database.Open(url, database.Options{})
+	if err != nil {
+		return row, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := schema.Migrate(ctx, db); err != nil {
+		return row, err
+	}
+	if p.isNone() {
+		// The unique index is a protection too: the one against namesakes.
+		if err := schema.DropSiblingIndex(ctx, db); err != nil {
+			return row, err
+		}
+	}
+	instances, err := start(ctx, config, p, url)
+	if err != nil {
+		return row, err
+	}
+	result, err := drive(ctx, config, instances.addrs())
+	if err = errors.Join(err, instances.stop()); err != nil {
+		return row, err
+	}
+	problems, rows, err := verify(ctx, db)
+	return newRow(p, result, rows, problems), err
+}
