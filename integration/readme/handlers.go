@@ -1,0 +1,71 @@
+package readme
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/middleware"
+)
+
+// The handlers that the READMEs do not show.
+
+type placement struct {
+	ParentID int64 `json:"parent_id" binding:"required"`
+	Name     string
+}
+
+func create(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var body placement
+		if err := c.ShouldBindJSON(&body); err != nil {
+			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", err.Error()))
+			return
+		}
+		suite := Suite{ParentID: &body.ParentID, Name: body.Name}
+		answer(c, locks, &suite, db.WithContext(c.Request.Context()).Create(&suite).Error)
+	}
+}
+
+func move(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var body placement
+		if err := c.ShouldBindJSON(&body); err != nil {
+			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", err.Error()))
+			return
+		}
+		var suite Suite
+		err := gormplugin.Transaction(c.Request.Context(), db, func(tx *gorm.DB) error {
+			if err := tx.Take(&suite, c.Param("id")).Error; err != nil {
+				return err
+			}
+			return tx.Model(&suite).Update("parent_id", body.ParentID).Error
+		})
+		answer(c, locks, &suite, err)
+	}
+}
+
+func remove(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		answer(c, locks, nil, db.WithContext(c.Request.Context()).Delete(&Suite{}, c.Param("id")).Error)
+	}
+}
+
+func removeCase(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		answer(c, locks, nil, db.WithContext(c.Request.Context()).Delete(&Case{}, c.Param("id")).Error)
+	}
+}
+
+func answer(c *gin.Context, locks *middleware.Locks, suite *Suite, err error) {
+	switch {
+	case err != nil:
+		locks.Fail(c, err)
+	case suite == nil:
+		c.Status(http.StatusNoContent)
+	default:
+		c.JSON(http.StatusOK, suite)
+	}
+}

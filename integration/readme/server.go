@@ -1,0 +1,68 @@
+package readme
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+	"github.com/redis/go-redis/v9"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+func server(db *gorm.DB, client redis.UniversalClient) (http.Handler, error) {
+	locker := pathlock.New(redisstore.New(client))
+	plugin := gormplugin.New(locker,
+		gormplugin.Model(&Suite{}, gormplugin.Namespace("testplan")),
+		gormplugin.Leaf(&Case{}, &Suite{}),
+	)
+	if err := db.Use(plugin); err != nil {
+		return nil, err
+	}
+	return routes(db, locker, plugin), nil
+}
+
+func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gin.Engine {
+	locks := middleware.New(locker, plugin.Resolver(&Suite{}), middleware.Config{
+		Resolvers: map[string]pathlock.Resolver{"case": plugin.Resolver(&Case{})},
+	})
+	id, parent, name := lockspec.Param("id"), lockspec.JSON("parent_id"), lockspec.JSON("name")
+
+	r := gin.New()
+	r.POST("/suites", locks.Lock(lockspec.Insert(parent, name)), create(db, locks))
+	r.PATCH("/suites/:id", locks.Lock(lockspec.Rename(id, name)), rename(db, locks))
+	r.POST("/suites/:id/move", locks.Lock(lockspec.Move(id, parent)), move(db, locks))
+	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(id)), remove(db, locks))
+	r.DELETE("/cases/:id", locks.Lock(lockspec.Delete(id.Kind("case"))), removeCase(db, locks))
+	return r
+}
+
+func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		var body struct{ Name string }
+		if err := c.ShouldBindJSON(&body); err != nil {
+			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", err.Error()))
+			return
+		}
+		// The context carries the locks. The plugin finds them there, asserts under row
+		// locks that the path is still the one they were taken for, and rewrites
+		// the descendants' paths in one statement.
+		ctx := c.Request.Context()
+		var suite Suite
+		err := gormplugin.Transaction(ctx, db, func(tx *gorm.DB) error {
+			if err := tx.Take(&suite, c.Param("id")).Error; err != nil {
+				return err
+			}
+			return tx.Model(&suite).Update("name", body.Name).Error
+		})
+		if err != nil {
+			locks.Fail(c, err)
+			return
+		}
+		c.JSON(http.StatusOK, suite)
+	}
+}
