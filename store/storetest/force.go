@@ -58,6 +58,7 @@ func force() topic {
 			a := f.actor("holder")
 			a.takes(x("/a"))
 			a.forced()
+			f.requireEmpty(f.tree)
 			a.takes(x("/a"))
 			f.actor("other").isRefused(x("/a"))
 		}},

@@ -79,7 +79,7 @@ func hostile() topic {
 				if a.renew(long) {
 					f.Errorf("%q: the lease is lost", text)
 				}
-				if got := f.snapshot(f.tree).Holders[0].Owner; got != a.owner {
+				if got := f.onlyHolder().Owner; got != a.owner {
 					f.Errorf("the owner %q came back as %q", a.owner, got)
 				}
 				h.release()

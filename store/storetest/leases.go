@@ -41,7 +41,7 @@ func leases() topic {
 			f.pass(short)
 			holder.release()
 			p.isGranted()
-			h := f.snapshot(f.tree).Holders[0]
+			h := f.onlyHolder()
 			if lease := h.Until.Sub(h.Since); lease < 2*time.Second-5*time.Millisecond {
 				f.Errorf("the lease lasts %v from the grant, want 2s", lease)
 			}
@@ -58,11 +58,11 @@ func leases() topic {
 		{"a renewal never shortens", func(f *fixture) {
 			a := f.actor("holder")
 			a.takes(x("/a"))
-			before := f.snapshot(f.tree).Holders[0].Until
+			before := f.onlyHolder().Until
 			if a.renew(time.Millisecond) {
 				f.Fatal("the lease is lost")
 			}
-			if after := f.snapshot(f.tree).Holders[0].Until; after.Before(before) {
+			if after := f.onlyHolder().Until; after.Before(before) {
 				f.Errorf("the lease ended at %v, and after a shorter renewal at %v", before, after)
 			}
 			f.actor("other").isRefused(x("/a"))
@@ -70,9 +70,9 @@ func leases() topic {
 		{"a renewal lasts from now", func(f *fixture) {
 			a := f.actor("holder")
 			a.takes(x("/a"))
-			before := f.snapshot(f.tree).Holders[0].Until
+			before := f.onlyHolder().Until
 			a.renew(2 * long)
-			if gained := f.snapshot(f.tree).Holders[0].Until.Sub(before); gained < long-5*time.Millisecond || gained > long+patience {
+			if gained := f.onlyHolder().Until.Sub(before); gained < long-5*time.Millisecond || gained > long+patience {
 				f.Errorf("a renewal for %v moved the end by %v", 2*long, gained)
 			}
 		}},

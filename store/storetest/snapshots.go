@@ -77,7 +77,7 @@ func snapshots() topic {
 			a := f.actor("holder")
 			a.leases(long, x("/a"))
 			a.leases(2*long, x("/b"))
-			holders := f.snapshot(f.tree).Holders
+			holders := f.holders(2)
 			if !holders[0].Until.Equal(holders[1].Until) {
 				f.Errorf("the grants end at %v and %v", holders[0].Until, holders[1].Until)
 			}
@@ -89,7 +89,7 @@ func snapshots() topic {
 			for _, note := range []string{"", "rename", `{"quoted": "\u0000"}`, "line\nbreak", "zażółć 套件 😀", "a:b|c,d;e", "{}}{"} {
 				a := f.actor(note)
 				h := a.takes(x("/a"))
-				if got := f.snapshot(f.tree).Holders[0].Note; got != note {
+				if got := f.onlyHolder().Note; got != note {
 					f.Errorf("the note %q came back as %q", note, got)
 				}
 				h.release()
@@ -136,6 +136,22 @@ func snapshots() topic {
 			}
 		}},
 	}}
+}
+
+// holders requires that there are n grants in the test's tree, and returns them.
+func (f *fixture) holders(n int) []pathlock.Hold {
+	f.Helper()
+	holders := f.snapshot(f.tree).Holders
+	if len(holders) != n {
+		f.Fatalf("holders %v, want %d", holders, n)
+	}
+	return holders
+}
+
+// onlyHolder requires that there is one grant in the test's tree, and returns it.
+func (f *fixture) onlyHolder() pathlock.Hold {
+	f.Helper()
+	return f.holders(1)[0]
 }
 
 // requireHold checks what an entry of a snapshot says of an actor's claims.

@@ -19,8 +19,11 @@ func givingUp() topic {
 			if queued.Load() {
 				f.Error("Waiting was called")
 			}
-			if c.Err != nil {
-				f.Errorf("the conflict wraps %v, want nothing", c.Err)
+			if c.Waited >= long {
+				f.Errorf("Waited is %v for a request that does not wait", c.Waited)
+			}
+			if errors.Is(c.Err, context.DeadlineExceeded) || errors.Is(c.Err, context.Canceled) {
+				f.Errorf("the conflict wraps %v, though no context ended", c.Err)
 			}
 			f.noWaiters()
 		}},
@@ -92,7 +95,7 @@ func givingUp() topic {
 			holder := f.actor("rename of /dir")
 			req := holder.ask(x("/dir"))
 			holder.take(req)
-			held := f.snapshot(f.tree).Holders[0]
+			held := f.onlyHolder()
 			c := f.actor("insert").isRefused(x("/dir/new"))
 			if c.Path.String() != "/dir" || c.Mode.String() != "IX" || c.Gate {
 				f.Errorf("the conflict is on %v %v (gate: %v), want IX /dir", c.Mode, c.Path, c.Gate)

@@ -1,0 +1,285 @@
+package storetest_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/offstore"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+// liars break one promise each. The suite has to catch every one of them, by the
+// test that is named.
+var liars = map[string]struct {
+	store  func() pathlock.Store
+	caught string // the test that fails
+}{
+	"grants everything": {
+		func() pathlock.Store { return offstore.New() },
+		"compatibility/all 25 pairs of modes on one node",
+	},
+	"takes every claim for exclusive": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				for i := range req.Claims {
+					req.Claims[i].Mode = pathlock.ModeX
+				}
+				return l.Store.Acquire(ctx, req)
+			}
+		}),
+		"compatibility/claims on different subtrees never conflict",
+	},
+	"keeps a part of a refused set": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				g, err := l.Store.Acquire(ctx, req)
+				if err != nil && len(req.Claims) > 2 {
+					part := req
+					part.Wait, part.Claims = 0, req.Claims[:2]
+					_, _ = l.Store.Acquire(context.WithoutCancel(ctx), part)
+				}
+				return g, err
+			}
+		}),
+		"all or nothing/a refused set leaves nothing",
+	},
+	"releases all grants of an owner with the first": {
+		newLiar(func(l *liar) {
+			l.release = func(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, _ pathlock.GrantID) error {
+				return l.ForceRelease(ctx, tree, owner)
+			}
+		}),
+		"re-entry/two grants of one claim: the last release counts",
+	},
+	"takes every release for good": {
+		newLiar(func(l *liar) {
+			l.release = func(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+				if err := l.Store.Release(ctx, tree, owner, id); !errors.Is(err, pathlock.ErrNotHeld) {
+					return err
+				}
+				return nil
+			}
+		}),
+		"release/scenario 10: a double release is an error and changes nothing",
+	},
+	"has forgotten the lost": {
+		newLiar(func(l *liar) {
+			l.renew = func(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+				_, err := l.Store.Renew(ctx, tree, leases)
+				return nil, err
+			}
+		}),
+		"leases/a renewal reports those who hold nothing, and only those",
+	},
+	"renews nothing": {
+		newLiar(func(l *liar) {
+			l.renew = func(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, nil }
+		}),
+		"leases/a renewed lease outlives its first end",
+	},
+	"counts a repeated request twice": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				g, err := l.Store.Acquire(ctx, req)
+				if err == nil {
+					req.Grant += pathlock.GrantID(rand.Text())
+					_, err = l.Store.Acquire(ctx, req)
+				}
+				return g, err
+			}
+		}),
+		"repetition/a repeated request is held once: one release lets go",
+	},
+	"stays in the queue when cancelled": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				type answer struct {
+					grant pathlock.Grant
+					err   error
+				}
+				answers := make(chan answer, 1)
+				go func() {
+					g, err := l.Store.Acquire(context.WithoutCancel(ctx), req)
+					answers <- answer{g, err}
+				}()
+				select {
+				case a := <-answers:
+					return a.grant, a.err
+				case <-ctx.Done():
+					return pathlock.Grant{}, ctx.Err()
+				}
+			}
+		}),
+		"giving up/a cancelled wait leaves the queue",
+	},
+	"calls a deadlock a conflict": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				g, err := l.Store.Acquire(ctx, req)
+				if errors.Is(err, pathlock.ErrDeadlock) {
+					err = &pathlock.ConflictError{Tree: req.Tree}
+				}
+				return g, err
+			}
+		}),
+		"deadlock/two owners who hold a node each and ask for the other's",
+	},
+	"has no gate": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				if req.Gate {
+					req.Gate = false
+					req.Claims = append(req.Claims, pathlock.IS(pathlock.MustParsePath("/gate")))
+				}
+				return l.Store.Acquire(ctx, req)
+			}
+		}),
+		"gate/a gate keeps out every other owner's claim, intentions included",
+	},
+	"forces nobody out": {
+		newLiar(func(l *liar) {
+			l.force = func(context.Context, pathlock.Tree, pathlock.Owner) error { return nil }
+		}),
+		"force release/an owner that was forced out takes part anew",
+	},
+	"has one fence": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				_, err := l.Store.Acquire(ctx, req)
+				return pathlock.Grant{Fence: 1}, err
+			}
+		}),
+		"fences/they grow strictly with every grant in a tree",
+	},
+	"does not tell namespace and id apart": {
+		newLiar(func(l *liar) {
+			l.tree = func(tree pathlock.Tree) pathlock.Tree {
+				if joined, err := pathlock.NewTree("all", tree.Namespace()+":"+tree.ID()); err == nil {
+					return joined
+				}
+				return tree
+			}
+		}),
+		"hostile text/namespace and id don't run into each other",
+	},
+	"shows no waiters": {
+		newLiar(func(l *liar) {
+			l.snapshot = func(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+				s, err := l.Store.Snapshot(ctx, tree)
+				s.Waiters = nil
+				return s, err
+			}
+		}),
+		"snapshot/it has one entry per waiter, in order of arrival",
+	},
+	"lets readers in beside writers, at times": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				for i, c := range req.Claims {
+					if c.Mode == pathlock.ModeS {
+						req.Claims[i].Path = pathlock.MustParsePath("/elsewhere" + c.Path.Column())
+					}
+				}
+				return l.Store.Acquire(ctx, req)
+			}
+		}),
+		"workload/many owners count on shared nodes: no writer meets another, no reader meets a writer",
+	},
+}
+
+// liarVariable names the liar that TestLiar is to run the suite on.
+const liarVariable = "PATHLOCK_STORETEST_LIAR"
+
+// TestLiar is the suite on one liar; TestLiarsAreCaught runs it in processes of its own, since it fails.
+func TestLiar(t *testing.T) {
+	name := os.Getenv(liarVariable)
+	if name == "" {
+		t.Skip("run by TestLiarsAreCaught")
+	}
+	storetest.Run(t, func(*testing.T) pathlock.Store { return liars[name].store() })
+}
+
+func TestLiarsAreCaught(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, liar := range liars {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			topic, promise, _ := strings.Cut(underscored(liar.caught), "/")
+			pattern := fmt.Sprintf("^TestLiar$/^%s$/^%s$", regexp.QuoteMeta(topic), regexp.QuoteMeta(promise))
+			suite := exec.CommandContext(t.Context(), self, "-test.run="+pattern, "-test.v")
+			suite.Env = append(os.Environ(), liarVariable+"="+name)
+			out, err := suite.CombinedOutput()
+			var failed *exec.ExitError
+			if !errors.As(err, &failed) {
+				t.Fatalf("the suite ended with %v, want it to fail", err)
+			}
+			if want := "--- FAIL: TestLiar/" + underscored(liar.caught) + " "; !strings.Contains(string(out), want) {
+				t.Errorf("the output lacks %q:\n%s", want, out)
+			}
+		})
+	}
+}
+
+// underscored returns a test's name as the testing package writes it.
+func underscored(name string) string { return strings.ReplaceAll(name, " ", "_") }
+
+// liar is the in-process store with some methods replaced.
+type liar struct {
+	pathlock.Store
+	tree     func(pathlock.Tree) pathlock.Tree
+	acquire  func(context.Context, pathlock.Acquisition) (pathlock.Grant, error)
+	release  func(context.Context, pathlock.Tree, pathlock.Owner, pathlock.GrantID) error
+	renew    func(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error)
+	force    func(context.Context, pathlock.Tree, pathlock.Owner) error
+	snapshot func(context.Context, pathlock.Tree) (pathlock.Snapshot, error)
+}
+
+func newLiar(lie func(*liar)) func() pathlock.Store {
+	return func() pathlock.Store {
+		honest := memstore.New()
+		l := &liar{
+			Store:    honest,
+			tree:     func(t pathlock.Tree) pathlock.Tree { return t },
+			acquire:  honest.Acquire,
+			release:  honest.Release,
+			renew:    honest.Renew,
+			force:    honest.ForceRelease,
+			snapshot: honest.Snapshot,
+		}
+		lie(l)
+		return l
+	}
+}
+
+func (l *liar) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	req.Tree = l.tree(req.Tree)
+	return l.acquire(ctx, req)
+}
+
+func (l *liar) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	return l.release(ctx, l.tree(tree), owner, id)
+}
+
+func (l *liar) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+	return l.renew(ctx, l.tree(tree), leases)
+}
+
+func (l *liar) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+	return l.force(ctx, l.tree(tree), owner)
+}
+
+func (l *liar) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	return l.snapshot(ctx, l.tree(tree))
+}
