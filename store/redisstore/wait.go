@@ -17,6 +17,10 @@ const heartbeats = 3
 // asks again when the server said that somebody's lease may have ended by then, when
 // messages may have been missed, and often enough to keep its place.
 func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
+	if !s.begin() {
+		return pathlock.Grant{}, unavailable(r.what, errClosed)
+	}
+	defer s.commands.Done()
 	deadline := r.began.Add(r.Wait)
 	for queued, told := false, false; ; {
 		remaining := time.Until(deadline)
@@ -57,6 +61,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			return s.giveUp(ctx, r, w)
 		case <-s.closing:
 			timer.Stop()
+			s.undo(ctx, r)
 			return pathlock.Grant{}, unavailable(r.what, errClosed)
 		}
 	}

@@ -1,0 +1,205 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+func TestServerForgets(t *testing.T) {
+	for _, how := range []struct {
+		name   string
+		forget func(*server)
+	}{
+		{"FLUSHALL", func(s *server) { s.do("FLUSHALL") }},
+		{"a restart", func(s *server) { s.stop(); s.start() }},
+	} {
+		t.Run(how.name, func(t *testing.T) {
+			t.Parallel()
+			server := startServer(t)
+			store, tree := server.store(), newTree(t)
+			req := ask(tree, x("/a"))
+			before := take(t, store, req)
+			waiter := ask(tree, x("/a"))
+			waiter.Lease = 3 * short // it comes back after a third of that
+			w := queue(t, store, waiter)
+			how.forget(server)
+
+			if err := store.Release(t.Context(), tree, req.Owner, req.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
+				t.Errorf("release of what the server forgot: %v, want ErrNotHeld", err)
+			}
+			lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: req.Owner, For: long}})
+			if err != nil || len(lost) != 1 || lost[0] != req.Owner {
+				t.Errorf("renewal of what the server forgot: lost %v, error %v; want it lost", lost, err)
+			}
+			if after := w.granted(); after.Fence <= before.Fence {
+				t.Errorf("fence %d after %d, want it to grow", after.Fence, before.Fence)
+			}
+			if lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: waiter.Owner, For: long}}); err != nil || len(lost) > 0 {
+				t.Errorf("renewal of the next lock: lost %v, error %v", lost, err)
+			}
+			release(t, store, w.req)
+		})
+	}
+}
+
+func TestScriptsForgotten(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(), newTree(t)
+	first := ask(tree, x("/a"))
+	take(t, store, first)
+	w := queue(t, store, ask(tree, x("/a")))
+	server.do("SCRIPT", "FLUSH")
+	release(t, store, first)
+	w.granted()
+	server.do("SCRIPT", "FLUSH")
+	// The release is sent twice, because of the script, and must yet tell that there is nothing.
+	if err := store.Release(t.Context(), tree, first.Owner, first.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
+		t.Errorf("second release: %v, want ErrNotHeld", err)
+	}
+	release(t, store, w.req)
+}
+
+// A server whose memory is full grants nothing, but it takes back, and it renews.
+func TestMemoryFull(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(), newTree(t)
+	twice := ask(tree, x("/a"))
+	again := more(twice, x("/a/b"))
+	once := ask(tree, x("/b"))
+	for _, req := range []pathlock.Acquisition{twice, again, once} {
+		take(t, store, req)
+	}
+	w := queue(t, store, ask(tree, x("/a")))
+	server.do("CONFIG", "SET", "maxmemory", "1")
+
+	if _, err := store.Acquire(t.Context(), ask(tree, x("/c"))); !errors.Is(err, pathlock.ErrUnavailable) || !redis.IsOOMError(err) {
+		t.Errorf("acquire: %v, want ErrUnavailable because of OOM", err)
+	}
+	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: once.Owner, For: 2 * long}})
+	if err != nil || len(lost) > 0 {
+		t.Errorf("renew: lost %v, error %v", lost, err)
+	}
+	release(t, store, again)
+	release(t, store, twice)
+	release(t, store, once)
+	w.granted()
+	release(t, store, w.req)
+}
+
+func TestReplicaCannotServe(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(), newTree(t)
+	server.do("REPLICAOF", "127.0.0.1", "1")
+	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("ping: %v, want ErrUnavailable", err)
+	}
+	if _, err := store.Acquire(t.Context(), ask(tree, x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("acquire: %v, want ErrUnavailable", err)
+	}
+}
+
+func TestServerHangs(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(WithTimeout(2*short)), newTree(t)
+	held := ask(tree, x("/held"))
+	take(t, store, held)
+	server.signal(syscall.SIGSTOP)
+
+	t.Run("the store's timeout", func(t *testing.T) {
+		_, err := store.Acquire(t.Context(), ask(tree, x("/a")))
+		if !errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("acquire: %v, want ErrUnavailable and no context's error", err)
+		}
+	})
+	t.Run("the context's deadline", func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), short/3)
+		defer cancel()
+		_, err := store.Acquire(ctx, ask(tree, x("/b")))
+		if !errors.Is(err, pathlock.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("acquire: %v, want ErrUnavailable and DeadlineExceeded", err)
+		}
+	})
+	t.Run("the context's cancellation", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(short/3, cancel)
+		req := ask(tree, x("/c"))
+		req.Wait = long
+		if _, err := store.Acquire(ctx, req); !errors.Is(err, context.Canceled) {
+			t.Errorf("acquire: %v, want Canceled", err)
+		}
+	})
+	server.signal(syscall.SIGCONT)
+
+	// What was acquired for nobody has been withdrawn when the store is closed.
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := server.store()
+	everything := ask(tree, x("/a"), x("/b"), x("/c"))
+	everything.Wait = long
+	take(t, other, everything)
+	release(t, other, everything)
+	release(t, other, held)
+}
+
+// A lost connection loses messages: the waiter asks again as soon as the subscription is back.
+func TestSubscriptionLost(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(), newTree(t)
+	first := ask(tree, x("/a"))
+	take(t, store, first)
+	w := queue(t, store, ask(tree, x("/a")))
+	server.do("CLIENT", "KILL", "TYPE", "pubsub")
+	release(t, store, first)
+	w.granted()
+	release(t, store, w.req)
+}
+
+func TestUnreachable(t *testing.T) {
+	store := closeStore(t, New(closeClient(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1}))))
+	tree := newTree(t)
+	for name, do := range map[string]func() error{
+		"Acquire": func() error { _, err := store.Acquire(t.Context(), ask(tree, x("/a"))); return err },
+		"Release": func() error { return store.Release(t.Context(), tree, "o", "g") },
+		"Renew": func() error {
+			_, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: "o", For: long}})
+			return err
+		},
+		"Snapshot":     func() error { _, err := store.Snapshot(t.Context(), tree); return err },
+		"Trees":        func() error { _, err := store.Trees(t.Context()); return err },
+		"ForceRelease": func() error { return store.ForceRelease(t.Context(), tree, "o") },
+		"Ping":         func() error { return store.Ping(t.Context()) },
+	} {
+		if err := do(); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnavailable", name, err)
+		}
+	}
+}
+
+func TestClosed(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	first := ask(tree, x("/a"))
+	take(t, store, first)
+	other := newStore(t)
+	w := queue(t, other, ask(tree, x("/a")))
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.end(); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("the wait ended with %v, want ErrUnavailable", err)
+	}
+	if _, err := other.Acquire(t.Context(), ask(tree, x("/b"))); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("acquire after Close: %v, want ErrUnavailable", err)
+	}
+	if snapshot, err := store.Snapshot(t.Context(), tree); err != nil || len(snapshot.Waiters) > 0 {
+		t.Errorf("waiters %v, error %v; want the place given up", snapshot.Waiters, err)
+	}
+	release(t, store, first)
+}

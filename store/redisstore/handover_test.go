@@ -1,0 +1,137 @@
+package redisstore
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestHandOverCounts: each release wakes exactly the one that it lets in, who has nothing more to send.
+func TestHandOverCounts(t *testing.T) {
+	const waiters = 500
+	server := startServer(t)
+	stores := []*Store{server.store(), server.store()}
+	tree := newTree(t)
+	first := ask(tree, x("/a"))
+	take(t, stores[0], first)
+
+	var order sync.Mutex
+	var fences []uint64
+	var served sync.WaitGroup
+	for i := range waiters {
+		w := queue(t, stores[i%2], ask(tree, x("/a")))
+		served.Go(func() {
+			grant, err := w.end()
+			if err != nil {
+				t.Errorf("waiter %d: %v", i, err)
+				return
+			}
+			order.Lock()
+			fences = append(fences, grant.Fence)
+			order.Unlock()
+			release(t, stores[i%2], w.req)
+		})
+	}
+	queued := server.calls("evalsha")
+	release(t, stores[0], first)
+	served.Wait()
+
+	if got := server.calls("publish"); got != waiters {
+		t.Errorf("%d messages, want one for each of %d waiters", got, waiters)
+	}
+	if got := server.calls("evalsha") - queued; got != waiters+1 {
+		t.Errorf("%d scripts from the first release to the last, want one for each of %d holders", got, waiters+1)
+	}
+	for i := 1; i < len(fences); i++ {
+		if fences[i] <= fences[i-1] {
+			t.Fatalf("fence %d after %d: two held at once, or fences do not grow", fences[i], fences[i-1])
+		}
+	}
+	requireConsistent(t, stores[0], tree)
+}
+
+// TestHandOverInPortions: a release that lets in more than one script grants lets them all in, and nobody is passed.
+func TestHandOverInPortions(t *testing.T) {
+	for _, n := range []int{15, 16, 17, 200} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			store, tree := newStore(t), newTree(t)
+			first := ask(tree, x("/"))
+			take(t, store, first)
+			var all []*waiting
+			for i := range n {
+				all = append(all, queue(t, store, ask(tree, x(fmt.Sprintf("/%d", i)))))
+			}
+			last := queue(t, store, ask(tree, x("/")))
+			release(t, store, first)
+			for _, w := range all {
+				w.granted()
+			}
+			requireConsistent(t, store, tree)
+			for _, w := range all {
+				release(t, store, w.req)
+			}
+			last.granted()
+			release(t, store, last.req)
+		})
+	}
+}
+
+// TestTwoStores: owners in two processes hand over to each other without waiting for any lease.
+func TestTwoStores(t *testing.T) {
+	a, b, tree := newStore(t), newStore(t), newTree(t)
+	ours, theirs := ask(tree, x("/a")), ask(tree, x("/a"))
+	take(t, a, ours)
+	for range 20 {
+		w := queue(t, b, theirs)
+		release(t, a, ours)
+		w.granted()
+		w = queue(t, a, ours)
+		release(t, b, theirs)
+		w.granted()
+	}
+	release(t, a, ours)
+}
+
+// TestDeadWaiter: the place of a process that is gone ends with its lease, and those behind it go on.
+func TestDeadWaiter(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder := ask(tree, ix("/"))
+	take(t, store, holder)
+	dead := ask(tree, x("/"))
+	dead.Lease = short
+	set := newClaimSet(false, dead.Claims)
+	answer, err := store.scripts.acquire.run(t.Context(), store.client, store.keys.of(tree), string(dead.Owner), string(dead.Grant),
+		milliseconds(dead.Lease), milliseconds(long), "nobody listens here", "1", set.claims, set.paths, dead.Note)
+	if got, _ := parseReply(answer); err != nil || got.status != "queued" {
+		t.Fatalf("answer %v, error %v; want it queued", answer, err)
+	}
+	behind := ask(tree, ix("/"))
+	behind.Wait = long
+	began := time.Now()
+	take(t, store, behind)
+	if waited := time.Since(began); waited > short+time.Second {
+		t.Errorf("waited for %v behind a dead waiter with a lease of %v", waited, short)
+	}
+	release(t, store, behind)
+	release(t, store, holder)
+	requireConsistent(t, store, tree)
+}
+
+// TestSubscriptionEnds: the subscription ends a moment after the last waiter has gone.
+func TestSubscriptionEnds(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	first := ask(tree, x("/a"))
+	take(t, store, first)
+	w := queue(t, store, ask(tree, x("/a")))
+	release(t, store, first)
+	w.granted()
+	release(t, store, w.req)
+	ended := make(chan struct{})
+	go func() { defer close(ended); store.listener.running.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("the subscription outlives its waiters")
+	}
+}
