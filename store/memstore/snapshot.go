@@ -19,7 +19,7 @@ func (t *table) snapshot() pathlock.Snapshot {
 		}
 	}
 	slices.SortFunc(granted, func(a, b *request) int { return cmp.Compare(a.fence, b.fence) })
-	slices.SortFunc(waiting, func(a, b *request) int { return cmp.Compare(a.ticket, b.ticket) })
+	sortByArrival(waiting)
 	return pathlock.Snapshot{Tree: t.tree, Fence: t.fence, Holders: describe(granted), Waiters: describe(waiting)}
 }
 

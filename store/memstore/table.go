@@ -201,25 +201,30 @@ func (t *table) evict(o *owner, reason error) (unwatched []*request) {
 // handOver decides, in order of arrival, about waiting requests that watch nothing any
 // more, and tells those whose wait is over so.
 func (t *table) handOver(now time.Time, unwatched []*request) {
-	for ordered := false; len(unwatched) > 0; {
-		if !ordered {
-			slices.SortFunc(unwatched, func(a, b *request) int { return cmp.Compare(a.ticket, b.ticket) })
-			ordered = true
-		}
+	sortByArrival(unwatched)
+	for len(unwatched) > 0 {
 		r := unwatched[0]
 		unwatched = unwatched[1:]
 		if !r.queued() || r.watching != nil {
-			continue // listed twice and decided already
+			continue // it was listed twice, and decided
 		}
-		if r.err = t.decide(r, now); r.err != nil {
-			unwatched = append(unwatched, t.remove(r)...)
-			ordered = false
-		} else if r.granted() {
-			unwatched = append(unwatched, r.owner.advance()...)
-			ordered = false
+		var more []*request
+		switch r.err = t.decide(r, now); {
+		case r.err != nil:
+			more = t.remove(r)
+		case r.granted():
+			more = r.owner.advance()
+		default:
+			continue
 		}
-		if !r.queued() {
-			close(r.done)
+		close(r.done)
+		if len(more) > 0 {
+			unwatched = append(unwatched, more...)
+			sortByArrival(unwatched)
 		}
 	}
+}
+
+func sortByArrival(requests []*request) {
+	slices.SortFunc(requests, func(a, b *request) int { return cmp.Compare(a.ticket, b.ticket) })
 }

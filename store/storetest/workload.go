@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -88,8 +89,8 @@ func (r *register) use(f *fixture, mode pathlock.Mode) {
 	if mode == pathlock.ModeX {
 		weight = crowd
 	}
-	users := r.users.Add(weight)
 	before := r.count.Load()
+	users := r.users.Add(weight)
 	if mode == pathlock.ModeX {
 		if users != crowd {
 			f.Errorf("a writer meets %d writers and %d readers", users/crowd-1, users%crowd)
@@ -97,6 +98,9 @@ func (r *register) use(f *fixture, mode pathlock.Mode) {
 		r.count.Store(before + 1)
 	} else if users >= crowd {
 		f.Errorf("a reader meets a writer")
+	}
+	for range 20 {
+		runtime.Gosched() // or else nobody comes in the meantime, on few processors
 	}
 	after := r.count.Load()
 	if mode == pathlock.ModeX {
