@@ -151,6 +151,7 @@ func TestBindRefuses(t *testing.T) {
 		says  string
 	}{
 		{"a missing id", lockspec.Delete(id), nodes, without("param id"), lockspec.ErrInvalid, "id", "is missing"},
+		{"a missing id of a kind", lockspec.Gate(id.Kind("plan")), nodes, without("param id"), lockspec.ErrInvalid, "id", "is missing"},
 		{"a missing name", lockspec.Rename(id, name), nodes, without("json name"), lockspec.ErrInvalid, "name", "is missing"},
 		{"a missing parent", lockspec.Move(id, parent), nodes, without("json parent_id"), lockspec.ErrInvalid, "parent_id", "is missing"},
 		{"an empty name", lockspec.Rename(id, name), nodes, with("json name", ""), lockspec.ErrInvalid, "name", "empty name"},

@@ -19,8 +19,13 @@ func (o outcome) equals(p outcome) bool {
 // The first two are one after the other.
 var schedules = []string{"AABB", "BBAA", "ABAB", "ABBA", "BAAB", "BABA"}
 
-// play runs two operations on a copy of the tree, step by step as the schedule says.
+// play runs two operations on a copy of the tree, step by step as the schedule
+// says. The rows that they create are called new1 and new2.
 func play(t table, a, b handler, schedule string) outcome {
+	return playAs(t, a, b, schedule, "new1", "new2")
+}
+
+func playAs(t table, a, b handler, schedule, tagA, tagB string) outcome {
 	o := outcome{tree: maps.Clone(t)}
 	next := map[rune]func(){}
 	start := func(who rune, h handler, tag string, to *answer) {
@@ -34,8 +39,8 @@ func play(t table, a, b handler, schedule string) outcome {
 			next[who] = func() { *to = write(o.tree) }
 		}
 	}
-	start('A', a, "new1", &o.a)
-	start('B', b, "new2", &o.b)
+	start('A', a, tagA, &o.a)
+	start('B', b, tagB, &o.b)
 	for _, who := range schedule {
 		next[who]()
 	}
