@@ -61,50 +61,40 @@ func fairness() topic {
 	}}
 }
 
-// stream lets inserters work without a pause, each beginning before the last has ended, and
-// requires that a request for the root X is served in their midst before any
-// insert that was asked for after the root X had been queued.
+// stream lets inserters work without a pause, and requires that a request for the root X is
+// served in their midst: before every insert that was asked for when the root X had been
+// queued. It watches until that many of those have been served as well.
 func (f *fixture) stream(inserters, after int) {
 	var (
-		queued  atomic.Bool  // the root X has its place
-		enough  atomic.Int64 // inserts that began after that
-		granted atomic.Bool
-		late    sync.Map // fences of inserts that began when queued was set
-		stream  sync.WaitGroup
+		queued, stop atomic.Bool
+		running      sync.WaitGroup
+		mu           sync.Mutex
+		late         []uint64 // fences of inserts that were asked for when queued was set
 	)
-	started := make(chan struct{}, inserters)
+	started, passed := make(chan struct{}, inserters), make(chan struct{}, after)
 	for i := range inserters {
-		stream.Go(func() {
-			for n := 0; !granted.Load() || enough.Load() < int64(after); n++ {
+		running.Go(func() {
+			for n := 0; !stop.Load(); n++ {
 				behind := queued.Load()
-				a := f.actor("insert")
-				req := a.ask(x(fmt.Sprintf("/dir/%d-%d", i, n)))
-				req.Wait = long
-				g, err := f.store.Acquire(f.ctx, req)
+				fence, err := f.insert(fmt.Sprintf("/dir/%d-%d", i, n))
 				if err != nil {
 					f.Errorf("insert: %v", err)
 					return
 				}
+				signal(started)
 				if behind {
-					enough.Add(1)
-					late.Store(g.Fence, true)
-				}
-				if err := f.store.Release(f.ctx, f.tree, a.owner, req.Grant); err != nil {
-					f.Errorf("insert: %v", err)
-					return
-				}
-				select {
-				case started <- struct{}{}:
-				default:
+					mu.Lock()
+					late = append(late, fence)
+					mu.Unlock()
+					signal(passed)
 				}
 			}
 		})
 	}
-	defer stream.Wait()
-	defer granted.Store(true)
-	for range inserters {
-		<-started
-	}
+	defer running.Wait()
+	defer stop.Store(true)
+	f.receive(started, inserters)
+
 	// One insert stands still, so that the root X has to wait whatever the others do.
 	still := f.actor("slow insert").takes(x("/slow"))
 	rename := f.actor("rename of the root").queuesFor(x("/"))
@@ -112,14 +102,46 @@ func (f *fixture) stream(inserters, after int) {
 	still.release()
 	turn := rename.isGranted()
 	turn.release()
-	granted.Store(true)
-	stream.Wait()
-	late.Range(func(fence, _ any) bool {
-		if fence.(uint64) < turn.fence {
+	f.receive(passed, after)
+	stop.Store(true)
+	running.Wait()
+	for _, fence := range late {
+		if fence < turn.fence {
 			f.Errorf("an insert that was asked for later has the fence %d, before the root's %d", fence, turn.fence)
 		}
-		return true
-	})
+	}
+}
+
+// insert takes a new owner's X on a path, lets it go and returns its fence.
+func (f *fixture) insert(path string) (uint64, error) {
+	a := f.actor("insert")
+	req := a.ask(x(path))
+	req.Wait = long
+	g, err := f.store.Acquire(f.ctx, req)
+	if err != nil {
+		return 0, err
+	}
+	return g.Fence, f.store.Release(f.ctx, f.tree, a.owner, req.Grant)
+}
+
+// signal sends on events unless enough have been sent already.
+func signal(events chan<- struct{}) {
+	select {
+	case events <- struct{}{}:
+	default:
+	}
+}
+
+// receive waits for n events.
+func (f *fixture) receive(events <-chan struct{}, n int) {
+	f.Helper()
+	for i := range n {
+		select {
+		case <-events:
+		case <-time.After(patience):
+			f.Fatalf("%d of %d events in %v", i, n, patience)
+		}
+	}
 }
 
 // crowd lets many owners wait for one node and counts in a variable that the lock alone guards.
