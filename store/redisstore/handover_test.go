@@ -15,6 +15,8 @@ func TestHandOverCounts(t *testing.T) {
 	tree := newTree(t)
 	first := ask(tree, x("/a"))
 	take(t, stores[0], first)
+	release(t, stores[0], first) // the server knows the scripts from here on
+	take(t, stores[0], first)
 
 	var order sync.Mutex
 	var fences []uint64

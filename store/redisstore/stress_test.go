@@ -78,14 +78,14 @@ func TestRandom(t *testing.T) {
 			for i := range 12 {
 				workers.Go(func() {
 					w := worker{t: t, store: stores[i%2], tree: tree, table: table, crashes: crashes, rng: rand.New(rand.NewPCG(uint64(i), 7))}
-					for range 40 {
+					for range 25 {
 						w.live()
 					}
 				})
 			}
 			workers.Wait()
 			if crashes {
-				pass(t, stores[0], 3*short)
+				pass(t, stores[0], short)
 			}
 			requireConsistent(t, stores[0], tree)
 			if left := keysOf(t, stores[0], tree); len(left) > 1 {
@@ -121,7 +121,7 @@ func (w *worker) claims() []pathlock.Claim {
 func (w *worker) live() {
 	lease := long
 	if w.crashes {
-		lease = 3 * short
+		lease = short
 	}
 	owner := ask(w.tree).Owner
 	var grants []pathlock.GrantID
@@ -149,7 +149,7 @@ func (w *worker) live() {
 			if w.rng.IntN(10) == 0 {
 				requireConsistent(w.t, w.store, w.tree)
 			}
-			if w.crashes && w.rng.IntN(8) == 0 {
+			if w.crashes && w.rng.IntN(16) == 0 {
 				w.table.crash(owner, h.until)
 				return
 			}

@@ -210,7 +210,8 @@ local function hand_over()
     changed = true
   end
   -- A gate key of another program goes away without a word.
-  if not gate() and call('HDEL', LOCKS, 'x') == 1 then
+  if not gate() and call('HGET', LOCKS, 'x') then
+    call('HDEL', LOCKS, 'x')
     for mode = IS, X do consider(GATE_NODE, mode) end
     consider('c', '')
     changed = true
