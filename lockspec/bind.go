@@ -9,12 +9,12 @@ import (
 
 // Binding is what one request has to lock.
 type Binding struct {
-	// Requests has one for each tree, in the order in which to acquire them.
-	// It is empty if nothing has to be locked.
+	// Requests has one for each tree, in the order in which to acquire them. It
+	// is empty if nothing has to be locked.
 	Requests []pathlock.Request
 	// Nodes are the nodes that the requests were planned on, each once. They
-	// are to be resolved again after the grant, and compared: a node that moved meanwhile
-	// has its locks in the wrong place.
+	// are to be resolved again after the grant, and compared: a node that moved
+	// meanwhile has its locks in the wrong place.
 	Nodes []Node
 }
 
@@ -26,33 +26,36 @@ type Node struct {
 	pathlock.Location
 }
 
-// Get returns the value of a source, and false if the request lacks it. [Spec.Bind]
-// passes its errors on, wrapped with the source's name.
+// Get returns the value of a source, and false if the request lacks it.
+// [Spec.Bind] passes its errors on, wrapped with the source's name.
 type Get func(Source) (value string, ok bool, err error)
 
-// Resolve returns where the node is that an id means to the resolver of a
-// kind. Its errors are those of [pathlock.Resolver].
+// Resolve returns where the node is that an id means to the resolver of a kind.
+// Its errors are those of [pathlock.Resolver].
 type Resolve func(kind, id string) (pathlock.Location, error)
 
 // Bind returns what the request has to lock whose values get returns and whose
-// nodes resolve finds. It calls each as often as it needs a value, resolve once for
-// each kind and id, and resolves nothing before it has seen all values.
+// nodes resolve finds. It gets all values first, in the order of
+// [Spec.Sources], and then resolves each kind and id once.
 //
 // The claims of one tree are in one request, as one indivisible acquisition.
 // Several trees are locked one after the other, in an order that does not
-// depend on the request: by namespace, and within a namespace by id. Namespaces whose
-// gates the spec takes come first, in the order in which it lists them; the
-// others follow by name. So crossing moves between two plans lock both in the
-// same order, and no two requests can deadlock as long as no two specs of a
-// program put two namespaces in opposite orders: list [Names] before [Gate] everywhere.
+// depend on the request: by namespace, and within a namespace by id. Namespaces
+// whose gates the spec takes come first, in the order in which it lists them;
+// the others follow by name. So crossing moves between two plans lock both in
+// the same order, and no two requests can deadlock as long as no two specs of a
+// program put two namespaces in opposite orders: list [Names] before [Gate]
+// everywhere.
 //
-// A move or a copy between two trees needs its locks in both: its node's in
-// the one, the new place's in the other. Whether such a thing makes sense is for the handler to say.
+// A move or a copy between two trees needs its locks in both: its node's in the
+// one, the new place's in the other. Whether such a thing makes sense is for
+// the handler to say.
 //
 // The errors: [*InvalidError] for a value that is missing or cannot be what it
 // is meant to be, [*CycleError] for a move into the own subtree, those of get
-// and resolve, and one that matches [ErrSpec] for a spec that makes no sense. An id
-// that resolve calls invalid gives an InvalidError that matches [pathlock.ErrInvalidID] as well.
+// and resolve, and one that matches [ErrSpec] for a spec that makes no sense.
+// An id that resolve calls invalid gives an InvalidError that matches
+// [pathlock.ErrInvalidID] as well.
 func (s Spec) Bind(get Get, resolve Resolve) (Binding, error) {
 	if err := s.Check(); err != nil {
 		return Binding{}, err

@@ -165,6 +165,7 @@ func TestBindRefuses(t *testing.T) {
 		{"an id that none can be", lockspec.Delete(id), nodes, with("param id", "-1"), pathlock.ErrInvalidID, "id", "is negative"},
 		{"an id that nothing has", lockspec.Delete(id), nodes, with("param id", "99"), pathlock.ErrNotFound, "", "param id"},
 		{"a parent that does not exist", lockspec.Move(id, parent), nodes, with("json parent_id", "99"), pathlock.ErrNotFound, "", "json parent_id"},
+		{"the gate of a plan that does not exist", lockspec.Gate(id.Kind("plan")), nodes, full, pathlock.ErrNotFound, "", "param id"},
 		{"an id of another kind", lockspec.Delete(id.Kind("case")), nodes, full, pathlock.ErrNotFound, "", "param id"},
 		{"too deep", lockspec.Insert(parent, name), deep, with("json parent_id", "1"), lockspec.ErrInvalid, "name", "names are allowed"},
 		{"a move too deep", lockspec.Move(id, parent), deep, request{"param id": "2", "json parent_id": "1"}, lockspec.ErrInvalid, "id", "names are allowed"},

@@ -10,7 +10,8 @@ import (
 )
 
 // The promise: whatever the oracle finds bad, the claims keep apart; by both
-// rules, and where one of the two goes by the one rule and the other by the other.
+// rules, and where one of the two goes by the one rule and the other by the
+// other.
 func TestNoConflictIsMissed(t *testing.T) {
 	for _, ruleA := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
 		for _, ruleB := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
@@ -74,7 +75,8 @@ func TestEveryFalseConflictHasAName(t *testing.T) {
 }
 
 // An edit is a statement that does not rest on what was read before. A handler
-// that reads, thinks and writes back loses updates beside another, and has to say Slot.
+// that reads, thinks and writes back loses updates beside another, and has to
+// say Slot.
 func TestReadModifyWriteNeedsSlot(t *testing.T) {
 	tree := smallTree()
 	if !judge(tree, amend("f"), amend("f")).bad() || !judge(tree, amend("f"), edit("f")).bad() {
@@ -101,8 +103,8 @@ type mutation struct {
 	mutate func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim
 }
 
-// change returns a mutation of the claims of some kinds of operations that pick chooses:
-// they get another mode, or vanish if that is 0.
+// change returns a mutation of the claims of some kinds of operations that pick
+// chooses: they get another mode, or vanish if that is 0.
 func change(mode pathlock.Mode, pick func(lockspec.Operation, pathlock.Claim) bool, kinds ...lockspec.OperationKind) func(lockspec.Operation, []pathlock.Claim) []pathlock.Claim {
 	return func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim {
 		affected := false
@@ -182,8 +184,8 @@ func TestTheOracleNoticesWeakenedClaims(t *testing.T) {
 	}
 }
 
-// The handlers of the model do the right thing one after the other; the oracle sees
-// what goes wrong when they don't come one after the other.
+// The handlers of the model do the right thing one after the other; the oracle
+// sees what goes wrong when they don't come one after the other.
 func TestTheOracleSeesTheThreeAnomalies(t *testing.T) {
 	tree := smallTree()
 	for _, c := range []struct {

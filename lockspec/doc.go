@@ -8,16 +8,16 @@
 //	                     name-slot:        X /a/b, X /a/n
 //
 // A [Spec] is the operation of a route, whose paths are not known yet: it says
-// where in a request the ids and names are. [Spec.Bind] turns it into what one request
-// has to lock, given a function that gets a value from the request and one that
-// finds the path of an id:
+// where in a request the ids and names are. [Spec.Bind] turns it into what one
+// request has to lock, given a function that gets a value from the request and
+// one that finds the path of an id:
 //
 //	lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
 //	lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id"))
 //	lockspec.All(lockspec.Names("project", lockspec.Param("project")), lockspec.Gate(lockspec.Param("plan").Kind("plan")))
 //
-// The more a spec says, the less it locks: where it says what the new name
-// is, only that name is locked below the parent, and not the parent.
+// The more a spec says, the less it locks: where it says what the new name is,
+// only that name is locked below the parent, and not the parent.
 //
 // A [Table] has the specs of many routes, and checks that none is forgotten.
 package lockspec

@@ -7,22 +7,24 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The reasons for which a spec cannot be bound to a request, beside those
-// that the resolver has.
+// The reasons for which a spec cannot be bound to a request, beside those that
+// the resolver has.
 var (
 	// ErrInvalid: the request lacks a value, or has one that makes no sense.
 	// The error is an [*InvalidError].
 	ErrInvalid = errors.New("lockspec: invalid request")
-	// ErrWouldCycle: a move into the moved node's own subtree. The error is a [*CycleError].
+	// ErrWouldCycle: a move into the moved node's own subtree. The error is a
+	// [*CycleError].
 	ErrWouldCycle = errors.New("lockspec: move into the node's own subtree")
-	// ErrSpec: the program wrote a spec that makes no sense. No request is at fault.
+	// ErrSpec: the program wrote a spec that makes no sense. No request is at
+	// fault.
 	ErrSpec = errors.New("lockspec: invalid spec")
 )
 
 // InvalidError says what is wrong with a request. It matches [ErrInvalid].
 type InvalidError struct {
-	// Field is the name of the value's [Source], and "" if it is the
-	// request as a whole that is wrong, such as malformed JSON.
+	// Field is the name of the value's [Source], and "" if it is the request as
+	// a whole that is wrong, such as malformed JSON.
 	Field string
 	// Reason says what is wrong, to whoever sent the request.
 	Reason string
@@ -47,7 +49,8 @@ func (e *InvalidError) Unwrap() []error {
 	return []error{ErrInvalid, e.Err}
 }
 
-// CycleError says which node was to be moved into its own subtree. It matches [ErrWouldCycle].
+// CycleError says which node was to be moved into its own subtree. It matches
+// [ErrWouldCycle].
 type CycleError struct {
 	Tree pathlock.Tree
 	// Node was to be moved to below Dest, which lies in the subtree of Node.
@@ -62,8 +65,8 @@ func (e *CycleError) Error() string {
 // Unwrap returns [ErrWouldCycle].
 func (e *CycleError) Unwrap() error { return ErrWouldCycle }
 
-// nameReason strips from an error of [pathlock.Path.Child] what is of no use
-// to whoever sent the name: that it would have been a path's.
+// nameReason strips from an error of [pathlock.Path.Child] what is of no use to
+// whoever sent the name: that it would have been a path's.
 func nameReason(err error) string {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		if errs := several.Unwrap(); len(errs) > 1 {

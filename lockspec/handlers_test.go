@@ -28,8 +28,8 @@ type answer struct {
 }
 
 // handler is the first step of an operation: it reads. It returns the second
-// step, which writes and answers, or an error, which is then the answer.
-// The tag makes the ids of new rows.
+// step, which writes and answers, or an error, which is then the answer. The
+// tag makes the ids of new rows.
 type handler func(t table, tag string) (write func(table) answer, err error)
 
 // insert creates a folder or a file.
@@ -49,8 +49,8 @@ func insert(parentID, name string, file bool) handler {
 	}
 }
 
-// rename gives a row another name. move puts it under another parent, and
-// under another name where newName is not empty.
+// rename gives a row another name. move puts it under another parent, and under
+// another name where newName is not empty.
 func rename(id, newName string) handler { return relocate(id, "", newName) }
 
 func move(id, destID, newName string) handler { return relocate(id, destID, newName) }
@@ -172,7 +172,8 @@ func edit(id string) handler {
 	}
 }
 
-// amend reads an attribute, changes it, and writes it back, without a look at the version.
+// amend reads an attribute, changes it, and writes it back, without a look at
+// the version.
 func amend(id string) handler {
 	return func(t table, tag string) (func(table) answer, error) {
 		before, err := t.live(id)

@@ -69,7 +69,8 @@ type collector struct {
 }
 
 // add keeps an instance, unless the resolver or the spec would have refused it
-// before any lock: there is no such folder, or it is a move into the own subtree.
+// before any lock: there is no such folder, or it is a move into the own
+// subtree.
 func (c *collector) add(what string, op lockspec.Operation, do handler) {
 	if _, err := do(c.tree, "probe"); err == nil || errors.Is(err, errNameTaken) {
 		c.all = append(c.all, instance{what, op, do})

@@ -10,21 +10,24 @@ import (
 	"unicode/utf8"
 )
 
-// MaxJSONDepth is how deep the objects and arrays of a body may nest for [JSONField].
+// MaxJSONDepth is how deep the objects and arrays of a body may nest for
+// [JSONField].
 const MaxJSONDepth = 100
 
-// JSONField finds a field of a JSON body by the dotted names of the objects
-// and fields on the way to it. It returns the text of a string, or the literal
-// text of a number, so that no id is rounded: whether "1e3" is an id is for the
-// resolver to say. It returns false where the field, or an object on the way, is missing or null.
+// JSONField finds a field of a JSON body by the dotted names of the objects and
+// fields on the way to it. It returns the text of a string, or the literal text
+// of a number, so that no id is rounded: whether "1e3" is an id is for the
+// resolver to say. It returns false where the field, or an object on the way,
+// is missing or null.
 //
 // The lock has to be on the node that the handler will work on, so that
-// wherever the handler's decoder could read the body in another way the answer is an
-// [*InvalidError]. As in [encoding/json], a key also matches in another case
-// of letters; it is an error if two keys match in one object, of
-// which decoders take one or the other. So are, anywhere in the body, a key that occurs twice in an
-// object, invalid UTF-8, a syntax error, anything behind the JSON value, and
-// nesting deeper than [MaxJSONDepth]; and a field that is neither text nor a number.
+// wherever the handler's decoder could read the body in another way the answer
+// is an [*InvalidError]. As in [encoding/json], a key also matches in another
+// case of letters; it is an error if two keys match in one object, of which
+// decoders take one or the other. So are, anywhere in the body, a key that
+// occurs twice in an object, invalid UTF-8, a syntax error, anything behind the
+// JSON value, and nesting deeper than [MaxJSONDepth]; and a field that is
+// neither text nor a number.
 func JSONField(body []byte, dotted string) (value string, ok bool, err error) {
 	switch {
 	case len(bytes.TrimSpace(body)) == 0:
@@ -55,8 +58,8 @@ type jsonWalk struct {
 	wrong error
 }
 
-// next reads one value, depth objects and arrays below the top. If onWay is set,
-// it is the one that the first depth names lead to.
+// next reads one value, depth objects and arrays below the top. If onWay is
+// set, it is the one that the first depth names lead to.
 func (w *jsonWalk) next(depth int, onWay bool) error {
 	token, err := w.dec.Token()
 	if err != nil {
@@ -146,7 +149,8 @@ func (w *jsonWalk) end() error {
 	return nil
 }
 
-// mismatch notes that what is found on the way is not of the type that it should be.
+// mismatch notes that what is found on the way is not of the type that it
+// should be.
 func (w *jsonWalk) mismatch(depth int, target bool) {
 	switch {
 	case target:

@@ -10,14 +10,16 @@ import (
 // OperationKind is what an [Operation] does to a tree.
 type OperationKind uint8
 
-// The kinds of operations. A leaf is a node: a file in a folder, or a case in
-// a suite, is created, moved and deleted by the same operations as the folder or the suite.
+// The kinds of operations. A leaf is a node: a file in a folder, or a case in a
+// suite, is created, moved and deleted by the same operations as the folder or
+// the suite.
 const (
 	// OpInsert creates a node called Name below Dest.
 	OpInsert OperationKind = iota + 1
 	// OpRename gives Node the name Name.
 	OpRename
-	// OpMove puts Node below Dest, under the name Name or, if that is empty, its own.
+	// OpMove puts Node below Dest, under the name Name or, if that is empty,
+	// its own.
 	OpMove
 	// OpCopy copies the subtree of Node to below Dest, under the name Name.
 	OpCopy
@@ -51,10 +53,12 @@ type Rule uint8
 
 const (
 	// NameSlot locks the new name itself: X on the path that the node will
-	// have. Where the name is not known, the parent is locked, as by ParentExclusive.
+	// have. Where the name is not known, the parent is locked, as by
+	// ParentExclusive.
 	NameSlot Rule = iota
 	// ParentExclusive locks the node below which the name will be. It is
-	// coarser, and the rule that the literature gives: exclusive on the target and its parent.
+	// coarser, and the rule that the literature gives: exclusive on the target
+	// and its parent.
 	ParentExclusive
 )
 
@@ -73,17 +77,18 @@ func (r Rule) String() string {
 // Operation is one operation on paths of one tree.
 type Operation struct {
 	Kind OperationKind
-	// Node is the node that is renamed, moved, copied, deleted, edited or
-	// read. An insert has none.
+	// Node is the node that is renamed, moved, copied, deleted, edited or read.
+	// An insert has none.
 	Node pathlock.Path
-	// Dest is the node below which the operation puts something: of an
-	// insert, a move and a copy. The others have none.
+	// Dest is the node below which the operation puts something: of an insert,
+	// a move and a copy. The others have none.
 	Dest pathlock.Path
-	// Name is the name that the operation gives: of an insert, a rename, a
-	// move and a copy. It is empty if the name is not known beforehand, or, of a move, stays.
+	// Name is the name that the operation gives: of an insert, a rename, a move
+	// and a copy. It is empty if the name is not known beforehand, or, of a
+	// move, stays.
 	Name string
-	// Snapshot says of a copy that it reads its source at one instant, and
-	// need not keep it from changing until the copy is written.
+	// Snapshot says of a copy that it reads its source at one instant, and need
+	// not keep it from changing until the copy is written.
 	Snapshot bool
 }
 
@@ -102,8 +107,9 @@ type Operation struct {
 //	slot        X(Node)
 //	gate        X(root), what the gate amounts to
 //
-// What a name cannot be is locked like a name that is not known: by the
-// parent. Where the operation changes nothing, such as a move to where the node is, the set is smaller.
+// What a name cannot be is locked like a name that is not known: by the parent.
+// Where the operation changes nothing, such as a move to where the node is, the
+// set is smaller.
 func (o Operation) Claims(rule Rule) []pathlock.Claim {
 	return union(o.nodeClaims(), o.destClaims(rule))
 }
@@ -129,8 +135,8 @@ func (o Operation) nodeClaims() []pathlock.Claim {
 	}
 }
 
-// destClaims returns what the operation locks in the tree of Dest: the place
-// of the node that it creates or puts there.
+// destClaims returns what the operation locks in the tree of Dest: the place of
+// the node that it creates or puts there.
 func (o Operation) destClaims(rule Rule) []pathlock.Claim {
 	parent := o.Dest
 	switch o.Kind {

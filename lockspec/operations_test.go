@@ -100,7 +100,8 @@ func locks(requests []pathlock.Request) string {
 	return strings.Join(parts, ", ")
 }
 
-// driveOperation is one operation of a cloud drive, as a row of the first table.
+// driveOperation is one operation of a cloud drive, as a row of the first
+// table.
 type driveOperation struct {
 	what, code string
 	spec       lockspec.Spec
@@ -193,7 +194,8 @@ func situations() []situation {
 	}}
 }
 
-// outer returns the operations on the folder /a itself, and those that put something into it.
+// outer returns the operations on the folder /a itself, and those that put
+// something into it.
 func outer() []driveOperation {
 	ops := side("/a", "/", "/d", "n")
 	ops[0].spec = lockspec.Insert(at("/a"), called("n"))

@@ -49,8 +49,8 @@ func playAs(t table, a, b handler, schedule, tagA, tagB string) outcome {
 
 // verdict is what the oracle says about two operations that run at once.
 type verdict struct {
-	// breaks says how the tree can break, and lost how the outcome can be
-	// one that neither order gives. Both are empty if nothing can happen.
+	// breaks says how the tree can break, and lost how the outcome can be one
+	// that neither order gives. Both are empty if nothing can happen.
 	breaks, lost string
 }
 

@@ -37,7 +37,8 @@ func (p pair) waits(ruleA, ruleB lockspec.Rule) bool {
 }
 
 // intoEachOther says whether these are two snapshot copies, each of which puts
-// its copy into the other's source: the one anomaly that is asked for with SnapshotSource.
+// its copy into the other's source: the one anomaly that is asked for with
+// SnapshotSource.
 func (p pair) intoEachOther() bool {
 	return p.a.op.Snapshot && p.b.op.Snapshot &&
 		p.a.op.Node.Contains(slotOf(p.b.op)) && p.b.op.Node.Contains(slotOf(p.a.op))
@@ -59,7 +60,8 @@ type cause struct {
 	is   func(tree table, p pair) bool
 }
 
-// causes are all such reasons by the name-slot rule. A pair has the first that fits.
+// causes are all such reasons by the name-slot rule. A pair has the first that
+// fits.
 var causes = []cause{{
 	name: "the name is taken",
 	why: "A sibling has the name already, so one of the two is going to be refused and write nothing. " +
@@ -107,7 +109,8 @@ var causes = []cause{{
 	},
 }}
 
-// refused says whether the operation comes to nothing because a sibling has the name.
+// refused says whether the operation comes to nothing because a sibling has the
+// name.
 func refused(t table, i instance) bool {
 	_, err := i.do(t, "probe")
 	return errors.Is(err, errNameTaken)
@@ -123,7 +126,8 @@ func relocates(i instance) bool {
 	return i.op.Kind == lockspec.OpRename || i.op.Kind == lockspec.OpMove
 }
 
-// takesAway says whether the node is not where it was when the operation is done.
+// takesAway says whether the node is not where it was when the operation is
+// done.
 func takesAway(i instance) bool { return relocates(i) || i.op.Kind == lockspec.OpDelete }
 
 // childless says whether the operation's node has nothing below it.
@@ -133,7 +137,8 @@ func childless(t table, i instance) bool { return len(t.below(i.op.Node.Column()
 type tally struct {
 	pairs int
 	// bad is how many of the pairs must not run at once, and anomalies how many
-	// may though they are not serialisable: snapshot copies into each other's source.
+	// may though they are not serialisable: snapshot copies into each other's
+	// source.
 	bad, anomalies int
 	// byRule is what each rule makes of them.
 	byRule map[lockspec.Rule]*outcomes
@@ -143,8 +148,8 @@ type tally struct {
 	example map[string]pair
 }
 
-// outcomes is how many pairs a rule lets wait, how many of these without
-// need, and how many bad ones it does not keep apart.
+// outcomes is how many pairs a rule lets wait, how many of these without need,
+// and how many bad ones it does not keep apart.
 type outcomes struct{ waits, needless, missed int }
 
 func count(t table, judged []pair) tally {

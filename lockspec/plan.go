@@ -13,7 +13,8 @@ type plan struct {
 	resolve Resolve
 	nodes   []Node
 	trees   []treePlan
-	// gated are the namespaces of the gates, in the order in which the spec lists them.
+	// gated are the namespaces of the gates, in the order in which the spec
+	// lists them.
 	gated []string
 }
 
@@ -40,7 +41,8 @@ func (b *plan) add(p part, v values) error {
 			return err
 		}
 		op.Node = node.Path
-		// A rename, and a move or copy that does not say where to, stays under the same parent.
+		// A rename, and a move or copy that does not say where to, stays under
+		// the same parent.
 		dest = pathlock.Location{Tree: node.Tree, Path: node.Path.Parent()}
 	}
 	if v.dest.ok {

@@ -11,7 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// grown draws a tree that some operations, one after the other, have left behind.
+// grown draws a tree that some operations, one after the other, have left
+// behind.
 func grown() *rapid.Generator[table] {
 	return rapid.Custom(func(t *rapid.T) table {
 		tree := table{"root": {id: "root"}}

@@ -39,7 +39,8 @@ func (f From) String() string {
 	return fromNames[f]
 }
 
-// NeedsBody reports whether the request's body has to be read to find the value.
+// NeedsBody reports whether the request's body has to be read to find the
+// value.
 func (f From) NeedsBody() bool { return f == FromJSON || f == FromForm }
 
 // Extract finds a value in a request for [Func]. It gets the request and a
@@ -47,12 +48,12 @@ func (f From) NeedsBody() bool { return f == FromJSON || f == FromForm }
 // request where a router has its own way to keep them.
 //
 // It returns false if the request lacks the value. An error that is to be
-// answered with 400 is an [*InvalidError]. It must leave the body alone, which the handler
-// reads: [JSON] and [Form] are for what is in there.
+// answered with 400 is an [*InvalidError]. It must leave the body alone, which
+// the handler reads: [JSON] and [Form] are for what is in there.
 type Extract func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
 
-// Source says where in a request a value is: the id of a node, or a name. It
-// is an immutable value. The zero Source is none.
+// Source says where in a request a value is: the id of a node, or a name. It is
+// an immutable value. The zero Source is none.
 type Source struct {
 	from     From
 	name     string
@@ -71,7 +72,8 @@ func Query(name string) Source { return Source{from: FromQuery, name: name} }
 func Header(name string) Source { return Source{from: FromHeader, name: name} }
 
 // JSON is a field of the JSON body, by the names of the objects and fields on
-// the way to it, joined by dots: JSON("target.parent_id"). [JSONField] says how it is read.
+// the way to it, joined by dots: JSON("target.parent_id"). [JSONField] says how
+// it is read.
 func JSON(field string) Source { return Source{from: FromJSON, name: field} }
 
 // Form is the field called name of a form body.
@@ -85,16 +87,17 @@ func Func(name string, extract Extract) Source {
 	return Source{from: FromFunc, name: name, extract: extract}
 }
 
-// Kind returns s for an id that the resolver registered under kind
-// understands, where a program has more than one. Without it, it is the
-// resolver of the kind "", the default one.
+// Kind returns s for an id that the resolver registered under kind understands,
+// where a program has more than one. Without it, it is the resolver of the kind
+// "", the default one.
 func (s Source) Kind(kind string) Source {
 	s.kind = kind
 	return s
 }
 
-// Optional returns s for a value that a request may lack. The part of the
-// spec that needs it falls away then; each constructor of a [Spec] says what that means.
+// Optional returns s for a value that a request may lack. The part of the spec
+// that needs it falls away then; each constructor of a [Spec] says what that
+// means.
 func (s Source) Optional() Source {
 	s.optional = true
 	return s
@@ -103,8 +106,8 @@ func (s Source) Optional() Source {
 // From returns the part of the request that s looks in.
 func (s Source) From() From { return s.from }
 
-// Name returns the name that s was made with: a parameter's or field's, or
-// the value of a [Const].
+// Name returns the name that s was made with: a parameter's or field's, or the
+// value of a [Const].
 func (s Source) Name() string { return s.name }
 
 // KindName returns what s was given by [Source.Kind], and "" otherwise.
@@ -116,7 +119,8 @@ func (s Source) IsOptional() bool { return s.optional }
 // IsZero reports whether s is no source at all.
 func (s Source) IsZero() bool { return s.from == 0 }
 
-// Extract calls the function of a [Func]. It returns false for any other source.
+// Extract calls the function of a [Func]. It returns false for any other
+// source.
 func (s Source) Extract(r *http.Request, param func(name string) string) (value string, ok bool, err error) {
 	if s.extract == nil {
 		return "", false, nil

@@ -12,9 +12,9 @@ import (
 // an immutable value: its methods return changed copies. The zero Spec says
 // nothing and is refused; a route that needs no lock says [None].
 //
-// Where an argument is optional and a request lacks it (see
-// [Source.Optional]), the part that needs it falls away: of an operation without its node, the whole
-// operation; the constructors say what else.
+// Where an argument is optional and a request lacks it (see [Source.Optional]),
+// the part that needs it falls away: of an operation without its node, the
+// whole operation; the constructors say what else.
 type Spec struct {
 	parts []part
 	note  string
@@ -27,9 +27,9 @@ type Spec struct {
 // part is one operation of a spec, with the sources of its arguments.
 type part struct {
 	kind OperationKind
-	// node is the existing node that the operation is about: of an insert
-	// there is none. Of a gate it is any node of the tree, or the project's id
-	// if there is a namespace.
+	// node is the existing node that the operation is about: of an insert there
+	// is none. Of a gate it is any node of the tree, or the project's id if
+	// there is a namespace.
 	node Source
 	dest Source
 	name Source
@@ -40,23 +40,26 @@ type part struct {
 }
 
 // Insert creates a node below parent. It locks the name's slot, or the whole
-// parent where the spec has no name or the request lacks it. At most one name may be given.
+// parent where the spec has no name or the request lacks it. At most one name
+// may be given.
 func Insert(parent Source, name ...Source) Spec {
 	return one(part{kind: OpInsert, dest: parent}, name)
 }
 
 // Rename gives node a new name. It locks the node and the new name's slot; the
-// node and its parent where the spec has no name; the node alone where the
-// name is optional and the request lacks it: nothing is renamed then. At most one name may be given.
+// node and its parent where the spec has no name; the node alone where the name
+// is optional and the request lacks it: nothing is renamed then. At most one
+// name may be given.
 //
 // Renaming a tree's root is refused with an [*InvalidError].
 func Rename(node Source, newName ...Source) Spec {
 	return one(part{kind: OpRename, node: node}, newName)
 }
 
-// Move puts node below dest, under a new name or its own. It locks the node
-// and the slot of its name there. Where dest is optional and the request lacks it, the node
-// stays where it is, so that one route can rename, move, or do both at once. At most one name may be given.
+// Move puts node below dest, under a new name or its own. It locks the node and
+// the slot of its name there. Where dest is optional and the request lacks it,
+// the node stays where it is, so that one route can rename, move, or do both at
+// once. At most one name may be given.
 //
 // A move into the node's own subtree is refused with a [*CycleError], and
 // moving a tree's root with an [*InvalidError], before any lock is taken.
@@ -65,22 +68,25 @@ func Move(node, dest Source, newName ...Source) Spec {
 }
 
 // Copy copies the subtree of node to below dest. It keeps the subtree from
-// changing and locks the copy's name slot, or the whole dest where the spec
-// has no name or the request lacks it. Where dest is optional and the request
-// lacks it, the copy goes beside the original. At most one name may be given.
+// changing and locks the copy's name slot, or the whole dest where the spec has
+// no name or the request lacks it. Where dest is optional and the request lacks
+// it, the copy goes beside the original. At most one name may be given.
 //
-// A copy into the node's own subtree is allowed: what is copied is the subtree as it was before.
+// A copy into the node's own subtree is allowed: what is copied is the subtree
+// as it was before.
 func Copy(node, dest Source, name ...Source) Spec {
 	return one(part{kind: OpCopy, node: node, dest: dest}, name)
 }
 
-// Delete removes the subtree of node. Deleting a tree's root is refused with an [*InvalidError].
+// Delete removes the subtree of node. Deleting a tree's root is refused with an
+// [*InvalidError].
 func Delete(node Source) Spec { return one(part{kind: OpDelete, node: node}, nil) }
 
 // Edit changes attributes of node that no path depends on, by a statement that
-// does not rest on what was read before, or that checks the row's version. It keeps the node from being renamed, moved or
-// deleted meanwhile, and nobody else: two edits of one node run at once. A
-// handler that reads, thinks and writes back without a version wants [Slot].
+// does not rest on what was read before, or that checks the row's version. It
+// keeps the node from being renamed, moved, deleted, copied or exported
+// meanwhile. Two edits of one node run at once: a handler that reads, thinks and
+// writes back without a version wants [Slot].
 func Edit(node Source) Spec { return one(part{kind: OpEdit, node: node}, nil) }
 
 // Read reads or exports the subtree of node as it is at one instant, however
@@ -88,7 +94,8 @@ func Edit(node Source) Spec { return one(part{kind: OpEdit, node: node}, nil) }
 func Read(node Source) Spec { return one(part{kind: OpRead, node: node}, nil) }
 
 // Slot locks the place that the resolver answers for node, exclusively, with
-// all that is below. The node need not exist: the resolver of a recycled item answers its old place.
+// all that is below. The node need not exist: the resolver of a recycled item
+// answers its old place.
 func Slot(node Source) Spec { return one(part{kind: OpSlot, node: node}, nil) }
 
 // Gate locks the whole tree of the node that tree is the id of: a plan, where
@@ -96,7 +103,8 @@ func Slot(node Source) Spec { return one(part{kind: OpSlot, node: node}, nil) }
 func Gate(tree Source) Spec { return one(part{kind: OpGate, node: tree}, nil) }
 
 // Names locks the names of a project's trees: the gate of the tree that
-// [pathlock.NewTree] makes of the namespace and the project's id. The id is taken as it is, without a resolver.
+// [pathlock.NewTree] makes of the namespace and the project's id. The id is
+// taken as it is, without a resolver.
 func Names(namespace string, project Source) Spec {
 	s := one(part{kind: OpGate, node: project, namespace: namespace}, nil)
 	if namespace == "" && s.err == nil {
@@ -173,8 +181,8 @@ func (s Spec) ParentExclusive() Spec {
 }
 
 // SnapshotSource returns s, which has to be a [Copy], for a handler that reads
-// the whole source in one statement or one snapshot: the copy is of the tree as it was
-// at one instant, and waits for nobody there. Two such copies into each
+// the whole source in one statement or one snapshot: the copy is of the tree as
+// it was at one instant, and waits for nobody there. Two such copies into each
 // other's source, run at once, may each miss what the other creates.
 func (s Spec) SnapshotSource() Spec {
 	s.parts = slices.Clone(s.parts)
@@ -201,8 +209,8 @@ func (s Spec) Note(note string) Spec {
 // Exempt returns the reason why the route needs no lock, if the spec is [None].
 func (s Spec) Exempt() (reason string, ok bool) { return s.exempt, s.exempt != "" }
 
-// Check says what the program got wrong when it wrote the spec: the zero
-// Spec, a source without a name. The error matches [ErrSpec].
+// Check says what the program got wrong when it wrote the spec: the zero Spec,
+// a source without a name. The error matches [ErrSpec].
 func (s Spec) Check() error {
 	switch {
 	case s.err != nil:
@@ -216,7 +224,8 @@ func (s Spec) Check() error {
 }
 
 // Sources returns where the spec finds its values, in the order of the
-// constructors' arguments, so that it can be told beforehand whether the body is needed.
+// constructors' arguments, so that it can be told beforehand whether the body
+// is needed.
 func (s Spec) Sources() []Source {
 	var sources []Source
 	for _, p := range s.parts {

@@ -21,7 +21,8 @@ type Route struct {
 // String returns the route as a [Table] has it.
 func (r Route) String() string { return r.Method + " " + r.Path }
 
-// ParseRoute reads a key of a [Table]: "PATCH /suites/:id". The error matches [ErrSpec].
+// ParseRoute reads a key of a [Table]: "PATCH /suites/:id". The error matches
+// [ErrSpec].
 func ParseRoute(s string) (Route, error) {
 	method, path, _ := strings.Cut(s, " ")
 	if method == "" || strings.ToUpper(method) != method || !strings.HasPrefix(path, "/") || strings.Contains(path, " ") {
@@ -31,7 +32,8 @@ func ParseRoute(s string) (Route, error) {
 }
 
 // readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by
-// those documents that define further ones; CONNECT leads elsewhere. All others, unheard-of ones included, may change something.
+// those documents that define further ones; CONNECT leads elsewhere. All
+// others, unheard-of ones included, may change something.
 var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "REPORT", "SEARCH", "QUERY"}
 
 // TableError lists all that is wrong with a [Table].
@@ -51,8 +53,8 @@ func (t Table) Spec(r Route) (Spec, bool) {
 	return s, ok
 }
 
-// Check compares the table with the routes that a router serves, and returns
-// a [*TableError] unless
+// Check compares the table with the routes that a router serves, and returns a
+// [*TableError] unless
 //
 //   - every route whose method may change something (POST, PUT, PATCH,
 //     DELETE, and whatever is not known to be safe) is in the table;
@@ -111,8 +113,9 @@ func byPath(a, b string) int {
 	return cmp.Or(cmp.Compare(aPath, bPath), cmp.Compare(aMethod, bMethod))
 }
 
-// paramsOf returns the parameters' names of a route as the usual routers
-// write it: /suites/:id and /files/*rest, or /suites/{id}, /files/{rest...} and /suites/{id:[0-9]+}.
+// paramsOf returns the parameters' names of a route as the usual routers write
+// it: /suites/:id and /files/*rest, or /suites/{id}, /files/{rest...} and
+// /suites/{id:[0-9]+}.
 func paramsOf(path string) []string {
 	var names []string
 	for segment := range strings.SplitSeq(path, "/") {
