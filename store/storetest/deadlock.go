@@ -140,10 +140,15 @@ func deadlock() topic {
 	}}
 }
 
-// deadlocks requires that a request which would wait is told at once that it closes a cycle.
+// deadlocks requires that a request for claims which would wait is told at once that it closes a cycle.
 func (a *actor) deadlocks(claims ...pathlock.Claim) pathlock.DeadlockError {
 	a.Helper()
-	req := a.ask(claims...)
+	return a.deadlock(a.ask(claims...))
+}
+
+// deadlock requires that a request, which is made to wait, is told at once that it closes a cycle.
+func (a *actor) deadlock(req pathlock.Acquisition) pathlock.DeadlockError {
+	a.Helper()
 	req.Wait = long
 	p := a.start(a.ctx, req)
 	err := p.fails()

@@ -44,8 +44,9 @@
 //   - snapshot: what Snapshot and Trees show.
 //   - fences: grow strictly, also after a tree was empty.
 //   - hostile text: ids, names, owners and notes that break carelessly built keys.
-//   - model: random requests against a list of holds and the definition of the modes. The
-//     seed is part of the test's name.
+//   - model: random requests against a list of holds and the definition of the modes, and
+//     random requests that wait against a list of holds and a list of waiters. The seed is
+//     part of the test's name; PATHLOCK_STORETEST_SEED in the environment repeats one.
 //   - workload: counters that nothing but the locks guards.
 //
 // # Known scenarios

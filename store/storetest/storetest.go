@@ -54,7 +54,7 @@ func topics() []topic {
 		snapshots(),
 		fences(),
 		hostile(),
-		randomised(),
+		model(),
 		workload(),
 	}
 }
