@@ -29,6 +29,7 @@ type backend struct {
 	DB     string `help:"Database: sqlite://PATH or mysql://user:password@tcp(host:3306)/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
 	Locks  string `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Assert bool   `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
+	Space  string `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE" name:"namespace"`
 	Conns  int    `help:"Connections that the database is asked for at most." default:"32" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
 }
 
@@ -36,7 +37,7 @@ type backend struct {
 const defaultDB = "sqlite://pathlock-sample.db"
 
 func (b backend) config(log *slog.Logger) instance.Config {
-	return instance.Config{DB: b.DB, Locks: b.Locks, Assert: b.Assert, Connections: b.Conns, Log: log}
+	return instance.Config{DB: b.DB, Locks: b.Locks, Assert: b.Assert, Namespace: b.Space, Connections: b.Conns, Log: log}
 }
 
 // commands is the command line as kong reads it.

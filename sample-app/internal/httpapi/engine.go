@@ -22,6 +22,9 @@ type Config struct {
 	SuiteResolver, CaseResolver pathlock.Resolver
 	Locker                      *pathlock.Locker
 	DB                          *database.DB
+	// Namespace is that of the plans' trees among the locks, the plans' ids being
+	// the trees'. Plan names are locked in the namespace that has "-names" after it.
+	Namespace string
 	// Metrics answers /metrics, and Observe sees every request.
 	Metrics http.Handler
 	Observe gin.HandlerFunc
@@ -39,7 +42,7 @@ type api struct {
 func New(config Config) (http.Handler, error) {
 	a := &api{Config: config, log: config.Log}
 	a.locks = middleware.New(config.Locker, config.SuiteResolver, middleware.Config{
-		Resolvers:  resolvers(config.Service, config.CaseResolver),
+		Resolvers:  resolvers(config.Service, config.Namespace, config.CaseResolver),
 		MaxBody:    maxBody,
 		RetryAfter: retryAfter,
 		OnError:    a.fail,
@@ -59,7 +62,7 @@ func New(config Config) (http.Handler, error) {
 			"the route does not know the method "+c.Request.Method))
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered), a.limitBody, a.checkParams)
-	table := table(config.Service)
+	table := table(config.Service, config.Namespace)
 	a.routes(engine, table)
 	if err := middleware.CheckRoutes(engine, table); err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)

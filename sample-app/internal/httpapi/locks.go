@@ -11,14 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// The lock domains. The suites and cases of a plan are one tree; the names of
-// a project's plans are another.
-const (
-	// TreeNamespace is that of plans' trees, whose ids are the plans'.
-	TreeNamespace = "testplan"
-	// NamesNamespace is that of plan names, with projects for ids.
-	NamesNamespace = "testplan-names"
-)
+// namesOf returns the lock domain of plan names, whose ids are projects, that belongs to a
+// domain of plans' trees.
+func namesOf(namespace string) string { return namespace + "-names" }
 
 // The kinds of ids beside those of suites, which are the default.
 const (
@@ -28,7 +23,7 @@ const (
 )
 
 // table says what each route locks. That it is complete is checked when the engine is made.
-func table(service *plans.Service) lockspec.Table {
+func table(service *plans.Service, namespace string) lockspec.Table {
 	var (
 		suite = lockspec.Param("id")
 		leaf  = lockspec.Param("id").Kind(kindCase)
@@ -36,10 +31,10 @@ func table(service *plans.Service) lockspec.Table {
 		item  = lockspec.Param("item").Kind(kindItem)
 		name  = lockspec.JSON("name")
 		// The name gate of the project that the plan in the URL is in.
-		planNames = lockspec.Names(NamesNamespace, lockspec.Func("project", projectOf(service)))
+		planNames = lockspec.Names(namesOf(namespace), lockspec.Func("project", projectOf(service)))
 	)
 	return lockspec.Table{
-		"POST /api/projects/:project/plans": lockspec.Names(NamesNamespace, lockspec.Param("project")).Note("create a plan"),
+		"POST /api/projects/:project/plans": lockspec.Names(namesOf(namespace), lockspec.Param("project")).Note("create a plan"),
 		"PATCH /api/plans/:plan":            lockspec.All(planNames, lockspec.Gate(plan)).Note("rename the plan"),
 		"DELETE /api/plans/:plan":           lockspec.All(planNames, lockspec.Gate(plan)).Note("delete the plan"),
 
@@ -62,7 +57,7 @@ func table(service *plans.Service) lockspec.Table {
 }
 
 // resolvers find the nodes that ids of other kinds than the default mean.
-func resolvers(service *plans.Service, cases pathlock.Resolver) map[string]pathlock.Resolver {
+func resolvers(service *plans.Service, namespace string, cases pathlock.Resolver) map[string]pathlock.Resolver {
 	return map[string]pathlock.Resolver{
 		kindCase: cases,
 		kindItem: pathlock.ResolverFunc(service.RestoreLocation),
@@ -71,7 +66,7 @@ func resolvers(service *plans.Service, cases pathlock.Resolver) map[string]pathl
 			if err != nil {
 				return pathlock.Location{}, err
 			}
-			tree, err := pathlock.NewTree(TreeNamespace, strconv.FormatInt(plan.ID, 10))
+			tree, err := pathlock.NewTree(namespace, strconv.FormatInt(plan.ID, 10))
 			return pathlock.Location{Tree: tree, Path: pathlock.Root()}, err
 		}),
 	}

@@ -27,6 +27,9 @@ type Config struct {
 	// DB and Locks are URLs: see [database.Open] and [lockstore.Open].
 	DB    string
 	Locks string
+	// Namespace keeps the locks of several databases apart on one lock store;
+	// "" is [DefaultNamespace]. All instances on a database need the same.
+	Namespace string
 	// Connections is how many connections the database is asked for at most.
 	Connections int
 	// Assert leaves the assertion in the database on. Without it and without
@@ -36,6 +39,9 @@ type Config struct {
 	Think time.Duration
 	Log   *slog.Logger
 }
+
+// DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is testplan/7.
+const DefaultNamespace = "testplan"
 
 // Instance is one instance of the backend.
 type Instance struct {
@@ -80,11 +86,14 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	if err := schema.Migrate(ctx, i.DB); err != nil {
 		return err
 	}
+	if config.Namespace == "" {
+		config.Namespace = DefaultNamespace
+	}
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
 	locker := pathlock.New(i.Store, pathlock.WithObserver(m.Locks()), pathlock.WithLogger(config.Log))
 	options := []gormplugin.Option{
-		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(httpapi.TreeNamespace)),
+		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace)),
 		gormplugin.Leaf(&model.Case{}, &model.Suite{}),
 	}
 	if !config.Assert {
@@ -102,6 +111,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		CaseResolver:  plugin.Resolver(&model.Case{}),
 		Locker:        locker,
 		DB:            i.DB,
+		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
 		Observe:       m.Observe,
 		Log:           config.Log,

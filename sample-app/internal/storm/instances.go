@@ -32,14 +32,14 @@ type running struct {
 }
 
 // start starts the instances of a row.
-func start(ctx context.Context, config Config, p protection, db string) (cluster, error) {
-	locks := config.Locks
+func start(ctx context.Context, config Config, p protection, each instance.Config) (cluster, error) {
+	each.Locks, each.Assert, each.Think, each.Log = config.Locks, p.assert, config.Think, config.Log
 	if !p.locks {
-		locks = "off://"
+		each.Locks = "off://"
 	}
 	begin := startChild
 	if config.Locks == memoryLocks {
-		store, err := lockstore.Open(ctx, locks)
+		store, err := lockstore.Open(ctx, each.Locks)
 		if err != nil {
 			return nil, err
 		}
@@ -49,7 +49,7 @@ func start(ctx context.Context, config Config, p protection, db string) (cluster
 	}
 	var c cluster
 	for range config.Instances {
-		one, err := begin(ctx, config, instance.Config{DB: db, Locks: locks, Assert: p.assert, Think: config.Think, Log: config.Log})
+		one, err := begin(ctx, config, each)
 		if err != nil {
 			return nil, errors.Join(err, c.stop())
 		}
@@ -104,7 +104,7 @@ const stopTimeout = server.DrainTimeout + 5*time.Second
 func startChild(ctx context.Context, config Config, ic instance.Config) (running, error) {
 	// It is stopped by stop, not by ctx: it has to drain.
 	cmd := config.Serve(context.WithoutCancel(ctx), "serve", "--addr", "127.0.0.1:0", "--db", ic.DB, "--locks", ic.Locks,
-		fmt.Sprintf("--assert=%t", ic.Assert), "--think", ic.Think.String())
+		"--namespace", ic.Namespace, fmt.Sprintf("--assert=%t", ic.Assert), "--think", ic.Think.String())
 	var errs lastWords
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
 )
 
@@ -89,7 +91,9 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 			return row, err
 		}
 	}
-	instances, err := start(ctx, config, p, url)
+	// Others may use the lock store, and have a plan of the same id.
+	namespace := "storm-" + rand.Text()[:8]
+	instances, err := start(ctx, config, p, instance.Config{DB: url, Namespace: namespace})
 	if err != nil {
 		return row, err
 	}

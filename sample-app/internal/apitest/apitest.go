@@ -1,0 +1,128 @@
+// Package apitest runs instances of the backend in tests and talks to them as
+// any client does.
+package apitest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+// Backend is a database and a lock store to test with.
+type Backend struct {
+	Name  string
+	DB    string
+	Locks string
+}
+
+// Backends returns the backends that can be had: SQLite and memory always,
+// and the servers that PATHLOCK_TEST_MYSQL and PATHLOCK_TEST_REDIS name.
+func Backends(t testing.TB) []Backend {
+	t.Helper()
+	all := []Backend{{"SQLite", testdb.SQLite(t), "memory://"}}
+	ci := os.Getenv("CI") == "true"
+	if ci || os.Getenv("PATHLOCK_TEST_MYSQL") != "" && os.Getenv("PATHLOCK_TEST_REDIS") != "" {
+		all = append(all, Backend{"MySQL and Redis", testdb.MySQL(t), testdb.Redis(t)})
+	}
+	return all
+}
+
+// API is an instance that is served.
+type API struct {
+	*instance.Instance
+	URL string
+
+	client *http.Client
+}
+
+// Start serves an instance until the end of the test.
+func Start(t testing.TB, config instance.Config) *API {
+	t.Helper()
+	store, err := lockstore.Open(t.Context(), config.Locks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return StartOn(t, config, store)
+}
+
+// StartOn is Start on a lock store that several instances share; each closes it.
+func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API {
+	t.Helper()
+	config.Log = slog.New(slog.DiscardHandler)
+	if config.Namespace == "" {
+		// Tests share the lock store, and have databases whose ids are alike.
+		config.Namespace = "test-" + strings.ToLower(t.Name())
+	}
+	i, err := instance.On(t.Context(), config, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(i.Handler)
+	t.Cleanup(func() {
+		server.Close()
+		if err := i.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &API{i, server.URL, server.Client()}
+}
+
+// Answer is what a request led to.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Do sends a request.
+func (a *API) Do(t testing.TB, method, path, body string) Answer {
+	t.Helper()
+	answer, err := a.Try(t.Context(), method, path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// Try sends a request, from any goroutine.
+func (a *API) Try(ctx context.Context, method, path, body string) (Answer, error) {
+	var r io.Reader
+	if body != "" {
+		r = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	resp, err := a.client.Do(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	return Answer{resp.StatusCode, resp.Header, text}, err
+}
+
+// Made sends a request that has to be answered with 200 or 201, and reads the answer.
+func Made[T any](t testing.TB, a *API, method, path, body string) T {
+	t.Helper()
+	var result T
+	answer := a.Do(t, method, path, body)
+	if answer.Status != http.StatusOK && answer.Status != http.StatusCreated {
+		t.Fatalf("%s %s %s: %d %s", method, path, body, answer.Status, answer.Body)
+	}
+	if err := json.Unmarshal(answer.Body, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result
+}

@@ -1,0 +1,208 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+func TestMain(m *testing.M) {
+	gin.SetMode(gin.ReleaseMode)
+	goleak.VerifyTestMain(m)
+}
+
+// step is one request and what is to come of it. Words in braces, in the
+// request and in what is wanted, stand for ids: those of the fixture, and those that earlier steps saved.
+type step struct {
+	request string // "METHOD path" or "METHOD path body"
+	status  int
+	// problem is what the type of a failure ends in, field the field that it names.
+	problem, field string
+	// want is a part of the JSON that is answered.
+	want string
+	// save keeps the id that is answered under a name.
+	save string
+}
+
+// The fixture of every test: a plan {plan} with the root suite {root}, and
+//
+//	/a  {a}
+//	/a/b  {b}    with the case k {k}
+//	/a/b/c  {c}
+//	/d  {d}
+//
+// and another plan {other} of the same project, with the root suite {oroot}.
+func fixture(t *testing.T, api *apitest.API, project string) map[string]int64 {
+	ids := map[string]int64{}
+	plan := func(key, root string) {
+		p := apitest.Made[model.Plan](t, api, "POST", "/api/projects/"+project+"/plans", `{"name":"`+key+`"}`)
+		ids[key], ids[root] = p.ID, p.RootID
+	}
+	plan("plan", "root")
+	plan("other", "oroot")
+	for _, s := range []struct{ key, parent string }{{"a", "root"}, {"b", "a"}, {"c", "b"}, {"d", "root"}} {
+		body := fmt.Sprintf(`{"parent_id":%d,"name":"%s"}`, ids[s.parent], s.key)
+		ids[s.key] = apitest.Made[model.Suite](t, api, "POST", fmt.Sprintf("/api/plans/%d/suites", ids["plan"]), body).ID
+	}
+	ids["k"] = apitest.Made[model.Case](t, api, "POST", fmt.Sprintf("/api/suites/%d/cases", ids["b"]), `{"name":"k","body":"steps"}`).ID
+	return ids
+}
+
+func TestAPI(t *testing.T) {
+	for _, backend := range apitest.Backends(t) {
+		t.Run(backend.Name, func(t *testing.T) {
+			api := apitest.Start(t, instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true})
+			number := 0
+			for _, group := range []map[string][]step{planSteps, suiteSteps, caseSteps, recycleBinSteps, hostileSteps} {
+				for name, steps := range group {
+					t.Run(name, func(t *testing.T) {
+						number++
+						project := fmt.Sprintf("project%d", number)
+						ids := fixture(t, api, project)
+						for _, s := range steps {
+							s.run(t, api, project, ids)
+						}
+						// Whatever was asked for, and whatever was refused, the tree is sound.
+						step{request: "GET /api/plans/{other}/fsck", status: 200, want: `{"problems":[]}`}.run(t, api, project, ids)
+						if answer := api.Do(t, "GET", fmt.Sprintf("/api/plans/%d/fsck", ids["plan"]), ""); answer.Status == http.StatusOK {
+							step{request: "GET /api/plans/{plan}/fsck", status: 200, want: `{"problems":[]}`}.run(t, api, project, ids)
+						}
+					})
+				}
+			}
+		})
+	}
+}
+
+// run sends the step's request and compares the answer.
+func (s step) run(t *testing.T, api *apitest.API, project string, ids map[string]int64) {
+	t.Helper()
+	method, rest, _ := strings.Cut(expand(s.request, project, ids), " ")
+	path, body, _ := strings.Cut(rest, " ")
+	answer := api.Do(t, method, path, body)
+	shown := fmt.Sprintf("%.200s -> %d %.500s", s.request, answer.Status, answer.Body)
+	if answer.Status != s.status {
+		t.Fatalf("%s: want %d", shown, s.status)
+	}
+	if s.problem != "" {
+		s.problem, s.want = "", fmt.Sprintf(`{"status":%d,"type":"urn:pathlock:problem:%s"}`, s.status, s.problem)
+		if got := answer.Header.Get("Content-Type"); got != "application/problem+json" {
+			t.Errorf("%s: Content-Type %q", shown, got)
+		}
+		var got struct{ Detail, Field string }
+		if err := json.Unmarshal(answer.Body, &got); err != nil || !strings.Contains(got.Detail, s.field) || got.Field != s.field {
+			t.Errorf("%s: want the field %q named, in a detail for people too", shown, s.field)
+		}
+	}
+	if s.want != "" {
+		var want, got any
+		if err := json.Unmarshal([]byte(expand(s.want, project, ids)), &want); err != nil {
+			t.Fatalf("%s: %v", s.want, err)
+		}
+		if err := json.Unmarshal(answer.Body, &got); err != nil {
+			t.Fatalf("%s: %v", shown, err)
+		}
+		if !contains(got, want) {
+			t.Errorf("%s: want %s", shown, expand(s.want, project, ids))
+		}
+	}
+	if s.save != "" {
+		var row struct {
+			ID    int64
+			Items []struct{ ID int64 }
+		}
+		if err := json.Unmarshal(answer.Body, &row); err != nil {
+			t.Fatal(err)
+		}
+		if ids[s.save] = row.ID; len(row.Items) > 0 {
+			ids[s.save] = row.Items[len(row.Items)-1].ID
+		}
+	}
+}
+
+// expand puts ids for the words in braces.
+func expand(text, project string, ids map[string]int64) string {
+	text = strings.ReplaceAll(text, "{project}", project)
+	for key, id := range ids {
+		text = strings.ReplaceAll(text, "{"+key+"}", fmt.Sprint(id))
+	}
+	return text
+}
+
+// contains reports whether got has all that want has: of objects the fields
+// that want names, of arrays each element.
+func contains(got, want any) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		fields, ok := got.(map[string]any)
+		for key, value := range want {
+			if !ok || !contains(fields[key], value) {
+				return false
+			}
+		}
+		return ok
+	case []any:
+		elements, ok := got.([]any)
+		if !ok || len(elements) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !contains(elements[i], want[i]) {
+				return false
+			}
+		}
+		return true
+	default:
+		return reflect.DeepEqual(got, want)
+	}
+}
+
+// The fields that the interface promises are there, and are numbers where they are ids.
+func TestFields(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: apitest.Backends(t)[0].DB, Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "fields")
+	for path, want := range map[string]string{
+		"/api/plans/{plan}":     `{"id":{plan},"project":"fields","name":"plan","root_id":{root}}`,
+		"/api/suites/{root}":    `{"id":{root},"plan_id":{plan},"parent_id":null,"name":"","path":"","version":1}`,
+		"/api/suites/{b}":       `{"id":{b},"plan_id":{plan},"parent_id":{a},"name":"b","path":"/a/b","version":1}`,
+		"/api/suites/{b}/cases": `{"cases":[{"id":{k},"suite_id":{b},"name":"k","body":"steps","path":"/a/b/k"}]}`,
+		"/api/projects/fields/plans": `{"plans":[{"id":{other},"project":"fields","name":"other","root_id":{oroot}},` +
+			`{"id":{plan},"project":"fields","name":"plan","root_id":{root}}]}`,
+	} {
+		answer := api.Do(t, "GET", expand(path, "", ids), "")
+		if got, want := string(answer.Body), expand(want, "", ids); got != want {
+			t.Errorf("GET %s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A body that says it is too long is refused before it is sent, one that does not say so when it is.
+func TestTooLarge(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: apitest.Backends(t)[0].DB, Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "large")
+	body := strings.Repeat(" ", 1<<20) + `{"name":"x"}`
+	step{request: "PATCH /api/suites/{a} " + body, status: 413, problem: "too-large"}.run(t, api, "", ids)
+	req, err := http.NewRequestWithContext(t.Context(), "PATCH", api.URL+expand("/api/suites/{a}", "", ids), struct{ *strings.Reader }{strings.NewReader(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer http.DefaultClient.CloseIdleConnections()
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("a chunked body of more than 1 MiB: %s, want 413", resp.Status)
+	}
+}
