@@ -38,6 +38,9 @@
 //     shorter, are shared by all grants of an owner; a loss is reported.
 //   - repetition: the same owner and grant id get the same grant.
 //   - deadlock: exactly those who would close a cycle of waiting owners are told so, at once.
+//   - several requests of one owner at once: each grant counts for the others. The best answer
+//     to a grant that closes a cycle is ErrDeadlock at once for the wait that is part of it; the end of
+//     that wait is good enough.
 //   - gate: excludes every other owner, queues like everything else, is re-entrant.
 //   - force release: of holders and of waiters. A request whose place in the queue is taken
 //     away ends with an error that matches ErrLost.

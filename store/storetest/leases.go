@@ -38,10 +38,14 @@ func leases() topic {
 			req := waiter.ask(x("/a"))
 			req.Lease = 2 * time.Second
 			p := waiter.queue(f.ctx, req)
+			began := f.waiters(1)[0].Since
 			f.pass(short)
 			holder.release()
 			p.isGranted()
 			h := f.onlyHolder()
+			if waited := h.Since.Sub(began); waited < short-5*time.Millisecond {
+				f.Errorf("the grant is %v later than the request, want at least %v", waited, short)
+			}
 			if lease := h.Until.Sub(h.Since); lease < 2*time.Second-5*time.Millisecond {
 				f.Errorf("the lease lasts %v from the grant, want 2s", lease)
 			}

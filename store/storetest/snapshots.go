@@ -40,10 +40,7 @@ func snapshots() topic {
 			for _, path := range []string{"/c", "/a", "/b"} {
 				queue = append(queue, f.actor("waiter for "+path).queuesFor(x(path)))
 			}
-			waiters := f.snapshot(f.tree).Waiters
-			if len(waiters) != len(queue) {
-				f.Fatalf("waiters %v, want %d", waiters, len(queue))
-			}
+			waiters := f.waiters(len(queue))
 			for i, path := range []string{"/c", "/a", "/b"} {
 				f.requireHold(waiters[i], queue[i].actor, false, claims{x(path)})
 				if waiters[i].Fence != 0 {
@@ -146,6 +143,16 @@ func (f *fixture) holders(n int) []pathlock.Hold {
 		f.Fatalf("holders %v, want %d", holders, n)
 	}
 	return holders
+}
+
+// waiters requires that n requests wait in the test's tree, and returns them.
+func (f *fixture) waiters(n int) []pathlock.Hold {
+	f.Helper()
+	waiters := f.snapshot(f.tree).Waiters
+	if len(waiters) != n {
+		f.Fatalf("waiters %v, want %d", waiters, n)
+	}
+	return waiters
 }
 
 // onlyHolder requires that there is one grant in the test's tree, and returns it.

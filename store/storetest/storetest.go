@@ -49,6 +49,7 @@ func topics() []topic {
 		leases(),
 		repetition(),
 		deadlock(),
+		concurrentRequests(),
 		gate(),
 		force(),
 		snapshots(),
