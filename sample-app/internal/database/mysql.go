@@ -35,6 +35,8 @@ func openMySQL(dsn string, connections int) (*DB, error) {
 	cfg.Loc = time.UTC
 	// One round trip instead of prepare, execute and close.
 	cfg.InterpolateParams = true
+	// What goes wrong is returned to whoever can say what it means.
+	cfg.Logger = &mysqldriver.NopLogger{}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = connectTimeout
 	}

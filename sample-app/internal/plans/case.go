@@ -112,14 +112,10 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		suite, err := one[model.Suite](tx, "suite", c.SuiteID)
-		if err != nil {
+		if err := removed(tx.Delete(&c), "case", id); err != nil {
 			return err
 		}
-		if err := tx.Delete(&c).Error; err != nil {
-			return err
-		}
-		return recycleCase(tx, suite, c)
+		return recycleCase(tx, id)
 	})
 }
 

@@ -3,6 +3,7 @@ package plans
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -57,16 +58,23 @@ func subtree(tx *gorm.DB, top model.Suite) (levels [][]model.Suite, cases []mode
 	if err := below(tx, top.PlanID, top.Path).Find(&suites).Error; err != nil {
 		return nil, nil, err
 	}
+	ids := []int64{top.ID}
 	for _, suite := range suites {
+		ids = append(ids, suite.ID)
 		level := model.Depth(strings.TrimPrefix(suite.Path, top.Path)) - 1
 		for len(levels) <= level {
 			levels = append(levels, nil)
 		}
 		levels[level] = append(levels[level], suite)
 	}
-	err = tx.Where("suite_id = ? OR suite_id IN (?)", top.ID,
-		below(tx.Model(&model.Suite{}), top.PlanID, top.Path).Select("id")).Find(&cases).Error
-	return levels, cases, err
+	for some := range slices.Chunk(ids, batch) {
+		var found []model.Case
+		if err := tx.Where("suite_id IN ?", some).Find(&found).Error; err != nil {
+			return nil, nil, err
+		}
+		cases = append(cases, found...)
+	}
+	return levels, cases, nil
 }
 
 // copyLevel copies suites whose parents have been copied.

@@ -61,7 +61,7 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 	}
 	var plan model.Plan
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if plan, err = one[model.Plan](tx, "plan", id); err != nil {
+		if plan, err = one[model.Plan](forUpdate(tx), "plan", id); err != nil {
 			return err
 		}
 		plan.Name = name
@@ -73,7 +73,7 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 // DeletePlan deletes a plan with its tree and its recycle bin, for good.
 func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		plan, err := one[model.Plan](tx, "plan", id)
+		plan, err := one[model.Plan](forUpdate(tx), "plan", id)
 		if err != nil {
 			return err
 		}

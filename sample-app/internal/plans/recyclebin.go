@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
@@ -25,8 +24,13 @@ func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.Recycle
 }
 
 // recycleSuite records a suite that has just been deleted, and deletes the cases in it. What
-// went with the suite are those deleted rows of its subtree that no earlier item has.
-func recycleSuite(tx *gorm.DB, suite model.Suite) error {
+// went with the suite are those deleted rows of its subtree that no earlier item has. The rows
+// are read again, as the deletion has locked them: others may have changed them until then.
+func recycleSuite(tx *gorm.DB, id int64) error {
+	suite, err := one[model.Suite](tx.Unscoped(), "suite", id)
+	if err != nil {
+		return err
+	}
 	item, err := recycle(tx, model.RecycledItem{
 		PlanID: suite.PlanID, Kind: model.KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
 	})
@@ -73,7 +77,15 @@ func recycleNodes(tx *gorm.DB, item int64, kind model.Kind, ids []int64) error {
 }
 
 // recycleCase records a case that has just been deleted.
-func recycleCase(tx *gorm.DB, suite model.Suite, c model.Case) error {
+func recycleCase(tx *gorm.DB, id int64) error {
+	c, err := one[model.Case](tx.Unscoped(), "case", id)
+	if err != nil {
+		return err
+	}
+	suite, err := one[model.Suite](tx, "suite", c.SuiteID)
+	if err != nil {
+		return err
+	}
 	item, err := recycle(tx, model.RecycledItem{
 		PlanID: suite.PlanID, Kind: model.KindCase, NodeID: c.ID, ParentID: suite.ID, Name: c.Name, Path: suite.Path + "/" + c.Name, Cases: 1,
 	})
@@ -97,8 +109,7 @@ func (s *Service) Purge(ctx context.Context, planID int64) error {
 		}
 		// Of two that want an item, one waits here: the restoration of an item is the other.
 		var items []int64
-		err := tx.Model(&model.RecycledItem{}).Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate}).
-			Where("plan_id = ?", planID).Pluck("id", &items).Error
+		err := forUpdate(tx).Model(&model.RecycledItem{}).Where("plan_id = ?", planID).Pluck("id", &items).Error
 		if err != nil {
 			return err
 		}

@@ -44,12 +44,8 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 			return err
 		}
 		// Of two that want the item one gets it; the purge of the bin is one of them.
-		taken := tx.Delete(&model.RecycledItem{}, id)
-		if taken.Error != nil {
-			return taken.Error
-		}
-		if taken.RowsAffected == 0 {
-			return fmt.Errorf("%w: item %d", pathlock.ErrNotFound, id)
+		if err := removed(tx.Delete(&item), "item", id); err != nil {
+			return err
 		}
 		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -40,11 +41,26 @@ const replans = 5
 // others were in the way, or if the assertion found that a path had changed. It may therefore run more than once.
 func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	for again := 0; ; again++ {
-		err := gormplugin.Transaction(ctx, s.db.Write, do)
+		err := gormplugin.Transaction(ctx, s.db.Write, do, s.isolation())
 		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
 			return err
 		}
 	}
+}
+
+// isolation returns how writing transactions are isolated. On MySQL every statement is to see what
+// others have committed by then: what a transaction reads after it has locked the rows that it rests on
+// must not be older than the lock. SQLite has one writer at a time anyway.
+func (s *Service) isolation() *sql.TxOptions {
+	if s.db.Dialect == database.MySQL {
+		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	}
+	return nil
+}
+
+// forUpdate locks the rows that are read until the end of the transaction.
+func forUpdate(tx *gorm.DB) *gorm.DB {
+	return tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
 }
 
 // snapshot runs do in a transaction that sees the database as it is at one instant.
@@ -91,6 +107,14 @@ func one[T any](tx *gorm.DB, what string, id int64) (T, error) {
 		return row, fmt.Errorf("%w: %s %d", pathlock.ErrNotFound, what, id)
 	}
 	return row, err
+}
+
+// removed says that there was nothing to delete, where another one came first.
+func removed(result *gorm.DB, what string, id int64) error {
+	if result.Error == nil && result.RowsAffected == 0 {
+		return fmt.Errorf("%w: %s %d", pathlock.ErrNotFound, what, id)
+	}
+	return result.Error
 }
 
 // nameTaken says which name it was that a unique index refused.

@@ -103,10 +103,10 @@ func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.Delete(&suite).Error; err != nil {
+		if err := removed(tx.Delete(&suite), "suite", id); err != nil {
 			return err
 		}
-		return recycleSuite(tx, suite)
+		return recycleSuite(tx, id)
 	})
 }
 

@@ -1,0 +1,170 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// Three instances, hundreds of mixed operations at once: nobody sees a 5xx,
+// and every row fits its parent, with the locks and with the assertion alone.
+func TestConcurrentOperations(t *testing.T) {
+	const clients, operations = 12, 40
+	for _, backend := range apitest.Backends(t) {
+		for _, locks := range []string{backend.Locks, "off://"} {
+			t.Run(backend.Name+" with "+locks[:3], func(t *testing.T) {
+				store, err := lockstore.Open(t.Context(), locks)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = store.Close() })
+				var instances []*apitest.API
+				for range 3 {
+					shared := *store
+					instances = append(instances, apitest.StartOn(t, instance.Config{DB: backend.DB, Assert: true, Namespace: t.Name()}, &shared))
+				}
+				ids := fixture(t, instances[0], "concurrent"+locks[:3])
+				w := &suites{ids: []int64{ids["a"], ids["b"], ids["c"], ids["d"]}}
+				var group sync.WaitGroup
+				for client := range clients {
+					r := rand.New(rand.NewPCG(1, uint64(client)))
+					group.Go(func() {
+						for n := range operations {
+							change(t, instances[r.IntN(len(instances))], w, ids, r, fmt.Sprintf("n%d-%d", client, n))
+						}
+					})
+				}
+				group.Wait()
+				checkRows(t, instances[0], ids["plan"])
+			})
+		}
+	}
+}
+
+// suites are those that the clients know.
+type suites struct {
+	mu  sync.Mutex
+	ids []int64
+}
+
+func (s *suites) pick(r *rand.Rand) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ids[r.IntN(len(s.ids))]
+}
+
+func (s *suites) add(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids = append(s.ids, id)
+}
+
+// change does something to the plan. Any answer will do that others may have caused.
+func change(t *testing.T, api *apitest.API, known *suites, ids map[string]int64, r *rand.Rand, name string) {
+	id, other := known.pick(r), known.pick(r)
+	var method, path, body string
+	switch r.IntN(16) {
+	case 0, 1, 2:
+		method, path, body = "POST", fmt.Sprintf("/api/plans/%d/suites", ids["plan"]), fmt.Sprintf(`{"parent_id":%d,"name":"%s"}`, id, name)
+	case 3: // many want the same name
+		method, path, body = "POST", fmt.Sprintf("/api/plans/%d/suites", ids["plan"]), fmt.Sprintf(`{"parent_id":%d,"name":"same"}`, id)
+	case 4, 5, 6:
+		method, path, body = "PATCH", fmt.Sprintf("/api/suites/%d", id), fmt.Sprintf(`{"name":"%s"}`, name)
+	case 7, 8, 9:
+		method, path, body = "POST", fmt.Sprintf("/api/suites/%d/move", id), fmt.Sprintf(`{"parent_id":%d}`, other)
+	case 10:
+		method, path, body = "POST", fmt.Sprintf("/api/suites/%d/copy", id), fmt.Sprintf(`{"parent_id":%d,"name":"%s"}`, ids["root"], name)
+	case 11:
+		method, path = "DELETE", fmt.Sprintf("/api/suites/%d", id)
+	case 12:
+		method, path, body = "POST", fmt.Sprintf("/api/suites/%d/cases", id), `{"name":"case"}`
+	case 13:
+		method, path, body = "POST", fmt.Sprintf("/api/cases/%d/move", ids["k"]), fmt.Sprintf(`{"suite_id":%d}`, id)
+	case 14:
+		method, path = "POST", fmt.Sprintf("/api/recycle-bin/%d/restore", 1+r.IntN(20))
+	case 15:
+		method, path = "GET", fmt.Sprintf("/api/plans/%d/fsck", ids["plan"])
+	}
+	answer, err := api.Try(t.Context(), method, path, body)
+	if err != nil {
+		t.Errorf("%s %s: %v", method, path, err)
+		return
+	}
+	switch answer.Status {
+	case http.StatusCreated:
+		var created model.Suite
+		if err := json.Unmarshal(answer.Body, &created); err == nil && created.PlanID != 0 {
+			known.add(created.ID)
+		}
+	case http.StatusOK, http.StatusNoContent, http.StatusNotFound, http.StatusConflict, http.StatusLocked:
+	default:
+		t.Errorf("%s %s %s: %d %s", method, path, body, answer.Status, answer.Body)
+	}
+}
+
+// checkRows reads the tables by themselves, past the code under test, and
+// compares every row with the row above it.
+func checkRows(t *testing.T, api *apitest.API, plan int64) {
+	t.Helper()
+	type row struct {
+		parent     *int64
+		name, path string
+		deleted    bool
+	}
+	rows, err := api.DB.Pool().Query(`SELECT id, parent_id, name, path, deleted_at IS NOT NULL FROM suites WHERE plan_id = ?`, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	all := map[int64]row{}
+	for rows.Next() {
+		var id int64
+		var r row
+		if err := rows.Scan(&id, &r.parent, &r.name, &r.path, &r.deleted); err != nil {
+			t.Fatal(err)
+		}
+		all[id] = r
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	taken := map[string]bool{}
+	for id, r := range all {
+		if r.deleted {
+			continue
+		}
+		if r.parent == nil {
+			if r.path != "" {
+				t.Errorf("the root %d has the path %q", id, r.path)
+			}
+			continue
+		}
+		above, ok := all[*r.parent]
+		if !ok || above.deleted {
+			t.Errorf("suite %d at %q has no living parent", id, r.path)
+		} else if r.path != above.path+"/"+r.name {
+			t.Errorf("suite %d has the path %q below %q", id, r.path, above.path)
+		}
+		slot := fmt.Sprint(*r.parent, "/", r.name)
+		if taken[slot] {
+			t.Errorf("suite %d at %q has a sibling of the same name", id, r.path)
+		}
+		taken[slot] = true
+		for n, at := 0, r; at.parent != nil; n++ {
+			if at = all[*at.parent]; n > len(all) {
+				t.Fatalf("suite %d at %q is in a cycle", id, r.path)
+			}
+		}
+	}
+	if len(all) < 10 {
+		t.Errorf("%d suites, living and deleted: the test has not done what it is for", len(all))
+	}
+}
