@@ -1,11 +1,11 @@
 -- Granting, giving back, and the hand-over from the one to the other.
 
--- A script grants to at most MOST_GRANTS waiters and looks at no more than MOST_LOOKS; what is left over is noted
--- in field p, and the reply says that there is more to do.
-local MOST_GRANTS, MOST_LOOKS, MOST_EXPIRED = 16, 64, 32
+-- A script grants to at most MOST_GRANTS waiters, tries no more than MOST_TRIES and reclaims no more than
+-- MOST_EXPIRED leases. What is left over is noted in field p, and the reply says that there is more to do.
+local MOST_GRANTS, MOST_TRIES, MOST_EXPIRED = 16, 64, 32
 local FENCE_TTL = '604800000' -- a week, ms
 
-local grants_left, looks_left = MOST_GRANTS, MOST_LOOKS
+local grants_left, tries_left = MOST_GRANTS, MOST_TRIES
 local unswept = false
 
 -- lists holds the queues that somebody may be let in from: <node><mode>, or c for the conversions -> the
@@ -13,6 +13,8 @@ local unswept = false
 local lists = {}
 
 local function consider(name, mode) lists[name .. mode] = '' end
+
+local function consider_conversions() lists.c = '' end
 
 -- grant writes down that r is granted, and returns its fence.
 local function grant(r)
@@ -56,7 +58,7 @@ local function leave(r)
     for _, mode in ipairs(CONFLICTS[r.modes[i]]) do consider(r.names[i], mode) end
   end
   local held = holding(r.owner)
-  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then consider('c', '') end
+  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then consider_conversions() end
 end
 
 -- settle sees to an owner's queued requests when the owner has begun or ceased to hold something. Those
@@ -71,7 +73,7 @@ local function settle(owner)
         call('PUBLISH', r.channel, 'deadlock ' .. r.ref .. ' ' .. claim .. ' ' .. blocker)
       else
         converts(ticket, true)
-        consider('c', '')
+        consider_conversions()
       end
     else
       converts(ticket, gate_is_of(owner))
@@ -155,32 +157,73 @@ local function try(r)
   return true
 end
 
--- look_through tries the requests of one list in order of arrival.
-local function look_through(list, after)
-  local name, mode
-  if list ~= 'c' then
-    name, mode = string.sub(list, 1, NAME_BYTES), tonumber(string.sub(list, CLAIM_BYTES))
-  end
-  while true do
-    local from = after == '' and '[' .. list or '(' .. list .. after
-    local members = call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(MOST_GRANTS))
-    for _, member in ipairs(members) do
-      -- Where the holders leave no room, the rest of the list need not be asked: conversions, for whom
-      -- their own holds don't count, have a list of their own.
-      if name and not admits(node(name), mode, 0) then return end
-      if grants_left == 0 or looks_left == 0 then
-        lists[list] = after
-        return
+-- has_room says whether an owner who holds nothing may get a node in a mode, going by the holders. For
+-- conversions, whose own holds don't count, the list does not tell.
+local function has_room(list)
+  return list == 'c' or
+    admits(node(string.sub(list, 1, NAME_BYTES)), tonumber(string.sub(list, CLAIM_BYTES)), 0)
+end
+
+-- conflicts_with_itself says whether only one owner at a time can get what those on the list want.
+local function conflicts_with_itself(list)
+  local mode = tonumber(string.sub(list, CLAIM_BYTES))
+  return list ~= 'c' and not COMPATIBLE[mode][mode]
+end
+
+-- hand_over_round tries requests from all lists together, in order of arrival, as far as the next few of each list
+-- go. It returns false when the script has done its portion.
+local function hand_over_round()
+  local round = lists
+  lists = {}
+  local tickets, sources = {}, {}
+  local last, cut = {}, {} -- for each list the last ticket read, and whether there may be more behind it
+  local horizon            -- the first of the last tickets of lists that are cut: beyond it, the order is not known
+  for list, after in pairs(round) do
+    if has_room(list) then
+      local from = after == '' and '[' .. list or '(' .. list .. after
+      local members = call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(MOST_GRANTS))
+      for _, member in ipairs(members) do
+        local ticket = string.sub(member, #list + 1)
+        if not sources[ticket] then
+          sources[ticket] = {}
+          tickets[#tickets + 1] = ticket
+        end
+        table.insert(sources[ticket], list)
+        last[list] = ticket
       end
-      looks_left = looks_left - 1
-      after = string.sub(member, #list + 1)
-      local r = request(after)
-      if r and not try(r) and name and not COMPATIBLE[mode][mode] and not holding(r.owner) then
-        return -- whoever comes later conflicts with this one and waits for it
+      if #members == MOST_GRANTS then
+        cut[list] = true
+        if not horizon or last[list] < horizon then horizon = last[list] end
       end
     end
-    if #members < MOST_GRANTS then return end
   end
+  table.sort(tickets)
+
+  local finished, done, closed = true, '', {}
+  for _, ticket in ipairs(tickets) do
+    if horizon and ticket > horizon then break end
+    local open = false
+    for _, list in ipairs(sources[ticket]) do open = open or (not closed[list] and has_room(list)) end
+    if open then
+      if grants_left == 0 or tries_left == 0 then
+        finished = false
+        break
+      end
+      tries_left = tries_left - 1
+      local r = request(ticket)
+      if r and not try(r) and not holding(r.owner) then
+        -- Whoever stands behind it on such a list conflicts with it and waits for it.
+        for _, list in ipairs(sources[ticket]) do closed[list] = conflicts_with_itself(list) end
+      end
+    end
+    done = ticket
+  end
+  for list, ticket in pairs(last) do
+    if (cut[list] or ticket > done) and not closed[list] and not lists[list] then
+      lists[list] = done == '' and round[list] or done
+    end
+  end
+  return finished
 end
 
 -- hand_over lets in those waiters whom the script has made room for.
@@ -191,7 +234,7 @@ local function hand_over()
         if not admits(n.before, mode, 0) and admits(n, mode, 0) then consider(name, mode) end
       end
       n.before = nil
-      consider('c', '')
+      consider_conversions()
     end
   end
   if not queued then
@@ -213,16 +256,10 @@ local function hand_over()
   if not gate() and call('HGET', LOCKS, 'x') then
     call('HDEL', LOCKS, 'x')
     for mode = IS, X do consider(GATE_NODE, mode) end
-    consider('c', '')
+    consider_conversions()
     changed = true
   end
-  -- Conversions first: others may be waiting for what their owners hold.
-  while next(lists) and grants_left > 0 and looks_left > 0 do
-    local list = lists.c and 'c' or next(lists)
-    local after = lists[list]
-    lists[list] = nil
-    look_through(list, after)
-  end
+  while next(lists) and hand_over_round() do end
 end
 
 -- finish hands over, writes back what has changed, and lets the keys live as long as the last lease in them and no
