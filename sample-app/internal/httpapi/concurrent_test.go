@@ -167,4 +167,24 @@ func checkRows(t *testing.T, api *apitest.API, plan int64) {
 	if len(all) < 10 {
 		t.Errorf("%d suites, living and deleted: the test has not done what it is for", len(all))
 	}
+	for what, query := range map[string]string{
+		"living cases of suites that are gone": `SELECT COUNT(*) FROM cases c LEFT JOIN suites s ON s.id = c.suite_id AND s.deleted_at IS NULL
+			WHERE c.deleted_at IS NULL AND s.id IS NULL`,
+		"deleted suites that no item of the recycle bin has": `SELECT COUNT(*) FROM suites s WHERE s.deleted_at IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM recycled_nodes n WHERE n.kind = 'suite' AND n.node_id = s.id)`,
+		"living suites in the recycle bin": `SELECT COUNT(*) FROM suites s JOIN recycled_nodes n ON n.kind = 'suite' AND n.node_id = s.id
+			WHERE s.deleted_at IS NULL`,
+		"deleted cases that no item of the recycle bin has": `SELECT COUNT(*) FROM cases c WHERE c.deleted_at IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM recycled_nodes n WHERE n.kind = 'case' AND n.node_id = c.id)`,
+		"living cases in the recycle bin": `SELECT COUNT(*) FROM cases c JOIN recycled_nodes n ON n.kind = 'case' AND n.node_id = c.id
+			WHERE c.deleted_at IS NULL`,
+	} {
+		var n int
+		if err := api.DB.Pool().QueryRow(query).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		if n != 0 {
+			t.Errorf("%d %s", n, what)
+		}
+	}
 }

@@ -1,0 +1,291 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
+	"github.com/pathlock-go/pathlock/sample-app/internal/server"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+// childVariable, when set, makes the test binary the program itself, so that
+// tests can run it as a process of its own.
+const childVariable = "PATHLOCK_SAMPLE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	gin.SetMode(gin.ReleaseMode)
+	if os.Getenv(childVariable) != "" {
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// program returns the program as a process of its own, in a folder of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Dir = t.TempDir()
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "PATHLOCK_") {
+			cmd.Env = append(cmd.Env, variable)
+		}
+	}
+	cmd.Env = append(cmd.Env, childVariable+"=1")
+	return cmd
+}
+
+// served is a running instance.
+type served struct {
+	cmd *exec.Cmd
+	url string
+	// message is the first lines that it wrote.
+	message []string
+}
+
+// serve starts an instance and waits until it says where it listens.
+func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
+	t.Helper()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	s := &served{cmd: cmd}
+	reader := bufio.NewReader(out)
+	for range lines {
+		line, err := reader.ReadString('\n')
+		if err != nil {
+			t.Fatalf("after %q: %v", s.message, err)
+		}
+		s.message = append(s.message, strings.TrimSpace(line))
+	}
+	go func() { _, _ = io.Copy(io.Discard, reader) }()
+	addr, ok := strings.CutPrefix(s.message[0], server.Listening)
+	if !ok {
+		t.Fatalf("the first line is %q", s.message[0])
+	}
+	s.url = "http://" + addr
+	return s
+}
+
+// send sends a request on a connection of its own.
+func (s *served) send(method, path, body string) (int, []byte, error) {
+	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, text, err
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); {
+		if time.Now().After(end) {
+			t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+// The environment says the same as the flags, and the message says where and with what.
+func TestServeMessage(t *testing.T) {
+	cmd := program(t)
+	cmd.Env = append(cmd.Env, "PATHLOCK_ADDR=127.0.0.1:0", "PATHLOCK_LOCKS=off://", "PATHLOCK_ASSERT=false")
+	s := serve(t, cmd, 5)
+	want := []string{"", "database  sqlite://pathlock-sample.db", "locks     off:// (no locks)", "assertion off", "no protection at all: trees will be corrupted"}
+	for i := 1; i < len(want); i++ {
+		if s.message[i] != want[i] {
+			t.Errorf("line %d is %q, want %q", i, s.message[i], want[i])
+		}
+	}
+	if _, err := os.Stat(filepath.Join(cmd.Dir, "pathlock-sample.db")); err != nil {
+		t.Errorf("the default database: %v", err)
+	}
+	if status, _, err := s.send("GET", "/readyz", ""); err != nil || status != http.StatusOK {
+		t.Errorf("readyz: %d %v", status, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after SIGTERM: %v", err)
+	}
+}
+
+// After SIGTERM nothing is accepted any more, the running request is answered, its
+// lock is released, and the exit code is 0.
+func TestDrain(t *testing.T) {
+	url := testdb.SQLite(t)
+	s := serve(t, program(t, "--addr", "127.0.0.1:0", "--db", url), 4)
+	status, text, err := s.send("POST", "/api/projects/p/plans", `{"name":"x"}`)
+	if err != nil || status != http.StatusCreated {
+		t.Fatalf("%d %s %v", status, text, err)
+	}
+	var plan struct{ ID, RootID int64 }
+	if err := json.Unmarshal(bytes.ReplaceAll(text, []byte("root_id"), []byte("RootID")), &plan); err != nil {
+		t.Fatal(err)
+	}
+	// The request holds its path lock and waits for the database, which somebody else writes to.
+	db := testdb.Open(t, url)
+	blocker := db.Write.Begin()
+	if blocker.Error != nil {
+		t.Fatal(blocker.Error)
+	}
+	answered := make(chan string, 1)
+	go func() {
+		status, text, err := s.send("POST", fmt.Sprintf("/api/plans/%d/suites", plan.ID), fmt.Sprintf(`{"parent_id":%d,"name":"late"}`, plan.RootID))
+		answered <- fmt.Sprintf("%d %v %s", status, err, text)
+	}()
+	eventually(t, "the request holds a lock", func() bool {
+		_, text, err := s.send("GET", "/metrics", "")
+		return err == nil && strings.Contains(string(text), "\npathlock_held 1\n")
+	})
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "nothing is accepted any more", func() bool {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
+	select {
+	case answer := <-answered:
+		t.Fatalf("answered before the database was free: %s", answer)
+	default:
+	}
+	if err := blocker.Rollback().Error; err != nil {
+		t.Fatal(err)
+	}
+	if answer := <-answered; !strings.HasPrefix(answer, "201 <nil>") {
+		t.Errorf("the running request: %s", answer)
+	}
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("exit after SIGTERM: %v, want 0", err)
+	}
+	var suites int
+	if err := db.Pool().QueryRow(`SELECT COUNT(*) FROM suites WHERE name = 'late'`).Scan(&suites); err != nil || suites != 1 {
+		t.Errorf("%d suites (%v), want the one that was answered for", suites, err)
+	}
+}
+
+// An import that is killed in the middle is completed by the next one.
+func TestImportKilled(t *testing.T) {
+	dir := t.TempDir()
+	const packages, tests = 60, 60
+	for p := range packages {
+		var text strings.Builder
+		_, _ = fmt.Fprintln(&text, "package p")
+		for n := range tests {
+			_, _ = fmt.Fprintf(&text, "func Test%d() {}\n", n)
+		}
+		folder := filepath.Join(dir, fmt.Sprintf("p%d", p))
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "p_test.go"), []byte(text.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	url := testdb.SQLite(t)
+	db := testdb.Open(t, url)
+	count := func(table string) (n int) {
+		_ = db.Pool().QueryRow(`SELECT COUNT(*) FROM ` + table).Scan(&n) // until the first import has begun there is no table
+		return n
+	}
+	killed := program(t, "import", "--db", url, "--plan", "big", dir)
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "some cases are there", func() bool { return count("cases") > 0 })
+	_ = killed.Process.Kill()
+	_ = killed.Wait()
+	t.Logf("killed after %d of %d cases", count("cases"), packages*tests)
+	out, err := program(t, "import", "--db", url, "--plan", "big", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if suites, cases := count("suites"), count("cases"); suites != 1+2*packages || cases != packages*tests {
+		t.Errorf("%d suites and %d cases, want %d and %d:\n%s", suites, cases, 1+2*packages, packages*tests, out)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	tests := []struct {
+		args []string
+		code int
+		says string
+	}{
+		{args: []string{"--help"}, code: 0, says: "import"},
+		{args: []string{"serve", "--help"}, code: 0, says: "PATHLOCK_LOCKS"},
+		{args: []string{"import", "x"}, code: 2, says: "--plan"},
+		{args: []string{"--db", "postgres://localhost/x"}, code: 1, says: "not supported yet"},
+		{args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "a.db"), "--locks", "zk://localhost"}, code: 1, says: "supported are"},
+		{args: []string{"--db", "sqlite:///no/such/folder/a.db"}, code: 1, says: "/no/such/folder/a.db"},
+		{args: []string{"nonsense"}, code: 2, says: "nonsense"},
+		{args: []string{"storm", "--clients", "0"}, code: 1, says: "positive"},
+	}
+	for _, tt := range tests {
+		var out bytes.Buffer
+		if code := cli.Main(t.Context(), tt.args, &out, &out); code != tt.code || !strings.Contains(out.String(), tt.says) {
+			t.Errorf("%q: exit code %d and %q, want %d and something about %q", tt.args, code, &out, tt.code, tt.says)
+		}
+	}
+}
+
+// Unprotected trees break, and protected ones do not: in one process, and in processes of their own.
+func TestStorm(t *testing.T) {
+	storms := map[string]func(*testing.T) []string{
+		"in one process": func(*testing.T) []string { return nil },
+		"on servers": func(t *testing.T) []string {
+			return []string{"--db", testdb.MySQL(t), "--locks", testdb.Redis(t)}
+		},
+	}
+	for name, flags := range storms {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"storm", "--duration", "1500ms", "--clients", "4", "--seed", "1"}, flags(t)...)
+			out, err := program(t, args...).CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v:\n%s", err, out)
+			}
+			for _, want := range []string{"locks and assertion off", "assertion alone", "wrong-path: suite"} {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("the report does not say %q:\n%s", want, out)
+				}
+			}
+		})
+	}
+}

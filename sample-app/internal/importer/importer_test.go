@@ -1,0 +1,264 @@
+package importer_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/sample-app/internal/importer"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// files are a small module with what real ones have.
+var files = map[string]string{
+	"go.mod":      "module m\n",
+	"main.go":     "package m\n\nfunc TestNot() {}\n",
+	"m_test.go":   "package m\n\nimport \"testing\"\n\n// TestA tests a.\nfunc TestA(t *testing.T) {}\n\nfunc TestMain(m *testing.M) {}\n\nfunc Testify() {}\n\nfunc Test_b(t *testing.T) {}\n\nfunc (x) TestMethod(t *testing.T) {}\n",
+	"a/a_test.go": "package a\n\nfunc BenchmarkA(b *testing.B) {}\nfunc FuzzA(f *testing.F) {}\nfunc ExampleA() {}\nfunc Example() {}\nfunc Test(t *testing.T) {}\n",
+	// Parsed as far as it goes.
+	"a/testdata/broken_test.go": "package broken\n\nfunc TestFirst(t *testing.T) {}\n\nfunc TestSecond(\n",
+	"a/b/c/empty_test.go":       "package c\n",
+	"doc/readme.txt":            "text",
+	".git/objects/x_test.go":    "package x\nfunc TestX() {}\n",
+	" bad/x_test.go":            "package x\nfunc TestX() {}\n",
+}
+
+func writeFiles(t *testing.T) string {
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func open(t *testing.T, db string) *instance.Instance {
+	t.Helper()
+	i, err := instance.Open(t.Context(), instance.Config{DB: db, Locks: "memory://", Assert: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := i.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return i
+}
+
+// paths returns the paths of a plan's suites and cases.
+func paths(t *testing.T, service *plans.Service, name string) (suites, cases []string) {
+	t.Helper()
+	all, err := service.Plans(t.Context(), "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(p model.Plan) bool { return p.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no plan %q", name)
+	}
+	tree, err := service.Tree(t.Context(), all[i].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range tree[1:] {
+		suites = append(suites, s.Path)
+		found, err := service.Cases(t.Context(), s.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range found {
+			cases = append(cases, c.Path)
+		}
+	}
+	report, err := service.Fsck(t.Context(), all[i].ID)
+	if err != nil || len(report.Problems) > 0 {
+		t.Errorf("fsck: %v %v", report, err)
+	}
+	return suites, cases
+}
+
+var wantSuites = []string{
+	"/a", "/a/a_test.go", "/a/b", "/a/b/c", "/a/b/c/empty_test.go", "/a/testdata", "/a/testdata/broken_test.go", "/doc", "/m_test.go",
+}
+
+var wantCases = []string{
+	"/a/a_test.go/BenchmarkA", "/a/a_test.go/Example", "/a/a_test.go/ExampleA", "/a/a_test.go/FuzzA", "/a/a_test.go/Test",
+	"/a/testdata/broken_test.go/TestFirst", "/m_test.go/TestA", "/m_test.go/Test_b",
+}
+
+func TestRun(t *testing.T) {
+	dir := writeFiles(t)
+	for _, db := range testdb.URLs(t) {
+		t.Run(db[:5], func(t *testing.T) {
+			i := open(t, db)
+			var out bytes.Buffer
+			opts := importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: &out}
+			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
+				t.Fatal(err)
+			}
+			suites, cases := paths(t, i.Service, "m")
+			if !slices.Equal(suites, wantSuites) {
+				t.Errorf("suites %q, want %q", suites, wantSuites)
+			}
+			// What a file has after a syntax error may or may not be found.
+			cases = slices.DeleteFunc(cases, func(p string) bool { return strings.HasSuffix(p, "/TestSecond") })
+			if !slices.Equal(cases, wantCases) {
+				t.Errorf("cases %q, want %q", cases, wantCases)
+			}
+			for _, warning := range []string{"3 warnings", `" bad" cannot be a suite`, `".git" is excluded`, `"a/testdata/broken_test.go" does not parse`} {
+				if !strings.Contains(out.String(), warning) {
+					t.Errorf("the summary does not say %q:\n%s", warning, &out)
+				}
+			}
+			// A second time, nothing is new, and nothing is there twice.
+			out.Reset()
+			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(out.String(), "of which 0 and 0 are new") {
+				t.Errorf("the second import added something:\n%s", &out)
+			}
+			again, _ := paths(t, i.Service, "m")
+			if !slices.Equal(again, suites) {
+				t.Errorf("after a second import the suites are %q", again)
+			}
+		})
+	}
+}
+
+func TestBody(t *testing.T) {
+	i := open(t, testdb.SQLite(t))
+	opts := importer.Options{Project: "default", Plan: "m", Dir: writeFiles(t), Exclude: []string{".git"}, Out: io.Discard}
+	if err := importer.Run(t.Context(), i.Service, opts); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := i.Service.Tree(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := tree[slices.IndexFunc(tree, func(s model.Suite) bool { return s.Path == "/m_test.go" })]
+	cases, err := i.Service.Cases(t.Context(), file.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "m_test.go:6\n\nTestA tests a."; cases[0].Body != want {
+		t.Errorf("the body is %q, want %q", cases[0].Body, want)
+	}
+}
+
+// An import that is interrupted anywhere is completed by the next one.
+func TestInterrupted(t *testing.T) {
+	dir := writeFiles(t)
+	db := testdb.SQLite(t)
+	locks := &interrupter{Store: memstore.New()}
+	i, err := instance.On(t.Context(), instance.Config{DB: db, Assert: true, Log: slog.New(slog.DiscardHandler)}, &lockstore.Store{Store: locks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = i.Close() })
+	opts := importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: io.Discard}
+	interrupted := 0
+	for {
+		ctx, cancel := context.WithCancel(t.Context())
+		// Each time it gets one batch further: what was written is kept.
+		locks.after, locks.interrupt = 1, cancel
+		err := importer.Run(ctx, i.Service, opts)
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		if interrupted++; interrupted > 20 {
+			t.Fatal("the import does not get further")
+		}
+	}
+	// The plan, a batch for each of four levels, and one of cases.
+	if interrupted < 4 {
+		t.Errorf("interrupted %d times, want at least 4", interrupted)
+	}
+	suites, cases := paths(t, i.Service, "m")
+	cases = slices.DeleteFunc(cases, func(p string) bool { return strings.HasSuffix(p, "/TestSecond") })
+	if !slices.Equal(suites, wantSuites) || !slices.Equal(cases, wantCases) {
+		t.Errorf("suites %q and cases %q, want %q and %q", suites, cases, wantSuites, wantCases)
+	}
+}
+
+// interrupter is a lock store that interrupts whoever asks it once too often.
+type interrupter struct {
+	pathlock.Store
+	after     int
+	interrupt func()
+}
+
+func (i *interrupter) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if i.after == 0 {
+		i.interrupt()
+		return pathlock.Grant{}, context.Cause(ctx)
+	}
+	i.after--
+	return i.Store.Acquire(ctx, req)
+}
+
+// Two imports of the same at once end with the same as one.
+func TestTwoAtOnce(t *testing.T) {
+	dir := writeFiles(t)
+	for _, db := range testdb.URLs(t) {
+		t.Run(db[:5], func(t *testing.T) {
+			services := []*instance.Instance{open(t, db), open(t, db)}
+			failed := make(chan error)
+			for _, i := range services {
+				go func() {
+					failed <- importer.Run(t.Context(), i.Service, importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: io.Discard})
+				}()
+			}
+			for range services {
+				if err := <-failed; err != nil {
+					t.Error(err)
+				}
+			}
+			suites, _ := paths(t, services[0].Service, "m")
+			if !slices.Equal(suites, wantSuites) {
+				t.Errorf("suites %q, want %q", suites, wantSuites)
+			}
+		})
+	}
+}
+
+func TestNoDirectory(t *testing.T) {
+	i := open(t, testdb.SQLite(t))
+	for _, dir := range []string{filepath.Join(t.TempDir(), "missing"), filepath.Join(writeFiles(t), "go.mod")} {
+		err := importer.Run(t.Context(), i.Service, importer.Options{Project: "default", Plan: "m", Dir: dir, Out: io.Discard})
+		if err == nil || !strings.Contains(err.Error(), filepath.Base(dir)) {
+			t.Errorf("import of %s: %v", dir, err)
+		}
+	}
+	all, err := i.Service.Plans(t.Context(), "default")
+	if err != nil || len(all) > 0 {
+		t.Errorf("plans %v, %v: want none", all, err)
+	}
+}
