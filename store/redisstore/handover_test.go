@@ -120,6 +120,23 @@ func TestDeadWaiter(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
+// TestLiveWaiterKeepsItsPlace: a waiter that is there stays where it is in the queue for longer than its lease.
+func TestLiveWaiterKeepsItsPlace(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder := ask(tree, x("/a"))
+	take(t, store, holder)
+	early := ask(tree, x("/a"))
+	early.Lease = short
+	first := queue(t, store, early)
+	second := queue(t, store, ask(tree, x("/a")))
+	pass(t, store, 2*short)
+	release(t, store, holder)
+	first.granted()
+	release(t, store, first.req)
+	second.granted()
+	release(t, store, second.req)
+}
+
 // TestSubscriptionEnds: the subscription ends a moment after the last waiter has gone.
 func TestSubscriptionEnds(t *testing.T) {
 	store, tree := newStore(t), newTree(t)

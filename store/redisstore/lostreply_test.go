@@ -29,7 +29,7 @@ type proxy struct {
 
 func startProxy(t testing.TB, server string) *proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func (p *proxy) accept() {
 		if err != nil {
 			return // closed
 		}
-		server, err := net.Dial("tcp", p.server)
+		server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
 		if err != nil {
 			_ = client.Close()
 			continue

@@ -218,5 +218,6 @@ func keysOf(t testing.TB, s *Store, tree pathlock.Tree) []string {
 func path(s string) pathlock.Path { return pathlock.MustParsePath(s) }
 
 func is(s string) pathlock.Claim { return pathlock.IS(path(s)) }
+
 func ix(s string) pathlock.Claim { return pathlock.IX(path(s)) }
 func x(s string) pathlock.Claim  { return pathlock.X(path(s)) }

@@ -16,7 +16,8 @@ import (
 //	redis+sentinel://[user:password@]name@host1[:port],host2[:port][/db]  the primary called name, by its sentinels
 //
 // Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s. Users and passwords are
-// percent-encoded. Ports default to 6379, and to 26379 for sentinels.
+// percent-encoded, and are those of Redis; where the sentinels have their own, they are the options
+// sentinel_username and sentinel_password. Ports default to 6379, and to 26379 for sentinels.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	client, err := openClient(rawURL)
 	if err != nil {
@@ -64,10 +65,21 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		if u.name == "" {
 			return nil, fmt.Errorf("redisstore: a %s URL names the primary before the sentinels: name@host1,host2", scheme)
 		}
+		query, err := url.ParseQuery(u.query)
+		if err != nil {
+			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+		}
+		sentinelUser, sentinelPassword := query.Get("sentinel_username"), query.Get("sentinel_password")
+		query.Del("sentinel_username")
+		query.Del("sentinel_password")
+		u.query = query.Encode()
 		o, err := redis.ParseFailoverURL(u.goRedis(url.Values{"master_name": {u.name}}))
 		if err != nil {
 			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
 		}
+		// go-redis takes the user in the URL for the sentinels'.
+		o.Username, o.Password = o.SentinelUsername, o.SentinelPassword
+		o.SentinelUsername, o.SentinelPassword = sentinelUser, sentinelPassword
 		o.ContextTimeoutEnabled = true
 		return redis.NewFailoverClient(o), nil
 	default:

@@ -2,9 +2,9 @@ package redisstore
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,15 +17,14 @@ type server struct {
 	t       testing.TB
 	addr    string
 	dir     string
-	args    []string
 	process *exec.Cmd
 }
 
 // startServer starts a Redis that is stopped at the end of the test. It keeps nothing on disk.
-func startServer(t testing.TB, args ...string) *server {
+func startServer(t testing.TB) *server {
 	t.Helper()
 	sharedRedis(t) // where tests have no Redis to use, they need not have one to start either
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +32,7 @@ func startServer(t testing.TB, args ...string) *server {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, addr: addr, dir: t.TempDir(), args: args}
+	s := &server{t: t, addr: addr, dir: t.TempDir()}
 	s.start()
 	t.Cleanup(s.stop)
 	return s
@@ -49,9 +48,8 @@ func (s *server) start() {
 	if err != nil {
 		s.t.Skip("needs the redis-server program")
 	}
-	args := append([]string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-		"--dir", s.dir, "--unixsocket", filepath.Join(s.dir, "s")}, s.args...)
-	s.process = exec.Command(binary, args...)
+	args := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.dir}
+	s.process = exec.CommandContext(context.Background(), binary, args...) // until stop
 	output, err := s.process.StdoutPipe()
 	if err != nil {
 		s.t.Fatal(err)

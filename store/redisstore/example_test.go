@@ -1,0 +1,49 @@
+package redisstore_test
+
+import (
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+func ExampleGateKey() {
+	tree, err := pathlock.NewTree("testplan", "plan-001")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(redisstore.GateKey(tree))
+	// Output: pathlock:{testplan/plan-001}:gate
+}
+
+func ExampleNew() {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true})
+	defer func() { _ = client.Close() }()
+
+	store := redisstore.New(client, redisstore.WithPrefix("staging"))
+	defer func() { _ = store.Close() }()
+
+	tree, err := pathlock.NewTree("testplan", "plan-001")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(store.GateKey(tree))
+	// Output: staging:{testplan/plan-001}:gate
+}
+
+func ExampleOpen() {
+	store, err := redisstore.Open("redis+sentinel://mymaster@10.0.0.1,10.0.0.2,10.0.0.3/0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = store.Close() }()
+
+	_, err = redisstore.Open("http://10.0.0.1")
+	fmt.Println(err)
+	// Output: redisstore: the scheme "http" is not redis, rediss, redis+cluster or redis+sentinel
+}
