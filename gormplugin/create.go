@@ -44,6 +44,11 @@ func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if isUpsert(db) {
+		if stay, err := p.settleUpsert(db, st.table, rows, ""); err != nil || stay {
+			return false, err
+		}
+	}
 	if st.seen, err = p.parentsOf(db, st.table, rows, nil, ""); err != nil {
 		return false, err
 	}
@@ -62,12 +67,24 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 	if err := p.becomeWriter(db, tx, t.above); err != nil {
 		return err
 	}
-	if err := p.settleConflictClause(db, t); err != nil {
-		return err
-	}
 	rows, err := arrivals(db, t)
 	if err != nil {
 		return err
+	}
+	if isUpsert(db) {
+		stay, err := p.settleUpsert(db, t, rows, p.dialect.update)
+		if err != nil {
+			return err
+		}
+		if stay {
+			for _, row := range rows {
+				if err := t.keep(row); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		delete(db.Statement.Clauses, conflictClause)
 	}
 	if err := p.settleCreate(db, tx, st, rows); err != nil {
 		return err

@@ -58,6 +58,13 @@ func (t *transaction) Commit() error {
 	if t.ended {
 		return t.whyEnded()
 	}
+	if t.ctx.Err() != nil {
+		// The watch has not come to it yet.
+		t.cause = context.Cause(t.ctx)
+		_ = t.Tx.Rollback()
+		t.finish()
+		return t.whyEnded()
+	}
 	err := t.Tx.Commit()
 	t.finish()
 	if err != nil && t.plugin.dialect.classify(err) != failureOther {

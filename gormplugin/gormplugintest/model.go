@@ -53,6 +53,7 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Model(&Suite{}, gormplugin.Namespace(Namespace)),
 		gormplugin.Leaf(&Case{}, &Suite{}),
 		gormplugin.Model(&Folder{}),
+		gormplugin.Model(&Flagged{}),
 	}
 	return gormplugin.New(locker, append(models, opts...)...)
 }

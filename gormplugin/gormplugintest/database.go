@@ -1,0 +1,140 @@
+package gormplugintest
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// Database is where the tests run: a database that is empty at first, and that
+// nobody else uses.
+type Database struct {
+	// Connector connects to it.
+	Connector driver.Connector
+	// Dialector is GORM's for a pool of such connections.
+	Dialector func(pool *sql.DB) gorm.Dialector
+	// TableOptions is appended to CREATE TABLE: a binary collation, where that is not the default.
+	TableOptions string
+}
+
+// Run checks everything.
+func Run(t *testing.T, d Database) {
+	t.Helper()
+	migrate(t, d)
+	for _, topic := range []struct {
+		name   string
+		checks []check
+	}{
+		{"create", createChecks()},
+		{"update", updateChecks()},
+		{"delete", deleteChecks()},
+		{"leaf", leafChecks()},
+		{"transactions", transactionChecks()},
+		{"hostile", hostileChecks()},
+	} {
+		t.Run(topic.name, func(t *testing.T) {
+			for _, c := range topic.checks {
+				t.Run(c.name, func(t *testing.T) { c.run(newWorld(t, d, settings{})) })
+			}
+		})
+	}
+	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
+	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
+	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
+}
+
+// check is one promise and the test that it is kept.
+type check struct {
+	name string
+	run  func(w *world)
+}
+
+// settings is how a world differs from the plainest one.
+type settings struct {
+	config gorm.Config
+	// store is the lock store, a memstore unless set.
+	store   pathlock.Store
+	options []gormplugin.Option
+	// observer sees the locker's work, beside the trace.
+	observer pathlock.Observer
+	// connections bounds the pool.
+	connections int
+}
+
+// world is one test's view: a plan of its own in the database.
+type world struct {
+	*testing.T
+	db     *gorm.DB
+	plugin *gormplugin.Plugin
+	locker *pathlock.Locker
+	trace  *trace
+	root   *Suite
+}
+
+// open connects to the database without the plugin.
+func open(t *testing.T, d Database, s settings, tr *trace) *gorm.DB {
+	t.Helper()
+	pool := sql.OpenDB(tr.connector(d.Connector))
+	pool.SetMaxOpenConns(max(s.connections, 0))
+	t.Cleanup(func() {
+		if n := pool.Stats().InUse; n != 0 {
+			t.Errorf("%d connections are still in use", n)
+		}
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	s.config.Logger = logger.Discard
+	db, err := gorm.Open(d.Dialector(pool), &s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// migrate makes the tables.
+func migrate(t *testing.T, d Database) {
+	t.Helper()
+	db := open(t, d, settings{}, new(trace))
+	if d.TableOptions != "" {
+		db = db.Set("gorm:table_options", d.TableOptions)
+	}
+	if err := db.AutoMigrate(&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Other{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newWorld opens the database anew and makes a plan with a root row.
+func newWorld(t *testing.T, d Database, s settings) *world {
+	t.Helper()
+	tr := new(trace)
+	if s.store == nil {
+		s.store = memstore.New()
+	}
+	opts := []pathlock.Option{pathlock.WithObserver(tr.observer())}
+	if s.observer != nil {
+		opts = append(opts, pathlock.WithObserver(s.observer))
+	}
+	w := &world{T: t, locker: pathlock.New(s.store, opts...), trace: tr}
+	w.db = open(t, d, s, tr)
+	w.plugin = NewPlugin(w.locker, s.options...)
+	if err := w.db.Use(w.plugin); err != nil {
+		t.Fatal(err)
+	}
+	w.root = w.newPlan()
+	t.Cleanup(func() {
+		w.sound()
+		trees, err := w.locker.Trees(t.Context())
+		if err == nil && len(trees) > 0 {
+			t.Errorf("locks are left in %v", trees)
+		}
+	})
+	tr.reset()
+	return w
+}

@@ -1,0 +1,3 @@
+// Package gormplugintest checks that [gormplugin] keeps its promises on a
+// database. Every database that the plugin supports passes [Run].
+package gormplugintest

@@ -1,0 +1,141 @@
+package gormplugintest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// checkEnds races the end of the context, or a failing COMMIT, with everything else:
+// whatever wins, the transaction has ended before the locks are let go, and they are let go once.
+func checkEnds(t *testing.T, d Database) {
+	const repetitions = 200
+	t.Run("cancelled at any moment", func(t *testing.T) {
+		grants := new(firstGrant)
+		w := newWorld(t, d, settings{observer: grants})
+		committed := 0
+		for i := range repetitions {
+			w.trace.reset()
+			ctx, cancel := context.WithCancel(context.Background())
+			tx := w.db.WithContext(ctx).Begin()
+			w.must(tx.Error)
+			// In turn: at once, when the locks are granted, and when everything has been written.
+			granted, written := grants.next(), make(chan struct{})
+			var cancelled sync.WaitGroup
+			cancelled.Go(func() {
+				switch i % 3 {
+				case 1:
+					select {
+					case <-granted:
+					case <-written: // it failed before
+					}
+				case 2:
+					<-written
+				}
+				cancel()
+			})
+			err := tx.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error
+			close(written)
+			if err == nil {
+				err = tx.Commit().Error
+			} else {
+				tx.Rollback()
+			}
+			cancelled.Wait()
+			w.settled(err)
+			if err == nil {
+				committed++
+				w.must(w.db.Unscoped().Where("plan_id = ? AND name = 'a'", w.root.PlanID).Delete(&Suite{}).Error)
+			}
+		}
+		t.Logf("%d of %d were committed in time", committed, repetitions)
+	})
+	t.Run("cancelled during COMMIT", func(t *testing.T) {
+		w := newWorld(t, d, settings{})
+		for range repetitions / 10 {
+			w.trace.reset()
+			ctx, cancel := context.WithCancel(context.Background())
+			tx := w.db.WithContext(ctx).Begin()
+			w.must(tx.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error)
+			w.trace.insteadOfCommit(func(commit func() error) error {
+				cancel()
+				if got := w.held(); got != "X /a" {
+					w.Errorf("during COMMIT, %q is held", got)
+				}
+				return commit()
+			})
+			w.must(tx.Commit().Error)
+			w.settled(nil)
+			w.must(w.db.Unscoped().Where("plan_id = ? AND name = 'a'", w.root.PlanID).Delete(&Suite{}).Error)
+		}
+	})
+	t.Run("a COMMIT that fails", func(t *testing.T) {
+		w := newWorld(t, d, settings{})
+		lost := errors.New("the connection is gone")
+		w.trace.insteadOfCommit(func(commit func() error) error { return errors.Join(lost, commit()) })
+		w.fails(w.db.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error, lost)
+		w.settled(lost)
+		w.trace.insteadOfCommit(func(commit func() error) error { return errors.Join(lost, commit()) })
+		w.fails(w.db.Transaction(func(tx *gorm.DB) error { w.suiteIn(tx, "b"); return nil }), lost)
+	})
+}
+
+// insteadOfCommit replaces the next COMMIT.
+func (tr *trace) insteadOfCommit(f func(commit func() error) error) {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.onCommit = f
+}
+
+// settled checks that no lock was let go before the transaction had ended, and that none is left.
+func (w *world) settled(err error) {
+	w.Helper()
+	events := strings.Fields(w.trace.String())
+	ended, grants, releases := false, 0, 0
+	for _, e := range events {
+		switch e {
+		case "commit", "rollback":
+			ended = true
+		case "grant":
+			grants++
+		case "release":
+			releases++
+			if !ended {
+				w.Fatalf("let go before the end (error %v): %v", err, events)
+			}
+		}
+	}
+	if grants != releases {
+		w.Fatalf("%d grants and %d releases (error %v): %v", grants, releases, err, events)
+	}
+}
+
+// firstGrant is an observer that tells of the first grant from now on.
+type firstGrant struct {
+	pathlock.NopObserver
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+// next returns a channel that the next grant closes.
+func (g *firstGrant) next() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.ch = make(chan struct{})
+	return g.ch
+}
+
+// Granted implements [pathlock.Observer].
+func (g *firstGrant) Granted(context.Context, pathlock.Event) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ch != nil {
+		close(g.ch)
+		g.ch = nil
+	}
+}

@@ -1,0 +1,173 @@
+package gormplugintest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+// newPlan makes the root row of a tree that nobody else uses.
+func (w *world) newPlan() *Suite {
+	w.Helper()
+	root := &Suite{PlanID: rand.Int64N(1 << 50)}
+	w.must(w.db.Create(root).Error)
+	return root
+}
+
+// must fails the test on an error.
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// fails checks that err matches want.
+func (w *world) fails(err, want error) {
+	w.Helper()
+	if !errors.Is(err, want) {
+		w.Fatalf("got the error %v, want %v", err, want)
+	}
+}
+
+// suite makes a row below parent.
+func (w *world) suite(parent *Suite, name string) *Suite {
+	w.Helper()
+	s := &Suite{ParentID: &parent.ID, Name: name}
+	w.must(w.db.Create(s).Error)
+	return s
+}
+
+// build makes the rows of a path that are missing, and returns the last one.
+func (w *world) build(path string) *Suite {
+	w.Helper()
+	at := w.root
+	for name := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
+		next := new(Suite)
+		err := w.db.Where("plan_id = ? AND parent_id = ? AND name = ?", w.root.PlanID, at.ID, name).First(next).Error
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			id := at.ID
+			next = &Suite{ParentID: &id, Name: name}
+			err = w.db.Create(next).Error
+		}
+		w.must(err)
+		at = next
+	}
+	return at
+}
+
+// path returns the path column of a row as it is in the database.
+func (w *world) path(s *Suite) string {
+	w.Helper()
+	var now Suite
+	w.must(w.db.Take(&now, s.ID).Error)
+	return now.Path
+}
+
+// paths returns the path columns of the live rows of the plan, without the root's.
+func (w *world) paths() string {
+	w.Helper()
+	var paths []string
+	w.must(w.db.Model(&Suite{}).Where("plan_id = ? AND path <> ''", w.root.PlanID).Order("path").Pluck("path", &paths).Error)
+	return strings.Join(paths, " ")
+}
+
+// has checks the live rows of the plan.
+func (w *world) has(want ...string) {
+	w.Helper()
+	if got := w.paths(); got != strings.Join(want, " ") {
+		w.Errorf("the tree is\n\t%s\nwant\n\t%s", got, strings.Join(want, " "))
+	}
+}
+
+// sound checks the plan with the independent reader.
+func (w *world) sound() {
+	w.Helper()
+	for _, problem := range problems(w.db, w.root.PlanID) {
+		w.Error(problem)
+	}
+}
+
+// holding takes an exclusive lock as somebody else, until the test or the returned function ends it.
+func (w *world) holding(path string) (release func()) {
+	w.Helper()
+	lock, err := w.locker.Acquire(context.Background(), pathlock.Request{
+		Tree: w.tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Note: "somebody else",
+	})
+	w.must(err)
+	released := false
+	release = func() {
+		if !released {
+			released = true
+			w.must(lock.Release(context.Background()))
+		}
+	}
+	w.Cleanup(release)
+	return release
+}
+
+// tree is the lock domain of the plan.
+func (w *world) tree() pathlock.Tree {
+	w.Helper()
+	tree, err := pathlock.NewTree(Namespace, fmt.Sprint(w.root.PlanID))
+	w.must(err)
+	return tree
+}
+
+// held returns what is held in the plan, without the intentions.
+func (w *world) held() string {
+	w.Helper()
+	snapshot, err := w.locker.Snapshot(context.Background(), w.tree())
+	w.must(err)
+	var claims []string
+	for _, h := range snapshot.Holders {
+		for _, c := range h.Claims {
+			if c.Mode == pathlock.ModeX && !slices.Contains(claims, c.String()) {
+				claims = append(claims, c.String())
+			}
+		}
+	}
+	return strings.Join(claims, ", ")
+}
+
+// isA is errors.Is, by which nil matches nil only.
+func isA(err, want error) bool {
+	if want == nil {
+		return err == nil
+	}
+	return errors.Is(err, want)
+}
+
+// wantTaken checks where a [gormplugin.NameTakenError] says the collision is.
+func (w *world) wantTaken(err error, path string) {
+	w.Helper()
+	taken, ok := errors.AsType[*gormplugin.NameTakenError](err)
+	if !ok || taken.Path.String() != path || taken.Tree != w.tree() {
+		w.Errorf("got %#v, want the slot %s", taken, path)
+	}
+}
+
+// flagged checks the live rows of the drive that has the plan's number.
+func (w *world) flagged(want ...string) {
+	w.Helper()
+	var paths []string
+	w.must(w.db.Model(&Flagged{}).Where("drive_id = ?", w.tree().ID()).Order("path").Pluck("path", &paths).Error)
+	if strings.Join(paths, " ") != strings.Join(want, " ") {
+		w.Errorf("the tree is %v, want %v", paths, want)
+	}
+}
+
+// buildIn is build within a transaction, for rows that are there.
+func (w *world) buildIn(tx *gorm.DB, path string) *Suite {
+	w.Helper()
+	s := new(Suite)
+	w.must(tx.Where("plan_id = ? AND path = ?", w.root.PlanID, path).Take(s).Error)
+	return s
+}

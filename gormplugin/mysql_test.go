@@ -1,0 +1,77 @@
+package gormplugin_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+)
+
+// mysqlDatabase makes a database on the server that PATHLOCK_TEST_MYSQL names, and drops it afterwards. Settings are
+// the session's, such as {"tx_isolation": "'READ-COMMITTED'"}.
+func mysqlDatabase(t *testing.T, settings map[string]string) gormplugintest.Database {
+	t.Helper()
+	dsn := os.Getenv("PATHLOCK_TEST_MYSQL")
+	if dsn == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("PATHLOCK_TEST_MYSQL is not set")
+		}
+		t.Skip("PATHLOCK_TEST_MYSQL is not set: no MySQL or MariaDB to test with")
+	}
+	config, err := mysqldriver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ParseTime = true
+	admin := sql.OpenDB(mysqlConnector(t, config))
+	defer func() { _ = admin.Close() }()
+	name := fmt.Sprintf("pathlock_gormplugin_%d", rand.Uint64())
+	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
+		t.Fatal(err)
+	}
+	var version string
+	if err := admin.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		admin := sql.OpenDB(mysqlConnector(t, config))
+		defer func() { _ = admin.Close() }()
+		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
+			t.Error(err)
+		}
+	})
+	own := config.Clone()
+	own.DBName, own.Params = name, settings
+	collation := "utf8mb4_0900_bin"
+	if strings.Contains(version, "MariaDB") {
+		collation = "utf8mb4_nopad_bin"
+	}
+	return gormplugintest.Database{
+		Connector:    mysqlConnector(t, own),
+		Dialector:    func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) },
+		TableOptions: "COLLATE " + collation,
+	}
+}
+
+// mysqlConnector connects as config says.
+func mysqlConnector(t *testing.T, config *mysqldriver.Config) driver.Connector {
+	t.Helper()
+	connector, err := mysqldriver.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connector
+}
+
+func TestMySQL(t *testing.T) {
+	gormplugintest.Run(t, mysqlDatabase(t, nil))
+}

@@ -1,0 +1,46 @@
+package integration
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"path/filepath"
+	"testing"
+
+	sqlite "github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"go.uber.org/goleak"
+	"gorm.io/gorm"
+)
+
+func TestMain(m *testing.M) {
+	// GORM's cache of prepared statements has a goroutine that it never ends.
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
+}
+
+// connectorTo returns a connector to a new SQLite file.
+func connectorTo(t *testing.T, parameters string) driver.Connector {
+	t.Helper()
+	name := "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)" + parameters
+	connector, err := (&sqlite.SQLite{}).OpenConnector(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connector
+}
+
+func TestSQLite(t *testing.T) {
+	gormplugintest.Run(t, gormplugintest.Database{
+		Connector: connectorTo(t, "&_txlock=immediate"),
+		Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+	})
+}
+
+// A transaction that was begun DEFERRED is just as safe: it becomes the database's writer before
+// the plugin relies on what it reads.
+func TestSQLiteDeferred(t *testing.T) {
+	gormplugintest.Run(t, gormplugintest.Database{
+		Connector: connectorTo(t, "&_txlock=deferred"),
+		Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+	})
+}
