@@ -89,9 +89,14 @@ func (f *fixture) shadowQueue(seed uint64, steps int) {
 			q.waits = slices.Delete(q.waits, i, i+1)
 			r.pending.isCancelled()
 		default:
-			if r := randomRequest(random, actors); !slices.ContainsFunc(q.waits, func(w *shadow) bool { return w.owner == r.owner }) {
-				q.request(r, history)
+			r := randomRequest(random, actors)
+			if slices.ContainsFunc(q.waits, func(w *shadow) bool { return w.owner == r.owner }) {
+				continue
 			}
+			// A holder is not kept back by waiters: where it asks for the gate, a store may shut the tree
+			// to all of them at once, or take the gate when they have had their turn.
+			r.gate = r.gate && !q.isHolder(r.owner)
+			q.request(r, history)
 		}
 		for _, r := range q.settle() {
 			history.add("hand-over to %v", r)
