@@ -30,7 +30,7 @@ type backend struct {
 	Locks  string `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Assert bool   `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
 	Space  string `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE" name:"namespace"`
-	Conns  int    `help:"Connections that the database is asked for at most." default:"32" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
+	Conns  int    `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
 }
 
 // defaultDB is where the data is when nothing else is said.

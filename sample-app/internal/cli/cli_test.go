@@ -94,8 +94,8 @@ func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
 }
 
 // send sends a request on a connection of its own.
-func (s *served) send(method, path, body string) (int, []byte, error) {
-	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+func (s *served) send(ctx context.Context, method, path, body string) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(body))
 	if err != nil {
 		return 0, nil, err
 	}
@@ -133,7 +133,7 @@ func TestServeMessage(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(cmd.Dir, "pathlock-sample.db")); err != nil {
 		t.Errorf("the default database: %v", err)
 	}
-	if status, _, err := s.send("GET", "/readyz", ""); err != nil || status != http.StatusOK {
+	if status, _, err := s.send(t.Context(), "GET", "/readyz", ""); err != nil || status != http.StatusOK {
 		t.Errorf("readyz: %d %v", status, err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -149,7 +149,7 @@ func TestServeMessage(t *testing.T) {
 func TestDrain(t *testing.T) {
 	url := testdb.SQLite(t)
 	s := serve(t, program(t, "--addr", "127.0.0.1:0", "--db", url), 4)
-	status, text, err := s.send("POST", "/api/projects/p/plans", `{"name":"x"}`)
+	status, text, err := s.send(t.Context(), "POST", "/api/projects/p/plans", `{"name":"x"}`)
 	if err != nil || status != http.StatusCreated {
 		t.Fatalf("%d %s %v", status, text, err)
 	}
@@ -165,18 +165,18 @@ func TestDrain(t *testing.T) {
 	}
 	answered := make(chan string, 1)
 	go func() {
-		status, text, err := s.send("POST", fmt.Sprintf("/api/plans/%d/suites", plan.ID), fmt.Sprintf(`{"parent_id":%d,"name":"late"}`, plan.RootID))
+		status, text, err := s.send(t.Context(), "POST", fmt.Sprintf("/api/plans/%d/suites", plan.ID), fmt.Sprintf(`{"parent_id":%d,"name":"late"}`, plan.RootID))
 		answered <- fmt.Sprintf("%d %v %s", status, err, text)
 	}()
 	eventually(t, "the request holds a lock", func() bool {
-		_, text, err := s.send("GET", "/metrics", "")
+		_, text, err := s.send(t.Context(), "GET", "/metrics", "")
 		return err == nil && strings.Contains(string(text), "\npathlock_held 1\n")
 	})
 	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "nothing is accepted any more", func() bool {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
 		if err == nil {
 			_ = conn.Close()
 		}

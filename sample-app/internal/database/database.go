@@ -44,7 +44,7 @@ type Options struct {
 
 // DefaultConnections leaves room for several instances beside each other on a
 // server with the usual limit of about 150 connections.
-const DefaultConnections = 32
+const DefaultConnections = 20
 
 // Open opens the database that url names: sqlite://PATH, or mysql://DSN for
 // MySQL and MariaDB, where DSN is as go-sql-driver/mysql has it, such as

@@ -95,7 +95,7 @@ func (s step) run(t *testing.T, api *apitest.API, project string, ids map[string
 		t.Fatalf("%s: want %d", shown, s.status)
 	}
 	if s.problem != "" {
-		s.problem, s.want = "", fmt.Sprintf(`{"status":%d,"type":"urn:pathlock:problem:%s"}`, s.status, s.problem)
+		s.want = fmt.Sprintf(`{"status":%d,"type":"urn:pathlock:problem:%s"}`, s.status, s.problem)
 		if got := answer.Header.Get("Content-Type"); got != "application/problem+json" {
 			t.Errorf("%s: Content-Type %q", shown, got)
 		}
@@ -192,7 +192,7 @@ func TestTooLarge(t *testing.T) {
 	ids := fixture(t, api, "large")
 	body := strings.Repeat(" ", 1<<20) + `{"name":"x"}`
 	step{request: "PATCH /api/suites/{a} " + body, status: 413, problem: "too-large"}.run(t, api, "", ids)
-	req, err := http.NewRequestWithContext(t.Context(), "PATCH", api.URL+expand("/api/suites/{a}", "", ids), struct{ *strings.Reader }{strings.NewReader(body)})
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, api.URL+expand("/api/suites/{a}", "", ids), struct{ *strings.Reader }{strings.NewReader(body)})
 	if err != nil {
 		t.Fatal(err)
 	}

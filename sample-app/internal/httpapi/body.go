@@ -114,15 +114,15 @@ func (f *fields) invalid(name, reason string) {
 // has reports whether the object has a field.
 func (f *fields) has(name string) bool { return f.values[name] != nil }
 
-// name reads a field that has to be a node's name.
-func (f *fields) name(name string) string {
-	if !f.has(name) {
-		f.invalid(name, "is missing")
+// name reads the field "name", which has to be a node's.
+func (f *fields) name() string {
+	if !f.has("name") {
+		f.invalid("name", "is missing")
 		return ""
 	}
-	text := f.text(name)
+	text := f.text("name")
 	if err := model.CheckName(text); err != nil {
-		f.invalid(name, err.Error())
+		f.invalid("name", err.Error())
 	}
 	return text
 }
@@ -163,22 +163,22 @@ type (
 	caseBody struct{ Name, Body string }
 )
 
-func readName(f *fields) nameBody { return nameBody{f.name("name")} }
+func readName(f *fields) nameBody { return nameBody{f.name()} }
 
 func readParent(f *fields) placeBody { return placeBody{Parent: f.id("parent_id")} }
 
-func readParentAndName(f *fields) placeBody { return placeBody{f.id("parent_id"), f.name("name")} }
+func readParentAndName(f *fields) placeBody { return placeBody{f.id("parent_id"), f.name()} }
 
 func readSuite(f *fields) placeBody { return placeBody{Parent: f.id("suite_id")} }
 
-func readSuiteAndName(f *fields) placeBody { return placeBody{f.id("suite_id"), f.name("name")} }
+func readSuiteAndName(f *fields) placeBody { return placeBody{f.id("suite_id"), f.name()} }
 
-func readCase(f *fields) caseBody { return caseBody{f.name("name"), f.text("body")} }
+func readCase(f *fields) caseBody { return caseBody{f.name(), f.text("body")} }
 
 func readCaseChange(f *fields) plans.CaseChange {
 	var change plans.CaseChange
 	if f.has("name") {
-		name := f.name("name")
+		name := f.name()
 		change.Name = &name
 	}
 	if f.has("body") {

@@ -242,7 +242,7 @@ func (p *proxy) cut() {
 
 // pass connects a client with the server until either hangs up.
 func (p *proxy) pass(client net.Conn) {
-	server, err := net.Dial("tcp", p.server)
+	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
 	if err != nil {
 		_ = client.Close()
 		return

@@ -37,7 +37,7 @@ var files = map[string]string{
 	"a/b/c/empty_test.go":       "package c\n",
 	"doc/readme.txt":            "text",
 	".git/objects/x_test.go":    "package x\nfunc TestX() {}\n",
-	" bad/x_test.go":            "package x\nfunc TestX() {}\n",
+	"bad /x_test.go":            "package x\nfunc TestX() {}\n",
 }
 
 func writeFiles(t *testing.T) string {
@@ -68,16 +68,16 @@ func open(t *testing.T, db string) *instance.Instance {
 	return i
 }
 
-// paths returns the paths of a plan's suites and cases.
-func paths(t *testing.T, service *plans.Service, name string) (suites, cases []string) {
+// paths returns the paths of the imported plan's suites and cases.
+func paths(t *testing.T, service *plans.Service) (suites, cases []string) {
 	t.Helper()
 	all, err := service.Plans(t.Context(), "default")
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(all, func(p model.Plan) bool { return p.Name == name })
+	i := slices.IndexFunc(all, func(p model.Plan) bool { return p.Name == "m" })
 	if i < 0 {
-		t.Fatalf("there is no plan %q", name)
+		t.Fatal("there is no plan m")
 	}
 	tree, err := service.Tree(t.Context(), all[i].ID)
 	if err != nil {
@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
 				t.Fatal(err)
 			}
-			suites, cases := paths(t, i.Service, "m")
+			suites, cases := paths(t, i.Service)
 			if !slices.Equal(suites, wantSuites) {
 				t.Errorf("suites %q, want %q", suites, wantSuites)
 			}
@@ -128,7 +128,7 @@ func TestRun(t *testing.T) {
 			if !slices.Equal(cases, wantCases) {
 				t.Errorf("cases %q, want %q", cases, wantCases)
 			}
-			for _, warning := range []string{"3 warnings", `" bad" cannot be a suite`, `".git" is excluded`, `"a/testdata/broken_test.go" does not parse`} {
+			for _, warning := range []string{"3 warnings", `"bad " cannot be a suite`, `".git" is excluded`, `"a/testdata/broken_test.go" does not parse`} {
 				if !strings.Contains(out.String(), warning) {
 					t.Errorf("the summary does not say %q:\n%s", warning, &out)
 				}
@@ -141,7 +141,7 @@ func TestRun(t *testing.T) {
 			if !strings.Contains(out.String(), "of which 0 and 0 are new") {
 				t.Errorf("the second import added something:\n%s", &out)
 			}
-			again, _ := paths(t, i.Service, "m")
+			again, _ := paths(t, i.Service)
 			if !slices.Equal(again, suites) {
 				t.Errorf("after a second import the suites are %q", again)
 			}
@@ -201,7 +201,7 @@ func TestInterrupted(t *testing.T) {
 	if interrupted < 4 {
 		t.Errorf("interrupted %d times, want at least 4", interrupted)
 	}
-	suites, cases := paths(t, i.Service, "m")
+	suites, cases := paths(t, i.Service)
 	cases = slices.DeleteFunc(cases, func(p string) bool { return strings.HasSuffix(p, "/TestSecond") })
 	if !slices.Equal(suites, wantSuites) || !slices.Equal(cases, wantCases) {
 		t.Errorf("suites %q and cases %q, want %q and %q", suites, cases, wantSuites, wantCases)
@@ -241,7 +241,7 @@ func TestTwoAtOnce(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			suites, _ := paths(t, services[0].Service, "m")
+			suites, _ := paths(t, services[0].Service)
 			if !slices.Equal(suites, wantSuites) {
 				t.Errorf("suites %q, want %q", suites, wantSuites)
 			}

@@ -75,7 +75,7 @@ func (t *tree) walk(ctx context.Context, dir string, exclude []string) error {
 		case err != nil:
 			t.warn(rel, "cannot be read: %v", err)
 			return skip(entry)
-		case rel == "." || !entry.IsDir() && !(entry.Type().IsRegular() && strings.HasSuffix(rel, "_test.go")):
+		case rel == "." || !entry.IsDir() && !isTestFile(entry):
 			return nil
 		}
 		n := &node{parent: above[filepath.Dir(rel)], name: entry.Name()}
@@ -100,6 +100,11 @@ func (t *tree) walk(ctx context.Context, dir string, exclude []string) error {
 		t.nodes = append(t.nodes, n)
 		return nil
 	})
+}
+
+// isTestFile reports whether an entry is a file of tests, and not a link to one.
+func isTestFile(entry fs.DirEntry) bool {
+	return entry.Type().IsRegular() && strings.HasSuffix(entry.Name(), "_test.go")
 }
 
 // skip leaves out an entry with all that is below.

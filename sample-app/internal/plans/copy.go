@@ -27,7 +27,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		if err != nil {
 			return err
 		}
-		if _, err := suiteOf(tx, source.PlanID, parentID); err != nil {
+		if err := checkParent(tx, source.PlanID, parentID); err != nil {
 			return err
 		}
 		levels, cases, err := subtree(tx, source)

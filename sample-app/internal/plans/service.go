@@ -72,11 +72,13 @@ func (s *Service) snapshot(ctx context.Context, do func(tx *gorm.DB) error) erro
 	return s.db.Read.WithContext(ctx).Transaction(do, opts)
 }
 
-// ErrInvalid: an argument cannot be what it is meant to be. The error is an [*InvalidError].
-var ErrInvalid = errors.New("invalid request")
-
-// ErrNameTaken: a sibling, or another plan of the project, has the name.
-var ErrNameTaken = gormplugin.ErrNameTaken
+// The reasons for which the service refuses, beside those of packages pathlock and gormplugin.
+var (
+	// ErrInvalid: an argument cannot be what it is meant to be. The error is an [*InvalidError].
+	ErrInvalid = errors.New("invalid request")
+	// ErrNameTaken: a sibling, or another plan of the project, has the name.
+	ErrNameTaken = gormplugin.ErrNameTaken
+)
 
 // InvalidError names the argument that cannot be. It matches [ErrInvalid].
 type InvalidError struct {

@@ -41,7 +41,7 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
 			return err
 		}
-		if _, err := suiteOf(tx, planID, parentID); err != nil {
+		if err := checkParent(tx, planID, parentID); err != nil {
 			return err
 		}
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
@@ -66,7 +66,7 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 // MoveSuite puts a suite below another one of the same plan.
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
 	return s.changeSuite(ctx, id, func(tx *gorm.DB, suite model.Suite) error {
-		if _, err := suiteOf(tx, suite.PlanID, parentID); err != nil {
+		if err := checkParent(tx, suite.PlanID, parentID); err != nil {
 			return err
 		}
 		if err := tx.Model(&suite).Update("parent_id", parentID).Error; err != nil {
@@ -119,13 +119,13 @@ func branch(tx *gorm.DB, id int64) (model.Suite, error) {
 	return suite, err
 }
 
-// suiteOf loads the suite that something is to be put into.
-func suiteOf(tx *gorm.DB, planID, id int64) (model.Suite, error) {
+// checkParent refuses a suite that nothing of the plan can be put into.
+func checkParent(tx *gorm.DB, planID, id int64) error {
 	suite, err := one[model.Suite](tx, "suite", id)
 	if err == nil && suite.PlanID != planID {
 		err = &InvalidError{"parent_id", "is a suite of another plan"}
 	}
-	return suite, err
+	return err
 }
 
 // below returns the rows beneath a path: one range of the index on path. What begins

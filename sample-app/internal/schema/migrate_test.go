@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -27,8 +28,7 @@ func TestMigrateAtOnce(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					defer db.Close()
-					return schema.Migrate(t.Context(), db)
+					return errors.Join(schema.Migrate(t.Context(), db), db.Close())
 				})
 			}
 			if err := group.Wait(); err != nil {

@@ -11,14 +11,14 @@ import (
 
 // A scene builds a few suites of its own and then does two things to them at
 // once, on different instances: the anomalies, each by itself.
-type scene func(c *client, ctx context.Context, arena model.Suite)
+type scene func(ctx context.Context, c *client, arena model.Suite)
 
 var scenes = []scene{
 	twoRenames, renameAndInsert, sameName, crossingMoves, nestedRenames, insertIntoDeleted, copyOfRenamed,
 }
 
 // twoRenames: half of the descendants get one prefix, half the other.
-func twoRenames(c *client, ctx context.Context, arena model.Suite) {
+func twoRenames(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
 	if ok {
 		c.atOnce(ctx, rename(chain[0], "left"), rename(chain[0], "right"))
@@ -26,7 +26,7 @@ func twoRenames(c *client, ctx context.Context, arena model.Suite) {
 }
 
 // renameAndInsert: the new row keeps a prefix that exists no more.
-func renameAndInsert(c *client, ctx context.Context, arena model.Suite) {
+func renameAndInsert(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2")
 	if ok {
 		c.atOnce(ctx, rename(chain[0], "renamed"), insert(c.plan.ID, chain[1], "new"))
@@ -34,12 +34,12 @@ func renameAndInsert(c *client, ctx context.Context, arena model.Suite) {
 }
 
 // sameName: both pass the check for duplicates.
-func sameName(c *client, ctx context.Context, arena model.Suite) {
+func sameName(ctx context.Context, c *client, arena model.Suite) {
 	c.atOnce(ctx, insert(c.plan.ID, arena.ID, "same"), insert(c.plan.ID, arena.ID, "same"))
 }
 
 // crossingMoves: each goes below the other, and both are lost in a cycle.
-func crossingMoves(c *client, ctx context.Context, arena model.Suite) {
+func crossingMoves(ctx context.Context, c *client, arena model.Suite) {
 	left, ok := c.chain(ctx, arena, "l1", "l2")
 	if !ok {
 		return
@@ -50,7 +50,7 @@ func crossingMoves(c *client, ctx context.Context, arena model.Suite) {
 }
 
 // nestedRenames: the lower one writes the upper one's old name back.
-func nestedRenames(c *client, ctx context.Context, arena model.Suite) {
+func nestedRenames(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
 	if ok {
 		c.atOnce(ctx, rename(chain[0], "upper"), rename(chain[1], "lower"))
@@ -58,7 +58,7 @@ func nestedRenames(c *client, ctx context.Context, arena model.Suite) {
 }
 
 // insertIntoDeleted: the new row has a parent that is not there.
-func insertIntoDeleted(c *client, ctx context.Context, arena model.Suite) {
+func insertIntoDeleted(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2")
 	if ok {
 		c.atOnce(ctx, remove(chain[0]), insert(c.plan.ID, chain[1], "new"))
@@ -66,7 +66,7 @@ func insertIntoDeleted(c *client, ctx context.Context, arena model.Suite) {
 }
 
 // copyOfRenamed: the copy is put where its place was called until a moment ago.
-func copyOfRenamed(c *client, ctx context.Context, arena model.Suite) {
+func copyOfRenamed(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
 	if ok {
 		c.atOnce(ctx, rename(chain[0], "renamed"), copyTo(chain[1], chain[0], "copy"))
@@ -77,7 +77,7 @@ func copyOfRenamed(c *client, ctx context.Context, arena model.Suite) {
 func (c *client) play(ctx context.Context, s scene) {
 	arena := c.send(ctx, insert(c.plan.ID, c.plan.RootID, c.newName()))
 	if arena.ok() {
-		s(c, ctx, arena.suite)
+		s(ctx, c, arena.suite)
 	}
 }
 

@@ -53,7 +53,7 @@ var protections = []protection{
 // isNone reports whether nothing protects the tree.
 func (p protection) isNone() bool { return !p.locks && !p.assert }
 
-// ErrBroken: a protected tree was corrupted, or a request was answered with a 5xx.
+// ErrBroken says that a protected tree was corrupted, or that a request was answered with a 5xx.
 var ErrBroken = errors.New("storm: the protection did not hold")
 
 // Run makes the storm and writes the report. The error matches [ErrBroken] if a protected run failed.

@@ -2,6 +2,7 @@
 package testdb
 
 import (
+	"context"
 	"crypto/rand"
 	"database/sql"
 	"os"
@@ -46,11 +47,11 @@ func MySQL(t testing.TB) string {
 	}
 	t.Cleanup(func() { _ = server.Close() })
 	name := "pathlock_sample_" + strings.ToLower(rand.Text()[:10])
-	if _, err := server.Exec("CREATE DATABASE " + name); err != nil {
+	if _, err := server.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := server.Exec("DROP DATABASE IF EXISTS " + name); err != nil {
+		if _, err := server.ExecContext(context.Background(), "DROP DATABASE IF EXISTS "+name); err != nil {
 			t.Error(err)
 		}
 	})
