@@ -2,13 +2,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"os"
 )
 
 func main() {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "freeport:", err)
 		os.Exit(1)
