@@ -190,6 +190,29 @@ func TestCancelledWaitTellsTheCause(t *testing.T) {
 	})
 }
 
+func TestPanicInWaitingLeavesTheQueue(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		<-w.acquire(w.Context(), w.ask("holder", pathlock.X(node("/a"))))
+		req := w.ask("waiter", pathlock.X(node("/a")))
+		req.Waiting = func() { panic("an observer's") }
+		func() {
+			defer func() {
+				if recover() == nil {
+					w.Error("the panic is swallowed")
+				}
+			}()
+			_, _ = w.store.Acquire(w.Context(), req)
+		}()
+		snap, err := w.store.Snapshot(w.Context(), w.tree)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if len(snap.Waiters) > 0 {
+			w.Errorf("waiters %v, want none", snap.Waiters)
+		}
+	})
+}
+
 // A process that starts after another gives out greater fences, as a database that remembers them expects.
 func TestFencesGrowOverRestarts(t *testing.T) {
 	inVirtualTime(t, func(w *world) {

@@ -28,7 +28,10 @@ func New() *Store {
 
 // Acquire implements [pathlock.Store]. An acquisition that makes no sense gives
 // an error that matches [pathlock.ErrInvalidRequest]. A request whose place in the queue
-// is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
+// is taken away by ForceRelease, or whose owner held something and loses its lease meanwhile, ends
+// with an error that matches [pathlock.ErrLost].
+//
+// A request that does not wait is never part of a deadlock: it gets the conflict.
 //
 // A second call with an owner and grant id that wait waits for the same grant; the
 // request leaves the queue when the last of the calls gives up.
@@ -47,7 +50,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return grant, err
 	}
 	if req.Waiting != nil {
-		req.Waiting()
+		t.announce(ctx, a, req.Waiting)
 	}
 	return t.await(ctx, a)
 }

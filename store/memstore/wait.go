@@ -30,6 +30,19 @@ func (t *table) newAttempt(ctx context.Context, r *request, now time.Time, wait 
 	return &attempt{request: r, ticks: t.alarm.ticks(), began: now, wait: wait}
 }
 
+// announce calls a request's Waiting. Where that panics, the request leaves the
+// queue: nobody would await it, and it has no lease to end its stay. It expects mu to be unlocked.
+func (t *table) announce(ctx context.Context, a *attempt, waiting func()) {
+	returned := false
+	defer func() {
+		if !returned {
+			_, _ = t.giveUp(ctx, a) // the panic goes on and says what happened
+		}
+	}()
+	waiting()
+	returned = true
+}
+
 // await returns when the request is granted, when the attempt has waited for as long as
 // it may, or when ctx ends. It expects the table's mu to be unlocked.
 func (t *table) await(ctx context.Context, a *attempt) (pathlock.Grant, error) {
