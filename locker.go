@@ -53,7 +53,8 @@ func WithObserver(o Observer) Option {
 // are logged; the default is [slog.Default] at the time of [New].
 func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
 
-// New returns a locker on store.
+// New returns a locker on store. Whoever is to know of each other's locks, such as the
+// middleware and the plugin of one program, has to share one locker: a scope is known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
 	l := &Locker{store: store, lease: DefaultLease, wait: DefaultWait, fold: Fold, log: slog.Default()}
 	for _, opt := range opts {

@@ -39,7 +39,7 @@ func tidy(ctx context.Context, locker *pathlock.Locker, db *gorm.DB, plan pathlo
 
 // A program without a Locker takes a whole plan by redislock: new node locks are
 // refused from then on, and this waits for the present ones to end.
-func foreign(ctx context.Context, client *redis.Client, plan pathlock.Tree) error {
+func foreign(ctx context.Context, client redis.UniversalClient, plan pathlock.Tree) error {
 	gate, err := redisstore.ObtainGate(ctx, client, plan, time.Minute, &redislock.Options{
 		RetryStrategy: redislock.LimitRetry(redislock.LinearBackoff(100*time.Millisecond), 50),
 	})

@@ -4,6 +4,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
+// Suite is a node of the tree.
 type Suite struct {
 	ID       int64
 	PlanID   int64  `pathlock:"tree"`
@@ -12,6 +13,7 @@ type Suite struct {
 	Path     string `pathlock:"path"`
 }
 
+// Case is a leaf.
 type Case struct {
 	ID      int64
 	SuiteID int64  `pathlock:"parent"`

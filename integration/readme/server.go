@@ -2,6 +2,7 @@ package readme
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/redis/go-redis/v9"
@@ -14,8 +15,11 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-func server(db *gorm.DB, client redis.UniversalClient) (http.Handler, error) {
-	locker := pathlock.New(redisstore.New(client))
+func newLocker(client redis.UniversalClient) *pathlock.Locker {
+	return pathlock.New(redisstore.New(client), pathlock.WithWait(2*time.Second))
+}
+
+func server(db *gorm.DB, locker *pathlock.Locker) (http.Handler, error) {
 	plugin := gormplugin.New(locker,
 		gormplugin.Model(&Suite{}, gormplugin.Namespace("testplan")),
 		gormplugin.Leaf(&Case{}, &Suite{}),

@@ -2,15 +2,18 @@ package readme
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/gin-gonic/gin"
 	"github.com/ncruces/go-sqlite3/gormlite"
+	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
@@ -19,8 +22,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// What the READMEs show does what they say.
-func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
+// open returns an empty database with the READMEs' tables.
+func open(t *testing.T) *gorm.DB {
+	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
 	db, err := gorm.Open(gormlite.Open("file:"+filepath.Join(t.TempDir(), "db")+"?_txlock=immediate&_pragma=busy_timeout(5000)"), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
@@ -34,6 +38,29 @@ func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
 	if err := db.AutoMigrate(&Suite{}, &Case{}); err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+// send makes a request and returns the suite in the answer, if there is one.
+func send(t *testing.T, handler http.Handler, method, target, body string, status int) Suite {
+	t.Helper()
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body)))
+	if w.Code != status {
+		t.Fatalf("%s %s: %d %s, want %d", method, target, w.Code, w.Body, status)
+	}
+	var suite Suite
+	if w.Body.Len() > 0 && status == http.StatusOK {
+		if err := json.Unmarshal(w.Body.Bytes(), &suite); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return suite
+}
+
+// What the READMEs show does what they say.
+func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
+	db := open(t)
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, options()...)
 	if err := db.Use(plugin); err != nil {
@@ -44,27 +71,12 @@ func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	engine := routes(db, locker, plugin)
-	send := func(method, target, body string, status int) Suite {
-		t.Helper()
-		w := httptest.NewRecorder()
-		engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body)))
-		if w.Code != status {
-			t.Fatalf("%s %s: %d %s, want %d", method, target, w.Code, w.Body, status)
-		}
-		var suite Suite
-		if w.Body.Len() > 0 && status == http.StatusOK {
-			if err := json.Unmarshal(w.Body.Bytes(), &suite); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return suite
-	}
-	dir1 := send("POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"dir1"}`, root.ID), http.StatusOK)
-	dir2 := send("POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"dir2"}`, dir1.ID), http.StatusOK)
-	other := send("POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"other"}`, root.ID), http.StatusOK)
-	send("PATCH", fmt.Sprintf("/suites/%d", dir1.ID), `{"name":"new"}`, http.StatusOK)
-	send("POST", fmt.Sprintf("/suites/%d/move", dir1.ID), fmt.Sprintf(`{"parent_id":%d}`, other.ID), http.StatusOK)
-	send("POST", fmt.Sprintf("/suites/%d/move", other.ID), fmt.Sprintf(`{"parent_id":%d}`, dir2.ID), http.StatusConflict)
+	dir1 := send(t, engine, "POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"dir1"}`, root.ID), http.StatusOK)
+	dir2 := send(t, engine, "POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"dir2"}`, dir1.ID), http.StatusOK)
+	other := send(t, engine, "POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"other"}`, root.ID), http.StatusOK)
+	send(t, engine, "PATCH", fmt.Sprintf("/suites/%d", dir1.ID), `{"name":"new"}`, http.StatusOK)
+	send(t, engine, "POST", fmt.Sprintf("/suites/%d/move", dir1.ID), fmt.Sprintf(`{"parent_id":%d}`, other.ID), http.StatusOK)
+	send(t, engine, "POST", fmt.Sprintf("/suites/%d/move", other.ID), fmt.Sprintf(`{"parent_id":%d}`, dir2.ID), http.StatusConflict)
 	if err := db.Take(&dir2, dir2.ID).Error; err != nil || dir2.Path != "/other/new/dir2" {
 		t.Errorf("dir2 is at %q, %v", dir2.Path, err)
 	}
@@ -74,12 +86,61 @@ func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
 	if err := db.Take(&dir2, dir2.ID).Error; err != nil || dir2.Path != "/other/new/dir2 (archived)" {
 		t.Errorf("after the job, dir2 is at %q, %v", dir2.Path, err)
 	}
-	send("DELETE", fmt.Sprintf("/suites/%d", dir1.ID), "", http.StatusNoContent)
+	send(t, engine, "DELETE", fmt.Sprintf("/suites/%d", dir1.ID), "", http.StatusNoContent)
 	if err := db.Take(&Suite{}, dir2.ID).Error; err == nil {
 		t.Error("dir2 outlives the suite that it was in")
 	}
-	send("DELETE", "/cases/1", "", http.StatusNotFound)
+	send(t, engine, "DELETE", "/cases/1", "", http.StatusNotFound)
 	if trees, err := locker.Trees(t.Context()); err != nil || len(trees) != 0 {
 		t.Errorf("locks are left in %v, %v", trees, err)
+	}
+}
+
+// redisClient is a client of the Redis that the tests may use.
+func redisClient(t *testing.T) redis.UniversalClient {
+	t.Helper()
+	url := os.Getenv("PATHLOCK_TEST_REDIS")
+	if url == "" {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("PATHLOCK_TEST_REDIS is not set, and in CI nothing is skipped")
+		}
+		t.Skip("PATHLOCK_TEST_REDIS is not set: not tested on Redis")
+	}
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	return client
+}
+
+func TestTheJobsOfTheREADMEsWorkOnRedis(t *testing.T) {
+	client := redisClient(t)
+	db := open(t)
+	locker := newLocker(client)
+	handler, err := server(db, locker)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := Suite{PlanID: 1}
+	if err := db.Create(&root).Error; err != nil {
+		t.Fatal(err)
+	}
+	drafts := send(t, handler, "POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"drafts"}`, root.ID), http.StatusOK)
+	old := send(t, handler, "POST", "/suites", fmt.Sprintf(`{"parent_id":%d,"name":"old"}`, drafts.ID), http.StatusOK)
+
+	plan, err := pathlock.NewTree("testplan", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := foreign(t.Context(), client, plan); err != nil {
+		t.Error(err)
+	}
+	if err := tidy(t.Context(), locker, db, plan); err != nil {
+		t.Error(err)
+	}
+	if err := db.Take(&Suite{}, old.ID).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
+		t.Errorf("the old draft is still there: %v", err)
 	}
 }
