@@ -98,6 +98,21 @@ func TestConversionsOfSeveralRequests(t *testing.T) {
 	between.granted()
 }
 
+// TestOwnRequestsPassEachOther: a request is not kept back by an earlier one of the same owner that cannot go on.
+func TestOwnRequestsPassEachOther(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	n, m := ask(tree, x("/n")), ask(tree, x("/m"))
+	take(t, store, n)
+	take(t, store, m)
+	both := queue(t, store, ask(tree, x("/n"), x("/m")))
+	one := queue(t, store, more(both.req, x("/n")))
+	release(t, store, n)
+	one.granted()
+	requireConsistent(t, store, tree)
+	release(t, store, m)
+	both.granted()
+}
+
 // TestFencesAreExact: large fences lose no digit.
 func TestFencesAreExact(t *testing.T) {
 	const last = 8_999_999_999_999_999 // beyond any clock, and not a round number

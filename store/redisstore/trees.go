@@ -15,25 +15,51 @@ import (
 // about which trees are in use has to be kept, or can be left behind, but its cost grows with the number of
 // keys in Redis. It is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	return call(ctx, s, "list the trees", func(ctx context.Context) ([]pathlock.Tree, error) {
-		var mu sync.Mutex
-		trees := make(map[pathlock.Tree]bool)
-		scan := func(ctx context.Context, node redis.Cmdable) error {
-			names := node.Scan(ctx, 0, s.keys.pattern(), 1000).Iterator()
-			for names.Next(ctx) {
-				if tree, ok := s.keys.treeInUse(names.Val()); ok {
-					mu.Lock()
+	const what = "list the trees"
+	if !s.begin() {
+		return nil, unavailable(what, errClosed)
+	}
+	defer s.commands.Done()
+	var mu sync.Mutex
+	trees := make(map[pathlock.Tree]bool)
+	err := s.everyNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
+		return s.scan(ctx, node, func(keys []string) {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, key := range keys {
+				if tree, ok := s.keys.treeInUse(key); ok {
 					trees[tree] = true
-					mu.Unlock()
 				}
 			}
-			return names.Err()
-		}
-		if err := s.everyNode(ctx, scan); err != nil {
-			return nil, err
-		}
+		})
+	})
+	switch {
+	case err == nil:
 		return slices.Collect(maps.Keys(trees)), nil
-	}, nil)
+	case ctx.Err() != nil:
+		return nil, interrupted(ctx, what)
+	default:
+		return nil, s.failed(what, err)
+	}
+}
+
+// scan hands the names of a node's keys to found, page by page. The store's timeout is for one page:
+// there is no saying how many there are.
+func (s *Store) scan(ctx context.Context, node redis.Cmdable, found func(keys []string)) error {
+	const page = 1000
+	for cursor := uint64(0); ; {
+		bounded, cancel := context.WithTimeout(ctx, s.config.timeout)
+		keys, next, err := node.Scan(bounded, cursor, s.keys.pattern(), page).Result()
+		cancel()
+		if err != nil {
+			return err
+		}
+		found(keys)
+		if next == 0 {
+			return nil
+		}
+		cursor = next
+	}
 }
 
 // everyNode calls do for each node that has keys of its own.

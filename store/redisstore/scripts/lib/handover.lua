@@ -211,7 +211,7 @@ local function hand_over_round()
       end
       tries_left = tries_left - 1
       local r = request(ticket)
-      if r and not try(r) and not holding(r.owner) then
+      if r and not try(r) and not holding(r.owner) and #tickets_of(r.owner) == 1 then
         -- Whoever stands behind it on such a list conflicts with it and waits for it.
         for _, list in ipairs(sources[ticket]) do closed[list] = conflicts_with_itself(list) end
       end
@@ -220,7 +220,7 @@ local function hand_over_round()
   end
   for list, ticket in pairs(last) do
     if (cut[list] or ticket > done) and not closed[list] and not lists[list] then
-      lists[list] = done == '' and round[list] or done
+      lists[list] = done > round[list] and done or round[list]
     end
   end
   return finished
