@@ -105,6 +105,8 @@ var suiteSteps = map[string][]step{
 			request: `GET /api/plans/{plan}/tree`, status: 200,
 			want: `{"suites":[{"path":""},{"path":"/a"},{"path":"/a/b"},{"path":"/a/b/c"},{"path":"/d"},{"path":"/d/x"},{"path":"/d/x/b"},{"path":"/d/x/b/c"}]}`,
 		},
+		// The cases came along, from below the suite too.
+		{request: `GET /api/plans/{plan}/fsck`, status: 200, want: `{"checked":10,"problems":[]}`},
 		{request: `POST /api/suites/{b}/copy {"parent_id":{d},"name":"y"}`, status: 201, save: "y"},
 		{request: `GET /api/suites/{y}/cases`, status: 200, want: `{"cases":[{"suite_id":{y},"name":"k","body":"steps","path":"/d/y/k"}]}`},
 		{request: `POST /api/suites/{b}/copy {"parent_id":{d},"name":"y"}`, status: 409, problem: "name-taken"},
