@@ -31,7 +31,7 @@ func (s *Store) begin() bool {
 // timeout allow, whatever the client's own timeouts are. If the result comes when
 // nobody waits for it any more, it is given to orphan, unless that is nil: what was acquired must not stay.
 //
-// Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed.
+// Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while the server had the command.
 func call[T any](ctx context.Context, s *Store, what string, command func(context.Context) (T, error), orphan func(T, error)) (T, error) {
 	var none T
 	if err := ctx.Err(); err != nil {
@@ -73,6 +73,9 @@ func call[T any](ctx context.Context, s *Store, what string, command func(contex
 			case <-time.After(takeBack):
 			}
 		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return none, unavailable(what, ctx.Err()) // the server had its time, too
+		}
 		return none, interrupted(ctx, what)
 	case <-bounded.Done():
 		close(abandoned)
@@ -111,9 +114,6 @@ func interrupted(ctx context.Context, what string) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)
-	}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return unavailable(what, err)
 	}
 	return fmt.Errorf("redisstore: %s: %w", what, err)
 }

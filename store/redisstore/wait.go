@@ -29,8 +29,11 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		}
 		answer, err := s.ask(ctx, r, w.ref, remaining)
 		if err != nil {
-			if queued && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			switch {
+			case queued && errors.Is(ctx.Err(), context.DeadlineExceeded):
 				return s.giveUp(ctx, r, w)
+			case queued && errors.Is(err, errClosed):
+				s.undo(ctx, r)
 			}
 			return pathlock.Grant{}, err
 		}
