@@ -47,6 +47,13 @@ func (g *grant) covers(c Claim) bool {
 	return false
 }
 
+// held returns the grants that there are at the moment.
+func (h *holding) held() []*grant {
+	h.scope.mu.Lock()
+	defer h.scope.mu.Unlock()
+	return slices.Clone(h.grants)
+}
+
 // covering returns grants that together give everything that a asks for, the
 // oldest that will do for each claim; nil if there are none.
 //
@@ -111,13 +118,18 @@ func (h *holding) end() {
 	}
 }
 
-// lose tells every lock of the holding that its lease is gone, if any of the grants relied
-// upon when the store was asked is still relied upon: what was released meanwhile is not lost.
-func (h *holding) lose(askedFor []*grant, why error) {
+// lose tells every lock of the holding that its lease is gone, if any of the grants that were relied
+// upon when the store was asked is still relied upon: what was released meanwhile is not lost. It
+// reports whether the holding is lost.
+func (h *holding) lose(askedFor []*grant, why error) bool {
 	h.scope.mu.Lock()
-	if h.lost != nil || !slices.ContainsFunc(askedFor, func(g *grant) bool { return slices.Contains(h.grants, g) }) {
+	if h.lost != nil {
 		h.scope.mu.Unlock()
-		return
+		return true
+	}
+	if !slices.ContainsFunc(askedFor, func(g *grant) bool { return slices.Contains(h.grants, g) }) {
+		h.scope.mu.Unlock()
+		return false
 	}
 	h.lost = fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
 	h.end()
@@ -135,4 +147,5 @@ func (h *holding) lose(askedFor []*grant, why error) {
 		event.Elapsed, event.Err = time.Since(lock.since), h.lost
 		l.observers.lost(lock.ctx, event)
 	}
+	return true
 }

@@ -93,21 +93,22 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 
 // ask has the store grant a to the scope.
 func (l *Locker) ask(ctx context.Context, scope *Scope, a asked) (*Lock, error) {
+	acquisition, err := a.acquisition(scope.owner)
+	if err != nil {
+		return nil, err
+	}
 	start := time.Now()
 	event := Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note}
 	observed := l.observers.acquiring(ctx, event)
-	acquisition, err := a.acquisition(scope.owner, func() {
+	acquisition.Waiting = func() {
 		waiting := event
 		waiting.Elapsed = time.Since(start)
 		l.observers.waiting(observed, waiting)
-	})
-	if err != nil {
-		return nil, err
 	}
 	// The local clock starts before the request leaves, the store's when it
 	// arrives: the lease never ends there before it is known to have ended here.
 	sent := time.Now()
-	grant, err := l.store.Acquire(observed, acquisition)
+	grant, err := l.send(observed, scope, acquisition)
 	if err != nil {
 		event.Err, event.Elapsed = a.explain(err), time.Since(start)
 		l.observers.refused(observed, event)
@@ -120,6 +121,24 @@ func (l *Locker) ask(ctx context.Context, scope *Scope, a asked) (*Lock, error) 
 	l.observers.granted(observed, event)
 	l.log.DebugContext(ctx, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
 	return lock, nil
+}
+
+// send sends the acquisition. If the store says that it has lost what the scope holds,
+// the locks that rely on it are told; if the scope has let go of all that meanwhile,
+// there was nothing to lose, and the acquisition is sent again.
+func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (Grant, error) {
+	var held []*grant
+	h := scope.holding(acquisition.Tree)
+	if h != nil {
+		held = h.held()
+	}
+	acquisition.Held = len(held) > 0
+	granted, err := l.store.Acquire(ctx, acquisition)
+	if acquisition.Held && errors.Is(err, ErrLost) && !h.lose(held, errLeaseGone) {
+		acquisition.Held = false
+		return l.store.Acquire(ctx, acquisition)
+	}
+	return granted, err
 }
 
 // explain puts the caller's spelling of the contested path into a store's error.

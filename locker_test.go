@@ -417,6 +417,53 @@ func TestALostLeaseCancelsTheContextsAndIsReported(t *testing.T) {
 	})
 }
 
+// A new grant must not make a scope look alive that has lost what it held.
+func TestALossIsNoticedBeforeTheNextGrantHidesIt(t *testing.T) {
+	l, _ := newLocker()
+	lock := acquire(t.Context(), t, l, "X /a")
+	if err := l.ForceRelease(t.Context(), lock.Tree(), l.Scope(lock.Context()).Owner()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Acquire(lock.Context(), request(t, "X /b")); !errors.Is(err, pathlock.ErrLost) {
+		t.Errorf("acquire: %v, want ErrLost", err)
+	}
+	if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+		t.Errorf("cause %v, want ErrLost", cause)
+	}
+	if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+		t.Errorf("release: %v, want ErrLost", err)
+	}
+	free(t, l, "X /", true)
+}
+
+// What the scope let go of itself, while the next request was on its way, is no loss.
+func TestAReleaseThatOvertakesAnAcquireIsNoLoss(t *testing.T) {
+	store := &overtaken{Store: memstore.New()}
+	l := pathlock.New(store, quiet)
+	first := acquire(t.Context(), t, l, "X /a")
+	store.before = func() {
+		store.before = nil
+		release(t, first)
+	}
+	second := acquire(l.Scope(first.Context()).Context(t.Context()), t, l, "X /b")
+	free(t, l, "X /a", true)
+	free(t, l, "X /b", false)
+	release(t, second)
+}
+
+// overtaken calls before on the way of an acquisition to the store.
+type overtaken struct {
+	pathlock.Store
+	before func()
+}
+
+func (o *overtaken) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if o.before != nil {
+		o.before()
+	}
+	return o.Store.Acquire(ctx, req)
+}
+
 func TestReleaseSaysWhenTheStoreHadLostIt(t *testing.T) {
 	l, _ := newLocker()
 	lock := acquire(t.Context(), t, l, "X /a")

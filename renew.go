@@ -140,9 +140,7 @@ func (r *renewer) renewTree(ctx context.Context, tree Tree, batch []*holding) {
 	grants := make([][]*grant, len(batch))
 	for i, h := range batch {
 		leases[i] = Lease{Owner: h.scope.owner, For: r.leaseOf(h)}
-		h.scope.mu.Lock()
-		grants[i] = slices.Clone(h.grants)
-		h.scope.mu.Unlock()
+		grants[i] = h.held()
 	}
 	sent := time.Now()
 	lost, err := r.locker.store.Renew(ctx, tree, leases)

@@ -84,14 +84,14 @@ func (l *Locker) prepare(req Request) (asked, error) {
 }
 
 // acquisition is the request as the store gets it.
-func (a asked) acquisition(owner Owner, waiting func()) (Acquisition, error) {
+func (a asked) acquisition(owner Owner) (Acquisition, error) {
 	set := Normalize(a.folded...)
 	if len(set) > MaxNodes {
 		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
 	}
 	return Acquisition{
 		Tree: a.Tree, Owner: owner, Grant: newGrantID(), Gate: a.Gate, Claims: set,
-		Lease: a.Lease, Wait: max(a.Wait, 0), Note: a.Note, Waiting: waiting,
+		Lease: a.Lease, Wait: max(a.Wait, 0), Note: a.Note,
 	}, nil
 }
 

@@ -59,6 +59,13 @@ func (s *Scope) reenter(ctx context.Context, a asked) *Lock {
 	return h.attach(ctx, a, pins, true)
 }
 
+// holding returns what the scope holds in a tree, nil if nothing.
+func (s *Scope) holding(tree Tree) *holding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held[tree]
+}
+
 // hold enters a grant that the store has made and returns the lock on it.
 func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, granted Grant, sent time.Time) *Lock {
 	g := &grant{id: acquisition.Grant, gate: a.Gate, modes: make(map[Path]Mode, len(acquisition.Claims)), fence: granted.Fence}

@@ -20,7 +20,11 @@ type Store interface {
 	// and where it would close a cycle of owners who wait for each other it gets a
 	// [*DeadlockError] at once.
 	//
-	// When the time is up it returns a [*ConflictError], which also matches the
+	// Where req.Held is set and the owner holds nothing (any more), it returns an error
+	// that matches [ErrLost]; so it does when ForceRelease takes a waiting request away.
+	//
+	// When the time is up it returns a [*ConflictError], also where waiting would have
+	// been in vain but no wait was asked for; it also matches the
 	// context's error if it was the context's deadline that ended the wait. When ctx is
 	// cancelled it returns an error that matches ctx.Err(). After any error nothing is held and
 	// nothing is queued; where the store could not be told so, the lease sees to it.
@@ -59,6 +63,9 @@ type Acquisition struct {
 	Grant GrantID
 	// Gate asks for the tree's gate: the whole tree, exclusively. Claims may be empty then.
 	Gate bool
+	// Held says that the owner holds something in the tree already. If the store has lost
+	// that, the owner has to be told: a new grant would make it look alive.
+	Held bool
 	// Claims is a claim set: normalised by [Normalize], of folded paths.
 	Claims []Claim
 	// Lease is how long the owner's holds in this tree live from the moment of the

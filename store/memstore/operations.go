@@ -25,6 +25,9 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 			return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil
 		}
 	}
+	if o := t.owners[req.Owner]; req.Held && (o == nil || !o.holds()) {
+		return pathlock.Grant{}, nil, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, req.Owner.Short(), t.tree)
+	}
 	r := t.newRequest(req, now)
 	if err := t.decide(r, now); err != nil {
 		t.tidy(r)
