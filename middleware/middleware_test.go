@@ -234,8 +234,14 @@ func TestFailuresAreAnsweredBeforeTheHandler(t *testing.T) {
 			if kind, _ := p["type"].(string); !strings.HasSuffix(kind, tt.kind) {
 				t.Errorf("type %q, want one that ends in %q", kind, tt.kind)
 			}
-			if detail, _ := p["detail"].(string); !strings.Contains(detail, tt.says) {
+			detail, _ := p["detail"].(string)
+			if !strings.Contains(detail, tt.says) {
 				t.Errorf("detail %q does not say %q", detail, tt.says)
+			}
+			for _, name := range []string{"pathlock:", "lockspec:", "middleware:"} {
+				if strings.Contains(detail, name) {
+					t.Errorf("detail %q speaks of Go packages", detail)
+				}
 			}
 			f.nothingLeft()
 		})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -57,6 +58,13 @@ func NewProblem(status int, slug, detail string) *Problem {
 	return &Problem{Problem: *p}
 }
 
+// packageNames takes out of an error's message what says nothing to whoever sent the request.
+var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "middleware: ", "", "gormplugin: ", "")
+
+// Detail returns the message of an error of pathlock's packages for people
+// who know the interface and not the code: without the names of Go packages.
+func Detail(err error) string { return packageNames.Replace(err.Error()) }
+
 // Error implements error.
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Type, p.Detail) }
 
@@ -81,15 +89,15 @@ func ProblemOf(err error) *Problem {
 	}
 	switch {
 	case errors.Is(err, ErrTooLarge):
-		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", err.Error())
+		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
 	case errors.Is(err, pathlock.ErrInvalidID), errors.Is(err, pathlock.ErrInvalidPath), errors.Is(err, pathlock.ErrInvalidTree):
-		return NewProblem(http.StatusBadRequest, "invalid-request", err.Error())
+		return NewProblem(http.StatusBadRequest, "invalid-request", Detail(err))
 	case errors.Is(err, pathlock.ErrNotFound):
-		return NewProblem(http.StatusNotFound, "not-found", err.Error())
+		return NewProblem(http.StatusNotFound, "not-found", Detail(err))
 	case errors.Is(err, lockspec.ErrWouldCycle):
-		return NewProblem(http.StatusConflict, "would-cycle", err.Error())
+		return NewProblem(http.StatusConflict, "would-cycle", Detail(err))
 	case errors.Is(err, pathlock.ErrPathChanged):
-		return NewProblem(http.StatusConflict, "path-changed", err.Error())
+		return NewProblem(http.StatusConflict, "path-changed", Detail(err))
 	case errors.Is(err, pathlock.ErrUnavailable):
 		return later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock store does not answer; nothing was written")
 	case errors.Is(err, pathlock.ErrLost):
@@ -108,7 +116,7 @@ func later(status int, slug, detail string) *Problem {
 
 // locked is the problem of a request that others kept waiting for too long.
 func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
-	p := later(http.StatusLocked, "locked", err.Error())
+	p := later(http.StatusLocked, "locked", Detail(err))
 	p.Path, p.Mode = path.String(), mode.String()
 	if gate {
 		p.Path, p.Mode = pathlock.Root().String(), pathlock.ModeX.String()
