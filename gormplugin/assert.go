@@ -1,8 +1,8 @@
 package gormplugin
 
 import (
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
@@ -40,37 +40,40 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 	return nil
 }
 
-// lockChains row-locks the nodes and everything above them for sharing, the root first, and checks that
+// lockChains row-locks the nodes and everything above them for sharing, and checks that
 // each is where it was planned to be: that every path on the way down is the parent's path + "/" + name, and that nothing on
-// the way is deleted. It returns what it has locked, by id.
+// the way is deleted. It returns what it has locked, by id. known are rows read before, which say whom to lock at once.
 //
 // Locking only the parent would not be enough: a rename further up that has not reached the
 // parent's row yet would be missed where its UPDATE does not see rows newer than its snapshot.
 // Where a check fails, the error is a [*PathChangedError].
-func (p *Plugin) lockChains(db *gorm.DB, t *table, planned []*node) (map[any]*node, error) {
+func (p *Plugin) lockChains(db *gorm.DB, t *table, planned []*node, known map[any]*node) (map[any]*node, error) {
 	locked := make(map[any]*node)
-	paths := make(map[any][]any)
+	asked := make(map[any]bool)
+	var ids []any
+	ask := func(id any) bool {
+		if id == nil || asked[id] {
+			return false
+		}
+		asked[id] = true
+		ids = append(ids, id)
+		return true
+	}
 	for _, n := range planned {
-		for prefix := n.path; ; prefix = prefix[:max(lastSlash(prefix), 0)] {
-			paths[n.tree] = append(paths[n.tree], prefix)
-			if prefix == "" {
-				break
-			}
+		for ask(n.id) && known[n.parent] != nil {
+			n = known[n.parent]
 		}
 	}
-	for tree, list := range paths {
-		slices.SortFunc(list, func(a, b any) int { return comparePaths(a.(string), b.(string)) })
-		list = slices.Compact(list)
-		for chunk := range slices.Chunk(list, maxPlaceholders) {
-			query := t.own(db).Where(clause.Eq{Column: column(t.tree), Value: tree}).Where(in(t.path, chunk)).
-				Order(clause.OrderByColumn{Column: column(t.path)})
-			nodes, err := t.read(query, p.dialect.share)
-			if err != nil {
-				return nil, err
-			}
-			for _, n := range nodes {
-				locked[n.id] = n
-			}
+	// One read, unless what was known is out of date: then the way up is found under locks.
+	for len(ids) > 0 {
+		found, err := t.byID(db, ids, p.dialect.share)
+		if err != nil {
+			return nil, err
+		}
+		ids = nil
+		for id, n := range found {
+			locked[id] = n
+			ask(n.parent)
 		}
 	}
 	for _, n := range planned {
@@ -131,17 +134,6 @@ func lastSlash(path string) int {
 	return -1
 }
 
-// comparePaths orders path columns as their index does: byte by byte, so that a prefix comes first.
-func comparePaths(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 // Assert is the guard for those who write below a node by other means than GORM's create,
 // update and delete, such as raw SQL. In the transaction tx it row-locks the node with the id, and its ancestors, the root first,
 // and checks that every path on the way is the parent's path + "/" + name and that nothing
@@ -185,41 +177,30 @@ func (p *Plugin) assertNode(db *gorm.DB, t *table, id any) (pathlock.Location, e
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	planned, err := t.byID(db, []any{key}, "")
-	if err != nil {
-		return pathlock.Location{}, err
-	}
-	n := planned[key]
-	if n == nil {
-		return pathlock.Location{}, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
-	}
 	if t.isLeaf() {
 		return pathlock.Location{}, unsupported(t, "a leaf has no path of its own to assert: assert its parent")
 	}
-	if n.path != "" {
-		above := &node{id: n.parent, tree: n.tree, path: n.path[:max(lastSlash(n.path), 0)]}
-		if above.id != nil {
-			if _, err := p.lockChains(db, t, []*node{above}); err != nil {
-				return pathlock.Location{}, err
-			}
-		}
+	planned, err := t.climb(db, []any{key})
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	n, above := planned[key], []*node(nil)
+	if n != nil && planned[n.parent] != nil {
+		above = append(above, planned[n.parent])
+	}
+	// The ancestors first, as everybody does. What an old snapshot has wrong about them does not matter here.
+	if _, err := p.lockChains(db, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+		return pathlock.Location{}, err
 	}
 	locked, err := t.byID(db, []any{key}, p.dialect.update)
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	now := locked[key]
-	if now == nil || now.path != n.path || now.parent != n.parent || now.name != n.name {
-		changed := &PathChangedError{Table: t.name, ID: id, Planned: n.path}
-		if now != nil {
-			changed.Actual = now.path
-		}
-		return pathlock.Location{}, changed
+	if n = locked[key]; n == nil {
+		return pathlock.Location{}, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
 	}
-	tree, err := t.treeOf(n.tree)
-	if err != nil {
+	if _, err := p.lockChains(db, t, []*node{n}, planned); err != nil {
 		return pathlock.Location{}, err
 	}
-	path, err := pathlock.ParsePath(n.path)
-	return pathlock.Location{Tree: tree, Path: path}, err
+	return t.location(n)
 }

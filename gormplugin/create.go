@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -139,37 +140,33 @@ func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows 
 			return nil
 		}
 		var chains []*node
-		for _, parent := range parents {
-			chains = append(chains, parent)
+		for _, row := range rows {
+			if parent := parents[row.parent]; parent != nil && !slices.Contains(chains, parent) {
+				chains = append(chains, parent)
+			}
 		}
-		_, err = p.lockChains(db, t.above, chains)
+		_, err = p.lockChains(db, t.above, chains, parents)
 		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
 			return err
 		}
 	}
 }
 
-// parentsOf returns the rows that rows hang below and that are in the
-// database: those known already, and what is missing, read with lock.
+// parentsOf returns the rows that rows hang below and that are in the database: all
+// of those known already, and what is missing, read with lock, or without one together with what is above.
 func (p *Plugin) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock rowLock) (map[any]*node, error) {
-	parents := make(map[any]*node)
-	var missing []any
+	parents := maps.Clone(known)
+	if parents == nil {
+		parents = make(map[any]*node)
+	}
+	missing := make(map[any]bool)
 	for _, row := range rows {
-		if row.parent == nil || parents[row.parent] != nil {
-			continue
-		}
-		if n := known[row.parent]; n != nil {
-			parents[row.parent] = n
-			continue
-		}
-		if !slices.Contains(missing, row.parent) {
-			missing = append(missing, row.parent)
+		if row.parent != nil && parents[row.parent] == nil {
+			missing[row.parent] = true
 		}
 	}
-	found, err := t.above.byID(db, missing, lock)
-	for id, n := range found {
-		parents[id] = n
-	}
+	found, err := t.above.rows(db, slices.Collect(maps.Keys(missing)), lock)
+	maps.Copy(parents, found)
 	return parents, err
 }
 

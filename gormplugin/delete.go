@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -15,8 +16,9 @@ type removal struct {
 	hit targets
 	// tops are the live rows that it hits and that do not lie below others of them.
 	tops []top
-	// chains are the nodes above the tops.
+	// chains are the nodes above the tops, and above is what was read of the rows above.
 	chains []*node
+	above  map[any]*node
 	claims claims
 }
 
@@ -105,7 +107,7 @@ func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt 
 
 // assertRemoval row-locks what a planned removal relies on and works it out again.
 func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, planned *removal) (*removal, error) {
-	locked, err := p.lockChains(db, t.above, planned.chains)
+	locked, err := p.lockChains(db, t.above, planned.chains, planned.above)
 	if err != nil {
 		return nil, err
 	}
@@ -137,19 +139,18 @@ func (p *Plugin) removalOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []an
 		return nil, err
 	}
 	x := &removal{hit: hit, claims: make(claims)}
-	var missing []any
+	missing := make(map[any]bool)
 	for _, n := range hit.live {
 		if n.parent != nil && known[n.parent] == nil && (t.isLeaf() || hit.live[n.parent] == nil) {
-			missing = append(missing, n.parent)
+			missing[n.parent] = true
 		}
 	}
-	above, err := t.above.byID(db, missing, share)
+	above, err := t.above.rows(db, slices.Collect(maps.Keys(missing)), share)
 	if err != nil {
 		return nil, err
 	}
-	for id, n := range known {
-		above[id] = n
-	}
+	maps.Copy(above, known)
+	x.above = above
 	places := make(map[pathlock.Tree][]top)
 	for _, n := range hit.live {
 		if t.isLeaf() {

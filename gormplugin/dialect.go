@@ -15,6 +15,8 @@ type dialect struct {
 	// share and update are appended to a SELECT that locks the rows it reads.
 	// Both are empty where a writing transaction is alone anyway.
 	share, update rowLock
+	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
+	primaryKeyHint string
 	// soleWriter is set where the first write of a transaction keeps every other writer out until its
 	// end. Instead of row locks the plugin then makes sure that this write comes before the reads that it relies on.
 	soleWriter bool
@@ -52,11 +54,12 @@ const (
 var dialects = []dialect{
 	{
 		// MySQL 8 and later, MariaDB 10.6 and later. LOCK IN SHARE MODE, since MariaDB does not know FOR SHARE.
-		name:   "mysql",
-		share:  "LOCK IN SHARE MODE",
-		update: "FOR UPDATE",
-		length: "CHAR_LENGTH",
-		prefix: "CAST(CONVERT(LEFT(?, ?) USING utf8mb4) AS BINARY) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
+		name:           "mysql",
+		share:          "LOCK IN SHARE MODE",
+		update:         "FOR UPDATE",
+		primaryKeyHint: "FORCE INDEX (PRIMARY)",
+		length:         "CHAR_LENGTH",
+		prefix:         "CAST(CONVERT(LEFT(?, ?) USING utf8mb4) AS BINARY) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
 		},

@@ -83,6 +83,7 @@ func Leaf(model, parent any, opts ...ModelOption) Option {
 type table struct {
 	name      string
 	namespace string
+	dialect   *dialect
 	schema    *schema.Schema
 	key       *schema.Field
 	parent    *schema.Field

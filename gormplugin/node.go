@@ -143,11 +143,15 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 	return n, err
 }
 
-// byID returns the live rows with the given ids.
+// byID returns the live rows with the given ids. Where it locks them, it locks nothing but them: an
+// equality on the primary key takes no gap lock, which a look-up by path would, and which inserts
+// elsewhere in the tree would have to wait for.
 func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error) {
 	found := make(map[any]*node, len(ids))
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		nodes, err := t.read(t.own(db).Where(in(t.key, chunk)), lock)
+		query := t.own(db).Where(in(t.key, chunk))
+		t.byPrimaryKey(query, lock)
+		nodes, err := t.read(query, lock)
 		if err != nil {
 			return nil, err
 		}
@@ -156,6 +160,49 @@ func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error
 		}
 	}
 	return found, nil
+}
+
+// byPrimaryKey keeps a locking read from scanning, and locking, a table that the
+// database thinks small enough for that.
+func (t *table) byPrimaryKey(query *gorm.DB, lock rowLock) {
+	if lock == "" || t.dialect.primaryKeyHint == "" {
+		return
+	}
+	from := query.Statement.Quote(t.name) + " " + t.dialect.primaryKeyHint
+	query.Statement.AddClause(clause.From{Tables: []clause.Table{{Name: from, Raw: true}}})
+}
+
+// climb returns, by one plain read, the live rows with the given ids and all live rows above them.
+func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
+	found := make(map[any]*node, len(ids))
+	name := clause.Table{Name: t.name}
+	key, parent := clause.Column{Name: t.key.DBName}, clause.Column{Name: t.parent.DBName}
+	for chunk := range slices.Chunk(ids, maxPlaceholders) {
+		// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
+		above := clause.Expr{
+			SQL:  "? IN (WITH RECURSIVE up (id, above) AS (SELECT ?, ? FROM ? WHERE ? IN ? UNION SELECT s.?, s.? FROM ? s JOIN up ON s.? = up.above) SELECT id FROM up)",
+			Vars: []any{column(t.key), key, parent, name, key, chunk, key, parent, name, key},
+		}
+		nodes, err := t.read(t.own(db).Where(above), "")
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			found[n.id] = n
+		}
+	}
+	return found, nil
+}
+
+// rows returns the rows with the given ids: by climbing, where no lock is asked for.
+func (t *table) rows(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error) {
+	if len(ids) == 0 {
+		return make(map[any]*node), nil
+	}
+	if lock == "" {
+		return t.climb(db, ids)
+	}
+	return t.byID(db, ids, lock)
 }
 
 // maxPlaceholders is how many values one statement lists at most: SQLite's

@@ -72,13 +72,13 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
+	p.dialect = d
 	if err := p.inspectAll(db); err != nil {
 		return err
 	}
 	if err := p.wrapPool(db); err != nil {
 		return err
 	}
-	p.dialect = d
 	if err := p.register(db); err != nil {
 		return fmt.Errorf("gormplugin: registering callbacks: %w", err)
 	}
@@ -97,6 +97,7 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 		if err != nil {
 			return err
 		}
+		t.dialect = p.dialect
 		if p.tables[t.name] != nil {
 			return fmt.Errorf("gormplugin: the table %q is registered twice", t.name)
 		}

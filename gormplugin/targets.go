@@ -61,6 +61,7 @@ func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []an
 			return nil, nil
 		}
 		t.pin(query.Statement, ids)
+		t.byPrimaryKey(query, lock)
 		return t.read(query, lock)
 	}
 	// Without Unscoped the statement hits live rows only, by GORM's own condition.

@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -16,8 +17,10 @@ type turn struct {
 	moves []move
 	// claims are the old places and the new slots.
 	claims claims
-	// chains are the nodes above the old places and the new ones, which must stay where they are.
+	// chains are the nodes above the old places and the new ones, which must stay where they are, and above is
+	// what was read of the rows above them.
 	chains []*node
+	above  map[any]*node
 }
 
 // move is a row that gets another path, and its subtree with it.
@@ -50,6 +53,7 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 	if err != nil {
 		return nil, err
 	}
+	x.above = above
 	for _, n := range affected {
 		if err := x.consider(a, n, affected, above); err != nil {
 			return nil, err
@@ -62,30 +66,27 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 // those that they are going to, by id.
 func (p *Plugin) aboveTargets(db *gorm.DB, t *table, a *assignment, affected, known map[any]*node, lock rowLock) (map[any]*node, error) {
 	above := make(map[any]*node)
-	var missing []any
+	missing := make(map[any]bool)
 	need := func(id any) {
-		if id == nil || above[id] != nil {
-			return
-		}
-		if n := known[id]; n != nil {
-			above[id] = n
-			return
-		}
-		if n := affected[id]; n != nil && !t.isLeaf() {
-			above[id] = n
-			return
-		}
-		if !slices.Contains(missing, id) {
-			missing = append(missing, id)
+		switch {
+		case id == nil || above[id] != nil:
+		case known[id] != nil:
+			above[id] = known[id]
+		case affected[id] != nil && !t.isLeaf():
+			above[id] = affected[id]
+		default:
+			missing[id] = true
 		}
 	}
 	for _, n := range affected {
 		need(n.parent)
 		need(a.parentOf(n))
 	}
-	found, err := t.above.byID(db, missing, lock)
+	found, err := t.above.rows(db, slices.Collect(maps.Keys(missing)), lock)
 	for id, n := range found {
-		above[id] = n
+		if above[id] == nil {
+			above[id] = n
+		}
 	}
 	return above, err
 }

@@ -123,7 +123,7 @@ func isOutdated(err error) bool {
 // to agree.
 func (p *Plugin) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, error) {
 	t := planned.table
-	locked, err := p.lockChains(db, t.above, planned.chains)
+	locked, err := p.lockChains(db, t.above, planned.chains, planned.above)
 	if err != nil {
 		return nil, err
 	}

@@ -49,6 +49,13 @@ func Run(t *testing.T, d Database) {
 	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
 }
 
+// RunAnomalies provokes the anomalies only, for the further isolation levels of a database that passes [Run].
+func RunAnomalies(t *testing.T, d Database) {
+	t.Helper()
+	migrate(t, d)
+	checkAnomalies(t, d)
+}
+
 // check is one promise and the test that it is kept.
 type check struct {
 	name string

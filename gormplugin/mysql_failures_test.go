@@ -1,0 +1,217 @@
+package gormplugin_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+type (
+	suite = gormplugintest.Suite
+	other = gormplugintest.Other
+)
+
+// openMySQL returns a DB with the plugin on a new database, with a root row and two suites in it.
+func openMySQL(t *testing.T, config gorm.Config, settings map[string]string) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
+	t.Helper()
+	d := mysqlDatabase(t, settings)
+	pool := sql.OpenDB(d.Connector)
+	t.Cleanup(func() {
+		if n := pool.Stats().InUse; n != 0 {
+			t.Errorf("%d connections are still in use", n)
+		}
+		_ = pool.Close()
+	})
+	config.Logger = logger.Discard
+	db, err := gorm.Open(d.Dialector(pool), &config)
+	must(t, err)
+	must(t, db.Set("gorm:table_options", d.TableOptions).AutoMigrate(&suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &gormplugintest.Flagged{}, &other{}))
+	locker = pathlock.New(memstore.New())
+	must(t, db.Use(gormplugintest.NewPlugin(locker)))
+	root := &suite{PlanID: 1}
+	must(t, db.Create(root).Error)
+	a, b = &suite{ParentID: &root.ID, Name: "a"}, &suite{ParentID: &root.ID, Name: "b"}
+	must(t, db.Create(a).Error)
+	must(t, db.Create(b).Error)
+	return db, locker, a, b
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A deadlock ends the transaction on the server. The statements that the caller
+// goes on with would each commit by themselves, and survive the rollback.
+func TestDeadlockEndsTheTransaction(t *testing.T) {
+	for name, config := range map[string]gorm.Config{"plain": {}, "prepared": {PrepareStmt: true}} {
+		t.Run(name, func(t *testing.T) {
+			db, locker, a, b := openMySQL(t, config, nil)
+			rows := []*other{{Name: "one"}, {Name: "two"}}
+			must(t, db.Create(rows).Error)
+
+			txs := []*gorm.DB{db.Begin(), db.Begin()}
+			defer txs[0].Rollback()
+			defer txs[1].Rollback()
+			for i, parent := range []*suite{a, b} {
+				must(t, txs[i].Create(&suite{ParentID: &parent.ID, Name: "guarded"}).Error)
+				must(t, txs[i].Model(rows[i]).Update("name", "mine").Error)
+			}
+			errs := make([]error, 2)
+			var crossing sync.WaitGroup
+			for i := range txs {
+				crossing.Go(func() { errs[i] = txs[i].Model(rows[1-i]).Update("name", "mine").Error })
+			}
+			crossing.Wait()
+			victim, winner := txs[0], txs[1]
+			if errs[0] == nil {
+				victim, winner, errs[0] = txs[1], txs[0], errs[1]
+			}
+			if deadlock, ok := errors.AsType[*mysqldriver.MySQLError](errs[0]); !ok || deadlock.Number != 1213 {
+				t.Fatalf("got %v, want a deadlock", errs)
+			}
+
+			for name, write := range map[string]func(tx *gorm.DB) error{
+				"a guarded table": func(tx *gorm.DB) error { return tx.Create(&suite{ParentID: &a.ID, Name: "after"}).Error },
+				"another table":   func(tx *gorm.DB) error { return tx.Create(&other{Name: "after"}).Error },
+				"raw SQL":         func(tx *gorm.DB) error { return tx.Exec("INSERT INTO others (name) VALUES ('after')").Error },
+			} {
+				if err := write(victim.Session(&gorm.Session{})); !errors.Is(err, gormplugin.ErrRetry) {
+					t.Errorf("%s after the deadlock: %v", name, err)
+				}
+			}
+			if err := victim.Session(&gorm.Session{}).Commit().Error; !errors.Is(err, gormplugin.ErrRetry) {
+				t.Errorf("commit after the deadlock: %v", err)
+			}
+			must(t, winner.Commit().Error)
+			var after int64
+			must(t, db.Model(&other{}).Where("name = 'after'").Count(&after).Error)
+			if after != 0 {
+				t.Errorf("%d rows were written by a transaction that had ended", after)
+			}
+			noLocks(t, locker)
+		})
+	}
+}
+
+func noLocks(t *testing.T, locker *pathlock.Locker) {
+	t.Helper()
+	trees, err := locker.Trees(t.Context())
+	must(t, err)
+	if len(trees) > 0 {
+		t.Errorf("locks are left in %v", trees)
+	}
+}
+
+// A deadlock between two whole transactions is nothing but a second try.
+func TestTransactionRetriesDeadlocks(t *testing.T) {
+	db, locker, a, b := openMySQL(t, gorm.Config{}, nil)
+	rows := []*other{{Name: "one"}, {Name: "two"}}
+	must(t, db.Create(rows).Error)
+	both := make(chan struct{}, 2)
+	met := make(chan struct{})
+	errs := make(chan error, 2)
+	for i, parent := range []*suite{a, b} {
+		go func() {
+			tries := 0
+			errs <- gormplugin.Transaction(context.Background(), db, func(tx *gorm.DB) error {
+				tries++
+				if err := tx.Create(&suite{ParentID: &parent.ID, Name: "x"}).Error; err != nil {
+					return err
+				}
+				if err := tx.Model(rows[i]).Update("name", "mine").Error; err != nil {
+					return err
+				}
+				if tries == 1 {
+					both <- struct{}{}
+					<-met
+				}
+				return tx.Model(rows[1-i]).Update("name", "mine").Error
+			})
+		}()
+	}
+	<-both
+	<-both
+	close(met)
+	must(t, <-errs)
+	must(t, <-errs)
+	var n int64
+	must(t, db.Model(&suite{}).Where("name = 'x'").Count(&n).Error)
+	if n != 2 {
+		t.Errorf("%d rows, want one of each", n)
+	}
+	noLocks(t, locker)
+}
+
+// A row lock that is not given in time is a reason to try again.
+func TestLockWaitTimeout(t *testing.T) {
+	db, locker, a, _ := openMySQL(t, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
+	blocker := db.Begin()
+	must(t, blocker.Exec("SELECT id FROM suites WHERE id = ? FOR UPDATE", a.ID).Error)
+	err := db.Create(&suite{ParentID: &a.ID, Name: "x"}).Error
+	if !errors.Is(err, gormplugin.ErrRetry) {
+		t.Errorf("got %v", err)
+	}
+	must(t, blocker.Rollback().Error)
+	noLocks(t, locker)
+}
+
+// A transaction under REPEATABLE READ sees the tree as it was at its first read. What it
+// writes is right for the tree as it is.
+func TestOldSnapshot(t *testing.T) {
+	for name, write := range map[string]func(tx *gorm.DB, a, b *suite) error{
+		"insert": func(tx *gorm.DB, a, _ *suite) error { return tx.Create(&suite{ParentID: &a.ID, Name: "x"}).Error },
+		"rename": func(tx *gorm.DB, a, _ *suite) error {
+			return tx.Model(&suite{}).Where("id = ?", a.ID).Update("name", "z").Error
+		},
+		"move": func(tx *gorm.DB, a, b *suite) error {
+			return tx.Model(&suite{}).Where("id = ?", b.ID).Update("parent_id", a.ID).Error
+		},
+		"delete": func(tx *gorm.DB, a, _ *suite) error { return tx.Delete(&suite{}, a.ID).Error },
+		"assert": func(tx *gorm.DB, a, _ *suite) error {
+			location, err := gormplugin.Assert(tx, &suite{}, a.ID)
+			if err == nil && location.Path.String() != "/renamed" {
+				err = errors.New("asserted the old path " + location.Path.String())
+			}
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, locker, a, b := openMySQL(t, gorm.Config{}, nil)
+			must(t, db.Transaction(func(tx *gorm.DB) error {
+				must(t, tx.Take(&suite{}, a.ID).Error) // from here on, the snapshot is kept
+				must(t, db.Model(&suite{}).Where("id = ?", a.ID).Update("name", "renamed").Error)
+				return write(tx, a, b)
+			}))
+			var rows []suite
+			must(t, db.Find(&rows).Error)
+			paths := make(map[int64]string)
+			for _, r := range rows {
+				paths[r.ID] = r.Path
+			}
+			for _, r := range rows {
+				if r.ParentID != nil && r.Path != paths[*r.ParentID]+"/"+r.Name {
+					t.Errorf("row %d has the path %q below %q", r.ID, r.Path, paths[*r.ParentID])
+				}
+			}
+			noLocks(t, locker)
+		})
+	}
+}
+
+// READ COMMITTED reads every row as it is now, and locks no gaps.
+func TestMySQLReadCommitted(t *testing.T) {
+	gormplugintest.RunAnomalies(t, mysqlDatabase(t, map[string]string{"tx_isolation": "'READ-COMMITTED'"}))
+}
