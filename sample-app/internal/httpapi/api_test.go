@@ -14,6 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
 func TestMain(m *testing.M) {
@@ -183,6 +184,49 @@ func TestFields(t *testing.T) {
 		answer := api.Do(t, "GET", expand(path, "", ids), "")
 		if got, want := string(answer.Body), expand(want, "", ids); got != want {
 			t.Errorf("GET %s: %s, want %s", path, got, want)
+		}
+	}
+}
+
+// A copy may be longer than what a database takes in one statement.
+func TestCopyOfLongBodies(t *testing.T) {
+	const cases = 20
+	for _, backend := range apitest.Backends(t) {
+		t.Run(backend.Name, func(t *testing.T) {
+			api := apitest.Start(t, instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true, Namespace: "long"})
+			ids := fixture(t, api, "long")
+			body := strings.Repeat("long ", 180_000)
+			for n := range cases {
+				step{request: fmt.Sprintf(`POST /api/suites/{c}/cases {"name":"%d","body":"%s"}`, n, body), status: 201}.run(t, api, "", ids)
+			}
+			step{request: `POST /api/suites/{a}/copy {"parent_id":{d},"name":"copy"}`, status: 201}.run(t, api, "", ids)
+			// The root suite, four suites and k; the cases; and all but the root suite and d again.
+			want := fmt.Sprintf(`{"checked":%d,"problems":[]}`, 6+cases+4+cases)
+			step{request: `GET /api/plans/{plan}/fsck`, status: 200, want: want}.run(t, api, "", ids)
+		})
+	}
+}
+
+// What an instance has done is counted, by routes and not by what clients make up.
+func TestMetrics(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "metrics")
+	step{request: "GET /api/suites/{a}", status: 200}.run(t, api, "", ids)
+	step{request: "GET /no/such/route", status: 404, problem: "not-found"}.run(t, api, "", ids)
+	step{request: "MADEUP /api/suites/{a}", status: 405, problem: "method-not-allowed"}.run(t, api, "", ids)
+	text := string(api.Do(t, "GET", "/metrics", "").Body)
+	for _, want := range []string{
+		`http_request_duration_seconds_count{method="GET",route="/api/suites/:id",status="200"} 1`,
+		`http_request_duration_seconds_count{method="GET",route="none",status="404"} 1`,
+		`http_request_duration_seconds_count{method="other",route="none",status="405"} 1`,
+		// Two plans, each the name gate and then the tree for its root suite, four suites and a case.
+		`pathlock_acquisitions_total{outcome="granted"} 9`,
+		`pathlock_acquire_duration_seconds_count{outcome="granted"} 9`,
+		`pathlock_held 0`,
+		`go_sql_open_connections{db_name="sqlite"} 1`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("the metrics do not say %s", want)
 		}
 	}
 }

@@ -52,8 +52,8 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 	return top, err
 }
 
-// subtree reads what is below a suite: the suites by level, and the cases.
-func subtree(tx *gorm.DB, top model.Suite) (levels [][]model.Suite, cases []model.Case, err error) {
+// subtree reads what is below a suite: the suites by level, and which cases there are.
+func subtree(tx *gorm.DB, top model.Suite) (levels [][]model.Suite, cases []caseSize, err error) {
 	var suites []model.Suite
 	if err := below(tx, top.PlanID, top.Path).Find(&suites).Error; err != nil {
 		return nil, nil, err
@@ -68,8 +68,8 @@ func subtree(tx *gorm.DB, top model.Suite) (levels [][]model.Suite, cases []mode
 		levels[level] = append(levels[level], suite)
 	}
 	for some := range slices.Chunk(ids, batch) {
-		var found []model.Case
-		if err := tx.Where("suite_id IN ?", some).Find(&found).Error; err != nil {
+		var found []caseSize
+		if err := tx.Model(&model.Case{}).Select("id, LENGTH(body) AS bytes").Where("suite_id IN ?", some).Scan(&found).Error; err != nil {
 			return nil, nil, err
 		}
 		cases = append(cases, found...)
@@ -96,14 +96,40 @@ func copyLevel(tx *gorm.DB, level []model.Suite, copies map[int64]int64) error {
 	return nil
 }
 
+// caseSize is a case that is to be copied, and how long its body is.
+type caseSize struct {
+	ID    int64
+	Bytes int
+}
+
+// batchBytes is how long the bodies in one INSERT are together, unless a single one is longer. MySQL
+// refuses statements of more than max_allowed_packet, which is 16 MiB at least.
+const batchBytes = 2 << 20
+
 // copyCases copies the cases of copied suites.
-func copyCases(tx *gorm.DB, cases []model.Case, copies map[int64]int64) error {
-	if len(cases) == 0 {
-		return nil
-	}
-	rows := make([]model.Case, len(cases))
+func copyCases(tx *gorm.DB, cases []caseSize, copies map[int64]int64) error {
+	var ids []int64
+	bytes := 0
 	for i, c := range cases {
-		rows[i] = model.Case{SuiteID: copies[c.SuiteID], Name: c.Name, Body: c.Body}
+		ids, bytes = append(ids, c.ID), bytes+c.Bytes
+		if i+1 < len(cases) && len(ids) < batch && bytes+cases[i+1].Bytes <= batchBytes {
+			continue
+		}
+		var rows []model.Case
+		if err := tx.Where("id IN ?", ids).Find(&rows).Error; err != nil {
+			return err
+		}
+		// Where no lock prevents it, a case may have gone elsewhere since the list was made.
+		rows = slices.DeleteFunc(rows, func(c model.Case) bool { return copies[c.SuiteID] == 0 })
+		for j, c := range rows {
+			rows[j] = model.Case{SuiteID: copies[c.SuiteID], Name: c.Name, Body: c.Body}
+		}
+		if len(rows) > 0 {
+			if err := tx.Create(&rows).Error; err != nil {
+				return err
+			}
+		}
+		ids, bytes = nil, 0
 	}
-	return tx.CreateInBatches(&rows, batch).Error
+	return nil
 }

@@ -103,7 +103,7 @@ func (r *report) end() error {
 // table writes one line for each row.
 func table(out io.Writer, rows []row) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "\toperations\tconflicts\tfailures\tp50\tp99\tsuites\tcorrupted paths\tof these orphans\tin cycles\tduplicate siblings\t")
+	_, _ = fmt.Fprintln(w, "\toperations\tconflicts\tfailures\tp50\tp99\tsuites\tcorrupted paths\torphans\tin cycles\tduplicate siblings\t")
 	for _, r := range rows {
 		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", r.what, r.done, r.conflicts, r.failed+r.rejected,
 			millis(r.quantile(0.50)), millis(r.quantile(0.99)), r.rows, r.corrupted, r.orphans, r.cycles, r.duplicates)
