@@ -9,5 +9,52 @@
 //		Path     string `pathlock:"path"`
 //	}
 //
-//	err := db.Use(gormplugin.New(locker, gormplugin.Model(&Suite{})))
+//	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.Leaf(&Case{}, &Suite{}))
+//	err := db.Use(plugin)
+//
+// From then on, Create, Save, Update, Updates, UpdateColumn and Delete on the registered tables
+//
+//   - give new rows their path, and moved or renamed rows and all their descendants their new one, in one statement;
+//   - delete, with a row, its descendants in the same table, in the same way: softly or for good. Leaves are other tables,
+//     and theirs to delete is the caller;
+//   - take the path locks that they need from the locker and hold them until the transaction has really ended. Where
+//     the context holds them already, because the middleware took them, none are taken;
+//   - assert, under row locks of the database and in the same transaction, that every path that the
+//     work was planned on still is the path.
+//
+// Other tables are left alone.
+//
+// # What is guaranteed
+//
+// At every commit, for every live row: path = parent's path + "/" + name, no
+// orphan, no cycle. This rests on the assertion, not on the lock store, and holds whatever
+// that one does. The locks give order: with them, the assertion hardly ever fails and the database
+// hardly ever sees a deadlock. That siblings have distinct names rests on a
+// unique index over tree, parent and name (and the deletion mark, where rows are deleted softly), which the schema has to have.
+// An index over tree and path keeps a rename from locking the whole table.
+//
+// Softly deleted rows are not part of the tree: they collide with nothing and are not rewritten. Unscoped updates may
+// change them freely; one that takes the deletion mark off gives them a place again, as an insert would.
+//
+// # Transactions
+//
+// A statement outside of a transaction takes its path locks first and begins its transaction then. Inside one,
+// the wait for path locks is bounded by [TransactionWait], and all statements share
+// one owner, so that they never stand in each other's way. When a lock is not granted, nothing of the statement is written,
+// and the error is package pathlock's. When the database gives a transaction up, the error is [ErrRetry]; [Transaction] tries again by itself.
+//
+// A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction:
+// it, its locks and its connection then last until the statement's context ends. Give such statements a context that does.
+//
+// # What it does not see
+//
+// Raw SQL, [gorm.DB.Exec], stored procedures and connections that it did not hand out: those
+// who must write that way call [Assert] first. A write by [gorm.DB.Connection], by a session made
+// before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction].
+//
+// # Databases
+//
+// MySQL 8 and MariaDB 10.6 or later, under REPEATABLE READ or READ COMMITTED, and SQLite, preferably with _txlock=immediate: a
+// transaction that was begun otherwise becomes the writer when the plugin needs it to, and fails as busy ([ErrRetry]) if it has read
+// an older state by then.
 package gormplugin

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -214,4 +215,39 @@ func TestOldSnapshot(t *testing.T) {
 // READ COMMITTED reads every row as it is now, and locks no gaps.
 func TestMySQLReadCommitted(t *testing.T) {
 	gormplugintest.RunAnomalies(t, mysqlDatabase(t, map[string]string{"tx_isolation": "'READ-COMMITTED'"}))
+}
+
+// The row locks of an insert are those of the rows above it, and no gaps between
+// them: transactions that insert elsewhere go on.
+func TestInsertsElsewhereDoNotWait(t *testing.T) {
+	db, locker, a, b := openMySQL(t, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
+	first, second := db.Begin(), db.Begin()
+	defer first.Rollback()
+	defer second.Rollback()
+	for i := range 3 {
+		must(t, first.Create(&suite{ParentID: &a.ID, Name: fmt.Sprint(i)}).Error)
+		must(t, second.Create(&suite{ParentID: &b.ID, Name: fmt.Sprint(i)}).Error)
+	}
+	must(t, first.Commit().Error)
+	must(t, second.Commit().Error)
+	noLocks(t, locker)
+}
+
+// InnoDB checks foreign keys row by row: a subtree is deleted for good from its leaves upwards.
+func TestDeletionUnderForeignKeys(t *testing.T) {
+	db, locker, _, _ := openMySQL(t, gorm.Config{}, nil)
+	must(t, db.Exec("ALTER TABLE folders ADD FOREIGN KEY (parent_id) REFERENCES folders (id)").Error)
+	// The keys fall while the tree is descended, so that no other order would do by chance.
+	var parent *string
+	for _, id := range []string{"9", "5", "7", "1", "3"} {
+		must(t, db.Create(&gormplugintest.Folder{ID: id, DriveID: "d", ParentID: parent, Name: "n" + id}).Error)
+		parent = &id
+	}
+	must(t, db.Delete(&gormplugintest.Folder{}, "id = ?", "9").Error)
+	var left int64
+	must(t, db.Model(&gormplugintest.Folder{}).Count(&left).Error)
+	if left != 0 {
+		t.Errorf("%d rows are left", left)
+	}
+	noLocks(t, locker)
 }

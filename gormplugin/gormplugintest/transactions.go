@@ -135,7 +135,7 @@ func transactionChecks() []check {
 			w.fails(err, gormplugin.ErrUnmanagedTransaction)
 			pool, err := w.db.DB()
 			w.must(err)
-			bare, err := pool.Begin()
+			bare, err := pool.BeginTx(w.Context(), nil)
 			w.must(err)
 			tx := w.db.Session(&gorm.Session{Context: w.Context()})
 			tx.Statement.ConnPool = bare
