@@ -19,8 +19,9 @@ const (
 	long = time.Minute
 	// short is a lease that is meant to end during the test.
 	short = 300 * time.Millisecond
-	// patience is how long a test waits for what has to happen.
-	patience = 20 * time.Second
+	// patience is how long a test waits for what has to happen. It is shorter than the third of a long lease after
+	// which a waiter asks again by itself, so that a message that is not sent is missed.
+	patience = 10 * time.Second
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -26,18 +27,22 @@ const (
 
 // backend are the flags of all commands that work on a database.
 type backend struct {
-	DB     string `help:"Database: sqlite://PATH or mysql://user:password@tcp(host:3306)/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
-	Locks  string `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	Assert bool   `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
-	Space  string `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE" name:"namespace"`
-	Conns  int    `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
+	DB     string        `help:"Database: sqlite://PATH or mysql://user:password@tcp(host:3306)/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
+	Locks  string        `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Assert bool          `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
+	Space  string        `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE" name:"namespace"`
+	Wait   time.Duration `help:"How long a request waits at most for locks that others hold." default:"2s" env:"PATHLOCK_WAIT"`
+	Lease  time.Duration `help:"How long the locks of an instance that died live on." default:"30s" env:"PATHLOCK_LEASE"`
+	Conns  int           `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
 }
 
 // defaultDB is where the data is when nothing else is said.
 const defaultDB = "sqlite://pathlock-sample.db"
 
 func (b backend) config(log *slog.Logger) instance.Config {
-	return instance.Config{DB: b.DB, Locks: b.Locks, Assert: b.Assert, Namespace: b.Space, Connections: b.Conns, Log: log}
+	return instance.Config{
+		DB: b.DB, Locks: b.Locks, Assert: b.Assert, Namespace: b.Space, Wait: b.Wait, Lease: b.Lease, Connections: b.Conns, Log: log,
+	}
 }
 
 // commands is the command line as kong reads it.
@@ -63,7 +68,6 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		kong.Vars{"db": defaultDB},
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { exit = code }),
-		kong.UsageOnError(),
 	)
 	if err != nil {
 		_, _ = fmt.Fprintln(errs, "sample-app:", err)

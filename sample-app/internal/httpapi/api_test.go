@@ -171,7 +171,7 @@ func contains(got, want any) bool {
 
 // The fields that the interface promises are there, and are numbers where they are ids.
 func TestFields(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: apitest.Backends(t)[0].DB, Locks: "memory://", Assert: true})
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "fields")
 	for path, want := range map[string]string{
 		"/api/plans/{plan}":     `{"id":{plan},"project":"fields","name":"plan","root_id":{root}}`,
@@ -233,7 +233,7 @@ func TestMetrics(t *testing.T) {
 
 // A body that says it is too long is refused before it is sent, one that does not say so when it is.
 func TestTooLarge(t *testing.T) {
-	api := apitest.Start(t, instance.Config{DB: apitest.Backends(t)[0].DB, Locks: "memory://", Assert: true})
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "large")
 	body := strings.Repeat(" ", 1<<20) + `{"name":"x"}`
 	step{request: "PATCH /api/suites/{a} " + body, status: 413, problem: "too-large"}.run(t, api, "", ids)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/gin-gonic/gin"
 
@@ -72,5 +73,5 @@ func New(config Config) (http.Handler, error) {
 
 // recovered answers a request whose handler panicked.
 func (a *api) recovered(c *gin.Context, cause any) {
-	a.fail(c, fmt.Errorf("panic: %v", cause))
+	a.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -28,11 +29,11 @@ func (a *api) fail(c *gin.Context, err error) {
 	}
 	if p := problemOf(err); p != nil {
 		if p.Status >= http.StatusInternalServerError {
-			a.log.WarnContext(c, "request failed", "method", c.Request.Method, "path", c.Request.URL.Path, "status", p.Status, "error", err)
+			a.log.WarnContext(c.Request.Context(), "request failed", "method", c.Request.Method, "path", c.Request.URL.Path, "status", p.Status, "error", err)
 		}
 		err = p
 	} else if c.Request.Context().Err() == nil {
-		a.log.ErrorContext(c, "request failed", "method", c.Request.Method, "path", c.Request.URL.Path, "error", err)
+		a.log.ErrorContext(c.Request.Context(), "request failed", "method", c.Request.Method, "path", c.Request.URL.Path, "error", err)
 	}
 	a.locks.Fail(c, err)
 }
@@ -51,6 +52,10 @@ func problemOf(err error) *middleware.Problem {
 	switch {
 	case errors.Is(err, plans.ErrNameTaken):
 		return middleware.NewProblem(http.StatusConflict, "name-taken", err.Error())
+	case errors.Is(err, pathlock.ErrNotFound):
+		// Who looked for it in vain, and in what, is of no interest outside.
+		_, what, _ := strings.Cut(err.Error(), pathlock.ErrNotFound.Error())
+		return middleware.NewProblem(http.StatusNotFound, "not-found", "not found"+what)
 	case errors.Is(err, gormplugin.ErrPathTooLong):
 		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+err.Error())
 	}

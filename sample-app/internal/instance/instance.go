@@ -3,6 +3,7 @@
 package instance
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,9 @@ type Config struct {
 	// Namespace keeps the locks of several databases apart on one lock store;
 	// "" is [DefaultNamespace]. All instances on a database need the same.
 	Namespace string
+	// Wait is how long a request waits for locks, and Lease how long locks live
+	// that nobody renews; 0 are pathlock's defaults.
+	Wait, Lease time.Duration
 	// Connections is how many connections the database is asked for at most.
 	Connections int
 	// Assert leaves the assertion in the database on. Without it and without
@@ -91,7 +95,12 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
-	locker := pathlock.New(i.Store, pathlock.WithObserver(m.Locks()), pathlock.WithLogger(config.Log))
+	locker := pathlock.New(i.Store,
+		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
+		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
+		pathlock.WithObserver(m.Locks()),
+		pathlock.WithLogger(config.Log),
+	)
 	options := []gormplugin.Option{
 		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace)),
 		gormplugin.Leaf(&model.Case{}, &model.Suite{}),

@@ -201,7 +201,7 @@ func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) err
 	var taken int
 	err := s.pool.QueryRowContext(ctx, `SELECT COUNT(*) FROM suites WHERE parent_id = ? AND name = ? AND deleted_at IS NULL`, parentID, name).Scan(&taken)
 	if err == nil && taken > 0 {
-		err = fmt.Errorf("%w: %q", plans.ErrNameTaken, name)
+		err = &plans.NameTakenError{Name: name}
 	}
 	return err
 }

@@ -76,7 +76,8 @@ func (s *Service) snapshot(ctx context.Context, do func(tx *gorm.DB) error) erro
 var (
 	// ErrInvalid: an argument cannot be what it is meant to be. The error is an [*InvalidError].
 	ErrInvalid = errors.New("invalid request")
-	// ErrNameTaken: a sibling, or another plan of the project, has the name.
+	// ErrNameTaken: a sibling, or another plan of the project, has the name. The error of a
+	// single change is a [*NameTakenError].
 	ErrNameTaken = gormplugin.ErrNameTaken
 )
 
@@ -119,10 +120,19 @@ func removed(result *gorm.DB, what string, id int64) error {
 	return result.Error
 }
 
+// NameTakenError says which name it is that another one has. It matches [ErrNameTaken].
+type NameTakenError struct{ Name string }
+
+// Error implements error.
+func (e *NameTakenError) Error() string { return fmt.Sprintf("the name %q is taken", e.Name) }
+
+// Unwrap returns [ErrNameTaken].
+func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
+
 // nameTaken says which name it was that a unique index refused.
 func nameTaken(err error, name string) error {
 	if errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, ErrNameTaken) {
-		return fmt.Errorf("%w: %q", ErrNameTaken, name)
+		return &NameTakenError{name}
 	}
 	return err
 }
