@@ -1,0 +1,84 @@
+package storm
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/fsck"
+)
+
+// A row with protection has to be without a flaw, whatever the flaw; a row without may be as it is.
+func TestVerdict(t *testing.T) {
+	done := func(t *tally) { t.count(http.StatusOK, nil, time.Millisecond) }
+	tests := []struct {
+		what     string
+		problems []fsck.Problem
+		answers  func(*tally)
+		holds    bool
+	}{
+		{what: "changes made and refused", answers: func(t *tally) {
+			done(t)
+			t.count(http.StatusConflict, nil, 0)
+			t.count(http.StatusLocked, nil, 0)
+			t.count(http.StatusNotFound, nil, 0)
+		}, holds: true},
+		{what: "nothing done", answers: func(*tally) {}},
+		{what: "a wrong path", answers: done, problems: []fsck.Problem{{Problem: fsck.WrongPath, ID: 1}}},
+		{what: "an orphan", answers: done, problems: []fsck.Problem{{Problem: fsck.Orphan, ID: 1}}},
+		{what: "a cycle", answers: done, problems: []fsck.Problem{{Problem: fsck.Cycle, ID: 1}}},
+		{what: "no root", answers: done, problems: []fsck.Problem{{Problem: fsck.Root}}},
+		{what: "two siblings of one name", answers: done, problems: []fsck.Problem{{Problem: fsck.Duplicate, ID: 1}}},
+		{what: "a 5xx", answers: func(t *tally) { done(t); t.count(http.StatusServiceUnavailable, errors.New("503"), 0) }},
+		{what: "no answer", answers: func(t *tally) { done(t); t.count(0, errors.New("refused"), 0) }},
+		{what: "a request that makes no sense", answers: func(t *tally) { done(t); t.count(http.StatusBadRequest, nil, 0) }},
+	}
+	for _, tt := range tests {
+		for _, p := range protections {
+			var out bytes.Buffer
+			r := newReport(Config{Out: &out, Think: time.Millisecond})
+			answers := &tally{}
+			tt.answers(answers)
+			r.add(newRow(p, answers, 7, tt.problems))
+			err := r.end()
+			if want := tt.holds || p.isNone(); (err == nil) != want || err != nil && !errors.Is(err, ErrBroken) {
+				t.Errorf("%s with %s: error %v, want it to hold = %t", tt.what, p.what, err, want)
+			}
+			if err != nil && !strings.Contains(err.Error(), p.what) {
+				t.Errorf("%s: %v does not say what did not hold", tt.what, err)
+			}
+		}
+	}
+}
+
+// A row with several problems is one corrupted row; what is quoted is some of each kind.
+func TestRowCounts(t *testing.T) {
+	r := newRow(protections[0], &tally{}, 9, []fsck.Problem{
+		{Problem: fsck.WrongPath, ID: 1}, {Problem: fsck.Cycle, ID: 1}, {Problem: fsck.Cycle, ID: 2}, {Problem: fsck.Cycle, ID: 3},
+		{Problem: fsck.Orphan, ID: 4}, {Problem: fsck.Duplicate, ID: 5}, {Problem: fsck.Duplicate, ID: 6},
+	})
+	if r.corrupted != 4 || r.cycles != 3 || r.orphans != 1 || r.duplicates != 2 {
+		t.Errorf("%d corrupted, %d in cycles, %d orphans, %d duplicates: want 4, 3, 1, 2", r.corrupted, r.cycles, r.orphans, r.duplicates)
+	}
+	if len(r.examples) != 6 {
+		t.Errorf("%d examples, want two of each kind: 6", len(r.examples))
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	var answers tally
+	if got := answers.quantile(0.5); got != 0 {
+		t.Errorf("without answers: %v", got)
+	}
+	for n := range 101 {
+		answers.count(http.StatusOK, nil, time.Duration(100-n)*time.Millisecond)
+	}
+	for q, want := range map[float64]time.Duration{0: 0, 0.5: 50 * time.Millisecond, 0.99: 99 * time.Millisecond, 1: 100 * time.Millisecond} {
+		if got := answers.quantile(q); got != want {
+			t.Errorf("quantile %v is %v, want %v", q, got, want)
+		}
+	}
+}
