@@ -65,6 +65,7 @@ func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
 // guardCreate gives every row its path and asserts that its parent is, and stays, where the path says.
 func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error {
 	t := st.table
+	st.note = "insert into " + t.name
 	if err := p.becomeWriter(db, tx, t.above); err != nil {
 		return err
 	}

@@ -48,6 +48,7 @@ func (p *Plugin) surveyDelete(db *gorm.DB, st *statement) (bool, error) {
 // guardDelete locks, asserts, and takes the subtrees along.
 func (p *Plugin) guardDelete(db *gorm.DB, tx *transaction, st *statement) error {
 	t := st.table
+	st.note = "delete from " + t.name
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	t.addKeys(stmt)
 	if !hasCondition(stmt) && !db.AllowGlobalUpdate {

@@ -16,7 +16,7 @@ import (
 var (
 	// ErrRetry: the database gave up a transaction, or a statement of it, in favour of another one: a
 	// deadlock, a lock wait that took too long, a serialisation failure, a busy
-	// SQLite file. Nothing is wrong with the work: run the whole
+	// SQLite file; or the rows were found elsewhere than planned, where others hold the path locks. Nothing is wrong with the work: run the whole
 	// transaction again, as [Transaction] does. The driver's error is wrapped.
 	ErrRetry = errors.New("gormplugin: transaction must be retried")
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].

@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -96,6 +97,11 @@ func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, c cl
 	tx.keep(locks...)
 	for _, lock := range locks {
 		st.fence = max(st.fence, lock.Fence())
+	}
+	if wait == pathlock.NoWait && errors.Is(err, pathlock.ErrConflict) && p.transactionWait != pathlock.NoWait {
+		// The rows were not where they were planned to be, and who moved them is not done yet:
+		// waiting has to begin anew, without row locks.
+		return retry(err)
 	}
 	return err
 }

@@ -102,6 +102,8 @@ func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
 	db.Statement.ConnPool = begun.Statement.ConnPool
 	tx, err := p.connections(db)
 	if err != nil {
+		db.Statement.ConnPool = st.outer
+		begun.Rollback()
 		return err
 	}
 	st.own = tx

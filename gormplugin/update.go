@@ -52,6 +52,7 @@ func (p *Plugin) guardUpdate(db *gorm.DB, tx *transaction, st *statement) error 
 	if !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		return nil
 	}
+	st.note = fmt.Sprintf("%s in %s", a, t.name)
 	if err := p.becomeWriter(db, tx, t.above); err != nil {
 		return err
 	}

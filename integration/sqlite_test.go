@@ -31,8 +31,9 @@ func connectorTo(t *testing.T, parameters string) driver.Connector {
 
 func TestSQLite(t *testing.T) {
 	gormplugintest.Run(t, gormplugintest.Database{
-		Connector: connectorTo(t, "&_txlock=immediate"),
-		Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+		Connector:  connectorTo(t, "&_txlock=immediate"),
+		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+		SoleWriter: true,
 	})
 }
 
@@ -40,7 +41,8 @@ func TestSQLite(t *testing.T) {
 // the plugin relies on what it reads.
 func TestSQLiteDeferred(t *testing.T) {
 	gormplugintest.Run(t, gormplugintest.Database{
-		Connector: connectorTo(t, "&_txlock=deferred"),
-		Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+		Connector:  connectorTo(t, "&_txlock=deferred"),
+		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+		SoleWriter: true,
 	})
 }

@@ -148,6 +148,9 @@ func checkAnomalies(t *testing.T, d Database) {
 				if got.corrupted != 0 {
 					t.Errorf("%d of %d corrupted, such as %v", got.corrupted, tries, got.example)
 				}
+				if d.SoleWriter && got.retries > 0 {
+					t.Errorf("%d statements were given up, where each only has to wait", got.retries)
+				}
 				t.Log(got)
 			})
 			t.Run("and no assertion", func(t *testing.T) {

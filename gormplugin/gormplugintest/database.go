@@ -21,6 +21,8 @@ type Database struct {
 	Dialector func(pool *sql.DB) gorm.Dialector
 	// TableOptions is appended to CREATE TABLE: a binary collation, where that is not the default.
 	TableOptions string
+	// SoleWriter is set where writers wait for each other, so that no statement is ever given up.
+	SoleWriter bool
 }
 
 // Run checks everything.
@@ -46,6 +48,7 @@ func Run(t *testing.T, d Database) {
 	}
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
+	t.Run("storm", func(t *testing.T) { checkStorm(t, d) })
 	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
 }
 

@@ -140,6 +140,30 @@ func renameChecks() []check {
 			w.must(w.db.Model(&Suite{}).Where("plan_id = ? AND name = ?", w.root.PlanID, "x").Update("name", "longer").Error)
 			w.has("/b", "/b/longer", "/b/longer/longer", "/b/longer/longer/c", "/longer", "/longer/longer", "/longer/longer/a", "/longer/y")
 		}},
+		{"a row that has the name already stays as it is", func(w *world) {
+			for _, p := range []string{"/p/x/1", "/q/y/2"} {
+				w.build(p)
+			}
+			w.must(w.db.Model(&Suite{}).Where("plan_id = ? AND name IN ('x', 'y')", w.root.PlanID).Update("name", "x").Error)
+			w.has("/p", "/p/x", "/p/x/1", "/q", "/q/x", "/q/x/2")
+			if s := w.build("/p/x"); s.Version != 0 {
+				w.Errorf("it has the version %d", s.Version)
+			}
+		}},
+		{"hooks see the old values until GORM assigns the new ones", func(w *world) {
+			a, b := w.build("/a"), w.build("/b")
+			seen := false
+			w.must(w.db.Callback().Update().Before("gorm:before_update").Register("test:look", func(tx *gorm.DB) {
+				if tx.Statement.Model != a {
+					return // the plugin's own statement
+				}
+				seen = a.Name == "a" && *a.ParentID == w.root.ID && tx.Statement.Changed("ParentID")
+			}))
+			w.must(w.db.Model(a).Updates(map[string]any{"parent_id": b.ID, "name": "c"}).Error)
+			if !seen {
+				w.Error("a hook saw the new values, or no change")
+			}
+		}},
 		{"a rename to a name that a sibling has", func(w *world) {
 			a := w.build("/a")
 			w.build("/a/x")
