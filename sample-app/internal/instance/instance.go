@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"time"
 
+	"gorm.io/gorm"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
@@ -101,22 +103,20 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		pathlock.WithObserver(m.Locks()),
 		pathlock.WithLogger(config.Log),
 	)
-	options := []gormplugin.Option{
-		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace)),
-		gormplugin.Leaf(&model.Case{}, &model.Suite{}),
+	if _, err := guard(i.DB.Write, locker, config); err != nil {
+		return err
 	}
-	if !config.Assert {
-		options = append(options, gormplugin.WithoutAssertion())
+	// The resolvers read beside whoever writes.
+	plugin, err := guard(i.DB.Read, locker, config)
+	if err != nil {
+		return err
 	}
-	plugin := gormplugin.New(locker, options...)
-	if err := i.DB.Write.Use(plugin); err != nil {
-		return fmt.Errorf("register the plugin: %w", err)
-	}
-	i.Service = plans.New(i.DB, plugin)
+	suites := plugin.Resolver(&model.Suite{})
+	i.Service = plans.New(i.DB, suites)
 	api := httpapi.Config{
 		Service:       i.Service,
 		Suites:        i.Service,
-		SuiteResolver: plugin.Resolver(&model.Suite{}),
+		SuiteResolver: suites,
 		CaseResolver:  plugin.Resolver(&model.Case{}),
 		Locker:        locker,
 		DB:            i.DB,
@@ -128,9 +128,24 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
 		api.Suites = naive.New(i.DB, config.Think)
 	}
-	handler, err := httpapi.New(api)
-	i.Handler = handler
+	i.Handler, err = httpapi.New(api)
 	return err
+}
+
+// guard registers the plugin for the tables that form trees.
+func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plugin, error) {
+	options := []gormplugin.Option{
+		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace)),
+		gormplugin.Leaf(&model.Case{}, &model.Suite{}),
+	}
+	if !config.Assert {
+		options = append(options, gormplugin.WithoutAssertion())
+	}
+	plugin := gormplugin.New(locker, options...)
+	if err := db.Use(plugin); err != nil {
+		return nil, fmt.Errorf("register the plugin: %w", err)
+	}
+	return plugin, nil
 }
 
 // Close lets go of everything. Requests must have ended.

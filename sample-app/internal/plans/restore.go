@@ -24,7 +24,7 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	at, err := s.plugin.Resolver(&model.Suite{}).Resolve(ctx, strconv.FormatInt(item.ParentID, 10))
+	at, err := s.suites.Resolve(ctx, strconv.FormatInt(item.ParentID, 10))
 	if err != nil {
 		return at, fmt.Errorf("the suite that it was in: %w", err)
 	}

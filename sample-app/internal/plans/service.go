@@ -25,13 +25,13 @@ import (
 // [ErrInvalid], [ErrNameTaken], [pathlock.ErrNotFound] and those of gormplugin.
 type Service struct {
 	db     *database.DB
-	plugin *gormplugin.Plugin
+	suites pathlock.Resolver
 }
 
 // New returns a service on a database. The plugin has to be registered in
-// db.Write already.
-func New(db *database.DB, plugin *gormplugin.Plugin) *Service {
-	return &Service{db: db, plugin: plugin}
+// db.Write already; suites is its resolver.
+func New(db *database.DB, suites pathlock.Resolver) *Service {
+	return &Service{db: db, suites: suites}
 }
 
 // replans is how often work is planned anew because a path that it rested on had changed.
