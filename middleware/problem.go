@@ -81,7 +81,7 @@ func ProblemOf(err error) *Problem {
 		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
 	}
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
-		p := NewProblem(http.StatusBadRequest, "invalid-request", invalid.Reason)
+		p := NewProblem(http.StatusBadRequest, "invalid-request", packageNames.Replace(invalid.Reason))
 		if p.Field = invalid.Field; p.Field != "" {
 			p.Detail = p.Field + ": " + p.Detail
 		}
