@@ -2,7 +2,6 @@ package plans
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -31,12 +30,6 @@ func recycleSuite(tx *gorm.DB, id int64) error {
 	if err != nil {
 		return err
 	}
-	item, err := recycle(tx, model.RecycledItem{
-		PlanID: suite.PlanID, Kind: model.KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
-	})
-	if err != nil {
-		return err
-	}
 	suites := []int64{suite.ID}
 	var under []int64
 	err = below(tx.Unscoped().Model(&model.Suite{}), suite.PlanID, suite.Path).
@@ -55,13 +48,20 @@ func recycleSuite(tx *gorm.DB, id int64) error {
 		}
 		cases = append(cases, some...)
 	}
+	item, err := recycle(tx, model.RecycledItem{
+		PlanID: suite.PlanID, Kind: model.KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
+		Suites: int64(len(suites)), Cases: int64(len(cases)),
+	})
+	if err != nil {
+		return err
+	}
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = ? WHERE id IN ?`, cases, item.DeletedAt); err != nil {
 		return err
 	}
-	if err := errors.Join(recycleNodes(tx, item.ID, model.KindSuite, suites), recycleNodes(tx, item.ID, model.KindCase, cases)); err != nil {
+	if err := recycleNodes(tx, item.ID, model.KindSuite, suites); err != nil {
 		return err
 	}
-	return tx.Model(&item).UpdateColumns(map[string]any{"suites": len(suites), "cases": len(cases)}).Error
+	return recycleNodes(tx, item.ID, model.KindCase, cases)
 }
 
 // recycleNodes records what belongs to an item.
