@@ -27,13 +27,13 @@ const (
 
 // backend are the flags of all commands that work on a database.
 type backend struct {
-	DB     string        `help:"Database: sqlite://PATH or mysql://user:password@tcp(host:3306)/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
-	Locks  string        `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	Assert bool          `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
-	Space  string        `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE" name:"namespace"`
-	Wait   time.Duration `help:"How long a request waits at most for locks that others hold." default:"2s" env:"PATHLOCK_WAIT"`
-	Lease  time.Duration `help:"How long the locks of an instance that died live on." default:"30s" env:"PATHLOCK_LEASE"`
-	Conns  int           `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
+	DB        string        `help:"Database: sqlite://PATH or mysql://user:password@tcp(host:3306)/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
+	Locks     string        `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Assert    bool          `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
+	Namespace string        `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE"`
+	Wait      time.Duration `help:"How long a request waits at most for locks that others hold." default:"2s" env:"PATHLOCK_WAIT"`
+	Lease     time.Duration `help:"How long the locks of an instance that died live on." default:"30s" env:"PATHLOCK_LEASE"`
+	Conns     int           `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
 }
 
 // defaultDB is where the data is when nothing else is said.
@@ -41,7 +41,7 @@ const defaultDB = "sqlite://pathlock-sample.db"
 
 func (b backend) config(log *slog.Logger) instance.Config {
 	return instance.Config{
-		DB: b.DB, Locks: b.Locks, Assert: b.Assert, Namespace: b.Space, Wait: b.Wait, Lease: b.Lease, Connections: b.Conns, Log: log,
+		DB: b.DB, Locks: b.Locks, Assert: b.Assert, Namespace: b.Namespace, Wait: b.Wait, Lease: b.Lease, Connections: b.Conns, Log: log,
 	}
 }
 

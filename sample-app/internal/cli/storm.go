@@ -12,7 +12,7 @@ import (
 )
 
 type stormCommand struct {
-	DB        string        `help:"Database server or SQLite path beside which each row gets a database of its own; a temporary file by default." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
+	DB        string        `help:"Database server or SQLite path beside which each row gets a database of its own (the user has to be allowed to create one); a temporary file by default." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
 	Locks     string        `help:"Lock store. With memory:// all instances run in this process, otherwise each is a process of its own." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Instances int           `help:"Instances." default:"3"`
 	Clients   int           `help:"Clients of each instance." default:"8"`

@@ -17,7 +17,7 @@ import (
 // a wait for row locks has to end well before.
 const (
 	connectTimeout = 5 * time.Second
-	answerTimeout  = 60 * time.Second
+	answerTimeout  = 30 * time.Second
 	rowLockWait    = 10 * time.Second
 )
 
