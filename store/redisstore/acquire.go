@@ -131,7 +131,7 @@ func (s *Store) undo(ctx context.Context, r *request) {
 func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock.Grant, error) {
 	switch answer.status {
 	case "granted":
-		return pathlock.Grant{Fence: answer.number(1)}, nil
+		return s.granted(ctx, r, answer.number(1))
 	case "busy":
 		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)))
 	case "deadlock":
@@ -139,6 +139,15 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock
 	default:
 		return pathlock.Grant{}, unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.status))
 	}
+}
+
+// granted returns a grant, or gives it back if ctx has ended meanwhile.
+func (s *Store) granted(ctx context.Context, r *request, fence uint64) (pathlock.Grant, error) {
+	if ctx.Err() != nil {
+		s.undo(ctx, r)
+		return pathlock.Grant{}, interrupted(ctx, r.what)
+	}
+	return pathlock.Grant{Fence: fence}, nil
 }
 
 // proceed lets the server do what scripts have left over, in portions.

@@ -74,11 +74,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 func (s *Store) heard(ctx context.Context, r *request, m message) (pathlock.Grant, error) {
 	switch m.kind {
 	case "granted":
-		if ctx.Err() != nil {
-			s.undo(ctx, r)
-			return pathlock.Grant{}, interrupted(ctx, r.what)
-		}
-		return pathlock.Grant{Fence: m.number}, nil
+		return s.granted(ctx, r, m.number)
 	case "deadlock":
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.number), m.owner)
 	default:
