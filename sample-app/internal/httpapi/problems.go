@@ -51,13 +51,13 @@ func problemOf(err error) *middleware.Problem {
 	}
 	switch {
 	case errors.Is(err, plans.ErrNameTaken):
-		return middleware.NewProblem(http.StatusConflict, "name-taken", err.Error())
+		return middleware.NewProblem(http.StatusConflict, "name-taken", middleware.Detail(err))
 	case errors.Is(err, pathlock.ErrNotFound):
 		// Who looked for it in vain, and in what, is of no interest outside.
 		_, what, _ := strings.Cut(err.Error(), pathlock.ErrNotFound.Error())
 		return middleware.NewProblem(http.StatusNotFound, "not-found", "not found"+what)
 	case errors.Is(err, gormplugin.ErrPathTooLong):
-		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+err.Error())
+		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+middleware.Detail(err))
 	}
 	if p := middleware.ProblemOf(err); p != nil {
 		return p
