@@ -43,8 +43,8 @@
 // one owner, so that they never stand in each other's way. When a lock is not granted, nothing of the statement is written,
 // and the error is package pathlock's. When the database gives a transaction up, the error is [ErrRetry]; [Transaction] tries again by itself.
 //
-// A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction:
-// it, its locks and its connection then last until the statement's context ends. Give such statements a context that does.
+// A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction: it is rolled back, and its
+// locks are let go, when the statement's context ends or the garbage collector finds it.
 //
 // # What it does not see
 //

@@ -44,7 +44,7 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 		}
 		return nil, err
 	}
-	return newTransaction(ctx, p.plugin, tx, cancel), nil
+	return newHandle(newTransaction(ctx, p.plugin, tx, cancel)), nil
 }
 
 // wrapPool puts a pool in the place of the DB's connections, inside the
@@ -87,9 +87,9 @@ func unwrapped(connections gorm.ConnPool) gorm.ConnPool {
 // Anything else is an error that matches [ErrUnmanagedTransaction].
 func (p *Plugin) connections(db *gorm.DB) (*transaction, error) {
 	switch c := unwrapped(db.Statement.ConnPool).(type) {
-	case *transaction:
+	case *handle:
 		if c.plugin == p {
-			return c, nil
+			return c.transaction, nil
 		}
 	case *pool:
 		if c.plugin == p {

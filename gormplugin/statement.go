@@ -21,7 +21,7 @@ type statement struct {
 	locks []*pathlock.Lock
 	// own is the transaction that the plugin began for the statement, and outer
 	// what the statement ran on before.
-	own   *transaction
+	own   *handle
 	outer gorm.ConnPool
 	// seen are the rows that the survey found before the transaction, by id.
 	seen map[any]*node
@@ -106,7 +106,7 @@ func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
 		begun.Rollback()
 		return err
 	}
-	st.own = tx
+	st.own, _ = unwrapped(db.Statement.ConnPool).(*handle)
 	tx.scope = st.scope
 	tx.keep(st.locks...)
 	return nil
@@ -122,7 +122,7 @@ func (p *Plugin) guarded(step func(*gorm.DB, *transaction, *statement) error) fu
 		tx, err := p.connections(db)
 		if err == nil && tx == nil {
 			if err = p.beginOwn(db, st); err == nil {
-				tx = st.own
+				tx = st.own.transaction
 			}
 		}
 		if err == nil {
@@ -176,7 +176,10 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 	if err == nil {
 		return
 	}
-	tx, _ := unwrapped(db.Statement.ConnPool).(*transaction)
+	var tx *transaction
+	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
+		tx = h.transaction
+	}
 	if tx != nil && errors.Is(err, sql.ErrTxDone) {
 		if why := tx.failed(); why != nil {
 			db.Error = why

@@ -3,7 +3,9 @@ package gormplugin
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
@@ -40,7 +42,35 @@ type transaction struct {
 	writing bool
 }
 
-var _ gorm.Tx = (*transaction)(nil)
+// handle is what GORM has of a transaction. When nobody has it any more and the transaction was
+// never ended, it never will be: GORM forgets one so when a hook of a single statement panics. The garbage
+// collector's finding the handle then ends it, so that no lock renews itself for ever.
+type handle struct{ *transaction }
+
+var _ gorm.Tx = (*handle)(nil)
+
+// errForgotten is why a transaction was ended that nobody could end any more.
+var errForgotten = errors.New("gormplugin: nobody committed it or rolled it back")
+
+// newHandle returns the handle of t.
+func newHandle(t *transaction) *handle {
+	h := &handle{t}
+	// The runtime's own goroutine must not wait for a database.
+	runtime.AddCleanup(h, func(t *transaction) { go t.abandon(errForgotten) }, t)
+	return h
+}
+
+// Commit implements [gorm.TxCommitter]. The handle is in use until it returns.
+func (h *handle) Commit() error {
+	defer runtime.KeepAlive(h)
+	return h.transaction.Commit()
+}
+
+// Rollback implements [gorm.TxCommitter]. The handle is in use until it returns.
+func (h *handle) Rollback() error {
+	defer runtime.KeepAlive(h)
+	return h.transaction.Rollback()
+}
 
 // newTransaction watches over tx until it ends.
 func newTransaction(ctx context.Context, p *Plugin, tx *sql.Tx, cancel context.CancelFunc) *transaction {
@@ -51,7 +81,7 @@ func newTransaction(ctx context.Context, p *Plugin, tx *sql.Tx, cancel context.C
 	return t
 }
 
-// Commit implements [gorm.TxCommitter].
+// Commit ends the transaction.
 func (t *transaction) Commit() error {
 	t.ending.Lock()
 	defer t.ending.Unlock()
@@ -73,7 +103,7 @@ func (t *transaction) Commit() error {
 	return err
 }
 
-// Rollback implements [gorm.TxCommitter].
+// Rollback ends the transaction.
 func (t *transaction) Rollback() error {
 	t.ending.Lock()
 	defer t.ending.Unlock()

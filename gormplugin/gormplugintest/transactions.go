@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -57,6 +58,24 @@ func transactionChecks() []check {
 				})
 			}()
 			if got := w.trace.String(); got != "begin grant rollback release" {
+				w.Errorf("events: %s", got)
+			}
+			w.has()
+		}},
+		{"a statement that GORM forgets when a hook panics", func(w *world) {
+			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:panic", func(tx *gorm.DB) {
+				if s, ok := tx.Statement.Dest.(*Suite); ok && s.Name == "panic" {
+					panic("in a hook")
+				}
+			}))
+			func() {
+				defer func() { _ = recover() }()
+				_ = w.db.Create(&Suite{ParentID: &w.root.ID, Name: "panic"}).Error
+			}()
+			for w.held() != "" {
+				runtime.GC()
+			}
+			if got := w.trace.String(); got != "grant begin rollback release" {
 				w.Errorf("events: %s", got)
 			}
 			w.has()
