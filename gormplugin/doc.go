@@ -15,8 +15,8 @@
 // From then on, Create, Save, Update, Updates, UpdateColumn and Delete on the registered tables
 //
 //   - give new rows their path, and moved or renamed rows and all their descendants their new one, in one statement;
-//   - delete, with a row, its descendants in the same table, in the same way: softly or for good. Leaves are other tables,
-//     and theirs to delete is the caller;
+//   - delete, with a row, its descendants in the same table, in the same way: softly or for good. Leaves are rows of other
+//     tables; deleting those is left to the caller;
 //   - take the path locks that they need from the locker and hold them until the transaction has really ended. Where
 //     the context holds them already, because the middleware took them, none are taken;
 //   - assert, under row locks of the database and in the same transaction, that every path that the
@@ -46,11 +46,18 @@
 // A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction: it is rolled back, and its
 // locks are let go, when the statement's context ends or the garbage collector finds it.
 //
+// # Locks
+//
+// A new row locks its name slot, X(parent/name); a rename or a move the row and its new slot; a deletion the row. A statement that
+// needs more than 128 of them in one tree locks the deepest node above them all instead. Updates of other
+// columns lock nothing, and neither does a Save that leaves the row where it is.
+//
 // # What it does not see
 //
-// Raw SQL, [gorm.DB.Exec], stored procedures and connections that it did not hand out: those
+// Raw SQL by [gorm.DB.Exec] or [gorm.DB.Raw], stored procedures and connections that it did not hand out: those
 // who must write that way call [Assert] first. A write by [gorm.DB.Connection], by a session made
-// before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction].
+// before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one whose columns cannot be made out,
+// such as an update under an alias, an expression as name, or an upsert that moves rows, with [ErrUnsupported].
 //
 // # Databases
 //

@@ -48,6 +48,7 @@ func Run(t *testing.T, d Database) {
 	}
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
+	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
 	t.Run("storm", func(t *testing.T) { checkStorm(t, d) })
 	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
 }

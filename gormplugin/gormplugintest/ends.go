@@ -5,9 +5,11 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
 
@@ -83,6 +85,43 @@ func checkEnds(t *testing.T, d Database) {
 		w.trace.insteadOfCommit(func(commit func() error) error { return errors.Join(lost, commit()) })
 		w.fails(w.db.Transaction(func(tx *gorm.DB) error { w.suiteIn(tx, "b"); return nil }), lost)
 	})
+}
+
+// down is a lock store that stops answering.
+type down struct {
+	pathlock.Store
+	out atomic.Bool
+}
+
+// Acquire implements [pathlock.Store].
+func (d *down) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	if d.out.Load() {
+		return pathlock.Grant{}, pathlock.ErrUnavailable
+	}
+	return d.Store.Acquire(ctx, a)
+}
+
+// checkStoreDown checks that nothing is written while the lock store does not answer.
+func checkStoreDown(t *testing.T, d Database) {
+	store := &down{Store: memstore.New()}
+	w := newWorld(t, d, settings{store: store})
+	a := w.build("/a")
+	for name, write := range map[string]func(db *gorm.DB) error{
+		"create": func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &a.ID, Name: "b"}).Error },
+		"update": func(db *gorm.DB) error { return db.Model(&Suite{ID: a.ID}).Update("name", "b").Error },
+		"delete": func(db *gorm.DB) error { return db.Delete(&Suite{}, a.ID).Error },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store.out.Store(true)
+			defer store.out.Store(false)
+			w.fails(write(w.db), pathlock.ErrUnavailable)
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				w.fails(write(tx), pathlock.ErrUnavailable)
+				return nil // whoever goes on and commits has written nothing
+			}))
+			w.has("/a")
+		})
+	}
 }
 
 // insteadOfCommit replaces the next COMMIT.
