@@ -73,7 +73,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	command := func(ctx context.Context) (reply, error) {
 		for {
 			answer, err := s.scripts.acquire.run(ctx, s.client, r.keys, string(r.Owner), string(r.Grant),
-				milliseconds(r.Lease), milliseconds(wait), s.listener.channel, ref, r.set.claims, r.set.paths, r.Note)
+				milliseconds(r.Lease), milliseconds(wait), s.listener.channel, ref, r.set.claims, r.set.paths, r.Note, flag(r.Held))
 			if err != nil {
 				return reply{}, err
 			}
@@ -134,6 +134,8 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock
 		return s.granted(ctx, r, answer.number(1))
 	case "busy":
 		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)))
+	case "lost":
+		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
 	case "deadlock":
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.number(1)), pathlock.Owner(answer.text(2)))
 	default:

@@ -142,3 +142,11 @@ func decodeRecord(s string) ([]string, error) {
 func milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
+
+// flag returns b as the scripts know it.
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}

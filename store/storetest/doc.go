@@ -43,7 +43,7 @@
 //     that wait is good enough.
 //   - gate: excludes every other owner, queues like everything else, is re-entrant.
 //   - force release: of holders and of waiters. A request whose place in the queue is taken
-//     away ends with an error that matches ErrLost.
+//     away ends with an error that matches ErrLost; so does one that builds on holds which are gone.
 //   - snapshot: what Snapshot and Trees show.
 //   - fences: grow strictly, also after a tree was empty.
 //   - hostile text: ids, names, owners and notes that break carelessly built keys.

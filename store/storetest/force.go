@@ -62,7 +62,38 @@ func force() topic {
 			a.takes(x("/a"))
 			f.actor("other").isRefused(x("/a"))
 		}},
+		{"a request that builds on holds which were taken away is refused with ErrLost", func(f *fixture) {
+			a := f.actor("holder")
+			a.takes(x("/a"))
+			a.forced()
+			f.requireIs(a.buildsOn(x("/b")), pathlock.ErrLost)
+			f.requireEmpty(f.tree)
+		}},
+		{"a request that builds on holds whose lease has ended is refused with ErrLost", func(f *fixture) {
+			a := f.actor("sleeper")
+			a.leases(short, x("/a"))
+			f.pass(short)
+			f.requireIs(a.buildsOn(x("/b")), pathlock.ErrLost)
+			f.requireEmpty(f.tree)
+		}},
+		{"a request that builds on holds which are there is granted", func(f *fixture) {
+			a := f.actor("holder")
+			a.takes(x("/a"))
+			f.requireIs(a.buildsOn(x("/b")), nil)
+			f.actor("other").isRefused(x("/b"))
+		}},
 	}}
+}
+
+// buildsOn asks for claims as somebody who believes to hold something, and returns how that ends.
+func (a *actor) buildsOn(claims ...pathlock.Claim) error {
+	req := a.ask(claims...)
+	req.Held = true
+	g, err := a.store.Acquire(a.ctx, req)
+	if err == nil {
+		a.hold(req.Grant, g)
+	}
+	return err
 }
 
 // forced requires that everything can be taken away from the actor.

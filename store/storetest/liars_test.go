@@ -86,6 +86,15 @@ var liars = map[string]struct {
 		}),
 		"leases/a renewed lease outlives its first end",
 	},
+	"lets a new grant hide a loss": {
+		newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				req.Held = false
+				return l.Store.Acquire(ctx, req)
+			}
+		}),
+		"force release/a request that builds on holds which were taken away is refused with ErrLost",
+	},
 	"counts a repeated request twice": {
 		newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {

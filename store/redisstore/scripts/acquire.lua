@@ -2,11 +2,13 @@
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
---       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note
+--       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
+--       10 '1' if the owner believes that it holds something already
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
 --       {'granted', more, fence}
 --       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
 --       {'busy', more, claim}            the number of the claim that cannot be granted, counted from 1
+--       {'lost', more}                   the owner holds nothing any more
 --       {'deadlock', more, claim, owner} who has that claim and waits, directly or through others, for this owner
 --
 -- The same owner and grant id get the same answer again; a request that is queued keeps its
@@ -36,6 +38,11 @@ end
 for _, ticket in ipairs(tickets_of(r.owner)) do
   local earlier = request(ticket)
   if earlier and earlier.id == r.id then r.ticket, r.since = ticket, earlier.since end
+end
+
+if ARGV[10] == '1' and not held then
+  if r.ticket then leave(r) end
+  return { 'lost', finish() }
 end
 
 -- A dead waiter's place must not outlast its lease; a live one comes back in time.
