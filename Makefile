@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: run test race-repeat lint fmt tidy
+.PHONY: run test soak lint fmt tidy
 
 run: ## the sample app on embedded defaults: no server needed
 	$(GO) run ./sample-app
@@ -10,8 +10,8 @@ run: ## the sample app on embedded defaults: no server needed
 test: ## lint and every test under -race, on real servers that it starts and stops
 	./test/run.sh
 
-race-repeat: ## the concurrency tests over and over: make race-repeat COUNT=50
-	./test/run.sh -count=$(or $(COUNT),20) -run 'Concurrent|Race|Storm|Conformance'
+soak: ## every test over and over, with more tries at each anomaly: make soak COUNT=5 TRIES=200
+	PATHLOCK_TEST_TRIES=$(or $(TRIES),200) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
 
 lint: ## gofmt, go vet and golangci-lint in every module
 	./test/lint.sh

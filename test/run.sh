@@ -122,9 +122,10 @@ echo "== mysql: ${PATHLOCK_TEST_MYSQL:-none}"
 
 ./test/lint.sh
 
-failed=0
+# One command for all modules, so that their packages share the cores.
+packages=()
 for module in $(go list -m -f '{{.Dir}}'); do
-	echo "== test ${module#"$PWD"}"
-	(cd "$module" && go test -race -timeout 12m -count=1 "$@" ./...) || failed=1
+	packages+=("$module/...")
 done
-exit "$failed"
+echo "== test"
+go test -race -timeout 15m -count=1 "$@" "${packages[@]}"

@@ -1,8 +1,11 @@
 package gormplugintest
 
 import (
+	"cmp"
 	"database/sql"
 	"database/sql/driver"
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -23,6 +26,25 @@ type Database struct {
 	TableOptions string
 	// SoleWriter is set where writers wait for each other, so that no statement is ever given up.
 	SoleWriter bool
+	// Tries is how often each anomaly is provoked, 200 times if it is 0. [TriesVariable] in the
+	// environment overrides it.
+	Tries int
+}
+
+// TriesVariable is the environment variable that says how often each anomaly is provoked on every database.
+const TriesVariable = "PATHLOCK_TEST_TRIES"
+
+// tries returns how often to provoke each anomaly.
+func (d Database) tries(t *testing.T) int {
+	t.Helper()
+	if text := os.Getenv(TriesVariable); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			t.Fatalf("%s=%q is no positive number", TriesVariable, text)
+		}
+		return n
+	}
+	return cmp.Or(d.Tries, 200)
 }
 
 // Run checks everything.
