@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
@@ -14,7 +17,7 @@ const lockWait = 60
 
 // locked runs do while no other instance can migrate the same database.
 func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err error) {
-	conn, err := db.Pool().Conn(ctx)
+	conn, err := connect(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -24,6 +27,21 @@ func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err
 	}
 	return lockedServer(ctx, conn, do)
 }
+
+// connect returns a connection to the database. The first one ever to an SQLite file switches it to the write-ahead
+// log; SQLite tells those who come at that moment that the file is busy, without the wait that they asked for.
+func connect(ctx context.Context, db *database.DB) (*sql.Conn, error) {
+	return backoff.Retry(ctx, func() (*sql.Conn, error) {
+		conn, err := db.Pool().Conn(ctx)
+		if err != nil && !database.IsContention(err) {
+			return nil, backoff.Permanent(err)
+		}
+		return conn, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(connectPause)), backoff.WithMaxElapsedTime(lockWait*time.Second))
+}
+
+// connectPause is the pause between two tries to connect.
+const connectPause = 20 * time.Millisecond
 
 // lockedServer uses a lock of the session, as MySQL cannot roll a CREATE TABLE
 // back. The lock's name is good for the whole server and 64 characters at most: hence the digest.
