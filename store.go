@@ -2,6 +2,7 @@ package pathlock
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -79,6 +80,26 @@ type Acquisition struct {
 	// Waiting, where not nil, is called once when the request has taken its
 	// place in the queue and begins to wait. It must not block.
 	Waiting func()
+}
+
+// Validate refuses acquisitions that no [Locker] makes, for stores to call first. The error matches [ErrInvalidRequest].
+func (a Acquisition) Validate() error {
+	switch {
+	case a.Tree.IsZero():
+		return fmt.Errorf("%w: no tree", ErrInvalidRequest)
+	case a.Owner == "" || a.Grant == "":
+		return fmt.Errorf("%w: no owner, or no grant id", ErrInvalidRequest)
+	case a.Lease <= 0:
+		return fmt.Errorf("%w: a lease of %v", ErrInvalidRequest, a.Lease)
+	case !a.Gate && len(a.Claims) == 0:
+		return fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
+	}
+	for _, c := range a.Claims {
+		if !c.Mode.IsValid() {
+			return fmt.Errorf("%w: the mode %v of %s", ErrInvalidRequest, c.Mode, c.Path)
+		}
+	}
+	return nil
 }
 
 // Grant is a store's answer to an [Acquisition].

@@ -214,7 +214,7 @@ func TestOldSnapshot(t *testing.T) {
 
 // READ COMMITTED reads every row as it is now, and locks no gaps.
 func TestMySQLReadCommitted(t *testing.T) {
-	gormplugintest.RunAnomalies(t, mysqlDatabase(t, map[string]string{"tx_isolation": "'READ-COMMITTED'"}))
+	gormplugintest.RunAnomalies(t, mysqlDatabase(t, map[string]string{"transaction_isolation": "'READ-COMMITTED'"}))
 }
 
 // The row locks of an insert are those of the rows above it, and no gaps between

@@ -5,28 +5,23 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
 )
 
-// mysqlDatabase makes a database on the server that PATHLOCK_TEST_MYSQL names, and drops it afterwards. Settings are
-// the session's, such as {"tx_isolation": "'READ-COMMITTED'"}.
+// mysqlDatabase makes a database on the server that tests may use, and drops it afterwards. Settings are
+// the session's, by MySQL's names, such as {"transaction_isolation": "'READ-COMMITTED'"}.
 func mysqlDatabase(t *testing.T, settings map[string]string) gormplugintest.Database {
 	t.Helper()
-	dsn := os.Getenv("PATHLOCK_TEST_MYSQL")
-	if dsn == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("PATHLOCK_TEST_MYSQL is not set")
-		}
-		t.Skip("PATHLOCK_TEST_MYSQL is not set: no MySQL or MariaDB to test with")
-	}
+	dsn := testserver.MySQL(t)
 	config, err := mysqldriver.ParseDSN(dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -50,10 +45,14 @@ func mysqlDatabase(t *testing.T, settings map[string]string) gormplugintest.Data
 		}
 	})
 	own := config.Clone()
-	own.DBName, own.Params = name, settings
+	own.DBName, own.Params = name, maps.Clone(settings)
 	collation := "utf8mb4_0900_bin"
 	if strings.Contains(version, "MariaDB") {
 		collation = "utf8mb4_nopad_bin"
+		if isolation, ok := own.Params["transaction_isolation"]; ok {
+			delete(own.Params, "transaction_isolation")
+			own.Params["tx_isolation"] = isolation
+		}
 	}
 	return gormplugintest.Database{
 		Connector:    mysqlConnector(t, own),

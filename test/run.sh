@@ -76,16 +76,16 @@ start_compose() {
 
 start_redis() {
 	need redis-server redis-server || return 1
-	port=$(free_port)
+	port=$(free_port) || return 1
 	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --dir "$scratch" >"$scratch/redis.log" 2>&1 &
 	pids+=($!)
-	wait_for redis redis-cli -p "$port" ping
+	wait_for redis redis-cli -p "$port" ping || return 1
 	export PATHLOCK_TEST_REDIS="redis://127.0.0.1:$port/0"
 }
 
 start_mariadb() {
 	need mariadbd mariadb-server || return 1
-	port=$(free_port)
+	port=$(free_port) || return 1
 	data="$scratch/mariadb"
 	mkdir "$data"
 	as=()
@@ -94,12 +94,12 @@ start_mariadb() {
 		as=(--user=mysql)
 	fi
 	mariadb-install-db --no-defaults "${as[@]}" --datadir="$data/data" \
-		--auth-root-authentication-method=normal --skip-test-db >"$scratch/mariadb-install.log" 2>&1
+		--auth-root-authentication-method=normal --skip-test-db >"$scratch/mariadb-install.log" 2>&1 || return 1
 	PATH="$PATH:/usr/sbin" mariadbd --no-defaults "${as[@]}" --datadir="$data/data" --port="$port" --bind-address=127.0.0.1 \
 		--socket="$data/socket" --pid-file="$data/pid" --max-connections=500 \
 		--innodb-flush-log-at-trx-commit=0 >"$scratch/mariadb.log" 2>&1 &
 	pids+=($!)
-	wait_for mariadb mariadb --no-defaults -h127.0.0.1 -P"$port" -uroot -e 'select 1'
+	wait_for mariadb mariadb --no-defaults -h127.0.0.1 -P"$port" -uroot -e 'select 1' || return 1
 	export PATHLOCK_TEST_MYSQL="root:@tcp(127.0.0.1:$port)/"
 }
 
@@ -117,6 +117,9 @@ if [ -z "${PATHLOCK_TEST_MYSQL:-}" ]; then
 		start_mariadb || echo "== NOT TESTED: anything on MySQL or MariaDB, since no server can be had here" >&2
 	fi
 fi
+# Tests that restart a Redis start one of their own, whichever server the others use.
+need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, since there is no redis-server here" >&2
+
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"
 echo "== mysql: ${PATHLOCK_TEST_MYSQL:-none}"
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -99,14 +99,7 @@ func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
 // redisClient is a client of the Redis that the tests may use.
 func redisClient(t *testing.T) redis.UniversalClient {
 	t.Helper()
-	url := os.Getenv("PATHLOCK_TEST_REDIS")
-	if url == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("PATHLOCK_TEST_REDIS is not set, and in CI nothing is skipped")
-		}
-		t.Skip("PATHLOCK_TEST_REDIS is not set: not tested on Redis")
-	}
-	options, err := redis.ParseURL(url)
+	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}

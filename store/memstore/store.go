@@ -36,8 +36,8 @@ func New() *Store {
 // A second call with an owner and grant id that wait waits for the same grant; the
 // request leaves the queue when the last of the calls gives up.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if err := validate(req); err != nil {
-		return pathlock.Grant{}, err
+	if err := req.Validate(); err != nil {
+		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: %w", err)
 	}
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, contextError(ctx))
@@ -136,24 +136,4 @@ func (s *Store) unuse(t *table) {
 	if t.users == 0 && len(t.owners) == 0 {
 		delete(s.tables, t.tree)
 	}
-}
-
-// validate refuses acquisitions that no locker makes.
-func validate(req pathlock.Acquisition) error {
-	switch {
-	case req.Tree.IsZero():
-		return fmt.Errorf("%w: no tree", pathlock.ErrInvalidRequest)
-	case req.Owner == "" || req.Grant == "":
-		return fmt.Errorf("%w: no owner or no grant id", pathlock.ErrInvalidRequest)
-	case req.Lease <= 0:
-		return fmt.Errorf("%w: a lease of %v", pathlock.ErrInvalidRequest, req.Lease)
-	case !req.Gate && len(req.Claims) == 0:
-		return fmt.Errorf("%w: neither claims nor the gate", pathlock.ErrInvalidRequest)
-	}
-	for _, c := range req.Claims {
-		if !c.Mode.IsValid() {
-			return fmt.Errorf("%w: the mode %v of %s", pathlock.ErrInvalidRequest, c.Mode, c.Path)
-		}
-	}
-	return nil
 }

@@ -16,8 +16,8 @@ import (
 // [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place
 // in the queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
-	if err := validate(req); err != nil {
-		return pathlock.Grant{}, err
+	if err := req.Validate(); err != nil {
+		return pathlock.Grant{}, fmt.Errorf("redisstore: %w", err)
 	}
 	r := &request{
 		Acquisition: req,
@@ -45,26 +45,6 @@ type request struct {
 	keys  []string
 	what  string
 	began time.Time
-}
-
-// validate refuses acquisitions that no locker makes.
-func validate(req pathlock.Acquisition) error {
-	switch {
-	case req.Tree.IsZero():
-		return fmt.Errorf("%w: no tree", pathlock.ErrInvalidRequest)
-	case req.Owner == "" || req.Grant == "":
-		return fmt.Errorf("%w: no owner or no grant id", pathlock.ErrInvalidRequest)
-	case req.Lease <= 0:
-		return fmt.Errorf("%w: a lease of %v", pathlock.ErrInvalidRequest, req.Lease)
-	case !req.Gate && len(req.Claims) == 0:
-		return fmt.Errorf("%w: neither claims nor the gate", pathlock.ErrInvalidRequest)
-	}
-	for _, c := range req.Claims {
-		if !c.Mode.IsValid() {
-			return fmt.Errorf("%w: the mode %v of %s", pathlock.ErrInvalidRequest, c.Mode, c.Path)
-		}
-	}
-	return nil
 }
 
 // ask calls the acquire script. After an error nothing stays: what the server may have

@@ -150,6 +150,32 @@ func TestGateNotStarved(t *testing.T) {
 	release(t, store, gate.req)
 }
 
+// TestGateTakenAgainWhileQueued: a waiter for the gate whose key has gone, and who holds nothing any more, takes
+// the key again when it asks again, and counts as one who has something from then on.
+func TestGateTakenAgainWhileQueued(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder := ask(tree, x("/a"))
+	take(t, store, holder)
+	own := ask(tree, x("/b"))
+	own.Lease = short
+	take(t, store, own)
+	gate := askGate(tree)
+	gate.Owner, gate.Lease = own.Owner, short
+	waiter := queue(t, store, gate)
+	if err := store.client.Del(t.Context(), store.GateKey(tree)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	release(t, store, own)
+	pass(t, store, short) // the waiter asks again three times in the time of its lease
+	if err := store.client.Get(t.Context(), store.GateKey(tree)).Err(); err != nil {
+		t.Fatalf("the gate's key is not taken again: %v", err)
+	}
+	requireConsistent(t, store, tree)
+	release(t, store, holder)
+	waiter.granted()
+	release(t, store, waiter.req)
+}
+
 // TestGateStolen: a gate whose key is gone, or another's, is lost with all that its owner holds.
 func TestGateStolen(t *testing.T) {
 	for name, steal := range map[string]func(*testing.T, *Store, pathlock.Tree){

@@ -13,6 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // proxy stands between a client and a server and loses replies.
@@ -88,7 +89,7 @@ func (p *proxy) replies(client, server net.Conn) {
 // lossy returns a store whose replies can be lost, and a client that tries every command the given number of times more.
 func lossy(t testing.TB, retries int) (*Store, *proxy) {
 	t.Helper()
-	options, err := redis.ParseURL(sharedRedis(t))
+	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}

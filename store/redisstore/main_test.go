@@ -3,7 +3,6 @@ package redisstore
 import (
 	"context"
 	"crypto/rand"
-	"os"
 	"testing"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
@@ -30,23 +30,10 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) })
 }
 
-// sharedRedis returns the URL of the Redis that tests share with others.
-func sharedRedis(t testing.TB) string {
-	t.Helper()
-	url := os.Getenv("PATHLOCK_TEST_REDIS")
-	if url == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("PATHLOCK_TEST_REDIS is not set")
-		}
-		t.Skip("needs a Redis: set PATHLOCK_TEST_REDIS to its redis:// URL")
-	}
-	return url
-}
-
 // newClient returns a client of its own for the shared Redis.
 func newClient(t testing.TB) *redis.Client {
 	t.Helper()
-	options, err := redis.ParseURL(sharedRedis(t))
+	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
 		t.Fatalf("PATHLOCK_TEST_REDIS: %v", err)
 	}

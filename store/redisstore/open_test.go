@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestOpen(t *testing.T) {
@@ -84,7 +86,7 @@ func TestOpenRefuses(t *testing.T) {
 
 // TestOpenServes: a store that Open made works, and takes its client with it.
 func TestOpenServes(t *testing.T) {
-	store, err := Open(sharedRedis(t))
+	store, err := Open(testserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // server is a Redis of a test's own, for tests that disturb it.
@@ -23,7 +25,7 @@ type server struct {
 // startServer starts a Redis that is stopped at the end of the test. It keeps nothing on disk.
 func startServer(t testing.TB) *server {
 	t.Helper()
-	sharedRedis(t) // where tests have no Redis to use, they need not have one to start either
+	testserver.Redis(t) // where tests have no Redis to use, they need not have one to start either
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +48,7 @@ func (s *server) start() {
 	}
 	binary, err := exec.LookPath("redis-server")
 	if err != nil {
-		s.t.Skip("needs the redis-server program")
+		testserver.Missing(s.t, "the program redis-server is not installed")
 	}
 	args := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", s.dir}
 	s.process = exec.CommandContext(context.Background(), binary, args...) // until stop

@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -26,13 +26,12 @@ type Backend struct {
 }
 
 // Backends returns the backends that can be had: SQLite and memory always,
-// and the servers that PATHLOCK_TEST_MYSQL and PATHLOCK_TEST_REDIS name.
+// and real servers where tests have them.
 func Backends(t testing.TB) []Backend {
 	t.Helper()
 	all := []Backend{{"SQLite", testdb.SQLite(t), "memory://"}}
-	ci := os.Getenv("CI") == "true"
-	if ci || os.Getenv("PATHLOCK_TEST_MYSQL") != "" && os.Getenv("PATHLOCK_TEST_REDIS") != "" {
-		all = append(all, Backend{"MySQL and Redis", testdb.MySQL(t), testdb.Redis(t)})
+	if testserver.Available(testserver.MySQLVariable, testserver.RedisVariable) {
+		all = append(all, Backend{"MySQL and Redis", testdb.MySQL(t), testserver.Redis(t)})
 	}
 	return all
 }

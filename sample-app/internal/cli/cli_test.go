@@ -20,6 +20,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -271,7 +272,7 @@ func TestStorm(t *testing.T) {
 	storms := map[string]func(*testing.T) []string{
 		"in one process": func(*testing.T) []string { return nil },
 		"on servers": func(t *testing.T) []string {
-			return []string{"--db", testdb.MySQL(t), "--locks", testdb.Redis(t)}
+			return []string{"--db", testdb.MySQL(t), "--locks", testserver.Redis(t)}
 		},
 	}
 	for name, flags := range storms {

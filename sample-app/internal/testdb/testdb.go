@@ -5,21 +5,20 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
 
 // URLs returns one empty database of each kind that can be had: an SQLite
-// file always, and one on the server that PATHLOCK_TEST_MYSQL names (a DSN without
-// a database, such as root:@tcp(127.0.0.1:3306)/). They are gone after the test.
+// file always, and one on a MySQL or MariaDB server where tests have one. They are gone after the test.
 func URLs(t testing.TB) []string {
 	t.Helper()
 	urls := []string{SQLite(t)}
-	if os.Getenv("PATHLOCK_TEST_MYSQL") != "" || os.Getenv("CI") == "true" {
+	if testserver.Available(testserver.MySQLVariable) {
 		urls = append(urls, MySQL(t))
 	}
 	return urls
@@ -30,17 +29,10 @@ func SQLite(t testing.TB) string {
 	return "sqlite://" + filepath.Join(t.TempDir(), "test.db")
 }
 
-// MySQL returns the URL of an empty database on the server that
-// PATHLOCK_TEST_MYSQL names; the test is skipped where that is not set.
+// MySQL returns the URL of an empty database on a MySQL or MariaDB server, or skips the test where there is none.
 func MySQL(t testing.TB) string {
 	t.Helper()
-	dsn := os.Getenv("PATHLOCK_TEST_MYSQL")
-	if dsn == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("PATHLOCK_TEST_MYSQL is not set")
-		}
-		t.Skip("PATHLOCK_TEST_MYSQL is not set: no MySQL or MariaDB to test with")
-	}
+	dsn := testserver.MySQL(t)
 	server, err := sql.Open("mysql", dsn)
 	if err != nil {
 		t.Fatal(err)
@@ -57,20 +49,6 @@ func MySQL(t testing.TB) string {
 	})
 	slash := strings.LastIndexByte(dsn, '/')
 	return "mysql://" + dsn[:slash+1] + name + dsn[slash+1:]
-}
-
-// Redis returns the URL of the server that PATHLOCK_TEST_REDIS names; the test
-// is skipped where that is not set.
-func Redis(t testing.TB) string {
-	t.Helper()
-	url := os.Getenv("PATHLOCK_TEST_REDIS")
-	if url == "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatal("PATHLOCK_TEST_REDIS is not set")
-		}
-		t.Skip("PATHLOCK_TEST_REDIS is not set: no Redis to test with")
-	}
-	return url
 }
 
 // Open opens a database until the end of the test.

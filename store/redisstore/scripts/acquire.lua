@@ -83,6 +83,8 @@ end
 
 if r.ticket then
   write_request(r)
+  -- The gate may have become the owner's just now.
+  converts(r.ticket, held or gate_is_of(r.owner))
   call('ZADD', DEADLINES, int(place), 'w' .. r.ticket)
   changed = true
 else

@@ -1,0 +1,185 @@
+package middleware_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bsm/redislock"
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+func TestHandlersRunUnderTheSpecsLocks(t *testing.T) {
+	for _, tt := range []struct {
+		what, method, target, body string
+		headers                    []string
+		held                       []string
+	}{
+		{"rename", "PATCH", "/suites/3", `{"name":"new"}`, nil, []string{"X /dir1/dir2", "X /dir1/new"}},
+		{"delete", "DELETE", "/suites/3", ``, nil, []string{"X /dir1/dir2"}},
+		{"move", "POST", "/suites/3/move", `{"target":{"parent_id":4}}`, nil, []string{"X /dir1/dir2", "X /other/dir2"}},
+		{"form", "POST", "/form", `parent=2&name=n+1`, []string{"Content-Type", "application/x-www-form-urlencoded"}, []string{"X /dir1/n 1"}},
+		{"multipart form", "POST", "/form", "--b\r\nContent-Disposition: form-data; name=\"parent\"\r\n\r\n2\r\n--b\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nm\r\n--b--\r\n",
+			[]string{"Content-Type", "multipart/form-data; boundary=b"}, []string{"X /dir1/m"}},
+		{"query and header", "POST", "/query?parent=2", ``, []string{"X-Name", "h"}, []string{"X /dir1/h"}},
+		{"const and func", "POST", "/func", ``, []string{"Authorization", "Basic YW5uYTp4"}, []string{"X /other/anna"}},
+		{"gate", "PUT", "/plans/7", ``, nil, []string{"gate"}},
+		{"none", "POST", "/none", ``, nil, nil},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			f := newFixture(t, memstore.New(), middleware.Config{})
+			called := false
+			f.handler = func(c *gin.Context) {
+				called = true
+				if got := f.held(); !slices.Equal(got, tt.held) {
+					t.Errorf("held %v, want %v", got, tt.held)
+				}
+				body, err := io.ReadAll(c.Request.Body)
+				if err != nil || string(body) != tt.body {
+					t.Errorf("the handler reads the body %q, %v", body, err)
+				}
+				c.Status(http.StatusNoContent)
+			}
+			if w := f.send(tt.method, tt.target, tt.body, tt.headers...); w.Code != http.StatusNoContent || !called {
+				t.Errorf("answer %d, handler called: %v: %s", w.Code, called, w.Body)
+			}
+			f.nothingLeft()
+		})
+	}
+}
+
+// The path is read, the node moves, the lock is granted on the old path: the
+// middleware must notice and lock where the node is now.
+func TestANodeThatMovedMeanwhileIsLockedWhereItIs(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	resolved := 0
+	f.nodes.after = func(string) {
+		if resolved++; resolved == 1 {
+			f.nodes.move("3", "/other/dir2")
+		}
+	}
+	f.handler = func(c *gin.Context) {
+		if got, want := f.held(), []string{"X /other/dir2"}; !slices.Equal(got, want) {
+			t.Errorf("held %v, want %v", got, want)
+		}
+		c.Status(http.StatusNoContent)
+	}
+	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusNoContent {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	f.nothingLeft()
+}
+
+func TestANodeThatIsGoneWhenTheLockIsGrantedIs404(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	f.handler = func(*gin.Context) { t.Error("the handler was called") }
+	f.nodes.after = func(id string) { f.nodes.move(id, "") }
+	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusNotFound {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	f.nothingLeft()
+}
+
+func TestANodeThatNeverRestsIs409AfterEveryRetry(t *testing.T) {
+	for retries := range 4 {
+		f := newFixture(t, memstore.New(), middleware.Config{Retry: func() redislock.RetryStrategy {
+			return redislock.LimitRetry(redislock.LinearBackoff(time.Millisecond), retries)
+		}})
+		f.handler = func(*gin.Context) { t.Error("the handler was called") }
+		resolved := 0
+		f.nodes.after = func(id string) {
+			resolved++
+			f.nodes.move(id, fmt.Sprintf("/somewhere%d", resolved))
+		}
+		w := f.send("DELETE", "/suites/3", "")
+		if w.Code != http.StatusConflict {
+			t.Fatalf("answer %d: %s", w.Code, w.Body)
+		}
+		if kind, _ := f.problem(w)["type"].(string); !strings.HasSuffix(kind, "path-changed") {
+			t.Errorf("type %q", kind)
+		}
+		if want := 2 * (retries + 1); resolved != want {
+			t.Errorf("resolved %d times with %d retries, want %d", resolved, retries, want)
+		}
+		f.nothingLeft()
+	}
+}
+
+func TestLocksAreReleasedOnPanic(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	f.handler = func(*gin.Context) { panic("in the handler") }
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic was swallowed")
+			}
+		}()
+		f.send("DELETE", "/suites/3", "")
+	}()
+	f.nothingLeft()
+}
+
+func TestALostLeaseEndsTheHandlersContext(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{Lease: 60 * time.Millisecond})
+	f.handler = func(c *gin.Context) {
+		ctx := c.Request.Context()
+		if err := f.locker.ForceRelease(ctx, plan, f.locker.Scope(ctx).Owner()); err != nil {
+			t.Error(err)
+		}
+		<-ctx.Done()
+		middleware.New(f.locker, nil, middleware.Config{}).Fail(c, context.Cause(ctx))
+	}
+	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	f.nothingLeft()
+}
+
+// A spec over two trees takes both or none, for one owner.
+func TestSeveralTreesAreTakenTogether(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
+	names, err := pathlock.NewTree("project", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.handler = func(c *gin.Context) {
+		for _, tree := range []pathlock.Tree{names, plan} {
+			again, err := f.locker.Acquire(c.Request.Context(), pathlock.Request{Tree: tree, Gate: true, Wait: pathlock.NoWait})
+			if err != nil {
+				t.Errorf("the handler does not hold the gate of %s: %v", tree, err)
+				continue
+			}
+			if err := again.Release(c.Request.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		c.Status(http.StatusNoContent)
+	}
+	if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusNoContent {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	f.nothingLeft()
+
+	other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.IX(pathlock.Root())}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusLocked {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	if snapshot, err := f.locker.Snapshot(t.Context(), names); err != nil || len(snapshot.Holders) != 0 {
+		t.Errorf("the first tree is still held after the second was refused: %v, %v", snapshot.Holders, err)
+	}
+	if err := other.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

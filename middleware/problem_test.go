@@ -1,0 +1,127 @@
+package middleware_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+func TestFailuresAreAnsweredBeforeTheHandler(t *testing.T) {
+	for _, tt := range []struct {
+		what, method, target, body string
+		status                     int
+		kind, says                 string
+	}{
+		{"id that is no number", "DELETE", "/suites/abc", ``, 400, "invalid-request", "id"},
+		{"id that does not exist", "DELETE", "/suites/99", ``, 404, "not-found", "99"},
+		{"malformed JSON", "PATCH", "/suites/3", `{"name"`, 400, "invalid-request", ""},
+		{"no body", "PATCH", "/suites/3", ``, 400, "invalid-request", ""},
+		{"missing name", "PATCH", "/suites/3", `{}`, 400, "invalid-request", "name"},
+		{"name with a slash", "PATCH", "/suites/3", `{"name":"a/b"}`, 400, "invalid-request", "name"},
+		{"duplicate key", "PATCH", "/suites/3", `{"name":"a","name":"b"}`, 400, "invalid-request", "name"},
+		{"name of the wrong type", "PATCH", "/suites/3", `{"name":["a"]}`, 400, "invalid-request", "name"},
+		{"destination that does not exist", "POST", "/suites/3/move", `{"target":{"parent_id":99}}`, 404, "not-found", "99"},
+		{"move into the own subtree", "POST", "/suites/2/move", `{"target":{"parent_id":3}}`, 409, "would-cycle", "/dir1"},
+		{"move into itself", "POST", "/suites/2/move", `{"target":{"parent_id":2}}`, 409, "would-cycle", "/dir1"},
+		{"move of the root", "POST", "/suites/1/move", `{"target":{"parent_id":2}}`, 400, "invalid-request", ""},
+		{"body over the limit", "PATCH", "/suites/3", `{"name":"` + strings.Repeat("x", 2000) + `"}`, 413, "too-large", "1000"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			f := newFixture(t, memstore.New(), middleware.Config{MaxBody: 1000})
+			f.handler = func(*gin.Context) { t.Error("the handler was called") }
+			w := f.send(tt.method, tt.target, tt.body)
+			if w.Code != tt.status {
+				t.Fatalf("answer %d: %s, want %d", w.Code, w.Body, tt.status)
+			}
+			p := f.problem(w)
+			if kind, _ := p["type"].(string); !strings.HasSuffix(kind, tt.kind) {
+				t.Errorf("type %q, want one that ends in %q", kind, tt.kind)
+			}
+			detail, _ := p["detail"].(string)
+			if !strings.Contains(detail, tt.says) {
+				t.Errorf("detail %q does not say %q", detail, tt.says)
+			}
+			for _, name := range []string{"pathlock:", "lockspec:", "middleware:"} {
+				if strings.Contains(detail, name) {
+					t.Errorf("detail %q speaks of Go packages", detail)
+				}
+			}
+			f.nothingLeft()
+		})
+	}
+}
+
+func TestLockedByOthersIs423WithTheHolder(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait, RetryAfter: 1500 * time.Millisecond})
+	lock, err := f.locker.Acquire(t.Context(), pathlock.Request{
+		Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}, Note: "rename by anna",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.handler = func(*gin.Context) { t.Error("the handler was called") }
+	w := f.send("DELETE", "/suites/3", "")
+	if w.Code != http.StatusLocked {
+		t.Fatalf("answer %d: %s", w.Code, w.Body)
+	}
+	if got := w.Header().Get("Retry-After"); got != "2" {
+		t.Errorf("Retry-After %q, want 1.5 s rounded up", got)
+	}
+	p := f.problem(w)
+	holder, _ := p["holder"].(map[string]any)
+	if p["path"] != "/dir1" || p["mode"] != "IX" || holder["what"] != "rename by anna" {
+		t.Errorf("the problem is %v", p)
+	}
+	for _, when := range []string{"since", "until"} {
+		text, _ := holder[when].(string)
+		if at, err := time.Parse(time.RFC3339, text); err != nil || time.Since(at).Abs() > time.Minute {
+			t.Errorf("holder's %s is %v", when, holder[when])
+		}
+	}
+	if strings.Contains(w.Body.String(), string(f.locker.Scope(lock.Context()).Owner())) {
+		t.Error("the body shows the owner, which is all that is needed to release its locks")
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+	f.nothingLeft()
+}
+
+func TestALockStoreThatIsDownIs503(t *testing.T) {
+	f := newFixture(t, mishap{memstore.New(), fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)}, middleware.Config{})
+	f.handler = func(*gin.Context) { t.Error("the handler was called") }
+	w := f.send("DELETE", "/suites/3", "")
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		t.Fatalf("answer %d, Retry-After %q: %s", w.Code, w.Header().Get("Retry-After"), w.Body)
+	}
+	if kind, _ := f.problem(w)["type"].(string); !strings.HasSuffix(kind, "lock-store-unavailable") {
+		t.Errorf("type %q", kind)
+	}
+}
+
+func TestUnknownErrorsAre500WithoutDetail(t *testing.T) {
+	f := newFixture(t, mishap{memstore.New(), errors.New("secret of the house")}, middleware.Config{})
+	w := f.send("DELETE", "/suites/3", "")
+	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "secret") {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+}
+
+func TestOnErrorReplacesTheAnswers(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{OnError: func(c *gin.Context, err error) {
+		c.String(http.StatusTeapot, "not found: %v", errors.Is(err, pathlock.ErrNotFound))
+	}})
+	f.handler = func(*gin.Context) { t.Error("the handler was called") }
+	if w := f.send("DELETE", "/suites/99", ""); w.Code != http.StatusTeapot || w.Body.String() != "not found: true" {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+}

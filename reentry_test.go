@@ -1,0 +1,118 @@
+package pathlock_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+func TestReentryAsksNoStoreForWhatIsHeld(t *testing.T) {
+	for _, tt := range []struct {
+		held, asked string
+		local       bool
+	}{
+		{"X /a", "X /a", true},
+		{"X /a", "S /a", true},
+		{"X /a", "IX /a/b/c", true},
+		{"X /a", "X /a/b, S /a/c", true},
+		{"X /a", "IX /", true},
+		{"X /", "SIX /a", true},
+		{"S /a", "S /a/b", true},
+		{"S /a", "IS /a/b", true},
+		{"SIX /a", "S /a/b", true},
+		{"X /a/b, X /a/c", "X /a/c/d, X /a/b", true},
+		{"X /a", "X /b", false},
+		{"X /a", "X /ab", false},
+		{"X /a/b", "X /a", false},
+		{"S /a", "X /a", false},
+		{"S /a", "IX /a/b", false},
+		{"IX /a", "X /a/b", false},
+		{"SIX /a", "X /a/b", false},
+		{"X /a", "X /a/b, X /b", false},
+		{"IX /a", "IX /a/b", false},
+		{"IS /a", "IS /a/b", false},
+		{"SIX /a", "IX /a/b", false},
+	} {
+		t.Run(tt.held+" then "+tt.asked, func(t *testing.T) {
+			l, store := newLocker()
+			outer := acquire(t.Context(), t, l, tt.held)
+			store.called()
+			inner := acquire(outer.Context(), t, l, tt.asked)
+			if got := len(store.called()) == 0; got != tt.local {
+				t.Errorf("answered without the store: %v, want %v", got, tt.local)
+			}
+			if tt.local && inner.Fence() != outer.Fence() {
+				t.Errorf("re-entrant fence %d, want the grant's %d", inner.Fence(), outer.Fence())
+			}
+			if !tt.local && inner.Fence() <= outer.Fence() {
+				t.Errorf("the fence of a new grant is %d, not above %d", inner.Fence(), outer.Fence())
+			}
+			release(t, inner)
+			free(t, l, "X /", false)
+			release(t, outer)
+			free(t, l, "X /", true)
+		})
+	}
+}
+
+func TestTheLastReleaseReleases(t *testing.T) {
+	l, store := newLocker()
+	outer := acquire(t.Context(), t, l, "X /a")
+	inner := acquire(outer.Context(), t, l, "X /a/b")
+	innermost := acquire(inner.Context(), t, l, "S /a/b/c")
+	other := acquire(outer.Context(), t, l, "X /z")
+	store.called()
+
+	release(t, outer)
+	release(t, inner)
+	if calls := store.called(); len(calls) != 0 {
+		t.Errorf("released in the store while an inner lock relied on it: %v", calls)
+	}
+	free(t, l, "X /a", false)
+	if err := innermost.Context().Err(); err == nil {
+		t.Error("the innermost lock's context outlives the context that it was made from")
+	}
+	release(t, innermost)
+	free(t, l, "X /a", true)
+	free(t, l, "X /z", false)
+	release(t, other)
+	free(t, l, "X /", true)
+}
+
+func TestGateCoversEverythingInTheTree(t *testing.T) {
+	l, store := newLocker()
+	gate, err := l.Acquire(t.Context(), pathlock.Request{Tree: tree(t, "plan"), Gate: true, Wait: pathlock.NoWait})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store.called()
+	inner := acquire(gate.Context(), t, l, "X /a, S /b")
+	if calls := store.called(); len(calls) != 0 {
+		t.Errorf("asked the store under the gate: %v", calls)
+	}
+	free(t, l, "IS /", false)
+	release(t, inner)
+	release(t, gate)
+	free(t, l, "X /", true)
+}
+
+func TestScopeBindsAcquisitionsWhoseContextsAreStrangers(t *testing.T) {
+	l, _ := newLocker()
+	scope := l.Scope(t.Context())
+	first := acquire(scope.Context(t.Context()), t, l, "X /a")
+	second := acquire(scope.Context(context.Background()), t, l, "X /a/b, X /c")
+	free(t, l, "X /a", false)
+	release(t, first)
+	free(t, l, "X /a", false)
+	release(t, second)
+	free(t, l, "X /", true)
+
+	if got := l.Scope(first.Context()); got != scope {
+		t.Error("the lock's context carries another scope")
+	}
+	elsewhere, _ := newLocker()
+	if got := elsewhere.Scope(first.Context()); got.Owner() == scope.Owner() {
+		t.Error("a locker on another store takes the scope for its own")
+	}
+}
