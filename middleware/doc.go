@@ -13,6 +13,10 @@
 // finds them there and takes none of its own, and an acquisition of the handler's
 // re-enters. It ends when a lease is lost, with a cause that matches [pathlock.ErrLost].
 //
+// A client that goes away while its request waits leaves the queue at once. net/http notices it once the
+// request's body has been read to the end; so for a spec that needs no value of the body, a request that has one all the same
+// stays in the queue until its wait is over.
+//
 // Failures are answered as application/problem+json (RFC 9457), by
 // [Locks.Fail], which handlers may use for their own errors, or by whatever [Config.OnError] is.
 package middleware
