@@ -53,7 +53,8 @@ type Blocker struct {
 	// Waiting is set if the blocker itself waits, as an earlier comer.
 	Waiting bool
 	// Since is when the blocker's hold, or its wait, began, and Until when its
-	// lease ends unless it is renewed; both by the store's clock.
+	// lease ends unless it is renewed; both by the store's clock. Either is zero where
+	// the store does not know it, as of a gate that another program took.
 	Since, Until time.Time
 }
 
@@ -79,8 +80,13 @@ func (b Blocker) describe() string {
 	if b.Gate {
 		what = "the gate"
 	}
-	fmt.Fprintf(&s, ", which %s %s since %s until %s", verb, what,
-		b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339))
+	fmt.Fprintf(&s, ", which %s %s", verb, what)
+	if !b.Since.IsZero() {
+		s.WriteString(" since " + b.Since.UTC().Format(time.RFC3339))
+	}
+	if !b.Until.IsZero() {
+		s.WriteString(" until " + b.Until.UTC().Format(time.RFC3339))
+	}
 	return s.String()
 }
 

@@ -46,9 +46,10 @@ type Holder struct {
 	What string `json:"what"`
 	// Waiting is set for one who does not hold but came first.
 	Waiting bool `json:"waiting,omitempty"`
-	// Since is when it began, Until when it ends unless it is renewed.
-	Since time.Time `json:"since"`
-	Until time.Time `json:"until"`
+	// Since is when it began, Until when it ends unless it is renewed; left out where the
+	// lock store does not know.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
 }
 
 // NewProblem returns a problem with the status, the type that ends in slug,

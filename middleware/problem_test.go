@@ -96,6 +96,17 @@ func TestLockedByOthersIs423WithTheHolder(t *testing.T) {
 	f.nothingLeft()
 }
 
+func TestWhatTheStoreDoesNotKnowOfAHolderIsLeftOut(t *testing.T) {
+	f := newFixture(t, mishap{memstore.New(), &pathlock.ConflictError{
+		Tree: plan, Gate: true, Blocker: pathlock.Blocker{Note: "nightly", Gate: true, Mode: pathlock.ModeX},
+	}}, middleware.Config{})
+	p := f.problem(f.send("DELETE", "/suites/3", ""))
+	holder, _ := p["holder"].(map[string]any)
+	if len(holder) != 1 || holder["what"] != "nightly" || p["path"] != "/" || p["mode"] != "X" {
+		t.Errorf("the problem is %v", p)
+	}
+}
+
 func TestALockStoreThatIsDownIs503(t *testing.T) {
 	f := newFixture(t, mishap{memstore.New(), fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)}, middleware.Config{})
 	f.handler = func(*gin.Context) { t.Error("the handler was called") }
