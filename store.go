@@ -22,7 +22,8 @@ type Store interface {
 	// [*DeadlockError] at once.
 	//
 	// Where req.Held is set and the owner holds nothing (any more), it returns an error
-	// that matches [ErrLost]; so it does when ForceRelease takes a waiting request away.
+	// that matches [ErrLost]; so it does when ForceRelease takes a waiting request away, or
+	// when the lease ends under which its owner holds something.
 	//
 	// When the time is up it returns a [*ConflictError], also where waiting would have
 	// been in vain but no wait was asked for; it also matches the

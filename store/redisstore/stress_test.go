@@ -127,7 +127,7 @@ func (w *worker) live() {
 	var grants []pathlock.GrantID
 	for range 1 + w.rng.IntN(3) {
 		req := ask(w.tree, w.claims()...)
-		req.Owner, req.Lease = owner, lease
+		req.Owner, req.Lease, req.Held = owner, lease, len(grants) > 0
 		req.Gate = w.rng.IntN(12) == 0
 		req.Wait = []time.Duration{0, 5 * time.Millisecond, long}[w.rng.IntN(3)]
 		ctx, cancel := context.WithCancel(w.t.Context())
@@ -155,10 +155,11 @@ func (w *worker) live() {
 			}
 			continue
 		}
-		if !errors.Is(err, pathlock.ErrConflict) && !errors.Is(err, pathlock.ErrDeadlock) && !errors.Is(err, context.Canceled) {
+		lost := w.crashes && errors.Is(err, pathlock.ErrLost) // nobody renews here
+		if !errors.Is(err, pathlock.ErrConflict) && !errors.Is(err, pathlock.ErrDeadlock) && !errors.Is(err, context.Canceled) && !lost {
 			w.t.Errorf("acquire: %v", err)
 		}
-		if errors.Is(err, pathlock.ErrDeadlock) {
+		if errors.Is(err, pathlock.ErrDeadlock) || lost {
 			break
 		}
 	}

@@ -78,6 +78,8 @@ func (s *Store) heard(ctx context.Context, r *request, m message) (pathlock.Gran
 	case "deadlock":
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.number), m.owner)
 	default:
+		// The request may have taken a new place while the message was on its way.
+		s.undo(context.WithoutCancel(ctx), r)
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
 	}
 }

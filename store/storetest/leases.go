@@ -25,6 +25,16 @@ func leases() topic {
 			f.actor("writer").takes(x("/a"))
 			f.requireIs(crashed.tryRelease(), pathlock.ErrNotHeld)
 		}},
+		{"an owner whose lease ends while it waits for more is told ErrLost", func(f *fixture) {
+			other := f.actor("other").takes(x("/b"))
+			sleeper := f.actor("sleeper")
+			sleeper.leases(short, x("/a"))
+			p := sleeper.queuesFor(x("/b"))
+			f.requireIs(p.fails(), pathlock.ErrLost)
+			f.noWaiters()
+			other.release()
+			f.requireEmpty(f.tree)
+		}},
 		{"the release of a grant whose lease ended is an error and changes nothing", func(f *fixture) {
 			crashed := f.actor("crashed writer").leases(short, x("/a"))
 			next := f.actor("writer").queuesFor(x("/a")).isGranted()

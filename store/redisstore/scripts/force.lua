@@ -8,16 +8,8 @@ local owner = ARGV[1]
 sweep(owner)
 
 local status = 'absent'
-for _, ticket in ipairs(tickets_of(owner)) do
-  local r = request(ticket)
-  if r then
-    leave(r)
-    call('PUBLISH', r.channel, 'removed ' .. r.ref)
-    status = 'released'
-  end
-end
-if holding(owner) then
-  give_back(owner)
+if holding(owner) or #tickets_of(owner) > 0 then
+  evict(owner)
   status = 'released'
 end
 if #owner == TOKEN_BYTES and gate() and string.sub(gate(), 1, TOKEN_BYTES) == owner then

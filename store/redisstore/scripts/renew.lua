@@ -23,7 +23,7 @@ for i = 1, #ARGV, 2 do
       if gate_is_of(owner) then
         call('PEXPIREAT', GATE, int(wanted))
       else
-        give_back(owner)
+        evict(owner)
         kept = false
       end
     end

@@ -115,6 +115,18 @@ local function give_back(owner, id)
   if #rest.grants == 0 then settle(owner) end
 end
 
+-- evict takes everything away from an owner: its grants, and its places in the queue, whose waiters are told.
+local function evict(owner)
+  for _, ticket in ipairs(tickets_of(owner)) do
+    local r = request(ticket)
+    if r then
+      leave(r)
+      call('PUBLISH', r.channel, 'removed ' .. r.ref)
+    end
+  end
+  give_back(owner)
+end
+
 -- sweep reclaims what ended with its lease: nobody else would. The owner that the script is about goes first.
 local function sweep(owner)
   local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW), 'LIMIT', '0', int(MOST_EXPIRED))
@@ -127,7 +139,8 @@ local function sweep(owner)
   for _, member in ipairs(expired) do
     local what = string.sub(member, 2)
     if string.sub(member, 1, 1) == 'o' then
-      give_back(what)
+      -- Its waiters go too: a new grant would make an owner look alive that has lost what it had.
+      evict(what)
     else
       local r = request(what)
       if r then leave(r) else call('ZREM', DEADLINES, member) end
