@@ -52,12 +52,8 @@ type request struct {
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
 	command := func(ctx context.Context) (reply, error) {
 		for {
-			answer, err := s.scripts.acquire.run(ctx, s.client, r.keys, string(r.Owner), string(r.Grant),
+			got, err := s.scripts.acquire.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant),
 				milliseconds(r.Lease), milliseconds(wait), s.listener.channel, ref, r.set.claims, r.set.paths, r.Note, flag(r.Held))
-			if err != nil {
-				return reply{}, err
-			}
-			got, err := parseReply(answer)
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err
 			}
@@ -90,16 +86,9 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 func (s *Store) undo(ctx context.Context, r *request) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)
 	defer cancel()
-	answer, err := s.scripts.withdraw.run(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
-	if err != nil {
-		return
-	}
-	got, err := parseReply(answer)
+	got, err := s.scripts.withdraw.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
 	if err == nil && got.status == "granted" {
-		answer, err = s.scripts.release.run(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
-		if err == nil {
-			got, err = parseReply(answer)
-		}
+		got, err = s.scripts.release.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
 	}
 	if err == nil && got.more() {
 		// What is not handed over now, the next script that comes by hands over.

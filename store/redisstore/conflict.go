@@ -63,11 +63,7 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 	name, mode := r.set.claim(i)
 	found, err := call(context.WithoutCancel(ctx), s, "look for a blocker", func(ctx context.Context) (reply, error) {
 		for rank := "0"; ; {
-			answer, err := s.scripts.blocker.run(ctx, s.client, r.keys, string(r.Owner), name, mode, rank, string(only))
-			if err != nil {
-				return reply{}, err
-			}
-			got, err := parseReply(answer)
+			got, err := s.scripts.blocker.ask(ctx, s.client, r.keys, string(r.Owner), name, mode, rank, string(only))
 			if err != nil || got.status != "more" {
 				return got, err
 			}

@@ -26,11 +26,7 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what string, owner *counted, args ...any) error {
 	keys := s.keys.of(tree)
 	got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
-		answer, err := sc.run(ctx, s.client, keys, append([]any{owner}, args...)...)
-		if err != nil {
-			return reply{}, err
-		}
-		return parseReply(answer)
+		return sc.ask(ctx, s.client, keys, append([]any{owner}, args...)...)
 	}, nil)
 	if err != nil {
 		return err
@@ -60,11 +56,7 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 			args = append(args, string(l.Owner), milliseconds(l.For))
 		}
 		got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
-			answer, err := s.scripts.renew.run(ctx, s.client, keys, args...)
-			if err != nil {
-				return reply{}, err
-			}
-			return parseReply(answer)
+			return s.scripts.renew.ask(ctx, s.client, keys, args...)
 		}, nil)
 		if err != nil {
 			return lost, err

@@ -72,6 +72,15 @@ func newScripts() scripts {
 	}
 }
 
+// ask calls a script that answers with a [reply].
+func (s *script) ask(ctx context.Context, client redis.UniversalClient, keys []string, args ...any) (reply, error) {
+	answer, err := s.run(ctx, client, keys, args...)
+	if err != nil {
+		return reply{}, err
+	}
+	return parseReply(answer)
+}
+
 // run calls the script. A server that does not know it, as after a restart or a
 // failover, is given it with SCRIPT LOAD: Redis 7.4 and later may forget those that came with EVAL.
 func (s *script) run(ctx context.Context, client redis.UniversalClient, keys []string, args ...any) (any, error) {
