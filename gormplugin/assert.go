@@ -124,16 +124,6 @@ func topPath(name string) string {
 	return "/" + name
 }
 
-// lastSlash returns where the last name of a path column begins, -1 for the root.
-func lastSlash(path string) int {
-	for i := len(path) - 1; i >= 0; i-- {
-		if path[i] == '/' {
-			return i
-		}
-	}
-	return -1
-}
-
 // Assert is the guard for those who write below a node by other means than GORM's create,
 // update and delete, such as raw SQL. In the transaction tx it row-locks the node with the id, and its ancestors, the root first,
 // and checks that every path on the way is the parent's path + "/" + name and that nothing

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
@@ -236,7 +237,7 @@ func (t *table) siteOf(n *node, atTop bool) (site, error) {
 	if n.name == "" && atTop {
 		return site{tree, pathlock.Root()}, nil
 	}
-	above, err := pathlock.ParsePath(n.path[:max(lastSlash(n.path), 0)])
+	above, err := pathlock.ParsePath(n.path[:max(strings.LastIndexByte(n.path, '/'), 0)])
 	if err != nil {
 		return site{}, err
 	}
