@@ -94,22 +94,25 @@ func ProblemOf(err error) *Problem {
 	case errors.Is(err, pathlock.ErrInvalidID), errors.Is(err, pathlock.ErrInvalidPath), errors.Is(err, pathlock.ErrInvalidTree):
 		return NewProblem(http.StatusBadRequest, "invalid-request", Detail(err))
 	case errors.Is(err, pathlock.ErrNotFound):
-		return NewProblem(http.StatusNotFound, "not-found", Detail(err))
+		// Who looked for it in vain, and in what, is of no interest outside.
+		_, what, _ := strings.Cut(err.Error(), pathlock.ErrNotFound.Error())
+		return NewProblem(http.StatusNotFound, "not-found", "not found"+what)
 	case errors.Is(err, lockspec.ErrWouldCycle):
 		return NewProblem(http.StatusConflict, "would-cycle", Detail(err))
 	case errors.Is(err, pathlock.ErrPathChanged):
 		return NewProblem(http.StatusConflict, "path-changed", Detail(err))
 	case errors.Is(err, pathlock.ErrUnavailable):
-		return later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock store does not answer; nothing was written")
+		return Later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock store does not answer; nothing was written")
 	case errors.Is(err, pathlock.ErrLost):
-		return later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock was lost while the request was served")
+		return Later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock was lost while the request was served")
 	default:
 		return nil
 	}
 }
 
-// later is a problem that may be gone when the request is sent again.
-func later(status int, slug, detail string) *Problem {
+// Later returns a problem as [NewProblem] does that may be gone when the request is sent again
+// after [DefaultRetryAfter].
+func Later(status int, slug, detail string) *Problem {
 	p := NewProblem(status, slug, detail)
 	p.RetryAfter = DefaultRetryAfter
 	return p
@@ -117,7 +120,7 @@ func later(status int, slug, detail string) *Problem {
 
 // locked is the problem of a request that others kept waiting for too long.
 func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
-	p := later(http.StatusLocked, "locked", Detail(err))
+	p := Later(http.StatusLocked, "locked", Detail(err))
 	p.Path, p.Mode = path.String(), mode.String()
 	if gate {
 		p.Path, p.Mode = pathlock.Root().String(), pathlock.ModeX.String()
@@ -144,7 +147,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		c.AbortWithStatus(StatusClientGone)
 		return
 	case errors.Is(err, context.DeadlineExceeded):
-		p = later(http.StatusServiceUnavailable, "timeout", "the request took too long")
+		p = Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
 	default:
 		p = NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 	}

@@ -37,9 +37,20 @@ type values struct {
 	body    []byte
 	read    bool
 	form    *http.Request
+	// fields are the JSON fields that have been asked for: the second look at a node asks again.
+	fields map[string]field
 }
 
-func newValues(c *gin.Context, maxBody int64) *values { return &values{c: c, maxBody: maxBody} }
+// field is what [lockspec.JSONField] says of a field.
+type field struct {
+	value string
+	ok    bool
+	err   error
+}
+
+func newValues(c *gin.Context, maxBody int64) *values {
+	return &values{c: c, maxBody: maxBody, fields: make(map[string]field)}
+}
 
 // get is the first function that [lockspec.Spec.Bind] wants.
 func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
@@ -62,7 +73,12 @@ func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
 		if err := v.readBody(); err != nil {
 			return "", false, err
 		}
-		return lockspec.JSONField(v.body, src.Name())
+		f, known := v.fields[src.Name()]
+		if !known {
+			f.value, f.ok, f.err = lockspec.JSONField(v.body, src.Name())
+			v.fields[src.Name()] = f
+		}
+		return f.value, f.ok, f.err
 	case lockspec.FromForm:
 		if err := v.parseForm(); err != nil {
 			return "", false, err

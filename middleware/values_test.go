@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,4 +56,25 @@ func TestABodyThatNoValueIsNeededOfIsLeftToTheHandler(t *testing.T) {
 	if w := f.send("DELETE", "/suites/3", long); w.Code != http.StatusNoContent {
 		t.Errorf("answer %d: %s", w.Code, w.Body)
 	}
+}
+
+// A field is the same at the second look at the nodes as at the first, an error too.
+func TestAFieldIsTheSameAtTheSecondLook(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{})
+	resolved := 0
+	f.nodes.after = func(string) {
+		if resolved++; resolved == 1 {
+			f.nodes.move("3", "/other/dir2")
+		}
+	}
+	f.handler = func(c *gin.Context) {
+		if got, want := f.held(), []string{"X /other/dir2", "X /other/new"}; !slices.Equal(got, want) {
+			t.Errorf("held %v, want %v", got, want)
+		}
+		c.Status(http.StatusNoContent)
+	}
+	if w := f.send("PATCH", "/suites/3", `{"name":"new"}`); w.Code != http.StatusNoContent {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	f.nothingLeft()
 }

@@ -43,10 +43,9 @@ type api struct {
 func New(config Config) (http.Handler, error) {
 	a := &api{Config: config, log: config.Log}
 	a.locks = middleware.New(config.Locker, config.SuiteResolver, middleware.Config{
-		Resolvers:  resolvers(config.Service, config.Namespace, config.CaseResolver),
-		MaxBody:    maxBody,
-		RetryAfter: retryAfter,
-		OnError:    a.fail,
+		Resolvers: resolvers(config.Service, config.Namespace, config.CaseResolver),
+		MaxBody:   maxBody,
+		OnError:   a.fail,
 	})
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true

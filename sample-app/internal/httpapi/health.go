@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/middleware"
 )
 
 // pingTimeout is how long the database and the lock store may take to say that they are there.
@@ -19,11 +21,11 @@ func (a *api) ready(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
 	if err := a.DB.Ping(ctx); err != nil {
-		a.locks.Fail(c, later(http.StatusServiceUnavailable, "database-unavailable", "the database does not answer"))
+		a.locks.Fail(c, middleware.Later(http.StatusServiceUnavailable, "database-unavailable", "the database does not answer"))
 		return
 	}
 	if err := a.Locker.Ping(ctx); err != nil {
-		a.locks.Fail(c, later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock store does not answer"))
+		a.locks.Fail(c, middleware.Later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock store does not answer"))
 		return
 	}
 	c.JSON(http.StatusOK, gin.H{"status": "ready"})

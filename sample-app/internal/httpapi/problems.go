@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -16,9 +14,6 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
-
-// retryAfter is what a client is told to wait before it tries again.
-const retryAfter = time.Second
 
 // fail answers a request that failed, and ends it. It is the one place that
 // turns errors into answers, of the lock middleware too.
@@ -52,10 +47,6 @@ func problemOf(err error) *middleware.Problem {
 	switch {
 	case errors.Is(err, plans.ErrNameTaken):
 		return middleware.NewProblem(http.StatusConflict, "name-taken", middleware.Detail(err))
-	case errors.Is(err, pathlock.ErrNotFound):
-		// Who looked for it in vain, and in what, is of no interest outside.
-		_, what, _ := strings.Cut(err.Error(), pathlock.ErrNotFound.Error())
-		return middleware.NewProblem(http.StatusNotFound, "not-found", "not found"+what)
 	case errors.Is(err, gormplugin.ErrPathTooLong):
 		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+middleware.Detail(err))
 	}
@@ -64,17 +55,10 @@ func problemOf(err error) *middleware.Problem {
 	}
 	switch {
 	case errors.Is(err, gormplugin.ErrRetry), database.IsContention(err):
-		return later(http.StatusLocked, "locked", "other transactions were in the way, again and again")
+		return middleware.Later(http.StatusLocked, "locked", "other transactions were in the way, again and again")
 	case database.IsUnavailable(err):
-		return later(http.StatusServiceUnavailable, "database-unavailable", "the database does not answer; nothing was written")
+		return middleware.Later(http.StatusServiceUnavailable, "database-unavailable", "the database does not answer; nothing was written")
 	default:
 		return nil
 	}
-}
-
-// later is a problem that may be gone when the request is sent again.
-func later(status int, slug, detail string) *middleware.Problem {
-	p := middleware.NewProblem(status, slug, detail)
-	p.RetryAfter = retryAfter
-	return p
 }
