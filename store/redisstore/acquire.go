@@ -53,7 +53,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	command := func(ctx context.Context) (reply, error) {
 		for {
 			got, err := s.scripts.acquire.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant),
-				milliseconds(r.Lease), milliseconds(wait), s.listener.channel, ref, r.set.claims, r.set.paths, r.Note, flag(r.Held))
+				milliseconds(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), ref, r.set.claims, r.set.paths, r.Note, flag(r.Held))
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err
 			}

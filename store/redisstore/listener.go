@@ -1,10 +1,10 @@
 package redisstore
 
 import (
-	"context"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -12,13 +12,19 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// listener hears on one subscription, shared by all waiters of a store, which of them have been
-// granted. It subscribes when the first of them begins to wait and unsubscribes a
-// moment after the last has gone.
+// listener hears which waiters of a store have been granted. They share its subscriptions: one for all trees where one
+// channel serves them all, one for each tree with waiters where a cluster shards its messages; and these share
+// their connections, one to each node.
 type listener struct {
-	client  redis.UniversalClient
-	channel string
-	linger  time.Duration
+	client redis.UniversalClient
+	keys   keys
+	// id tells the channels of this store from those of others.
+	id string
+	// linger is how long a subscription outlives its last waiter.
+	linger time.Duration
+
+	// pubsub is the kind of pub/sub that is used: one of the constants in sharded.go.
+	pubsub atomic.Int32
 
 	mu     sync.Mutex
 	closed bool
@@ -27,12 +33,10 @@ type listener struct {
 	// byRef and byKey have the waiters; those who wait for the same grant share a reference.
 	byRef map[string][]*waiter
 	byKey map[waitKey]string
-	// stop ends the subscription, if there is one, and idle will call it.
-	stop context.CancelFunc
-	idle *time.Timer
-	// subscribed is set while the subscription is known to be there.
-	subscribed bool
-	// running are the goroutines that have, or had, a subscription.
+	// subscriptions are by channel, connections by node.
+	subscriptions map[string]*subscription
+	connections   map[string]*connection
+	// running are the goroutines of subscriptions and connections.
 	running sync.WaitGroup
 }
 
@@ -54,6 +58,8 @@ type waiter struct {
 	again chan struct{}
 	// claim is the number of the claim that was last in the way.
 	claim int
+	// subscription is what the waiter hears by, once it has been routed.
+	subscription *subscription
 }
 
 // message is what a script publishes to a waiter.
@@ -65,14 +71,21 @@ type message struct {
 	owner pathlock.Owner
 }
 
-func newListener(client redis.UniversalClient, channel string, linger time.Duration) *listener {
-	return &listener{
-		client:  client,
-		channel: channel,
-		linger:  linger,
-		byRef:   make(map[string][]*waiter),
-		byKey:   make(map[waitKey]string),
+func newListener(client redis.UniversalClient, k keys, id string, linger time.Duration) *listener {
+	l := &listener{
+		client:        client,
+		keys:          k,
+		id:            id,
+		linger:        linger,
+		byRef:         make(map[string][]*waiter),
+		byKey:         make(map[waitKey]string),
+		subscriptions: make(map[string]*subscription),
+		connections:   make(map[string]*connection),
 	}
+	if _, ok := client.(*redis.ClusterClient); !ok {
+		l.pubsub.Store(plainPubSub)
+	}
+	return l
 }
 
 // join makes a waiter known before its request is sent, so that no message to it can come too early.
@@ -87,17 +100,35 @@ func (l *listener) join(key waitKey) *waiter {
 	}
 	w := &waiter{key: key, ref: ref, heard: make(chan message, 1), again: make(chan struct{}, 1)}
 	l.byRef[ref] = append(l.byRef[ref], w)
-	if l.idle != nil {
-		l.idle.Stop()
-		l.idle = nil
-	}
 	return w
+}
+
+// route gives a waiter the subscription to its tree's channel, which has to be done before its request is
+// sent: from then on it is told when messages may have been missed.
+func (l *listener) route(w *waiter) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	channel := l.channel(w.key.tree)
+	s := l.subscriptions[channel]
+	if s == nil {
+		s = &subscription{listener: l, channel: channel, waiters: make(map[*waiter]bool), pause: firstPause}
+		l.subscriptions[channel] = s
+	}
+	s.waiters[w] = true
+	s.busy()
+	w.subscription = s
 }
 
 // leave forgets a waiter.
 func (l *listener) leave(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if s := w.subscription; s != nil {
+		delete(s.waiters, w)
+		if len(s.waiters) == 0 {
+			s.rest()
+		}
+	}
 	var others []*waiter
 	for _, other := range l.byRef[w.ref] {
 		if other != w {
@@ -110,9 +141,6 @@ func (l *listener) leave(w *waiter) {
 	}
 	delete(l.byRef, w.ref)
 	delete(l.byKey, w.key)
-	if len(l.byRef) == 0 && l.stop != nil {
-		l.idle = time.AfterFunc(l.linger, l.unsubscribeIdle)
-	}
 }
 
 // alone reports whether no other call waits for the same grant.
@@ -122,55 +150,15 @@ func (l *listener) alone(w *waiter) bool {
 	return len(l.byRef[w.ref]) <= 1
 }
 
-// listen sees to it that there is a subscription, and reports whether it is there already. Until it
-// is, messages are missed; then every waiter asks again.
-func (l *listener) listen() bool {
+// listen sees to it that a routed waiter's subscription is made, and reports whether it is there already. Until
+// it is, messages are missed; then every waiter asks again.
+func (l *listener) listen(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stop == nil && !l.closed {
-		ctx, stop := context.WithCancel(context.Background())
-		l.stop = stop
-		l.running.Go(func() { l.run(ctx) })
+	if !l.closed {
+		w.subscription.begin()
 	}
-	return l.subscribed
-}
-
-// run has a subscription until ctx ends. The client restores it after a loss of the connection.
-func (l *listener) run(ctx context.Context) {
-	subscription := l.client.Subscribe(ctx, l.channel)
-	closed := make(chan struct{})
-	defer context.AfterFunc(ctx, func() {
-		defer close(closed)
-		// The only error is that it is closed already.
-		_ = subscription.Close()
-	})()
-	for event := range subscription.ChannelWithSubscriptions() {
-		switch e := event.(type) {
-		case *redis.Subscription:
-			l.askAgain(ctx)
-		case *redis.Message:
-			l.deliver(e.Payload)
-		}
-	}
-	<-closed
-}
-
-// askAgain tells every waiter that messages may have been missed: the subscription of ctx is there, or there again.
-func (l *listener) askAgain(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ctx.Err() != nil {
-		return
-	}
-	l.subscribed = true
-	for _, waiters := range l.byRef {
-		for _, w := range waiters {
-			select {
-			case w.again <- struct{}{}:
-			default: // it has been told
-			}
-		}
-	}
+	return w.subscription.established
 }
 
 // deliver hands a message to those it is for: kind, reference, and for some kinds a number and an owner.
@@ -191,26 +179,12 @@ func (l *listener) deliver(payload string) {
 	}
 }
 
-// unsubscribeIdle ends the subscription if there is still nobody who waits.
-func (l *listener) unsubscribeIdle() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.byRef) == 0 && l.stop != nil {
-		l.stop()
-		l.stop, l.subscribed = nil, false
-	}
-}
-
-// close ends the subscription for good and returns when its goroutine has ended.
+// close ends all subscriptions for good and returns when their goroutines have ended.
 func (l *listener) close() {
 	l.mu.Lock()
 	l.closed = true
-	if l.idle != nil {
-		l.idle.Stop()
-	}
-	if l.stop != nil {
-		l.stop()
-		l.stop, l.subscribed = nil, false
+	for _, s := range l.subscriptions {
+		s.end()
 	}
 	l.mu.Unlock()
 	l.running.Wait()

@@ -43,7 +43,7 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		config:   c,
 		keys:     k,
 		scripts:  newScripts(),
-		listener: newListener(client, k.channel(rand.Text()), c.linger),
+		listener: newListener(client, k, rand.Text(), c.linger),
 		closing:  make(chan struct{}),
 	}
 }

@@ -21,6 +21,10 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		return pathlock.Grant{}, unavailable(r.what, errClosed)
 	}
 	defer s.commands.Done()
+	if err := s.decide(ctx, r.what); err != nil {
+		return pathlock.Grant{}, err
+	}
+	s.listener.route(w)
 	deadline := r.began.Add(r.Wait)
 	for queued, told := false, false; ; {
 		remaining := time.Until(deadline)
@@ -43,7 +47,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		w.claim = int(answer.number(1))
 		// Until the subscription is there, messages are missed, and the request will be made again: only then
 		// does it wait in earnest.
-		if listening := s.listener.listen(); (listening || queued) && !told {
+		if listening := s.listener.listen(w); (listening || queued) && !told {
 			told = true
 			if r.Waiting != nil {
 				r.Waiting()

@@ -1,0 +1,194 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// pulse is how long a connection may be silent before it is asked whether it is still there, and how long it
+// has to answer. A server that has gone without closing its connections is noticed in twice that time.
+const pulse = 3 * time.Second
+
+// subscriber is what subscriptions are made with: the client, or that of one node of a cluster.
+type subscriber interface {
+	Subscribe(ctx context.Context, channels ...string) *redis.PubSub
+}
+
+// connection carries the subscriptions to the channels that one node serves.
+//
+// It is never repaired: at the first fault it is closed, and its subscriptions are made again wherever their channels
+// are served by then. The client's own way, to connect anew and subscribe to everything in one command, would stay with
+// the node, and a cluster refuses it where the channels are in several slots.
+type connection struct {
+	listener *listener
+	node     string
+	pubsub   *redis.PubSub
+	stop     context.CancelFunc
+	// carries has the subscriptions by channel, guarded by the listener's mu.
+	carries map[string]*subscription
+}
+
+// attach puts a subscription on the connection to a node. The channel is closed when that carries it no more.
+func (l *listener) attach(s *subscription, node string, client subscriber) (*connection, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.connections[node]
+	if c == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		c = &connection{
+			listener: l,
+			node:     node,
+			pubsub:   client.Subscribe(ctx), // to nothing: it does not connect yet
+			stop:     stop,
+			carries:  make(map[string]*subscription),
+		}
+		l.connections[node] = c
+		l.running.Go(func() { c.run(ctx) })
+	}
+	c.carries[s.channel] = s
+	s.on, s.lost = c, make(chan struct{})
+	return c, s.lost
+}
+
+// detach takes a subscription off its connection, which is closed if it was the last.
+func (l *listener) detach(s *subscription, c *connection) {
+	l.mu.Lock()
+	carried := s.on == c
+	s.lose()
+	last := len(c.carries) == 0
+	if last {
+		c.drop()
+	}
+	l.mu.Unlock()
+	if carried && !last {
+		c.unsubscribe(s.channel)
+	}
+}
+
+// drop ends the connection, and loses what it carries.
+func (c *connection) drop() {
+	c.stop()
+	if c.listener.connections[c.node] == c {
+		delete(c.listener.connections, c.node)
+	}
+	for _, s := range c.carries {
+		s.lose()
+	}
+}
+
+// run receives until ctx ends or the connection fails.
+func (c *connection) run(ctx context.Context) {
+	closed := make(chan struct{})
+	context.AfterFunc(ctx, func() {
+		defer close(closed)
+		// The only error is that it is closed already.
+		_ = c.pubsub.Close()
+	})
+	c.receive(ctx)
+	c.listener.mu.Lock()
+	c.drop()
+	c.listener.mu.Unlock()
+	<-closed
+}
+
+// receive hands on what the server says until ctx ends or the connection fails.
+func (c *connection) receive(ctx context.Context) {
+	pinged := false
+	for ctx.Err() == nil {
+		event, err := c.next(ctx)
+		var network net.Error
+		switch {
+		case err == nil:
+			if _, pong := event.(*redis.Pong); pong {
+				if !pinged {
+					return // not an answer: a timeout in the middle of a message has put the client out of step
+				}
+				pinged = false
+			}
+			c.hear(event)
+		case errors.As(err, &network) && network.Timeout() && !pinged:
+			if c.ping(ctx) != nil {
+				return
+			}
+			pinged = true
+		case !c.refused(err):
+			return
+		}
+	}
+}
+
+// next waits for one pulse for what the server says.
+func (c *connection) next(ctx context.Context) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*pulse) // also for connecting
+	defer cancel()
+	return c.pubsub.ReceiveTimeout(ctx, pulse)
+}
+
+func (c *connection) hear(event any) {
+	switch e := event.(type) {
+	case *redis.Message:
+		c.listener.deliver(e.Payload)
+	case *redis.Subscription:
+		c.listener.mu.Lock()
+		defer c.listener.mu.Unlock()
+		s := c.carries[e.Channel]
+		switch {
+		case s == nil: // it has ended meanwhile
+		case e.Kind == "subscribe" || e.Kind == "ssubscribe":
+			s.confirm()
+		default:
+			// The slot has moved to another node.
+			s.lose()
+		}
+	}
+}
+
+// refused loses the subscriptions that the server has not confirmed if err is its refusal of one: the reply does
+// not say of which. It reports whether that was so.
+func (c *connection) refused(err error) bool {
+	var refusal redis.Error
+	if !errors.As(err, &refusal) {
+		return false
+	}
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	any := false
+	for _, s := range c.carries {
+		if !s.established {
+			s.lose()
+			any = true
+		}
+	}
+	return any
+}
+
+func (c *connection) ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, pulse)
+	defer cancel()
+	return c.pubsub.Ping(ctx)
+}
+
+// subscribe asks for a channel. Whether the server agrees is heard later.
+func (c *connection) subscribe(ctx context.Context, channel string) error {
+	ctx, cancel := context.WithTimeout(ctx, pulse)
+	defer cancel()
+	if isSharded(channel) {
+		return c.pubsub.SSubscribe(ctx, channel)
+	}
+	return c.pubsub.Subscribe(ctx, channel)
+}
+
+// unsubscribe gives a channel up. Where that fails, so does the connection.
+func (c *connection) unsubscribe(channel string) {
+	ctx, cancel := context.WithTimeout(context.Background(), pulse)
+	defer cancel()
+	if isSharded(channel) {
+		_ = c.pubsub.SUnsubscribe(ctx, channel)
+		return
+	}
+	_ = c.pubsub.Unsubscribe(ctx, channel)
+}
