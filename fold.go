@@ -41,24 +41,38 @@ func foldCherokee(r rune) rune {
 	return r
 }
 
-// isFolded reports that Fold would change nothing, for the names that most
+// isFolded reports that Fold would change nothing in a name, or in any of a path's, for the names that most
 // trees consist of: printable ASCII without capitals and trailing spaces.
-func isFolded(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; c >= 0x80 || 'A' <= c && c <= 'Z' {
+func isFolded(s string) bool {
+	last := byte(0)
+	for i := range len(s) {
+		c := s[i]
+		if c >= 0x80 || 'A' <= c && c <= 'Z' || c == '/' && last == ' ' {
 			return false
 		}
+		last = c
 	}
-	return !strings.HasSuffix(name, " ")
+	return last != ' '
 }
 
 // FoldNothing is for databases whose collation tells all names apart: every
 // name is its own lock key.
 func FoldNothing(name string) string { return name }
 
-// foldPath applies fold to every name of p. A fold that makes something of a name that
+// foldPath applies fold, or Fold if it is nil, to every name of p. A fold that makes something of a name that
 // cannot be one would let claims meet on nodes that nobody asked for: that is refused.
 func foldPath(p Path, fold func(string) string) (Path, error) {
+	if fold != nil {
+		return foldNames(p, fold)
+	}
+	if isFolded(p.s) {
+		return p, nil
+	}
+	return foldNames(p, Fold)
+}
+
+// foldNames does the work of foldPath, name by name.
+func foldNames(p Path, fold func(string) string) (Path, error) {
 	changed := false
 	for name := range p.Names() {
 		folded := fold(name)

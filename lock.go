@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 )
 
@@ -15,14 +16,20 @@ const releaseTimeout = 5 * time.Second
 // renewed in the background. It is safe for concurrent use.
 type Lock struct {
 	holding   *holding
-	pins      []*grant
 	request   Request
 	reentrant bool
-	since     time.Time
+	waited    bool
+	since     time.Time // zero where nobody wants to know
 	fence     uint64
-	ctx       context.Context
-	cancel    context.CancelCauseFunc
-	// released is guarded by the scope's mutex.
+	ctx       lateContext
+
+	// pins are the grants that the lock relies on, and one is where they are, since there is hardly ever a second.
+	pins []*grant
+	one  [1]*grant
+
+	// index is the lock's in its holding, and released says that it is there no more;
+	// both are guarded by the scope's mutex.
+	index    int
 	released bool
 }
 
@@ -30,7 +37,7 @@ type Lock struct {
 // acquisition under it re-enters. It ends with the context that was given to
 // Acquire and with the release, and it is cancelled with a cause that matches [ErrLost] as soon as the lease is
 // known to be lost: by then somebody else may hold the nodes.
-func (k *Lock) Context() context.Context { return k.ctx }
+func (k *Lock) Context() context.Context { return &k.ctx }
 
 // Fence returns a number that grows strictly with every grant in the tree, so
 // that what is written under the lock can be told from what an earlier holder writes late.
@@ -40,6 +47,10 @@ func (k *Lock) Fence() uint64 { return k.fence }
 // Tree returns the tree that the lock is in.
 func (k *Lock) Tree() Tree { return k.request.Tree }
 
+// Waited reports whether the lock had to be waited for, so that others may have changed, right
+// before the grant, what the request was planned on. It is false for a re-entrant lock.
+func (k *Lock) Waited() bool { return k.waited }
+
 // Release gives the lock back. What an enclosing or an inner lock of the same
 // scope needs stays held until that one is released.
 //
@@ -48,22 +59,59 @@ func (k *Lock) Tree() Tree { return k.request.Tree }
 // was lost before, and [ErrUnavailable] if the store did not answer; then
 // the hold ends with its lease, which is no longer renewed.
 func (k *Lock) Release(ctx context.Context) error {
-	h := k.holding
-	l := h.scope.locker
+	unneeded, err := k.letGo()
+	if errors.Is(err, ErrNotHeld) {
+		return err
+	}
+	return k.giveBack(ctx, unneeded, err)
+}
 
+// letGo takes the lock out of its scope and ends its context. It returns the grants to give back to the
+// store, and an error that matches ErrLost, or ErrNotHeld where there is nothing to let go.
+func (k *Lock) letGo() (unneeded []*grant, err error) {
+	h := k.holding
 	h.scope.mu.Lock()
 	if k.released {
 		h.scope.mu.Unlock()
-		return fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
+		return nil, fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
 	}
 	k.released = true
-	unneeded := h.detach(k)
-	err := h.lost
+	unneeded = h.detach(k)
+	err = h.lost
 	h.scope.mu.Unlock()
-	k.cancel(nil)
+	k.ctx.cancel(nil)
+	return unneeded, err
+}
 
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer stop()
+// giveBack gives grants back to the store and reports the end of the lock, which was lost if err is not nil.
+func (k *Lock) giveBack(ctx context.Context, unneeded []*grant, err error) error {
+	if len(unneeded) > 0 {
+		err = k.tellStore(ctx, unneeded, err)
+	}
+	h := k.holding
+	l := h.scope.locker
+	if len(l.observers) > 0 {
+		event := k.event()
+		event.Elapsed, event.Err = k.elapsed(), err
+		l.observers.released(context.WithoutCancel(ctx), event)
+	}
+	if l.log.Enabled(ctx, slog.LevelDebug) {
+		l.log.DebugContext(ctx, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
+	}
+	return err
+}
+
+// tellStore gives grants back to the store. It returns lost, the loss that is known already, or what the release shows.
+func (k *Lock) tellStore(ctx context.Context, unneeded []*grant, lost error) error {
+	h := k.holding
+	l := h.scope.locker
+	ctx = context.WithoutCancel(ctx)
+	if !l.local {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, releaseTimeout)
+		defer stop()
+	}
+	err := lost
 	for _, g := range unneeded {
 		failed := l.store.Release(ctx, h.tree, h.scope.owner, g.id)
 		switch {
@@ -76,11 +124,15 @@ func (k *Lock) Release(ctx context.Context) error {
 			err = failed
 		}
 	}
-	event := k.event()
-	event.Elapsed, event.Err = time.Since(k.since), err
-	l.observers.released(ctx, event)
-	l.log.DebugContext(ctx, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", event.Elapsed, "error", err)
 	return err
+}
+
+// elapsed returns for how long the lock has been held, or 0 if nobody wanted to know when it was granted.
+func (k *Lock) elapsed() time.Duration {
+	if k.since.IsZero() {
+		return 0
+	}
+	return time.Since(k.since)
 }
 
 // event describes the lock to observers.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,15 +21,17 @@ const (
 // through the context, background renewal and the report of loss. Make one
 // per process and store with [New] and share it.
 //
-// A Locker keeps no goroutine and no connection of its own while nothing is held.
+// A Locker keeps no goroutine and no connection of its own while nothing is held and nothing is being released.
 type Locker struct {
 	store     Store
+	local     bool // the store is a LocalStore that says so
 	lease     time.Duration
 	wait      time.Duration
-	fold      func(string) string
+	fold      func(string) string // nil is Fold
 	observers observers
 	log       *slog.Logger
 	renewer   renewer
+	releases  releases
 }
 
 // Option changes a default of [New].
@@ -56,7 +59,10 @@ func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log 
 // New returns a locker on store. Whoever is to know of each other's locks, such as the
 // middleware and the plugin of one program, has to share one locker: a scope is known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
-	l := &Locker{store: store, lease: DefaultLease, wait: DefaultWait, fold: Fold, log: slog.Default()}
+	l := &Locker{store: store, lease: DefaultLease, wait: DefaultWait, log: slog.Default()}
+	if s, ok := store.(LocalStore); ok {
+		l.local = s.Local()
+	}
 	for _, opt := range opts {
 		opt(l)
 	}
@@ -85,42 +91,78 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	}
 	scope := l.Scope(ctx)
 	if lock := scope.reenter(ctx, a); lock != nil {
-		l.observers.granted(ctx, lock.event())
+		if len(l.observers) > 0 {
+			l.observers.granted(ctx, lock.event())
+		}
 		return lock, nil
 	}
 	return l.ask(ctx, scope, a)
 }
 
-// ask has the store grant a to the scope.
-func (l *Locker) ask(ctx context.Context, scope *Scope, a asked) (*Lock, error) {
-	acquisition, err := a.acquisition(scope.owner)
+// ask has the store grant a to the scope, for a lock whose context descends from parent.
+func (l *Locker) ask(parent context.Context, scope *Scope, a asked) (*Lock, error) {
+	acquisition, err := a.acquisition(scope)
 	if err != nil {
 		return nil, err
 	}
-	start := time.Now()
-	event := Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note}
-	observed := l.observers.acquiring(ctx, event)
+	start, ctx := time.Now(), parent
+	if len(l.observers) > 0 {
+		ctx = l.observers.acquiring(ctx, a.event(scope))
+	}
+	var waited atomic.Bool
 	acquisition.Waiting = func() {
-		waiting := event
-		waiting.Elapsed = time.Since(start)
-		l.observers.waiting(observed, waiting)
+		waited.Store(true)
+		if len(l.observers) > 0 {
+			event := a.event(scope)
+			event.Elapsed = time.Since(start)
+			l.observers.waiting(ctx, event)
+		}
 	}
 	// The local clock starts before the request leaves, the store's when it
 	// arrives: the lease never ends there before it is known to have ended here.
-	sent := time.Now()
-	grant, err := l.send(observed, scope, acquisition)
-	if err != nil {
-		event.Err, event.Elapsed = a.explain(err), time.Since(start)
-		l.observers.refused(observed, event)
-		l.log.DebugContext(ctx, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", event.Err)
-		return nil, event.Err
+	sent := start
+	ending := l.releases.in(a.Tree)
+	grant, err := l.send(ctx, scope, acquisition)
+	if acquisition.Wait == 0 && len(ending) > 0 && errors.Is(err, ErrConflict) && ending.wait(ctx) == 0 {
+		// What this process let go of before it asked must not stand in its way.
+		waited.Store(true)
+		acquisition.Grant = scope.newGrantID()
+		sent = time.Now()
+		grant, err = l.send(ctx, scope, acquisition)
 	}
-	lock := scope.hold(ctx, a, acquisition, grant, sent)
-	event = lock.event()
-	event.Elapsed = time.Since(start)
-	l.observers.granted(observed, event)
-	l.log.DebugContext(ctx, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
+	if err != nil {
+		return nil, l.refuse(ctx, scope, a, start, err)
+	}
+	lock := scope.hold(parent, a, acquisition, grant, sent)
+	lock.waited = waited.Load()
+	if len(l.observers) > 0 {
+		event := lock.event()
+		event.Elapsed = time.Since(start)
+		l.observers.granted(ctx, event)
+	}
+	if l.log.Enabled(ctx, slog.LevelDebug) {
+		l.log.DebugContext(ctx, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
+	}
 	return lock, nil
+}
+
+// refuse reports that the store refused a, and returns the error for the caller.
+func (l *Locker) refuse(ctx context.Context, scope *Scope, a asked, start time.Time, err error) error {
+	err = a.explain(err)
+	if len(l.observers) > 0 {
+		event := a.event(scope)
+		event.Elapsed, event.Err = time.Since(start), err
+		l.observers.refused(ctx, event)
+	}
+	if l.log.Enabled(ctx, slog.LevelDebug) {
+		l.log.DebugContext(ctx, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", err)
+	}
+	return err
+}
+
+// watched reports whether anybody wants to know how long something took.
+func (l *Locker) watched(ctx context.Context) bool {
+	return len(l.observers) > 0 || l.log.Enabled(ctx, slog.LevelDebug)
 }
 
 // send sends the acquisition. If the store says that it has lost what the scope holds,

@@ -26,10 +26,7 @@ func (o Owner) Short() string {
 // LogValue implements [slog.LogValuer], so that an owner is never logged whole.
 func (o Owner) LogValue() slog.Value { return slog.StringValue(o.Short()) }
 
-// GrantID identifies one request for a grant, and then the grant. The locker makes it
-// anew for every request that it sends to a store, so that a request which is sent
+// GrantID identifies one request of an owner for a grant, and then the grant: another owner
+// may use the same. The locker makes it anew for every request that it sends to a store, so that a request which is sent
 // twice because its reply was lost is answered, and counted, once.
 type GrantID string
-
-// newGrantID returns an id that no other request of the owner has.
-func newGrantID() GrantID { return GrantID(rand.Text()[:16]) }

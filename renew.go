@@ -12,8 +12,9 @@ import (
 // renewer keeps the leases of one process alive: each is renewed at a third of its
 // length, those of one tree together in one call.
 //
-// It consists of one timer, which exists while something is held. When the timer fires, the
-// renewals run on its goroutine, bounded by the leases themselves, and arm it anew.
+// It consists of one timer. When it fires, the renewals run on its goroutine, bounded by the leases themselves,
+// and arm it anew if something is held still. It is not stopped by the last release: it would have to be set again with the
+// next grant, and costs less if it fires once in vain.
 type renewer struct {
 	locker *Locker
 
@@ -63,10 +64,6 @@ func (r *renewer) forget(h *holding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.held, h)
-	if len(r.held) == 0 && r.timer != nil {
-		r.timer.Stop()
-		r.fires = time.Time{}
-	}
 }
 
 // arm makes the timer fire at the given time unless it fires earlier.
@@ -87,7 +84,7 @@ func (r *renewer) round() {
 	r.mu.Lock()
 	r.fires = time.Time{}
 	if r.running {
-		// A timer that was stopped too late, beside the round that it belongs to.
+		// The timer was set anew when it was firing already: this is beside the round that does the work.
 		r.mu.Unlock()
 		return
 	}

@@ -2,6 +2,7 @@ package pathlock
 
 import (
 	"fmt"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -41,7 +42,7 @@ type Request struct {
 // asked is a request made ready: defaults filled in, everything checked, claims folded.
 type asked struct {
 	Request
-	// folded[i] is Claims[i] with its path folded.
+	// folded[i] is Claims[i] with its path folded. It is Claims itself where all of them are folded already.
 	folded []Claim
 }
 
@@ -69,7 +70,7 @@ func (l *Locker) prepare(req Request) (asked, error) {
 	case !utf8.ValidString(req.Note):
 		return asked{}, fmt.Errorf("%w: the note is not valid UTF-8", ErrInvalidRequest)
 	}
-	folded := make([]Claim, len(req.Claims))
+	folded := req.Claims
 	for i, c := range req.Claims {
 		if !c.Mode.IsValid() {
 			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, abridge(c.Path.String()))
@@ -78,21 +79,31 @@ func (l *Locker) prepare(req Request) (asked, error) {
 		if err != nil {
 			return asked{}, err
 		}
-		folded[i] = Claim{p, c.Mode}
+		if p != c.Path {
+			if &folded[0] == &req.Claims[0] {
+				folded = slices.Clone(req.Claims)
+			}
+			folded[i].Path = p
+		}
 	}
 	return asked{req, folded}, nil
 }
 
 // acquisition is the request as the store gets it.
-func (a asked) acquisition(owner Owner) (Acquisition, error) {
+func (a asked) acquisition(scope *Scope) (Acquisition, error) {
 	set := Normalize(a.folded...)
 	if len(set) > MaxNodes {
 		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
 	}
 	return Acquisition{
-		Tree: a.Tree, Owner: owner, Grant: newGrantID(), Gate: a.Gate, Claims: set,
+		Tree: a.Tree, Owner: scope.owner, Grant: scope.newGrantID(), Gate: a.Gate, Claims: set,
 		Lease: a.Lease, Wait: max(a.Wait, 0), Note: a.Note,
 	}, nil
+}
+
+// event describes the request to observers.
+func (a asked) event(scope *Scope) Event {
+	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note}
 }
 
 // spelling returns the node that the caller means by a folded path: the path

@@ -2,6 +2,8 @@ package pathlock
 
 import (
 	"context"
+	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -16,8 +18,10 @@ type Scope struct {
 	owner  Owner
 
 	mu sync.Mutex
-	// held has one holding per tree in which something is held.
-	held map[Tree]*holding
+	// held has one holding per tree in which something is held: hardly ever more than a few.
+	held []*holding
+	// asked counts the requests that were sent to the store.
+	asked int64
 }
 
 // scopeKey is the context key of the scope of one locker: lockers on
@@ -48,41 +52,64 @@ func (s *Scope) Owner() Owner { return s.owner }
 func (s *Scope) reenter(ctx context.Context, a asked) *Lock {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.held[a.Tree]
+	h := s.in(a.Tree)
 	if h == nil {
 		return nil
 	}
-	pins := h.covering(a)
-	if pins == nil {
+	lock := &Lock{reentrant: true}
+	if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) == 0 {
 		return nil
 	}
-	return h.attach(ctx, a, pins, true)
+	h.attach(ctx, a, lock)
+	return lock
 }
 
 // holding returns what the scope holds in a tree, nil if nothing.
 func (s *Scope) holding(tree Tree) *holding {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.held[tree]
+	return s.in(tree)
+}
+
+// in is holding for those who have the mutex.
+func (s *Scope) in(tree Tree) *holding {
+	for _, h := range s.held {
+		if h.tree == tree {
+			return h
+		}
+	}
+	return nil
+}
+
+// forget takes a holding out of the scope, if it is still in it.
+func (s *Scope) forget(h *holding) {
+	if i := slices.Index(s.held, h); i >= 0 {
+		s.held = slices.Delete(s.held, i, i+1)
+	}
+}
+
+// newGrantID returns an id that no other request of the owner has.
+func (s *Scope) newGrantID() GrantID {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	return GrantID(strconv.FormatInt(s.asked, 10))
 }
 
 // hold enters a grant that the store has made and returns the lock on it.
 func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, granted Grant, sent time.Time) *Lock {
-	g := &grant{id: acquisition.Grant, gate: a.Gate, modes: make(map[Path]Mode, len(acquisition.Claims)), fence: granted.Fence}
-	for _, c := range acquisition.Claims {
-		g.modes[c.Path] = c.Mode
-	}
+	g := newGrant(acquisition, granted)
+	lock := &Lock{}
+	lock.pins = append(lock.one[:0], g)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.held[a.Tree]
+	h := s.in(a.Tree)
 	if h == nil {
-		h = &holding{scope: s, tree: a.Tree, locks: make(map[*Lock]struct{})}
-		if s.held == nil {
-			s.held = make(map[Tree]*holding)
-		}
-		s.held[a.Tree] = h
+		h = &holding{scope: s, tree: a.Tree}
+		s.held = append(s.held, h)
 	}
 	h.grants = append(h.grants, g)
 	s.locker.renewer.extend(h, a.Lease, sent)
-	return h.attach(ctx, a, []*grant{g}, false)
+	h.attach(ctx, a, lock)
+	return lock
 }

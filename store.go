@@ -56,6 +56,15 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
+// LocalStore is a [Store] that may be in the process, so that to ask it costs no
+// round trip that would be worth a goroutine. A store that wraps another one passes its answer on.
+type LocalStore interface {
+	Store
+	// Local reports whether Release returns without waiting for anything outside of the
+	// process, whatever its context.
+	Local() bool
+}
+
 // Acquisition is one request to a [Store].
 type Acquisition struct {
 	Tree Tree
