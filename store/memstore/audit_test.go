@@ -16,15 +16,16 @@ func (t *table) audit() error {
 		for i := range r.places {
 			p := &r.places[i]
 			places[p.node]++
-			if t.nodes[p.node.key] != p.node {
-				return fmt.Errorf("%s claims %v, which has no record", r.Note, p.node.key)
+			if found := t.nodes.find(p); found != p.node {
+				return fmt.Errorf("%s claims %v, which has another record", r.Note, p.Path)
 			}
 		}
 	}
-	for k, n := range t.nodes {
-		if n.places != places[n] || n.places == 0 {
-			return fmt.Errorf("node %v has %d places, want %d", k, n.places, places[n])
-		}
+	if err := t.nodes.root.audit(places); err != nil {
+		return err
+	}
+	if n := t.nodes.gate.uses; n != places[&t.nodes.gate] {
+		return fmt.Errorf("the gate has %d uses, want %d", n, places[&t.nodes.gate])
 	}
 	if t.waiters != len(waiting) {
 		return fmt.Errorf("%d waiters are counted, want %d", t.waiters, len(waiting))
@@ -37,14 +38,46 @@ func (t *table) audit() error {
 	return t.auditLeases()
 }
 
+// audit checks the records of a subtree against the places that requests have there.
+func (n *node) audit(places map[*node]int) error {
+	children := 0
+	for child := range n.children.all {
+		children++
+		if child.parent != n || n.children.find(child.name) != child {
+			return fmt.Errorf("node %q is lost to its parent %q", child.name, n.name)
+		}
+		if err := child.audit(places); err != nil {
+			return err
+		}
+	}
+	if n.uses != places[n]+children || n.uses == 0 && n.parent != nil {
+		return fmt.Errorf("node %q has %d uses, want %d places and %d children", n.name, n.uses, places[n], children)
+	}
+	return nil
+}
+
+// find returns the record that a place should be at, by another way than the table has.
+func (t *nodes) find(p *place) *node {
+	if p.ofGate() {
+		return &t.gate
+	}
+	n := &t.root
+	for name := range p.Path.Names() {
+		if n = n.children.find(name); n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
 // allRequests returns the granted and the waiting requests, and the latter alone.
 func (t *table) allRequests() (all, waiting map[*request]bool) {
 	all, waiting = make(map[*request]bool), make(map[*request]bool)
 	for _, o := range t.owners {
-		for _, r := range o.grants {
+		for r := range o.grants.all {
 			all[r] = true
 		}
-		for _, r := range o.waits {
+		for r := range o.waits.all {
 			all[r], waiting[r] = true, true
 		}
 	}
@@ -83,7 +116,7 @@ func conflict(a, b *request) bool {
 	}
 	for i := range a.places {
 		for j := range b.places {
-			if a.places[i].node == b.places[j].node && !pathlock.Compatible(a.places[i].mode, b.places[j].mode) {
+			if a.places[i].node == b.places[j].node && !pathlock.Compatible(a.places[i].Mode, b.places[j].Mode) {
 				return true
 			}
 		}
@@ -98,7 +131,7 @@ func (o *owner) waitsForItself() bool {
 	for len(next) > 0 {
 		from := next[0]
 		next = next[1:]
-		for _, r := range from.waits {
+		for r := range from.waits.all {
 			for i := range r.places {
 				for by := range r.places[i].holders {
 					to := by.request.owner

@@ -32,15 +32,11 @@ func (t *table) deadlockError(r *request, o obstacle) error {
 // target returns the node that was asked for and not granted. The gate's
 // node has no path of its own; a request that somebody else's gate keeps out fails at its topmost claim.
 func (o obstacle) target() (pathlock.Path, pathlock.Mode) {
-	r := o.asked.request
-	switch {
-	case r.Gate && o.asked.node.key.gate:
-		return pathlock.Root(), pathlock.ModeX
-	case o.asked.node.key.gate:
-		return r.Claims[0].Path, r.Claims[0].Mode
-	default:
-		return o.asked.node.key.path, o.asked.mode
+	c := o.asked.Claim
+	if o.asked.ofGate() && !o.asked.request.Gate {
+		c = o.asked.request.topmost()
 	}
+	return c.Path, c.Mode
 }
 
 // blocker describes who is in the way. The intention that
@@ -51,13 +47,13 @@ func (o obstacle) blocker() pathlock.Blocker {
 		Owner:   r.owner.id,
 		Note:    r.Note,
 		Gate:    r.Gate,
-		Mode:    o.by.mode,
+		Mode:    o.by.Mode,
 		Waiting: !r.granted(),
 		Since:   r.since,
 		Until:   r.until,
 	}
-	if o.by.node.key.gate && !r.Gate {
-		b.Mode = r.Claims[0].Mode
+	if o.by.ofGate() && !r.Gate {
+		b.Mode = r.topmost().Mode
 	}
 	if r.granted() {
 		b.Until = r.owner.until

@@ -24,11 +24,11 @@ func (o *owner) waitsFor(target *owner, seen map[*owner]bool) bool {
 	if o == target {
 		return true
 	}
-	if len(o.waits) == 0 || seen[o] {
+	if o.waits.newest == nil || seen[o] {
 		return false
 	}
 	seen[o] = true
-	for _, r := range o.waits {
+	for r := range o.waits.all {
 		for i := range r.places {
 			for by := range r.places[i].holders {
 				if by.request.owner.waitsFor(target, seen) {

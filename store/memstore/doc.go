@@ -6,16 +6,20 @@
 // # How it works
 //
 // Every tree has a lock table of its own, under a mutex of its own; a table that nobody
-// holds or waits in is forgotten. A table has one record per node on which somebody
+// holds or waits in is forgotten. A table is itself a tree, of one record per node on which somebody
 // holds or waits, and a record has two lists per mode, in order of arrival:
 //
 //	table of "testplan/plan-001"
 //	├── gate          granted IX: r1 r2 r3     waiting IX: r4
-//	├── /             granted IX: r1 r2 r3     waiting IX: r4
-//	├── /dir1         granted IX: r1 r2        waiting X:  r4
-//	├── /dir1/new     granted X:  r1
-//	├── /dir1/old     granted X:  r2
-//	└── /dir2         granted X:  r3
+//	└── root          granted IX: r1 r2 r3     waiting IX: r4
+//	    ├── dir1      granted IX: r1 r2        waiting X:  r4
+//	    │   ├── new   granted X:  r1
+//	    │   └── old   granted X:  r2
+//	    └── dir2      granted X:  r3
+//
+// To go down such a tree by the names of a path, once for a whole claim set, costs less than to look up every path of the set in
+// a map. A few records and tables without use are kept for the next request, so that an uncontended one
+// costs three allocations, however deep it is.
 //
 // The gate is a node above the root. Every request claims it in mode IX and a
 // request for the gate in mode X, so that it is granted, queued and handed

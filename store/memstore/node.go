@@ -2,27 +2,29 @@ package memstore
 
 import "github.com/pathlock-go/pathlock"
 
-// key names a node: a path, or the gate, which is a node above the root.
-type key struct {
-	gate bool
-	path pathlock.Path
-}
-
-// node is the record of one node on which somebody holds or waits.
+// node is the record of one node on or below which somebody holds or waits, or
+// that of the gate, which is above the root.
 type node struct {
-	key     key
+	parent   *node // nil for the root, the gate, and a record that is not in use
+	name     string
+	children children
+	sibling  *node // the next one in the list of children that the node is in
+
 	granted [pathlock.ModeX + 1]list
 	waiting [pathlock.ModeX + 1]list
-	places  int // in all lists
+	uses    int // places in all lists, and children
 }
 
 // place is one claim of one request: its element in one list of the claimed node.
 type place struct {
+	pathlock.Claim
 	request    *request
 	node       *node
-	mode       pathlock.Mode
 	prev, next *place
 }
+
+// ofGate reports whether p is the claim that every request has on the gate.
+func (p *place) ofGate() bool { return p == &p.request.places[0] }
 
 // list is a doubly linked list of places in order of arrival.
 type list struct {
@@ -56,7 +58,7 @@ func (l *list) remove(p *place) {
 // holders yields the places of other owners' grants that conflict with p.
 func (p *place) holders(yield func(*place) bool) {
 	for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
-		if pathlock.Compatible(mode, p.mode) {
+		if pathlock.Compatible(mode, p.Mode) {
 			continue
 		}
 		for q := p.node.granted[mode].first; q != nil; q = q.next {
@@ -72,7 +74,7 @@ func (p *place) holders(yield func(*place) bool) {
 func (p *place) predecessor() *place {
 	for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
 		waiting := &p.node.waiting[mode]
-		if pathlock.Compatible(mode, p.mode) || waiting.first == nil || waiting.first.request.ticket >= p.request.ticket {
+		if pathlock.Compatible(mode, p.Mode) || waiting.first == nil || waiting.first.request.ticket >= p.request.ticket {
 			continue
 		}
 		for q := waiting.last; q != nil; q = q.prev {

@@ -33,9 +33,11 @@ func (r *request) predecessor() obstacle {
 // obstacle returns one of the requests that r has to wait for. It prefers the waiter next before r:
 // those who queue for the same thing then watch each other in a chain, and only the
 // first of them is looked at when the thing is free.
-func (r *request) obstacle() obstacle {
-	if o := r.predecessor(); o.by != nil {
-		return o
+func (t *table) obstacle(r *request) obstacle {
+	if t.waiters > 0 {
+		if o := r.predecessor(); o.by != nil {
+			return o
+		}
 	}
 	return r.holder()
 }

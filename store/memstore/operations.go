@@ -14,11 +14,11 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	now := t.enter()
 	defer t.leave()
 	if o := t.owners[req.Owner]; o != nil {
-		if r := o.grants[req.Grant]; r != nil {
+		if r := o.grants.find(req.Grant); r != nil {
 			t.leases.extend(o, now.Add(req.Lease))
 			return pathlock.Grant{Fence: r.fence}, nil, nil
 		}
-		if r := o.waits[req.Grant]; r != nil {
+		if r := o.waits.find(req.Grant); r != nil {
 			if req.Wait <= 0 {
 				return pathlock.Grant{}, nil, t.conflictError(r, 0, nil)
 			}
@@ -45,11 +45,14 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 func (t *table) release(id pathlock.Owner, grant pathlock.GrantID) error {
 	now := t.enter()
 	defer t.leave()
-	o := t.owners[id]
-	if o == nil || o.grants[grant] == nil {
+	var r *request
+	if o := t.owners[id]; o != nil {
+		r = o.grants.find(grant)
+	}
+	if r == nil {
 		return fmt.Errorf("%w: grant %s of owner %s in %s", pathlock.ErrNotHeld, grant, id.Short(), t.tree)
 	}
-	t.handOver(now, t.remove(o.grants[grant]))
+	t.handOver(now, t.remove(r))
 	return nil
 }
 

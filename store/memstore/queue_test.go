@@ -52,38 +52,3 @@ func TestQueueForOneNodeIsAChain(t *testing.T) {
 		}
 	})
 }
-
-// What an acquisition costs does not depend on how many locks there are.
-func BenchmarkAcquireRelease(b *testing.B) {
-	for _, locks := range []int{0, 1_000, 100_000} {
-		b.Run(fmt.Sprintf("beside %d locks", locks), func(b *testing.B) {
-			store := New()
-			tree, err := pathlock.NewTree("test", "plan")
-			if err != nil {
-				b.Fatal(err)
-			}
-			ask := func(name string) pathlock.Acquisition {
-				return pathlock.Acquisition{
-					Tree: tree, Owner: pathlock.Owner(name), Grant: "1",
-					Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath("/dir1/dir2/" + name))),
-					Lease:  time.Hour,
-				}
-			}
-			for i := range locks {
-				if _, err := store.Acquire(b.Context(), ask(fmt.Sprint(i))); err != nil {
-					b.Fatal(err)
-				}
-			}
-			req := ask("benchmark")
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := store.Acquire(b.Context(), req); err != nil {
-					b.Fatal(err)
-				}
-				if err := store.Release(b.Context(), tree, req.Owner, req.Grant); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

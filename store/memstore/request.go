@@ -7,15 +7,18 @@ import (
 )
 
 // request is one [pathlock.Acquisition] in a table: first queued, unless nothing
-// is in its way, then granted.
+// is in its way, then granted. The acquisition's claims are in places.
 type request struct {
 	pathlock.Acquisition
 	owner  *owner
 	places []place // one per claim, that of the gate first
+	// older is the next one in the owner's list that the request is in.
+	older *request
 	// ticket is the request's place in the order of arrival.
 	ticket uint64
-	// fence is set when the request is granted.
-	fence uint64
+	// fence is set when the request is granted, and queued while it waits.
+	fence  uint64
+	queued bool
 	// since is when the wait began, then when the grant was made; until is
 	// when the wait ends.
 	since, until time.Time
@@ -35,7 +38,13 @@ type request struct {
 
 func (r *request) granted() bool { return r.fence != 0 }
 
-func (r *request) queued() bool { return r.owner.waits[r.Grant] == r }
+// topmost returns the request's first claim; one for the gate need not have any.
+func (r *request) topmost() pathlock.Claim {
+	if len(r.places) > 1 {
+		return r.places[1].Claim
+	}
+	return r.places[0].Claim
+}
 
 // watch makes r wait for q to go.
 func (r *request) watch(q *request) {
@@ -52,31 +61,4 @@ func (r *request) unwatch() {
 		delete(r.watching.watchers, r)
 		r.watching = nil
 	}
-}
-
-// owner is one owner's part in a table. It exists while the owner holds or waits there.
-type owner struct {
-	id     pathlock.Owner
-	grants map[pathlock.GrantID]*request
-	waits  map[pathlock.GrantID]*request
-	// until is the end of the lease that all grants share, and expiry the owner's index in
-	// the table's heap of lease ends, which it is in while leased is set.
-	until  time.Time
-	expiry int
-	leased bool
-}
-
-// holds reports whether the owner holds anything in the tree.
-func (o *owner) holds() bool { return len(o.grants) > 0 }
-
-// advance returns the owner's waiting requests, which watch nothing any more: now
-// that the owner has been granted something, other waiters don't keep them back any longer, and
-// somebody who waits for the owner may be in their way.
-func (o *owner) advance() []*request {
-	var waits []*request
-	for _, r := range o.waits {
-		r.unwatch()
-		waits = append(waits, r)
-	}
-	return waits
 }

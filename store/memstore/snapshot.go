@@ -11,10 +11,10 @@ import (
 func (t *table) snapshot() pathlock.Snapshot {
 	var granted, waiting []*request
 	for _, o := range t.owners {
-		for _, r := range o.grants {
+		for r := range o.grants.all {
 			granted = append(granted, r)
 		}
-		for _, r := range o.waits {
+		for r := range o.waits.all {
 			waiting = append(waiting, r)
 		}
 	}
@@ -30,11 +30,14 @@ func describe(requests []*request) []pathlock.Hold {
 		h := pathlock.Hold{
 			Owner:  r.owner.id,
 			Gate:   r.Gate,
-			Claims: slices.Clone(r.Claims),
+			Claims: make([]pathlock.Claim, 0, len(r.places)-1),
 			Note:   r.Note,
 			Fence:  r.fence,
 			Since:  r.since,
 			Until:  r.until,
+		}
+		for _, p := range r.places[1:] {
+			h.Claims = append(h.Claims, p.Claim)
 		}
 		if r.granted() {
 			h.Until = r.owner.until

@@ -17,9 +17,14 @@ type Store struct {
 
 	mu     sync.Mutex
 	tables map[pathlock.Tree]*table
+	// idle are tables that nobody uses, for the next trees: at most maxIdle.
+	idle []*table
 }
 
-var _ pathlock.Store = (*Store)(nil)
+// maxIdle is how many tables are kept to use again.
+const maxIdle = 16
+
+var _ pathlock.LocalStore = (*Store)(nil)
 
 // New returns a store in which nobody holds anything.
 func New() *Store {
@@ -99,6 +104,9 @@ func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
 	return trees, nil
 }
 
+// Local implements [pathlock.LocalStore].
+func (s *Store) Local() bool { return true }
+
 // Ping implements [pathlock.Store]. It never fails.
 func (s *Store) Ping(context.Context) error { return nil }
 
@@ -108,10 +116,22 @@ func (s *Store) use(tree pathlock.Tree) *table {
 	defer s.mu.Unlock()
 	t := s.tables[tree]
 	if t == nil {
-		t = newTable(tree, &s.fences)
+		t = s.newTable(tree)
 		s.tables[tree] = t
 	}
 	t.users++
+	return t
+}
+
+// newTable returns a table in which nobody holds anything. It expects mu to be locked.
+func (s *Store) newTable(tree pathlock.Tree) *table {
+	last := len(s.idle) - 1
+	if last < 0 {
+		return newTable(tree, &s.fences)
+	}
+	t := s.idle[last]
+	s.idle = s.idle[:last]
+	t.reset(tree)
 	return t
 }
 
@@ -135,5 +155,8 @@ func (s *Store) unuse(t *table) {
 	// Without users nobody else looks at the table: its own mutex need not be locked.
 	if t.users == 0 && len(t.owners) == 0 {
 		delete(s.tables, t.tree)
+		if len(s.idle) < maxIdle && t.isSmall() {
+			s.idle = append(s.idle, t)
+		}
 	}
 }

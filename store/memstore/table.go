@@ -16,7 +16,7 @@ type table struct {
 	users  int // calls that use the table now, guarded by Store.mu
 
 	mu      sync.Mutex
-	nodes   map[key]*node
+	nodes   nodes
 	owners  map[pathlock.Owner]*owner
 	leases  leases // of the owners that hold something
 	alarm   alarm
@@ -29,9 +29,17 @@ func newTable(tree pathlock.Tree, f *fences) *table {
 	return &table{
 		tree:   tree,
 		fences: f,
-		nodes:  make(map[key]*node),
 		owners: make(map[pathlock.Owner]*owner),
 	}
+}
+
+// reset makes a table that nobody uses and nothing is in that of another tree.
+func (t *table) reset(tree pathlock.Tree) { t.tree, t.ticket, t.fence = tree, 0, 0 }
+
+// isSmall reports that the table cannot have been large since it was new: a map keeps the memory of all that it ever had at once.
+func (t *table) isSmall() bool {
+	const fewRequests = 1000
+	return t.ticket <= fewRequests
 }
 
 // enter locks the table and clears it of leases that have ended, which comes before
@@ -52,51 +60,41 @@ func (t *table) leave() {
 // newRequest makes a request of an acquisition and registers it nowhere yet.
 func (t *table) newRequest(acq pathlock.Acquisition, now time.Time) *request {
 	t.ticket++
-	acq.Claims = slices.Clone(acq.Claims)
 	r := &request{
 		Acquisition: acq,
 		owner:       t.owners[acq.Owner],
-		places:      make([]place, 0, len(acq.Claims)+1),
+		places:      make([]place, 1, len(acq.Claims)+1),
 		ticket:      t.ticket,
 		since:       now,
 	}
+	// The claims are the caller's, and Waiting is called by nobody else.
+	r.Claims, r.Waiting = nil, nil
 	if r.owner == nil {
-		r.owner = &owner{
-			id:     acq.Owner,
-			grants: make(map[pathlock.GrantID]*request),
-			waits:  make(map[pathlock.GrantID]*request),
-		}
+		r.owner = &owner{id: acq.Owner}
 		t.owners[acq.Owner] = r.owner
 	}
-	mode := pathlock.ModeIX
+	gate := pathlock.IX(pathlock.Root())
 	if acq.Gate {
-		mode = pathlock.ModeX
+		gate.Mode = pathlock.ModeX
 	}
-	r.places = append(r.places, place{request: r, node: t.node(key{gate: true}), mode: mode})
+	r.places[0] = place{Claim: gate, request: r, node: &t.nodes.gate}
+	n, at := &t.nodes.root, pathlock.Root()
 	for _, c := range acq.Claims {
-		r.places = append(r.places, place{request: r, node: t.node(key{path: c.Path}), mode: c.Mode})
+		for !at.Contains(c.Path) {
+			n, at = n.parent, at.Parent()
+		}
+		n, at = t.nodes.below(n, at, c.Path), c.Path
+		r.places = append(r.places, place{Claim: c, request: r, node: n})
 	}
 	return r
-}
-
-// node returns the record of a node, a new one if there is none.
-func (t *table) node(k key) *node {
-	n := t.nodes[k]
-	if n == nil {
-		n = &node{key: k}
-		t.nodes[k] = n
-	}
-	return n
 }
 
 // tidy forgets those records of r's nodes and of its owner that nobody needs any more.
 func (t *table) tidy(r *request) {
 	for i := range r.places {
-		if n := r.places[i].node; n.places == 0 {
-			delete(t.nodes, n.key)
-		}
+		t.nodes.prune(r.places[i].node)
 	}
-	if o := r.owner; len(o.grants) == 0 && len(o.waits) == 0 {
+	if o := r.owner; o.grants.newest == nil && o.waits.newest == nil {
 		delete(t.owners, o.id)
 	}
 }
@@ -105,7 +103,7 @@ func (t *table) tidy(r *request) {
 // is not to wait gets a [*pathlock.ConflictError] then, and one that would close a cycle of
 // waiting owners a [*pathlock.DeadlockError].
 func (t *table) decide(r *request, now time.Time) error {
-	o := r.obstacle()
+	o := t.obstacle(r)
 	if o.by == nil {
 		t.grant(r, now)
 		return nil
@@ -122,17 +120,17 @@ func (t *table) decide(r *request, now time.Time) error {
 
 // grant makes r a holder.
 func (t *table) grant(r *request, now time.Time) {
-	if r.queued() {
+	if r.queued {
 		t.dequeue(r)
 	}
 	t.fence = t.fences.next(now)
 	r.fence, r.since = t.fence, now
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.granted[p.mode].append(p)
-		p.node.places++
+		p.node.granted[p.Mode].append(p)
+		p.node.uses++
 	}
-	r.owner.grants[r.Grant] = r
+	r.owner.grants.add(r)
 	t.leases.extend(r.owner, now.Add(r.Lease))
 }
 
@@ -140,10 +138,11 @@ func (t *table) grant(r *request, now time.Time) {
 func (t *table) enqueue(r *request) {
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.waiting[p.mode].append(p)
-		p.node.places++
+		p.node.waiting[p.Mode].append(p)
+		p.node.uses++
 	}
-	r.owner.waits[r.Grant] = r
+	r.owner.waits.add(r)
+	r.queued = true
 	r.done = make(chan struct{})
 	t.waiters++
 }
@@ -153,10 +152,11 @@ func (t *table) dequeue(r *request) {
 	r.unwatch()
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.waiting[p.mode].remove(p)
-		p.node.places--
+		p.node.waiting[p.Mode].remove(p)
+		p.node.uses--
 	}
-	delete(r.owner.waits, r.Grant)
+	r.owner.waits.remove(r)
+	r.queued = false
 	t.waiters--
 }
 
@@ -165,10 +165,10 @@ func (t *table) remove(r *request) (watchers []*request) {
 	if r.granted() {
 		for i := range r.places {
 			p := &r.places[i]
-			p.node.granted[p.mode].remove(p)
-			p.node.places--
+			p.node.granted[p.Mode].remove(p)
+			p.node.uses--
 		}
-		delete(r.owner.grants, r.Grant)
+		r.owner.grants.remove(r)
 		if !r.owner.holds() {
 			t.leases.remove(r.owner)
 		}
@@ -187,12 +187,12 @@ func (t *table) remove(r *request) (watchers []*request) {
 // evict takes away all that o holds, ends its waits with the given reason, and returns the
 // requests of others that watched them.
 func (t *table) evict(o *owner, reason error) (unwatched []*request) {
-	for _, r := range o.waits {
+	for r := range o.waits.all {
 		unwatched = append(unwatched, t.remove(r)...)
 		r.err = reason
 		close(r.done)
 	}
-	for _, r := range o.grants {
+	for r := range o.grants.all {
 		unwatched = append(unwatched, t.remove(r)...)
 	}
 	return unwatched
@@ -205,7 +205,7 @@ func (t *table) handOver(now time.Time, unwatched []*request) {
 	for len(unwatched) > 0 {
 		r := unwatched[0]
 		unwatched = unwatched[1:]
-		if !r.queued() || r.watching != nil {
+		if !r.queued || r.watching != nil {
 			continue // it was listed twice, and decided
 		}
 		var more []*request

@@ -69,7 +69,7 @@ func (t *table) giveUp(ctx context.Context, a *attempt) (pathlock.Grant, error) 
 	now := t.enter()
 	defer t.leave()
 	r := a.request
-	if !r.queued() {
+	if !r.queued {
 		return r.outcome()
 	}
 	var err error

@@ -1,0 +1,71 @@
+package memstore
+
+import (
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// owner is one owner's part in a table. It exists while the owner holds or waits there.
+type owner struct {
+	id            pathlock.Owner
+	grants, waits requests
+	// until is the end of the lease that all grants share, and expiry the owner's index in
+	// the table's heap of lease ends, which it is in while leased is set.
+	until  time.Time
+	expiry int
+	leased bool
+}
+
+// holds reports whether the owner holds anything in the tree.
+func (o *owner) holds() bool { return o.grants.newest != nil }
+
+// advance returns the owner's waiting requests, which watch nothing any more: now
+// that the owner has been granted something, other waiters don't keep them back any longer, and
+// somebody who waits for the owner may be in their way.
+func (o *owner) advance() []*request {
+	var waits []*request
+	for r := range o.waits.all {
+		r.unwatch()
+		waits = append(waits, r)
+	}
+	return waits
+}
+
+// requests is a list of one owner's requests, which are hardly ever more than one. The newest comes
+// first: what is taken last is released first.
+type requests struct {
+	newest *request
+}
+
+// find returns the request with an id, nil if there is none.
+func (l *requests) find(id pathlock.GrantID) *request {
+	for r := l.newest; r != nil; r = r.older {
+		if r.Grant == id {
+			return r
+		}
+	}
+	return nil
+}
+
+func (l *requests) add(r *request) { r.older, l.newest = l.newest, r }
+
+// remove takes out a request that is in the list.
+func (l *requests) remove(r *request) {
+	link := &l.newest
+	for *link != r {
+		link = &(*link).older
+	}
+	*link, r.older = r.older, nil
+}
+
+// all yields every request. One that has been yielded may be removed.
+func (l *requests) all(yield func(*request) bool) {
+	for r := l.newest; r != nil; {
+		older := r.older
+		if !yield(r) {
+			return
+		}
+		r = older
+	}
+}
