@@ -1,0 +1,148 @@
+package testredis
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// MasterName is what the sentinels call the primary that they watch.
+const MasterName = "locks"
+
+// Sentinel is a primary with two replicas, watched by three sentinels.
+type Sentinel struct {
+	Nodes     []*Server
+	Sentinels []*Server
+
+	t testing.TB
+}
+
+// StartSentinel starts the servers and returns when the sentinels know the replicas and each other. A
+// primary that does not answer is held to be down after half a second.
+func StartSentinel(t testing.TB, program Program) *Sentinel {
+	t.Helper()
+	nodes := StartReplicated(t, program, 2)
+	s := &Sentinel{Nodes: append([]*Server{nodes.Primary}, nodes.Replicas...), t: t}
+	for range 3 {
+		s.Sentinels = append(s.Sentinels, startSentinel(t, program, nodes.Primary))
+	}
+	for _, sentinel := range s.Sentinels {
+		Await(t, "the sentinels know everybody", func() bool {
+			about := sentinel.about()
+			return about["num-slaves"] == "2" && about["num-other-sentinels"] == "2" && about["flags"] == "master"
+		})
+		// Back to the usual: a replica that says that it is a primary is turned back if no sentinel has told of a failover for
+		// four of these periods.
+		sentinel.Do("SENTINEL", "DEBUG", "publish-period", 2000)
+	}
+	return s
+}
+
+func startSentinel(t testing.TB, program Program, primary *Server) *Server {
+	t.Helper()
+	dir := t.TempDir()
+	sentinel := &Server{Addr: freeAddr(t), t: t, ready: readySentinel}
+	config := []string{
+		"port " + sentinel.port(),
+		"bind 127.0.0.1",
+		"dir " + dir,
+		"sentinel monitor " + MasterName + " " + primary.host() + " " + primary.port() + " 2",
+		"sentinel down-after-milliseconds " + MasterName + " 500",
+		"sentinel failover-timeout " + MasterName + " 4000",
+		"",
+	}
+	file := filepath.Join(dir, "sentinel.conf")
+	if err := os.WriteFile(file, []byte(strings.Join(config, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sentinel.command = []string{lookup(t, program), file, "--sentinel"}
+	t.Cleanup(sentinel.cleanUp)
+	sentinel.Start()
+	// They tell each other of themselves, and ask the servers, more often than every two and ten seconds.
+	sentinel.Do("SENTINEL", "DEBUG", "publish-period", 100, "info-period", 200, "ask-period", 100, "ping-period", 100)
+	return sentinel
+}
+
+// about returns what a sentinel knows of the primary.
+func (s *Server) about() map[string]string {
+	s.t.Helper()
+	reply := s.Do("SENTINEL", "MASTER", MasterName)
+	fields, ok := reply.(map[any]any)
+	if !ok {
+		s.t.Fatalf("SENTINEL MASTER: the reply is %T", reply)
+	}
+	about := make(map[string]string)
+	for k, v := range fields {
+		key, _ := k.(string)
+		about[key], _ = v.(string)
+	}
+	return about
+}
+
+// Client returns a client that finds the primary by the sentinels, and is closed at the end of the test.
+func (s *Sentinel) Client() *redis.Client {
+	var addrs []string
+	for _, sentinel := range s.Sentinels {
+		addrs = append(addrs, sentinel.Addr)
+	}
+	return closeClient(s.t, redis.NewFailoverClient(&redis.FailoverOptions{
+		MasterName: MasterName, SentinelAddrs: addrs, ContextTimeoutEnabled: true,
+	}))
+}
+
+// Primary returns the node that all sentinels hold to be the primary, and that holds itself to be it.
+func (s *Sentinel) Primary() *Server {
+	s.t.Helper()
+	var primary *Server
+	Await(s.t, "the sentinels agree on a primary", func() bool {
+		addr := ""
+		for _, sentinel := range s.Sentinels {
+			about := sentinel.about()
+			at := about["ip"] + ":" + about["port"]
+			if addr != "" && at != addr {
+				return false
+			}
+			addr = at
+		}
+		i := slices.IndexFunc(s.Nodes, func(n *Server) bool { return n.Addr == addr })
+		if i < 0 || !s.Nodes[i].Running() || s.Nodes[i].Info("replication", "role") != "master" {
+			return false
+		}
+		primary = s.Nodes[i]
+		return true
+	})
+	return primary
+}
+
+// Replicas returns the nodes that are not the primary.
+func (s *Sentinel) Replicas() []*Server {
+	s.t.Helper()
+	primary := s.Primary()
+	return slices.DeleteFunc(slices.Clone(s.Nodes), func(n *Server) bool { return n == primary })
+}
+
+// Failover has the sentinels make a replica the primary, as an operator would, and returns it when they have.
+func (s *Sentinel) Failover() *Server {
+	s.t.Helper()
+	old := s.Primary()
+	Await(s.t, "a sentinel begins the failover", func() bool {
+		_, err := s.Sentinels[0].Try("SENTINEL", "FAILOVER", MasterName)
+		return err == nil // NOGOODSLAVE and INPROG pass
+	})
+	return s.AwaitFailover(old)
+}
+
+// AwaitFailover returns the new primary in the place of an old one.
+func (s *Sentinel) AwaitFailover(old *Server) *Server {
+	s.t.Helper()
+	var primary *Server
+	Await(s.t, "there is another primary", func() bool {
+		primary = s.Primary()
+		return primary != old
+	})
+	return primary
+}
