@@ -28,6 +28,27 @@ func TestFoldMakesEqualNamesMeet(t *testing.T) {
 	}
 }
 
+// A locker folds a whole path as it folds each of its names.
+func TestPathsFoldNameByName(t *testing.T) {
+	for _, tt := range []struct {
+		held, asked string
+		free        bool
+	}{
+		{"X /a /b", "X /a/b", false},
+		{"X /a/b ", "X /a/b", false},
+		{"X /A/b", "X /a/B", false},
+		{"X /stra\u00dfe/x", "X /STRASSE/X", false},
+		{"X / a/b", "X /a/b", true},
+		{"X /a b/c", "X /ab/c", true},
+		{"X /[/x", "X /{/x", true},
+	} {
+		l, _ := newLocker()
+		lock := acquire(t.Context(), t, l, tt.held)
+		free(t, l, tt.asked, tt.free)
+		release(t, lock)
+	}
+}
+
 func TestFoldKeepsDifferentNamesApart(t *testing.T) {
 	for _, tt := range []struct{ what, a, b string }{
 		{"leading space", "a", " a"},

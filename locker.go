@@ -126,7 +126,6 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a asked) (*Lock, erro
 	if acquisition.Wait == 0 && len(ending) > 0 && errors.Is(err, ErrConflict) && ending.wait(ctx) == 0 {
 		// What this process let go of before it asked must not stand in its way.
 		waited.Store(true)
-		acquisition.Grant = scope.newGrantID()
 		sent = time.Now()
 		grant, err = l.send(ctx, scope, acquisition)
 	}

@@ -2,6 +2,8 @@ package pathlock_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -77,6 +79,64 @@ func TestObserversSeeEverything(t *testing.T) {
 		}
 		if !slices.Equal(j.events, want) {
 			t.Errorf("seen:\n\t%s\nwant:\n\t%s", strings.Join(j.events, "\n\t"), strings.Join(want, "\n\t"))
+		}
+	})
+}
+
+// stopwatch writes down what it is told to have elapsed.
+type stopwatch struct {
+	pathlock.NopObserver
+	mu     sync.Mutex
+	events []string
+}
+
+func (s *stopwatch) add(what string, e pathlock.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events = append(s.events, fmt.Sprintf("%s after %v", what, e.Elapsed))
+}
+
+func (s *stopwatch) Waiting(_ context.Context, e pathlock.Event)  { s.add("waiting", e) }
+func (s *stopwatch) Granted(_ context.Context, e pathlock.Event)  { s.add("granted", e) }
+func (s *stopwatch) Refused(_ context.Context, e pathlock.Event)  { s.add("refused", e) }
+func (s *stopwatch) Released(_ context.Context, e pathlock.Event) { s.add("released", e) }
+
+func TestObserversAndTheLogLearnHowLongItTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, log := &stopwatch{}, &strings.Builder{}
+		debug := pathlock.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		watched := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(s))
+		for _, l := range []*pathlock.Locker{watched, pathlock.New(memstore.New(), debug)} {
+			lock := acquire(t.Context(), t, l, "X /a")
+			inner := acquire(lock.Context(), t, l, "X /a")
+			time.Sleep(2 * time.Second)
+			release(t, inner)
+			time.AfterFunc(3*time.Second, func() { release(t, lock) })
+			next := request(t, "X /a")
+			next.Wait = time.Second
+			if _, err := l.Acquire(t.Context(), next); !errors.Is(err, pathlock.ErrConflict) {
+				t.Fatal(err)
+			}
+			next.Wait = time.Minute
+			lock, err := l.Acquire(t.Context(), next)
+			if err != nil {
+				t.Fatal(err)
+			}
+			release(t, lock)
+		}
+		want := []string{
+			"granted after 0s", "granted after 0s", "granted after 2s", "refused after 1s",
+			"released after 0s", "released after 2s", "released after 5s", "waiting after 0s", "waiting after 0s",
+		}
+		// Whoever releases and whoever is let in are told at the same time.
+		slices.Sort(s.events)
+		if !slices.Equal(s.events, want) {
+			t.Errorf("seen %q, want %q", s.events, want)
+		}
+		for _, held := range []string{"held=2s", "held=5s"} {
+			if !strings.Contains(log.String(), held) {
+				t.Errorf("not in the log: %s\n%s", held, log)
+			}
 		}
 	})
 }

@@ -2,6 +2,7 @@ package pathlock_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -34,9 +35,9 @@ func TestReentryAsksNoStoreForWhatIsHeld(t *testing.T) {
 		{"IS /a", "IS /a/b", false},
 		{"SIX /a", "IX /a/b", false},
 	} {
-		t.Run(tt.held+" then "+tt.asked, func(t *testing.T) {
+		reenter := func(t *testing.T, held string) {
 			l, store := newLocker()
-			outer := acquire(t.Context(), t, l, tt.held)
+			outer := acquire(t.Context(), t, l, held)
 			store.called()
 			inner := acquire(outer.Context(), t, l, tt.asked)
 			if got := len(store.called()) == 0; got != tt.local {
@@ -52,8 +53,60 @@ func TestReentryAsksNoStoreForWhatIsHeld(t *testing.T) {
 			free(t, l, "X /", false)
 			release(t, outer)
 			free(t, l, "X /", true)
+		}
+		t.Run(tt.held+" then "+tt.asked, func(t *testing.T) { reenter(t, tt.held) })
+		t.Run(tt.held+" among many then "+tt.asked, func(t *testing.T) {
+			many := tt.held
+			for i := range 35 {
+				many += fmt.Sprintf(", IS /m%d", i)
+			}
+			reenter(t, many)
 		})
 	}
+}
+
+func TestReentryMayRelyOnSeveralGrants(t *testing.T) {
+	l, store := newLocker()
+	scope := l.Scope(t.Context())
+	a := acquire(scope.Context(t.Context()), t, l, "X /a")
+	b := acquire(scope.Context(t.Context()), t, l, "X /b")
+	store.called()
+	both := acquire(scope.Context(t.Context()), t, l, "X /a/x, X /b/y, S /a")
+	if calls := store.called(); len(calls) != 0 {
+		t.Errorf("asked the store: %v", calls)
+	}
+	if both.Fence() != b.Fence() {
+		t.Errorf("fence %d, want the latest of the grants', %d", both.Fence(), b.Fence())
+	}
+	release(t, a)
+	release(t, b)
+	free(t, l, "X /a", false)
+	free(t, l, "X /b", false)
+	release(t, both)
+	free(t, l, "X /", true)
+}
+
+// A re-entrant lock is one allocation, whatever the depth.
+func TestReentryAllocatesTheLockAlone(t *testing.T) {
+	l, _ := newLocker()
+	outer := acquire(t.Context(), t, l, "X /dir1")
+	ctx := outer.Context()
+	for _, depth := range []int{1, 15, pathlock.MaxDepth} {
+		req := asking(t, deep(t, depth), deep(t, 1))
+		allocations := testing.AllocsPerRun(100, func() {
+			lock, err := l.Acquire(ctx, req)
+			if err == nil {
+				err = lock.Release(ctx)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		if allocations > 1 {
+			t.Errorf("%v allocations at depth %d, want 1", allocations, depth)
+		}
+	}
+	release(t, outer)
 }
 
 func TestTheLastReleaseReleases(t *testing.T) {
