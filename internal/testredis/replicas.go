@@ -1,6 +1,9 @@
 package testredis
 
-import "testing"
+import (
+	"strconv"
+	"testing"
+)
 
 // Replicated is a primary with replicas, with nobody who would fail it over.
 type Replicated struct {
@@ -40,11 +43,21 @@ func LoseWrites(primary *Server, replicas ...*Server) {
 	primary.Do("CLIENT", "KILL", "TYPE", "replica")
 }
 
-// AwaitReplicated returns when n replicas have everything that the primary has written so far.
-func (s *Server) AwaitReplicated(n int) {
+// AwaitReplicated returns when replicas have everything that a primary has written so far.
+func AwaitReplicated(primary *Server, replicas ...*Server) {
+	primary.t.Helper()
+	written := primary.offset("master_repl_offset")
+	for _, replica := range replicas {
+		Await(replica.t, replica.Addr+" has caught up", func() bool { return replica.offset("slave_repl_offset") >= written })
+	}
+}
+
+// offset returns a position in the stream of writes, -1 if the server has none.
+func (s *Server) offset(field string) int {
 	s.t.Helper()
-	Await(s.t, "the replicas have caught up", func() bool {
-		caughtUp, ok := s.Do("WAIT", n, 100).(int64)
-		return ok && caughtUp >= int64(n)
-	})
+	n, err := strconv.Atoi(s.Info("replication", field))
+	if err != nil {
+		return -1
+	}
+	return n
 }

@@ -35,9 +35,9 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 			about := sentinel.about()
 			return about["num-slaves"] == "2" && about["num-other-sentinels"] == "2" && about["flags"] == "master"
 		})
-		// Back to the usual: a replica that says that it is a primary is turned back if no sentinel has told of a failover for
-		// four of these periods.
-		sentinel.Do("SENTINEL", "DEBUG", "publish-period", 2000)
+		// A replica that says that it is a primary is turned back when nobody has told of a failover for four of these
+		// periods, and the sentinel that leads the failover looks every second whether the replica has become one.
+		sentinel.Do("SENTINEL", "DEBUG", "publish-period", 600)
 	}
 	return s
 }

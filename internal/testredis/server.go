@@ -160,8 +160,10 @@ func (s *Server) cleanUp() {
 }
 
 // Try sends a command on a connection of its own, once.
-func (s *Server) Try(args ...any) (any, error) {
-	client := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: -1, PoolSize: 1})
+func (s *Server) Try(args ...any) (any, error) { return s.send(-1, args) }
+
+func (s *Server) send(retries int, args []any) (any, error) {
+	client := redis.NewClient(&redis.Options{Addr: s.Addr, MaxRetries: retries, PoolSize: 1})
 	defer func() { _ = client.Close() }()
 	return client.Do(context.WithoutCancel(s.t.Context()), args...).Result()
 }
@@ -176,10 +178,14 @@ func (s *Server) Do(args ...any) any {
 	return reply
 }
 
-// Text is Do for commands whose reply is a string.
+// Text asks for something that is answered with a string, more than once if need be: sentinels, for one, cut
+// the connections of everybody when they give a server another role.
 func (s *Server) Text(args ...any) string {
 	s.t.Helper()
-	reply := s.Do(args...)
+	reply, err := s.send(3, args)
+	if err != nil {
+		s.t.Fatalf("%s: %v: %v", s.Addr, args, err)
+	}
 	text, ok := reply.(string)
 	if !ok {
 		s.t.Fatalf("%s: %v: the reply is %T, want a string", s.Addr, args, reply)

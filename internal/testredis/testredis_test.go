@@ -66,7 +66,7 @@ func TestLoseWrites(t *testing.T) {
 	r := StartReplicated(t, Redis, 1)
 	client := r.Primary.Client()
 	set(t, client, "kept")
-	r.Primary.AwaitReplicated(1)
+	AwaitReplicated(r.Primary, r.Replicas...)
 	LoseWrites(r.Primary, r.Replicas...)
 	set(t, client, "lost")
 	r.Primary.Kill()
@@ -84,7 +84,7 @@ func TestSentinel(t *testing.T) {
 			client := s.Client()
 			set(t, client, "a")
 			first := s.Primary()
-			first.AwaitReplicated(2)
+			AwaitReplicated(first, s.Replicas()...)
 
 			second := s.Failover()
 			if second == first {
@@ -92,6 +92,7 @@ func TestSentinel(t *testing.T) {
 			}
 			requireGet(t, client, "a")
 
+			AwaitReplicated(second, s.Replicas()...)
 			second.Kill()
 			if third := s.AwaitFailover(second); !third.Running() {
 				t.Error("the new primary is the one that was killed")
@@ -125,7 +126,7 @@ func TestCluster(t *testing.T) {
 				t.Error("the slot is not with the node that it was moved to")
 			}
 			requireGet(t, client, key)
-			to.AwaitReplicated(1)
+			AwaitReplicated(to, c.Replica(key))
 
 			replica := c.Replica(key)
 			if now := c.Failover(key); now != replica {

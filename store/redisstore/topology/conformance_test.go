@@ -1,0 +1,15 @@
+package topology
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+func TestConformance(t *testing.T) {
+	forEach(t, func(t *testing.T, d *deployment) {
+		client := d.client(t)
+		storetest.Run(t, func(t *testing.T) pathlock.Store { return open(t, client) })
+	})
+}
