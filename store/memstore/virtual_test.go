@@ -182,6 +182,34 @@ func TestConflictTellsTheTruth(t *testing.T) {
 	})
 }
 
+// The intention that everybody has on the gate is not what people are told of.
+func TestConflictAtTheGateNamesTheTopmostClaim(t *testing.T) {
+	inVirtualTime(t, func(w *world) {
+		conflict := func(req pathlock.Acquisition) *pathlock.ConflictError {
+			w.Helper()
+			req.Wait = 0
+			_, err := w.store.Acquire(w.Context(), req)
+			var c *pathlock.ConflictError
+			if !errors.As(err, &c) {
+				w.Fatalf("error is %v, want a conflict", err)
+			}
+			return c
+		}
+		gate := w.ask("gate", pathlock.X(pathlock.Root()))
+		gate.Gate, gate.Claims = true, nil
+		reader := w.ask("reader", pathlock.S(pathlock.Root()))
+		<-w.acquire(w.Context(), reader)
+		if c := conflict(gate); !c.Gate || c.Mode != pathlock.ModeX || c.Blocker.Mode != pathlock.ModeS || c.Blocker.Gate {
+			w.Errorf("of the gate: %+v", c)
+		}
+		w.release("reader", reader.Grant)
+		<-w.acquire(w.Context(), gate)
+		if c := conflict(reader); c.Gate || c.Mode != pathlock.ModeS || !c.Path.IsRoot() || c.Blocker.Mode != pathlock.ModeX || !c.Blocker.Gate {
+			w.Errorf("because of the gate: %+v", c)
+		}
+	})
+}
+
 // Inserts begin every millisecond and last ten; one that is held when the root X comes is the
 // longest that it waits for.
 func TestRootIsServedWithinTheLongestHold(t *testing.T) {
