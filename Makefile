@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: run test soak lint fmt tidy
+.PHONY: run test soak bench lint fmt tidy
 
 run: ## the sample app on embedded defaults: no server needed
 	$(GO) run ./sample-app
@@ -12,6 +12,9 @@ test: ## lint and every test under -race, on real servers that it starts and sto
 
 soak: ## every test over and over, with more tries at each anomaly: make soak COUNT=5 TRIES=200
 	PATHLOCK_TEST_TRIES=$(or $(TRIES),200) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
+
+bench: ## compares with other locks, on a Redis that it starts and stops: make bench ARGS="-run latency"; writes bench/results.json
+	cd bench && $(GO) run . -json results.json $(ARGS)
 
 lint: ## gofmt, go vet and golangci-lint in every module
 	./test/lint.sh

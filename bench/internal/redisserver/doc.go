@@ -1,0 +1,2 @@
+// Package redisserver runs a Redis of its own on the loopback interface, and reads the counters of any Redis.
+package redisserver

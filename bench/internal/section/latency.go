@@ -1,0 +1,122 @@
+package section
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock/bench/internal/contender"
+	"github.com/pathlock-go/pathlock/bench/internal/report"
+	"github.com/pathlock-go/pathlock/bench/internal/stats"
+)
+
+// depths are those that the targets speak of.
+var depths = [...]int{3, 8, 15}
+
+// warmUp is how many operations go before those that are timed, in every turn: a connection that rested is slower.
+const warmUp = 2
+
+// latency times one acquisition with its release after the other.
+func latency(ctx context.Context, env *Env) (result, error) {
+	var r result
+	for _, depth := range depths {
+		t, err := latencyAt(ctx, env, depth)
+		if err != nil {
+			return r, err
+		}
+		r.tables = append(r.tables, t)
+	}
+	for _, goal := range []struct {
+		id       string
+		depth    int // index into depths
+		baseline string
+		limit    float64
+	}{
+		{"latency-3", 0, contender.Redislock, 1.20},
+		{"latency-15", 2, contender.Redislock, 1.30},
+		{"latency-multi-15", 2, contender.ObtainMulti, 0.9},
+	} {
+		measured, err := r.tables[goal.depth].Ratio(contender.Store, goal.baseline)
+		if err != nil {
+			return r, err
+		}
+		r.targets = append(r.targets, report.Target{
+			ID: goal.id, What: fmt.Sprintf("latency of acquire+release, depth %d, against %s", depths[goal.depth], goal.baseline),
+			Relation: report.AtMost, Limit: goal.limit, Measured: measured,
+		})
+	}
+	r.notes = []string{
+		"depth d is a path of d names, d+1 nodes with the root: X on the leaf, IX above; contenders of one key lock the leaf alone",
+		"targets are judged by the store as it is driven by a locker; the locker's own row adds scopes, folding and the bookkeeping of renewal",
+	}
+	return r, nil
+}
+
+func latencyAt(ctx context.Context, env *Env, depth int) (_ report.Table, err error) {
+	f, err := openField(ctx, env, "latency", contender.Redis())
+	if err != nil {
+		return report.Table{}, err
+	}
+	defer closeField(ctx, f, &err)
+
+	locks := make([]contender.Lock, len(f.open))
+	for i, open := range f.open {
+		// Trees of their own: HSETNX and the naive script keep other things in a key of the same name.
+		if locks[i], err = open.Lock(fmt.Sprintf("tree-%d", i), leafAt(depth, "case-1")); err != nil {
+			return report.Table{}, err
+		}
+	}
+	p := env.Plan
+	samples := stats.NewSamples(p.Rounds, len(locks))
+	err = stats.Turns(ctx, p.Rounds, p.Passes, len(locks), func(round, i int) error {
+		times, err := timed(ctx, locks[i], p.Batch)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.contenders[i].Name, err)
+		}
+		samples.Add(round, i, times...)
+		return nil
+	})
+	if err != nil {
+		return report.Table{}, err
+	}
+	title := fmt.Sprintf("acquire+release, depth %d: latency", depth)
+	return report.NewTable(fmt.Sprintf("depth-%d", depth), title, "µs", contender.Redislock, f.names(), samples.Medians()), nil
+}
+
+// timed acquires and releases n times and returns what each time took, in microseconds.
+func timed(ctx context.Context, lock contender.Lock, n int) ([]float64, error) {
+	if err := repeat(ctx, lock, warmUp); err != nil {
+		return nil, err
+	}
+	times := make([]float64, n)
+	for i := range times {
+		start := time.Now()
+		if err := repeat(ctx, lock, 1); err != nil {
+			return nil, err
+		}
+		times[i] = microseconds(time.Since(start))
+	}
+	return times, nil
+}
+
+// repeat acquires and releases n times.
+func repeat(ctx context.Context, lock contender.Lock, n int) error {
+	for range n {
+		if err := lock.Acquire(ctx); err != nil {
+			return fmt.Errorf("acquiring: %w", err)
+		}
+		if err := lock.Release(ctx); err != nil {
+			return fmt.Errorf("releasing: %w", err)
+		}
+	}
+	return nil
+}
+
+func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+
+// closeField closes f when a section returns, and reports what goes wrong with that.
+func closeField(ctx context.Context, f *field, err *error) {
+	if failed := f.close(ctx); failed != nil && *err == nil {
+		*err = failed
+	}
+}

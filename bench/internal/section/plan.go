@@ -1,0 +1,47 @@
+package section
+
+// Plan says how much is measured. Every amount is a number of operations, so that the load is bounded whatever the
+// machine; together they bound the time.
+type Plan struct {
+	// Rounds is how many ratios each result is the median of.
+	Rounds int
+	// Passes is how many turns a contender has in a round where operations are timed one by one, and
+	// Batch how many operations a turn has.
+	Passes, Batch int
+	// PerGoroutine is how many operations each of the 64 goroutines of a throughput turn does.
+	PerGoroutine int
+	// Held are the numbers of locks that are held while the cost of one more is measured; the first is the baseline.
+	Held []int
+	// HeldNaive are the same for the naive script, which needs seconds where others need a blink.
+	HeldNaive []int
+	// MemoryLocks is how many locks are held to see what one takes, and MemoryRounds how often: it hardly varies.
+	MemoryLocks, MemoryRounds int
+	// WakeUps is how many wake-ups are timed in a turn, and PolledWakeUps how many of those by polling, which take 100 ms.
+	WakeUps, PolledWakeUps int
+	// Waiters is how many processes wait for one lock.
+	Waiters int
+	// LocalBatch is how many operations within the process are timed together.
+	LocalBatch int
+	// HTTPRounds is how many times testing.Benchmark is asked, which takes a second or two each time.
+	HTTPRounds int
+}
+
+// Full is what the targets are judged by.
+func Full() Plan {
+	return Plan{
+		Rounds: 7, Passes: 20, Batch: 25, PerGoroutine: 40,
+		Held: []int{10, 10_000, 100_000}, HeldNaive: []int{10, 1_000},
+		MemoryLocks: 10_000, MemoryRounds: 3,
+		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, LocalBatch: 2_000, HTTPRounds: 7,
+	}
+}
+
+// Quick shows within half a minute that everything works. Its numbers are not to be relied upon.
+func Quick() Plan {
+	return Plan{
+		Rounds: 3, Passes: 4, Batch: 10, PerGoroutine: 5,
+		Held: []int{10, 2_000}, HeldNaive: []int{10, 200},
+		MemoryLocks: 1_000, MemoryRounds: 1,
+		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, LocalBatch: 500, HTTPRounds: 1,
+	}
+}

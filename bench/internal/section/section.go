@@ -1,0 +1,125 @@
+package section
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/bench/internal/contender"
+	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+	"github.com/pathlock-go/pathlock/bench/internal/report"
+)
+
+// Section is one question.
+type Section struct {
+	Name     string
+	Question string
+	// Redis is set if it needs a server.
+	Redis   bool
+	measure func(ctx context.Context, env *Env) (result, error)
+}
+
+// result is a section's answer.
+type result struct {
+	tables  []report.Table
+	targets []report.Target
+	notes   []string
+}
+
+// All returns the sections in the order in which they are run.
+func All() []Section {
+	return []Section{
+		{"latency", "what do an uncontended acquisition and its release take, one after the other?", true, latency},
+		{"throughput", "how many do 64 goroutines that never conflict get done?", true, throughput},
+		{"held", "does it cost more where many locks are held?", true, heldLocks},
+		{"memory", "what does a held lock take of the server's memory?", true, memory},
+		{"wakeup", "how soon after a release has the one who waits got the lock?", true, wakeUp},
+		{"drain", "how soon after a release have many waiting processes each had the lock?", true, drain},
+		{"reentry", "what does an acquisition cost under a lock that covers it?", false, reentry},
+		{"local", "what does locking take within one process?", false, local},
+		{"middleware", "what does the middleware add to a request?", false, middlewareCost},
+	}
+}
+
+// Env is what sections work with.
+type Env struct {
+	// URL of the Redis; "" if no section that is run needs one.
+	URL string
+	// Admin reads counters and clears up.
+	Admin redis.UniversalClient
+	Plan  Plan
+	// Program is the executable whose main function calls [ServeWaiter] if [IsWaiter] says so.
+	Program string
+}
+
+// server returns where the contenders of a section keep their locks: below a prefix of its own.
+func (e *Env) server(name string) contender.Server {
+	return contender.Server{URL: e.URL, Prefix: "bench-" + name + "-" + strings.ToLower(rand.Text()[:8])}
+}
+
+// Run measures the section.
+func (s Section) Run(ctx context.Context, env *Env) (report.Section, error) {
+	start := time.Now()
+	r, err := s.measure(ctx, env)
+	if err != nil {
+		return report.Section{}, fmt.Errorf("section %s: %w", s.Name, err)
+	}
+	for i, t := range r.targets {
+		r.targets[i] = report.Judge(t)
+	}
+	return report.Section{
+		Name: s.Name, Question: s.Question, Seconds: time.Since(start).Seconds(),
+		Tables: r.tables, Targets: r.targets, Notes: r.notes,
+	}, nil
+}
+
+// field is a set of open contenders.
+type field struct {
+	contenders []contender.Contender
+	open       []contender.Locks
+	at         contender.Server
+	admin      redis.UniversalClient
+}
+
+// openField opens all contenders on one server.
+func openField(ctx context.Context, env *Env, name string, contenders []contender.Contender) (*field, error) {
+	f := &field{contenders: contenders, at: env.server(name), admin: env.Admin}
+	for _, c := range contenders {
+		locks, err := c.Open(ctx, f.at)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("opening %s: %w", c.Name, err), f.close(ctx))
+		}
+		f.open = append(f.open, locks)
+	}
+	return f, nil
+}
+
+// close closes the contenders and deletes their keys.
+func (f *field) close(ctx context.Context) error {
+	var errs []error
+	for i, locks := range f.open {
+		if err := locks.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("closing %s: %w", f.contenders[i].Name, err))
+		}
+	}
+	if f.admin != nil {
+		errs = append(errs, redisserver.Delete(context.WithoutCancel(ctx), f.admin, f.at.Prefix))
+	}
+	return errors.Join(errs...)
+}
+
+// names are the contenders' names, in order.
+func (f *field) names() []string { return namesOf(f.contenders) }
+
+func namesOf(contenders []contender.Contender) []string {
+	names := make([]string, len(contenders))
+	for i, c := range contenders {
+		names[i] = c.Name
+	}
+	return names
+}

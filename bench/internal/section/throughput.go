@@ -1,0 +1,107 @@
+package section
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pathlock-go/pathlock/bench/internal/contender"
+	"github.com/pathlock-go/pathlock/bench/internal/report"
+	"github.com/pathlock-go/pathlock/bench/internal/stats"
+)
+
+// goroutines is how many lock at the same time.
+const goroutines = 64
+
+// throughput counts what goroutines get done that never conflict: once in trees of their own, and once in
+// one tree, where they share every node but the leaf.
+func throughput(ctx context.Context, env *Env) (result, error) {
+	everybody := contender.Redis()
+	sharing := contender.Where(everybody, func(c contender.Contender) bool { return c.Shares })
+	goals := map[int]float64{3: 1.05, 8: 0.85, 15: 0.70}
+
+	var r result
+	for _, depth := range depths {
+		own := func(g int) string { return fmt.Sprintf("own-%d", g) }
+		t, err := throughputAt(ctx, env, depth, everybody, own)
+		if err != nil {
+			return r, err
+		}
+		t.ID = fmt.Sprintf("own-trees-%d", depth)
+		t.Title = fmt.Sprintf("%d goroutines, each in a tree of its own, depth %d: acquire+release", goroutines, depth)
+		r.tables = append(r.tables, t)
+
+		measured, err := t.Ratio(contender.Store, contender.Redislock)
+		if err != nil {
+			return r, err
+		}
+		r.targets = append(r.targets, report.Target{
+			ID: fmt.Sprintf("throughput-%d", depth), What: fmt.Sprintf("throughput, %d goroutines, depth %d, against redislock", goroutines, depth),
+			Relation: report.AtLeast, Limit: goals[depth], Measured: measured,
+		})
+
+		one := func(int) string { return "one" }
+		if t, err = throughputAt(ctx, env, depth, sharing, one); err != nil {
+			return r, err
+		}
+		t.ID = fmt.Sprintf("one-tree-%d", depth)
+		t.Title = fmt.Sprintf("%d goroutines in one tree, depth %d, a leaf each: acquire+release", goroutines, depth)
+		r.tables = append(r.tables, t)
+	}
+	r.notes = []string{
+		"targets are judged where every goroutine has a tree of its own; ObtainMulti and HSETNX cannot share a tree, since they lock the root exclusively",
+		"clients have go-redis's default pool, ten connections per CPU",
+	}
+	return r, nil
+}
+
+// throughputAt measures one depth; tree names the tree of each goroutine.
+func throughputAt(ctx context.Context, env *Env, depth int, contenders []contender.Contender, tree func(g int) string) (_ report.Table, err error) {
+	f, err := openField(ctx, env, "throughput", contenders)
+	if err != nil {
+		return report.Table{}, err
+	}
+	defer closeField(ctx, f, &err)
+
+	locks := make([][]contender.Lock, len(f.open))
+	for i, open := range f.open {
+		for g := range goroutines {
+			lock, err := open.Lock(fmt.Sprintf("%d-%s", i, tree(g)), leafAt(depth, fmt.Sprintf("case-%d", g)))
+			if err != nil {
+				return report.Table{}, err
+			}
+			locks[i] = append(locks[i], lock)
+		}
+		// Connections are made, and scripts loaded, before anything is timed.
+		if _, err := together(ctx, locks[i], warmUp); err != nil {
+			return report.Table{}, fmt.Errorf("%s: %w", f.contenders[i].Name, err)
+		}
+	}
+	p := env.Plan
+	samples := stats.NewSamples(p.Rounds, len(locks))
+	err = stats.Turns(ctx, p.Rounds, 1, len(locks), func(round, i int) error {
+		took, err := together(ctx, locks[i], p.PerGoroutine)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.contenders[i].Name, err)
+		}
+		samples.Add(round, i, float64(len(locks[i])*p.PerGoroutine)/took.Seconds())
+		return nil
+	})
+	if err != nil {
+		return report.Table{}, err
+	}
+	return report.NewTable("", "", "/s", contender.Redislock, f.names(), samples.Medians()), nil
+}
+
+// together has a goroutine for each lock acquire and release it n times, and returns how long that took.
+func together(ctx context.Context, locks []contender.Lock, n int) (time.Duration, error) {
+	group, ctx := errgroup.WithContext(ctx)
+	start := time.Now()
+	for _, lock := range locks {
+		group.Go(func() error { return repeat(ctx, lock, n) })
+	}
+	err := group.Wait()
+	return time.Since(start), err
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/pathlock-go/pathlock/bench/internal/section"
+)
+
+// redisVariable names an existing server, as for the tests of the other modules.
+const redisVariable = "PATHLOCK_BENCH_REDIS"
+
+// options are what the command line says.
+type options struct {
+	sections []section.Section
+	plan     section.Plan
+	quick    bool
+	json     string
+	redis    string
+}
+
+// parseOptions reads the command line.
+func parseOptions(args []string) (options, error) {
+	var o options
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	rounds := flags.Int("rounds", 0, "number of `rounds` that results are the medians of; 0 is seven, and three with -quick")
+	flags.BoolVar(&o.quick, "quick", false, "the short form, to see that everything works: its numbers are not to be relied upon")
+	pattern := flags.String("run", "", "run only the sections whose names match the `regexp`")
+	flags.StringVar(&o.json, "json", "", "write the results to this `file` as well, as JSON")
+	flags.StringVar(&o.redis, "redis", os.Getenv(redisVariable), "`URL` of a Redis that nobody else uses meanwhile; one is started where this is empty ("+redisVariable+")")
+	if err := flags.Parse(args); err != nil {
+		return options{}, err
+	}
+	if flags.NArg() > 0 {
+		return options{}, fmt.Errorf("%q is not a flag", flags.Arg(0))
+	}
+
+	o.plan = section.Full()
+	if o.quick {
+		o.plan = section.Quick()
+	}
+	switch {
+	case *rounds < 0:
+		return options{}, fmt.Errorf("-rounds %d: at least one round is needed", *rounds)
+	case *rounds > 0:
+		o.plan.Rounds = *rounds
+	}
+
+	wanted, err := regexp.Compile(*pattern)
+	if err != nil {
+		return options{}, fmt.Errorf("-run: %w", err)
+	}
+	for _, s := range section.All() {
+		if wanted.MatchString(s.Name) {
+			o.sections = append(o.sections, s)
+		}
+	}
+	if len(o.sections) == 0 {
+		return options{}, fmt.Errorf("-run %s: no section has such a name", *pattern)
+	}
+	return o, nil
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/bench/internal/contender"
+	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+	"github.com/pathlock-go/pathlock/bench/internal/report"
+	"github.com/pathlock-go/pathlock/bench/internal/section"
+)
+
+// run measures the sections, and writes what came out as soon as it is known.
+func run(ctx context.Context, o options, out io.Writer) (err error) {
+	env, closeEnv, err := prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeEnv()) }()
+
+	r := report.Report{
+		Schema: report.Schema, Started: time.Now().UTC(), Quick: o.quick, Rounds: o.plan.Rounds, Modules: modules(),
+		Machine: report.Machine{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), Go: runtime.Version()},
+	}
+	if env.Admin != nil {
+		if r.Machine.Redis, err = redisserver.Version(ctx, env.Admin); err != nil {
+			return err
+		}
+	}
+	if err := r.WriteHeader(out); err != nil {
+		return err
+	}
+	for _, s := range o.sections {
+		measured, err := s.Run(ctx, env)
+		if err != nil {
+			return err
+		}
+		r.Sections = append(r.Sections, measured)
+		if err := measured.WriteText(out); err != nil {
+			return err
+		}
+	}
+	r.Seconds = time.Since(r.Started).Seconds()
+	if err := r.WriteSummary(out); err != nil {
+		return err
+	}
+	return save(r, o.json)
+}
+
+// prepare makes what the sections work with, and what undoes it.
+func prepare(ctx context.Context, o options) (*section.Env, func() error, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, nil, err
+	}
+	env := &section.Env{URL: o.redis, Plan: o.plan, Program: program}
+	if !slices.ContainsFunc(o.sections, func(s section.Section) bool { return s.Redis }) {
+		return env, func() error { return nil }, nil
+	}
+	stop := func() error { return nil }
+	if env.URL == "" {
+		server, err := redisserver.Start(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		env.URL, stop = "redis://"+server.Addr+"/0", server.Stop
+	}
+	client, err := contender.Server{URL: env.URL}.Client()
+	if err != nil {
+		return nil, nil, errors.Join(err, stop())
+	}
+	env.Admin = client
+	return env, func() error { return errors.Join(closed(client), stop()) }, nil
+}
+
+func closed(client *redis.Client) error {
+	if err := client.Close(); err != nil {
+		return fmt.Errorf("closing the client: %w", err)
+	}
+	return nil
+}
+
+// modules returns the versions of what is measured, as it was linked into this program.
+func modules() map[string]string {
+	linked := make(map[string]string)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			linked[m.Path] = m.Version
+		}
+	}
+	measured := make(map[string]string)
+	for _, c := range slices.Concat(contender.Redis(), contender.Local()) {
+		if v := linked[c.Module]; v != "" && v != "(devel)" {
+			measured[c.Module] = v
+		}
+	}
+	if v := linked["github.com/redis/go-redis/v9"]; v != "" {
+		measured["github.com/redis/go-redis/v9"] = v
+	}
+	return measured
+}
+
+// save writes the report as JSON, if a file is named.
+func save(r report.Report, file string) (err error) {
+	if file == "" {
+		return nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return r.WriteJSON(f)
+}

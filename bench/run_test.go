@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+	"github.com/pathlock-go/pathlock/bench/internal/report"
+	"github.com/pathlock-go/pathlock/bench/internal/section"
+)
+
+// needRedisServer skips the test where there is no redis-server to start; in CI, where nothing is skipped, it fails.
+func needRedisServer(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%v, and in CI nothing is skipped", err)
+		}
+		t.Skip(err)
+	}
+}
+
+// bench runs the command and returns what it printed and what it wrote as JSON.
+func bench(t *testing.T, args ...string) (string, report.Report) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "results.json")
+	var out bytes.Buffer
+	if err := start(t.Context(), append(args, "-json", file), &out); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r report.Report
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&r); err != nil {
+		t.Fatalf("the JSON cannot be read: %v\n%s", err, text)
+	}
+	return out.String(), r
+}
+
+func TestShortFormOfSectionsOnARealServer(t *testing.T) {
+	needRedisServer(t)
+	out, r := bench(t, "-quick", "-run", "^(wakeup|drain)$")
+
+	if r.Schema != report.Schema || !r.Quick || r.Rounds != section.Quick().Rounds || r.Machine.Redis == "" {
+		t.Errorf("the report does not say what was run: %+v", r)
+	}
+	targets := map[string]int{"wakeup": 2, "drain": 2}
+	if len(r.Sections) != len(targets) {
+		t.Fatalf("%d sections, want %d", len(r.Sections), len(targets))
+	}
+	for _, s := range r.Sections {
+		if len(s.Targets) != targets[s.Name] {
+			t.Errorf("section %s has %d targets, want %d", s.Name, len(s.Targets), targets[s.Name])
+		}
+		for _, table := range s.Tables {
+			for _, row := range table.Rows {
+				if len(row.Rounds) != r.Rounds || row.Value <= 0 {
+					t.Errorf("%s, %s: %s measured %v", s.Name, table.ID, row.Contender, row.Rounds)
+				}
+			}
+		}
+		for _, target := range s.Targets {
+			if !strings.Contains(out, target.What) || !strings.Contains(out, target.Verdict()) {
+				t.Errorf("the target %q is not in the output", target.What)
+			}
+		}
+	}
+}
+
+// A waiter asks once and releases once: whoever says less than two scripts has not counted, or not waited.
+func TestWaitersAreCounted(t *testing.T) {
+	needRedisServer(t)
+	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^drain$")
+	for _, table := range r.Sections[0].Tables {
+		if table.ID != "scripts" {
+			continue
+		}
+		for _, row := range table.Rows {
+			if row.Value < 2 {
+				t.Errorf("%s: %v scripts per waiter, though each waits and releases", row.Contender, row.Value)
+			}
+		}
+	}
+}
+
+func TestNothingIsLeftOnAServerThatIsNotOurs(t *testing.T) {
+	needRedisServer(t)
+	server, err := redisserver.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	t.Cleanup(func() { _ = client.Close() })
+	if err := client.Set(t.Context(), "bench-of-somebody-else", "1", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := client.DBSize(t.Context()).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bench(t, "-quick", "-rounds", "1", "-run", "^(held|memory)$", "-redis", "redis://"+server.Addr+"/0")
+	after, err := client.DBSize(t.Context()).Result()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after != before {
+		t.Errorf("%d keys, there were %d", after, before)
+	}
+}
+
+func TestCommandLine(t *testing.T) {
+	for _, tt := range []struct {
+		args   string
+		fails  string // what the error says, "" if there is none
+		rounds int
+		names  string
+	}{
+		{"", "", 7, "latency throughput held memory wakeup drain reentry local middleware"},
+		{"-quick", "", 3, "latency throughput held memory wakeup drain reentry local middleware"},
+		{"-quick -rounds 9", "", 9, "latency throughput held memory wakeup drain reentry local middleware"},
+		{"-run ^(local|held)$", "", 7, "held local"},
+		{"-run nothing", "no section has such a name", 0, ""},
+		{"-run (", "-run", 0, ""},
+		{"-rounds -1", "at least one round", 0, ""},
+		{"-undefined", "not defined", 0, ""},
+		{"argument", "is not a flag", 0, ""},
+	} {
+		t.Run(tt.args, func(t *testing.T) {
+			o, err := parseOptions(strings.Fields(tt.args))
+			if tt.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.fails) {
+					t.Fatalf("the error is %v, want one that says %q", err, tt.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, s := range o.sections {
+				names = append(names, s.Name)
+			}
+			if got := strings.Join(names, " "); got != tt.names || o.plan.Rounds != tt.rounds {
+				t.Errorf("%d rounds of %s, want %d of %s", o.plan.Rounds, got, tt.rounds, tt.names)
+			}
+		})
+	}
+}
