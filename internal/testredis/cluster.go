@@ -72,13 +72,17 @@ func (s *Server) busPort() string {
 	return s.command[slices.Index(s.command, "--cluster-port")+1]
 }
 
-// Client returns a client of the cluster that is closed at the end of the test.
-func (c *Cluster) Client() *redis.ClusterClient {
+// Client returns a client of the cluster that is closed at the end of the test. The options may be changed.
+func (c *Cluster) Client(change ...func(*redis.ClusterOptions)) *redis.ClusterClient {
 	var addrs []string
 	for _, s := range c.Nodes {
 		addrs = append(addrs, s.Addr)
 	}
-	return closeClient(c.t, redis.NewClusterClient(&redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true}))
+	options := &redis.ClusterOptions{Addrs: addrs, ContextTimeoutEnabled: true}
+	for _, f := range change {
+		f(options)
+	}
+	return closeClient(c.t, redis.NewClusterClient(options))
 }
 
 // node is a line of CLUSTER NODES.

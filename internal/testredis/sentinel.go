@@ -62,8 +62,9 @@ func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 	sentinel.command = []string{lookup(t, program), file, "--sentinel"}
 	t.Cleanup(sentinel.cleanUp)
 	sentinel.Start()
-	// They tell each other of themselves, and ask the servers, more often than every two and ten seconds.
-	sentinel.Do("SENTINEL", "DEBUG", "publish-period", 100, "info-period", 200, "ask-period", 100, "ping-period", 100)
+	// They tell each other of themselves, and ask the servers, more often than every two and ten seconds. In a failover they
+	// ask every second, and choose no replica that has not answered for three of these periods.
+	sentinel.Do("SENTINEL", "DEBUG", "publish-period", 100, "info-period", 1000)
 	return sentinel
 }
 
@@ -83,15 +84,18 @@ func (s *Server) about() map[string]string {
 	return about
 }
 
-// Client returns a client that finds the primary by the sentinels, and is closed at the end of the test.
-func (s *Sentinel) Client() *redis.Client {
+// Client returns a client that finds the primary by the sentinels, and is closed at the end of the test. The
+// options may be changed.
+func (s *Sentinel) Client(change ...func(*redis.FailoverOptions)) *redis.Client {
 	var addrs []string
 	for _, sentinel := range s.Sentinels {
 		addrs = append(addrs, sentinel.Addr)
 	}
-	return closeClient(s.t, redis.NewFailoverClient(&redis.FailoverOptions{
-		MasterName: MasterName, SentinelAddrs: addrs, ContextTimeoutEnabled: true,
-	}))
+	options := &redis.FailoverOptions{MasterName: MasterName, SentinelAddrs: addrs, ContextTimeoutEnabled: true}
+	for _, f := range change {
+		f(options)
+	}
+	return closeClient(s.t, redis.NewFailoverClient(options))
 }
 
 // Primary returns the node that all sentinels hold to be the primary, and that holds itself to be it.
