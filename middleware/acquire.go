@@ -6,15 +6,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bsm/redislock"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // acquire takes what the spec says for the request that values are of: it
-// resolves, locks, and resolves again, until the nodes are found where they
+// resolves, locks, and looks again, until the nodes are found where they
 // were when the locks were planned.
 func (m *Locks) acquire(ctx context.Context, values *values, spec lockspec.Spec) (held, error) {
-	retry := m.config.Retry()
+	var retry redislock.RetryStrategy
 	for {
 		planned, err := m.bind(ctx, values, spec)
 		if err != nil {
@@ -24,11 +26,17 @@ func (m *Locks) acquire(ctx context.Context, values *values, spec lockspec.Spec)
 		if err != nil {
 			return nil, err
 		}
+		if !m.looksAgain(planned, locks) {
+			return locks, nil
+		}
 		found, err := m.bind(locks.context(ctx), values, spec)
 		if err == nil && slices.Equal(planned.Nodes, found.Nodes) {
 			return locks, nil
 		}
 		locks.release(ctx)
+		if retry == nil {
+			retry = m.config.Retry()
+		}
 		if err == nil {
 			err = m.pause(ctx, retry.NextBackoff(), planned, found)
 		}
@@ -38,8 +46,19 @@ func (m *Locks) acquire(ctx context.Context, values *values, spec lockspec.Spec)
 	}
 }
 
+// looksAgain reports whether it is for the middleware to find out that nodes moved before they were locked. Where
+// a request waited it always is: those that it waited for may well have moved them, and the
+// assertion could do no better than to refuse.
+func (m *Locks) looksAgain(planned lockspec.Binding, locks held) bool {
+	if len(planned.Nodes) == 0 {
+		return false
+	}
+	return !m.config.Asserted || slices.ContainsFunc(locks, (*pathlock.Lock).Waited)
+}
+
 // bind finds out what the spec means for the request now.
 func (m *Locks) bind(ctx context.Context, values *values, spec lockspec.Spec) (lockspec.Binding, error) {
+	values.again()
 	return spec.Bind(values.get, func(kind, id string) (pathlock.Location, error) {
 		r := m.resolvers[kind]
 		if r == nil {

@@ -155,6 +155,9 @@ func (f *fixture) problem(w *httptest.ResponseRecorder) map[string]any {
 
 func (f *fixture) nothingLeft() {
 	f.Helper()
+	if err := f.locker.Shutdown(context.Background()); err != nil {
+		f.Error(err)
+	}
 	if trees, err := f.locker.Trees(context.Background()); err != nil || len(trees) != 0 {
 		f.Errorf("left behind: %v, %v", trees, err)
 	}

@@ -45,7 +45,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 }
 
 // Lock returns middleware that holds, while the handlers after it run, what
-// the spec says. It is let go when they are done, on panic too.
+// the spec says. It is let go when they are done, on panic too, and the response
+// does not wait for that: see [pathlock.Lock.ReleaseInBackground]. A program that ends calls [pathlock.Locker.Shutdown]
+// when its server has shut down.
 //
 // Like gin's own registration of routes it panics on a spec that makes no sense, or that names a
 // kind without a resolver: a program with such a route should not start.
@@ -130,11 +132,11 @@ func (h held) context(outer context.Context) context.Context {
 	return h[len(h)-1].Context()
 }
 
-// release lets everything go, the last first. The locker has logged what fails,
+// release lets everything go, the last first. The locker logs what fails,
 // and a lock that cannot be given back ends with its lease.
 func (h held) release(ctx context.Context) {
 	for i := len(h) - 1; i >= 0; i-- {
-		_ = h[i].Release(ctx)
+		h[i].ReleaseInBackground(ctx)
 	}
 }
 

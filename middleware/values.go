@@ -31,29 +31,47 @@ func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 
 // values finds the values of sources in one request. The body is read when the first
 // value in it is asked for, and handed on to the handler as if it had not been.
+//
+// A value is looked for once per request: it is the request's, and whatever else
+// changes, the request does not. [lockspec.Spec.Bind] asks for the values of a spec in the same order every time, so
+// that they are known by their number.
 type values struct {
 	c       *gin.Context
 	maxBody int64
 	body    []byte
 	read    bool
 	form    *http.Request
-	// fields are the JSON fields that have been asked for: the second look at a node asks again.
-	fields map[string]field
+
+	known []known
+	next  int // the number of the value that is asked for next
 }
 
-// field is what [lockspec.JSONField] says of a field.
-type field struct {
+// known is what was found for a source.
+type known struct {
 	value string
 	ok    bool
 	err   error
 }
 
-func newValues(c *gin.Context, maxBody int64) *values {
-	return &values{c: c, maxBody: maxBody, fields: make(map[string]field)}
-}
+func newValues(c *gin.Context, maxBody int64) *values { return &values{c: c, maxBody: maxBody} }
+
+// again expects the values to be asked for from the first one on.
+func (v *values) again() { v.next = 0 }
 
 // get is the first function that [lockspec.Spec.Bind] wants.
 func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
+	if v.next == len(v.known) {
+		var k known
+		k.value, k.ok, k.err = v.find(src)
+		v.known = append(v.known, k)
+	}
+	k := v.known[v.next]
+	v.next++
+	return k.value, k.ok, k.err
+}
+
+// find looks for the value of a source.
+func (v *values) find(src lockspec.Source) (value string, ok bool, err error) {
 	switch src.From() {
 	case lockspec.FromParam:
 		value, ok = v.c.Params.Get(src.Name())
@@ -73,12 +91,7 @@ func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
 		if err := v.readBody(); err != nil {
 			return "", false, err
 		}
-		f, known := v.fields[src.Name()]
-		if !known {
-			f.value, f.ok, f.err = lockspec.JSONField(v.body, src.Name())
-			v.fields[src.Name()] = f
-		}
-		return f.value, f.ok, f.err
+		return lockspec.JSONField(v.body, src.Name())
 	case lockspec.FromForm:
 		if err := v.parseForm(); err != nil {
 			return "", false, err
