@@ -2,6 +2,7 @@ package redisserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -77,15 +78,19 @@ func field(fields, name string) (int64, error) {
 	return 0, fmt.Errorf("there is no %s in %q", name, fields)
 }
 
-// How often, and how many times in a row, Quiet has to see that nothing happened.
+// How often, and how many times in a row, Quiet has to see that nothing happened, and how long it looks at most.
 const (
 	quietPause = 2 * time.Millisecond
 	quietLooks = 4
+
+	quietTimeout = 20 * time.Second
 )
 
 // Quiet returns when the server has done nothing for some milliseconds: everybody who waits for a lock has by then
-// asked for it and been told to wait. It asks again and again until ctx ends.
+// asked for it and been told to wait. A server that others use as well is never quiet: that is an error after a while.
 func Quiet(ctx context.Context, client redis.UniversalClient) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, quietTimeout, errors.New("somebody else uses it"))
+	defer cancel()
 	tick := time.NewTicker(quietPause)
 	defer tick.Stop()
 	last, unchanged := Counters{}, 0

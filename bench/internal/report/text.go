@@ -111,8 +111,12 @@ func writeColumns(b *strings.Builder, flags uint, lines [][]string) {
 	const indent = "   "
 	// A strings.Builder takes everything: there are no errors to handle.
 	tab := tabwriter.NewWriter(b, 0, 0, 2, ' ', flags)
+	end := "\n"
+	if flags&tabwriter.AlignRight != 0 {
+		end = "\t\n" // the last column, too, is only aligned where it ends
+	}
 	for _, cells := range lines {
-		_, _ = io.WriteString(tab, indent+strings.Join(cells, "\t")+"\t\n")
+		_, _ = io.WriteString(tab, indent+strings.Join(cells, "\t")+end)
 	}
 	_ = tab.Flush()
 }

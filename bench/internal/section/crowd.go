@@ -112,8 +112,12 @@ func startCrowd(ctx context.Context, program string, at contender.Server, n int)
 		c.members = append(c.members, &member{cmd, in, bufio.NewReader(out)})
 	}
 	for _, m := range c.members {
-		if line, err := m.line(); err != nil || line != ready {
-			return c, fmt.Errorf("a process that should wait says %q: %w", line, err)
+		line, err := m.line()
+		if err != nil {
+			return c, fmt.Errorf("a process that should wait does not come up: %w", err)
+		}
+		if line != ready {
+			return c, fmt.Errorf("a process that should wait says %q", line)
 		}
 	}
 	return c, nil

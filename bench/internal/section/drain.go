@@ -46,7 +46,7 @@ func drain(ctx context.Context, env *Env) (_ result, err error) {
 	}
 	p := env.Plan
 	times, scripts := stats.NewSamples(p.Rounds, len(holders)), stats.NewSamples(p.Rounds, len(holders))
-	err = stats.Turns(ctx, p.Rounds, 1, len(holders), func(round, i int) error {
+	err = stats.Turns(ctx, p.Rounds, p.Drains, len(holders), func(round, i int) error {
 		d, err := drainOnce(ctx, env, crowd, holders[i], i)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.contenders[i].Name, err)

@@ -47,7 +47,7 @@ func latency(ctx context.Context, env *Env) (result, error) {
 	}
 	r.notes = []string{
 		"depth d is a path of d names, d+1 nodes with the root: X on the leaf, IX above; contenders of one key lock the leaf alone",
-		"targets are judged by the store as it is driven by a locker; the locker's own row adds scopes, folding and the bookkeeping of renewal",
+		"targets are judged by the row of the store, driven as a locker drives it; the locker's row adds scopes, folding and the bookkeeping of renewal",
 	}
 	return r, nil
 }

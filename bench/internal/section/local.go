@@ -10,9 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// localPasses is how many turns a contender of this process has in a round.
-const localPasses = 10
-
 // local compares what locks within one process.
 func local(ctx context.Context, env *Env) (result, error) {
 	var r result
@@ -54,7 +51,7 @@ func localAt(ctx context.Context, env *Env, depth int) (_ report.Table, err erro
 	}
 	p := env.Plan
 	samples := stats.NewSamples(p.Rounds, len(locks))
-	err = stats.Turns(ctx, p.Rounds, localPasses, len(locks), func(round, i int) error {
+	err = stats.Turns(ctx, p.Rounds, p.LocalPasses, len(locks), func(round, i int) error {
 		start := time.Now()
 		err := repeat(ctx, locks[i], p.LocalBatch)
 		samples.Add(round, i, nanosecondsEach(time.Since(start), p.LocalBatch))

@@ -3,16 +3,16 @@ package section
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/gin-gonic/gin"
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // A request that is refused is cheap: the benchmark has to get through to the handler.

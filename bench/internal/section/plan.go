@@ -8,8 +8,9 @@ type Plan struct {
 	// Passes is how many turns a contender has in a round where operations are timed one by one, and
 	// Batch how many operations a turn has.
 	Passes, Batch int
-	// PerGoroutine is how many operations each of the 64 goroutines of a throughput turn does.
-	PerGoroutine int
+	// ThroughputPasses is how many turns a contender has in a round where throughput is measured, and
+	// PerGoroutine how many operations each of the 64 goroutines does in a turn.
+	ThroughputPasses, PerGoroutine int
 	// Held are the numbers of locks that are held while the cost of one more is measured; the first is the baseline.
 	Held []int
 	// HeldNaive are the same for the naive script, which needs seconds where others need a blink.
@@ -18,10 +19,11 @@ type Plan struct {
 	MemoryLocks, MemoryRounds int
 	// WakeUps is how many wake-ups are timed in a turn, and PolledWakeUps how many of those by polling, which take 100 ms.
 	WakeUps, PolledWakeUps int
-	// Waiters is how many processes wait for one lock.
-	Waiters int
-	// LocalBatch is how many operations within the process are timed together.
-	LocalBatch int
+	// Waiters is how many processes wait for one lock, and Drains how often in a round.
+	Waiters, Drains int
+	// LocalPasses is how many turns a contender of this process has in a round, and LocalBatch how many operations
+	// are timed together in a turn.
+	LocalPasses, LocalBatch int
 	// HTTPRounds is how many times testing.Benchmark is asked, which takes a second or two each time.
 	HTTPRounds int
 }
@@ -29,19 +31,19 @@ type Plan struct {
 // Full is what the targets are judged by.
 func Full() Plan {
 	return Plan{
-		Rounds: 7, Passes: 20, Batch: 25, PerGoroutine: 40,
+		Rounds: 7, Passes: 20, Batch: 25, ThroughputPasses: 4, PerGoroutine: 25,
 		Held: []int{10, 10_000, 100_000}, HeldNaive: []int{10, 1_000},
 		MemoryLocks: 10_000, MemoryRounds: 3,
-		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, LocalBatch: 2_000, HTTPRounds: 7,
+		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
 	}
 }
 
 // Quick shows within half a minute that everything works. Its numbers are not to be relied upon.
 func Quick() Plan {
 	return Plan{
-		Rounds: 3, Passes: 4, Batch: 10, PerGoroutine: 5,
+		Rounds: 3, Passes: 4, Batch: 10, ThroughputPasses: 1, PerGoroutine: 5,
 		Held: []int{10, 2_000}, HeldNaive: []int{10, 200},
 		MemoryLocks: 1_000, MemoryRounds: 1,
-		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, LocalBatch: 500, HTTPRounds: 1,
+		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
 	}
 }

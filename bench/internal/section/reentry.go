@@ -36,7 +36,7 @@ func reentry(ctx context.Context, env *Env) (_ result, err error) {
 
 	p := env.Plan
 	nanoseconds, allocs, bytes := stats.NewSamples(p.Rounds, len(inner)), stats.NewSamples(p.Rounds, len(inner)), stats.NewSamples(p.Rounds, len(inner))
-	err = stats.Turns(ctx, p.Rounds, localPasses, len(inner), func(round, i int) error {
+	err = stats.Turns(ctx, p.Rounds, p.LocalPasses, len(inner), func(round, i int) error {
 		c, err := costOf(inner[i], p.LocalBatch)
 		nanoseconds.Add(round, i, c.nanoseconds)
 		allocs.Add(round, i, c.allocs)

@@ -86,9 +86,14 @@ type field struct {
 	admin      redis.UniversalClient
 }
 
-// openField opens all contenders on one server.
+// openField opens contenders for a section, below a prefix that nobody else has.
 func openField(ctx context.Context, env *Env, name string, contenders []contender.Contender) (*field, error) {
-	f := &field{contenders: contenders, at: env.server(name), admin: env.Admin}
+	return openFieldAt(ctx, env, env.server(name), contenders)
+}
+
+// openFieldAt opens contenders where others may be open already: like another process.
+func openFieldAt(ctx context.Context, env *Env, at contender.Server, contenders []contender.Contender) (*field, error) {
+	f := &field{contenders: contenders, at: at, admin: env.Admin}
 	for _, c := range contenders {
 		locks, err := c.Open(ctx, f.at)
 		if err != nil {
@@ -114,11 +119,9 @@ func (f *field) close(ctx context.Context) error {
 }
 
 // names are the contenders' names, in order.
-func (f *field) names() []string { return namesOf(f.contenders) }
-
-func namesOf(contenders []contender.Contender) []string {
-	names := make([]string, len(contenders))
-	for i, c := range contenders {
+func (f *field) names() []string {
+	names := make([]string, len(f.contenders))
+	for i, c := range f.contenders {
 		names[i] = c.Name
 	}
 	return names

@@ -81,7 +81,7 @@ func throughputAt(ctx context.Context, env *Env, depth int, contenders []contend
 	}
 	p := env.Plan
 	samples := stats.NewSamples(p.Rounds, len(locks))
-	err = stats.Turns(ctx, p.Rounds, 1, len(locks), func(round, i int) error {
+	err = stats.Turns(ctx, p.Rounds, p.ThroughputPasses, len(locks), func(round, i int) error {
 		took, err := together(ctx, locks[i], p.PerGoroutine)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.contenders[i].Name, err)

@@ -2,6 +2,7 @@ package section
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -25,29 +26,26 @@ func wakeUp(ctx context.Context, env *Env) (_ result, err error) {
 	}
 	defer closeField(ctx, holding, &err)
 
+	waiting, err := openFieldAt(ctx, env, holding.at, contenders)
+	if err != nil {
+		return result{}, err
+	}
+	defer closeField(ctx, waiting, &err)
+
 	pairs := make([]wakePair, len(contenders))
 	for i, c := range contenders {
-		waiting, err := c.Open(ctx, holding.at)
-		if err != nil {
-			return result{}, fmt.Errorf("opening %s for the waiter: %w", c.Name, err)
-		}
-		holding.open = append(holding.open, waiting)
-		holding.contenders = append(holding.contenders, c)
-		if pairs[i], err = newWakePair(holding.open[i], waiting, fmt.Sprintf("tree-%d", i)); err != nil {
+		if pairs[i], err = newWakePair(holding.open[i], waiting.open[i], fmt.Sprintf("tree-%d", i)); err != nil {
 			return result{}, fmt.Errorf("%s: %w", c.Name, err)
 		}
 		pairs[i].polls = c.Name == contender.Redislock
+		// Warms up: it subscribes, and loads its scripts.
+		if _, err := pairs[i].time(ctx, env.Admin); err != nil {
+			return result{}, fmt.Errorf("%s: %w", c.Name, err)
+		}
 	}
 
 	p := env.Plan
 	samples := stats.NewSamples(p.Rounds, len(pairs))
-	for round := -1; round < 0; round++ { // warms up: subscribes, loads scripts
-		for i, pair := range pairs {
-			if _, err := pair.time(ctx, env.Admin); err != nil {
-				return result{}, fmt.Errorf("%s: %w", contenders[i].Name, err)
-			}
-		}
-	}
 	err = stats.Turns(ctx, p.Rounds, 1, len(pairs), func(round, i int) error {
 		n := p.WakeUps
 		if pairs[i].polls {
@@ -65,7 +63,7 @@ func wakeUp(ctx context.Context, env *Env) (_ result, err error) {
 	if err != nil {
 		return result{}, err
 	}
-	t := report.NewTable("one-waiter", "one waiter: from release to grant", "µs", contender.Rueidislock, namesOf(contenders), samples.Medians())
+	t := report.NewTable("one-waiter", "one waiter: from release to grant", "µs", contender.Rueidislock, holding.names(), samples.Medians())
 	against, err := t.Ratio(contender.Store, contender.Rueidislock)
 	if err != nil {
 		return result{}, err
@@ -107,7 +105,7 @@ func newWakePair(holding, waiting contender.Locks, tree string) (wakePair, error
 	}
 	waiter, ok := lock.(contender.Waiter)
 	if !ok {
-		return wakePair{}, fmt.Errorf("it cannot wait")
+		return wakePair{}, errors.New("it cannot wait")
 	}
 	return wakePair{holder: holder, waiter: waiter}, nil
 }
