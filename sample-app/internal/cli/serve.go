@@ -34,11 +34,11 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
-	err = server.Serve(ctx, listener, i.Handler, streams.log)
+	err = errors.Join(server.Serve(ctx, listener, i.Handler, streams.log), i.Close())
 	if err == nil {
 		_, _ = fmt.Fprintln(streams.out, "stopped: every request has finished and every lock is released")
 	}
-	return errors.Join(err, i.Close())
+	return err
 }
 
 func onOff(on bool) string {

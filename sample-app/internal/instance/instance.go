@@ -58,6 +58,8 @@ type Instance struct {
 	Store   *lockstore.Store
 	// Unprotected is set if neither locks nor the assertion protect trees.
 	Unprotected bool
+
+	locker *pathlock.Locker
 }
 
 // Open opens the database and the lock store, brings the schema up to date and
@@ -97,17 +99,18 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
-	locker := pathlock.New(i.Store,
+	// The locker gets the store itself, which may have more to say than the interface.
+	i.locker = pathlock.New(i.Store.Store,
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
 		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
 		pathlock.WithObserver(m.Locks()),
 		pathlock.WithLogger(config.Log),
 	)
-	if _, err := guard(i.DB.Write, locker, config); err != nil {
+	if _, err := guard(i.DB.Write, i.locker, config); err != nil {
 		return err
 	}
 	// The resolvers read beside whoever writes.
-	plugin, err := guard(i.DB.Read, locker, config)
+	plugin, err := guard(i.DB.Read, i.locker, config)
 	if err != nil {
 		return err
 	}
@@ -118,7 +121,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Suites:        i.Service,
 		SuiteResolver: suites,
 		CaseResolver:  plugin.Resolver(&model.Case{}),
-		Locker:        locker,
+		Locker:        i.locker,
 		DB:            i.DB,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
@@ -148,7 +151,13 @@ func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plu
 	return plugin, nil
 }
 
-// Close lets go of everything. Requests must have ended.
+// releaseTimeout is how long the locks of the last requests may take to be released: no less than the
+// locker gives each of them.
+const releaseTimeout = 10 * time.Second
+
+// Close lets go of everything, locks that are still being released first. Requests must have ended.
 func (i *Instance) Close() error {
-	return errors.Join(i.DB.Close(), i.Store.Close())
+	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	defer cancel()
+	return errors.Join(i.locker.Shutdown(ctx), i.DB.Close(), i.Store.Close())
 }
