@@ -30,7 +30,8 @@
 //
 // A [Locker] adds to a [Store] what needs no store: re-entry through the context
 // ([Scope]), background renewal of leases, and the report of loss, which cancels
-// [Lock.Context] with a cause that matches [ErrLost].
+// [Lock.Context] with a cause that matches [ErrLost]. A release can be left to it
+// as well ([Lock.ReleaseInBackground]), so that nobody waits for the round trip; [Locker.Shutdown] awaits the last ones.
 //
 // # What a lock does not give
 //

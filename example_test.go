@@ -112,3 +112,24 @@ func ExampleLocker_Scope() {
 	// /a <nil>
 	// /a/b <nil>
 }
+
+// The caller does not wait for the store to hear of the release; the program does, before it ends.
+func ExampleLock_ReleaseInBackground() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, _ := pathlock.NewTree("testplan", "plan-001")
+
+	lock, _ := locker.Acquire(ctx, pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))},
+	})
+	lock.ReleaseInBackground(ctx)
+	fmt.Println(lock.Context().Err())
+
+	fmt.Println(locker.Shutdown(ctx))
+	trees, _ := locker.Trees(ctx)
+	fmt.Println(len(trees), "trees are locked")
+	// Output:
+	// context canceled
+	// <nil>
+	// 0 trees are locked
+}

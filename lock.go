@@ -47,8 +47,8 @@ func (k *Lock) Fence() uint64 { return k.fence }
 // Tree returns the tree that the lock is in.
 func (k *Lock) Tree() Tree { return k.request.Tree }
 
-// Waited reports whether the lock had to be waited for, so that others may have changed, right
-// before the grant, what the request was planned on. It is false for a re-entrant lock.
+// Waited reports whether the lock had to be waited for, in which case those that it was waited for may have changed
+// what the request was planned on. It is false for a re-entrant lock.
 func (k *Lock) Waited() bool { return k.waited }
 
 // Release gives the lock back. What an enclosing or an inner lock of the same

@@ -105,8 +105,9 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a asked) (*Lock, erro
 	if err != nil {
 		return nil, err
 	}
-	start, ctx := time.Now(), parent
+	ctx, start := parent, time.Time{} // start is for observers
 	if len(l.observers) > 0 {
+		start = time.Now()
 		ctx = l.observers.acquiring(ctx, a.event(scope))
 	}
 	var waited atomic.Bool
@@ -118,17 +119,7 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a asked) (*Lock, erro
 			l.observers.waiting(ctx, event)
 		}
 	}
-	// The local clock starts before the request leaves, the store's when it
-	// arrives: the lease never ends there before it is known to have ended here.
-	sent := start
-	ending := l.releases.in(a.Tree)
-	grant, err := l.send(ctx, scope, acquisition)
-	if acquisition.Wait == 0 && len(ending) > 0 && errors.Is(err, ErrConflict) && ending.wait(ctx) == 0 {
-		// What this process let go of before it asked must not stand in its way.
-		waited.Store(true)
-		sent = time.Now()
-		grant, err = l.send(ctx, scope, acquisition)
-	}
+	grant, sent, err := l.send(ctx, scope, acquisition)
 	if err != nil {
 		return nil, l.refuse(ctx, scope, a, start, err)
 	}
@@ -164,10 +155,31 @@ func (l *Locker) watched(ctx context.Context) bool {
 	return len(l.observers) > 0 || l.log.Enabled(ctx, slog.LevelDebug)
 }
 
-// send sends the acquisition. If the store says that it has lost what the scope holds,
+// send sends the acquisition and returns when it did. The local clock starts before the request leaves, the store's when it
+// arrives: the lease never ends there before it is known to have ended here.
+//
+// A request that does not wait must not be refused because of what this process let go of before it asked: it
+// waits for the releases that are under way, and is sent again.
+func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
+	underWay := l.releases.in(acquisition.Tree)
+	sent = time.Now()
+	granted, err = l.sendOnce(ctx, scope, acquisition)
+	if acquisition.Wait > 0 || len(underWay) == 0 || !errors.Is(err, ErrConflict) {
+		return granted, sent, err
+	}
+	acquisition.Waiting()
+	if underWay.wait(ctx) > 0 {
+		return granted, sent, err
+	}
+	sent = time.Now()
+	granted, err = l.sendOnce(ctx, scope, acquisition)
+	return granted, sent, err
+}
+
+// sendOnce sends the acquisition. If the store says that it has lost what the scope holds,
 // the locks that rely on it are told; if the scope has let go of all that meanwhile,
 // there was nothing to lose, and the acquisition is sent again.
-func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (Grant, error) {
+func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisition) (Grant, error) {
 	var held []*grant
 	h := scope.holding(acquisition.Tree)
 	if h != nil {

@@ -12,7 +12,8 @@ type Observer interface {
 	// Acquiring is called before a request goes to the store. The context it
 	// returns is used for the rest of the acquisition, so that a trace can be carried on.
 	Acquiring(ctx context.Context, e Event) context.Context
-	// Waiting is called when the request has taken its place in the queue.
+	// Waiting is called when the request has taken its place in the queue, or begins to wait for a
+	// release of its own process that is under way in the background.
 	Waiting(ctx context.Context, e Event)
 	// Granted is called when everything asked for is held. A re-entrant
 	// acquisition, which asks no store, is seen by this method alone, with Reentrant set.
