@@ -45,7 +45,7 @@ func parseOptions(args []string) (options, error) {
 	case *rounds < 0:
 		return options{}, fmt.Errorf("-rounds %d: at least one round is needed", *rounds)
 	case *rounds > 0:
-		o.plan.Rounds = *rounds
+		o.plan = o.plan.WithRounds(*rounds)
 	}
 
 	wanted, err := regexp.Compile(*pattern)

@@ -71,6 +71,9 @@ func TestShortFormOfSectionsOnARealServer(t *testing.T) {
 			}
 		}
 		for _, target := range s.Targets {
+			if judged := report.Judge(target); judged != target {
+				t.Errorf("the target %q is not judged by what was measured: %+v", target.What, target)
+			}
 			if !strings.Contains(out, target.What) || !strings.Contains(out, target.Verdict()) {
 				t.Errorf("the target %q is not in the output", target.What)
 			}

@@ -140,6 +140,9 @@ func TestSubtreesAreLocked(t *testing.T) {
 				release(t, pair[1])
 			}
 			release(t, pair[0])
+			// Nothing of the path to it is left.
+			acquire(t, pair[1])
+			release(t, pair[1])
 		}
 	})
 }

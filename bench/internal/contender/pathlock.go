@@ -50,7 +50,8 @@ func openMemStore(Server) (pathlock.Store, func() error, error) {
 	return memstore.New(), func() error { return nil }, nil
 }
 
-// direct is a store that is driven without a locker: each acquisition is a new owner's.
+// direct is a store that is driven without a locker: each acquisition is a new owner's. Owners are as long as a
+// locker's, but counted: to make them unguessable is the locker's work, and in its row.
 func direct(name string, open storeOpener) Contender {
 	return Contender{
 		Name: name, Module: pathlockModule, Excludes: true, Shares: true,
@@ -74,12 +75,18 @@ func (l *storeLocks) Lock(tree string, leaf pathlock.Path) (Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &storeLock{store: l.store, request: pathlock.Acquisition{Tree: t, Claims: pathlock.Normalize(pathlock.X(leaf)), Lease: lease}}, nil
+	return &storeLock{
+		store: l.store, id: rand.Text()[:10],
+		request: pathlock.Acquisition{Tree: t, Claims: pathlock.Normalize(pathlock.X(leaf)), Lease: lease},
+	}, nil
 }
 
 type storeLock struct {
 	store   pathlock.Store
 	request pathlock.Acquisition
+	// id and count make a name that no other acquisition has.
+	id    string
+	count uint64
 }
 
 func (l *storeLock) Acquire(ctx context.Context) error { return l.acquire(ctx, 0) }
@@ -87,8 +94,12 @@ func (l *storeLock) Acquire(ctx context.Context) error { return l.acquire(ctx, 0
 func (l *storeLock) Wait(ctx context.Context) error { return l.acquire(ctx, waitLimit) }
 
 func (l *storeLock) acquire(ctx context.Context, wait time.Duration) error {
-	// As a locker mints them.
-	l.request.Owner, l.request.Grant = pathlock.Owner(rand.Text()), pathlock.GrantID(rand.Text()[:16])
+	l.count++
+	var digits [16]byte
+	for i, n := len(digits)-1, l.count; i >= 0; i, n = i-1, n/10 {
+		digits[i] = '0' + byte(n%10)
+	}
+	l.request.Owner, l.request.Grant = pathlock.Owner(l.id+string(digits[:])), pathlock.GrantID(digits[:])
 	l.request.Wait = wait
 	_, err := l.store.Acquire(ctx, l.request)
 	return pathlockError(err)

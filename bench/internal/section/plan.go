@@ -28,6 +28,12 @@ type Plan struct {
 	HTTPRounds int
 }
 
+// WithRounds returns the plan with another number of rounds. Memory, which hardly varies, keeps its own.
+func (p Plan) WithRounds(n int) Plan {
+	p.Rounds, p.HTTPRounds = n, n
+	return p
+}
+
 // Full is what the targets are judged by.
 func Full() Plan {
 	return Plan{
