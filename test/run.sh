@@ -9,6 +9,8 @@
 #   2. docker compose, where it has an engine (test/servers.yml);
 #   3. the Debian packages redis-server and mariadb-server, installed if they are missing
 #      and this is root, on free ports of the loopback interface, in a scratch folder.
+# Sentinels, clusters and valkey are started by the tests themselves from the programs redis-server and valkey-server,
+# which are installed in the same way.
 # Without any of them the tests that need the server are skipped, and say so; with CI=true they fail.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -53,6 +55,23 @@ need() {
 	(apt-get update && apt-get install -y --no-install-recommends "$2") >"$scratch/apt.log" 2>&1 ||
 		{ tail -n 20 "$scratch/apt.log" >&2; return 1; }
 	PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null
+}
+
+# need_valkey: the package is in Debian 13 and later; for Debian 12 it is in the backports, from where nothing else is taken.
+need_valkey() {
+	command -v valkey-server >/dev/null && return 0
+	if ! { command -v apt-get && [ "$(id -u)" = 0 ] && grep -q '^VERSION_CODENAME=bookworm' /etc/os-release; } >/dev/null 2>&1; then
+		need valkey-server valkey-server
+		return
+	fi
+	echo "== installing valkey-server from bookworm-backports"
+	cat /etc/apt/sources.list >"$scratch/backports.list" 2>/dev/null || true
+	echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm-backports main" \
+		>>"$scratch/backports.list"
+	export DEBIAN_FRONTEND=noninteractive
+	apt=(apt-get -o "Dir::Etc::sourcelist=$scratch/backports.list")
+	("${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends valkey-server) >"$scratch/apt.log" 2>&1 ||
+		{ tail -n 20 "$scratch/apt.log" >&2; return 1; }
 }
 
 # wait_for WHAT COMMAND…: until the command succeeds, 30 seconds at most.
@@ -117,8 +136,9 @@ if [ -z "${PATHLOCK_TEST_MYSQL:-}" ]; then
 		start_mariadb || echo "== NOT TESTED: anything on MySQL or MariaDB, since no server can be had here" >&2
 	fi
 fi
-# Tests that restart a Redis start one of their own, whichever server the others use.
-need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, since there is no redis-server here" >&2
+# Tests that disturb servers, or need several, start their own, whichever server the others use.
+need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
+need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
 
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"
 echo "== mysql: ${PATHLOCK_TEST_MYSQL:-none}"
