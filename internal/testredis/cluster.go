@@ -21,16 +21,16 @@ type Cluster struct {
 }
 
 // StartCluster starts the servers and returns when each of them knows all slots and all nodes. A node that
-// does not answer is held to be down after one second.
-func StartCluster(t testing.TB, program Program) *Cluster {
+// does not answer is held to be down after one second. Further arguments are as on each server's command line.
+func StartCluster(t testing.TB, program Program, args ...string) *Cluster {
 	t.Helper()
 	const primaries = 3
 	c := &Cluster{t: t}
 	for range 2 * primaries {
 		_, busPort, _ := strings.Cut(freeAddr(t), ":")
-		s := newServer(t, program, "--cluster-enabled", "yes", "--cluster-port", busPort, "--cluster-config-file", "nodes.conf",
-			"--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0", "--cluster-require-full-coverage", "no",
-			"--repl-ping-replica-period", "1")
+		s := newServer(t, program, append([]string{"--cluster-enabled", "yes", "--cluster-port", busPort,
+			"--cluster-config-file", "nodes.conf", "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0",
+			"--cluster-require-full-coverage", "no", "--repl-ping-replica-period", "1"}, args...)...)
 		s.Start()
 		c.Nodes = append(c.Nodes, s)
 	}

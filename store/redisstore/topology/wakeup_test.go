@@ -62,3 +62,44 @@ func TestTreesShareConnections(t *testing.T) {
 		})
 	}
 }
+
+// TestClusterWithoutShardedMessages: clusters before Redis 7 hand messages to all nodes, and waiters are told all the same.
+func TestClusterWithoutShardedMessages(t *testing.T) {
+	t.Parallel()
+	d := cluster(testredis.StartCluster(t, testredis.Redis, "--rename-command SPUBLISH \"\"", "--rename-command SSUBSCRIBE \"\""))
+	ours, theirs := d.store(t), d.store(t)
+	for range 5 { // trees are on any of the nodes
+		tree := newTree(t)
+		held := ask(tree, x("/a"))
+		take(t, ours, held)
+		w := queue(t, theirs, ask(tree, x("/a")))
+		d.everywhere("CLIENT", "KILL", "TYPE", "pubsub")
+		release(t, ours, held)
+		w.granted(patience)
+		release(t, theirs, w.req)
+	}
+}
+
+// TestSubscriptionEnds: nothing is subscribed to when nobody has waited for a moment.
+func TestSubscriptionEnds(t *testing.T) {
+	forEach(t, func(t *testing.T, d *deployment) {
+		ours, theirs, tree := d.store(t), d.store(t), newTree(t)
+		held := ask(tree, x("/a"))
+		take(t, ours, held)
+		w := queue(t, theirs, ask(tree, x("/a")))
+		release(t, ours, held)
+		w.granted(patience)
+		release(t, theirs, w.req)
+		testredis.Await(t, "nobody subscribes to a channel of the store", func() bool {
+			for _, s := range d.servers {
+				for _, kind := range []string{"CHANNELS", "SHARDCHANNELS"} {
+					channels, _ := s.Do("PUBSUB", kind, "pathlock:*").([]any)
+					if len(channels) > 0 {
+						return false
+					}
+				}
+			}
+			return true
+		})
+	})
+}
