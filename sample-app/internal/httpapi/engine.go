@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// Config is what the interface works with. All fields are required.
+// Config is what the interface works with. All other fields than Asserted are required.
 type Config struct {
 	Service *plans.Service
 	// Suites writes the tree: the service, unless what happens without any protection is to be shown.
@@ -23,6 +23,8 @@ type Config struct {
 	SuiteResolver, CaseResolver pathlock.Resolver
 	Locker                      *pathlock.Locker
 	DB                          *database.DB
+	// Asserted says that the plugin asserts what is written to suites and cases.
+	Asserted bool
 	// Namespace is that of the plans' trees among the locks, the plans' ids being
 	// the trees'. Plan names are locked in the namespace that has "-names" after it.
 	Namespace string
@@ -36,17 +38,22 @@ type Config struct {
 type api struct {
 	Config
 	locks *middleware.Locks
-	log   *slog.Logger
+	// assertedLocks are for the routes that isAsserted says: they look at a node once.
+	assertedLocks *middleware.Locks
+	log           *slog.Logger
 }
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.
 func New(config Config) (http.Handler, error) {
 	a := &api{Config: config, log: config.Log}
-	a.locks = middleware.New(config.Locker, config.SuiteResolver, middleware.Config{
+	locking := middleware.Config{
 		Resolvers: resolvers(config.Service, config.Namespace, config.CaseResolver),
 		MaxBody:   maxBody,
 		OnError:   a.fail,
-	})
+	}
+	a.locks = middleware.New(config.Locker, config.SuiteResolver, locking)
+	locking.Asserted = config.Asserted
+	a.assertedLocks = middleware.New(config.Locker, config.SuiteResolver, locking)
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false

@@ -10,9 +10,13 @@ import (
 func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	// handle puts the locks between the check of the body and the work.
 	handle := func(method, path string, chain ...gin.HandlerFunc) {
-		work := len(chain) - 1
-		if spec, ok := table.Spec(lockspec.Route{Method: method, Path: path}); ok {
-			chain = append(chain[:work:work], a.locks.Lock(spec), chain[work])
+		work, route := len(chain)-1, lockspec.Route{Method: method, Path: path}
+		if spec, ok := table.Spec(route); ok {
+			locks := a.locks
+			if isAsserted(route) {
+				locks = a.assertedLocks
+			}
+			chain = append(chain[:work:work], locks.Lock(spec), chain[work])
 		}
 		engine.Handle(method, path, chain...)
 	}

@@ -123,6 +123,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		CaseResolver:  plugin.Resolver(&model.Case{}),
 		Locker:        i.locker,
 		DB:            i.DB,
+		Asserted:      config.Assert,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
 		Observe:       m.Observe,

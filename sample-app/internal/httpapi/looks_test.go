@@ -1,0 +1,56 @@
+package httpapi_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+// A route whose writes the plugin asserts reads where a node is once, before it locks it; any
+// other one reads it again under the locks, and so do all where nothing is asserted.
+func TestNodesAreLookedAtOnceWhereWritesAreAsserted(t *testing.T) {
+	for _, asserts := range []bool{true, false} {
+		api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: asserts})
+		ids := fixture(t, api, "looks")
+		var reads atomic.Int64
+		err := api.DB.Read.Callback().Query().After("gorm:query").Register("test:reads", func(*gorm.DB) { reads.Add(1) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tt := range []struct {
+			request  string
+			status   int
+			reads    int64 // of one look; that of a case reads its suite too
+			asserted bool
+		}{
+			{`POST /api/plans/{plan}/suites {"parent_id":{d},"name":"n"}`, 201, 1, true},
+			{`PATCH /api/suites/{d} {"name":"e"}`, 200, 1, true},
+			{`POST /api/suites/{d}/move {"parent_id":{a}}`, 200, 2, true},
+			{`POST /api/suites/{d}/cases {"name":"n"}`, 201, 1, true},
+			{`POST /api/cases/{k}/move {"suite_id":{d}}`, 200, 3, true},
+			{`PATCH /api/cases/{k} {"body":"b"}`, 200, 2, false},
+			{`POST /api/cases/{k}/copy {"suite_id":{b},"name":"copy"}`, 201, 3, false},
+			{`POST /api/suites/{b}/copy {"parent_id":{root},"name":"copy"}`, 201, 2, false},
+			{`DELETE /api/cases/{k}`, 204, 2, true},
+			{`DELETE /api/suites/{a}`, 204, 1, true},
+		} {
+			t.Run(fmt.Sprintf("%s, asserted: %v", tt.request, asserts), func(t *testing.T) {
+				reads.Store(0)
+				step{request: tt.request, status: tt.status}.run(t, api, "", ids)
+				want := 2 * tt.reads
+				if asserts && tt.asserted {
+					want = tt.reads
+				}
+				if got := reads.Load(); got != want {
+					t.Errorf("%d reads, want %d", got, want)
+				}
+			})
+		}
+	}
+}
