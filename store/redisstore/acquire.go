@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,9 +22,14 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		Acquisition: req,
 		set:         newClaimSet(req.Gate, req.Claims),
 		keys:        s.keys.of(req.Tree),
-		what:        "acquire in " + req.Tree.String(),
+		what:        operation{verb: "acquire", tree: req.Tree},
 		began:       time.Now(),
 	}
+	if !s.begin() {
+		return pathlock.Grant{}, unavailable(r.what, errClosed)
+	}
+	defer s.commands.Done()
+	s.takeBacks.forget(r)
 	if req.Wait <= 0 {
 		answer, err := s.ask(ctx, r, "", 0)
 		if err != nil {
@@ -43,14 +47,14 @@ type request struct {
 	pathlock.Acquisition
 	set   claimSet
 	keys  []string
-	what  string
+	what  operation
 	began time.Time
 }
 
 // ask calls the acquire script. After an error nothing stays: what the server may have
 // granted or queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
-	command := func(ctx context.Context) (reply, error) {
+	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
 		for {
 			got, err := s.scripts.acquire.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant),
 				milliseconds(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), ref, r.set.claims, r.set.paths, r.Note, flag(r.Held))
@@ -62,38 +66,11 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 				return reply{}, err
 			}
 		}
-	}
-	orphan := func(got reply, err error) {
-		if err != nil || got.status == "granted" || got.status == "queued" {
-			s.undo(ctx, r)
-		}
-	}
-	got, err := call(ctx, s, r.what, command, orphan)
-	if err != nil {
-		if errors.Is(err, pathlock.ErrUnavailable) && ctx.Err() == nil {
-			s.background(ctx, func(ctx context.Context) { s.undo(ctx, r) })
-		}
-		return reply{}, err
-	}
-	if got.more() {
+	}, func() { s.takeBacks.add(r) })
+	if err == nil && got.more() {
 		s.proceedLater(ctx, r.keys)
 	}
-	return got, nil
-}
-
-// undo takes r out of the queue, or gives back what it was granted. It is for requests
-// that nobody waits for any more; where it fails, the lease sees to it.
-func (s *Store) undo(ctx context.Context, r *request) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)
-	defer cancel()
-	got, err := s.scripts.withdraw.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
-	if err == nil && got.status == "granted" {
-		got, err = s.scripts.release.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
-	}
-	if err == nil && got.more() {
-		// What is not handed over now, the next script that comes by hands over.
-		_ = s.proceed(ctx, r.keys)
-	}
+	return got, err
 }
 
 // decided returns what a final answer of the acquire script means.

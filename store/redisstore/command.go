@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
 )
-
-// takeBack is how long a caller whose context has ended waits for what it has sent to be taken
-// back, so that as a rule nothing of it is left when it goes on. A server that answers at all does so within that time.
-const takeBack = 100 * time.Millisecond
 
 // errClosed is why a store that has been closed cannot serve.
 var errClosed = errors.New("the store is closed")
@@ -27,60 +26,93 @@ func (s *Store) begin() bool {
 	return true
 }
 
-// call runs one command and waits for its result for no longer than ctx and the store's
-// timeout allow, whatever the client's own timeouts are. If the result comes when
-// nobody waits for it any more, it is given to orphan, unless that is nil: what was acquired must not stay.
+// call runs one command, for no longer than ctx's deadline and the store's timeout allow. A command that fails, or
+// is given up, may have been carried out all the same: when it has ended, takeBack, unless it is nil, has to
+// begin taking back what nobody waits for any more.
 //
 // Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while the server had the command.
-func call[T any](ctx context.Context, s *Store, what string, command func(context.Context) (T, error), orphan func(T, error)) (T, error) {
+func call[T any](ctx context.Context, s *Store, what operation, command func(context.Context) (T, error), takeBack func()) (T, error) {
 	var none T
-	if err := ctx.Err(); err != nil {
+	if ctx.Err() != nil {
 		return none, interrupted(ctx, what)
 	}
 	if !s.begin() {
 		return none, unavailable(what, errClosed)
 	}
+	bounded, cancel := context.WithTimeout(ctx, s.config.timeout)
+	defer cancel()
+	run := here[T]
+	if !s.punctual {
+		run = aside[T]
+	}
+	value, err := run(bounded, s, command, takeBack)
+	if err != nil {
+		return none, s.failed(ctx, what, err)
+	}
+	return value, nil
+}
+
+// here runs a command on the caller's goroutine: for clients that give up when their context's deadline has passed. If
+// ctx is cancelled earlier, the answer is waited for all the same. As a rule it is on its way, and tells what there is to take back.
+func here[T any](ctx context.Context, s *Store, command func(context.Context) (T, error), takeBack func()) (T, error) {
+	defer s.commands.Done()
+	value, err := command(ctx)
+	if err != nil && takeBack != nil {
+		takeBack()
+	}
+	return value, err
+}
+
+// aside runs a command on a goroutine of its own, which the caller leaves behind when ctx ends: for clients
+// that go by their own timeouts alone.
+func aside[T any](ctx context.Context, s *Store, command func(context.Context) (T, error), takeBack func()) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
-	results, abandoned, over := make(chan result), make(chan struct{}), make(chan struct{})
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)
+	results := make(chan result)
 	go func() {
 		defer s.commands.Done()
-		defer cancel()
-		defer close(over)
-		value, err := command(bounded)
+		value, err := command(ctx)
 		select {
 		case results <- result{value, err}:
-		case <-abandoned:
-			if orphan != nil {
-				orphan(value, err)
+			if err == nil {
+				return
 			}
+		case <-ctx.Done():
+		}
+		if takeBack != nil {
+			takeBack()
 		}
 	}()
 	select {
 	case r := <-results:
-		if r.err != nil {
-			return none, s.failed(what, r.err)
-		}
-		return r.value, nil
+		return r.value, r.err
 	case <-ctx.Done():
-		close(abandoned)
-		if orphan != nil {
-			select {
-			case <-over:
-			case <-time.After(takeBack):
-			}
-		}
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			return none, unavailable(what, ctx.Err()) // the server had its time, too
-		}
-		return none, interrupted(ctx, what)
-	case <-bounded.Done():
-		close(abandoned)
-		return none, s.failed(what, bounded.Err())
+		var none T
+		return none, ctx.Err()
 	}
+}
+
+// punctual reports whether a client gives up when its context's deadline has passed.
+func punctual(client redis.UniversalClient) bool {
+	switch c := client.(type) {
+	case *redis.Client:
+		return c.Options().ContextTimeoutEnabled
+	case *redis.ClusterClient:
+		return c.Options().ContextTimeoutEnabled
+	case *redis.Ring:
+		return c.Options().ContextTimeoutEnabled
+	default:
+		return false
+	}
+}
+
+// isClosed reports whether Close has begun.
+func (s *Store) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 // background does something that no caller waits for, such as giving back what came too late. Close waits for it.
@@ -96,21 +128,48 @@ func (s *Store) background(ctx context.Context, do func(context.Context)) {
 	}()
 }
 
-// failed returns the error for a command that the server did not carry out. That
+// failed returns the error for a command of ctx that the server did not carry out. That
 // the store's own time was up is not told as a context's error, which callers would take for their own context's.
-func (s *Store) failed(what string, err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("no answer within %v", s.config.timeout)
+func (s *Store) failed(ctx context.Context, what operation, err error) error {
+	// The connection's deadline is the context's, and may be noticed first.
+	deadline, ok := ctx.Deadline()
+	switch {
+	case ok && !time.Now().Before(deadline):
+		return unavailable(what, context.DeadlineExceeded)
+	case ctx.Err() != nil:
+		return interrupted(ctx, what)
+	case errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded):
+		return unavailable(what, fmt.Errorf("no answer within %v", s.config.timeout))
+	default:
+		return unavailable(what, err)
 	}
-	return unavailable(what, err)
 }
 
-func unavailable(what string, err error) error {
+// operation names what is being done, for errors.
+type operation struct {
+	verb  string
+	tree  pathlock.Tree
+	owner pathlock.Owner
+}
+
+// String implements [fmt.Stringer].
+func (o operation) String() string {
+	s := o.verb
+	if !o.tree.IsZero() {
+		s += " in " + o.tree.String()
+	}
+	if o.owner != "" {
+		s += " by owner " + o.owner.Short()
+	}
+	return s
+}
+
+func unavailable(what operation, err error) error {
 	return fmt.Errorf("%w: redis: %s: %w", pathlock.ErrUnavailable, what, err)
 }
 
 // interrupted returns the error for something that ctx's end has cut short.
-func interrupted(ctx context.Context, what string) error {
+func interrupted(ctx context.Context, what operation) error {
 	err := ctx.Err()
 	if cause := context.Cause(ctx); !errors.Is(cause, err) {
 		err = fmt.Errorf("%w: %w", err, cause)

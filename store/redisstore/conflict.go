@@ -61,7 +61,7 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 		return pathlock.Blocker{}
 	}
 	name, mode := r.set.claim(i)
-	found, err := call(context.WithoutCancel(ctx), s, "look for a blocker", func(ctx context.Context) (reply, error) {
+	found, err := call(context.WithoutCancel(ctx), s, operation{verb: "look for a blocker", tree: r.Tree}, func(ctx context.Context) (reply, error) {
 		for rank := "0"; ; {
 			got, err := s.scripts.blocker.ask(ctx, s.client, r.keys, string(r.Owner), name, mode, rank, string(only))
 			if err != nil || got.status != "more" {
@@ -86,4 +86,4 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 }
 
 // notHeld returns the error for something that is not on record.
-func notHeld(what string) error { return fmt.Errorf("%w: redis: %s", pathlock.ErrNotHeld, what) }
+func notHeld(what operation) error { return fmt.Errorf("%w: redis: %s", pathlock.ErrNotHeld, what) }

@@ -23,6 +23,7 @@ return {
   redis.call('HGETALL', KEYS[1]), redis.call('ZRANGE', KEYS[2], '0', '-1', 'WITHSCORES'),
   redis.call('ZRANGE', KEYS[3], '0', '-1'), redis.call('GET', KEYS[5]) or '', ttls,
   string.format('%d', time[1] * 1000 + math.floor(time[2] / 1000)),
+  redis.call('GET', KEYS[6]) or '', redis.call('PEXPIRETIME', KEYS[6]),
 }`)
 
 // requireConsistent fails the test unless everything that Redis has about a tree follows from the grants and the queued
@@ -56,6 +57,18 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 		queued[member.(string)] = true
 	}
 	gate := answer[3].(string)
+
+	if thin := answer[6].(string); thin != "" {
+		record, err := decodeRecord(thin)
+		if err != nil || len(record) != 8 {
+			complain("thin: record of %d fields, error %v", len(record), err)
+		} else if ends := strconv.FormatInt(answer[7].(int64), 10); record[1] != ends {
+			complain("thin: the lease ends at %s, the key at %s", record[1], ends)
+		}
+		if len(fields) > 0 || len(deadlines) > 0 || len(queued) > 0 {
+			complain("thin, and yet %v %v %v", fields, deadlines, queued)
+		}
+	}
 
 	// What the records say.
 	nodes := map[string]map[pathlock.Mode]int{} // node -> mode -> owners

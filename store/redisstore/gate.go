@@ -24,8 +24,8 @@ const drainPause = 50 * time.Millisecond
 // not end in time; the key has been released then.
 //
 // A program in another language does the same with SET key value NX PX ttl on the gate's key, and
-// then HEXISTS on the tree's locks hash (the gate's key with "locks" in place of "gate" at the end) with the
-// field "gate-node" until the answer is 0. An owner who holds something at that time may still take more, so that it
+// then asks, in this order, EXISTS of the tree's key thin and HEXISTS of its key locks with the field "gate-node" (these are
+// the gate's key with "thin" or "locks" in place of "gate" at the end) until both answer 0. An owner who holds something at that time may still take more, so that it
 // can come to its end.
 func ObtainGate(ctx context.Context, client redis.UniversalClient, tree pathlock.Tree, ttl time.Duration, options *redislock.Options, opts ...Option) (*redislock.Lock, error) {
 	k := newKeys(newConfig(opts).prefix)
@@ -33,7 +33,7 @@ func ObtainGate(ctx context.Context, client redis.UniversalClient, tree pathlock
 	if err != nil {
 		return nil, fmt.Errorf("redisstore: obtaining the gate of %s: %w", tree, err)
 	}
-	if err := drain(ctx, client, k.locks(tree), lock, ttl, options); err != nil {
+	if err := drain(ctx, client, k, tree, lock, ttl, options); err != nil {
 		err = fmt.Errorf("redisstore: waiting for the holders in %s: %w", tree, err)
 		if releaseErr := lock.Release(context.WithoutCancel(ctx)); releaseErr != nil {
 			err = errors.Join(err, releaseErr)
@@ -44,13 +44,13 @@ func ObtainGate(ctx context.Context, client redis.UniversalClient, tree pathlock
 }
 
 // drain waits until nobody holds anything in a tree, and keeps the lock alive meanwhile.
-func drain(ctx context.Context, client redis.UniversalClient, locks string, lock *redislock.Lock, ttl time.Duration, options *redislock.Options) error {
+func drain(ctx context.Context, client redis.UniversalClient, k keys, tree pathlock.Tree, lock *redislock.Lock, ttl time.Duration, options *redislock.Options) error {
 	strategy := redislock.LinearBackoff(drainPause)
 	if options != nil && options.RetryStrategy != nil {
 		strategy = options.RetryStrategy
 	}
 	for {
-		held, err := client.HExists(ctx, locks, gateNode).Result()
+		held, err := inUse(ctx, client, k, tree)
 		if err != nil {
 			return err
 		}
@@ -72,4 +72,14 @@ func drain(ctx context.Context, client redis.UniversalClient, locks string, lock
 			return errors.Join(redislock.ErrNotObtained, ctx.Err())
 		}
 	}
+}
+
+// inUse reports whether anybody holds anything in a tree.
+func inUse(ctx context.Context, client redis.UniversalClient, k keys, tree pathlock.Tree) (bool, error) {
+	// A thin lock moves to locks when it is inflated, and never back: in this order it is seen before or after.
+	thin, err := client.Exists(ctx, k.thin(tree)).Result()
+	if err != nil || thin > 0 {
+		return thin > 0, err
+	}
+	return client.HExists(ctx, k.locks(tree), gateNode).Result()
 }

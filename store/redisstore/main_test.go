@@ -30,6 +30,15 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) })
 }
 
+// TestStoreUnpunctual: the client does not heed the deadlines of contexts.
+func TestStoreUnpunctual(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) pathlock.Store {
+		client := newClient(t)
+		client.Options().ContextTimeoutEnabled = false
+		return closeStore(t, New(client))
+	})
+}
+
 // newClient returns a client of its own for the shared Redis.
 func newClient(t testing.TB) *redis.Client {
 	t.Helper()
@@ -37,6 +46,7 @@ func newClient(t testing.TB) *redis.Client {
 	if err != nil {
 		t.Fatalf("PATHLOCK_TEST_REDIS: %v", err)
 	}
+	options.ContextTimeoutEnabled = true
 	return closeClient(t, redis.NewClient(options))
 }
 

@@ -24,7 +24,7 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 		return nil, err
 	}
 	s := New(client, opts...)
-	s.ownClient = true
+	s.own = client
 	return s, nil
 }
 

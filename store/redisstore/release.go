@@ -10,7 +10,7 @@ import (
 // Release implements [pathlock.Store]: one EVALSHA, which also hands over to waiters. If
 // the client had to send it twice because a reply was lost, that the second finds nothing is no error.
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	return s.giveBack(ctx, tree, &s.scripts.release, "release in "+tree.String()+" by owner "+owner.Short(),
+	return s.giveBack(ctx, tree, &s.scripts.release, operation{"release", tree, owner},
 		&counted{value: string(owner)}, string(id))
 }
 
@@ -18,12 +18,12 @@ func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 // error that matches [pathlock.ErrLost]. The owner under which a [Store.Snapshot] shows a gate
 // that another program took with redislock works too.
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	return s.giveBack(ctx, tree, &s.scripts.force, "force release in "+tree.String()+" of owner "+owner.Short(),
+	return s.giveBack(ctx, tree, &s.scripts.force, operation{"force release", tree, owner},
 		&counted{value: string(owner)})
 }
 
 // giveBack calls a script that gives back what an owner has.
-func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what string, owner *counted, args ...any) error {
+func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what operation, owner *counted, args ...any) error {
 	keys := s.keys.of(tree)
 	got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
 		return sc.ask(ctx, s.client, keys, append([]any{owner}, args...)...)
@@ -48,7 +48,7 @@ const renewals = 500
 // the gate has lost everything in the tree if the gate's key is gone or another's.
 func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 	keys := s.keys.of(tree)
-	what := "renew in " + tree.String()
+	what := operation{verb: "renew", tree: tree}
 	var lost []pathlock.Owner
 	for portion := range slices.Chunk(leases, renewals) {
 		args := make([]any, 0, 2*len(portion))

@@ -12,8 +12,12 @@ type reply struct {
 	rest   []string
 }
 
-// parseReply reads an array of strings and numbers.
-func parseReply(answer any) (reply, error) {
+// parseReply reads an array of strings and numbers. A number alone is what a script's short way answers: it
+// stands for {short, '0', number}.
+func parseReply(answer any, short string) (reply, error) {
+	if n, ok := answer.(int64); ok && short != "" {
+		return reply{short, []string{"0", strconv.FormatInt(n, 10)}}, nil
+	}
 	items, ok := answer.([]any)
 	if !ok || len(items) == 0 {
 		return reply{}, fmt.Errorf("unexpected reply %v", answer)

@@ -6,12 +6,26 @@ import (
 	_ "embed"
 	"encoding/hex"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
 )
 
-// The Lua scripts' text. Those in lib stand in front of every other.
+// The Lua scripts' text; scripts/lib/keys.lua says how they are put together.
 var (
+	//go:embed scripts/lib/keys.lua
+	keysLua string
+	//go:embed scripts/lib/clock.lua
+	clockLua string
+	//go:embed scripts/thin/acquire.lua
+	thinAcquireLua string
+	//go:embed scripts/thin/release.lua
+	thinReleaseLua string
+	//go:embed scripts/short/acquire.lua
+	shortAcquireLua string
+	//go:embed scripts/short/release.lua
+	shortReleaseLua string
 	//go:embed scripts/lib/table.lua
 	tableLua string
 	//go:embed scripts/lib/queue.lua
@@ -41,11 +55,16 @@ var (
 type script struct {
 	source string
 	sha    string
+	// short is the status that a reply of the script's short way means; "" if it has no short way.
+	short string
 }
 
-func newScript(source string) script {
-	source = tableLua + queueLua + handoverLua + source
-	return script{source, sha1Hex(source)}
+// newScript puts a script together. The parts in quick come before the library, and mean the status
+// short when they answer.
+func newScript(source, short string, quick ...string) script {
+	parts := slices.Concat([]string{keysLua}, quick, []string{tableLua, queueLua, handoverLua, source})
+	whole := strings.Join(parts, "\n")
+	return script{whole, sha1Hex(whole), short}
 }
 
 // sha1Hex is what Redis names scripts by, and offers to scripts.
@@ -61,14 +80,14 @@ type scripts struct {
 
 func newScripts() scripts {
 	return scripts{
-		acquire:  newScript(acquireLua),
-		release:  newScript(releaseLua),
-		withdraw: newScript(withdrawLua),
-		renew:    newScript(renewLua),
-		force:    newScript(forceLua),
-		proceed:  newScript(proceedLua),
-		blocker:  newScript(blockerLua),
-		snapshot: newScript(snapshotLua),
+		acquire:  newScript(acquireLua, "granted", clockLua, thinAcquireLua, shortAcquireLua),
+		release:  newScript(releaseLua, "released", thinReleaseLua, clockLua, shortReleaseLua),
+		withdraw: newScript(withdrawLua, "", clockLua),
+		renew:    newScript(renewLua, "", clockLua),
+		force:    newScript(forceLua, "", clockLua),
+		proceed:  newScript(proceedLua, "", clockLua),
+		blocker:  newScript(blockerLua, "", clockLua),
+		snapshot: newScript(snapshotLua, "", clockLua),
 	}
 }
 
@@ -78,7 +97,7 @@ func (s *script) ask(ctx context.Context, client redis.UniversalClient, keys []s
 	if err != nil {
 		return reply{}, err
 	}
-	return parseReply(answer)
+	return parseReply(answer, s.short)
 }
 
 // run calls the script. A server that does not know it, as after a restart or a

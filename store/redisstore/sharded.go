@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -34,7 +35,7 @@ func (l *listener) channel(tree pathlock.Tree) string {
 
 // decide finds out what kind of pub/sub there is. It has to be done before the first request that waits is made,
 // because the scripts could not publish in a way that the server does not know.
-func (s *Store) decide(ctx context.Context, what string) error {
+func (s *Store) decide(ctx context.Context, what operation) error {
 	if s.listener.pubsub.Load() != unknownPubSub {
 		return nil
 	}
@@ -48,6 +49,9 @@ func (s *Store) decide(ctx context.Context, what string) error {
 	return nil
 }
 
+// probe is how long the nodes of a cluster have to say what they know; one that hangs must not keep back the others.
+const probe = time.Second
+
 // ask asks the primaries of a cluster what kind of pub/sub they all have. It is enough if one answers: the
 // tree in question may be on it.
 func (l *listener) ask(ctx context.Context) (int32, error) {
@@ -56,8 +60,13 @@ func (l *listener) ask(ctx context.Context) (int32, error) {
 		return plainPubSub, nil
 	}
 	var known, unknown atomic.Bool
-	err := cluster.ForEachMaster(ctx, func(ctx context.Context, node *redis.Client) error {
-		about, err := node.Do(ctx, "command", "info", "spublish").Slice()
+	// The context is for finding out who the primaries are, which may ask a node that hangs.
+	bounded, cancel := context.WithTimeout(ctx, probe)
+	defer cancel()
+	err := cluster.ForEachMaster(bounded, func(_ context.Context, node *redis.Client) error {
+		bounded, cancel := context.WithTimeout(ctx, probe)
+		defer cancel()
+		about, err := node.Do(bounded, "command", "info", "spublish").Slice()
 		var refusal redis.Error
 		switch {
 		case err == nil && len(about) == 1 && about[0] != nil:

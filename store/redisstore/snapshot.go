@@ -19,7 +19,7 @@ const tokenBytes = 22
 // its cost grows with what is held. A gate that another program took with redislock is
 // shown with its token for the owner and its metadata for the note; since when is not known.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	what := "snapshot of " + tree.String()
+	what := operation{verb: "snapshot", tree: tree}
 	snapshot, err := call(ctx, s, what, func(ctx context.Context) (pathlock.Snapshot, error) {
 		answer, err := s.scripts.snapshot.run(ctx, s.client, s.keys.of(tree))
 		if err != nil {
@@ -57,7 +57,7 @@ func parseImage(answer any) (image, error) {
 	if err != nil {
 		return image{}, err
 	}
-	head, err := parseReply(items[:4])
+	head, err := parseReply(items[:4], "")
 	if err != nil {
 		return image{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -14,12 +15,17 @@ import (
 // Store is a [pathlock.Store] in Redis. Make one per process with [New] or [Open], and
 // [Store.Close] it in the end.
 type Store struct {
-	client    redis.UniversalClient
-	ownClient bool
-	config    config
-	keys      keys
-	scripts   scripts
-	listener  *listener
+	client redis.UniversalClient
+	config config
+	// punctual is what [punctual] says of client.
+	punctual bool
+	keys     keys
+	scripts  scripts
+	listener *listener
+	// takeBacks are under way.
+	takeBacks takeBacks
+	// own is the client that Close closes; nil if the caller does.
+	own io.Closer
 
 	// closing is closed by Close: nobody waits from then on.
 	closing chan struct{}
@@ -33,19 +39,22 @@ var _ pathlock.Store = (*Store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
-// locks. The client remains the caller's; it is best made with ContextTimeoutEnabled, so
-// that a command which the store has given up gives up its connection too.
+// locks. The client remains the caller's. Make it with ContextTimeoutEnabled, as [Open] does: a client that
+// does not heed the deadlines of contexts has to be waited for on another goroutine, which costs time.
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	c := newConfig(opts)
 	k := newKeys(c.prefix)
-	return &Store{
+	s := &Store{
 		client:   client,
+		punctual: punctual(client),
 		config:   c,
 		keys:     k,
 		scripts:  newScripts(),
 		listener: newListener(client, k, rand.Text(), c.linger),
 		closing:  make(chan struct{}),
 	}
+	s.takeBacks.store = s
+	return s
 }
 
 // Close ends the waits that are under way with an error that matches
@@ -62,8 +71,8 @@ func (s *Store) Close() error {
 	}
 	s.commands.Wait()
 	s.listener.close()
-	if first && s.ownClient {
-		if err := s.client.Close(); err != nil {
+	if first && s.own != nil {
+		if err := s.own.Close(); err != nil {
 			return fmt.Errorf("redisstore: closing the client: %w", err)
 		}
 	}
@@ -76,7 +85,7 @@ func (s *Store) GateKey(tree pathlock.Tree) string { return s.keys.gate(tree) }
 // Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that a
 // replica, and a server that cannot save its data, are not taken for one that can serve.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := call(ctx, s, "ping", func(ctx context.Context) (int64, error) {
+	_, err := call(ctx, s, operation{verb: "ping"}, func(ctx context.Context) (int64, error) {
 		return s.client.Del(ctx, s.keys.prefix+":ping").Result()
 	}, nil)
 	return err

@@ -15,7 +15,7 @@ import (
 // about which trees are in use has to be kept, or can be left behind, but its cost grows with the number of
 // keys in Redis. It is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	const what = "list the trees"
+	what := operation{verb: "list the trees"}
 	if !s.begin() {
 		return nil, unavailable(what, errClosed)
 	}
@@ -39,7 +39,7 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	case ctx.Err() != nil:
 		return nil, interrupted(ctx, what)
 	default:
-		return nil, s.failed(what, err)
+		return nil, s.failed(ctx, what, err)
 	}
 }
 

@@ -17,10 +17,6 @@ const heartbeats = 3
 // asks again when the server said that somebody's lease may have ended by then, when
 // messages may have been missed, and often enough to keep its place.
 func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
-	if !s.begin() {
-		return pathlock.Grant{}, unavailable(r.what, errClosed)
-	}
-	defer s.commands.Done()
 	if err := s.decide(ctx, r.what); err != nil {
 		return pathlock.Grant{}, err
 	}
@@ -108,13 +104,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Gra
 		return pathlock.Grant{}, s.conflict(ctx, r, w.claim)
 	}
 	if s.listener.alone(w) {
-		_, err := call(over, s, r.what, func(ctx context.Context) (struct{}, error) {
-			s.undo(ctx, r)
-			return struct{}{}, nil
-		}, nil)
-		if err != nil {
-			return pathlock.Grant{}, errors.Join(interrupted(ctx, r.what), err)
-		}
+		s.undo(ctx, r)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return pathlock.Grant{}, interrupted(ctx, r.what)

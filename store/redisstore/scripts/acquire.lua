@@ -1,6 +1,6 @@
 -- ACQUIRE grants a whole claim set or nothing, and queues the request if it may wait.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
 --       10 '1' if the owner believes that it holds something already

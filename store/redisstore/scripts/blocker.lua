@@ -1,6 +1,6 @@
 -- BLOCKER finds somebody who keeps an owner from having a node in a mode. It changes nothing.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 node, 3 mode, 4 rank among the holders to begin at, 5 the only owner to look at, or ''
 -- Reply {'found', owner, mode, since, until, note, waiting, gate} with times in ms and waiting and gate as '0' or '1';
 --       {'more', rank}: call again with this rank;  {'none'}
@@ -21,11 +21,11 @@ end
 if name == GATE_NODE and only == '' and gate_is_others(asking) and node(GATE_NODE).mode ~= X then
   local list = GATE_NODE .. X
   for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(LOOKS))) do
-    local r = request(string.sub(member, #list + 1))
+    local r = request(sub(member, #list + 1))
     if r and gate_is_of(r.owner) then return found(r.owner, X, r.since, r.till, r.note, true, true) end
   end
-  return found(string.sub(gate(), 1, TOKEN_BYTES), X, '0', int(NOW + math.max(call('PTTL', GATE), 0)),
-    string.sub(gate(), TOKEN_BYTES + 1), false, true)
+  return found(sub(gate(), 1, TOKEN_BYTES), X, '0', int(NOW + math.max(call('PTTL', GATE), 0)),
+    sub(gate(), TOKEN_BYTES + 1), false, true)
 end
 
 local deadlines
@@ -35,8 +35,8 @@ else
   deadlines = call('ZRANGE', DEADLINES, int(rank), int(rank + LOOKS - 1), 'WITHSCORES')
 end
 for i = 1, #deadlines, 2 do
-  local owner = string.sub(deadlines[i], 2)
-  if string.sub(deadlines[i], 1, 1) == 'o' and owner ~= asking and tonumber(deadlines[i + 1]) > NOW then
+  local owner = sub(deadlines[i], 2)
+  if sub(deadlines[i], 1, 1) == 'o' and owner ~= asking and tonumber(deadlines[i + 1]) > NOW then
     local held = holding(owner)
     local theirs = held and held.modes[name] or 0
     if theirs ~= 0 and not COMPATIBLE[mode][theirs] then

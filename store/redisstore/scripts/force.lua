@@ -1,6 +1,6 @@
 -- FORCE takes away everything that an owner has in the tree: grants, places in the queue, the gate key.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner; for a gate key that another program took, its token
 -- Reply {status, more}: 'released', or 'absent' if there is nothing; more is '1' if PROCEED should be called
 
@@ -12,7 +12,7 @@ if holding(owner) or #tickets_of(owner) > 0 then
   evict(owner)
   status = 'released'
 end
-if #owner == TOKEN_BYTES and gate() and string.sub(gate(), 1, TOKEN_BYTES) == owner then
+if #owner == TOKEN_BYTES and gate() and sub(gate(), 1, TOKEN_BYTES) == owner then
   call('DEL', GATE)
   gate_value = false
   status = 'released'

@@ -1,6 +1,6 @@
 -- RENEW makes leases last from now for at least the given time.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  owner and time in ms, as often as wanted
 -- Reply {'renewed', more, position...}: the positions, counted from 1, of the owners who hold nothing (any more);
 --       more is '1' if PROCEED should be called

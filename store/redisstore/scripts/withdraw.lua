@@ -1,6 +1,6 @@
 -- WITHDRAW takes a queued request out of the queue. It tells if the request was granted before.
 --
--- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate
+-- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 grant id
 -- Reply {'withdrawn', more}, {'granted', more, fence} or, if nothing is known of it, {'absent', more};
 --       more is '1' if PROCEED should be called

@@ -3,7 +3,6 @@
 -- A script grants to at most MOST_GRANTS waiters, tries no more than MOST_TRIES and reclaims no more than
 -- MOST_EXPIRED leases. What is left over is noted in field p, and the reply says that there is more to do.
 local MOST_GRANTS, MOST_TRIES, MOST_EXPIRED = 16, 64, 32
-local FENCE_TTL = '604800000' -- a week, ms
 
 local grants_left, tries_left = MOST_GRANTS, MOST_TRIES
 local unswept = false
@@ -23,8 +22,7 @@ local function grant(r)
     held = { grants = {}, modes = {} }
     holdings[r.owner] = held
   end
-  local fence = int(math.max(tonumber(call('GET', FENCE) or 0) + 1, NOW_MICROS))
-  call('SET', FENCE, fence, 'PX', FENCE_TTL)
+  local fence = next_fence()
   load_nodes(r.names)
   for i = 1, #r.names do
     local name = r.names[i]
@@ -70,7 +68,7 @@ local function settle(owner)
       local claim, blocker = cycle(r)
       if claim then
         leave(r)
-        call('PUBLISH', r.channel, 'deadlock ' .. r.ref .. ' ' .. claim .. ' ' .. blocker)
+        tell(r, 'deadlock ' .. r.ref .. ' ' .. claim .. ' ' .. blocker)
       else
         converts(ticket, true)
         consider_conversions()
@@ -121,7 +119,7 @@ local function evict(owner)
     local r = request(ticket)
     if r then
       leave(r)
-      call('PUBLISH', r.channel, 'removed ' .. r.ref)
+      tell(r, 'removed ' .. r.ref)
     end
   end
   give_back(owner)
@@ -137,8 +135,8 @@ local function sweep(owner)
     if score and tonumber(score) <= NOW then table.insert(expired, 1, 'o' .. owner) end
   end
   for _, member in ipairs(expired) do
-    local what = string.sub(member, 2)
-    if string.sub(member, 1, 1) == 'o' then
+    local what = sub(member, 2)
+    if sub(member, 1, 1) == 'o' then
       -- Its waiters go too: a new grant would make an owner look alive that has lost what it had.
       evict(what)
     else
@@ -166,7 +164,7 @@ local function try(r)
   local fence = grant(r)
   settle(r.owner)
   grants_left = grants_left - 1
-  call('PUBLISH', r.channel, 'granted ' .. r.ref .. ' ' .. fence)
+  tell(r, 'granted ' .. r.ref .. ' ' .. fence)
   return true
 end
 
@@ -174,12 +172,12 @@ end
 -- conversions, whose own holds don't count, the list does not tell.
 local function has_room(list)
   return list == 'c' or
-    admits(node(string.sub(list, 1, NAME_BYTES)), tonumber(string.sub(list, CLAIM_BYTES)), 0)
+    admits(node(sub(list, 1, NAME_BYTES)), tonumber(sub(list, CLAIM_BYTES)), 0)
 end
 
 -- conflicts_with_itself says whether only one owner at a time can get what those on the list want.
 local function conflicts_with_itself(list)
-  local mode = tonumber(string.sub(list, CLAIM_BYTES))
+  local mode = tonumber(sub(list, CLAIM_BYTES))
   return list ~= 'c' and not COMPATIBLE[mode][mode]
 end
 
@@ -196,7 +194,7 @@ local function hand_over_round()
       local from = after == '' and '[' .. list or '(' .. list .. after
       local members = call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(MOST_GRANTS))
       for _, member in ipairs(members) do
-        local ticket = string.sub(member, #list + 1)
+        local ticket = sub(member, #list + 1)
         if not sources[ticket] then
           sources[ticket] = {}
           tickets[#tickets + 1] = ticket

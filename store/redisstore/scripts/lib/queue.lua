@@ -38,7 +38,7 @@ local function tickets_of(owner)
   if not queued then return tickets end
   local all = call('HGET', LOCKS, 'r' .. owner)
   if all then
-    for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = string.sub(all, i, i + TICKET_BYTES - 1) end
+    for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = sub(all, i, i + TICKET_BYTES - 1) end
   end
   return tickets
 end
@@ -105,13 +105,18 @@ local function dequeue(r)
   changed = true
 end
 
+-- tell sends a message to whoever waits for r. A channel with a hash tag is in the tree's slot of a cluster.
+local function tell(r, message)
+  call(string.find(r.channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', r.channel, message)
+end
+
 -- first_waiter returns the ticket of the first request of another owner that waits for a node in the given mode,
 -- among those before the ticket; own are the asking owner's tickets.
 local function first_waiter(name, mode, before, own)
   local list = name .. mode
   local members = call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. before, 'LIMIT', '0', int(#own + 1))
   for _, member in ipairs(members) do
-    local ticket = string.sub(member, #list + 1)
+    local ticket = sub(member, #list + 1)
     local mine = false
     for _, t in ipairs(own) do mine = mine or t == ticket end
     if not mine then return ticket end
@@ -178,7 +183,7 @@ local function cycle(r)
   if not queued then return nil end
   local waiting = {}
   for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[c', '(c' .. AFTER_TICKETS)) do
-    local other = request(string.sub(member, 2))
+    local other = request(sub(member, 2))
     if other and other.owner ~= r.owner then waiting[#waiting + 1] = other end
   end
   local seen = {}

@@ -1,37 +1,6 @@
--- The lock table of one tree: what it consists of and how it is read and written.
--- This file, queue.lua and handover.lua stand in front of every script, in this order.
---
--- KEYS of every script; all of them carry the tree's hash tag:
---   1 locks      hash   fields:
---                         n<8 bytes>   node: how many owners hold it, and in which mode (see unpack_node)
---                         gate-node    the same for the gate, which is treated as a node above the root: who
---                                      holds anything in the tree has IX on it, who has the gate has X
---                         o<owner>     the grants of an owner (see GRANT)
---                         w<ticket>    a queued request (see REQUEST in queue.lua)
---                         r<owner>     the tickets of an owner's queued requests, 16 digits each
---                         k            the last ticket given out
---                         p            queues that a hand-over has yet to look through (see handover.lua)
---                         x            set while somebody waits because the gate key is another's
---   2 deadlines  zset   o<owner> or w<ticket> -> when its lease or its place in the queue ends, ms
---   3 queue      zset   all scores 0; <node><mode><ticket> for each claim of each queued request, so that ZRANGEBYLEX
---                       gives those who want a node in a mode in order of arrival; and c<ticket> for those
---                       whose owner already holds something
---   4 fence      string the last fence given out
---   5 gate       string a redislock key: token and note of the gate's holder
---
--- Modes are numbers in the order of their strength: 1 IS, 2 IX, 3 S, 4 SIX, 5 X; 0 is none.
--- A claim is ten bytes: the node's name and the mode's digit. A claim set is claims one after the other,
--- the one on the gate node first. No node stands in it twice.
+-- The lock table of one tree: how it is read and written.
 --
 -- Nodes and grants are read once and changed in memory; finish() writes the nodes back.
-
-local LOCKS, DEADLINES, QUEUE, FENCE, GATE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-
-local call = redis.call
-local IS, IX, S, SIX, X = 1, 2, 3, 4, 5
-local GATE_NODE = 'gate-node'
-local NAME_BYTES = 9
-local CLAIM_BYTES = NAME_BYTES + 1
 
 -- CONFLICTS[a] lists the modes that another owner cannot have beside a (Gray et al. 1976, table 1).
 local CONFLICTS = { [0] = {}, { X }, { S, SIX, X }, { IX, SIX, X }, { IX, S, SIX, X }, { IS, IX, S, SIX, X } }
@@ -40,14 +9,6 @@ for a = 0, X do
   COMPATIBLE[a] = { true, true, true, true, true }
   for _, b in ipairs(CONFLICTS[a]) do COMPATIBLE[a][b] = false end
 end
-
--- The server's clock is the only one that counts.
-local clock = call('TIME')
-local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local NOW_MICROS = clock[1] * 1000000 + clock[2]
-
--- int writes a whole number: tostring would lose digits from 1e14 on.
-local function int(n) return string.format('%d', n) end
 
 local function supremum(a, b)
   if (a == IX and b == S) or (a == S and b == IX) then return SIX end
@@ -68,18 +29,13 @@ local function split(claims)
   local n = 0
   for i = 1, #claims, CLAIM_BYTES do
     n = n + 1
-    names[n] = string.sub(claims, i, i + NAME_BYTES - 1)
-    modes[n] = string.byte(claims, i + NAME_BYTES) - 48
+    names[n] = sub(claims, i, i + NAME_BYTES - 1)
+    modes[n] = byte(claims, i + NAME_BYTES) - 48
   end
   return names, modes
 end
 
 -- Nodes -------------------------------------------------------------------------------------------
-
--- A node's field is one number: mode + 8 * count + 8 * 2^24 * shared, where count owners have the node
--- in mode and shared owners have it in IS. That is enough, because between owners
--- IX and S never meet, and SIX and X are had by one.
-local COUNTS = 16777216
 
 local nodes = {}
 local changed = false
@@ -87,9 +43,9 @@ local changed = false
 local function unpack_node(value)
   local v = tonumber(value or 0)
   return {
-    mode = v % 8,
-    count = math.floor(v / 8) % COUNTS,
-    shared = math.floor(v / (8 * COUNTS)),
+    mode = v % ONE,
+    count = math.floor(v % ONE_SHARED / ONE),
+    shared = math.floor(v / ONE_SHARED),
   }
 end
 
@@ -154,7 +110,7 @@ local function write_nodes()
         gone[#gone + 1] = name
       else
         kept[#kept + 1] = name
-        kept[#kept + 1] = int(n.mode + 8 * n.count + 8 * COUNTS * n.shared)
+        kept[#kept + 1] = int(n.mode + ONE * n.count + ONE_SHARED * n.shared)
       end
       n.dirty = false
     end
@@ -164,10 +120,6 @@ local function write_nodes()
 end
 
 -- Grants ------------------------------------------------------------------------------------------
-
--- An owner's field is its grants one after the other, each of six strings with four bytes of length
--- before them: id, fence, since (ms), claims, paths, note. Paths are for snapshots alone; no script reads them.
-local GRANT = '>I4c0I4c0I4c0I4c0I4c0I4c0'
 
 local holdings = {}
 
@@ -202,6 +154,27 @@ local function write_holding(owner, h)
   call('HSET', LOCKS, 'o' .. owner, table.concat(parts))
 end
 
+-- A thin lock becomes one like all others. Nobody else is in the tree: what is written here, nothing is lost to.
+local function inflate()
+  local thin = call('GET', THIN)
+  if not thin then return end
+  local owner, till, at = struct.unpack(THIN_HEAD, thin)
+  local record = sub(thin, at)
+  local _, _, _, claims = struct.unpack(GRANT, record)
+  local fields = { 'o' .. owner, record }
+  local names, modes = split(claims)
+  for i = 1, #names do
+    fields[#fields + 1] = names[i]
+    fields[#fields + 1] = int(modes[i] == IS and ONE_SHARED or ONE + modes[i])
+  end
+  call('DEL', THIN) -- first, so that the rest may be written at maxmemory too
+  in_portions('HSET', LOCKS, fields)
+  call('ZADD', DEADLINES, till, 'o' .. owner)
+  call('PEXPIREAT', LOCKS, till)
+  call('PEXPIREAT', DEADLINES, till)
+end
+inflate()
+
 -- The gate key --------------------------------------------------------------------------------------
 
 -- The gate key is a lock of github.com/bsm/redislock: a token of 22 characters and then what redislock calls
@@ -209,7 +182,7 @@ end
 -- the owner, so that the key tells whose it is.
 local TOKEN_BYTES = 22
 
-local function token_of(owner) return string.sub(redis.sha1hex('gate:' .. owner), 1, TOKEN_BYTES) end
+local function token_of(owner) return sub(redis.sha1hex('gate:' .. owner), 1, TOKEN_BYTES) end
 
 local gate_value
 
@@ -219,7 +192,7 @@ local function gate()
 end
 
 local function gate_is_of(owner)
-  return gate() and string.sub(gate(), 1, TOKEN_BYTES) == token_of(owner)
+  return gate() and sub(gate(), 1, TOKEN_BYTES) == token_of(owner)
 end
 
 local function gate_is_others(owner)

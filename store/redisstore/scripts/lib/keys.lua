@@ -1,0 +1,62 @@
+-- What every script begins with: the keys of one tree, and the time.
+--
+-- KEYS of every script; all of them carry the tree's hash tag:
+--   1 locks      hash   fields:
+--                         n<8 bytes>   node: how many owners hold it, and in which mode (see unpack_node)
+--                         gate-node    the same for the gate, which is treated as a node above the root: who
+--                                      holds anything in the tree has IX on it, who has the gate has X
+--                         o<owner>     the grants of an owner (see GRANT)
+--                         w<ticket>    a queued request (see REQUEST in queue.lua)
+--                         r<owner>     the tickets of an owner's queued requests, 16 digits each
+--                         k            the last ticket given out
+--                         p            queues that a hand-over has yet to look through (see handover.lua)
+--                         x            set while somebody waits because the gate key is another's
+--   2 deadlines  zset   o<owner> or w<ticket> -> when its lease or its place in the queue ends, ms
+--   3 queue      zset   all scores 0; <node><mode><ticket> for each claim of each queued request, so that ZRANGEBYLEX
+--                       gives those who want a node in a mode in order of arrival; and c<ticket> for those
+--                       whose owner already holds something
+--   4 fence      string the last fence given out
+--   5 gate       string a redislock key: token and note of the gate's holder
+--   6 thin       string the only grant in the tree (see THIN); locks, deadlines and queue are not there then
+--
+-- Modes are numbers in the order of their strength: 1 IS, 2 IX, 3 S, 4 SIX, 5 X; 0 is none.
+-- A claim is ten bytes: the node's name and the mode's digit. A claim set is claims one after the other,
+-- the one on the gate node first. No node stands in it twice.
+--
+-- One owner with one grant, and nobody else in the tree, is the usual case by far. It is kept in
+-- one string, as a thin lock (Bacon et al. 1998), at a price that does not depend on the number of claims. The next to
+-- come by inflates it (see table.lua): then it is in locks and deadlines like all others.
+--
+-- What a script consists of, one file after the other; script.go puts them together:
+--   lib/keys.lua, lib/clock.lua
+--   thin/<script>.lua    for acquire and release: nobody else is concerned
+--   short/<script>.lua   for acquire and release: others hold, and nobody waits
+--   lib/table.lua, lib/queue.lua, lib/handover.lua, and <script>.lua
+-- The thin and the short way either return or leave everything as it is. The rest is not run then: making
+-- the functions of the library alone takes longer than a grant.
+
+local LOCKS, DEADLINES, QUEUE, FENCE, GATE, THIN = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+
+local call = redis.call
+local sub, byte = string.sub, string.byte
+local IS, IX, S, SIX, X = 1, 2, 3, 4, 5
+local GATE_NODE = 'gate-node'
+local NAME_BYTES = 9
+local CLAIM_BYTES = NAME_BYTES + 1
+
+-- An owner's field is its grants one after the other, each of six strings with four bytes of length
+-- before them: id, fence, since (ms), claims, paths, note. Paths are for snapshots alone; no script reads them.
+local GRANT = '>I4c0I4c0I4c0I4c0I4c0I4c0'
+
+-- A thin lock is the owner, when its lease ends (ms), and a grant.
+local THIN_HEAD = '>I4c0I4c0'
+
+-- A node's field is one number: mode + ONE * count + ONE_SHARED * shared, where count owners have the node
+-- in mode and shared owners have it in IS. That is enough, because between owners
+-- IX and S never meet, and SIX and X are had by one.
+local ONE, ONE_SHARED = 8, 134217728
+
+local FENCE_TTL = '604800000' -- a week, ms
+
+-- int writes a whole number: tostring would lose digits from 1e14 on.
+local function int(n) return string.format('%d', n) end
