@@ -73,7 +73,7 @@ func (r *releases) appendTree(p pending, tree Tree) pending {
 // pending are releases to wait for. Each ends within releaseTimeout.
 type pending []<-chan struct{}
 
-// wait returns how many have not ended when ctx does.
+// wait waits until all have ended, or ctx has; then it returns how many are left.
 func (p pending) wait(ctx context.Context) (left int) {
 	for i, ended := range p {
 		select {
@@ -93,8 +93,8 @@ func (p pending) wait(ctx context.Context) (left int) {
 // An acquisition by the same Locker that does not wait is not refused because of a release that
 // is under way: it waits for it and asks again. One by another process may be.
 //
-// The store is told at once where there is no round trip to wait for: where it is a [LocalStore], where an
-// enclosing or an inner lock needs the hold still, and after [Locker.Shutdown].
+// All is done before it returns where there is no round trip to wait for, because the store is a [LocalStore] or an
+// enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
 func (k *Lock) ReleaseInBackground(ctx context.Context) {
 	unneeded, lost := k.letGo()
 	if errors.Is(lost, ErrNotHeld) {

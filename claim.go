@@ -36,7 +36,11 @@ func Normalize(claims ...Claim) []Claim {
 	if len(claims) == 1 {
 		return normalizeOne(claims[0])
 	}
-	var all []Claim
+	nodes := 0
+	for _, c := range claims {
+		nodes += c.Path.Depth() + 1
+	}
+	all := slices.Grow([]Claim(nil), nodes)
 	for _, c := range claims {
 		intention := c.Mode.Intention()
 		for a := range c.Path.Ancestors() {

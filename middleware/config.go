@@ -35,9 +35,9 @@ type Config struct {
 	// transaction, as package gormplugin does. The middleware then resolves the ids of a request once, and again only
 	// if it had to wait for a lock, instead of always: one query less for each.
 	//
-	// What is given up is that the nodes are known to be where they are locked when the handler begins. One that moved at the
-	// very moment of the lock is found out by the plugin, which takes the locks that are missing or fails with
-	// [pathlock.ErrPathChanged], and not by the middleware, which would have started over. So it must not be set for
+	// What is given up is that the nodes are known to be where they are locked when the handler begins. One that moved
+	// between the look and the lock is noticed by the plugin, which takes the locks that are missing or fails with
+	// [pathlock.ErrPathChanged] (409), and not by the middleware, which would have started over. So it must not be set for
 	// handlers that write by raw SQL without gormplugin.Assert, or that rely on what they read under the lock, as
 	// a consistent export does: those have a [Locks] of their own, from another call of [New] with the same locker.
 	Asserted bool
