@@ -18,8 +18,8 @@
 //	    └── dir2      granted X:  r3
 //
 // To go down such a tree by the names of a path, once for a whole claim set, costs less than to look up every path of the set in
-// a map. A few records and tables without use are kept for the next request, so that an uncontended one
-// costs three allocations, however deep it is.
+// a map. A few tables, records and requests without use are kept for the next ones, so that an uncontended
+// request allocates its owner and nothing else, however deep it is.
 //
 // The gate is a node above the root. Every request claims it in mode IX and a
 // request for the gate in mode X, so that it is granted, queued and handed

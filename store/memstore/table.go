@@ -23,6 +23,7 @@ type table struct {
 	ticket  uint64 // the last one given out
 	fence   uint64 // the last one given out
 	waiters int
+	spare   *request // one that is in use no more, for the next; nil if there is none
 }
 
 func newTable(tree pathlock.Tree, f *fences) *table {
@@ -60,10 +61,14 @@ func (t *table) leave() {
 // newRequest makes a request of an acquisition and registers it nowhere yet.
 func (t *table) newRequest(acq pathlock.Acquisition, now time.Time) *request {
 	t.ticket++
-	r := &request{
+	r := t.spare
+	if t.spare = nil; r == nil {
+		r = new(request)
+	}
+	*r = request{
 		Acquisition: acq,
 		owner:       t.owners[acq.Owner],
-		places:      make([]place, 1, len(acq.Claims)+1),
+		places:      slices.Grow(r.places, len(acq.Claims)+1)[:1],
 		ticket:      t.ticket,
 		since:       now,
 	}
@@ -87,6 +92,16 @@ func (t *table) newRequest(acq pathlock.Acquisition, now time.Time) *request {
 		r.places = append(r.places, place{Claim: c, request: r, node: n})
 	}
 	return r
+}
+
+// reuse keeps a request that is in the table no more for the next one, if nobody else has it: the calls that wait for
+// one that was queued look at it when they like.
+func (t *table) reuse(r *request) {
+	if r.done == nil && cap(r.places) <= maxUnused {
+		clear(r.places)
+		*r = request{places: r.places[:0]}
+		t.spare = r
+	}
 }
 
 // tidy forgets those records of r's nodes and of its owner that nobody needs any more.
@@ -181,6 +196,7 @@ func (t *table) remove(r *request) (watchers []*request) {
 		watchers = append(watchers, w)
 	}
 	r.watchers = nil
+	t.reuse(r)
 	return watchers
 }
 
