@@ -3,6 +3,7 @@ package section
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock/bench/internal/contender"
@@ -15,6 +16,13 @@ var depths = [...]int{3, 8, 15}
 
 // warmUp is how many operations go before those that are timed, in every turn: a connection that rested is slower.
 const warmUp = 2
+
+// others is how many locks others hold in the tree of the row of that name, where the store may have more to do than for a
+// tree that nobody else uses.
+const others = 10
+
+// amongOthers names that row.
+const amongOthers = contender.Store + ", among 10 others"
 
 // latency times one acquisition with its release after the other.
 func latency(ctx context.Context, env *Env) (result, error) {
@@ -47,6 +55,7 @@ func latency(ctx context.Context, env *Env) (result, error) {
 	}
 	r.notes = []string{
 		"depth d is a path of d names, d+1 nodes with the root: X on the leaf, IX above; contenders of one key lock the leaf alone",
+		"every contender is alone in its tree, except in the row that says otherwise: its leaf has siblings that are held",
 		"targets are judged by the row of the store, driven as a locker drives it; the locker's row adds scopes, folding and the bookkeeping of renewal",
 	}
 	return r, nil
@@ -66,12 +75,18 @@ func latencyAt(ctx context.Context, env *Env, depth int) (_ report.Table, err er
 			return report.Table{}, err
 		}
 	}
+	among, err := lockAmongOthers(ctx, f, depth)
+	if err != nil {
+		return report.Table{}, err
+	}
+	names, locks := append(f.names(), amongOthers), append(locks, among)
+
 	p := env.Plan
 	samples := stats.NewSamples(p.Rounds, len(locks))
 	err = stats.Turns(ctx, p.Rounds, p.Passes, len(locks), func(round, i int) error {
 		times, err := timed(ctx, locks[i], p.Batch)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.contenders[i].Name, err)
+			return fmt.Errorf("%s: %w", names[i], err)
 		}
 		samples.Add(round, i, times...)
 		return nil
@@ -80,7 +95,17 @@ func latencyAt(ctx context.Context, env *Env, depth int) (_ report.Table, err er
 		return report.Table{}, err
 	}
 	title := fmt.Sprintf("acquire+release, depth %d: latency", depth)
-	return report.NewTable(fmt.Sprintf("depth-%d", depth), title, "µs", contender.Redislock, f.names(), samples.Medians()), nil
+	return report.NewTable(fmt.Sprintf("depth-%d", depth), title, "µs", contender.Redislock, names, samples.Medians()), nil
+}
+
+// lockAmongOthers returns a lock of the store in a tree where others hold leaves, with which it never conflicts.
+func lockAmongOthers(ctx context.Context, f *field, depth int) (contender.Lock, error) {
+	const tree = "tree-others"
+	open := f.open[slices.Index(f.names(), contender.Store)]
+	if err := hold(ctx, open, others, func(i int) node { return node{tree, leafAt(depth, fmt.Sprintf("case-%d", 2+i))} }); err != nil {
+		return nil, err
+	}
+	return open.Lock(tree, leafAt(depth, "case-1"))
 }
 
 // timed acquires and releases n times and returns what each time took, in microseconds.
