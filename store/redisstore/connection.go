@@ -3,7 +3,9 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -97,12 +99,17 @@ func (c *connection) run(ctx context.Context) {
 
 // receive hands on what the server says until ctx ends or the connection fails.
 func (c *connection) receive(ctx context.Context) {
-	pinged := false
+	heard, pinged, reviewed := false, false, time.Now()
 	for ctx.Err() == nil {
-		event, err := c.next(ctx)
+		if time.Since(reviewed) >= pulse {
+			c.review(ctx)
+			reviewed = time.Now()
+		}
+		event, err := c.next(ctx, heard)
 		var network net.Error
 		switch {
 		case err == nil:
+			heard = true
 			if _, pong := event.(*redis.Pong); pong {
 				if !pinged {
 					return // not an answer: a timeout in the middle of a message has put the client out of step
@@ -110,7 +117,7 @@ func (c *connection) receive(ctx context.Context) {
 				pinged = false
 			}
 			c.hear(event)
-		case errors.As(err, &network) && network.Timeout() && !pinged:
+		case heard && !pinged && errors.As(err, &network) && network.Timeout():
 			if c.ping(ctx) != nil {
 				return
 			}
@@ -121,9 +128,14 @@ func (c *connection) receive(ctx context.Context) {
 	}
 }
 
-// next waits for one pulse for what the server says.
-func (c *connection) next(ctx context.Context) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, 2*pulse) // also for connecting
+// next waits for one pulse for what the server says. At first, that is also the time to connect in; later it has
+// to end before the context does, after which the client would not use the connection any more.
+func (c *connection) next(ctx context.Context, heard bool) (any, error) {
+	patience := pulse
+	if heard {
+		patience = 2 * pulse
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	return c.pubsub.ReceiveTimeout(ctx, pulse)
 }
@@ -164,6 +176,30 @@ func (c *connection) refused(err error) bool {
 		}
 	}
 	return any
+}
+
+// review loses the subscriptions whose channels another node serves now, as far as the client knows, and has the client look
+// again for the next time. A primary that becomes a replica in good order need not say so to its subscribers, and
+// messages pass it by until the new primary has heard that it is a replica.
+func (c *connection) review(ctx context.Context) {
+	if c.node == "" {
+		return // whoever is connected hears everything
+	}
+	c.listener.mu.Lock()
+	carried := slices.Collect(maps.Values(c.carries))
+	c.listener.mu.Unlock()
+	for _, s := range carried {
+		node, _, err := c.listener.locate(ctx, s.channel)
+		if err != nil || node == c.node {
+			continue
+		}
+		c.listener.mu.Lock()
+		if s.on == c {
+			s.lose()
+		}
+		c.listener.mu.Unlock()
+	}
+	c.listener.relocate(ctx)
 }
 
 func (c *connection) ping(ctx context.Context) error {
