@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -75,14 +77,22 @@ func lookup(t testing.TB, program Program) string {
 	return path
 }
 
+// freeAddr returns an address that nobody listens on. Its port is below those that systems give to outgoing
+// connections: one of these could take it before the server does.
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, last, tries = 10000, 32000, 100
+	var err error
+	for range tries {
+		var listener net.Listener
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.N(last-first)))
+		if listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr); err == nil {
+			_ = listener.Close()
+			return addr
+		}
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	t.Fatalf("no free port between %d and %d: %v", first, last, err)
+	return ""
 }
 
 func (s *Server) host() string { host, _, _ := net.SplitHostPort(s.Addr); return host }
