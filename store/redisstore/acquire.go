@@ -54,10 +54,13 @@ type request struct {
 // ask calls the acquire script. After an error nothing stays: what the server may have
 // granted or queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
+	lease, left, channel, held := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), flag(r.Held)
+	args := []any{
+		(*string)(&r.Owner), (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held,
+	}
 	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
 		for {
-			got, err := s.scripts.acquire.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant),
-				milliseconds(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), ref, r.set.claims, r.set.paths, r.Note, flag(r.Held))
+			got, err := s.scripts.acquire.ask(ctx, s.runner, r.keys, args...)
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err
 			}
@@ -101,7 +104,7 @@ func (s *Store) granted(ctx context.Context, r *request, fence uint64) (pathlock
 // proceed lets the server do what scripts have left over, in portions.
 func (s *Store) proceed(ctx context.Context, keys []string) error {
 	for {
-		more, err := s.scripts.proceed.run(ctx, s.client, keys)
+		more, err := s.scripts.proceed.run(ctx, s.runner, keys)
 		if err != nil || more != "1" {
 			return err
 		}

@@ -39,13 +39,11 @@ func call[T any](ctx context.Context, s *Store, what operation, command func(con
 	if !s.begin() {
 		return none, unavailable(what, errClosed)
 	}
-	bounded, cancel := context.WithTimeout(ctx, s.config.timeout)
-	defer cancel()
 	run := here[T]
 	if !s.punctual {
 		run = aside[T]
 	}
-	value, err := run(bounded, s, command, takeBack)
+	value, err := run(ctx, s, command, takeBack)
 	if err != nil {
 		return none, s.failed(ctx, what, err)
 	}
@@ -56,11 +54,26 @@ func call[T any](ctx context.Context, s *Store, what operation, command func(con
 // ctx is cancelled earlier, the answer is waited for all the same. As a rule it is on its way, and tells what there is to take back.
 func here[T any](ctx context.Context, s *Store, command func(context.Context) (T, error), takeBack func()) (T, error) {
 	defer s.commands.Done()
-	value, err := command(ctx)
+	value, err := command(until{ctx, time.Now().Add(s.config.timeout)})
 	if err != nil && takeBack != nil {
 		takeBack()
 	}
 	return value, err
+}
+
+// until is a context with a deadline that nobody is told of: a punctual client gives it to the connection. It costs
+// no timer, unlike [context.WithDeadline].
+type until struct {
+	context.Context
+	latest time.Time
+}
+
+// Deadline implements [context.Context].
+func (u until) Deadline() (time.Time, bool) {
+	if d, ok := u.Context.Deadline(); ok && d.Before(u.latest) {
+		return d, true
+	}
+	return u.latest, true
 }
 
 // aside runs a command on a goroutine of its own, which the caller leaves behind when ctx ends: for clients
@@ -70,6 +83,8 @@ func aside[T any](ctx context.Context, s *Store, command func(context.Context) (
 		value T
 		err   error
 	}
+	ctx, cancel := context.WithTimeout(ctx, s.config.timeout)
+	defer cancel()
 	results := make(chan result)
 	go func() {
 		defer s.commands.Done()
@@ -133,6 +148,10 @@ func (s *Store) background(ctx context.Context, do func(context.Context)) {
 func (s *Store) failed(ctx context.Context, what operation, err error) error {
 	// The connection's deadline is the context's, and may be noticed first.
 	deadline, ok := ctx.Deadline()
+	if refusal := redis.Error(nil); !errors.As(err, &refusal) {
+		// The node may be down, and its slots another's by now. A cluster's client finds out once a minute by itself.
+		s.listener.relocate(context.WithoutCancel(ctx))
+	}
 	switch {
 	case ok && !time.Now().Before(deadline):
 		return unavailable(what, context.DeadlineExceeded)

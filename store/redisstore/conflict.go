@@ -44,8 +44,8 @@ func (s *Store) deadlock(ctx context.Context, r *request, i int, other pathlock.
 // that somebody else's gate keeps out fails at its topmost claim.
 func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	switch {
-	case i > 1 && i <= len(r.set.origin):
-		c := r.set.origin[i-1]
+	case i > 1 && i-2 < len(r.set.origin):
+		c := r.set.origin[i-2]
 		return c.Path, c.Mode
 	case r.Gate:
 		return pathlock.Root(), pathlock.ModeX
@@ -57,13 +57,13 @@ func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 // blocker finds out who keeps r from its claim number i; only may name the one to describe. It
 // is the zero Blocker if that is not to be learned (any more): the request has been refused, and that stands.
 func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Owner) pathlock.Blocker {
-	if i < 1 || i > len(r.set.origin) {
+	if i < 1 || i > 1+len(r.set.origin) {
 		return pathlock.Blocker{}
 	}
 	name, mode := r.set.claim(i)
 	found, err := call(context.WithoutCancel(ctx), s, operation{verb: "look for a blocker", tree: r.Tree}, func(ctx context.Context) (reply, error) {
 		for rank := "0"; ; {
-			got, err := s.scripts.blocker.ask(ctx, s.client, r.keys, string(r.Owner), name, mode, rank, string(only))
+			got, err := s.scripts.blocker.ask(ctx, s.runner, r.keys, string(r.Owner), name, mode, rank, string(only))
 			if err != nil || got.status != "more" {
 				return got, err
 			}

@@ -103,7 +103,7 @@ func TestDeadWaiter(t *testing.T) {
 	dead := ask(tree, x("/"))
 	dead.Lease = short
 	set := newClaimSet(false, dead.Claims)
-	got, err := store.scripts.acquire.ask(t.Context(), store.client, store.keys.of(tree), string(dead.Owner), string(dead.Grant),
+	got, err := store.scripts.acquire.ask(t.Context(), store.runner, store.keys.of(tree), string(dead.Owner), string(dead.Grant),
 		milliseconds(dead.Lease), milliseconds(long), "nobody listens here", "1", set.claims, set.paths, dead.Note, flag(dead.Held))
 	if err != nil || got.status != "queued" {
 		t.Fatalf("answer %v, error %v; want it queued", got, err)

@@ -26,7 +26,7 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what operation, owner *counted, args ...any) error {
 	keys := s.keys.of(tree)
 	got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
-		return sc.ask(ctx, s.client, keys, append([]any{owner}, args...)...)
+		return sc.ask(ctx, s.runner, keys, append([]any{owner}, args...)...)
 	}, nil)
 	if err != nil {
 		return err
@@ -53,10 +53,10 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 	for portion := range slices.Chunk(leases, renewals) {
 		args := make([]any, 0, 2*len(portion))
 		for _, l := range portion {
-			args = append(args, string(l.Owner), milliseconds(l.For))
+			args = append(args, string(l.Owner), leaseTime(l.For))
 		}
 		got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
-			return s.scripts.renew.ask(ctx, s.client, keys, args...)
+			return s.scripts.renew.ask(ctx, s.runner, keys, args...)
 		}, nil)
 		if err != nil {
 			return lost, err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -30,6 +31,8 @@ var (
 	tableLua string
 	//go:embed scripts/lib/queue.lua
 	queueLua string
+	//go:embed scripts/lib/grant.lua
+	grantLua string
 	//go:embed scripts/lib/handover.lua
 	handoverLua string
 
@@ -55,16 +58,27 @@ var (
 type script struct {
 	source string
 	sha    string
+	// name is sha for commands, which would have to allocate it each time.
+	name any
 	// short is the status that a reply of the script's short way means; "" if it has no short way.
 	short string
 }
 
 // newScript puts a script together. The parts in quick come before the library, and mean the status
 // short when they answer.
+//
+// The library's files, and what follows each of them, are functions inside each other. A function takes what it uses from the one around it at
+// once, but has to search for what belongs to the same one, which is where most of the time goes that the library takes.
 func newScript(source, short string, quick ...string) script {
-	parts := slices.Concat([]string{keysLua}, quick, []string{tableLua, queueLua, handoverLua, source})
+	parts := slices.Concat([]string{keysLua}, quick)
+	library := []string{tableLua, queueLua, grantLua, handoverLua, source}
+	for _, part := range library {
+		parts = append(parts, "return (function()", part)
+	}
+	parts = append(parts, strings.Repeat("end)()\n", len(library)))
 	whole := strings.Join(parts, "\n")
-	return script{whole, sha1Hex(whole), short}
+	sha := sha1Hex(whole)
+	return script{source: whole, sha: sha, name: sha, short: short}
 }
 
 // sha1Hex is what Redis names scripts by, and offers to scripts.
@@ -91,29 +105,59 @@ func newScripts() scripts {
 	}
 }
 
-// ask calls a script that answers with a [reply].
-func (s *script) ask(ctx context.Context, client redis.UniversalClient, keys []string, args ...any) (reply, error) {
-	answer, err := s.run(ctx, client, keys, args...)
+// ask runs a script that answers with a [reply].
+func (sc *script) ask(ctx context.Context, r runner, keys []string, args ...any) (reply, error) {
+	answer, err := sc.run(ctx, r, keys, args...)
 	if err != nil {
 		return reply{}, err
 	}
-	return parseReply(answer, s.short)
+	return parseReply(answer, sc.short)
 }
 
-// run calls the script. A server that does not know it, as after a restart or a
-// failover, is given it with SCRIPT LOAD: Redis 7.4 and later may forget those that came with EVAL.
-func (s *script) run(ctx context.Context, client redis.UniversalClient, keys []string, args ...any) (any, error) {
-	reply, err := client.EvalSha(ctx, s.sha, keys, args...).Result()
-	if !redis.HasErrorPrefix(err, "NOSCRIPT") {
-		return reply, err
+// run runs a script. Arguments are anything that the client can write, strings best by pointers.
+func (sc *script) run(ctx context.Context, r runner, keys []string, args ...any) (any, error) {
+	for pause := firstMovePause; ; pause *= 2 {
+		answer, err := r.call(ctx, "evalsha", sc.name, keys, args)
+		if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
+			refused(args)
+			if answer, err = r.learn(ctx, sc, keys, args); err != nil {
+				err = fmt.Errorf("loading a script: %w", err)
+			}
+		}
+		if err == nil || !redis.IsTryAgainError(err) || !waited(ctx, min(pause, longestMovePause)) {
+			return answer, err
+		}
+		refused(args)
 	}
-	if err := client.ScriptLoad(ctx, s.source).Err(); err != nil {
-		return nil, fmt.Errorf("loading a script: %w", err)
-	}
+}
+
+// While a slot moves, some keys of a tree are here and some are there, and neither node runs a script: it
+// has to be sent again, in these pauses.
+const (
+	firstMovePause   = 5 * time.Millisecond
+	longestMovePause = 100 * time.Millisecond
+)
+
+// refused notes that Redis has not carried out a command that was sent.
+func refused(args []any) {
 	for _, arg := range args {
 		if c, ok := arg.(*counted); ok {
-			c.reset() // Redis refused the command: it has not been carried out
+			c.reset()
 		}
 	}
-	return client.EvalSha(ctx, s.sha, keys, args...).Result()
+}
+
+// waited waits, and reports whether ctx has time left then.
+func waited(ctx context.Context, pause time.Duration) bool {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= pause {
+		return false
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -21,7 +21,7 @@ const tokenBytes = 22
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what := operation{verb: "snapshot", tree: tree}
 	snapshot, err := call(ctx, s, what, func(ctx context.Context) (pathlock.Snapshot, error) {
-		answer, err := s.scripts.snapshot.run(ctx, s.client, s.keys.of(tree))
+		answer, err := s.scripts.snapshot.run(ctx, s.runner, s.keys.of(tree))
 		if err != nil {
 			return pathlock.Snapshot{}, err
 		}

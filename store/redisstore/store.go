@@ -16,6 +16,7 @@ import (
 // [Store.Close] it in the end.
 type Store struct {
 	client redis.UniversalClient
+	runner runner
 	config config
 	// punctual is what [punctual] says of client.
 	punctual bool
@@ -46,6 +47,7 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 	k := newKeys(c.prefix)
 	s := &Store{
 		client:   client,
+		runner:   runner{client, client.Process},
 		punctual: punctual(client),
 		config:   c,
 		keys:     k,
@@ -54,6 +56,9 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		closing:  make(chan struct{}),
 	}
 	s.takeBacks.store = s
+	if single, ok := client.(*redis.Client); ok {
+		s.runner.process = (&pipeline{client: single, timeout: c.timeout}).process
+	}
 	return s
 }
 

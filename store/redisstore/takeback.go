@@ -123,9 +123,9 @@ func (s *Store) undo(ctx context.Context, r *request) {
 func (s *Store) withdraw(ctx context.Context, r *request) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)
 	defer cancel()
-	got, err := s.scripts.withdraw.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
+	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
 	if err == nil && got.status == "granted" {
-		got, err = s.scripts.release.ask(ctx, s.client, r.keys, string(r.Owner), string(r.Grant))
+		got, err = s.scripts.release.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
 	}
 	if err == nil && got.more() {
 		// What is not handed over now, the next script that comes by hands over.

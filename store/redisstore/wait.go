@@ -90,6 +90,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Gra
 	over := context.WithoutCancel(ctx)
 	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.alone(w) {
 		// Asking once more without waiting leaves the queue, and says what was in the way.
+		s.takeBacks.forget(r)
 		answer, err := s.ask(over, r, w.ref, 0)
 		switch {
 		case err != nil:

@@ -4,70 +4,96 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// nodeName returns what the scripts call a node: n and eight bytes of the path's
-// SHA-256, so that a deep node costs no more than a shallow one. Should two paths ever share
-// a name, they conflict where they need not; they never miss a conflict.
-func nodeName(p pathlock.Path) string {
-	sum := sha256.Sum256([]byte(p.Column()))
-	return "n" + string(sum[:8])
+// nodeID is what the scripts call a node: n and eight bytes of the SHA-256 of its path, so that
+// a deep node costs no more than a shallow one. Should two paths ever share
+// an id, they conflict where they need not; they never miss a conflict.
+type nodeID [len(gateNode)]byte
+
+// nodeIDs returns the ids of the nodes that are claimed, in their order.
+func nodeIDs(claims []pathlock.Claim) []nodeID {
+	ids := make([]nodeID, len(claims))
+	path := make([]byte, 0, 256)
+	for i, c := range claims {
+		path = append(path[:0], c.Path.Column()...)
+		sum := sha256.Sum256(path)
+		ids[i][0] = 'n'
+		copy(ids[i][1:], sum[:])
+	}
+	return ids
 }
 
 // claimSet is what a request asks for, as the scripts know it.
 type claimSet struct {
-	// claims are the names and modes one after the other; the first is that on the gate's node.
+	// claims are the ids and modes one after the other; the first is that on the gate's node.
 	claims string
 	// paths are the claims as snapshots show them.
 	paths string
-	// origin has for each of claims the one that it comes from; the first, the gate's, has none.
+	// origin has for each of claims but the first, the gate's, the one that it comes from.
 	origin []pathlock.Claim
 }
 
 // newClaimSet encodes a request's claims. Who claims a node has IX on the gate, and who wants the gate has X on it.
 func newClaimSet(gate bool, claims []pathlock.Claim) claimSet {
-	type named struct {
-		name  string
-		claim pathlock.Claim
+	set := claimSet{paths: encodePaths(claims), origin: claims}
+	ids := nodeIDs(claims)
+	if twins(ids) {
+		ids, set.origin = merge(ids, claims)
 	}
-	all := make([]named, 0, len(claims))
-	seen := make(map[string]int, len(claims))
-	for _, c := range claims {
-		name := nodeName(c.Path)
-		if i, ok := seen[name]; ok {
-			all[i].claim.Mode = pathlock.Supremum(all[i].claim.Mode, c.Mode)
-			continue
-		}
-		seen[name] = len(all)
-		all = append(all, named{name, c})
-	}
-
-	var b strings.Builder
-	set := claimSet{paths: encodePaths(claims), origin: make([]pathlock.Claim, 1, len(all)+1)}
 	onGate := pathlock.ModeIX
 	if gate {
 		onGate = pathlock.ModeX
 	}
+	var b strings.Builder
+	b.Grow((1 + len(ids)) * claimBytes)
 	b.WriteString(gateNode)
 	b.WriteByte(digit(onGate))
-	for _, n := range all {
-		b.WriteString(n.name)
-		b.WriteByte(digit(n.claim.Mode))
-		set.origin = append(set.origin, n.claim)
+	for i, id := range ids {
+		b.Write(id[:])
+		b.WriteByte(digit(set.origin[i].Mode))
 	}
 	set.claims = b.String()
 	return set
 }
 
-// claim returns the name and the mode of the i-th claim, counted from 1 as the scripts count.
-func (c claimSet) claim(i int) (name string, mode string) {
-	const bytes = len(gateNode) + 1
-	one := c.claims[(i-1)*bytes : i*bytes]
-	return one[:len(gateNode)], one[len(gateNode):]
+// twins reports whether two of ids are the same. That is next to impossible, and would yet
+// make the scripts count wrongly.
+func twins(ids []nodeID) bool {
+	numbers := make([]uint64, len(ids))
+	for i, id := range ids {
+		numbers[i] = binary.BigEndian.Uint64(id[1:])
+	}
+	slices.Sort(numbers)
+	return len(slices.Compact(numbers)) < len(ids)
+}
+
+// merge makes one of claims whose ids are the same, in the supremum of their modes.
+func merge(ids []nodeID, claims []pathlock.Claim) (once []nodeID, merged []pathlock.Claim) {
+	for i, id := range ids {
+		if at := slices.Index(once, id); at >= 0 {
+			merged[at].Mode = pathlock.Supremum(merged[at].Mode, claims[i].Mode)
+			continue
+		}
+		once = append(once, id)
+		merged = append(merged, claims[i])
+	}
+	return once, merged
+}
+
+// claimBytes is the length of a claim: an id and the digit of a mode.
+const claimBytes = len(nodeID{}) + 1
+
+// claim returns the id and the mode of the i-th claim, counted from 1 as the scripts count.
+func (c claimSet) claim(i int) (id string, mode string) {
+	one := c.claims[(i-1)*claimBytes : i*claimBytes]
+	return one[:claimBytes-1], one[claimBytes-1:]
 }
 
 func digit(m pathlock.Mode) byte { return '0' + byte(m) }
@@ -75,7 +101,7 @@ func digit(m pathlock.Mode) byte { return '0' + byte(m) }
 // encodePaths writes claims so that a path costs no more than what it does not share with
 // the one before it: for each, the mode, the number of shared bytes, the number of further bytes, and these.
 func encodePaths(claims []pathlock.Claim) string {
-	var b []byte
+	b := make([]byte, 0, 256)
 	previous := ""
 	for _, c := range claims {
 		path := c.Path.Column()
@@ -138,10 +164,14 @@ func decodeRecord(s string) ([]string, error) {
 	return fields, nil
 }
 
-// milliseconds returns d in whole milliseconds, rounded up: what is given is never less than what was asked for.
-func milliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+// milliseconds writes d in whole milliseconds, rounded up.
+func milliseconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10)
 }
+
+// leaseTime writes how long a lease is to last. The server counts from the millisecond that has begun, up to one
+// of which is over: a lease must not end there before it is known to have ended here.
+func leaseTime(d time.Duration) string { return milliseconds(d + time.Millisecond) }
 
 // flag returns b as the scripts know it.
 func flag(b bool) string {

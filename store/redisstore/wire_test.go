@@ -43,7 +43,8 @@ func TestDamagedRecords(t *testing.T) {
 }
 
 func TestClaimSet(t *testing.T) {
-	root, a := nodeName(path("/")), nodeName(path("/a"))
+	ids := nodeIDs([]pathlock.Claim{is("/"), x("/a")})
+	root, a := string(ids[0][:]), string(ids[1][:])
 	for _, tt := range []struct {
 		name   string
 		gate   bool

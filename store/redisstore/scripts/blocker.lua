@@ -39,11 +39,11 @@ for i = 1, #deadlines, 2 do
   if sub(deadlines[i], 1, 1) == 'o' and owner ~= asking and tonumber(deadlines[i + 1]) > NOW then
     local held = holding(owner)
     local theirs = held and held.modes[name] or 0
-    if theirs ~= 0 and not COMPATIBLE[mode][theirs] then
+    if theirs ~= 0 and not compatible(mode, theirs) then
       for _, g in ipairs(held.grants) do
         local names, modes = split(g.claims)
         for j = 1, #names do
-          if names[j] == name and not COMPATIBLE[mode][modes[j]] then
+          if names[j] == name and not compatible(mode, modes[j]) then
             return found(owner, modes[j], g.since, deadlines[i + 1], g.note, false, held.modes[GATE_NODE] == X)
           end
         end
@@ -53,7 +53,7 @@ for i = 1, #deadlines, 2 do
 end
 if only == '' and #deadlines == 2 * LOOKS then return { 'more', int(rank + LOOKS) } end
 
-for _, m in ipairs(CONFLICTS[mode]) do
+for _, m in ipairs(conflicts_of(mode)) do
   local ticket = first_waiter(name, m, AFTER_TICKETS, tickets_of(asking))
   local r = ticket and request(ticket)
   if r and (only == '' or only == r.owner) then

@@ -1,155 +1,15 @@
--- Granting, giving back, and the hand-over from the one to the other.
+-- The hand-over: whom the script has made room for is let in, in order of arrival.
 
--- A script grants to at most MOST_GRANTS waiters, tries no more than MOST_TRIES and reclaims no more than
--- MOST_EXPIRED leases. What is left over is noted in field p, and the reply says that there is more to do.
-local MOST_GRANTS, MOST_TRIES, MOST_EXPIRED = 16, 64, 32
+-- A script grants to at most MOST_GRANTS waiters and tries no more than MOST_TRIES. What is left over is noted in
+-- field p, and the reply says that there is more to do.
+local MOST_GRANTS, MOST_TRIES = 16, 64
+local FEW = 8 -- so many waiters are gone through one and all, which is faster than to find those concerned
 
 local grants_left, tries_left = MOST_GRANTS, MOST_TRIES
-local unswept = false
 
--- lists holds the queues that somebody may be let in from: <node><mode>, or c for the conversions -> the
--- ticket behind which to go on, '' for the beginning.
-local lists = {}
-
-local function consider(name, mode) lists[name .. mode] = '' end
-
-local function consider_conversions() lists.c = '' end
-
--- grant writes down that r is granted, and returns its fence.
-local function grant(r)
-  local held = holding(r.owner)
-  if not held then
-    held = { grants = {}, modes = {} }
-    holdings[r.owner] = held
-  end
-  local fence = next_fence()
-  load_nodes(r.names)
-  for i = 1, #r.names do
-    local name = r.names[i]
-    local own = held.modes[name] or 0
-    local want = supremum(own, r.modes[i])
-    if want ~= own then
-      recount(name, own, want)
-      held.modes[name] = want
-    end
-  end
-  held.grants[#held.grants + 1] =
-    { id = r.id, fence = fence, since = int(NOW), claims = r.claims, paths = r.paths, note = r.note }
-  write_holding(r.owner, held)
-
-  local score = call('ZSCORE', DEADLINES, 'o' .. r.owner)
-  local deadline = math.max(tonumber(score or 0), NOW + tonumber(r.lease))
-  call('ZADD', DEADLINES, int(deadline), 'o' .. r.owner)
-  if r.gate then
-    take_gate(r.owner, r.note, deadline)
-  elseif gate_is_of(r.owner) then
-    call('PEXPIREAT', GATE, int(deadline))
-  end
-  changed = true
-  return fence
-end
-
--- leave takes a request out of the queue that will not be granted, and notes whom it kept back.
-local function leave(r)
-  dequeue(r)
-  for i = 1, #r.names do
-    for _, mode in ipairs(CONFLICTS[r.modes[i]]) do consider(r.names[i], mode) end
-  end
-  local held = holding(r.owner)
-  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then consider_conversions() end
-end
-
--- settle sees to an owner's queued requests when the owner has begun or ceased to hold something. Those
--- of one that has begun are conversions now: they may pass waiters, and they may close a cycle, which ends them.
-local function settle(owner)
-  for _, ticket in ipairs(tickets_of(owner)) do
-    local r = request(ticket)
-    if holding(owner) then
-      local claim, blocker = cycle(r)
-      if claim then
-        leave(r)
-        tell(r, 'deadlock ' .. r.ref .. ' ' .. claim .. ' ' .. blocker)
-      else
-        converts(ticket, true)
-        consider_conversions()
-      end
-    else
-      converts(ticket, gate_is_of(owner))
-    end
-  end
-end
-
--- give_back takes one grant away from an owner, or all of them if id is nil.
-local function give_back(owner, id)
-  local held = holding(owner)
-  if not held then
-    call('ZREM', DEADLINES, 'o' .. owner)
-    return
-  end
-  local rest = { grants = {}, modes = {} }
-  for _, g in ipairs(held.grants) do
-    if id and g.id ~= id then
-      rest.grants[#rest.grants + 1] = g
-      local names, modes = split(g.claims)
-      for i = 1, #names do rest.modes[names[i]] = supremum(rest.modes[names[i]] or 0, modes[i]) end
-    end
-  end
-  call('HDEL', LOCKS, 'o' .. owner)
-  if #rest.grants > 0 then
-    write_holding(owner, rest)
-    holdings[owner] = rest
-  else
-    call('ZREM', DEADLINES, 'o' .. owner)
-    holdings[owner] = false
-  end
-  local names = {}
-  for name in pairs(held.modes) do names[#names + 1] = name end
-  load_nodes(names)
-  for name, mode in pairs(held.modes) do
-    local left = rest.modes[name] or 0
-    if left ~= mode then recount(name, mode, left) end
-  end
-  if held.modes[GATE_NODE] == X and rest.modes[GATE_NODE] ~= X then drop_gate(owner) end
-  if #rest.grants == 0 then settle(owner) end
-end
-
--- evict takes everything away from an owner: its grants, and its places in the queue, whose waiters are told.
-local function evict(owner)
-  for _, ticket in ipairs(tickets_of(owner)) do
-    local r = request(ticket)
-    if r then
-      leave(r)
-      tell(r, 'removed ' .. r.ref)
-    end
-  end
-  give_back(owner)
-end
-
--- sweep reclaims what ended with its lease: nobody else would. The owner that the script is about goes first.
-local function sweep(owner)
-  local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW), 'LIMIT', '0', int(MOST_EXPIRED))
-  if #expired == 0 then return end
-  unswept = #expired == MOST_EXPIRED
-  if unswept and owner then
-    local score = call('ZSCORE', DEADLINES, 'o' .. owner)
-    if score and tonumber(score) <= NOW then table.insert(expired, 1, 'o' .. owner) end
-  end
-  for _, member in ipairs(expired) do
-    local what = sub(member, 2)
-    if sub(member, 1, 1) == 'o' then
-      -- Its waiters go too: a new grant would make an owner look alive that has lost what it had.
-      evict(what)
-    else
-      local r = request(what)
-      if r then leave(r) else call('ZREM', DEADLINES, member) end
-    end
-  end
-  changed = true
-end
-
--- try grants a queued request if it can be granted, and wakes who waits for it.
-local function try(r)
-  local at, by = obstacle(r)
+-- try grants a queued request if it can be granted, and wakes who waits for it. See obstacle for ahead.
+local function try(r, ahead)
+  local at, by = obstacle(r, ahead)
   if r.gate and (not at or by == 'holder') and not gate_is_of(r.owner) then
     -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
     take_gate(r.owner, r.note, tonumber(call('ZSCORE', DEADLINES, 'w' .. r.ticket)))
@@ -178,7 +38,7 @@ end
 -- conflicts_with_itself says whether only one owner at a time can get what those on the list want.
 local function conflicts_with_itself(list)
   local mode = tonumber(sub(list, CLAIM_BYTES))
-  return list ~= 'c' and not COMPATIBLE[mode][mode]
+  return list ~= 'c' and not compatible(mode, mode)
 end
 
 -- hand_over_round tries requests from all lists together, in order of arrival, as far as the next few of each list
@@ -237,22 +97,39 @@ local function hand_over_round()
   return finished
 end
 
--- hand_over lets in those waiters whom the script has made room for.
-local function hand_over()
-  for name, n in pairs(nodes) do
-    if n.before then
-      for mode = IS, X do
-        if not admits(n.before, mode, 0) and admits(n, mode, 0) then consider(name, mode) end
-      end
-      n.before = nil
-      consider_conversions()
+-- hand_over_few tries all requests there are, in order of arrival, if they are few. It returns false if they are not.
+local function hand_over_few()
+  -- Every request has a claim on the gate node.
+  local members = call('ZRANGEBYLEX', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS, 'LIMIT', '0', int(FEW + 1))
+  if #members > math.min(FEW, grants_left) then return false end
+  weaker, lists = {}, {}
+  local tickets = {}
+  for i = 1, #members do tickets[i] = sub(members[i], CLAIM_BYTES + 1) end
+  table.sort(tickets)
+  local ahead = {}
+  for _, ticket in ipairs(tickets) do
+    local r = request(ticket)
+    if r and not try(r, ahead) then stand(ahead, r) end
+  end
+  return true
+end
+
+-- note_room notes the queues of those nodes that have become weaker, as far as that lets anybody in.
+local function note_room()
+  for name, before in pairs(weaker) do
+    for mode = IS, X do
+      if not admits(before, mode, 0) and admits(node(name), mode, 0) then consider(name, mode) end
     end
+    consider_conversions()
   end
-  if not queued then
-    lists = {}
-    return
-  end
-  local pending = call('HGET', LOCKS, 'p')
+  weaker = {}
+end
+
+-- take_up takes up what another script has left over, and what a gate key of another program, which goes
+-- away without a word, has kept back.
+local function take_up()
+  local left = call('HMGET', LOCKS, 'p', 'x')
+  local pending, gate_awaited = left[1], left[2]
   if pending then
     local at = 1
     while at <= #pending do
@@ -263,14 +140,27 @@ local function hand_over()
     call('HDEL', LOCKS, 'p')
     changed = true
   end
-  -- A gate key of another program goes away without a word.
-  if not gate() and call('HGET', LOCKS, 'x') then
+  if gate_awaited and not gate() then
     call('HDEL', LOCKS, 'x')
     for mode = IS, X do consider(GATE_NODE, mode) end
     consider_conversions()
     changed = true
   end
-  while next(lists) and hand_over_round() do end
+end
+
+-- hand_over lets in those waiters whom the script has made room for.
+local function hand_over()
+  if not queued then
+    weaker, lists = {}, {}
+    return
+  end
+  take_up()
+  while next(weaker) or next(lists) do
+    if not hand_over_few() then
+      note_room()
+      if not hand_over_round() then return end
+    end
+  end
 end
 
 -- finish hands over, writes back what has changed, and lets the keys live as long as the last lease in them and no

@@ -31,7 +31,7 @@
 --   lib/keys.lua, lib/clock.lua
 --   thin/<script>.lua    for acquire and release: nobody else is concerned
 --   short/<script>.lua   for acquire and release: others hold, and nobody waits
---   lib/table.lua, lib/queue.lua, lib/handover.lua, and <script>.lua
+--   lib/table.lua, lib/queue.lua, lib/grant.lua, lib/handover.lua, and <script>.lua
 -- The thin and the short way either return or leave everything as it is. The rest is not run then: making
 -- the functions of the library alone takes longer than a grant.
 
@@ -50,6 +50,7 @@ local GRANT = '>I4c0I4c0I4c0I4c0I4c0I4c0'
 
 -- A thin lock is the owner, when its lease ends (ms), and a grant.
 local THIN_HEAD = '>I4c0I4c0'
+local thin -- what THIN has: false is nothing, nil that it has not been read
 
 -- A node's field is one number: mode + ONE * count + ONE_SHARED * shared, where count owners have the node
 -- in mode and shared owners have it in IS. That is enough, because between owners

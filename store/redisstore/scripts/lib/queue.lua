@@ -32,18 +32,22 @@ local function write_request(r)
     #r.claims, r.claims, #r.paths, r.paths, #r.note, r.note))
 end
 
+local tickets_by_owner = {}
+
 -- tickets_of returns the tickets of an owner's queued requests.
 local function tickets_of(owner)
-  local tickets = {}
-  if not queued then return tickets end
-  local all = call('HGET', LOCKS, 'r' .. owner)
-  if all then
+  local tickets = tickets_by_owner[owner]
+  if not tickets then
+    tickets = {}
+    local all = queued and call('HGET', LOCKS, 'r' .. owner) or ''
     for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = sub(all, i, i + TICKET_BYTES - 1) end
+    tickets_by_owner[owner] = tickets
   end
   return tickets
 end
 
 local function write_tickets(owner, tickets)
+  tickets_by_owner[owner] = tickets
   if #tickets == 0 then
     call('HDEL', LOCKS, 'r' .. owner)
   else
@@ -129,25 +133,50 @@ end
 local function earlier_waiter(name, mode, before, own)
   local any = call('ZRANGEBYLEX', QUEUE, '[' .. name, '(' .. name .. AFTER_TICKETS, 'LIMIT', '0', '1')
   if #any == 0 then return nil end
-  for _, m in ipairs(CONFLICTS[mode]) do
+  for _, m in ipairs(conflicts_of(mode)) do
     local ticket = first_waiter(name, m, before, own)
     if ticket then return ticket end
   end
   return nil
 end
 
+-- stand adds a request to those that have been found to wait: ahead has for each node who wants it, and in which mode.
+local function stand(ahead, r)
+  for i = 1, #r.names do
+    local there = ahead[r.names[i]] or {}
+    there[#there + 1] = { owner = r.owner, mode = r.modes[i] }
+    ahead[r.names[i]] = there
+  end
+end
+
+-- stands_in_the_way says whether another owner ahead wants the node in a mode that conflicts with the given one.
+local function stands_in_the_way(ahead, name, mode, owner)
+  for _, other in ipairs(ahead[name] or {}) do
+    if other.owner ~= owner and not compatible(other.mode, mode) then return true end
+  end
+  return false
+end
+
 -- obstacle returns the number of the claim of r that cannot be granted now, and what stands in its
--- way: 'gate' for the gate key, 'waiter' for an earlier comer, 'holder'; or nil. r.ticket is nil if r is not queued.
+-- way: 'gate' for the gate key, 'waiter' for an earlier comer, 'holder'; or nil. r.ticket is nil if r is not queued. If
+-- ahead is given, it has all who wait and came earlier, and the queue need not be asked.
 --
 -- An owner who holds something is kept back by holders alone: others may be waiting for it, so
 -- that it must be able to come to its end. The gate key keeps it from the gate, not from nodes.
-local function obstacle(r)
+local function obstacle(r, ahead)
   local held = holding(r.owner)
   if gate_is_others(r.owner) and (r.gate or not held) then return 1, 'gate' end
   if queued and not held and not gate_is_of(r.owner) then
-    local before, own = r.ticket or AFTER_TICKETS, tickets_of(r.owner)
+    local before, own = r.ticket or AFTER_TICKETS, not ahead and tickets_of(r.owner)
     for i = 1, #r.names do
-      if earlier_waiter(r.names[i], r.modes[i], before, own) then return i, 'waiter' end
+      local name, mode = r.names[i], r.modes[i]
+      local waiter
+      if ahead then
+        waiter = stands_in_the_way(ahead, name, mode, r.owner)
+      else
+        waiter = earlier_waiter(name, mode, before, own)
+      end
+      if waiter then return i, 'waiter' end
     end
   end
   load_nodes(r.names)
@@ -171,7 +200,7 @@ local function waits_for(r, owner)
     local theirs = other.modes[name] or 0
     local own = held and held.modes[name] or 0
     local want = supremum(own, r.modes[i])
-    if want ~= own and theirs ~= 0 and not COMPATIBLE[want][theirs] then return i end
+    if want ~= own and theirs ~= 0 and not compatible(want, theirs) then return i end
   end
   return nil
 end

@@ -2,12 +2,19 @@
 --
 -- Nodes and grants are read once and changed in memory; finish() writes the nodes back.
 
--- CONFLICTS[a] lists the modes that another owner cannot have beside a (Gray et al. 1976, table 1).
-local CONFLICTS = { [0] = {}, { X }, { S, SIX, X }, { IX, SIX, X }, { IX, S, SIX, X }, { IS, IX, S, SIX, X } }
-local COMPATIBLE = {}
-for a = 0, X do
-  COMPATIBLE[a] = { true, true, true, true, true }
-  for _, b in ipairs(CONFLICTS[a]) do COMPATIBLE[a][b] = false end
+-- compatible says whether two owners can have a node in modes a and b at once (Gray et al. 1976, table 1).
+local function compatible(a, b)
+  if a > b then a, b = b, a end
+  return a == 0 or (a == IS and b ~= X) or (a == b and (a == IX or a == S))
+end
+
+-- conflicts_of lists the modes that another owner cannot have beside the given one.
+local function conflicts_of(mode)
+  local modes = {}
+  for m = IS, X do
+    if not compatible(mode, m) then modes[#modes + 1] = m end
+  end
+  return modes
 end
 
 local function supremum(a, b)
@@ -75,15 +82,17 @@ local function admits(n, want, own)
   elseif own ~= 0 then
     count = count - 1
   end
-  return (shared == 0 or want ~= X) and (count == 0 or COMPATIBLE[want][n.mode])
+  return (shared == 0 or want ~= X) and (count == 0 or compatible(want, n.mode))
 end
 
--- recount notes that one owner's mode on a node changes. n.before remembers what the node was when it last
--- became weaker, for hand_over to see whom that lets in.
+-- weaker has, for each node that has become weaker, what it was before, for the hand-over to see whom that lets in.
+local weaker = {}
+
+-- recount notes that one owner's mode on a node changes.
 local function recount(name, from, to)
   local n = node(name)
-  if not n.before and to < from then
-    n.before = { mode = n.mode, count = n.count, shared = n.shared }
+  if not weaker[name] and to < from then
+    weaker[name] = { mode = n.mode, count = n.count, shared = n.shared }
   end
   if from == IS then
     n.shared = n.shared - 1
@@ -156,7 +165,7 @@ end
 
 -- A thin lock becomes one like all others. Nobody else is in the tree: what is written here, nothing is lost to.
 local function inflate()
-  local thin = call('GET', THIN)
+  if thin == nil then thin = call('GET', THIN) end
   if not thin then return end
   local owner, till, at = struct.unpack(THIN_HEAD, thin)
   local record = sub(thin, at)
