@@ -11,12 +11,16 @@ import (
 // Acquire implements [pathlock.Store]: one EVALSHA if the request is granted or
 // refused at once. A request that waits is woken by the message that it has been granted, and has nothing more to send.
 //
-// An acquisition that makes no sense gives an error that matches
+// An acquisition that makes no sense, or claims too much, gives an error that matches
 // [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place
 // in the queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := req.Validate(); err != nil {
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %w", err)
+	}
+	if n := len(req.Claims); n > s.config.maxClaims {
+		return pathlock.Grant{}, fmt.Errorf("redisstore: acquire in %s: %w: %d nodes are claimed, at most %d are allowed",
+			req.Tree, pathlock.ErrInvalidRequest, n, s.config.maxClaims)
 	}
 	r := &request{
 		Acquisition: req,
@@ -56,7 +60,7 @@ type request struct {
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
 	lease, left, channel, held := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), flag(r.Held)
 	args := []any{
-		(*string)(&r.Owner), (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held,
+		(*string)(&r.Owner), (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters,
 	}
 	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
 		for {
@@ -82,7 +86,9 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock
 	case "granted":
 		return s.granted(ctx, r, answer.number(1))
 	case "busy":
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)))
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)), nil)
+	case "full":
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)), ErrQueueFull)
 	case "lost":
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
 	case "deadlock":
@@ -92,11 +98,15 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock
 	}
 }
 
-// granted returns a grant, or gives it back if ctx has ended meanwhile.
+// granted returns a grant, or gives it back if ctx has ended meanwhile, or the replicas have not got it.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		s.undo(ctx, r)
 		return pathlock.Grant{}, interrupted(ctx, r.what)
+	}
+	if err := s.replicate(ctx, r); err != nil {
+		s.undo(ctx, r)
+		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: fence}, nil
 }

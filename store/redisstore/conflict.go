@@ -11,8 +11,13 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// conflict returns the error for a request that was not granted because of its claim number i.
-func (s *Store) conflict(ctx context.Context, r *request, i int) error {
+// ErrQueueFull says, in a conflict, that the request could not wait: as many as may wait in the tree wait already
+// (see [WithMaxWaiters]).
+var ErrQueueFull = errors.New("redisstore: too many wait in the tree")
+
+// conflict returns the error for a request that was not granted because of its claim number i, and
+// for another reason, if that is not nil.
+func (s *Store) conflict(ctx context.Context, r *request, i int, reason error) error {
 	path, mode := r.target(i)
 	e := &pathlock.ConflictError{
 		Tree: r.Tree, Path: path, Mode: mode, Gate: r.Gate,
@@ -20,7 +25,7 @@ func (s *Store) conflict(ctx context.Context, r *request, i int) error {
 		Waited:  time.Since(r.began),
 		Err:     redislock.ErrNotObtained,
 	}
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(reason, ctx.Err()); err != nil {
 		e.Err = errors.Join(redislock.ErrNotObtained, err)
 	}
 	return e

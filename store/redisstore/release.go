@@ -42,9 +42,9 @@ func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, wh
 
 // renewals is how many leases one script renews: so many that a call seldom needs a
 // second, so few that the server is not kept from other work for long.
-const renewals = 500
+const renewals = 200
 
-// Renew implements [pathlock.Store]: one EVALSHA for every 500 leases. An owner that has
+// Renew implements [pathlock.Store]: one EVALSHA for every 200 leases. An owner that has
 // the gate has lost everything in the tree if the gate's key is gone or another's.
 func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 	keys := s.keys.of(tree)

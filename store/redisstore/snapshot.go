@@ -15,69 +15,98 @@ import (
 // tokenBytes is the length of the tokens in gate keys: redislock's own by default, and ours.
 const tokenBytes = 22
 
-// Snapshot implements [pathlock.Store]. It reads the whole table of the tree in one script, so that
-// its cost grows with what is held. A gate that another program took with redislock is
+// snapshotPage is how many holders and waiters one script reads: so many that most trees need but one, so few that
+// the server is not kept from other work for long.
+const snapshotPage = 200
+
+// Snapshot implements [pathlock.Store]. Up to 200 owners and waiting requests are read at one instant. Of more, each 200
+// are: who came or went between two of these instants may be shown or not. A gate that another program took with redislock is
 // shown with its token for the owner and its metadata for the note; since when is not known.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	what := operation{verb: "snapshot", tree: tree}
-	snapshot, err := call(ctx, s, what, func(ctx context.Context) (pathlock.Snapshot, error) {
-		answer, err := s.scripts.snapshot.run(ctx, s.runner, s.keys.of(tree))
+	what, keys := operation{verb: "snapshot", tree: tree}, s.keys.of(tree)
+	im := image{entries: make(map[string]entry)}
+	for from, size := "-inf", snapshotPage; ; {
+		p, err := call(ctx, s, what, func(ctx context.Context) (page, error) {
+			answer, err := s.scripts.snapshot.run(ctx, s.runner, keys, &from, size)
+			if err != nil {
+				return page{}, err
+			}
+			return parsePage(answer)
+		}, nil)
 		if err != nil {
 			return pathlock.Snapshot{}, err
 		}
-		image, err := parseImage(answer)
-		if err != nil {
-			return pathlock.Snapshot{}, err
+		im.add(p)
+		if len(p.entries) < size {
+			break
 		}
-		return image.snapshot(tree)
-	}, nil)
-	return snapshot, err
+		// The next page begins with those that share the last one's deadline: who was read is read again.
+		if last := p.entries[len(p.entries)-1].deadline; last != from {
+			from, size = last, snapshotPage
+		} else {
+			size *= 2
+		}
+	}
+	snapshot, err := im.snapshot(tree)
+	if err != nil {
+		return pathlock.Snapshot{}, unavailable(what, err)
+	}
+	return snapshot, nil
 }
 
-// image is what the snapshot script reads.
-type image struct {
-	now       int64 // ms
-	fence     uint64
-	gate      string
-	gateTTL   int64 // ms
-	locks     map[string]string
-	deadlines []string // member, score, …
+// page is what the snapshot script reads.
+type page struct {
+	now     int64 // ms
+	fence   uint64
+	gate    string
+	gateTTL int64 // ms
+	entries []entry
 }
 
-func parseImage(answer any) (image, error) {
+// entry is an owner or a queued request.
+type entry struct {
+	member   string // o<owner> or w<ticket>
+	deadline string // ms
+	record   string
+}
+
+func parsePage(answer any) (page, error) {
 	items, ok := answer.([]any)
 	if !ok || len(items) != 6 {
-		return image{}, fmt.Errorf("unexpected reply %v", answer)
-	}
-	fields, err := parseStrings(items[4])
-	if err != nil {
-		return image{}, err
-	}
-	deadlines, err := parseStrings(items[5])
-	if err != nil {
-		return image{}, err
+		return page{}, fmt.Errorf("unexpected reply %v", answer)
 	}
 	head, err := parseReply(items[:4], "")
 	if err != nil {
-		return image{}, err
+		return page{}, err
 	}
-	im := image{fence: head.number(0), gate: head.text(1), locks: make(map[string]string, len(fields)/2), deadlines: deadlines}
-	if im.now, err = strconv.ParseInt(head.status, 10, 64); err != nil {
-		return image{}, fmt.Errorf("the server's time: %w", err)
+	p := page{fence: head.number(0), gate: head.text(1)}
+	if p.now, err = strconv.ParseInt(head.status, 10, 64); err != nil {
+		return page{}, fmt.Errorf("the server's time: %w", err)
 	}
-	if im.gateTTL, err = strconv.ParseInt(head.text(2), 10, 64); err != nil {
-		return image{}, fmt.Errorf("the gate's time to live: %w", err)
+	if p.gateTTL, err = strconv.ParseInt(head.text(2), 10, 64); err != nil {
+		return page{}, fmt.Errorf("the gate's time to live: %w", err)
 	}
-	for pair := range slices.Chunk(fields, 2) {
-		im.locks[pair[0]] = pair[1]
+	scored, err := parseStrings(items[4])
+	if err != nil {
+		return page{}, err
 	}
-	return im, nil
+	records, err := parseStrings(items[5])
+	if err != nil {
+		return page{}, err
+	}
+	if len(scored) != 2*len(records) {
+		return page{}, fmt.Errorf("%d deadlines and %d records", len(scored)/2, len(records))
+	}
+	for i, record := range records {
+		p.entries = append(p.entries, entry{scored[2*i], scored[2*i+1], record})
+	}
+	return p, nil
 }
 
-// parseStrings reads an array of an even number of strings.
+// parseStrings reads an array of strings.
 func parseStrings(answer any) ([]string, error) {
 	items, ok := answer.([]any)
-	if !ok || len(items)%2 != 0 {
+	if !ok {
 		return nil, fmt.Errorf("unexpected %T in a reply", answer)
 	}
 	all := make([]string, len(items))
@@ -89,6 +118,19 @@ func parseStrings(answer any) ([]string, error) {
 	return all, nil
 }
 
+// image is what pages show together: the last one's word counts.
+type image struct {
+	page
+	entries map[string]entry // by member
+}
+
+func (im *image) add(p page) {
+	im.page = p
+	for _, e := range p.entries {
+		im.entries[e.member] = e
+	}
+}
+
 // snapshot decodes the image. What has ended with its lease is left out, whether it has been cleared away or not.
 func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 	out := pathlock.Snapshot{Tree: tree, Fence: im.fence, Holders: []pathlock.Hold{}, Waiters: []pathlock.Hold{}}
@@ -98,9 +140,8 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 	}
 	var waiters []queued
 	ours := false
-	for pair := range slices.Chunk(im.deadlines, 2) {
-		member := pair[0]
-		ms, err := strconv.ParseFloat(pair[1], 64)
+	for member, e := range im.entries {
+		ms, err := strconv.ParseFloat(e.deadline, 64)
 		if err != nil {
 			return pathlock.Snapshot{}, fmt.Errorf("a deadline: %w", err)
 		}
@@ -108,15 +149,14 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 		if until <= im.now {
 			continue
 		}
-		record := im.locks[member]
 		if owner, ok := strings.CutPrefix(member, "o"); ok {
-			holds, err := decodeGrants(pathlock.Owner(owner), record, time.UnixMilli(until))
+			holds, err := decodeGrants(pathlock.Owner(owner), e.record, time.UnixMilli(until))
 			if err != nil {
 				return pathlock.Snapshot{}, err
 			}
 			out.Holders = append(out.Holders, holds...)
 		} else {
-			hold, err := decodeRequest(record)
+			hold, err := decodeRequest(e.record)
 			if err != nil {
 				return pathlock.Snapshot{}, err
 			}

@@ -102,7 +102,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Gra
 		default:
 			return s.decided(ctx, r, answer)
 		}
-		return pathlock.Grant{}, s.conflict(ctx, r, w.claim)
+		return pathlock.Grant{}, s.conflict(ctx, r, w.claim, nil)
 	}
 	if s.listener.alone(w) {
 		s.undo(ctx, r)
@@ -110,5 +110,5 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Gra
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return pathlock.Grant{}, interrupted(ctx, r.what)
 	}
-	return pathlock.Grant{}, s.conflict(ctx, r, w.claim)
+	return pathlock.Grant{}, s.conflict(ctx, r, w.claim, nil)
 }

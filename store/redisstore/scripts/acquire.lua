@@ -3,11 +3,12 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
---       10 '1' if the owner believes that it holds something already
+--       10 '1' if the owner believes that it holds something already, 11 how many may wait in the tree
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
 --       {'granted', more, fence}
 --       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
 --       {'busy', more, claim}            the number of the claim that cannot be granted, counted from 1
+--       {'full', more, claim}            the same, and too many wait already
 --       {'lost', more}                   the owner holds nothing any more
 --       {'deadlock', more, claim, owner} who has that claim and waits, directly or through others, for this owner
 --
@@ -69,16 +70,26 @@ if wait <= 0 then
   return { 'busy', finish(), at }
 end
 
+-- give_up takes back what the request has got so far: a place in the queue, or the gate key.
+local function give_up()
+  if r.ticket then
+    leave(r)
+  elseif r.gate and not (held and held.modes[GATE_NODE] == X) then
+    drop_gate(r.owner)
+  end
+end
+
 if held or gate_is_of(r.owner) then
   local claim, blocker = cycle(r)
   if claim then
-    if r.ticket then
-      leave(r)
-    elseif r.gate and not (held and held.modes[GATE_NODE] == X) then
-      drop_gate(r.owner)
-    end
+    give_up()
     return { 'deadlock', finish(), claim, blocker }
   end
+end
+
+if not r.ticket and waiters() >= tonumber(ARGV[11]) then
+  give_up()
+  return { 'full', finish(), at }
 end
 
 if r.ticket then

@@ -34,17 +34,26 @@ if only ~= '' then
 else
   deadlines = call('ZRANGE', DEADLINES, int(rank), int(rank + LOOKS - 1), 'WITHSCORES')
 end
+local owners, records, ends = {}, {}, {}
 for i = 1, #deadlines, 2 do
-  local owner = sub(deadlines[i], 2)
-  if sub(deadlines[i], 1, 1) == 'o' and owner ~= asking and tonumber(deadlines[i + 1]) > NOW then
+  if sub(deadlines[i], 1, 1) == 'o' and tonumber(deadlines[i + 1]) > NOW then
+    owners[#owners + 1] = deadlines[i]
+    ends[#ends + 1] = deadlines[i + 1]
+  end
+end
+if #owners > 0 then records = call('HMGET', LOCKS, unpack(owners)) end
+for i, field in ipairs(owners) do
+  local owner = sub(field, 2)
+  -- A record that has not got the name in it need not be taken apart.
+  if owner ~= asking and records[i] and string.find(records[i], name, 1, true) then
     local held = holding(owner)
-    local theirs = held and held.modes[name] or 0
+    local theirs = held.modes[name] or 0
     if theirs ~= 0 and not compatible(mode, theirs) then
       for _, g in ipairs(held.grants) do
         local names, modes = split(g.claims)
         for j = 1, #names do
           if names[j] == name and not compatible(mode, modes[j]) then
-            return found(owner, modes[j], g.since, deadlines[i + 1], g.note, false, held.modes[GATE_NODE] == X)
+            return found(owner, modes[j], g.since, ends[i], g.note, false, held.modes[GATE_NODE] == X)
           end
         end
       end

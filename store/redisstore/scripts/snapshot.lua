@@ -1,13 +1,12 @@
--- SNAPSHOT reads the whole lock table of a tree at one instant. It changes nothing.
+-- SNAPSHOT reads a page of what is held and waited for in a tree, in order of the deadlines. It changes nothing that
+-- anybody could notice.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- Reply {now in ms, fence or '', gate key's value or '', its time to live in ms, fields and values of locks, members and scores of deadlines}
+-- ARGV  1 the deadline to begin at, or -inf, 2 how many entries at most
+-- Reply {now in ms, fence or '', gate key's value or '', its time to live in ms, members and scores of deadlines, their records}
 
-return {
-  int(NOW),
-  call('GET', FENCE) or '',
-  gate() or '',
-  call('PTTL', GATE),
-  call('HGETALL', LOCKS),
-  call('ZRANGE', DEADLINES, '0', '-1', 'WITHSCORES'),
-}
+local page = call('ZRANGEBYSCORE', DEADLINES, ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', '0', ARGV[2])
+local members, records = {}, {}
+for i = 1, #page, 2 do members[#members + 1] = page[i] end
+if #members > 0 then records = call('HMGET', LOCKS, unpack(members)) end
+return { int(NOW), call('GET', FENCE) or '', gate() or '', call('PTTL', GATE), page, records }

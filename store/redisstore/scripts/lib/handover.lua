@@ -1,14 +1,14 @@
 -- The hand-over: whom the script has made room for is let in, in order of arrival.
 
--- A script grants to at most MOST_GRANTS waiters and tries no more than MOST_TRIES. What is left over is noted in
--- field p, and the reply says that there is more to do.
-local MOST_GRANTS, MOST_TRIES = 16, 64
-local FEW = 8 -- so many waiters are gone through one and all, which is faster than to find those concerned
+-- When a script has done its portion (see work_left in grant.lua), what is left over is noted in field p, and the reply says
+-- that there is more to do.
 
-local grants_left, tries_left = MOST_GRANTS, MOST_TRIES
+local FEW = 8   -- so many waiters are gone through one and all, which is faster than to find those concerned
+local PAGE = 16 -- so many of a list are read at once
 
 -- try grants a queued request if it can be granted, and wakes who waits for it. See obstacle for ahead.
 local function try(r, ahead)
+  work_left = work_left - #r.names
   local at, by = obstacle(r, ahead)
   if r.gate and (not at or by == 'holder') and not gate_is_of(r.owner) then
     -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
@@ -23,7 +23,6 @@ local function try(r, ahead)
   dequeue(r)
   local fence = grant(r)
   settle(r.owner)
-  grants_left = grants_left - 1
   tell(r, 'granted ' .. r.ref .. ' ' .. fence)
   return true
 end
@@ -42,7 +41,7 @@ local function conflicts_with_itself(list)
 end
 
 -- hand_over_round tries requests from all lists together, in order of arrival, as far as the next few of each list
--- go. It returns false when the script has done its portion.
+-- go.
 local function hand_over_round()
   local round = lists
   lists = {}
@@ -52,7 +51,7 @@ local function hand_over_round()
   for list, after in pairs(round) do
     if has_room(list) then
       local from = after == '' and '[' .. list or '(' .. list .. after
-      local members = call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(MOST_GRANTS))
+      local members = call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(PAGE))
       for _, member in ipairs(members) do
         local ticket = sub(member, #list + 1)
         if not sources[ticket] then
@@ -62,7 +61,7 @@ local function hand_over_round()
         table.insert(sources[ticket], list)
         last[list] = ticket
       end
-      if #members == MOST_GRANTS then
+      if #members == PAGE then
         cut[list] = true
         if not horizon or last[list] < horizon then horizon = last[list] end
       end
@@ -70,17 +69,13 @@ local function hand_over_round()
   end
   table.sort(tickets)
 
-  local finished, done, closed = true, '', {}
+  local done, closed = '', {}
   for _, ticket in ipairs(tickets) do
     if horizon and ticket > horizon then break end
     local open = false
     for _, list in ipairs(sources[ticket]) do open = open or (not closed[list] and has_room(list)) end
     if open then
-      if grants_left == 0 or tries_left == 0 then
-        finished = false
-        break
-      end
-      tries_left = tries_left - 1
+      if work_left <= 0 then break end
       local r = request(ticket)
       if r and not try(r) and not holding(r.owner) and #tickets_of(r.owner) == 1 then
         -- Whoever stands behind it on such a list conflicts with it and waits for it.
@@ -94,20 +89,23 @@ local function hand_over_round()
       lists[list] = done > round[list] and done or round[list]
     end
   end
-  return finished
 end
 
 -- hand_over_few tries all requests there are, in order of arrival, if they are few. It returns false if they are not.
 local function hand_over_few()
   -- Every request has a claim on the gate node.
   local members = call('ZRANGEBYLEX', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS, 'LIMIT', '0', int(FEW + 1))
-  if #members > math.min(FEW, grants_left) then return false end
+  if #members > FEW then return false end
   weaker, lists = {}, {}
   local tickets = {}
   for i = 1, #members do tickets[i] = sub(members[i], CLAIM_BYTES + 1) end
   table.sort(tickets)
   local ahead = {}
   for _, ticket in ipairs(tickets) do
+    if work_left <= 0 then
+      consider_all()
+      break
+    end
     local r = request(ticket)
     if r and not try(r, ahead) then stand(ahead, r) end
   end
@@ -142,8 +140,7 @@ local function take_up()
   end
   if gate_awaited and not gate() then
     call('HDEL', LOCKS, 'x')
-    for mode = IS, X do consider(GATE_NODE, mode) end
-    consider_conversions()
+    consider_all()
     changed = true
   end
 end
@@ -156,9 +153,13 @@ local function hand_over()
   end
   take_up()
   while next(weaker) or next(lists) do
+    if work_left <= 0 then
+      note_room()
+      return
+    end
     if not hand_over_few() then
       note_room()
-      if not hand_over_round() then return end
+      hand_over_round()
     end
   end
 end

@@ -109,6 +109,11 @@ local function dequeue(r)
   changed = true
 end
 
+-- waiters returns how many requests wait: each has a claim on the gate node.
+local function waiters()
+  return call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS)
+end
+
 -- tell sends a message to whoever waits for r. A channel with a hash tag is in the tree's slot of a cluster.
 local function tell(r, message)
   call(string.find(r.channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', r.channel, message)
