@@ -10,6 +10,7 @@
 //   - failover_test.go: primaries that are failed over in good order, that crash, that crash with
 //     writes which no replica has, and that hang. Holders still hold or learn that they have lost; waiters go on; fences rise.
 //     What no replica has when a primary crashes is lost; replication in Redis is asynchronous.
+//   - replicas_test.go: where the store waits for replicas, a grant that they have not got is none.
 //   - slots_test.go: slots that move to another node while locks are held and waited for, and every state in between: no call
 //     is granted what another holds, and a waiter is told of its grant where the slot is then.
 //   - scripts_test.go: script caches that are emptied at any time.

@@ -32,9 +32,9 @@ func TestMain(m *testing.M) {
 }
 
 // open returns a store on a client of its own, which is closed at the end of the test.
-func open(t testing.TB, client redis.UniversalClient) *redisstore.Store {
+func open(t testing.TB, client redis.UniversalClient, opts ...redisstore.Option) *redisstore.Store {
 	t.Helper()
-	store := redisstore.New(client)
+	store := redisstore.New(client, opts...)
 	t.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			t.Errorf("closing the store: %v", err)
