@@ -27,12 +27,13 @@ const amongOthers = contender.Store + ", among 10 others"
 // latency times one acquisition with its release after the other.
 func latency(ctx context.Context, env *Env) (result, error) {
 	var r result
+	var cpu []report.Table
 	for _, depth := range depths {
-		t, err := latencyAt(ctx, env, depth)
+		took, spent, err := latencyAt(ctx, env, depth)
 		if err != nil {
 			return r, err
 		}
-		r.tables = append(r.tables, t)
+		r.tables, cpu = append(r.tables, took), append(cpu, spent)
 	}
 	for _, goal := range []struct {
 		id       string
@@ -53,18 +54,20 @@ func latency(ctx context.Context, env *Env) (result, error) {
 			Relation: report.AtMost, Limit: goal.limit, Measured: measured,
 		})
 	}
+	r.tables = append(r.tables, cpu...)
 	r.notes = []string{
 		"depth d is a path of d names, d+1 nodes with the root: X on the leaf, IX above; contenders of one key lock the leaf alone",
 		"every contender is alone in its tree, except in the row that says otherwise: its leaf has siblings that are held",
 		"targets are judged by the row of the store, driven as a locker drives it; the locker's row adds scopes, folding and the bookkeeping of renewal",
+		cpuNote,
 	}
 	return r, nil
 }
 
-func latencyAt(ctx context.Context, env *Env, depth int) (_ report.Table, err error) {
+func latencyAt(ctx context.Context, env *Env, depth int) (took, spent report.Table, err error) {
 	f, err := openField(ctx, env, "latency", contender.Redis())
 	if err != nil {
-		return report.Table{}, err
+		return took, spent, err
 	}
 	defer closeField(ctx, f, &err)
 
@@ -72,30 +75,41 @@ func latencyAt(ctx context.Context, env *Env, depth int) (_ report.Table, err er
 	for i, open := range f.open {
 		// Trees of their own: HSETNX and the naive script keep other things in a key of the same name.
 		if locks[i], err = open.Lock(fmt.Sprintf("tree-%d", i), leafAt(depth, "case-1")); err != nil {
-			return report.Table{}, err
+			return took, spent, err
 		}
 	}
 	among, err := lockAmongOthers(ctx, f, depth)
 	if err != nil {
-		return report.Table{}, err
+		return took, spent, err
 	}
 	names, locks := append(f.names(), amongOthers), append(locks, among)
 
 	p := env.Plan
-	samples := stats.NewSamples(p.Rounds, len(locks))
+	meter, err := newCPUMeter(ctx, env.Admin)
+	if err != nil {
+		return took, spent, err
+	}
+	times, cpu := stats.NewSamples(p.Rounds, len(locks)), stats.NewSamples(p.Rounds, len(locks))
 	err = stats.Turns(ctx, p.Rounds, p.Passes, len(locks), func(round, i int) error {
-		times, err := timed(ctx, locks[i], p.Batch)
+		used, err := meter.during(ctx, func() error {
+			some, err := timed(ctx, locks[i], p.Batch)
+			times.Add(round, i, some...)
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", names[i], err)
 		}
-		samples.Add(round, i, times...)
+		cpu.Add(round, i, microseconds(used)/float64(warmUp+p.Batch))
 		return nil
 	})
 	if err != nil {
-		return report.Table{}, err
+		return took, spent, err
 	}
-	title := fmt.Sprintf("acquire+release, depth %d: latency", depth)
-	return report.NewTable(fmt.Sprintf("depth-%d", depth), title, "µs", contender.Redislock, names, samples.Medians()), nil
+	at := fmt.Sprintf("depth-%d", depth)
+	title := fmt.Sprintf("acquire+release, depth %d: ", depth)
+	took = report.NewTable(at, title+"latency", "µs", contender.Redislock, names, times.Medians())
+	spent = report.NewTable("cpu-"+at, title+"processor time of the server", "µs", contender.Redislock, names, cpu.Medians())
+	return took, spent, nil
 }
 
 // lockAmongOthers returns a lock of the store in a tree where others hold leaves, with which it never conflicts.

@@ -23,15 +23,17 @@ func throughput(ctx context.Context, env *Env) (result, error) {
 	goals := map[int]float64{3: 1.05, 8: 0.85, 15: 0.70}
 
 	var r result
+	var cpu []report.Table
 	for _, depth := range depths {
 		own := func(g int) string { return fmt.Sprintf("own-%d", g) }
-		t, err := throughputAt(ctx, env, depth, everybody, own)
+		t, spent, err := throughputAt(ctx, env, depth, everybody, own)
 		if err != nil {
 			return r, err
 		}
 		t.ID = fmt.Sprintf("own-trees-%d", depth)
 		t.Title = fmt.Sprintf("%d goroutines, each in a tree of its own, depth %d: acquire+release", goroutines, depth)
-		r.tables = append(r.tables, t)
+		spent.ID, spent.Title = "cpu-"+t.ID, t.Title+": processor time of the server"
+		r.tables, cpu = append(r.tables, t), append(cpu, spent)
 
 		measured, err := t.Ratio(contender.Store, contender.Redislock)
 		if err != nil {
@@ -43,25 +45,29 @@ func throughput(ctx context.Context, env *Env) (result, error) {
 		})
 
 		one := func(int) string { return "one" }
-		if t, err = throughputAt(ctx, env, depth, sharing, one); err != nil {
+		if t, spent, err = throughputAt(ctx, env, depth, sharing, one); err != nil {
 			return r, err
 		}
 		t.ID = fmt.Sprintf("one-tree-%d", depth)
 		t.Title = fmt.Sprintf("%d goroutines in one tree, depth %d, a leaf each: acquire+release", goroutines, depth)
-		r.tables = append(r.tables, t)
+		spent.ID, spent.Title = "cpu-"+t.ID, t.Title+": processor time of the server"
+		r.tables, cpu = append(r.tables, t), append(cpu, spent)
 	}
+	r.tables = append(r.tables, cpu...)
 	r.notes = []string{
 		"targets are judged where every goroutine has a tree of its own; ObtainMulti and HSETNX cannot share a tree, since they lock the root exclusively",
 		"clients have go-redis's default pool, ten connections per CPU",
+		cpuNote,
 	}
 	return r, nil
 }
 
-// throughputAt measures one depth; tree names the tree of each goroutine.
-func throughputAt(ctx context.Context, env *Env, depth int, contenders []contender.Contender, tree func(g int) string) (_ report.Table, err error) {
+// throughputAt measures one depth; tree names the tree of each goroutine. What is done in a second and what the
+// server's processor spends on one are for the caller to name.
+func throughputAt(ctx context.Context, env *Env, depth int, contenders []contender.Contender, tree func(g int) string) (done, spent report.Table, err error) {
 	f, err := openField(ctx, env, "throughput", contenders)
 	if err != nil {
-		return report.Table{}, err
+		return done, spent, err
 	}
 	defer closeField(ctx, f, &err)
 
@@ -70,29 +76,40 @@ func throughputAt(ctx context.Context, env *Env, depth int, contenders []contend
 		for g := range goroutines {
 			lock, err := open.Lock(fmt.Sprintf("%d-%s", i, tree(g)), leafAt(depth, fmt.Sprintf("case-%d", g)))
 			if err != nil {
-				return report.Table{}, err
+				return done, spent, err
 			}
 			locks[i] = append(locks[i], lock)
 		}
 		// Connections are made, and scripts loaded, before anything is timed.
 		if _, err := together(ctx, locks[i], warmUp); err != nil {
-			return report.Table{}, fmt.Errorf("%s: %w", f.contenders[i].Name, err)
+			return done, spent, fmt.Errorf("%s: %w", f.contenders[i].Name, err)
 		}
 	}
 	p := env.Plan
-	samples := stats.NewSamples(p.Rounds, len(locks))
+	meter, err := newCPUMeter(ctx, env.Admin)
+	if err != nil {
+		return done, spent, err
+	}
+	rates, cpu := stats.NewSamples(p.Rounds, len(locks)), stats.NewSamples(p.Rounds, len(locks))
 	err = stats.Turns(ctx, p.Rounds, p.ThroughputPasses, len(locks), func(round, i int) error {
-		took, err := together(ctx, locks[i], p.PerGoroutine)
+		operations := float64(len(locks[i]) * p.PerGoroutine)
+		used, err := meter.during(ctx, func() error {
+			took, err := together(ctx, locks[i], p.PerGoroutine)
+			rates.Add(round, i, operations/took.Seconds())
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.contenders[i].Name, err)
 		}
-		samples.Add(round, i, float64(len(locks[i])*p.PerGoroutine)/took.Seconds())
+		cpu.Add(round, i, microseconds(used)/operations)
 		return nil
 	})
 	if err != nil {
-		return report.Table{}, err
+		return done, spent, err
 	}
-	return report.NewTable("", "", "/s", contender.Redislock, f.names(), samples.Medians()), nil
+	done = report.NewTable("", "", "/s", contender.Redislock, f.names(), rates.Medians())
+	spent = report.NewTable("", "", "µs", contender.Redislock, f.names(), cpu.Medians())
+	return done, spent, nil
 }
 
 // together has a goroutine for each lock acquire and release it n times, and returns how long that took.

@@ -1,0 +1,50 @@
+package section
+
+import (
+	"context"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+	"github.com/pathlock-go/pathlock/bench/internal/stats"
+)
+
+// cpuNote goes with every table of processor time.
+const cpuNote = "processor time is that of Redis's main thread, by INFO cpu, for one acquisition with its release: it does not depend on who else uses the machine's processors"
+
+// cpuMeter tells what a server's processor spends on operations.
+type cpuMeter struct {
+	client redis.UniversalClient
+	// reading is what it spends on being asked.
+	reading time.Duration
+}
+
+// newCPUMeter finds out what it costs to ask.
+func newCPUMeter(ctx context.Context, client redis.UniversalClient) (*cpuMeter, error) {
+	const readings = 21
+	m := &cpuMeter{client: client}
+	costs := make([]float64, readings)
+	for i := range costs {
+		cost, err := m.during(ctx, func() error { return nil })
+		if err != nil {
+			return nil, err
+		}
+		costs[i] = float64(cost)
+	}
+	m.reading = time.Duration(stats.Median(costs))
+	return m, nil
+}
+
+// during returns what the server's processor spends while do runs, its background work included.
+func (m *cpuMeter) during(ctx context.Context, do func() error) (time.Duration, error) {
+	before, err := redisserver.ReadCPU(ctx, m.client)
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	after, err := redisserver.ReadCPU(ctx, m.client)
+	return after - before - m.reading, err
+}

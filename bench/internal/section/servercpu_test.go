@@ -1,0 +1,66 @@
+package section
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+)
+
+// A server that waits spends nothing, however long; one that works does.
+func TestProcessorTimeIsWorkAndNotWaiting(t *testing.T) {
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%v, and in CI nothing is skipped", err)
+		}
+		t.Skip(err)
+	}
+	server, err := redisserver.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	client := redis.NewClient(&redis.Options{Addr: server.Addr})
+	t.Cleanup(func() { _ = client.Close() })
+	meter, err := newCPUMeter(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	during := func(what string, do func(ctx context.Context) error) time.Duration {
+		t.Helper()
+		used, err := meter.during(t.Context(), func() error { return do(t.Context()) })
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		return used
+	}
+	const wait = time.Second
+	waiting := during("waiting", func(ctx context.Context) error {
+		if err := client.BLPop(ctx, wait, "nothing").Err(); !errors.Is(err, redis.Nil) {
+			return err
+		}
+		return nil
+	})
+	var took time.Duration
+	working := during("working", func(ctx context.Context) error {
+		start := time.Now()
+		defer func() { took = time.Since(start) }()
+		return client.Eval(ctx, "local n = 0 for i = 1, 20000000 do n = n + i end return 1", nil).Err()
+	})
+	if waiting > wait/10 {
+		t.Errorf("waiting for %v took the processor %v", wait, waiting)
+	}
+	if working <= waiting || working > took {
+		t.Errorf("a script of at most %v took the processor %v, waiting %v", took, working, waiting)
+	}
+}
