@@ -72,7 +72,7 @@ func prepare(ctx context.Context, o options) (*section.Env, func() error, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		env.URL, stop = "redis://"+server.Addr+"/0", server.Stop
+		env.Own, env.URL, stop = server, server.URL(), server.Stop
 	}
 	client, err := contender.Server{URL: env.URL}.Client()
 	if err != nil {

@@ -50,12 +50,12 @@ func bench(t *testing.T, args ...string) (string, report.Report) {
 
 func TestShortFormOfSectionsOnARealServer(t *testing.T) {
 	needRedisServer(t)
-	out, r := bench(t, "-quick", "-run", "^(wakeup|drain)$")
+	out, r := bench(t, "-quick", "-run", "^(wakeup|drain|scripts|replicas)$")
 
 	if r.Schema != report.Schema || !r.Quick || r.Rounds != section.Quick().Rounds || r.Machine.Redis == "" {
 		t.Errorf("the report does not say what was run: %+v", r)
 	}
-	targets := map[string]int{"wakeup": 2, "drain": 2}
+	targets := map[string]int{"wakeup": 2, "drain": 2, "scripts": 2, "replicas": 0}
 	if len(r.Sections) != len(targets) {
 		t.Fatalf("%d sections, want %d", len(r.Sections), len(targets))
 	}
@@ -97,6 +97,32 @@ func TestWaitersAreCounted(t *testing.T) {
 	}
 }
 
+// Whatever is timed on a busy machine is also counted in what the server's processor spends.
+func TestProcessorTimeOfEveryContender(t *testing.T) {
+	needRedisServer(t)
+	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^(latency|throughput)$")
+	for _, s := range r.Sections {
+		tables := make(map[string]report.Table)
+		for _, table := range s.Tables {
+			tables[table.ID] = table
+		}
+		for id, table := range tables {
+			if strings.HasPrefix(id, "cpu-") {
+				continue
+			}
+			cpu := tables["cpu-"+id]
+			if len(cpu.Rows) != len(table.Rows) {
+				t.Errorf("%s: %s has %d rows, its processor time %d", s.Name, id, len(table.Rows), len(cpu.Rows))
+			}
+			for _, row := range cpu.Rows {
+				if _, ok := table.Row(row.Contender); !ok || row.Value <= 0 {
+					t.Errorf("%s: %s of %s is %v %s", s.Name, cpu.ID, row.Contender, row.Value, cpu.Unit)
+				}
+			}
+		}
+	}
+}
+
 func TestNothingIsLeftOnAServerThatIsNotOurs(t *testing.T) {
 	needRedisServer(t)
 	server, err := redisserver.Start(t.Context())
@@ -117,7 +143,10 @@ func TestNothingIsLeftOnAServerThatIsNotOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bench(t, "-quick", "-rounds", "1", "-run", "^(held|memory)$", "-redis", "redis://"+server.Addr+"/0")
+	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^(held|memory|scripts|replicas)$", "-redis", server.URL())
+	if s := r.Sections[len(r.Sections)-1]; s.Name != "replicas" || len(s.Tables) != 0 || len(s.Notes) == 0 {
+		t.Errorf("a server that is not ours was given a replica, or nothing says that it was not: %+v", s)
+	}
 	after, err := client.DBSize(t.Context()).Result()
 	if err != nil {
 		t.Fatal(err)
@@ -134,9 +163,9 @@ func TestCommandLine(t *testing.T) {
 		rounds int
 		names  string
 	}{
-		{"", "", 7, "latency throughput held memory wakeup drain reentry local middleware"},
-		{"-quick", "", 3, "latency throughput held memory wakeup drain reentry local middleware"},
-		{"-quick -rounds 9", "", 9, "latency throughput held memory wakeup drain reentry local middleware"},
+		{"", "", 7, "latency throughput held memory wakeup drain scripts replicas reentry local middleware"},
+		{"-quick", "", 3, "latency throughput held memory wakeup drain scripts replicas reentry local middleware"},
+		{"-quick -rounds 9", "", 9, "latency throughput held memory wakeup drain scripts replicas reentry local middleware"},
 		{"-run ^(local|held)$", "", 7, "held local"},
 		{"-run nothing", "no section has such a name", 0, ""},
 		{"-run (", "-run", 0, ""},

@@ -35,7 +35,7 @@ func startRedis(t *testing.T) contender.Server {
 			t.Error(err)
 		}
 	})
-	return contender.Server{URL: "redis://" + server.Addr + "/0", Prefix: "bench-test"}
+	return contender.Server{URL: server.URL(), Prefix: "bench-test"}
 }
 
 // eachContender runs a test for every contender that excludes.

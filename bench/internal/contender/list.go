@@ -6,6 +6,7 @@ import "slices"
 const (
 	Store       = "pathlock store"
 	Locker      = "pathlock locker"
+	Replicated  = "pathlock store, WithReplicas(1)"
 	Memory      = "memory store"
 	MemLocker   = "memory store, locker"
 	Redislock   = "redislock"

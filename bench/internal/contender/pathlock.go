@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -17,6 +18,9 @@ const pathlockModule = "github.com/pathlock-go/pathlock"
 // waitLimit bounds waits, so that a wake-up that is never sent fails the measurement rather than hanging it.
 const waitLimit = time.Minute
 
+// replication is how long a replica has to confirm a grant, or the grant fails.
+const replication = time.Second
+
 // storeOpener makes a store and what closes it.
 type storeOpener func(at Server) (pathlock.Store, func() error, error)
 
@@ -24,8 +28,17 @@ type storeOpener func(at Server) (pathlock.Store, func() error, error)
 // one more pair here.
 func pathlockRedis() []Contender {
 	return []Contender{
-		direct(Store, openRedisStore),
-		locked(Locker, openRedisStore),
+		direct(Store, openRedisStore()),
+		locked(Locker, openRedisStore()),
+	}
+}
+
+// Replicas returns the store as it is, and as it is where a grant has to be on a replica before it counts. The server
+// needs to have one.
+func Replicas() []Contender {
+	return []Contender{
+		direct(Store, openRedisStore()),
+		direct(Replicated, openRedisStore(redisstore.WithReplicas(1, replication))),
 	}
 }
 
@@ -37,13 +50,15 @@ func pathlockLocal() []Contender {
 	}
 }
 
-func openRedisStore(at Server) (pathlock.Store, func() error, error) {
-	client, err := at.Client()
-	if err != nil {
-		return nil, nil, err
+func openRedisStore(opts ...redisstore.Option) storeOpener {
+	return func(at Server) (pathlock.Store, func() error, error) {
+		client, err := at.Client()
+		if err != nil {
+			return nil, nil, err
+		}
+		store := redisstore.New(client, slices.Concat(opts, []redisstore.Option{redisstore.WithPrefix(at.Prefix)})...)
+		return store, func() error { return errors.Join(store.Close(), client.Close()) }, nil
 	}
-	store := redisstore.New(client, redisstore.WithPrefix(at.Prefix))
-	return store, func() error { return errors.Join(store.Close(), client.Close()) }, nil
 }
 
 func openMemStore(Server) (pathlock.Store, func() error, error) {

@@ -21,6 +21,9 @@ type Plan struct {
 	WakeUps, PolledWakeUps int
 	// Waiters is how many processes wait for one lock, and Drains how often in a round.
 	Waiters, Drains int
+	// ScriptHeld is how many locks are held, and ScriptCrowd how many requests wait, or leases are renewed or end, while
+	// the server's scripts are timed.
+	ScriptHeld, ScriptCrowd int
 	// LocalPasses is how many turns a contender of this process has in a round, and LocalBatch how many operations
 	// are timed together in a turn.
 	LocalPasses, LocalBatch int
@@ -40,7 +43,7 @@ func Full() Plan {
 		Rounds: 7, Passes: 20, Batch: 25, ThroughputPasses: 4, PerGoroutine: 25,
 		Held: []int{10, 10_000, 100_000}, HeldNaive: []int{10, 1_000},
 		MemoryLocks: 10_000, MemoryRounds: 3,
-		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
+		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
 	}
 }
 
@@ -50,6 +53,6 @@ func Quick() Plan {
 		Rounds: 3, Passes: 4, Batch: 10, ThroughputPasses: 1, PerGoroutine: 5,
 		Held: []int{10, 2_000}, HeldNaive: []int{10, 200},
 		MemoryLocks: 1_000, MemoryRounds: 1,
-		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
+		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
 	}
 }

@@ -40,6 +40,8 @@ func All() []Section {
 		{"memory", "what does a held lock take of the server's memory?", true, memory},
 		{"wakeup", "how soon after a release has the one who waits got the lock?", true, wakeUp},
 		{"drain", "how soon after a release have many waiting processes each had the lock?", true, drain},
+		{"scripts", "does any script keep the server for longer than a millisecond?", true, scripts},
+		{"replicas", "what does it cost to wait until a replica has the grant?", true, replicas},
 		{"reentry", "what does an acquisition cost under a lock that covers it?", false, reentry},
 		{"local", "what does locking take within one process?", false, local},
 		{"middleware", "what does the middleware add to a request?", false, middlewareCost},
@@ -50,6 +52,8 @@ func All() []Section {
 type Env struct {
 	// URL of the Redis; "" if no section that is run needs one.
 	URL string
+	// Own is the server if it was started for this run, nil if it is somebody else's.
+	Own *redisserver.Server
 	// Admin reads counters and clears up.
 	Admin redis.UniversalClient
 	Plan  Plan

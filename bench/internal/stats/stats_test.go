@@ -113,3 +113,32 @@ func TestSamplesAreSummedUpByRound(t *testing.T) {
 		t.Errorf("medians are %v, want %v", got, want)
 	}
 }
+
+// A hundred scripts, one of them interrupted: the 99th percentile hardly sees it, the maximum is nothing else.
+func TestQuantilesOfSamples(t *testing.T) {
+	s := stats.NewSamples(2, 1)
+	for i := range 101 {
+		s.Add(0, 0, float64(100-i))
+	}
+	s.Add(1, 0, 5, 9000, 7)
+	for _, tt := range []struct {
+		q    float64
+		want []float64
+	}{
+		{0, []float64{0, 5}},
+		{0.5, []float64{50, 7}},
+		{0.99, []float64{99, 7 + 0.98*(9000-7)}},
+		{1, []float64{100, 9000}},
+	} {
+		got := s.Quantiles(tt.q)
+		if len(got) != 1 || !slices.EqualFunc(got[0], tt.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-6 }) {
+			t.Errorf("quantile %v is %v, want %v", tt.q, got, tt.want)
+		}
+	}
+	if got, want := s.Counts(), []float64{101, 3}; len(got) != 1 || !slices.Equal(got[0], want) {
+		t.Errorf("counts are %v, want %v", got, want)
+	}
+	if got := stats.NewSamples(1, 1).Quantiles(0.99); !math.IsNaN(got[0][0]) {
+		t.Errorf("a quantile of nothing is %v, want NaN", got)
+	}
+}

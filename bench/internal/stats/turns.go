@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Turns gives each of n contenders a turn in each pass of each round. The order rotates from pass to pass, so that nobody
@@ -44,12 +45,27 @@ func (s *Samples) Add(round, contender int, samples ...float64) {
 }
 
 // Medians returns the median of each contender's rounds: the first index is the contender, the second the round.
-func (s *Samples) Medians() [][]float64 {
-	medians := make([][]float64, len(s.values))
+func (s *Samples) Medians() [][]float64 { return s.Quantiles(0.5) }
+
+// Quantiles returns that value of each contender's rounds below which the part q of the round's samples lies, between 0, the
+// smallest, and 1, the largest. Indices are as for [Samples.Medians]; a round without samples has NaN.
+func (s *Samples) Quantiles(q float64) [][]float64 {
+	quantiles := make([][]float64, len(s.values))
 	for i, rounds := range s.values {
 		for _, samples := range rounds {
-			medians[i] = append(medians[i], Median(samples))
+			quantiles[i] = append(quantiles[i], quantile(slices.Sorted(slices.Values(samples)), q))
 		}
 	}
-	return medians
+	return quantiles
+}
+
+// Counts returns how many samples each contender's rounds have. Indices are as for [Samples.Medians].
+func (s *Samples) Counts() [][]float64 {
+	counts := make([][]float64, len(s.values))
+	for i, rounds := range s.values {
+		for _, samples := range rounds {
+			counts[i] = append(counts[i], float64(len(samples)))
+		}
+	}
+	return counts
 }

@@ -1,0 +1,282 @@
+package section
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+const (
+	scriptsDepth = 15
+	// shallow is the depth of a claim set whose paths are short.
+	shallow = 2
+)
+
+// How often the steps repeat what they do.
+const (
+	pairs    = 200
+	refusals = 20
+	largest  = 5
+)
+
+// endingLease is a lease that is left to end: long enough to take a crowd of them before the first ends.
+const endingLease = 1500 * time.Millisecond
+
+// controlStep is the name of what is beside the point.
+const controlStep = "no locks: a script that counts"
+
+// step is something that is done in a full tree, and whose scripts are timed.
+type step struct {
+	name string
+	// before and after, where not nil, are not timed.
+	before, do, after func(ctx context.Context) error
+}
+
+// scriptsOf returns what each script of a step took, in µs.
+func (t *fullTree) scriptsOf(ctx context.Context, log *redisserver.Slowlog, s step) ([]float64, error) {
+	if s.before != nil {
+		if err := s.before(ctx); err != nil {
+			return nil, err
+		}
+	}
+	// What a store leaves to be done afterwards belongs to the step that it was left by.
+	if err := redisserver.Quiet(ctx, t.admin); err != nil {
+		return nil, err
+	}
+	if err := log.Clear(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.do(ctx); err != nil {
+		return nil, err
+	}
+	if err := redisserver.Quiet(ctx, t.admin); err != nil {
+		return nil, err
+	}
+	took, err := log.Scripts(ctx, t.at.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	if len(took) == 0 {
+		return nil, fmt.Errorf("no script took %v or more", redisserver.SlowlogFrom)
+	}
+	times := make([]float64, len(took))
+	for i, d := range took {
+		times[i] = microseconds(d)
+	}
+	if s.after != nil {
+		err = s.after(ctx)
+	}
+	return times, err
+}
+
+// steps returns what is done in a round, in this order. From the third to the one that drains the queue, the whole crowd waits.
+func (t *fullTree) steps() []step {
+	return []step{
+		{name: "acquire+release of a leaf beside", do: t.pairs},
+		{name: fmt.Sprintf("%d exclusive waiters queue on one node", t.crowd), do: t.fillQueue},
+		{name: "acquire+release beside the waiters", do: t.pairs},
+		{name: "refused: a leaf that is held", do: t.refusedLeaves},
+		{name: "refused: the root", do: t.refusedRoot},
+		{name: fmt.Sprintf("%d leases renewed", t.crowd), do: t.renew},
+		{name: "a snapshot", do: t.snapshot},
+		{name: fmt.Sprintf("%d claims at depth %d, acquire+release", redisstore.DefaultMaxClaims, shallow), do: t.largestSet(shallow)},
+		{name: fmt.Sprintf("%d claims at depth %d, acquire+release", redisstore.DefaultMaxClaims, scriptsDepth), do: t.largestSet(scriptsDepth)},
+		{name: fmt.Sprintf("%d claims at depth %d, queued and handed over", redisstore.DefaultMaxClaims, scriptsDepth), do: t.largestSetQueued},
+		{name: fmt.Sprintf("%d exclusive waiters drained", t.crowd), do: t.drainQueue},
+		{name: fmt.Sprintf("handing over to %d readers at once", t.crowd), before: t.queueReaders, do: t.handOver, after: t.releaseReaders},
+		{name: fmt.Sprintf("%d leases that ended, reclaimed", t.crowd), before: t.letLeasesEnd, do: t.pair},
+		{name: controlStep, do: t.control},
+	}
+}
+
+// pair acquires and releases a leaf beside those that are held.
+func (t *fullTree) pair(ctx context.Context) error {
+	a := t.ask(pathlock.X(t.leaf()))
+	if err := t.acquire(ctx, a); err != nil {
+		return err
+	}
+	return t.release(ctx, a)
+}
+
+func (t *fullTree) pairs(ctx context.Context) error {
+	return times(pairs, func() error { return t.pair(ctx) })
+}
+
+// fillQueue has a crowd wait for a leaf, each to release it at once when it has it.
+func (t *fullTree) fillQueue(ctx context.Context) error {
+	t.holder = t.held[len(t.held)/2]
+	return t.enqueue(ctx, t.crowd, t.release, t.holder.Claims...)
+}
+
+// drainQueue lets the crowd have what it waits for, and takes it back.
+func (t *fullTree) drainQueue(ctx context.Context) error {
+	if err := t.release(ctx, t.holder); err != nil {
+		return err
+	}
+	if err := t.queue.wait(); err != nil {
+		return err
+	}
+	return t.acquire(ctx, t.holder)
+}
+
+// refusedLeaves asks for leaves that are held, from the first to the last.
+func (t *fullTree) refusedLeaves(ctx context.Context) error {
+	i := 0
+	return times(refusals, func() error {
+		a := t.held[i*(len(t.held)-1)/(refusals-1)]
+		i++
+		return t.refused(ctx, t.ask(a.Claims...))
+	})
+}
+
+func (t *fullTree) refusedRoot(ctx context.Context) error {
+	return times(refusals, func() error { return t.refused(ctx, t.ask(pathlock.X(pathlock.Root()))) })
+}
+
+// refused asks for what others have. It is told who: a second script looks for one of them.
+func (t *fullTree) refused(ctx context.Context, a pathlock.Acquisition) error {
+	_, err := t.store.Acquire(ctx, a)
+	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok && !conflict.Blocker.IsZero() {
+		return nil
+	}
+	return fmt.Errorf("the answer to a request for what is held: %w", errors.Join(errors.New("no conflict with somebody known"), err))
+}
+
+func (t *fullTree) renew(ctx context.Context) error {
+	leases := make([]pathlock.Lease, t.crowd)
+	for i := range leases {
+		leases[i] = pathlock.Lease{Owner: t.held[i].Owner, For: fullTreeLease}
+	}
+	lost, err := t.store.Renew(ctx, t.tree, leases)
+	if err == nil && len(lost) > 0 {
+		err = fmt.Errorf("%d leases are lost", len(lost))
+	}
+	return err
+}
+
+func (t *fullTree) snapshot(ctx context.Context) error {
+	s, err := t.store.Snapshot(ctx, t.tree)
+	if err == nil && (len(s.Holders) != len(t.held) || len(s.Waiters) != t.crowd) {
+		err = fmt.Errorf("it has %d holders and %d waiters, not %d and %d", len(s.Holders), len(s.Waiters), len(t.held), t.crowd)
+	}
+	return err
+}
+
+// wide returns the greatest claim set that a request may have, all leaves of one node at a depth, and that node.
+func wide(depth int) (pathlock.Path, []pathlock.Claim, error) {
+	parent := leafAt(depth-1, "wide")
+	var leaves []pathlock.Claim
+	for i := range redisstore.DefaultMaxClaims - depth { // the nodes above are claimed too
+		leaf, err := parent.Child(fmt.Sprintf("case-%06d", i))
+		if err != nil {
+			return parent, nil, err
+		}
+		leaves = append(leaves, pathlock.X(leaf))
+	}
+	return parent, leaves, nil
+}
+
+// largestSet returns what acquires and releases such a set.
+func (t *fullTree) largestSet(depth int) func(context.Context) error {
+	return func(ctx context.Context) error {
+		_, leaves, err := wide(depth)
+		if err != nil {
+			return err
+		}
+		return times(largest, func() error {
+			a := t.ask(leaves...)
+			if err := t.acquire(ctx, a); err != nil {
+				return err
+			}
+			return t.release(ctx, a)
+		})
+	}
+}
+
+// largestSetQueued has the set wait for the node above it. The crowd waits on.
+func (t *fullTree) largestSetQueued(ctx context.Context) error {
+	parent, leaves, err := wide(scriptsDepth)
+	if err != nil {
+		return err
+	}
+	crowd := t.queue
+	defer func() { t.queue = crowd }()
+	return times(largest, func() error {
+		holder := t.ask(pathlock.X(parent))
+		if err := t.acquire(ctx, holder); err != nil {
+			return err
+		}
+		if err := t.enqueue(ctx, 1, t.release, leaves...); err != nil {
+			return err
+		}
+		if err := t.release(ctx, holder); err != nil {
+			return errors.Join(err, t.queue.wait())
+		}
+		return t.queue.wait()
+	})
+}
+
+// queueReaders has a crowd wait for one leaf that all of them can have at the same time.
+func (t *fullTree) queueReaders(ctx context.Context) error {
+	leaf := t.leaf()
+	t.holder = t.ask(pathlock.X(leaf))
+	if err := t.acquire(ctx, t.holder); err != nil {
+		return err
+	}
+	return t.enqueue(ctx, t.crowd, keep, pathlock.S(leaf))
+}
+
+func (t *fullTree) handOver(ctx context.Context) error {
+	if err := t.release(ctx, t.holder); err != nil {
+		return err
+	}
+	return t.queue.wait()
+}
+
+func (t *fullTree) releaseReaders(ctx context.Context) error {
+	for _, a := range t.queue.asked {
+		if err := t.release(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// letLeasesEnd takes leaves whose holders are never heard of again.
+func (t *fullTree) letLeasesEnd(ctx context.Context) error {
+	if _, err := t.takeLeaves(ctx, t.crowd, endingLease); err != nil {
+		return err
+	}
+	select {
+	case <-time.After(endingLease + 50*time.Millisecond): // the lease began a moment ago
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// control runs a script that takes about as long as the longest others, always the same.
+func (t *fullTree) control(ctx context.Context) error {
+	script := redis.NewScript("local n = 0 for i = 1, 20000 do n = n + i end return 1")
+	if err := script.Load(ctx, t.client).Err(); err != nil {
+		return fmt.Errorf("loading the script that counts: %w", err)
+	}
+	return times(pairs, func() error { return script.Run(ctx, t.client, []string{t.at.Prefix + ":control"}).Err() })
+}
+
+// times does something n times.
+func times(n int, do func() error) error {
+	for range n {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
