@@ -1,0 +1,277 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// counter stands for a server, behind a hook: what arrives is answered when the test says so.
+type counter struct {
+	mu      sync.Mutex
+	arrived []*sending
+}
+
+// sending is a command that came alone, or a pipeline.
+type sending struct {
+	cmds     []redis.Cmder
+	piped    bool
+	deadline time.Time
+	served   chan struct{}
+}
+
+// names returns what the commands are called.
+func (s *sending) names() (names []string) {
+	for _, cmd := range s.cmds {
+		names = append(names, cmd.Args()[1].(string))
+	}
+	return names
+}
+
+func (c *counter) serve(ctx context.Context, cmds []redis.Cmder, piped bool) error {
+	s := &sending{cmds: cmds, piped: piped, served: make(chan struct{})}
+	s.deadline, _ = ctx.Deadline()
+	c.mu.Lock()
+	c.arrived = append(c.arrived, s)
+	c.mu.Unlock()
+	<-s.served
+	var first error
+	for _, cmd := range cmds {
+		// The server repeats what it is told, or refuses it.
+		name := cmd.Args()[1].(string)
+		if refused := name[0] == '!'; refused {
+			cmd.SetErr(errors.New(name))
+			if first == nil {
+				first = cmd.Err()
+			}
+			continue
+		}
+		cmd.(*redis.Cmd).SetVal(name)
+	}
+	return first
+}
+
+func (c *counter) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (c *counter) ProcessHook(redis.ProcessHook) redis.ProcessHook {
+	return func(ctx context.Context, cmd redis.Cmder) error { return c.serve(ctx, []redis.Cmder{cmd}, false) }
+}
+
+func (c *counter) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error { return c.serve(ctx, cmds, true) }
+}
+
+// bench is a pipeline whose server is a counter.
+type bench struct {
+	t        *testing.T
+	server   *counter
+	pipeline *pipeline
+	work     sync.WaitGroup
+}
+
+const benchTimeout = 3 * time.Second
+
+// startBench is for bubbles of synctest.
+func startBench(t *testing.T) *bench {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", ContextTimeoutEnabled: true})
+	b := &bench{t: t, server: &counter{}, pipeline: &pipeline{client: client, timeout: benchTimeout}}
+	client.AddHook(b.server)
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// send sends a command that has so long, for ever if that is 0, and requires that its reply is its own.
+func (b *bench) send(name string, within time.Duration) {
+	ctx := context.Background()
+	if within > 0 {
+		ctx = until{ctx, time.Now().Add(within)}
+	}
+	b.work.Go(func() {
+		cmd := redis.NewCmd(ctx, "echo", name)
+		err := b.pipeline.process(ctx, cmd)
+		if name[0] == '!' {
+			if err == nil || err.Error() != name {
+				b.t.Errorf("%s: error %v, want its own", name, err)
+			}
+			return
+		}
+		if got, _ := cmd.Text(); err != nil || got != name {
+			b.t.Errorf("%s: reply %q, error %v", name, got, err)
+		}
+	})
+	synctest.Wait() // so that the order in which they come is known
+}
+
+// arrived returns what is on the server, and has not been served.
+func (b *bench) arrived() []*sending {
+	synctest.Wait()
+	b.server.mu.Lock()
+	defer b.server.mu.Unlock()
+	return slices.Clone(b.server.arrived)
+}
+
+// serve answers what came as number i of those that have not been served.
+func (b *bench) serve(i int) {
+	b.server.mu.Lock()
+	s := b.server.arrived[i]
+	b.server.arrived = slices.Delete(b.server.arrived, i, i+1)
+	b.server.mu.Unlock()
+	close(s.served)
+	synctest.Wait()
+}
+
+// fill sends as many commands as may be under way.
+func (b *bench) fill() {
+	for i := range underwayLimit {
+		b.send(fmt.Sprint("first ", i), benchTimeout)
+	}
+}
+
+// end serves everything, and requires that nothing is left.
+func (b *bench) end() {
+	for len(b.arrived()) > 0 {
+		b.serve(0)
+	}
+	b.work.Wait()
+	requireIdle(b.t, b.pipeline)
+}
+
+// requireIdle requires that no room is lost.
+func requireIdle(t *testing.T, p *pipeline) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.underway != 0 || len(p.waiting) != 0 {
+		t.Errorf("%d under way and %d waiting, want none", p.underway, len(p.waiting))
+	}
+}
+
+// inBubble runs a test whose goroutines are known to wait.
+func inBubble(t *testing.T, do func(*bench)) {
+	synctest.Test(t, func(t *testing.T) {
+		b := startBench(t)
+		do(b)
+		b.end()
+	})
+}
+
+// TestAlone: as long as no more are under way than may be, every command is sent at once, by itself.
+func TestAlone(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		for round := range 3 {
+			b.fill()
+			if n := len(b.arrived()); n != underwayLimit {
+				t.Fatalf("round %d: %d have been sent, want all %d", round, n, underwayLimit)
+			}
+			for _, s := range b.arrived() {
+				if s.piped {
+					t.Errorf("round %d: %v came in a pipeline", round, s.names())
+				}
+				b.serve(0)
+			}
+		}
+	})
+}
+
+// TestGathered: those that come while as many as may be are under way gather, and go together, in order of arrival.
+func TestGathered(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fill()
+		var want []string
+		for i := range batchLimit + 10 {
+			name := fmt.Sprint("later ", i)
+			if i%7 == 3 {
+				name = "!" + name
+			}
+			want = append(want, name)
+			b.send(name, benchTimeout)
+		}
+		if n := len(b.arrived()); n != underwayLimit {
+			t.Fatalf("%d have been sent, want %d at most", n, underwayLimit)
+		}
+		for _, part := range [][]string{want[:batchLimit], want[batchLimit:]} {
+			b.serve(0)
+			all := b.arrived()
+			if len(all) != underwayLimit {
+				t.Fatalf("%d under way, want the next in the place of the one that is over", len(all))
+			}
+			if last := all[len(all)-1]; !last.piped || !slices.Equal(last.names(), part) {
+				t.Errorf("sent %v, in a pipeline: %v; want %v together", last.names(), last.piped, part)
+			}
+		}
+		b.serve(0)
+		if n := len(b.arrived()); n != underwayLimit-1 {
+			t.Errorf("%d under way when nobody waits, want %d", n, underwayLimit-1)
+		}
+	})
+}
+
+// TestGatheredOne: one that has gathered alone needs no pipeline.
+func TestGatheredOne(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fill()
+		b.send("later", benchTimeout)
+		b.serve(0)
+		all := b.arrived()
+		if last := all[len(all)-1]; last.piped || !slices.Equal(last.names(), []string{"later"}) {
+			t.Errorf("sent %v, in a pipeline: %v; want one command alone", last.names(), last.piped)
+		}
+	})
+}
+
+// TestLittleTime: a command that has less time than most goes alone, whatever there is; so does one whose time nobody knows.
+func TestLittleTime(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fill()
+		b.send("later", benchTimeout)
+		for i, within := range []time.Duration{benchTimeout/2 - 1, 1, 0} {
+			name := fmt.Sprint("hasty ", i)
+			b.send(name, within)
+			all := b.arrived()
+			if last := all[len(all)-1]; len(all) != underwayLimit+1 || last.piped || last.names()[0] != name {
+				t.Fatalf("%v within %v is held up", name, within)
+			}
+			// It has not taken anybody's place, and leaves none.
+			b.serve(len(all) - 1)
+			if n := len(b.arrived()); n != underwayLimit {
+				t.Fatalf("%d under way after it, want %d", n, underwayLimit)
+			}
+		}
+		b.send("not so hasty", benchTimeout/2)
+		if n := len(b.arrived()); n != underwayLimit {
+			t.Errorf("%d under way, want what has time to wait", n)
+		}
+		b.serve(0)
+		all := b.arrived()
+		if last := all[len(all)-1]; !slices.Equal(last.names(), []string{"later", "not so hasty"}) {
+			t.Errorf("sent %v, want those that had to wait", last.names())
+		}
+	})
+}
+
+// TestLatestOfBatch: a batch has until the last of its deadlines.
+func TestLatestOfBatch(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fill()
+		latest := time.Now().Add(benchTimeout)
+		b.send("sooner", benchTimeout-2*time.Millisecond)
+		b.send("latest", benchTimeout)
+		b.send("soon", benchTimeout-time.Millisecond)
+		b.serve(0)
+		all := b.arrived()
+		if last := all[len(all)-1]; len(last.cmds) != 3 || !last.deadline.Equal(latest) {
+			t.Errorf("%v have until %v, want %v", last.names(), last.deadline, latest)
+		}
+	})
+}
