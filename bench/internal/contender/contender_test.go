@@ -174,3 +174,17 @@ func TestWaitersAreGrantedAfterTheRelease(t *testing.T) {
 		release(t, waiter)
 	})
 }
+
+// On a server without a replica, one of the two has nobody to wait for.
+func TestReplicasDifferInWhetherTheyWaitForOne(t *testing.T) {
+	at := startRedis(t)
+	for _, c := range contender.Replicas() {
+		t.Run(c.Name, func(t *testing.T) {
+			lock := lockOf(t, open(t, c, at), c.Name, "/a/b/c")
+			err := lock.Acquire(t.Context())
+			if waits := c.Name == contender.Replicated; waits != errors.Is(err, pathlock.ErrUnavailable) || !waits && err != nil {
+				t.Errorf("without a replica: %v", err)
+			}
+		})
+	}
+}

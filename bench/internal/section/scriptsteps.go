@@ -76,20 +76,22 @@ func (t *fullTree) scriptsOf(ctx context.Context, log *redisserver.Slowlog, s st
 	return times, err
 }
 
-// steps returns what is done in a round, in this order. From the third to the one that drains the queue, the whole crowd waits.
+// steps returns what is done in a round, in this order. From the one that fills the queue to the one that drains it, the whole crowd waits.
 func (t *fullTree) steps() []step {
+	deep, flat := wideName(scriptsDepth), wideName(shallow)
 	return []step{
-		{name: "acquire+release of a leaf beside", do: t.pairs},
+		{name: "acquire+release of a leaf", do: t.pairs},
+		{name: deep + ", acquire+release", do: t.largestSet(scriptsDepth)},
 		{name: fmt.Sprintf("%d exclusive waiters queue on one node", t.crowd), do: t.fillQueue},
-		{name: "acquire+release beside the waiters", do: t.pairs},
-		{name: "refused: a leaf that is held", do: t.refusedLeaves},
-		{name: "refused: the root", do: t.refusedRoot},
-		{name: fmt.Sprintf("%d leases renewed", t.crowd), do: t.renew},
-		{name: "a snapshot", do: t.snapshot},
-		{name: fmt.Sprintf("%d claims at depth %d, acquire+release", redisstore.DefaultMaxClaims, shallow), do: t.largestSet(shallow)},
-		{name: fmt.Sprintf("%d claims at depth %d, acquire+release", redisstore.DefaultMaxClaims, scriptsDepth), do: t.largestSet(scriptsDepth)},
-		{name: fmt.Sprintf("%d claims at depth %d, queued and handed over", redisstore.DefaultMaxClaims, scriptsDepth), do: t.largestSetQueued},
-		{name: fmt.Sprintf("%d exclusive waiters drained", t.crowd), do: t.drainQueue},
+		{name: "beside them: acquire+release of a leaf", do: t.pairs},
+		{name: "beside them: a leaf that is held, refused", do: t.refusedLeaves},
+		{name: "beside them: the root, refused", do: t.refusedRoot},
+		{name: fmt.Sprintf("beside them: %d leases renewed", t.crowd), do: t.renew},
+		{name: "beside them: a snapshot", do: t.snapshot},
+		{name: "beside them: " + flat + ", acquire+release", do: t.largestSet(shallow)},
+		{name: "beside them: " + deep + ", acquire+release", do: t.largestSet(scriptsDepth)},
+		{name: "beside them: " + deep + ", queued and handed over", do: t.largestSetQueued},
+		{name: fmt.Sprintf("the %d waiters drained", t.crowd), do: t.drainQueue},
 		{name: fmt.Sprintf("handing over to %d readers at once", t.crowd), before: t.queueReaders, do: t.handOver, after: t.releaseReaders},
 		{name: fmt.Sprintf("%d leases that ended, reclaimed", t.crowd), before: t.letLeasesEnd, do: t.pair},
 		{name: controlStep, do: t.control},
@@ -181,6 +183,11 @@ func wide(depth int) (pathlock.Path, []pathlock.Claim, error) {
 		leaves = append(leaves, pathlock.X(leaf))
 	}
 	return parent, leaves, nil
+}
+
+// wideName says what [wide] returns.
+func wideName(depth int) string {
+	return fmt.Sprintf("%d claims at depth %d", redisstore.DefaultMaxClaims, depth)
 }
 
 // largestSet returns what acquires and releases such a set.

@@ -11,7 +11,7 @@ import (
 )
 
 // cpuNote goes with every table of processor time.
-const cpuNote = "processor time is that of Redis's main thread, by INFO cpu, for one acquisition with its release: it does not depend on who else uses the machine's processors"
+const cpuNote = "processor time is that of Redis's main thread, by INFO cpu, for one acquisition with its release: what it waits for a processor is not in it; compare ratios"
 
 // cpuMeter tells what a server's processor spends on operations.
 type cpuMeter struct {

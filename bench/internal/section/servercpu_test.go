@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
 // A server that waits spends nothing, however long; one that works does.
@@ -35,6 +36,17 @@ func TestProcessorTimeIsWorkAndNotWaiting(t *testing.T) {
 	meter, err := newCPUMeter(t.Context(), client)
 	if err != nil {
 		t.Fatal(err)
+	}
+	idle := make([]float64, 51)
+	for i := range idle {
+		used, err := meter.during(t.Context(), func() error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle[i] = float64(used)
+	}
+	if got := time.Duration(stats.Median(idle)).Abs(); meter.reading <= 0 || got > meter.reading/2 {
+		t.Errorf("nothing took the processor %v, and to ask for that %v, which is to be left out", got, meter.reading)
 	}
 	during := func(what string, do func(ctx context.Context) error) time.Duration {
 		t.Helper()
