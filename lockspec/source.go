@@ -50,6 +50,10 @@ func (f From) NeedsBody() bool { return f == FromJSON || f == FromForm }
 // It returns false if the request lacks the value. An error that is to be
 // answered with 400 is an [*InvalidError]. It must leave the body alone, which
 // the handler reads: [JSON] and [Form] are for what is in there.
+//
+// It is called once per request, before the locks, and its value is kept when the request has to wait or to
+// start over. So it must not return what may change meanwhile, such as the parent of a node: that is for a resolver
+// to find, which is asked again under the locks.
 type Extract func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
 
 // Source says where in a request a value is: the id of a node, or a name. It is
@@ -82,7 +86,8 @@ func Form(name string) Source { return Source{from: FromForm, name: name} }
 // Const is the same value for every request.
 func Const(value string) Source { return Source{from: FromConst, name: value} }
 
-// Func is what extract finds in the request. The name is for messages.
+// Func is what extract finds in the request, which it is asked for once per request: see [Extract] for what it
+// must not return. The name is for messages.
 func Func(name string, extract Extract) Source {
 	return Source{from: FromFunc, name: name, extract: extract}
 }

@@ -1,27 +1,30 @@
-// Package redisstore keeps the locks of pathlock in Redis, for any number of processes: a single node, a primary under
+// Package redisstore keeps the locks of pathlock in Redis or valkey, for any number of processes: a single node, a primary under
 // Sentinel, or a Cluster, by a redis.UniversalClient.
 //
 //	store := redisstore.New(redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true}))
 //	defer store.Close()
 //	locker := pathlock.New(store)
 //
+// It needs Redis 7.0 or valkey 7.2, or later. This is an overview; docs/redis.md in the repository has the details for those who run the
+// server: the layout, each kind of deployment, permissions, memory, and what redis-cli shows.
+//
 // # What it does
 //
-// All that a tree's locks consist of is in five keys that share one hash tag, and every operation is one Lua script,
+// All that a tree's locks consist of is in six keys that share one hash tag, and every operation is one Lua script,
 // which Redis carries out in one atomic step by its own clock. An acquisition grants the whole claim set, or queues it, or
 // refuses it. A release gives back, hands over to those waiters that now fit, in the order of their arrival, and
-// publishes to each of them that it has been granted; they have nothing more to send. One subscription serves all waiters
-// of a [Store].
+// publishes to each of them that it has been granted; they have nothing more to send.
 //
 // What a script costs depends on the claims of the request and on the waiters that it meets, never on how many locks or
-// trees there are. Large hand-overs are done in portions of sixteen grants, so that
+// trees there are. Large hand-overs are done in portions, so that
 // the server is never kept from its other work for long; whoever ran the script then calls for the next portion.
 //
 // # The keys
 //
 // For the tree ("testplan", "plan-001"):
 //
-//	pathlock:{testplan/plan-001}:locks      hash        who holds and who waits: see scripts/lib/table.lua
+//	pathlock:{testplan/plan-001}:thin       string      the only grant in the tree, as long as there is but one
+//	pathlock:{testplan/plan-001}:locks      hash        who holds and who waits: see scripts/lib/keys.lua
 //	pathlock:{testplan/plan-001}:deadlines  sorted set  when each lease and each place in the queue ends, in ms
 //	pathlock:{testplan/plan-001}:queue      sorted set  who waits for which node, in order of arrival
 //	pathlock:{testplan/plan-001}:fence      string      the last fence given out
@@ -31,14 +34,18 @@
 // hash, nodes go by n and eight bytes of the SHA-256 of their folded paths, and hold a number that counts the
 // owners who have the node, by mode. Two paths with the same eight bytes would conflict where they need not, and never miss a conflict.
 //
+// A lone grant is a thin lock: one string, at a price that does not depend on its depth. The next to come by inflates it into locks and
+// deadlines, where all others are.
+//
 // After the last release of a tree the fence is all that is left, for a week. When everybody in a
 // tree has crashed, the other keys expire with the last lease.
 //
 // # The scripts
 //
 // They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire, release, withdraw, renew, force and
-// proceed change the table; blocker and snapshot read it. In front of each stand the files in scripts/lib: the
-// table, the queue, and the hand-over.
+// proceed change the table; blocker and snapshot read it. scripts/lib/keys.lua says of which files each is put together. acquire and release
+// have two short ways in front, which end the script before the library is run: one for thin locks, one for trees in which others hold and
+// nobody waits.
 //
 // # What is guaranteed
 //
@@ -47,20 +54,31 @@
 //   - A holder that crashes keeps others out until its lease ends, a waiter that crashes until one lease after it last asked; both are cleared
 //     away by the next script that comes by, and those who wait come by when the first deadline passes.
 //   - A request or a release that is sent twice because its reply was lost is carried out once. A request that fails is withdrawn
-//     in the background; where Redis does not answer, its lease sees to it.
+//     in the background, again and again until Redis answers or its lease has ended.
 //   - Fences are max(last+1, the server's time in µs): they keep growing when a failover loses the last writes, as long as the new
 //     primary's clock is not behind by more than that.
 //   - Replication in Redis is asynchronous. A failover can forget the latest grants, and two owners may then hold the same node: that is why
-//     safety must not rest on the locks alone. The next renewal reports the loss.
+//     safety must not rest on the locks alone. The next renewal reports the loss. [WithReplicas] has grants wait for replicas.
 //   - maxmemory-policy has to be noeviction, as it is by default: with any other, Redis may drop locks when memory is short.
 //     With it, a full server refuses new locks, while releases and renewals go on.
+//   - A request may claim [DefaultMaxClaims] nodes, and [DefaultMaxWaiters] may wait in a tree, unless [WithMaxClaims] and
+//     [WithMaxWaiters] say otherwise. Beyond that, requests are refused: see [ErrQueueFull].
 //
 // # Waiting
 //
-// A waiter asks again, without having been woken, when the first deadline in the tree has passed, when the connection of the
+// A process hears of its grants by pub/sub, on one connection to each node on which it waits: by one channel for all trees or, where a
+// cluster shards its messages, by one for each tree with waiters. It is given up a second after the last waiter has gone.
+//
+// A waiter asks again, without having been woken, when the first deadline in the tree has passed, when the connection of its
 // subscription was lost, three times per lease to keep its place, and, while another program's redislock has the gate, five times
 // a second, because redislock tells nobody of its release. That is a fallback: a message that is missed costs at most the
 // time to one of these.
+//
+// # Clients
+//
+// A client with ContextTimeoutEnabled, as [Open] makes it, runs its commands on the goroutines of the callers; for any other they
+// run on goroutines of their own, so that a caller whose context ends need not wait. On a redis.Client, which serves a single node or a primary under
+// Sentinel, commands that come together go together.
 //
 // # Gates and plain redislock
 //
@@ -73,17 +91,8 @@
 // of that moment still held, and their owners may take what more they need to come to their end. To have the
 // tree for itself it has to wait for them: [ObtainGate] does, and its documentation says how to in any other language.
 //
-// # Looking with redis-cli
+// # Looking
 //
-//	redis-cli --scan --pattern 'pathlock:{*}:locks'                          trees in which somebody holds or waits
-//	redis-cli HLEN 'pathlock:{testplan/plan-001}:locks'                      0: nobody
-//	redis-cli ZRANGE 'pathlock:{testplan/plan-001}:deadlines' 0 -1 WITHSCORES
-//	                                                o<owner>: a holder, w<ticket>: a waiter; until when, in ms
-//	redis-cli HGET 'pathlock:{testplan/plan-001}:locks' 'o<owner>'           the owner's grants, with paths and notes
-//	redis-cli GET 'pathlock:{testplan/plan-001}:gate'                        22 characters of token, then the note
-//	redis-cli DEL 'pathlock:{testplan/plan-001}:locks' 'pathlock:{testplan/plan-001}:deadlines' 'pathlock:{testplan/plan-001}:queue'
-//	                                                takes away everything at once: holders learn it when they renew
-//
-// Whoever knows an owner can release what it holds: treat the output as secret. [Store.Snapshot] shows the same decoded, and
-// [Store.ForceRelease] takes away what one owner has.
+// [Store.Trees], [Store.Snapshot] and [Store.ForceRelease] show who holds and who waits, and take away what one owner has. docs/redis.md says how
+// to with redis-cli. Whoever knows an owner can release what it holds: treat the output as secret.
 package redisstore
