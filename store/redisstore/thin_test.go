@@ -61,8 +61,14 @@ func requireHeld(t *testing.T, s *Store, want ...pathlock.Acquisition) {
 	}
 }
 
-// requireConflict requires that a request is refused, and returns how.
-func requireConflict(t *testing.T, s *Store, req pathlock.Acquisition) *pathlock.ConflictError {
+// requireConflict requires that a request is refused.
+func requireConflict(t *testing.T, s *Store, req pathlock.Acquisition) {
+	t.Helper()
+	_ = conflictOf(t, s, req)
+}
+
+// conflictOf requires that a request is refused, and returns how.
+func conflictOf(t *testing.T, s *Store, req pathlock.Acquisition) *pathlock.ConflictError {
 	t.Helper()
 	_, err := s.Acquire(t.Context(), req)
 	var conflict *pathlock.ConflictError
@@ -80,7 +86,7 @@ func TestThin(t *testing.T) {
 		meet func(t *testing.T, s *Store, held pathlock.Acquisition, grant pathlock.Grant)
 	}{
 		{"a request that it keeps out", func(t *testing.T, s *Store, held pathlock.Acquisition, _ pathlock.Grant) {
-			conflict := requireConflict(t, s, ask(held.Tree, x("/a")))
+			conflict := conflictOf(t, s, ask(held.Tree, x("/a")))
 			if b := conflict.Blocker; b.Owner != held.Owner || b.Note != held.Note || b.Mode != pathlock.ModeIX || conflict.Path != path("/a") || conflict.Mode != pathlock.ModeX {
 				t.Errorf("conflict %+v, want the thin lock's owner in the way of /a", conflict)
 			}
@@ -145,7 +151,7 @@ func TestThin(t *testing.T) {
 			requireLease(t, s, held, long/2)
 		}},
 		{"a request for the gate", func(t *testing.T, s *Store, held pathlock.Acquisition, _ pathlock.Grant) {
-			if conflict := requireConflict(t, s, askGate(held.Tree)); !conflict.Gate || conflict.Blocker.Owner != held.Owner {
+			if conflict := conflictOf(t, s, askGate(held.Tree)); !conflict.Gate || conflict.Blocker.Owner != held.Owner {
 				t.Errorf("conflict %+v, want the thin lock's owner in the way of the gate", conflict)
 			}
 			gate := queue(t, s, askGate(held.Tree))
@@ -165,7 +171,7 @@ func TestThin(t *testing.T) {
 		}},
 		{"another program's redislock on the gate", func(t *testing.T, s *Store, held pathlock.Acquisition, _ pathlock.Grant) {
 			lock := obtain(t, s, held.Tree, long)
-			if conflict := requireConflict(t, s, ask(held.Tree, x("/c"))); !conflict.Blocker.Gate {
+			if conflict := conflictOf(t, s, ask(held.Tree, x("/c"))); !conflict.Blocker.Gate {
 				t.Errorf("conflict %+v, want the other program's gate in the way", conflict)
 			}
 			further := more(held, x("/c"))
