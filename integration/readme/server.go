@@ -1,11 +1,12 @@
 package readme
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"github.com/gin-gonic/gin"
-	"github.com/redis/go-redis/v9"
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
@@ -15,8 +16,12 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-func newLocker(client redis.UniversalClient) *pathlock.Locker {
-	return pathlock.New(redisstore.New(client), pathlock.WithWait(2*time.Second))
+func newLocker(redisURL string) (*pathlock.Locker, *redisstore.Store, error) {
+	store, err := redisstore.Open(redisURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pathlock.New(store, pathlock.WithWait(2*time.Second)), store, nil
 }
 
 func server(db *gorm.DB, locker *pathlock.Locker) (http.Handler, error) {
@@ -69,4 +74,9 @@ func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 		}
 		c.JSON(http.StatusOK, suite)
 	}
+}
+
+func stop(ctx context.Context, srv *http.Server, locker *pathlock.Locker, store *redisstore.Store) error {
+	// In this order: requests end, then the releases that they left under way, then what these need.
+	return errors.Join(srv.Shutdown(ctx), locker.Shutdown(ctx), store.Close())
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 // open returns an empty database with the READMEs' tables.
@@ -96,10 +97,10 @@ func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
 	}
 }
 
-// redisClient is a client of the Redis that the tests may use.
-func redisClient(t *testing.T) redis.UniversalClient {
+// redisClient is a client of the Redis that the tests may use, by its URL.
+func redisClient(t *testing.T, redisURL string) redis.UniversalClient {
 	t.Helper()
-	options, err := redis.ParseURL(testserver.Redis(t))
+	options, err := redis.ParseURL(redisURL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,9 +110,13 @@ func redisClient(t *testing.T) redis.UniversalClient {
 }
 
 func TestTheJobsOfTheREADMEsWorkOnRedis(t *testing.T) {
-	client := redisClient(t)
+	redisURL := testserver.Redis(t)
+	client := redisClient(t, redisURL)
 	db := open(t)
-	locker := newLocker(client)
+	locker, store, err := newLocker(redisURL)
+	if err != nil {
+		t.Fatal(err)
+	}
 	handler, err := server(db, locker)
 	if err != nil {
 		t.Fatal(err)
@@ -135,5 +140,22 @@ func TestTheJobsOfTheREADMEsWorkOnRedis(t *testing.T) {
 	}
 	if err := db.Take(&Suite{}, old.ID).Error; !errors.Is(err, gorm.ErrRecordNotFound) {
 		t.Errorf("the old draft is still there: %v", err)
+	}
+
+	srv := httptest.NewServer(handler)
+	defer srv.Close()
+	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.ReleaseInBackground(t.Context())
+	if err := stop(t.Context(), srv.Config, locker, store); err != nil {
+		t.Error(err)
+	}
+	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("the store after the stop: %v, want ErrUnavailable", err)
+	}
+	if n, err := client.Exists(t.Context(), strings.TrimSuffix(redisstore.GateKey(plan), "gate")+"thin").Result(); err != nil || n != 0 {
+		t.Errorf("a lock is left by the stop: %d, %v", n, err)
 	}
 }
