@@ -49,7 +49,7 @@
 // # Locks
 //
 // A new row locks its name slot, X(parent/name); a rename or a move the row and its new slot; a deletion the row. A statement that
-// needs more than 128 of them in one tree locks the deepest node above them all instead. Updates of other
+// needs more than 128 of them in one tree, or 200 with the nodes above them, locks the deepest node above them all instead. Updates of other
 // columns lock nothing, and neither does a Save that leaves the row where it is.
 //
 // # What it does not see

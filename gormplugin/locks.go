@@ -11,9 +11,13 @@ import (
 	"gorm.io/gorm"
 )
 
-// maxClaims is how many nodes one statement locks one by one in a tree. A
-// statement that touches more locks the deepest node above them all instead.
-const maxClaims = 128
+// maxClaims is how many nodes one statement locks one by one in a tree, and maxNodes how many these are together with
+// all nodes above them, which are locked in intention. A
+// statement that touches more locks the deepest node above them all instead. Stores have limits, too, of a few hundred nodes.
+const (
+	maxClaims = 128
+	maxNodes  = 200
+)
 
 // claims are the nodes, by tree, that a statement needs exclusively: the old
 // places and the name slots of the new ones.
@@ -51,7 +55,7 @@ func topmost(paths []pathlock.Path) []pathlock.Path {
 		}
 		kept = append(kept, p)
 	}
-	if len(kept) <= maxClaims {
+	if len(kept) <= maxClaims && countNodes(kept) <= maxNodes {
 		return kept
 	}
 	common := kept[0]
@@ -61,6 +65,15 @@ func topmost(paths []pathlock.Path) []pathlock.Path {
 		}
 	}
 	return []pathlock.Path{common}
+}
+
+// countNodes returns how many nodes the paths are, together with all nodes above them.
+func countNodes(paths []pathlock.Path) int {
+	all := make([]pathlock.Claim, len(paths))
+	for i, p := range paths {
+		all[i] = pathlock.X(p)
+	}
+	return len(pathlock.Normalize(all...))
 }
 
 // acquire takes the claims for scope. After an error it holds nothing of them.

@@ -26,6 +26,7 @@ func TestTopmost(t *testing.T) {
 		{"what only looks so is not", []string{"/a", "/a-b", "/ab", "/a/b"}, "[/a /a-b /ab]"},
 		{"as many as are allowed", many("/a/%03d", maxClaims)[:2], "[/a/000 /a/001]"},
 		{"too many become what they have in common", many("/a/b/%d/x", maxClaims+1), "[/a/b]"},
+		{"few paths whose ancestors are too many do, too", many("/a/%d/b/c", 70), "[/a]"},
 		{"even if that is the root", append(many("/a/%d", maxClaims), "/z"), "[/]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

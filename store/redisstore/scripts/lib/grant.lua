@@ -1,8 +1,12 @@
 -- Granting, and taking away: by release, by force, by the end of a lease.
 
 -- A script does no more than a portion of what there is to hand over and to reclaim, so that the server is kept from
--- its other work for less than a millisecond: it begins nothing new when it has looked at so many nodes.
-local work_left = 240
+-- its other work for less than a millisecond: it begins nothing for which too little is left of so many looks at nodes,
+-- unless it has done nothing yet.
+local WORK = 200
+local work_left = WORK
+
+local function room_for(nodes) return work_left >= nodes or work_left == WORK end
 
 local MOST_EXPIRED = 16 -- leases that one script reclaims; unswept notes that there are more
 local unswept = false
@@ -143,7 +147,7 @@ local function sweep(owner)
     if score and tonumber(score) <= NOW then table.insert(expired, 1, 'o' .. owner) end
   end
   for _, member in ipairs(expired) do
-    if work_left <= 0 then
+    if not room_for(1) then
       unswept = true
       break
     end

@@ -6,6 +6,14 @@
 local FEW = 8   -- so many waiters are gone through one and all, which is faster than to find those concerned
 local PAGE = 16 -- so many of a list are read at once
 
+local stopped = false -- the portion is done
+
+-- stops_before says whether the portion ends before r.
+local function stops_before(r)
+  stopped = not room_for(#r.names)
+  return stopped
+end
+
 -- try grants a queued request if it can be granted, and wakes who waits for it. See obstacle for ahead.
 local function try(r, ahead)
   work_left = work_left - #r.names
@@ -75,8 +83,8 @@ local function hand_over_round()
     local open = false
     for _, list in ipairs(sources[ticket]) do open = open or (not closed[list] and has_room(list)) end
     if open then
-      if work_left <= 0 then break end
       local r = request(ticket)
+      if r and stops_before(r) then break end
       if r and not try(r) and not holding(r.owner) and #tickets_of(r.owner) == 1 then
         -- Whoever stands behind it on such a list conflicts with it and waits for it.
         for _, list in ipairs(sources[ticket]) do closed[list] = conflicts_with_itself(list) end
@@ -102,11 +110,11 @@ local function hand_over_few()
   table.sort(tickets)
   local ahead = {}
   for _, ticket in ipairs(tickets) do
-    if work_left <= 0 then
+    local r = request(ticket)
+    if r and stops_before(r) then
       consider_all()
       break
     end
-    local r = request(ticket)
     if r and not try(r, ahead) then stand(ahead, r) end
   end
   return true
@@ -115,8 +123,9 @@ end
 -- note_room notes the queues of those nodes that have become weaker, as far as that lets anybody in.
 local function note_room()
   for name, before in pairs(weaker) do
-    for mode = IS, X do
-      if not admits(before, mode, 0) and admits(node(name), mode, 0) then consider(name, mode) end
+    local now = #awaited(name, '1') > 0 and node(name)
+    for mode = IS, now and X or 0 do
+      if not admits(before, mode, 0) and admits(now, mode, 0) then consider(name, mode) end
     end
     consider_conversions()
   end
@@ -152,11 +161,7 @@ local function hand_over()
     return
   end
   take_up()
-  while next(weaker) or next(lists) do
-    if work_left <= 0 then
-      note_room()
-      return
-    end
+  while not stopped and (next(weaker) or next(lists)) do
     if not hand_over_few() then
       note_room()
       hand_over_round()
