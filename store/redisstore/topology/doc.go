@@ -19,8 +19,8 @@
 //   - leftovers_test.go: ten thousand trees used and released leave nothing but fences that expire.
 //
 // While a slot is on its way, a cluster refuses scripts whose keys are not all on one node, and a tree's keys are not
-// even all there: until the move is over, calls in its trees fail with ErrUnavailable or wait for the client's tries to
-// end. That is the cluster's, not the store's, to change.
+// even all there: until the move is over, calls in its trees are made again for as long as the store's timeout
+// allows, and fail with ErrUnavailable then.
 //
 // Leases are so long that a waiter which is granted within a test's patience was told so: left to itself, it
 // asks again after a third of its lease.
