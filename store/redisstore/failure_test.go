@@ -93,6 +93,23 @@ func TestMemoryFull(t *testing.T) {
 	release(t, store, w.req)
 }
 
+// A server with another policy than noeviction drops locks when its memory is full. Their owners are told.
+func TestEvicted(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(), newTree(t)
+	req := ask(tree, x("/a"))
+	take(t, store, req)
+	server.do("CONFIG", "SET", "maxmemory-policy", "volatile-lru")
+	server.do("CONFIG", "SET", "maxmemory", "1")
+	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: req.Owner, For: long}})
+	if err != nil || len(lost) != 1 || lost[0] != req.Owner {
+		t.Errorf("renew: lost %v, error %v; want %s lost", lost, err, req.Owner)
+	}
+	if err := store.Release(t.Context(), tree, req.Owner, req.Grant); !errors.Is(err, pathlock.ErrNotHeld) {
+		t.Errorf("release: %v, want ErrNotHeld", err)
+	}
+}
+
 func TestReplicaCannotServe(t *testing.T) {
 	server := startServer(t)
 	store, tree := server.store(), newTree(t)
