@@ -133,17 +133,11 @@ func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
 	if c.rng.IntN(4) > 0 { // most are as a Locker makes them
 		req.Claims = pathlock.Normalize(req.Claims...)
 	}
-	gate, waits := false, false // what else the owner may be waiting for
-	for _, other := range c.made {
-		if other.Owner == by && c.waits[other.Grant] > 0 {
-			gate, waits = gate || other.Gate, true
-		}
-	}
-	req.Gate = c.rng.IntN(20) == 0 && !waits
+	req.Gate = c.rng.IntN(20) == 0
 	req.Held = c.rng.IntN(8) == 0
 	req.Lease = time.Duration(1+c.rng.IntN(4)) * age
 	c.made = append(c.made, req)
-	if c.rng.IntN(10) < c.eager && !gate {
+	if c.rng.IntN(10) < c.eager {
 		c.waits[req.Grant] = time.Duration(1+c.rng.IntN(4)) * age
 	}
 	return req

@@ -19,4 +19,5 @@ func (c *counted) MarshalBinary() ([]byte, error) {
 // again reports whether the command was sent more than once.
 func (c *counted) again() bool { return c.writes.Load() > 1 }
 
-func (c *counted) reset() { c.writes.Store(0) }
+// refused notes that the last one written was not carried out.
+func (c *counted) refused() { c.writes.Add(-1) }

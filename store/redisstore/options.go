@@ -7,7 +7,7 @@ const DefaultTimeout = 3 * time.Second
 
 // DefaultMaxClaims is how many nodes a request may claim, intentions included, unless [WithMaxClaims] says
 // otherwise. A script that grants so many keeps the server from its other work for about a millisecond.
-const DefaultMaxClaims = 400
+const DefaultMaxClaims = 300
 
 // DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says otherwise. Each takes
 // some 150 bytes of the server's memory for every node that it claims.

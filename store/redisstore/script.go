@@ -142,7 +142,7 @@ const (
 func refused(args []any) {
 	for _, arg := range args {
 		if c, ok := arg.(*counted); ok {
-			c.reset()
+			c.refused()
 		}
 	}
 }

@@ -63,7 +63,7 @@ func (t *takeBacks) forget(r *request) {
 	t.pending = slices.DeleteFunc(t.pending, same)
 }
 
-// run takes back what there is. When the store is closed, everything gets one more try.
+// run takes back what there is. When the store is closed, it gets one more try, as long as the server answers.
 func (t *takeBacks) run() {
 	for pause := firstTakeBackPause; t.any(); {
 		closed := t.store.isClosed()
@@ -89,7 +89,7 @@ func (t *takeBacks) any() bool {
 	return t.running
 }
 
-// try takes back what has waited longest. It reports whether that is done with, and it is if this was the last try.
+// try takes back what is next. It reports whether that is done with, and it is if this was the last try.
 func (t *takeBacks) try(last bool) bool {
 	t.trying.Lock()
 	defer t.trying.Unlock()
@@ -102,13 +102,19 @@ func (t *takeBacks) try(last bool) bool {
 	t.mu.Unlock()
 
 	err := t.store.withdraw(context.Background(), b.request)
-	if err != nil && !last && time.Now().Before(b.until) {
-		return false
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pending = slices.Delete(t.pending, 0, 1)
-	return true
+	switch {
+	case err != nil && last:
+		t.pending = nil // the server does not answer, and there is no time to wait for it
+		return true
+	case err != nil && time.Now().Before(b.until):
+		t.pending = append(t.pending[1:], b) // others may be on a node that does
+		return false
+	default:
+		t.pending = t.pending[1:]
+		return true
+	}
 }
 
 // undo takes r out of the queue, or gives back what it was granted: nobody waits for it any more. Where that fails, it is

@@ -154,8 +154,9 @@ func TestTakeBackAnswered(t *testing.T) {
 		for _, try := range d.tries()[before:] {
 			tried = append(tried, try.id)
 		}
-		if want := []pathlock.GrantID{"queued", "granted", "unknown"}; !slices.Equal(tried, want) {
-			t.Errorf("tried %v when the server answered, want %v", tried, want)
+		slices.Sort(tried)
+		if want := []pathlock.GrantID{"granted", "queued", "unknown"}; !slices.Equal(tried, want) {
+			t.Errorf("tried %v when the server answered, want %v, each once", tried, want)
 		}
 		if all := d.tries()[before:]; all[len(all)-1].at != all[0].at {
 			t.Errorf("tried at %v, want all of them as soon as the first was answered", all)
@@ -173,7 +174,8 @@ func TestTakeBackAnswered(t *testing.T) {
 	})
 }
 
-// TestTakeBackClosed: when the store is closed everything gets one more try, at once and without a pause.
+// TestTakeBackClosed: when the store is closed there is one more try, at once, and no more if the server does not
+// answer: closing takes no longer than one command.
 func TestTakeBackClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
@@ -189,12 +191,8 @@ func TestTakeBackClosed(t *testing.T) {
 		if took := time.Since(closing); took != 0 {
 			t.Errorf("closing took %v", took)
 		}
-		var tried []pathlock.GrantID
-		for _, try := range d.tries()[before:] {
-			tried = append(tried, try.id)
-		}
-		if want := []pathlock.GrantID{"a", "b", "c"}; !slices.Equal(tried, want) {
-			t.Errorf("tried %v while closing, want %v", tried, want)
+		if tried := d.tries()[before:]; len(tried) != 1 {
+			t.Errorf("tried %v while closing, want one try", tried)
 		}
 		if !d.idle() {
 			t.Error("it is still tried, though the store is closed")

@@ -54,6 +54,7 @@ if r.gate and (not at or (by == 'holder' and wait > 0)) then
   -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
   if not gate_is_of(r.owner) or not (held and held.modes[GATE_NODE] == X) then
     take_gate(r.owner, r.note, place)
+    reclassify(r.owner)
     changed = true
   end
 end
@@ -75,7 +76,7 @@ local function give_up()
   if r.ticket then
     leave(r)
   elseif r.gate and not (held and held.modes[GATE_NODE] == X) then
-    drop_gate(r.owner)
+    if drop_gate(r.owner) then reclassify(r.owner) end
   end
 end
 

@@ -67,7 +67,10 @@ local function leave(r)
     for _, mode in ipairs(conflicts_of(r.modes[i])) do consider(r.names[i], mode) end
   end
   local held = holding(r.owner)
-  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then consider_conversions() end
+  if r.gate and not (held and held.modes[GATE_NODE] == X) and drop_gate(r.owner) then
+    reclassify(r.owner)
+    consider_conversions()
+  end
 end
 
 -- settle sees to an owner's queued requests when the owner has begun or ceased to hold something. Those

@@ -21,7 +21,7 @@ local function try(r, ahead)
   if r.gate and (not at or by == 'holder') and not gate_is_of(r.owner) then
     -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
     take_gate(r.owner, r.note, tonumber(call('ZSCORE', DEADLINES, 'w' .. r.ticket)))
-    converts(r.ticket, true)
+    reclassify(r.owner)
     changed = true
   end
   if at then

@@ -64,6 +64,13 @@ local function converts(ticket, yes)
   end
 end
 
+-- reclassify sees to the list of conversions when an owner has got or lost the gate key: as long as the owner has
+-- anything, all its queued requests are on it.
+local function reclassify(owner)
+  local yes = holding(owner) or gate_is_of(owner)
+  for _, ticket in ipairs(tickets_of(owner)) do converts(ticket, yes) end
+end
+
 -- places returns the members of the queue that stand for a request.
 local function places(r)
   local members = {}

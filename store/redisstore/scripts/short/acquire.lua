@@ -49,14 +49,15 @@ if ARGV[10] ~= '1' and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
     writes[2 * n + 1] = owner
     writes[2 * n + 2] = struct.pack(GRANT, #id, id, #fence, fence, #since, since, #claims, claims, #paths, paths, #note, note)
     call('HSET', LOCKS, unpack(writes))
-    call('ZADD', DEADLINES, int(NOW + lease), owner)
+    local till = int(NOW + lease)
+    call('ZADD', DEADLINES, till, owner)
     -- The keys live as long as the last lease in them.
     if not used then
-      call('PEXPIRE', LOCKS, lease)
-      call('PEXPIRE', DEADLINES, lease)
+      call('PEXPIREAT', LOCKS, till)
+      call('PEXPIREAT', DEADLINES, till)
     else
-      call('PEXPIRE', LOCKS, lease, 'GT')
-      call('PEXPIRE', DEADLINES, lease, 'GT')
+      call('PEXPIREAT', LOCKS, till, 'GT')
+      call('PEXPIREAT', DEADLINES, till, 'GT')
     end
     return tonumber(fence)
   end

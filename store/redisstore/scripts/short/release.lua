@@ -43,7 +43,14 @@ do
       -- Deletions come first, so that locks can be given back at maxmemory.
       call('HDEL', LOCKS, unpack(gone))
       call('HSET', LOCKS, unpack(kept))
+      -- The keys live as long as the last lease in them.
+      local was_last = call('ZREVRANK', DEADLINES, owner) == 0
       call('ZREM', DEADLINES, owner)
+      if was_last then
+        local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
+        call('PEXPIREAT', LOCKS, last[2])
+        call('PEXPIREAT', DEADLINES, last[2])
+      end
       return 1
     end
   end
