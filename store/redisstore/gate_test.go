@@ -283,3 +283,25 @@ func TestObtainGate(t *testing.T) {
 		release(t, store, node)
 	})
 }
+
+// TestGateKeepsItsTurn: who asks for the gate behind a waiter is not overtaken by those who come later, when that
+// waiter is let in.
+func TestGateKeepsItsTurn(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder := ask(tree, x("/a"))
+	take(t, store, holder)
+	first := queue(t, store, ask(tree, x("/a")))
+	gate := queue(t, store, askGate(tree))
+	late := queue(t, store, ask(tree, x("/b")))
+
+	release(t, store, holder)
+	one := first.granted()
+	release(t, store, first.req)
+	two := gate.granted()
+	release(t, store, gate.req)
+	three := late.granted()
+	if one.Fence >= two.Fence || two.Fence >= three.Fence {
+		t.Errorf("fences %d, %d, %d; want them in the order of arrival", one.Fence, two.Fence, three.Fence)
+	}
+	release(t, store, late.req)
+}
