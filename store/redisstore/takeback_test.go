@@ -174,6 +174,38 @@ func TestTakeBackAnswered(t *testing.T) {
 	})
 }
 
+// TestTakeBackPassesOver: what is on a node that does not answer does not hold up what is on one that does.
+func TestTakeBackPassesOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := startDeaf(t)
+		d.answers(func(id pathlock.GrantID) []any {
+			if id == "alive" {
+				return absent(id)
+			}
+			return nil
+		})
+		d.add("dead", time.Hour)
+		d.add("alive", time.Hour)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		alive := 0
+		for _, try := range d.tries() {
+			if try.id == "alive" {
+				alive++
+			}
+		}
+		if alive != 1 {
+			t.Errorf("tried %d times where the server answers, want once", alive)
+		}
+		if last := d.last(); last.id != "dead" {
+			t.Errorf("the last try was of %v, want the other one to be tried on", last.id)
+		}
+		if err := d.store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestTakeBackClosed: when the store is closed there is one more try, at once, and no more if the server does not
 // answer: closing takes no longer than one command.
 func TestTakeBackClosed(t *testing.T) {
