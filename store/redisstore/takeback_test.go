@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -284,93 +283,4 @@ func TestTakeBackForgetWaits(t *testing.T) {
 	default:
 		t.Error("forgotten while it is being taken back")
 	}
-}
-
-// withdrawals tells of what the server answers to withdrawals.
-type withdrawals struct {
-	sha     string
-	answers chan string
-}
-
-func (h withdrawals) DialHook(next redis.DialHook) redis.DialHook { return next }
-
-func (h withdrawals) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
-	return next
-}
-
-func (h withdrawals) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
-	return func(ctx context.Context, cmd redis.Cmder) error {
-		err := next(ctx, cmd)
-		if c, ok := cmd.(*redis.Cmd); ok && cmd.Args()[1] == h.sha {
-			if answer, err := parseReply(c.Val(), ""); err == nil {
-				h.answers <- answer.status
-			}
-		}
-		return err
-	}
-}
-
-// hung returns a store whose server hangs, and what the server will answer to its withdrawals.
-func hung(t *testing.T) (*server, *Store, withdrawals) {
-	server := startServer(t)
-	client := closeClient(t, redis.NewClient(&redis.Options{Addr: server.addr, MaxRetries: -1, ContextTimeoutEnabled: true}))
-	store := closeStore(t, New(client, WithTimeout(short/2)))
-	hook := withdrawals{store.scripts.withdraw.sha, make(chan string, 100)}
-	client.AddHook(hook)
-	// All scripts are there, and so is the connection.
-	warm := ask(newTree(t), x("/a"))
-	take(t, store, warm)
-	if err := store.withdraw(t.Context(), &request{Acquisition: warm, keys: store.keys.of(warm.Tree)}); err != nil {
-		t.Fatal(err)
-	}
-	<-hook.answers
-	server.signal(syscall.SIGSTOP)
-	return server, store, hook
-}
-
-// TestTakeBackFromServerThatHung: what a server grants that nobody waits for any more is given back long before the lease
-// would have ended.
-func TestTakeBackFromServerThatHung(t *testing.T) {
-	server, store, hook := hung(t)
-	lost := ask(newTree(t), x("/a"))
-	if _, err := store.Acquire(t.Context(), lost); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Fatalf("acquire: %v, want ErrUnavailable", err)
-	}
-	server.signal(syscall.SIGCONT)
-	next := ask(lost.Tree, x("/a"))
-	next.Wait = long
-	other := server.store()
-	select {
-	case status := <-hook.answers:
-		if status != "granted" {
-			t.Errorf("the withdrawal was answered with %q, want that there was a grant", status)
-		}
-	case <-time.After(patience):
-		t.Fatal("nothing is taken back")
-	}
-	take(t, other, next)
-	release(t, other, next)
-}
-
-// TestTakeBackNotOfWhatIsMadeAgain: a request that fails and is made again, and then granted, stays granted.
-func TestTakeBackNotOfWhatIsMadeAgain(t *testing.T) {
-	server, store, _ := hung(t)
-	again := ask(newTree(t), x("/a"))
-	if _, err := store.Acquire(t.Context(), again); !errors.Is(err, pathlock.ErrUnavailable) {
-		t.Fatalf("acquire: %v, want ErrUnavailable", err)
-	}
-	server.signal(syscall.SIGCONT)
-	for {
-		_, err := store.Acquire(t.Context(), again)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Fatal(err)
-		}
-	}
-	if err := store.Close(); err != nil { // after a last try of all that there is to take back
-		t.Fatal(err)
-	}
-	requireHeld(t, server.store(), again)
 }
