@@ -19,10 +19,13 @@ type Store struct {
 	fence atomic.Uint64
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.LocalStore = (*Store)(nil)
 
 // New returns a store without any memory but that of its last fence.
 func New() *Store { return new(Store) }
+
+// Local implements [pathlock.LocalStore].
+func (s *Store) Local() bool { return true }
 
 // Acquire grants everything at once. The fences of a store grow strictly, over all
 // trees; they begin at the time in microseconds since 1970, so that they also grow when a process

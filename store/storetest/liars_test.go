@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -70,6 +71,22 @@ var liars = map[string]struct {
 			}
 		}),
 		"release/scenario 10: a double release is an error and changes nothing",
+	},
+	"takes a grant id for everybody's": {
+		newLiar(func(l *liar) {
+			var seen sync.Map
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				if g, ok := seen.Load(req.Grant); ok {
+					return g.(pathlock.Grant), nil
+				}
+				g, err := l.Store.Acquire(ctx, req)
+				if err == nil {
+					seen.Store(req.Grant, g)
+				}
+				return g, err
+			}
+		}),
+		"release/a grant id is its owner's: two owners may use the same one",
 	},
 	"has forgotten the lost": {
 		newLiar(func(l *liar) {

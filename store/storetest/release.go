@@ -43,6 +43,16 @@ func release() topic {
 			holder.release()
 			waiter.isGranted()
 		}},
+		{"a grant id is its owner's: two owners may use the same one", func(f *fixture) {
+			first, second := f.actor("first"), f.actor("second")
+			a, b := first.ask(x("/a")), second.ask(x("/b"))
+			b.Grant = a.Grant
+			one, two := first.take(a), second.take(b)
+			one.release()
+			f.actor("other").isRefused(x("/b"))
+			f.actor("another").takes(x("/a"))
+			two.release()
+		}},
 		{"an owner who released takes part anew", func(f *fixture) {
 			a := f.actor("owner")
 			a.takes(x("/a")).release()

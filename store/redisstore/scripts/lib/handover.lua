@@ -48,8 +48,7 @@ local function conflicts_with_itself(list)
   return list ~= 'c' and not compatible(mode, mode)
 end
 
--- hand_over_round tries requests from all lists together, in order of arrival, as far as the next few of each list
--- go.
+-- hand_over_round tries requests from all lists together, in order of arrival, as far as a page of each list goes.
 local function hand_over_round()
   local round = lists
   lists = {}
@@ -167,6 +166,7 @@ local function hand_over()
       hand_over_round()
     end
   end
+  note_room() -- for the next script, if this one has stopped
 end
 
 -- finish hands over, writes back what has changed, and lets the keys live as long as the last lease in them and no
