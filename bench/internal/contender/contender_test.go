@@ -3,7 +3,6 @@ package contender_test
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/bench/internal/contender"
 	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -21,10 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func startRedis(t *testing.T) contender.Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%v, and in CI nothing is skipped", err)
-		}
-		t.Skip(err)
+		testserver.Missing(t, err.Error())
 	}
 	server, err := redisserver.Start(t.Context())
 	if err != nil {
