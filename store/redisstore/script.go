@@ -19,6 +19,8 @@ var (
 	keysLua string
 	//go:embed scripts/lib/clock.lua
 	clockLua string
+	//go:embed scripts/lib/record.lua
+	recordLua string
 	//go:embed scripts/thin/acquire.lua
 	thinAcquireLua string
 	//go:embed scripts/thin/release.lua
@@ -70,7 +72,7 @@ type script struct {
 // The library's files, and what follows each of them, are functions inside each other. A function takes what it uses from the one around it at
 // once, but has to search for what belongs to the same one, which is where most of the time goes that the library takes.
 func newScript(source, short string, quick ...string) script {
-	parts := slices.Concat([]string{keysLua}, quick)
+	parts := slices.Concat([]string{keysLua, recordLua}, quick)
 	library := []string{tableLua, queueLua, grantLua, handoverLua, source}
 	for _, part := range library {
 		parts = append(parts, "return (function()", part)

@@ -188,7 +188,7 @@ func (im image) foreignGate() pathlock.Hold {
 	return h
 }
 
-// decodeGrants reads an owner's record: see GRANT in scripts/lib/keys.lua.
+// decodeGrants reads an owner's record: see GRANT in scripts/lib/record.lua.
 func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]pathlock.Hold, error) {
 	fields, err := decodeRecord(record)
 	if err != nil {

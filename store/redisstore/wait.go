@@ -79,7 +79,7 @@ func (s *Store) heard(ctx context.Context, r *request, m message) (pathlock.Gran
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.number), m.owner)
 	default:
 		// The request may have taken a new place while the message was on its way.
-		s.undo(context.WithoutCancel(ctx), r)
+		s.undo(ctx, r)
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
 	}
 }
@@ -96,7 +96,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Gra
 		case err != nil:
 			return pathlock.Grant{}, err
 		case answer.status == "granted" && ctx.Err() != nil:
-			s.undo(over, r)
+			s.undo(ctx, r)
 		case answer.status == "busy":
 			w.claim = int(answer.number(1))
 		default:

@@ -5,7 +5,7 @@
 --                         n<8 bytes>   node: how many owners hold it, and in which mode (see unpack_node)
 --                         gate-node    the same for the gate, which is treated as a node above the root: who
 --                                      holds anything in the tree has IX on it, who has the gate has X
---                         o<owner>     the grants of an owner (see GRANT)
+--                         o<owner>     the grants of an owner (see GRANT in record.lua)
 --                         w<ticket>    a queued request (see REQUEST in queue.lua)
 --                         r<owner>     the tickets of an owner's queued requests, 16 digits each
 --                         k            the last ticket given out
@@ -28,7 +28,7 @@
 -- come by inflates it (see table.lua): then it is in locks and deadlines like all others.
 --
 -- What a script consists of, one file after the other; script.go puts them together:
---   lib/keys.lua, lib/clock.lua
+--   lib/keys.lua, lib/record.lua, lib/clock.lua
 --   thin/<script>.lua    for acquire and release: nobody else is concerned
 --   short/<script>.lua   for acquire and release: others hold, and nobody waits
 --   lib/table.lua, lib/queue.lua, lib/grant.lua, lib/handover.lua, and <script>.lua
@@ -43,10 +43,6 @@ local IS, IX, S, SIX, X = 1, 2, 3, 4, 5
 local GATE_NODE = 'gate-node'
 local NAME_BYTES = 9
 local CLAIM_BYTES = NAME_BYTES + 1
-
--- An owner's field is its grants one after the other, each of six strings with four bytes of length
--- before them: id, fence, since (ms), claims, paths, note. Paths are for snapshots alone; no script reads them.
-local GRANT = '>I4c0I4c0I4c0I4c0I4c0I4c0'
 
 -- A thin lock is the owner, when its lease ends (ms), and a grant.
 local THIN_HEAD = '>I4c0I4c0'

@@ -30,18 +30,6 @@ local function in_portions(command, key, args)
   end
 end
 
--- split reads a claim set into names and modes.
-local function split(claims)
-  local names, modes = {}, {}
-  local n = 0
-  for i = 1, #claims, CLAIM_BYTES do
-    n = n + 1
-    names[n] = sub(claims, i, i + NAME_BYTES - 1)
-    modes[n] = byte(claims, i + NAME_BYTES) - 48
-  end
-  return names, modes
-end
-
 -- Nodes -------------------------------------------------------------------------------------------
 
 local nodes = {}
@@ -157,8 +145,7 @@ end
 local function write_holding(owner, h)
   local parts = {}
   for i, g in ipairs(h.grants) do
-    parts[i] = struct.pack(GRANT, #g.id, g.id, #g.fence, g.fence, #g.since, g.since,
-      #g.claims, g.claims, #g.paths, g.paths, #g.note, g.note)
+    parts[i] = pack_grant(g.id, g.fence, g.since, g.claims, g.paths, g.note)
   end
   call('HSET', LOCKS, 'o' .. owner, table.concat(parts))
 end

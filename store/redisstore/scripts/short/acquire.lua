@@ -4,27 +4,22 @@
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
 
-local MOST_CLAIMS = 500 -- so that unpack can do it
-
 if ARGV[10] ~= '1' and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
   local owner, id, lease, claims, paths, note = 'o' .. ARGV[1], ARGV[2], ARGV[3], ARGV[7], ARGV[8], ARGV[9]
 
-  local fields, n = {}, 0
-  for at = 1, #claims, CLAIM_BYTES do
-    n = n + 1
-    fields[n] = sub(claims, at, at + NAME_BYTES - 1)
-  end
+  local fields, modes = split(claims)
+  local n = #fields
   fields[n + 1] = owner
   local values = call('HMGET', LOCKS, unpack(fields))
 
   local used = values[1] -- the gate node: whether anybody holds anything
-  local possible = byte(claims, CLAIM_BYTES) ~= 48 + X and not values[n + 1] and
+  local possible = modes[1] ~= X and not values[n + 1] and
     call('EXISTS', QUEUE, GATE, THIN) == 0 and
     (not used or call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0)
 
   local writes = {}
   for i = 1, possible and n or 0 do
-    local value, want = values[i], byte(claims, i * CLAIM_BYTES) - 48
+    local value, want = values[i], modes[i]
     if not value then
       value = want == IX and '10' or int(want == IS and ONE_SHARED or ONE + want)
     else
@@ -47,7 +42,7 @@ if ARGV[10] ~= '1' and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
     local fence = next_fence()
     local since = int(NOW)
     writes[2 * n + 1] = owner
-    writes[2 * n + 2] = struct.pack(GRANT, #id, id, #fence, fence, #since, since, #claims, claims, #paths, paths, #note, note)
+    writes[2 * n + 2] = pack_grant(id, fence, since, claims, paths, note)
     call('HSET', LOCKS, unpack(writes))
     local till = int(NOW + lease)
     call('ZADD', DEADLINES, till, owner)

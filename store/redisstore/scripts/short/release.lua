@@ -4,8 +4,6 @@
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
 
-local MOST_CLAIMS = 500 -- so that unpack can do it
-
 do
   local owner = 'o' .. ARGV[1]
   local found = call('HMGET', LOCKS, owner, GATE_NODE)
@@ -22,15 +20,11 @@ do
     end
 
     if whole then
-      local fields, n = {}, 0
-      for at = 1, #claims, CLAIM_BYTES do
-        n = n + 1
-        fields[n] = sub(claims, at, at + NAME_BYTES - 1)
-      end
+      local fields, modes = split(claims)
       local values = call('HMGET', LOCKS, unpack(fields))
       local gone, kept = { owner }, {}
-      for i = 1, n do
-        local value, mode = values[i], byte(claims, i * CLAIM_BYTES) - 48
+      for i = 1, #fields do
+        local value, mode = values[i], modes[i]
         value = value - (mode == IS and ONE_SHARED or ONE)
         if value % ONE_SHARED < ONE then value = value - value % ONE end -- the last that was not IS
         if value == 0 then

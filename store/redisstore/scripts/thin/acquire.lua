@@ -5,6 +5,6 @@ if byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and ARGV[10] ~= '1' and call('EXISTS', L
   local owner, id, lease, claims, paths, note = ARGV[1], ARGV[2], ARGV[3], ARGV[7], ARGV[8], ARGV[9]
   local fence, since, till = next_fence(), int(NOW), int(NOW + lease)
   call('SET', THIN, struct.pack(THIN_HEAD, #owner, owner, #till, till) ..
-    struct.pack(GRANT, #id, id, #fence, fence, #since, since, #claims, claims, #paths, paths, #note, note), 'PXAT', till)
+    pack_grant(id, fence, since, claims, paths, note), 'PXAT', till)
   return tonumber(fence)
 end

@@ -1,0 +1,24 @@
+-- Claims and grants, as they are written.
+
+-- An owner's field is its grants one after the other, each of six strings with four bytes of length
+-- before them: id, fence, since (ms), claims, paths, note. Paths are for snapshots alone; no script reads them.
+local GRANT = '>I4c0I4c0I4c0I4c0I4c0I4c0'
+
+local function pack_grant(id, fence, since, claims, paths, note)
+  return struct.pack(GRANT, #id, id, #fence, fence, #since, since, #claims, claims, #paths, paths, #note, note)
+end
+
+-- split reads a claim set into names and modes.
+local function split(claims)
+  local names, modes = {}, {}
+  local n = 0
+  for i = 1, #claims, CLAIM_BYTES do
+    n = n + 1
+    names[n] = sub(claims, i, i + NAME_BYTES - 1)
+    modes[n] = byte(claims, i + NAME_BYTES) - 48
+  end
+  return names, modes
+end
+
+-- So many claims the short ways take, for unpack to do it.
+local MOST_CLAIMS = 500
