@@ -5,9 +5,10 @@
 #
 # Servers, each by the first of these that there is:
 #   1. what the environment names: PATHLOCK_TEST_REDIS (redis://host:port/db),
-#      PATHLOCK_TEST_MYSQL (user:password@tcp(host:port)/, may create databases);
+#      PATHLOCK_TEST_MYSQL (user:password@tcp(host:port)/, may create databases),
+#      PATHLOCK_TEST_POSTGRES (postgres://user:password@host:port/database, may create databases);
 #   2. docker compose, where it has an engine (test/servers.yml);
-#   3. the Debian packages redis-server and mariadb-server, installed if they are missing
+#   3. the Debian packages redis-server, mariadb-server and postgresql, installed if they are missing
 #      and this is root, on free ports of the loopback interface, in a scratch folder.
 # Sentinels, clusters and valkey are started by the tests themselves from the programs redis-server and valkey-server,
 # which are installed in the same way.
@@ -122,6 +123,31 @@ start_mariadb() {
 	export PATHLOCK_TEST_MYSQL="root:@tcp(127.0.0.1:$port)/"
 }
 
+# postgres_bin: the folder of the newest PostgreSQL's programs, which Debian keeps out of PATH.
+postgres_bin() {
+	find /usr/lib/postgresql -path '*/bin/initdb' 2>/dev/null | sort -V | tail -n 1 | xargs -r dirname
+}
+
+start_postgres() {
+	[ -n "$(postgres_bin)" ] || need pg_ctlcluster postgresql || return 1
+	bin=$(postgres_bin)
+	port=$(free_port) || return 1
+	data="$scratch/postgres"
+	mkdir "$data"
+	as=()
+	if [ "$(id -u)" = 0 ]; then
+		# The server refuses to run as root.
+		chown postgres "$data"
+		as=(setpriv --reuid=postgres --regid=postgres --init-groups)
+	fi
+	"${as[@]}" "$bin/initdb" -D "$data/data" -U postgres -A trust --no-sync >"$scratch/postgres-init.log" 2>&1 || return 1
+	"${as[@]}" "$bin/postgres" -D "$data/data" -p "$port" -c listen_addresses=127.0.0.1 -c unix_socket_directories="$data" \
+		-c max_connections=500 -c fsync=off >"$scratch/postgres.log" 2>&1 &
+	pids+=($!)
+	wait_for postgres "$bin/pg_isready" -h 127.0.0.1 -p "$port" || return 1
+	export PATHLOCK_TEST_POSTGRES="postgres://postgres@127.0.0.1:$port/postgres"
+}
+
 if [ -z "${PATHLOCK_TEST_REDIS:-}" ]; then
 	if start_compose redis 2>/dev/null; then
 		export PATHLOCK_TEST_REDIS="redis://$(docker compose -f test/servers.yml -p "$compose" port redis 6379)/0"
@@ -136,12 +162,20 @@ if [ -z "${PATHLOCK_TEST_MYSQL:-}" ]; then
 		start_mariadb || echo "== NOT TESTED: anything on MySQL or MariaDB, since no server can be had here" >&2
 	fi
 fi
+if [ -z "${PATHLOCK_TEST_POSTGRES:-}" ]; then
+	if start_compose postgres 2>/dev/null; then
+		export PATHLOCK_TEST_POSTGRES="postgres://postgres:pathlock@$(docker compose -f test/servers.yml -p "$compose" port postgres 5432)/postgres"
+	else
+		start_postgres || echo "== NOT TESTED: anything on PostgreSQL, since no server can be had here" >&2
+	fi
+fi
 # Tests that disturb servers, or need several, start their own, whichever server the others use.
 need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
 
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"
 echo "== mysql: ${PATHLOCK_TEST_MYSQL:-none}"
+echo "== postgres: ${PATHLOCK_TEST_POSTGRES:-none}"
 
 ./test/lint.sh
 

@@ -14,6 +14,9 @@ const (
 	// MySQLVariable has the DSN of a MySQL or MariaDB, without a database, for a user who may
 	// create some, such as root:@tcp(127.0.0.1:3306)/.
 	MySQLVariable = "PATHLOCK_TEST_MYSQL"
+	// PostgresVariable has the URL of a PostgreSQL, with a database to connect to first, for a user who may
+	// create others, such as postgres://postgres@127.0.0.1:5432/postgres.
+	PostgresVariable = "PATHLOCK_TEST_POSTGRES"
 )
 
 // Redis returns the URL of a Redis that others use as well, or skips the test.
@@ -26,6 +29,12 @@ func Redis(t testing.TB) string {
 func MySQL(t testing.TB) string {
 	t.Helper()
 	return named(t, MySQLVariable)
+}
+
+// Postgres returns the URL of a PostgreSQL that others use as well, or skips the test.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	return named(t, PostgresVariable)
 }
 
 // Available reports whether a test that needs the variables would run: they are set, or
