@@ -15,11 +15,16 @@ type dialect struct {
 	// share and update are appended to a SELECT that locks the rows it reads.
 	// Both are empty where a writing transaction is alone anyway.
 	share, update rowLock
+	// newest is appended to a SELECT of aggregates that must not be worked out from an old snapshot.
+	newest rowLock
 	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	primaryKeyHint string
 	// soleWriter is set where the first write of a transaction keeps every other writer out until its
 	// end. Instead of row locks the plugin then makes sure that this write comes before the reads that it relies on.
 	soleWriter bool
+	// binary, whose argument is a column, is the column compared byte by byte, for ranges of an index that is in this order.
+	// A column of another collation is still compared right, without the index.
+	binary string
 	// length is the function that counts a text's characters.
 	length string
 	// prefix is a condition, exact to the byte whatever the column's
@@ -29,6 +34,9 @@ type dialect struct {
 	// join is the text that a string and the end of a column's text make, the column's part
 	// beginning with the given character, counted from 1.
 	join func(head string, column clause.Column, from int) clause.Expr
+	// unsafeIsolation is the isolation level, as the expression isolation names it, at which an UPDATE misses rows that
+	// the assertion has seen; both are empty where there is none.
+	unsafeIsolation, isolation string
 	// childrenFirst is set where foreign keys are checked row by row, so that a
 	// subtree has to be deleted from its leaves upwards.
 	childrenFirst bool
@@ -44,7 +52,7 @@ const (
 	failureOther failure = iota
 	// failureRetry: the statement lost to another transaction; the whole should be run again.
 	failureRetry
-	// failureEnded: as failureRetry, and the server has already rolled back: a further
+	// failureEnded: as failureRetry, and the transaction can only be rolled back. MySQL has done so already: a further
 	// statement on the connection would commit by itself.
 	failureEnded
 	// failureDuplicate: a unique index refused a row.
@@ -57,7 +65,9 @@ var dialects = []dialect{
 		name:           "mysql",
 		share:          "LOCK IN SHARE MODE",
 		update:         "FOR UPDATE",
+		newest:         "FOR UPDATE",
 		primaryKeyHint: "FORCE INDEX (PRIMARY)",
+		binary:         "?",
 		length:         "CHAR_LENGTH",
 		prefix:         "CAST(CONVERT(LEFT(?, ?) USING utf8mb4) AS BINARY) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
 		join: func(head string, column clause.Column, from int) clause.Expr {
@@ -67,8 +77,25 @@ var dialects = []dialect{
 		classify:      classifyMySQL,
 	},
 	{
+		// PostgreSQL 13 and later. A statement of a REPEATABLE READ transaction changes none of the rows that are newer than its
+		// snapshot, though they may lie below a row that it has locked just now. SERIALIZABLE notices that.
+		name:            "postgres",
+		share:           "FOR SHARE",
+		update:          "FOR UPDATE",
+		binary:          `? COLLATE "C"`,
+		length:          "CHAR_LENGTH",
+		prefix:          `LEFT(?, ?) COLLATE "C" = ?`,
+		isolation:       "current_setting('transaction_isolation')",
+		unsafeIsolation: "repeatable read",
+		join: func(head string, column clause.Column, from int) clause.Expr {
+			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
+		},
+		classify: classifyPostgres,
+	},
+	{
 		name:       "sqlite",
 		soleWriter: true,
+		binary:     "?",
 		length:     "LENGTH",
 		prefix:     "SUBSTR(?, 1, ?) = ? COLLATE BINARY",
 		join: func(head string, column clause.Column, from int) clause.Expr {
@@ -106,6 +133,29 @@ func classifyMySQL(err error) failure {
 		return failureRetry
 	case 1062, // ER_DUP_ENTRY
 		1586: // ER_DUP_ENTRY_WITH_KEY_NAME
+		return failureDuplicate
+	default:
+		return failureOther
+	}
+}
+
+// classifyPostgres reads the SQLSTATE, which pgx and lib/pq give in the same way.
+// See https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func classifyPostgres(err error) failure {
+	e, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err)
+	if !ok {
+		return failureOther
+	}
+	switch e.SQLState() {
+	case "40001", // serialization_failure
+		"40P01": // deadlock_detected
+		return failureEnded
+	case "55P03": // lock_not_available
+		return failureRetry
+	case "23505": // unique_violation
 		return failureDuplicate
 	default:
 		return failureOther

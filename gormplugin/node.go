@@ -2,10 +2,12 @@ package gormplugin
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -95,29 +97,70 @@ func in(f *schema.Field, values []any) clause.Expression {
 }
 
 // read runs query, a statement begun by own, and returns the rows that it finds.
-func (t *table) read(query *gorm.DB, lock rowLock) ([]*node, error) {
-	var columns []string
+func (t *table) read(query *gorm.DB, lock rowLock) (nodes []*node, err error) {
+	var fields []*schema.Field
 	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.version} {
 		if f != nil {
-			columns = append(columns, f.DBName)
+			fields = append(fields, f)
 		}
+	}
+	list, columns := strings.Repeat(", ?", len(fields))[2:], make([]any, len(fields))
+	for i, f := range fields {
+		columns[i] = column(f)
 	}
 	if lock != "" {
 		query.Statement.AddClause(lock)
+		if t.dialect.isolation != "" {
+			list += ", " + t.dialect.isolation
+		}
 	}
-	rows := reflect.New(reflect.SliceOf(t.schema.ModelType))
-	if err := query.Select(columns).Find(rows.Interface()).Error; err != nil {
+	rows, err := query.Select(list, columns...).Rows()
+	if err != nil {
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
 	}
-	nodes := make([]*node, rows.Elem().Len())
-	for i := range nodes {
-		n, err := t.nodeOf(query.Statement.Context, rows.Elem().Index(i))
+	defer func() {
+		if closing := rows.Close(); err == nil && closing != nil {
+			err = fmt.Errorf("gormplugin: reading %s: %w", t.name, closing)
+		}
+	}()
+	for rows.Next() {
+		n, err := t.scan(query.Statement.Context, rows, fields, lock != "")
 		if err != nil {
 			return nil, err
 		}
-		nodes[i] = n
+		nodes = append(nodes, n)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
 	}
 	return nodes, nil
+}
+
+// scan reads one row through the model's fields, which know their serializers and types. A row that was locked says at which
+// isolation level.
+func (t *table) scan(ctx context.Context, rows *sql.Rows, fields []*schema.Field, locked bool) (*node, error) {
+	values := make([]any, len(fields), len(fields)+1)
+	for i, f := range fields {
+		values[i] = f.NewValuePool.Get()
+		defer f.NewValuePool.Put(values[i])
+	}
+	var isolation string
+	if locked && t.dialect.isolation != "" {
+		values = append(values, &isolation)
+	}
+	if err := rows.Scan(values...); err != nil {
+		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
+	}
+	if isolation != "" && isolation == t.dialect.unsafeIsolation {
+		return nil, isolationRefused(t, isolation)
+	}
+	row := reflect.New(t.schema.ModelType).Elem()
+	for i, f := range fields {
+		if err := f.Set(ctx, row, values[i]); err != nil {
+			return nil, fmt.Errorf("gormplugin: reading %s.%s: %w", t.name, f.DBName, err)
+		}
+	}
+	return t.nodeOf(ctx, row)
 }
 
 // nodeOf returns what a struct of the model holds.

@@ -220,13 +220,12 @@ func (st *statement) namesIndex(err error) bool {
 		// SQLite lists the index's columns.
 		return strings.Contains(columns, "."+t.label.DBName) || t.path != nil && strings.Contains(columns, "."+t.path.DBName)
 	}
-	_, key, ok := strings.Cut(text, "for key '")
+	key, ok := indexIn(text)
 	if !ok {
 		return len(st.slots) > 0
 	}
-	// MySQL says table.index, MariaDB says index.
-	key = strings.TrimPrefix(strings.TrimRight(key, "'"), t.name+".")
-	if key == "PRIMARY" {
+	key = strings.TrimPrefix(key, t.name+".")
+	if key == "PRIMARY" || key == t.name+"_pkey" {
 		return false
 	}
 	for _, index := range t.schema.ParseIndexes() {
@@ -241,6 +240,17 @@ func (st *statement) namesIndex(err error) bool {
 		return false
 	}
 	return true
+}
+
+// indexIn returns the index that an error of MySQL (table.index), MariaDB (index) or PostgreSQL names.
+func indexIn(text string) (string, bool) {
+	for before, after := range map[string]string{"for key '": "'", `unique constraint "`: `"`} {
+		if _, rest, ok := strings.Cut(text, before); ok {
+			name, _, _ := strings.Cut(rest, after)
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // guardedTable returns the guarded table that a statement writes to, nil if it writes to

@@ -21,8 +21,7 @@ func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
 	prefix := path + "/"
 	return clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
-		clause.Gte{Column: column(t.path), Value: prefix},
-		clause.Lt{Column: column(t.path), Value: path + "0"},
+		clause.Expr{SQL: p.dialect.binary + " >= ? AND " + p.dialect.binary + " < ?", Vars: []any{column(t.path), prefix, column(t.path), path + "0"}},
 		clause.Expr{SQL: p.dialect.prefix, Vars: []any{column(t.path), utf8.RuneCountInString(prefix), prefix}},
 	)
 }
@@ -109,8 +108,8 @@ func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) error {
 			Length, Depth int
 		}
 		query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
-		if p.assert && p.dialect.update != "" {
-			query.Statement.AddClause(p.dialect.update)
+		if p.assert && p.dialect.newest != "" {
+			query.Statement.AddClause(p.dialect.newest)
 		}
 		path := column(t.path)
 		err := query.Select("COALESCE(MAX("+p.dialect.length+"(?)), 0) AS length, COALESCE(MAX("+p.dialect.length+"(?) - "+p.dialect.length+"(REPLACE(?, '/', ''))), 0) AS depth", path, path, path).

@@ -16,7 +16,7 @@ type Suite struct {
 	Path     string         `pathlock:"path" gorm:"size:500;index:path,priority:2"`
 	Version  int64          `pathlock:"version"`
 	Fence    uint64         `pathlock:"fence"`
-	Alive    *bool          `gorm:"->;type:tinyint GENERATED ALWAYS AS (CASE WHEN deleted IS NULL THEN 1 END) VIRTUAL;uniqueIndex:sibling"`
+	Alive    *bool          `gorm:"->;type:smallint GENERATED ALWAYS AS (CASE WHEN deleted IS NULL THEN 1 END) STORED;uniqueIndex:sibling"`
 	Note     string         `gorm:"size:255"`
 	Deleted  gorm.DeletedAt `gorm:"index"`
 }

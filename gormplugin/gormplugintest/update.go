@@ -178,7 +178,9 @@ func renameChecks() []check {
 			w.build("/a/x")
 			w.suite(w.root, "b")
 			w.must(w.db.Transaction(func(tx *gorm.DB) error {
-				w.fails(tx.Model(&Suite{ID: a.ID}).Update("name", "b").Error, gormplugin.ErrNameTaken)
+				w.fails(behindSavepoint(tx, func(tx *gorm.DB) error {
+					return tx.Model(&Suite{ID: a.ID}).Update("name", "b").Error
+				}), gormplugin.ErrNameTaken)
 				return nil
 			}))
 			w.has("/a", "/a/x", "/b")

@@ -1,0 +1,150 @@
+package integration
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// guarded opens the database with the plugin and makes the tables.
+func guarded(t *testing.T, d gormplugintest.Database) *gorm.DB {
+	t.Helper()
+	pool := sql.OpenDB(d.Connector)
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.AutoMigrate(&gormplugintest.Suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &gormplugintest.Flagged{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// At REPEATABLE READ an UPDATE misses rows that are newer than the snapshot: whoever asks for that level, and in
+// whatever way, is refused before anything is written.
+func TestPostgresRepeatableRead(t *testing.T) {
+	t.Parallel()
+	writes := map[string]func(db *gorm.DB, root *gormplugintest.Suite) error{
+		"insert": func(db *gorm.DB, root *gormplugintest.Suite) error {
+			return db.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "new"}).Error
+		},
+		"rename": func(db *gorm.DB, _ *gormplugintest.Suite) error {
+			return db.Model(&gormplugintest.Suite{}).Where("name = ?", "a").Update("name", "b").Error
+		},
+		"delete": func(db *gorm.DB, _ *gormplugintest.Suite) error {
+			return db.Where("name = ?", "a").Delete(&gormplugintest.Suite{}).Error
+		},
+		"guard": func(db *gorm.DB, root *gormplugintest.Suite) error {
+			return db.Transaction(func(tx *gorm.DB) error {
+				_, err := gormplugin.Assert(tx, &gormplugintest.Suite{}, root.ID)
+				return err
+			})
+		},
+	}
+	ways := map[string]func(db *gorm.DB, write func(*gorm.DB) error) error{
+		"the options of a transaction": func(db *gorm.DB, write func(*gorm.DB) error) error {
+			return db.Transaction(write, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
+		},
+		"SET TRANSACTION": func(db *gorm.DB, write func(*gorm.DB) error) error {
+			return db.Transaction(func(tx *gorm.DB) error {
+				if err := tx.Exec("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").Error; err != nil {
+					return err
+				}
+				return write(tx)
+			})
+		},
+	}
+	db := guarded(t, postgresDatabase(t, byteOrder, nil))
+	root := &gormplugintest.Suite{PlanID: 1}
+	if err := errors.Join(db.Create(root).Error, db.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error); err != nil {
+		t.Fatal(err)
+	}
+	check := func(err error) {
+		t.Helper()
+		if !errors.Is(err, gormplugin.ErrIsolation) {
+			t.Errorf("got the error %v, want %v", err, gormplugin.ErrIsolation)
+		}
+		var paths []string
+		if err := db.Model(&gormplugintest.Suite{}).Order("path").Pluck("path", &paths).Error; err != nil || len(paths) != 2 || paths[1] != "/a" {
+			t.Errorf("the tree is %q (%v), want the root and /a", paths, err)
+		}
+	}
+	for what, write := range writes {
+		for how, begin := range ways {
+			t.Run(what+" by "+how, func(t *testing.T) {
+				check(begin(db, func(tx *gorm.DB) error { return write(tx, root) }))
+			})
+		}
+	}
+	t.Run("by default", func(t *testing.T) {
+		byDefault := guarded(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "repeatable read"}))
+		// At the top there is nothing that a row relies on.
+		root := &gormplugintest.Suite{PlanID: 1}
+		if err := byDefault.Create(root).Error; err != nil {
+			t.Fatal(err)
+		}
+		if err := byDefault.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error; !errors.Is(err, gormplugin.ErrIsolation) {
+			t.Errorf("got the error %v, want %v", err, gormplugin.ErrIsolation)
+		}
+	})
+}
+
+// A text order in which slashes hardly count must not make the plugin's ranges miss rows, or take in others.
+func TestPostgresWordOrder(t *testing.T) {
+	t.Parallel()
+	db := guarded(t, postgresDatabase(t, wordOrder, nil))
+	var first string
+	if err := db.Raw("SELECT v FROM (VALUES ('/d10'), ('/d1/x')) AS t (v) ORDER BY v LIMIT 1").Scan(&first).Error; err != nil || first != "/d10" {
+		t.Fatalf("the order's first is %q (%v), want one in which the test means something", first, err)
+	}
+	root := &gormplugintest.Suite{PlanID: 1}
+	if err := db.Create(root).Error; err != nil {
+		t.Fatal(err)
+	}
+	make := func(parent *gormplugintest.Suite, name string) *gormplugintest.Suite {
+		s := &gormplugintest.Suite{ParentID: &parent.ID, Name: name}
+		if err := db.Create(s).Error; err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	d1 := make(root, "d1")
+	make(make(d1, "x"), "-")
+	make(d1, "~")
+	make(make(root, "d10"), "x")
+	make(make(root, "d1-"), "x")
+	has := func(want ...string) {
+		t.Helper()
+		var paths []string
+		if err := db.Model(&gormplugintest.Suite{}).Where("path <> ''").Order(`path COLLATE "C"`).Pluck("path", &paths).Error; err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(paths, want) {
+			t.Errorf("the tree is %q, want %q", paths, want)
+		}
+	}
+	if err := db.Model(d1).Update("name", "e").Error; err != nil {
+		t.Fatal(err)
+	}
+	has("/d1-", "/d1-/x", "/d10", "/d10/x", "/e", "/e/x", "/e/x/-", "/e/~")
+	if err := db.Delete(d1).Error; err != nil {
+		t.Fatal(err)
+	}
+	has("/d1-", "/d1-/x", "/d10", "/d10/x")
+}
