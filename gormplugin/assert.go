@@ -1,7 +1,6 @@
 package gormplugin
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -122,75 +121,4 @@ func topPath(name string) string {
 		return ""
 	}
 	return "/" + name
-}
-
-// Assert is the guard for those who write below a node by other means than GORM's create,
-// update and delete, such as raw SQL. In the transaction tx it row-locks the node with the id, and its ancestors, the root first,
-// and checks that every path on the way is the parent's path + "/" + name and that nothing
-// is deleted. It returns where the node is; there it stays until the end of tx.
-//
-// It takes no path lock. model is a registered one, without a leaf. Errors match
-// [pathlock.ErrNotFound], [pathlock.ErrPathChanged], [ErrRetry] or [ErrUnmanagedTransaction], the last
-// one also where tx is no transaction.
-func Assert(tx *gorm.DB, model, id any) (pathlock.Location, error) {
-	p, err := pluginOf(tx)
-	if err != nil {
-		return pathlock.Location{}, err
-	}
-	t, err := p.tableFor(model)
-	if err != nil {
-		return pathlock.Location{}, err
-	}
-	db := tx.Session(&gorm.Session{NewDB: true}).Set(internalKey, true)
-	location, err := p.assertNode(db, t, id)
-	if err == nil {
-		return location, nil
-	}
-	_ = db.AddError(err)
-	p.explain(db, &statement{table: t})
-	return pathlock.Location{}, db.Error
-}
-
-// assertNode does the work of [Assert].
-func (p *Plugin) assertNode(db *gorm.DB, t *table, id any) (pathlock.Location, error) {
-	running, err := p.connections(db)
-	switch {
-	case err != nil:
-		return pathlock.Location{}, err
-	case running == nil:
-		return pathlock.Location{}, fmt.Errorf("%w: Assert needs a transaction", ErrUnmanagedTransaction)
-	}
-	if err := p.becomeWriter(db, running, t.above); err != nil {
-		return pathlock.Location{}, err
-	}
-	key, err := plain(id)
-	if err != nil {
-		return pathlock.Location{}, err
-	}
-	if t.isLeaf() {
-		return pathlock.Location{}, unsupported(t, "a leaf has no path of its own to assert: assert its parent")
-	}
-	planned, err := t.climb(db, []any{key})
-	if err != nil {
-		return pathlock.Location{}, err
-	}
-	n, above := planned[key], []*node(nil)
-	if n != nil && planned[n.parent] != nil {
-		above = append(above, planned[n.parent])
-	}
-	// The ancestors first, as everybody does. What an old snapshot has wrong about them does not matter here.
-	if _, err := p.lockChains(db, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
-		return pathlock.Location{}, err
-	}
-	locked, err := t.byID(db, []any{key}, p.dialect.update)
-	if err != nil {
-		return pathlock.Location{}, err
-	}
-	if n = locked[key]; n == nil {
-		return pathlock.Location{}, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
-	}
-	if _, err := p.lockChains(db, t, []*node{n}, planned); err != nil {
-		return pathlock.Location{}, err
-	}
-	return t.location(n)
 }

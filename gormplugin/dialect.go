@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm/clause"
 )
 
@@ -42,6 +43,8 @@ type dialect struct {
 	childrenFirst bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
+	// grammar is how raw SQL is read.
+	grammar *rawsql.Grammar
 }
 
 // failure is what an error of the database means for a transaction.
@@ -75,6 +78,7 @@ var dialects = []dialect{
 		},
 		childrenFirst: true,
 		classify:      classifyMySQL,
+		grammar:       &rawsql.MySQL,
 	},
 	{
 		// PostgreSQL 13 and later. A statement of a REPEATABLE READ transaction changes none of the rows that are newer than its
@@ -91,6 +95,7 @@ var dialects = []dialect{
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
 		classify: classifyPostgres,
+		grammar:  &rawsql.PostgreSQL,
 	},
 	{
 		name:       "sqlite",
@@ -102,6 +107,7 @@ var dialects = []dialect{
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
 		classify: classifySQLite,
+		grammar:  &rawsql.SQLite,
 	},
 }
 

@@ -52,10 +52,26 @@
 // needs more than 128 of them in one tree, or 200 with the nodes above them, locks the deepest node above them all instead. Updates of other
 // columns lock nothing, and neither does a Save that leaves the row where it is.
 //
+// # Raw SQL
+//
+// [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a [*RawWriteError] and do nothing: UPDATE, INSERT, DELETE, REPLACE,
+// MERGE, TRUNCATE, COPY and LOAD DATA, wherever they are in the text. Reads pass, locking ones too, and so do definitions of tables and indexes. Where the text
+// cannot be read with certainty, as in MySQL's UPDATE of a join, it is refused. Those who must write that way lock, assert, and say so:
+//
+//	db.Transaction(func(tx *gorm.DB) error {
+//		at, err := gormplugin.LockSubtrees(tx, &Suite{}, id)
+//		if err != nil {
+//			return err
+//		}
+//		return gormplugin.AllowRawWrites(tx).Exec("UPDATE suites SET …", …).Error
+//	})
+//
+// [WithoutTripwire] lets all raw SQL pass.
+//
 // # What it does not see
 //
-// Raw SQL by [gorm.DB.Exec] or [gorm.DB.Raw], stored procedures and connections that it did not hand out: those
-// who must write that way call [Assert] first. A write by [gorm.DB.Connection], by a session made
+// Procedures, triggers and views, SQL that the database puts together itself, and connections that the plugin did not hand out, such as
+// those of [gorm.DB.DB]. A write by [gorm.DB.Connection], by a session made
 // before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one whose columns cannot be made out,
 // such as an update under an alias, an expression as name, or an upsert that moves rows, with [ErrUnsupported].
 //

@@ -27,12 +27,14 @@ type Plugin struct {
 	specs           []modelSpec
 	transactionWait time.Duration
 	assert          bool
+	tripwire        bool
 
 	// What follows is set once, by Initialize.
 	db      *gorm.DB
 	dialect *dialect
 	tables  map[string]*table
 	models  map[reflect.Type]*table
+	wire    *tripwire
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -51,7 +53,7 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.assert = false } }
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{locker: locker, transactionWait: DefaultTransactionWait, assert: true}
+	p := &Plugin{locker: locker, transactionWait: DefaultTransactionWait, assert: true, tripwire: true}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -76,6 +78,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.inspectAll(db); err != nil {
 		return err
 	}
+	p.wire = newTripwire(d.grammar, p.tables)
 	if err := p.wrapPool(db); err != nil {
 		return err
 	}
@@ -159,6 +162,10 @@ func (p *Plugin) register(db *gorm.DB) error {
 		remove.Before("*").Register("pathlock:begin_delete", p.begin(p.surveyDelete)),
 		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
 		remove.After("*").Register("pathlock:end_delete", p.end),
+
+		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),
+		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.watchRow),
+		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.watch),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
 		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRead),

@@ -59,6 +59,7 @@ func Run(t *testing.T, d Database) {
 		{"update", updateChecks()},
 		{"delete", deleteChecks()},
 		{"leaf", leafChecks()},
+		{"raw", rawChecks()},
 		{"transactions", transactionChecks()},
 		{"hostile", hostileChecks()},
 	} {

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,11 @@ func TestNodesAreLookedAtOnceWhereWritesAreAsserted(t *testing.T) {
 		api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: asserts})
 		ids := fixture(t, api, "looks")
 		var reads atomic.Int64
-		err := api.DB.Read.Callback().Query().After("gorm:query").Register("test:reads", func(*gorm.DB) { reads.Add(1) })
+		count := func(*gorm.DB) { reads.Add(1) }
+		err := errors.Join(
+			api.DB.Read.Callback().Query().After("gorm:query").Register("test:reads", count),
+			api.DB.Read.Callback().Row().After("gorm:row").Register("test:reads", count),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
@@ -146,7 +147,7 @@ func purge(tx *gorm.DB, items []int64) error {
 // eachBatch runs a statement that ends with a list of ids. What args has comes before the list.
 func eachBatch(tx *gorm.DB, statement string, ids []int64, args ...any) error {
 	for some := range slices.Chunk(ids, batch) {
-		if err := tx.Exec(statement, append(slices.Clip(args), some)...).Error; err != nil {
+		if err := gormplugin.AllowRawWrites(tx).Exec(statement, append(slices.Clip(args), some)...).Error; err != nil {
 			return err
 		}
 	}

@@ -105,7 +105,7 @@ func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location
 
 // restoreCase brings a case's row back.
 func restoreCase(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Case, error) {
-	if err := tx.Exec(`UPDATE cases SET deleted_at = NULL WHERE id = ?`, item.NodeID).Error; err != nil {
+	if err := gormplugin.AllowRawWrites(tx).Exec(`UPDATE cases SET deleted_at = NULL WHERE id = ?`, item.NodeID).Error; err != nil {
 		return model.Case{}, err
 	}
 	c, err := one[model.Case](tx, "case", item.NodeID)

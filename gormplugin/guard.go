@@ -1,0 +1,242 @@
+package gormplugin
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// Assert is the guard for those who write below a node by other means than GORM's create,
+// update and delete, such as raw SQL ([AllowRawWrites]). In the transaction tx it row-locks the node with the id, and its ancestors, the root first,
+// and checks that every path on the way is the parent's path + "/" + name and that nothing
+// is deleted. It returns where the node is; there it stays until the end of tx. Of a leaf, it is the
+// parent that is checked so, and the leaf's own row is locked.
+//
+// It takes no path lock; [LockSubtrees] does. model is a registered one. Errors match
+// [pathlock.ErrNotFound], [pathlock.ErrPathChanged], [ErrRetry] or [ErrUnmanagedTransaction], the last
+// one also where tx is no transaction.
+func Assert(tx *gorm.DB, model, id any) (pathlock.Location, error) {
+	locations, err := AssertAll(tx, model, id)
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	return locations[0], nil
+}
+
+// AssertAll is [Assert] for several nodes of one model, at the cost of about one: their locations are in the order of ids.
+// Two callers that assert the same nodes in one call each do not deadlock.
+func AssertAll(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) {
+	return guardNodes(tx, model, ids, false)
+}
+
+// LockSubtrees prepares a rewrite of whole subtrees by raw SQL ([AllowRawWrites]): it takes the exclusive path locks on the nodes, as a
+// rename or a deletion of them would, waiting for at most [TransactionWait], and asserts the nodes as [AssertAll] does.
+// Until the end of tx nobody else writes anything at or below them through the plugin: by the path locks
+// where these are respected, and by the row locks on the nodes where they are lost.
+//
+// What the rewrite makes of the tree is the caller's business: at the commit every path has to be the parent's
+// path + "/" + name again. A new name or a new parent needs its slot to be locked, too: prefer Update for those.
+//
+// Errors are those of [Assert], and package pathlock's where a lock is not granted.
+func LockSubtrees(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) {
+	return guardNodes(tx, model, ids, true)
+}
+
+// guardNodes does the work of [AssertAll], and of [LockSubtrees] if lock is set.
+func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Location, error) {
+	p, err := pluginOf(tx)
+	if err != nil {
+		return nil, err
+	}
+	t, err := p.tableFor(model)
+	if err != nil {
+		return nil, err
+	}
+	keys := make([]any, len(ids))
+	for i, id := range ids {
+		if keys[i], err = plain(id); err != nil {
+			return nil, err
+		}
+	}
+	db := tx.Session(&gorm.Session{NewDB: true}).Set(internalKey, true)
+	g := guard{plugin: p, db: db, table: t, keys: keys}
+	locations, err := g.run(lock)
+	if err == nil {
+		return locations, nil
+	}
+	_ = db.AddError(err)
+	p.explain(db, &statement{table: t})
+	return nil, db.Error
+}
+
+// guard asserts nodes for a caller who writes by other means.
+type guard struct {
+	plugin *Plugin
+	db     *gorm.DB
+	table  *table
+	keys   []any
+}
+
+// run asserts the nodes, and takes their path locks before if lock is set.
+func (g *guard) run(lock bool) ([]pathlock.Location, error) {
+	running, err := g.plugin.connections(g.db)
+	switch {
+	case err != nil:
+		return nil, err
+	case running == nil:
+		return nil, fmt.Errorf("%w: asserting needs a transaction", ErrUnmanagedTransaction)
+	}
+	if err := g.plugin.becomeWriter(g.db, running, g.table.above); err != nil {
+		return nil, err
+	}
+	if lock {
+		return g.lock(running)
+	}
+	return g.assert()
+}
+
+// lock takes the exclusive path locks on the nodes, and asserts that these are where they were locked. As everything that
+// locks, it believes plain reads at first, and once more what the assertion has found.
+func (g *guard) lock(running *transaction) ([]pathlock.Location, error) {
+	const lastRound = 1
+	planned, err := g.find()
+	if err != nil {
+		return nil, err
+	}
+	st := &statement{table: g.table, note: "raw SQL on " + g.table.name}
+	for round := 0; ; round++ {
+		wait := g.plugin.transactionWait
+		if round == lastRound {
+			wait = pathlock.NoWait
+		}
+		wanted := make(claims)
+		for _, at := range planned {
+			wanted.add(at.Tree, at.Path)
+		}
+		if err := g.plugin.acquireWithin(g.db, running, st, wanted, wait); err != nil {
+			return nil, err
+		}
+		actual, err := g.assert()
+		if err != nil || slices.Equal(actual, planned) {
+			return actual, err
+		}
+		if round == lastRound {
+			return nil, fmt.Errorf("%s: %w", g.table.name, pathlock.ErrPathChanged)
+		}
+		planned = actual
+	}
+}
+
+// find returns where plain reads find the nodes.
+func (g *guard) find() ([]pathlock.Location, error) {
+	found, err := g.table.byID(g.db, g.keys, "")
+	if err == nil && g.table.isLeaf() {
+		_, err = g.place(found, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g.locations(found)
+}
+
+// assert row-locks the nodes and everything above them, the ancestors first, as everybody does, and checks the paths.
+func (g *guard) assert() ([]pathlock.Location, error) {
+	t, update := g.table, g.plugin.dialect.update
+	if t.isLeaf() {
+		return g.assertLeaves()
+	}
+	planned, err := t.climb(g.db, g.keys)
+	if err != nil {
+		return nil, err
+	}
+	var above []*node
+	for _, key := range g.keys {
+		if n := planned[key]; n != nil && planned[n.parent] != nil {
+			above = append(above, planned[n.parent])
+		}
+	}
+	// What an old snapshot has wrong about the ancestors does not matter here.
+	if _, err := g.plugin.lockChains(g.db, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+		return nil, err
+	}
+	locked, err := t.byID(g.db, g.keys, update)
+	if err != nil {
+		return nil, err
+	}
+	locations, err := g.locations(locked)
+	if err != nil {
+		return nil, err
+	}
+	_, err = g.plugin.lockChains(g.db, t, slices.Collect(maps.Values(locked)), planned)
+	return locations, err
+}
+
+// assertLeaves is assert for leaves: their parents, and then they themselves.
+func (g *guard) assertLeaves() ([]pathlock.Location, error) {
+	planned, err := g.table.byID(g.db, g.keys, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := g.assertParents(planned); err != nil && !isOutdated(err) {
+		return nil, err
+	}
+	locked, err := g.table.byID(g.db, g.keys, g.plugin.dialect.update)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.assertParents(locked); err != nil {
+		return nil, err
+	}
+	return g.locations(locked)
+}
+
+// assertParents asserts what is above leaves, and gives them their places.
+func (g *guard) assertParents(leaves map[any]*node) error {
+	parents, err := g.place(leaves, g.plugin.dialect.share)
+	if err != nil {
+		return err
+	}
+	_, err = g.plugin.lockChains(g.db, g.table.above, slices.Collect(maps.Values(parents)), nil)
+	return err
+}
+
+// place gives leaves the places that follow from their parents', which it reads and returns.
+func (g *guard) place(leaves map[any]*node, lock rowLock) (map[any]*node, error) {
+	t := g.table.above
+	ids := make(map[any]bool)
+	for _, n := range leaves {
+		ids[n.parent] = true
+	}
+	parents, err := t.byID(g.db, slices.Collect(maps.Keys(ids)), lock)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range leaves {
+		above := parents[n.parent]
+		if above == nil {
+			return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.name, n.parent, g.table.name, n.id)
+		}
+		n.tree, n.path = above.tree, above.path+"/"+n.name
+	}
+	return parents, nil
+}
+
+// locations returns where the nodes are, in the order of the keys.
+func (g *guard) locations(nodes map[any]*node) ([]pathlock.Location, error) {
+	locations := make([]pathlock.Location, len(g.keys))
+	for i, key := range g.keys {
+		n := nodes[key]
+		if n == nil {
+			return nil, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, g.table.name, key)
+		}
+		var err error
+		if locations[i], err = g.table.above.location(n); err != nil {
+			return nil, err
+		}
+	}
+	return locations, nil
+}

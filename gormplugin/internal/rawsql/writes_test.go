@@ -1,0 +1,193 @@
+package rawsql
+
+import (
+	"strings"
+	"testing"
+)
+
+var dialects = map[string]*Grammar{"mysql": &MySQL, "postgres": &PostgreSQL, "sqlite": &SQLite}
+
+func isGuarded(table string) bool { return strings.EqualFold(table, "suites") }
+
+// everywhere stands for all dialects.
+const everywhere = "mysql postgres sqlite"
+
+func TestFindWrite(t *testing.T) {
+	for _, c := range []struct {
+		in, sql string
+		// want is the kind of statement; "" where none writes to the table.
+		want string
+	}{
+		{everywhere, "UPDATE suites SET name = 'x'", "UPDATE"},
+		{everywhere, "update\n\tSuites\r\nset name = 'x'", "UPDATE"},
+		{everywhere, `UPDATE "suites" SET name = 'x'`, "UPDATE"},
+		{everywhere, "UPDATE main.suites SET name = 'x'", "UPDATE"},
+		{everywhere, `UPDATE "main"."suites" SET name = 'x'`, "UPDATE"},
+		{everywhere, "UPDATE a.b.suites SET name = 'x'", "UPDATE"},
+		{everywhere, "UPDATE suites AS s SET name = 'x'", "UPDATE"},
+		{everywhere, "/* a */ -- b\n UPDATE /* c */ suites SET name = 'x'", "UPDATE"},
+		{everywhere, "UPDATE others SET name = (SELECT name FROM suites LIMIT 1)", ""},
+		{everywhere, "UPDATE others SET name = 'UPDATE suites SET'", ""},
+		{everywhere, "UPDATE others SET suites = 1", ""},
+		{everywhere, "UPDATE suites2 SET name = 'x'", ""},
+		{everywhere, "UPDATE others SET name = 'x' /* UPDATE suites SET */ -- UPDATE suites SET", ""},
+		{"mysql sqlite", "UPDATE `suites` SET name = 'x'", "UPDATE"},
+		{"mysql", "UPDATE LOW_PRIORITY IGNORE suites SET name = 'x'", "UPDATE"},
+		{"mysql", "UPDATE others o JOIN suites s ON s.id = o.id SET s.name = 'x'", "UPDATE"},
+		{"mysql", "UPDATE others, suites SET suites.name = 'x'", "UPDATE"},
+		{"mysql", "UPDATE others o JOIN (SELECT 1 AS x) AS d SET o.name = 'x' WHERE o.id IN (SELECT id FROM suites)", ""},
+		{"postgres", "UPDATE ONLY suites SET name = 'x'", "UPDATE"},
+		{"postgres", `UPDATE U&"\0073uites" SET name = 'x'`, "UPDATE"},
+		{"postgres", "UPDATE others SET name = s.name FROM suites s WHERE s.id = others.id", ""},
+		{"sqlite", "UPDATE OR IGNORE suites SET name = 'x'", "UPDATE"},
+		{"sqlite", "UPDATE [suites] SET name = 'x'", "UPDATE"},
+		{"sqlite", "UPDATE 'suites' SET name = 'x'", "UPDATE"},
+
+		{everywhere, "INSERT INTO suites (name) VALUES ('x')", "INSERT"},
+		{everywhere, "INSERT INTO suites SELECT * FROM others", "INSERT"},
+		{everywhere, "INSERT INTO others SELECT * FROM suites", ""},
+		{everywhere, "INSERT INTO suites (id) VALUES (1) RETURNING id", "INSERT"},
+		{everywhere, "INSERT INTO others (name) VALUES ('suites')", ""},
+		{"mysql", "INSERT suites VALUES (1)", "INSERT"},
+		{"mysql", "INSERT DELAYED IGNORE INTO suites SET id = 1", "INSERT"},
+		{"mysql", "INSERT INTO others (id) SELECT id FROM suites ON DUPLICATE KEY UPDATE name = 'x'", ""},
+		{"mysql", "INSERT INTO suites (id) VALUES (1) ON DUPLICATE KEY UPDATE name = 'x'", "INSERT"},
+		{"mysql", "UPDATE others SET name = INSERT(name, 1, 1, 'suites')", ""},
+		{"mysql", "UPDATE others SET name = REPLACE(name, suites, 'x')", ""},
+		{"mysql sqlite", "REPLACE INTO suites VALUES (1)", "REPLACE"},
+		{"sqlite", "INSERT OR REPLACE INTO suites VALUES (1)", "INSERT"},
+		{"postgres sqlite", "INSERT INTO others (id) SELECT id FROM suites WHERE true ON CONFLICT DO UPDATE SET name = 'x'", ""},
+
+		{everywhere, "DELETE FROM suites", "DELETE"},
+		{everywhere, "DELETE FROM suites WHERE id = 1", "DELETE"},
+		{everywhere, "DELETE FROM main.suites WHERE id = 1", "DELETE"},
+		{everywhere, "DELETE FROM others WHERE id IN (SELECT id FROM suites)", ""},
+		{"mysql", "DELETE suites FROM suites JOIN others ON true", "DELETE"},
+		{"mysql", "DELETE s FROM others AS o, suites AS s WHERE s.id = o.id", "DELETE"},
+		{"mysql", "DELETE FROM others, suites USING others JOIN suites", "DELETE"},
+		{"mysql", "DELETE FROM s USING suites AS s", "DELETE"},
+		{"mysql", "DELETE QUICK FROM suites", "DELETE"},
+		{"postgres", "DELETE FROM ONLY suites", "DELETE"},
+		{"postgres", "DELETE FROM others USING suites WHERE others.id = suites.id", ""},
+
+		{"postgres", "WITH gone AS (DELETE FROM suites RETURNING id) SELECT * FROM gone", "DELETE"},
+		{"postgres", "WITH a AS (SELECT 1), b AS MATERIALIZED (UPDATE suites SET name = 'x' RETURNING id) SELECT 1", "UPDATE"}, //nolint:misspell // as SQL spells it
+		{everywhere, "WITH a AS (SELECT 1) UPDATE suites SET name = 'x'", "UPDATE"},
+		{everywhere, "WITH a AS (SELECT id FROM suites) UPDATE others SET name = 'x' WHERE id IN (SELECT id FROM a)", ""},
+		{everywhere, "WITH a AS (SELECT id FROM suites) SELECT * FROM a", ""},
+		{"postgres", "WITH a AS (SELECT id FROM suites FOR UPDATE OF suites) UPDATE others SET name = 'x'", ""},
+		{"postgres", "(WITH gone AS (DELETE FROM suites RETURNING id) SELECT * FROM gone)", "DELETE"},
+
+		{"postgres", "MERGE INTO suites USING others ON true WHEN MATCHED THEN DELETE", "MERGE"},
+		{"postgres", "MERGE INTO others USING suites ON true WHEN MATCHED THEN UPDATE SET name = 'x'", ""},
+		{"mysql postgres", "TRUNCATE suites", "TRUNCATE"},
+		{"mysql postgres", "TRUNCATE TABLE suites", "TRUNCATE"},
+		{"postgres", "TRUNCATE TABLE ONLY others, public.suites * CASCADE", "TRUNCATE"},
+		{"mysql", "SELECT TRUNCATE(suites, 1) FROM others", ""},
+		{"postgres", "COPY suites (id, name) FROM STDIN", "COPY"},
+		{"postgres", "COPY suites TO STDOUT", ""},
+		{"postgres", "COPY (DELETE FROM suites RETURNING *) TO STDOUT", "DELETE"},
+		{"mysql", "LOAD DATA LOCAL INFILE 'x' REPLACE INTO TABLE suites (id)", "LOAD"},
+		{"mysql", "LOAD DATA INFILE 'suites' INTO TABLE others", ""},
+		{"postgres", "DO $$ BEGIN UPDATE suites SET name = 'x'; END $$", "DO"},
+		{"mysql", "DO GET_LOCK('suites', 1)", ""},
+		{"mysql", "PREPARE s FROM 'DELETE FROM suites'", "PREPARE"},
+		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM suites'", "EXECUTE"},
+		{"postgres", "PREPARE s AS DELETE FROM suites", "DELETE"},
+		{"mysql", "SET STATEMENT max_statement_time = 1 FOR UPDATE suites SET name = 'x'", "UPDATE"},
+		{"mysql", "ANALYZE UPDATE suites SET name = 'x'", "UPDATE"},    //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN (ANALYZE) DELETE FROM suites", "DELETE"}, //nolint:misspell // as SQL spells it
+		{everywhere, "EXPLAIN DELETE FROM suites", ""},
+		{"mysql", "BEGIN NOT ATOMIC DELETE FROM suites; END", "DELETE"},
+
+		{everywhere, "SELECT 1; DELETE FROM suites", "DELETE"},
+		{everywhere, "SELECT ';DELETE FROM suites'", ""},
+		{everywhere, ";;DELETE FROM suites;", "DELETE"},
+		{everywhere, "SELECT * FROM suites WHERE name = 'DELETE FROM suites'", ""},
+		{everywhere, "(SELECT id FROM suites) UNION SELECT 1", ""},
+		{"mysql postgres", "SELECT * FROM suites FOR UPDATE", ""},
+		{"mysql postgres", "SELECT * FROM suites FOR UPDATE OF suites SKIP LOCKED", ""},
+		{everywhere, "SELECT 'it''s' ; UPDATE suites SET name = 'it''s'", "UPDATE"},
+		{everywhere, "", ""},
+		{everywhere, "'", ""},
+		{everywhere, "/*", ""},
+		{everywhere, "--", ""},
+		{everywhere, "UPDATE", ""},
+		{everywhere, "INSERT INTO", ""},
+
+		{everywhere, "ALTER TABLE suites ADD COLUMN x INT", ""},
+		{everywhere, "CREATE INDEX i ON suites (name)", ""},
+		{everywhere, "CREATE TRIGGER t AFTER UPDATE ON suites FOR EACH ROW SET x = 1", ""},
+		{everywhere, "DROP TABLE suites", ""},
+		{everywhere, "CREATE TABLE x AS SELECT * FROM suites", ""},
+		{"mysql postgres", "GRANT UPDATE, DELETE ON suites TO x", ""},
+		{"mysql postgres", "LOCK TABLES suites WRITE", ""},
+
+		{"mysql", "/*!50000 DELETE FROM suites */", "DELETE"},
+		{"mysql", "/*M!100100 DELETE FROM suites */", "DELETE"},
+		{"mysql", "/*!99999 SELECT */ DELETE FROM suites", "DELETE"},
+		{"mysql", "DELETE /*! FROM suites */", "DELETE"},
+		{"postgres sqlite", "SELECT 1 /*!50000 ; DELETE FROM suites */", ""},
+		{"mysql", "# DELETE FROM suites\nSELECT 1", ""},
+		{"mysql", "SELECT 5 --1; DELETE FROM suites", "DELETE"},
+		{"postgres sqlite", "SELECT 5 --1; DELETE FROM suites", ""},
+		{"postgres", "SELECT 1 /* a /* b */ ; DELETE FROM suites */", ""},
+		{"mysql sqlite", "SELECT 1 /* a /* b */ ; DELETE FROM suites", "DELETE"},
+		{"mysql", `SELECT 'a\'; DELETE FROM suites; -- '`, "DELETE"},
+		{"mysql", `SELECT 'a\\'; DELETE FROM suites; -- '`, "DELETE"},
+		{"postgres", `SELECT E'a\'; DELETE FROM suites; -- '`, ""},
+		{"postgres", `SELECT E'a''b'; DELETE FROM suites`, "DELETE"},
+		{"sqlite", `SELECT 'a\'; DELETE FROM suites`, "DELETE"},
+		{"postgres", "SELECT $1; DELETE FROM suites", "DELETE"},
+		{"postgres", "SELECT $a$ $b$ ; DELETE FROM suites $a$", ""},
+		{"postgres", "SELECT $$ $$; DELETE FROM suites", "DELETE"},
+		{"postgres", "SELECT x$y$ FROM z; DELETE FROM suites; SELECT x$y$", "DELETE"},
+	} {
+		for in := range strings.FieldsSeq(c.in) {
+			w, found := dialects[in].FindWrite(c.sql, isGuarded)
+			if found != (c.want != "") || w.Statement != c.want {
+				t.Errorf("%s: %q: got %+v, want %q", in, c.sql, w, c.want)
+			}
+		}
+	}
+}
+
+func TestIsPlainRead(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"SELECT * FROM suites":                true,
+		" \n((select 1) union (select 2))":    true,
+		"SELECT 1; DELETE FROM suites":        false,
+		"SELECTED":                            false,
+		"SELECT":                              false,
+		"/* */ SELECT 1":                      false,
+		"WITH a AS (SELECT 1) SELECT 1":       false,
+		"UPDATE suites SET name = (SELECT 1)": false,
+		"":                                    false,
+	} {
+		if got := IsPlainRead(sql); got != want {
+			t.Errorf("%q: %v, want %v", sql, got, want)
+		}
+	}
+}
+
+// Whatever the text is, reading it comes to an end, and what is found is one of the names that were asked for.
+func FuzzFindWrite(f *testing.F) {
+	for _, sql := range []string{"UPDATE suites SET x = 'a\\'b'", "/*!5 x */", "$a$ $a$", `U&"x`, "DELETE a.b.c.* FROM (suites)", "[", "E'\\"} {
+		f.Add(sql)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		for _, g := range dialects {
+			w, found := g.FindWrite(sql, isGuarded)
+			if found && !isGuarded(w.Table) && !strings.Contains(strings.ToLower(sql), `u&"`) {
+				t.Errorf("%q: %+v", sql, w)
+			}
+		}
+	})
+}
+
+func BenchmarkFindWrite(b *testing.B) {
+	const sql = "INSERT INTO others (id, name, created_at) SELECT s.id, s.name, NOW() FROM suites AS s WHERE s.plan_id = ? AND s.path >= ? AND s.path < ?"
+	for b.Loop() {
+		MySQL.FindWrite(sql, isGuarded)
+	}
+}
