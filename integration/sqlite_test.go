@@ -1,12 +1,14 @@
 package integration
 
 import (
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"path/filepath"
 	"testing"
 
-	sqlite "github.com/ncruces/go-sqlite3/driver"
+	"github.com/glebarez/sqlite"
+	ncruces "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
 	"go.uber.org/goleak"
@@ -18,11 +20,16 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("gorm.io/gorm/internal/lru.NewLRU[...].func1"))
 }
 
+// fileName names a new SQLite file, as both drivers understand it.
+func fileName(t *testing.T, parameters string) string {
+	t.Helper()
+	return "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)" + parameters
+}
+
 // connectorTo returns a connector to a new SQLite file.
 func connectorTo(t *testing.T, parameters string) driver.Connector {
 	t.Helper()
-	name := "file:" + filepath.Join(t.TempDir(), "test.db") + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(off)" + parameters
-	connector, err := (&sqlite.SQLite{}).OpenConnector(name)
+	connector, err := (&ncruces.SQLite{}).OpenConnector(fileName(t, parameters))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +57,37 @@ func TestSQLiteDeferred(t *testing.T) {
 	gormplugintest.Run(t, gormplugintest.Database{
 		Connector:  connectorTo(t, "&_txlock=deferred"),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+		SoleWriter: true,
+		Tries:      sqliteTries,
+	})
+}
+
+// glebarezConnector connects by the driver of modernc.org's translation of SQLite, which has no connector of its own.
+type glebarezConnector struct {
+	driver driver.Driver
+	name   string
+}
+
+// Connect implements [driver.Connector].
+func (c glebarezConnector) Connect(context.Context) (driver.Conn, error) {
+	return c.driver.Open(c.name)
+}
+
+// Driver implements [driver.Connector].
+func (c glebarezConnector) Driver() driver.Driver { return c.driver }
+
+func TestSQLiteGlebarez(t *testing.T) {
+	t.Parallel()
+	registered, err := sql.Open(sqlite.DriverName, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := registered.Close(); err != nil {
+		t.Fatal(err)
+	}
+	gormplugintest.Run(t, gormplugintest.Database{
+		Connector:  glebarezConnector{registered.Driver(), fileName(t, "&_txlock=immediate")},
+		Dialector:  func(pool *sql.DB) gorm.Dialector { return &sqlite.Dialector{Conn: pool} },
 		SoleWriter: true,
 		Tries:      sqliteTries,
 	})
