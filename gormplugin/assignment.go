@@ -18,15 +18,17 @@ type assignment struct {
 	set clause.Set
 	// name and parent are the assigned values, where they are assigned.
 	name, parent *any
-	// tree and path are what the caller states; the plugin decides what is written.
-	tree, path any
+	// key, tree and path are what the caller states, if anything. A key cannot change; of the others, the
+	// plugin decides what is written.
+	key, tree any
+	path      string
 	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
 	restores, removes bool
 }
 
 // touches reports whether the tree can change by it.
 func (a *assignment) touches() bool {
-	return a.name != nil || a.parent != nil || a.tree != nil || a.path != nil || a.restores || a.removes
+	return a.name != nil || a.parent != nil || a.key != nil || a.tree != nil || a.path != "" || a.restores || a.removes
 }
 
 // assignmentIn returns what the update that stmt stands for assigns, as
@@ -41,56 +43,64 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	if stmt.DB.Error != nil {
 		return nil, stmt.DB.Error
 	}
-	for _, assigned := range a.set {
-		f := t.schema.LookUpField(assigned.Column.Name)
-		if f == nil {
+	a.set = slices.Clone(a.set)
+	seen := make(map[*schema.Field]bool)
+	for i, assigned := range a.set {
+		f := t.columnNamed(assigned.Column.Name)
+		if assigned.Column.Raw {
+			return nil, unsupported(t, "an update cannot set %q: name one column", assigned.Column.Name)
+		}
+		if f == nil || f != t.key && !slices.Contains(t.deletion, f) && !slices.Contains(t.placeColumns(), f) {
 			continue
 		}
-		if slices.Contains(t.deletion, f) {
-			if isZero(assigned.Value) {
-				a.restores = true
-			} else {
-				a.removes = true
-			}
-			continue
+		if seen[f] {
+			return nil, unsupported(t, "an update sets %q twice", f.DBName)
 		}
-		if f != t.label && f != t.parent && f != t.tree && f != t.path && f != t.key {
-			continue
-		}
-		value, err := t.assignable(f, assigned.Value)
-		if err != nil {
+		seen[f] = true
+		// However it was named: the plugin may have another value for it.
+		a.set[i].Column = clause.Column{Name: f.DBName}
+		if err := t.enter(a, f, stmt.Context, assigned.Value); err != nil {
 			return nil, err
-		}
-		switch f {
-		case t.label:
-			a.name = &value
-		case t.parent:
-			if value != nil && reflect.ValueOf(value).IsZero() {
-				value = nil
-			}
-			a.parent = &value
-		case t.tree:
-			a.tree = value
-		case t.path:
-			a.path = value
-		}
-	}
-	if a.name != nil {
-		if _, ok := (*a.name).(string); !ok {
-			return nil, unsupported(t, "the name must be a text, not %v", *a.name)
 		}
 	}
 	return a, nil
 }
 
-// assignable returns an assigned value in plain form; what only the database
-// could work out is refused, as the locks and the paths depend on it.
-func (t *table) assignable(f *schema.Field, value any) (any, error) {
-	switch value.(type) {
-	case clause.Expression, *gorm.DB, []any:
-		return nil, unsupported(t, "%q can be set to a value only, not to an expression", f.DBName)
+// enter notes what is assigned to a column that says where a row is, or whether it is.
+func (t *table) enter(a *assignment, f *schema.Field, ctx context.Context, assigned any) error {
+	if slices.Contains(t.deletion, f) {
+		a.restores = isZero(assigned)
+		a.removes = !a.restores
+		return nil
 	}
-	return plain(value)
+	if f == t.fence {
+		return nil
+	}
+	value, err := t.convert(ctx, f, assigned)
+	if err != nil {
+		return err
+	}
+	if f != t.label && value != nil && reflect.ValueOf(value).IsZero() {
+		value = nil
+	}
+	switch f {
+	case t.label:
+		name, ok := textOf(value)
+		if !ok {
+			return unsupported(t, "the name must be a text, not %v", value)
+		}
+		value = name
+		a.name = &value
+	case t.parent:
+		a.parent = &value
+	case t.key:
+		a.key = value
+	case t.tree:
+		a.tree = value
+	case t.path:
+		a.path, _ = textOf(value)
+	}
+	return nil
 }
 
 // isZero reports whether an assigned deletion mark means a live row.
@@ -172,7 +182,7 @@ func (a *assignment) drop(f *schema.Field) {
 // sameAs reports whether two assignments do the same to the tree.
 func (a *assignment) sameAs(b *assignment) bool {
 	same := func(a, b *any) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return same(a.name, b.name) && same(a.parent, b.parent) && a.tree == b.tree && a.path == b.path &&
+	return same(a.name, b.name) && same(a.parent, b.parent) && a.key == b.key && a.tree == b.tree && a.path == b.path &&
 		a.restores == b.restores && a.removes == b.removes
 }
 

@@ -22,7 +22,7 @@ type arrival struct {
 
 // arrivals returns the rows that a Create is to insert.
 func arrivals(db *gorm.DB, t *table) ([]*arrival, error) {
-	records, err := recordsOf(db.Statement)
+	records, err := t.recordsOf(db.Statement)
 	if err != nil {
 		return nil, err
 	}
@@ -89,6 +89,14 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 		}
 		delete(db.Statement.Clauses, conflictClause)
 	}
+	if st.columns, err = t.selectPlace(db.Statement, rows); err != nil {
+		return err
+	}
+	if !isWritten(db.Statement, t.key) {
+		for _, row := range rows {
+			row.id = nil // the database makes its own
+		}
+	}
 	if err := p.settleCreate(db, tx, st, rows); err != nil {
 		return err
 	}
@@ -99,6 +107,9 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 		}
 		taken[row.at] = true
 		st.slots = append(st.slots, row.at)
+		if err := errors.Join(row.settle(t.label), row.settle(t.parent)); err != nil {
+			return err
+		}
 		if err := t.store(row, st.fence); err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ type namespaceOption string
 func (n namespaceOption) apply(m *modelSpec) { m.namespace = string(n) }
 
 // Namespace sets the first argument of [pathlock.NewTree] for the model's
-// trees; the second is the value of the tree column. The default is the table's name.
+// trees; the second is the value of the tree column, in hexadecimal if it is binary. The default is the table's name.
 func Namespace(namespace string) ModelOption { return namespaceOption(namespace) }
 
 // modelSpec is a model as it was registered.
@@ -105,6 +105,9 @@ func (t *table) isLeaf() bool { return t.above != t }
 func (t *table) treeOf(value any) (pathlock.Tree, error) {
 	if value == nil {
 		return pathlock.Tree{}, fmt.Errorf("%w: %s: the column %q is empty", pathlock.ErrInvalidTree, t.name, t.tree.DBName)
+	}
+	if binary, ok := value.(bytes); ok {
+		return pathlock.NewTree(t.above.namespace, fmt.Sprintf("%x", string(binary)))
 	}
 	return pathlock.NewTree(t.above.namespace, fmt.Sprint(value))
 }

@@ -25,13 +25,24 @@ type node struct {
 	version int64
 }
 
+// bytes is a byte string that can be compared: a binary key, which a database would not find as a text.
+type bytes string
+
+// Value implements [driver.Valuer].
+func (b bytes) Value() (driver.Value, error) { return []byte(b), nil }
+
 // plain reduces a column's value to what can be compared: pointers are followed,
-// Valuers asked, numbers widened, byte strings made strings. NULL is nil.
+// Valuers asked, numbers widened. NULL is nil. What only the database can work out has no plain form.
 func plain(value any) (any, error) {
 	for range 8 {
 		v := reflect.ValueOf(value)
-		switch {
-		case value == nil, v.Kind() == reflect.Pointer && v.IsNil():
+		switch value.(type) {
+		case nil, bytes:
+			return value, nil
+		case clause.Expression, gorm.Valuer, *gorm.DB:
+			return nil, fmt.Errorf("%w: a key or a name cannot be an expression (%T)", ErrUnsupported, value)
+		}
+		if v.Kind() == reflect.Pointer && v.IsNil() {
 			return nil, nil
 		}
 		if valuer, ok := value.(driver.Valuer); ok {
@@ -57,7 +68,7 @@ func plain(value any) (any, error) {
 			return v.String(), nil
 		case reflect.Slice:
 			if v.Type().Elem().Kind() == reflect.Uint8 {
-				return string(v.Bytes()), nil
+				return bytes(v.Bytes()), nil
 			}
 		}
 		if v.Comparable() {
@@ -180,8 +191,8 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 	if _, isZero := t.parent.ValueOf(ctx, row); !isZero {
 		n.parent = get(t.parent)
 	}
-	n.name, _ = get(t.label).(string)
-	n.path, _ = get(t.path).(string)
+	n.name, _ = textOf(get(t.label))
+	n.path, _ = textOf(get(t.path))
 	n.version, _ = get(t.version).(int64)
 	return n, err
 }

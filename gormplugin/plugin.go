@@ -32,7 +32,8 @@ type Plugin struct {
 	// What follows is set once, by Initialize.
 	db      *gorm.DB
 	dialect *dialect
-	tables  map[string]*table
+	tables  map[string]*table   // by name
+	bases   map[string][]*table // by name without the schema
 	models  map[reflect.Type]*table
 	wire    *tripwire
 }
@@ -94,7 +95,7 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 	if len(p.specs) == 0 {
 		return errors.New("gormplugin: no model is registered")
 	}
-	p.tables, p.models = make(map[string]*table), make(map[reflect.Type]*table)
+	p.tables, p.bases, p.models = make(map[string]*table), make(map[string][]*table), make(map[reflect.Type]*table)
 	for _, spec := range p.specs {
 		t, err := inspect(db, spec)
 		if err != nil {
@@ -105,6 +106,7 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 			return fmt.Errorf("gormplugin: the table %q is registered twice", t.name)
 		}
 		p.tables[t.name], p.models[t.schema.ModelType] = t, t
+		p.bases[baseName(t.name)] = append(p.bases[baseName(t.name)], t)
 	}
 	for _, spec := range p.specs {
 		if spec.parent == nil {
@@ -150,16 +152,16 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.begin(p.surveyCreate)),
+		create.Before("*").Register("pathlock:begin_create", p.begin(false, p.surveyCreate)),
 		create.Before("gorm:create").Register("pathlock:create", p.guarded(p.guardCreate)),
 		create.After("*").Register("pathlock:end_create", p.end),
 
-		update.Before("*").Register("pathlock:begin_update", p.begin(p.surveyUpdate)),
+		update.Before("*").Register("pathlock:begin_update", p.begin(false, p.surveyUpdate)),
 		update.Before("gorm:update").Register("pathlock:update", p.guarded(p.guardUpdate)),
 		update.Before("gorm:save_after_associations").Register("pathlock:rewrite", p.guarded(p.rewriteMoved)),
 		update.After("*").Register("pathlock:end_update", p.end),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.begin(p.surveyDelete)),
+		remove.Before("*").Register("pathlock:begin_delete", p.begin(true, p.surveyDelete)),
 		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
 		remove.After("*").Register("pathlock:end_delete", p.end),
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
-	"gorm.io/gorm/clause"
 )
 
 // statement is what the plugin's callbacks on one statement tell each other.
@@ -32,6 +31,8 @@ type statement struct {
 	slots []site
 	// assigned is set once the statement's SET clause was put in by the plugin.
 	assigned bool
+	// columns undoes what the plugin has changed of the columns that the statement writes; nil if nothing.
+	columns func()
 	// alsoAffected are the rows hit by a DELETE that went along with others that it hit.
 	alsoAffected int64
 	// moves are the subtrees whose paths are still to be rewritten.
@@ -58,12 +59,17 @@ func stateOf(db *gorm.DB) *statement {
 //
 // A survey reports whether the statement touches the tree. Where it does not, or where a hook
 // makes it do so only later, the transaction is begun by GORM or by [Plugin.guarded].
-func (p *Plugin) begin(survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
+func (p *Plugin) begin(deletes bool, survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun || isInternal(db) {
 			return
 		}
-		t, err := p.guardedTable(db.Statement)
+		if db.Statement.SQL.Len() > 0 {
+			// Raw SQL that is run by Create, Updates or Delete.
+			p.watch(db)
+			return
+		}
+		t, err := p.guardedTable(db.Statement, deletes)
 		if err != nil {
 			_ = db.AddError(err)
 			return
@@ -144,6 +150,9 @@ func (p *Plugin) end(db *gorm.DB) {
 	db.InstanceSet(statementKey, (*statement)(nil))
 	if st.assigned {
 		delete(db.Statement.Clauses, "SET")
+	}
+	if st.columns != nil {
+		st.columns()
 	}
 	if db.Error == nil {
 		db.RowsAffected += st.alsoAffected
@@ -251,38 +260,4 @@ func indexIn(text string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// guardedTable returns the guarded table that a statement writes to, nil if it writes to
-// another one, and an error if it does so in a form that hides which columns it means.
-func (p *Plugin) guardedTable(stmt *gorm.Statement) (*table, error) {
-	target := stmt.Table
-	if expr := stmt.TableExpr; expr != nil {
-		// Table("suites AS s") makes the alias the statement's table.
-		target = tableIn(expr)
-	}
-	t := p.tables[target]
-	switch {
-	case t == nil:
-		return nil, nil
-	case stmt.Schema == nil || stmt.Schema.ModelType != t.schema.ModelType:
-		return nil, unsupported(t, "writes need the registered model: use db.Model(&%s{})", t.schema.Name)
-	case stmt.Table != t.name:
-		return nil, unsupported(t, "writes cannot use the alias %q", stmt.Table)
-	}
-	return t, nil
-}
-
-// tableIn returns the table that an expression such as "suites AS s" begins with.
-func tableIn(expr *clause.Expr) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(expr.SQL), " ")
-	if first == "?" && len(expr.Vars) > 0 {
-		if t, ok := expr.Vars[0].(clause.Table); ok {
-			return t.Name
-		}
-	}
-	if i := strings.LastIndexByte(first, '.'); i >= 0 {
-		first = first[i+1:]
-	}
-	return strings.Trim(first, "`\"[]")
 }

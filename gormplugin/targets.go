@@ -39,66 +39,61 @@ func hasCondition(stmt *gorm.Statement) bool {
 // ids, unless ids is nil.
 func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, lock rowLock) (targets, error) {
 	found := targets{live: make(map[any]*node), dead: make(map[any]*node)}
-	read := func(unscoped bool) ([]*node, error) {
-		query := t.own(db)
-		query.Statement.Unscoped = unscoped
-		for _, name := range []string{"WHERE", "ORDER BY", "LIMIT"} {
-			c, ok := stmt.Clauses[name]
-			if !ok {
-				continue
-			}
-			if where, ok := c.Expression.(clause.Where); ok {
-				// Building a WHERE reorders its conditions in place.
-				where.Exprs = slices.Clone(where.Exprs)
-				c.Expression = where
-			}
-			query.Statement.Clauses[name] = c
-		}
-		if ids == nil {
-			return t.read(query, lock)
-		}
-		if len(ids) == 0 {
-			return nil, nil
-		}
-		t.pin(query.Statement, ids)
-		t.byPrimaryKey(query, lock)
-		return t.read(query, lock)
-	}
-	// Without Unscoped the statement hits live rows only, by GORM's own condition.
-	live, err := read(false)
-	if err != nil {
-		return found, err
-	}
-	for _, n := range live {
-		found.live[n.id] = n
-	}
-	if !stmt.Unscoped || len(t.deletion) == 0 {
+	if ids != nil && len(ids) == 0 {
 		return found, nil
 	}
-	all, err := read(true)
+	query := t.own(db)
+	query.Statement.Unscoped = stmt.Unscoped
+	var where []clause.Expression
+	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
+		// In parentheses, for the sake of an OR in them; and cloned, as building them reorders them in place.
+		where = append(where, clause.And(slices.Clone(stated.Exprs)...))
+	}
+	if ids == nil {
+		for _, name := range []string{"ORDER BY", "LIMIT"} {
+			if c, ok := stmt.Clauses[name]; ok {
+				query.Statement.Clauses[name] = c
+			}
+		}
+	} else {
+		where = append(where, in(t.key, ids))
+		t.byPrimaryKey(query, lock)
+	}
+	if len(where) > 0 {
+		query.Statement.AddClause(clause.Where{Exprs: where})
+	}
+	all, err := t.read(query, lock)
 	if err != nil {
 		return found, err
 	}
 	for _, n := range all {
-		if found.live[n.id] == nil {
-			found.dead[n.id] = n
+		found.live[n.id] = n
+	}
+	if !stmt.Unscoped || len(t.deletion) == 0 {
+		// By GORM's own condition, the statement hits live rows only.
+		return found, nil
+	}
+	live, err := t.byID(db, slices.Collect(maps.Keys(found.live)), lock)
+	if err != nil {
+		return found, err
+	}
+	for id, n := range found.live {
+		if live[id] == nil {
+			found.dead[id] = n
+			delete(found.live, id)
 		}
 	}
 	return found, nil
 }
 
-// pin narrows a statement down to the rows that were locked and checked.
+// pin has a statement mean exactly the rows that were locked and checked, and no conditions any more: these were true of the rows under their
+// locks, and may not be after the plugin's own writes, such as one that looks for rows with children.
 func (t *table) pin(stmt *gorm.Statement, ids []any) {
-	var exprs []clause.Expression
-	if where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(where.Exprs) > 0 {
-		exprs = append(exprs, clause.And(slices.Clone(where.Exprs)...))
-	}
-	var pinned clause.Expression = clause.Expr{SQL: "1 = 0"}
+	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
 		pinned = in(t.key, ids)
 	}
-	exprs = append(exprs, pinned)
-	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: exprs}}
+	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: []clause.Expression{pinned}}}
 	// The rows have been chosen: an order and a limit have done their work.
 	delete(stmt.Clauses, "ORDER BY")
 	delete(stmt.Clauses, "LIMIT")

@@ -38,6 +38,13 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 	if a.removes && len(hit.live) > 0 {
 		return nil, unsupported(t, "rows are deleted by Delete, not by setting the deletion mark")
 	}
+	if a.key != nil && !t.isLeaf() {
+		for _, id := range hit.ids() {
+			if id != a.key {
+				return nil, unsupported(t, "the primary key of %v cannot change: the rows below would lose their parent", id)
+			}
+		}
+	}
 	x := &turn{table: t, hit: hit, claims: make(claims)}
 	affected := make(map[any]*node, len(hit.live))
 	for id, n := range hit.live {
@@ -140,9 +147,8 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 	if a.tree != nil && a.tree != tree {
 		return unsupported(t, "a row cannot move from the tree %v to the tree %v", tree, a.tree)
 	}
-	if a.path != nil && a.path != "" && a.path != n.path && a.path != after.path {
-		planned, _ := a.path.(string)
-		return &PathChangedError{Table: t.name, ID: n.id, Planned: planned, Actual: n.path}
+	if a.path != "" && a.path != n.path && a.path != after.path {
+		return &PathChangedError{Table: t.name, ID: n.id, Planned: a.path, Actual: n.path}
 	}
 	if !restored && after.parent == n.parent && after.name == n.name && after.path == n.path {
 		return nil

@@ -69,6 +69,9 @@ func Run(t *testing.T, d Database) {
 			}
 		})
 	}
+	for _, s := range specifications() {
+		s.run(t, d)
+	}
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
 	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
@@ -109,6 +112,8 @@ type world struct {
 	locker *pathlock.Locker
 	trace  *trace
 	root   *Suite
+	// ids are the planted rows' of the form at hand, by path.
+	ids map[string]int64
 }
 
 // open connects to the database without the plugin.

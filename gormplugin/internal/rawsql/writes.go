@@ -31,6 +31,18 @@ func (g *Grammar) FindWrite(sql string, guarded func(table string) bool) (Write,
 	return Write{}, false
 }
 
+// Mentions returns the first identifier in sql for which guarded says true, in whichever way sql may be read.
+func (g *Grammar) Mentions(sql string, guarded func(name string) bool) (string, bool) {
+	for _, r := range g.readings(sql) {
+		for _, t := range g.tokens(sql, r) {
+			if (t.kind == word || t.kind == name) && guarded(t.text) {
+				return t.text, true
+			}
+		}
+	}
+	return "", false
+}
+
 // IsPlainRead reports whether sql is one SELECT and nothing else, as far as its first word and the
 // absence of a semicolon tell: the quickest way to be sure that it writes nothing.
 func IsPlainRead(sql string) bool {

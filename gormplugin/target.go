@@ -1,0 +1,119 @@
+package gormplugin
+
+import (
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// guardedTable returns the guarded table that a statement writes to, nil if it writes to
+// another one, and an error if it does so in a form that hides which rows or columns it means. deletes is set for a DELETE.
+func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error) {
+	if len(stmt.Clauses) > 0 {
+		if err := p.checkClauses(stmt, deletes); err != nil {
+			return nil, err
+		}
+	}
+	if stmt.TableExpr == nil {
+		t := p.tables[stmt.Table]
+		if t == nil {
+			return nil, nil
+		}
+		return t, t.checkStatement(stmt)
+	}
+	// Table(name), or a model whose table is in a schema.
+	expression := tableText(stmt)
+	name, found := p.wire.grammar.Mentions(expression, p.wire.isGuarded)
+	if !found {
+		return nil, nil
+	}
+	named := p.named(name)
+	for _, t := range named {
+		if unquoted(expression) == t.name && stmt.Table == baseName(t.name) {
+			return t, t.checkStatement(stmt)
+		}
+	}
+	return nil, unsupported(named[0], "the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
+}
+
+// named returns the guarded tables with a name, in whatever schema and letter case.
+func (p *Plugin) named(name string) []*table {
+	for base, tables := range p.bases {
+		if strings.EqualFold(base, name) {
+			return tables
+		}
+	}
+	return nil
+}
+
+// tableText returns a statement's table as it will be written.
+func tableText(stmt *gorm.Statement) string {
+	if len(stmt.TableExpr.Vars) == 0 {
+		return stmt.TableExpr.SQL
+	}
+	scratch := &gorm.Statement{DB: stmt.DB.Session(&gorm.Session{DryRun: true, NewDB: true}), Context: stmt.Context, Clauses: make(map[string]clause.Clause)}
+	stmt.TableExpr.Build(scratch)
+	return scratch.SQL.String()
+}
+
+// unquoted returns a name without quotation marks around its parts.
+func unquoted(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("`\"[]", r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(name))
+}
+
+// checkStatement refuses the forms of writing to a guarded table of which the plugin could not tell what they
+// do.
+func (t *table) checkStatement(stmt *gorm.Statement) error {
+	switch {
+	case stmt.Schema == nil || stmt.Schema.ModelType != t.schema.ModelType:
+		return unsupported(t, "writes need the registered model: use db.Model(&%s{})", t.schema.Name)
+	case len(stmt.Joins) > 0:
+		return unsupported(t, "a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+	}
+	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok && insert.Modifier != "" {
+		return unsupported(t, "INSERT %s could leave rows out: use Create, and look for %v", insert.Modifier, ErrNameTaken)
+	}
+	if update, ok := stmt.Clauses["UPDATE"].Expression.(clause.Update); ok && update.Modifier != "" {
+		return unsupported(t, "UPDATE %s could leave rows out: use Updates", update.Modifier)
+	}
+	if remove, ok := stmt.Clauses["DELETE"].Expression.(clause.Delete); ok && remove.Modifier != "" {
+		return unsupported(t, "DELETE %s could mean other rows: use Delete", remove.Modifier)
+	}
+	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && len(from.Tables)+len(from.Joins) > 0 {
+		return unsupported(t, "a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+	}
+	return nil
+}
+
+// checkClauses refuses clauses that turn a statement to a guarded table that is not the statement's own. A FROM clause
+// names what a DELETE deletes from; an UPDATE only reads it.
+func (p *Plugin) checkClauses(stmt *gorm.Statement, deletes bool) error {
+	var named []string
+	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok {
+		named = append(named, insert.Table.Name)
+	}
+	if update, ok := stmt.Clauses["UPDATE"].Expression.(clause.Update); ok {
+		named = append(named, update.Table.Name)
+	}
+	if remove, ok := stmt.Clauses["DELETE"].Expression.(clause.Delete); ok {
+		named = append(named, remove.Modifier)
+	}
+	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && deletes {
+		for _, table := range from.Tables {
+			named = append(named, table.Name)
+		}
+	}
+	for _, text := range named {
+		if name, found := p.wire.grammar.Mentions(text, p.wire.isGuarded); found {
+			t := p.named(name)[0]
+			return unsupported(t, "the table cannot be named by a clause: use db.Model(&%s{})", t.schema.Name)
+		}
+	}
+	return nil
+}
