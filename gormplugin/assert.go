@@ -90,35 +90,23 @@ func (t *table) checkChain(planned *node, locked map[any]*node) error {
 	if n == nil {
 		return changed
 	}
-	if n.path != planned.path || n.tree != planned.tree {
+	if n.path != planned.path || n.ids != planned.ids || n.tree != planned.tree {
 		changed.Actual = n.path
 		return changed
 	}
 	for range pathlock.MaxDepth + 1 {
-		if n.parent == nil {
-			if n.path == topPath(n.name) {
-				return nil
-			}
-			changed.Actual = topPath(n.name)
-			return changed
-		}
 		above := locked[n.parent]
-		if above == nil || above.tree != n.tree {
+		if n.parent != nil && (above == nil || above.tree != n.tree) {
 			return changed
 		}
-		if actual := above.path + "/" + n.name; n.path != actual {
+		if actual, ok := t.inPlace(n, above); !ok {
 			changed.Actual = actual
 			return changed
+		}
+		if n.parent == nil {
+			return nil
 		}
 		n = above
 	}
 	return changed
-}
-
-// topPath is the path of a row without a parent: a root row has no name.
-func topPath(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "/" + name
 }

@@ -18,17 +18,17 @@ type assignment struct {
 	set clause.Set
 	// name and parent are the assigned values, where they are assigned.
 	name, parent *any
-	// key, tree and path are what the caller states, if anything. A key cannot change; of the others, the
+	// key, tree, path and ids are what the caller states, if anything. A key cannot change; of the others, the
 	// plugin decides what is written.
 	key, tree any
-	path      string
+	path, ids string
 	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
 	restores, removes bool
 }
 
 // touches reports whether the tree can change by it.
 func (a *assignment) touches() bool {
-	return a.name != nil || a.parent != nil || a.key != nil || a.tree != nil || a.path != "" || a.restores || a.removes
+	return a.name != nil || a.parent != nil || a.key != nil || a.tree != nil || a.path != "" || a.ids != "" || a.restores || a.removes
 }
 
 // assignmentIn returns what the update that stmt stands for assigns, as
@@ -99,6 +99,8 @@ func (t *table) enter(a *assignment, f *schema.Field, ctx context.Context, assig
 		a.tree = value
 	case t.path:
 		a.path, _ = textOf(value)
+	case t.ids:
+		a.ids, _ = textOf(value)
 	}
 	return nil
 }
@@ -182,7 +184,7 @@ func (a *assignment) drop(f *schema.Field) {
 // sameAs reports whether two assignments do the same to the tree.
 func (a *assignment) sameAs(b *assignment) bool {
 	same := func(a, b *any) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
-	return same(a.name, b.name) && same(a.parent, b.parent) && a.key == b.key && a.tree == b.tree && a.path == b.path &&
+	return same(a.name, b.name) && same(a.parent, b.parent) && a.key == b.key && a.tree == b.tree && a.path == b.path && a.ids == b.ids &&
 		a.restores == b.restores && a.removes == b.removes
 }
 

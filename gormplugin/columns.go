@@ -54,7 +54,7 @@ func isWritten(stmt *gorm.Statement, f *schema.Field) bool {
 
 // placeColumns are the columns that a row's place in the tree is in, without the key.
 func (t *table) placeColumns() []*schema.Field {
-	return slices.DeleteFunc([]*schema.Field{t.label, t.parent, t.tree, t.path, t.fence}, func(f *schema.Field) bool { return f == nil })
+	return slices.DeleteFunc([]*schema.Field{t.label, t.parent, t.tree, t.path, t.ids, t.fence}, func(f *schema.Field) bool { return f == nil })
 }
 
 // selectPlace has a statement that creates rows write the columns of their place, whatever it selects and omits, and

@@ -8,10 +8,10 @@ import (
 
 // complete adds the new paths, and what else follows from them, to what the statement assigns.
 func (t *table) complete(a *assignment, x *turn, fence uint64) {
-	var ids, paths, versions, fences []any
+	var ids, paths, idPaths, versions, fences []any
 	for _, m := range x.moves {
 		ids = append(ids, m.id)
-		paths = append(paths, m.path)
+		paths, idPaths = append(paths, m.path), append(idPaths, m.ids)
 		versions = append(versions, m.version+1)
 		fences = append(fences, fence)
 	}
@@ -19,6 +19,9 @@ func (t *table) complete(a *assignment, x *turn, fence uint64) {
 	if !t.isLeaf() {
 		a.drop(t.tree)
 		a.replace(t, t.path, ids, paths, others)
+		if t.ids != nil {
+			a.replace(t, t.ids, ids, idPaths, others)
+		}
 	}
 	if t.version != nil && len(ids) > 0 {
 		a.replace(t, t.version, ids, versions, others)
@@ -57,7 +60,7 @@ func (t *table) reflect(stmt *gorm.Statement, x *turn) error {
 		if t.isLeaf() {
 			return nil
 		}
-		return t.path.Set(stmt.Context, row, m.path)
+		return t.setPaths(record{ctx: stmt.Context, row: row}, &node{path: m.path, ids: m.ids})
 	}
 	switch v := stmt.ReflectValue; v.Kind() {
 	case reflect.Slice, reflect.Array:

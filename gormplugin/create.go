@@ -15,9 +15,9 @@ import (
 type arrival struct {
 	*node
 	record
-	// stated is the path that the caller gave, "" if none.
-	stated string
-	at     site
+	// stated and statedIDs are the paths that the caller gave, "" if none.
+	stated, statedIDs string
+	at                site
 }
 
 // arrivals returns the rows that a Create is to insert.
@@ -32,7 +32,7 @@ func arrivals(db *gorm.DB, t *table) ([]*arrival, error) {
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = &arrival{node: n, record: r, stated: n.path}
+		rows[i] = &arrival{node: n, record: r, stated: n.path, statedIDs: n.ids}
 	}
 	return rows, nil
 }
@@ -94,6 +94,9 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 	}
 	if !isWritten(db.Statement, t.key) {
 		for _, row := range rows {
+			if row.id != nil && t.hasIDs() {
+				return unsupported(t, "a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
+			}
 			row.id = nil // the database makes its own
 		}
 	}
@@ -109,6 +112,12 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 		st.slots = append(st.slots, row.at)
 		if err := errors.Join(row.settle(t.label), row.settle(t.parent)); err != nil {
 			return err
+		}
+		if row.id == nil && t.hasIDs() {
+			if row.pairs != nil {
+				return unsupported(t, "GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
+			}
+			st.nameless = append(st.nameless, row)
 		}
 		if err := t.store(row, st.fence); err != nil {
 			return err
@@ -193,17 +202,18 @@ func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) erro
 	switch {
 	case above == nil && t.isLeaf():
 		return unsupported(t, "a leaf needs a parent")
-	case above == nil:
-		row.path = topPath(row.name)
-	default:
+	case above != nil:
 		if row.tree != nil && row.tree != above.tree && !t.isLeaf() {
 			return unsupported(t, "the parent %v is in the tree %v, not in %v", above.id, above.tree, row.tree)
 		}
 		row.tree = above.tree
-		row.path = above.path + "/" + row.name
 	}
-	if row.stated != "" && row.stated != row.path {
-		return &PathChangedError{Table: t.name, ID: row.id, Planned: row.stated, Actual: row.path}
+	if err := t.checkID(row.id); err != nil {
+		return err
+	}
+	t.follow(row.node, above)
+	if err := t.stated(row.id, row.stated, row.statedIDs, row.node); err != nil {
+		return err
 	}
 	row.at, err = t.siteOf(row.node, above == nil)
 	return err
@@ -229,10 +239,10 @@ func (t *table) aboveOf(row *arrival, rows []*arrival, parents map[any]*node, de
 			return nil, err
 		}
 		n := *other.node
-		n.path = topPath(n.name)
 		if above != nil {
-			n.path, n.tree = above.path+"/"+n.name, above.tree
+			n.tree = above.tree
 		}
+		t.follow(&n, above)
 		return &n, nil
 	}
 	return nil, fmt.Errorf("%w: %s %v, the parent of %q", pathlock.ErrNotFound, t.above.name, row.parent, row.name)
@@ -272,5 +282,5 @@ func (t *table) store(row *arrival, fence uint64) error {
 	if err := row.set(t.tree, row.tree); err != nil {
 		return err
 	}
-	return row.set(t.path, row.path)
+	return t.setPaths(row.record, row.node)
 }

@@ -159,7 +159,8 @@ func (p *Plugin) removalOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []an
 			if parent == nil {
 				return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, n.parent, t.name, n.id)
 			}
-			n.tree, n.path = parent.tree, parent.path+"/"+n.name
+			n.tree = parent.tree
+			t.follow(n, parent)
 		}
 		tree, err := t.above.treeOf(n.tree)
 		if err != nil {

@@ -23,6 +23,9 @@ type Columns struct {
 	Name string
 	// Path is the materialised path: "/a/b", and "" for a root row.
 	Path string
+	// IDPath is the path of primary keys from the top, the row's own included: "/1/17/203". It takes the place of Path, or stands
+	// beside it; one of the two is required.
+	IDPath string
 	// Version, optional, is a whole number that grows whenever the row's path, parent or name changes.
 	Version string
 	// Fence, optional, is a whole number that gets the fence of the lock under which
@@ -55,11 +58,11 @@ type modelSpec struct {
 }
 
 // Model registers a tree: a model whose rows carry their materialised path. Its
-// columns are marked by tags (tree, parent, name, path; optionally version and
+// columns are marked by tags (tree, parent, name, and path or idpath or both; optionally version and
 // fence) or named by [Columns].
 //
 // A row without a parent is either at the top, with the path "/name", or, with an empty name
-// and the path "", the root row of its tree.
+// and the path "", the root row of its tree. In a path of ids every row has its own id, the root row too.
 func Model(model any, opts ...ModelOption) Option {
 	spec := modelSpec{model: model}
 	for _, opt := range opts {
@@ -89,9 +92,14 @@ type table struct {
 	parent    *schema.Field
 	label     *schema.Field // the name
 	tree      *schema.Field // nil for a leaf
-	path      *schema.Field // nil for a leaf
-	version   *schema.Field // optional
-	fence     *schema.Field // optional
+	// path is the column that says where a row is, and that locks go by: the path of names or, where there is
+	// none, that of ids; nil for a leaf.
+	path *schema.Field
+	// byIDs is set where path is the path of ids, and ids is the column of one that stands beside a path of names.
+	byIDs   bool
+	ids     *schema.Field
+	version *schema.Field // optional
+	fence   *schema.Field // optional
 	// deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	deletion []*schema.Field
 	// above is the table that the parents are in: the table itself, or a leaf's other one.
@@ -133,7 +141,8 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 		{"tree", spec.columns.Tree, &t.tree, spec.parent == nil},
 		{"parent", spec.columns.Parent, &t.parent, true},
 		{"name", spec.columns.Name, &t.label, true},
-		{"path", spec.columns.Path, &t.path, spec.parent == nil},
+		{"path", spec.columns.Path, &t.path, false},
+		{"idpath", spec.columns.IDPath, &t.ids, false},
 		{"version", spec.columns.Version, &t.version, false},
 		{"fence", spec.columns.Fence, &t.fence, false},
 	} {
@@ -146,7 +155,13 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 		}
 		*column.field = field
 	}
-	if spec.parent != nil && (t.tree != nil || t.path != nil) {
+	if spec.parent == nil && t.path == nil {
+		if t.ids == nil {
+			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, or %q for a path of ids", parsed.Name, tagName, "path", "idpath")
+		}
+		t.path, t.ids, t.byIDs = t.ids, nil, true
+	}
+	if spec.parent != nil && (t.tree != nil || t.path != nil || t.ids != nil) {
 		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent", parsed.Name)
 	}
 	for _, f := range parsed.Fields {

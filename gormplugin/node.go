@@ -21,7 +21,9 @@ type node struct {
 	id, parent, tree any
 	name             string
 	// path is the path column; for a leaf it is made up from its parent's.
-	path    string
+	path string
+	// ids is the path of ids beside a path of names.
+	ids     string
 	version int64
 }
 
@@ -110,7 +112,7 @@ func in(f *schema.Field, values []any) clause.Expression {
 // read runs query, a statement begun by own, and returns the rows that it finds.
 func (t *table) read(query *gorm.DB, lock rowLock) (nodes []*node, err error) {
 	var fields []*schema.Field
-	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.version} {
+	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.ids, t.version} {
 		if f != nil {
 			fields = append(fields, f)
 		}
@@ -193,6 +195,7 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 	}
 	n.name, _ = textOf(get(t.label))
 	n.path, _ = textOf(get(t.path))
+	n.ids, _ = textOf(get(t.ids))
 	n.version, _ = get(t.version).(int64)
 	return n, err
 }

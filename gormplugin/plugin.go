@@ -154,6 +154,7 @@ func (p *Plugin) register(db *gorm.DB) error {
 	return errors.Join(
 		create.Before("*").Register("pathlock:begin_create", p.begin(false, p.surveyCreate)),
 		create.Before("gorm:create").Register("pathlock:create", p.guarded(p.guardCreate)),
+		create.After("gorm:create").Before("gorm:save_after_associations").Register("pathlock:fill_ids", p.guarded(p.fillIDs)),
 		create.After("*").Register("pathlock:end_create", p.end),
 
 		update.Before("*").Register("pathlock:begin_update", p.begin(false, p.surveyUpdate)),

@@ -102,7 +102,7 @@ func (t *table) nodeIn(r record) (*node, error) {
 	for _, part := range []struct {
 		field *schema.Field
 		value *string
-	}{{t.label, &n.name}, {t.path, &n.path}} {
+	}{{t.label, &n.name}, {t.path, &n.path}, {t.ids, &n.ids}} {
 		if part.field == nil {
 			continue
 		}

@@ -29,6 +29,8 @@ type statement struct {
 	removal *removal
 	// slots are the places that the statement gives rows.
 	slots []site
+	// nameless are the new rows whose path of ids waits for the key that the database gives them.
+	nameless []*arrival
 	// assigned is set once the statement's SET clause was put in by the plugin.
 	assigned bool
 	// columns undoes what the plugin has changed of the columns that the statement writes; nil if nothing.

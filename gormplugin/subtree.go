@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, st *statement) error
 	// Where one moved row lies below another, its subtree goes first, out of the other's way.
 	slices.SortFunc(st.moves, func(a, b move) int { return cmp.Compare(len(b.node.path), len(a.node.path)) })
 	for _, m := range st.moves {
-		if m.restored || m.node.path == m.path {
+		if m.restored || m.node.path == m.path && m.node.ids == m.ids {
 			continue
 		}
 		if err := p.rewrite(db, st.table, m); err != nil {
@@ -62,14 +63,36 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, st *statement) error
 
 // rewrite moves one subtree, without its top row, in one statement.
 func (p *Plugin) rewrite(db *gorm.DB, t *table, m move) error {
-	// SUBSTRING and SUBSTR count characters, from 1.
-	rest := utf8.RuneCountInString(m.node.path) + 1
-	values := map[string]any{t.path.DBName: p.dialect.join(m.path, column(t.path), rest)}
+	values := make(map[string]any)
+	for _, c := range t.changes(m) {
+		if c.from != c.to {
+			// SUBSTRING and SUBSTR count characters, from 1.
+			values[c.column.DBName] = p.dialect.join(c.to, column(c.column), utf8.RuneCountInString(c.from)+1)
+		}
+	}
 	if t.version != nil {
 		values[t.version.DBName] = clause.Expr{SQL: "? + 1", Vars: []any{column(t.version)}}
 	}
 	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
 	return query.UpdateColumns(values).Error
+}
+
+// change is how the beginning of a path column changes for a moved row and everything below it.
+type change struct {
+	column   *schema.Field
+	from, to string
+}
+
+// longer returns by how many characters the texts grow.
+func (c change) longer() int { return utf8.RuneCountInString(c.to) - utf8.RuneCountInString(c.from) }
+
+// changes returns what a move does to the path columns.
+func (t *table) changes(m move) []change {
+	all := []change{{t.path, m.node.path, m.path}}
+	if t.ids != nil {
+		all = append(all, change{t.ids, m.node.ids, m.ids})
+	}
+	return all
 }
 
 // checkLengths refuses a row that its columns cannot hold: outside strict mode, MySQL would cut it off silently.
@@ -80,7 +103,16 @@ func (t *table) checkLengths(n *node) error {
 	if t.isLeaf() {
 		return nil
 	}
-	return fits(t.path, utf8.RuneCountInString(n.path), n.path)
+	for f, path := range t.pathsIn(n) {
+		length := utf8.RuneCountInString(path)
+		if lacksID(path) {
+			length += longestID
+		}
+		if err := fits(f, length, path); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // fits compares a length in characters with the column's size, where the model states one.
@@ -99,30 +131,51 @@ func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) error {
 		return nil
 	}
 	for _, m := range moves {
-		longer := utf8.RuneCountInString(m.path) - utf8.RuneCountInString(m.node.path)
 		deeper := strings.Count(m.path, "/") - strings.Count(m.node.path, "/")
-		if m.restored || longer <= 0 && deeper <= 0 {
+		changes := t.changes(m)
+		if m.restored || deeper <= 0 && !slices.ContainsFunc(changes, func(c change) bool { return c.longer() > 0 }) {
 			continue
 		}
-		var most struct {
-			Length, Depth int
-		}
-		query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
-		if p.assert && p.dialect.newest != "" {
-			query.Statement.AddClause(p.dialect.newest)
-		}
-		path := column(t.path)
-		err := query.Select("COALESCE(MAX("+p.dialect.length+"(?)), 0) AS length, COALESCE(MAX("+p.dialect.length+"(?) - "+p.dialect.length+"(REPLACE(?, '/', ''))), 0) AS depth", path, path, path).
-			Scan(&most).Error
+		lengths, depth, err := p.measure(db, t, m)
 		if err != nil {
 			return fmt.Errorf("gormplugin: measuring the paths below %q: %w", m.node.path, err)
 		}
-		if err := fits(t.path, most.Length+longer, m.path); err != nil {
-			return err
+		for i, c := range changes {
+			if err := fits(c.column, lengths[i]+c.longer(), c.to); err != nil {
+				return err
+			}
 		}
-		if most.Depth+deeper > pathlock.MaxDepth {
-			return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, most.Depth+deeper, pathlock.MaxDepth)
+		if depth+deeper > pathlock.MaxDepth {
+			return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, depth+deeper, pathlock.MaxDepth)
 		}
 	}
 	return nil
+}
+
+// measure returns, of the rows below one that moves, how long the longest text in each of its path columns is, and how deep the
+// deepest lies.
+func (p *Plugin) measure(db *gorm.DB, t *table, m move) (lengths []int, depth int, err error) {
+	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
+	if p.assert && p.dialect.newest != "" {
+		query.Statement.AddClause(p.dialect.newest)
+	}
+	path, length := column(t.path), p.dialect.length
+	list, columns, into := "COALESCE(MAX("+length+"(?) - "+length+"(REPLACE(?, '/', ''))), 0)", []any{path, path}, []any{&depth}
+	changes := t.changes(m)
+	lengths = make([]int, len(changes))
+	for i, c := range changes {
+		list += ", COALESCE(MAX(" + length + "(?)), 0)"
+		columns, into = append(columns, column(c.column)), append(into, &lengths[i])
+	}
+	rows, err := query.Select(list, columns...).Rows()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return nil, 0, err
+		}
+	}
+	return lengths, depth, rows.Err()
 }

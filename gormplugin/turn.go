@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
@@ -26,8 +27,8 @@ type turn struct {
 type move struct {
 	*node
 	from, to site
-	// path is the new path column; node has the old one.
-	path string
+	// path and ids are the new path columns; node has the old ones.
+	path, ids string
 	// restored is set for a row that was deleted before: it had no place.
 	restored bool
 }
@@ -124,17 +125,14 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 			return fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, n.parent, t.name, n.id)
 		}
 		if parent != nil {
-			n.path, n.tree = parent.path+"/"+n.name, parent.tree
-			tree = parent.tree
+			t.follow(n, parent)
+			n.tree, tree = parent.tree, parent.tree
 		}
 	}
-	after := *n
-	after.parent, after.name = a.parentOf(n), a.nameOf(n)
-	path, err := x.pathAfter(a, n, affected, above, 0)
+	after, err := x.after(a, n, affected, above, 0)
 	if err != nil {
 		return err
 	}
-	after.path = path
 	if parent := above[after.parent]; parent != nil {
 		if t.isLeaf() && restored {
 			tree = parent.tree
@@ -147,13 +145,13 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 	if a.tree != nil && a.tree != tree {
 		return unsupported(t, "a row cannot move from the tree %v to the tree %v", tree, a.tree)
 	}
-	if a.path != "" && a.path != n.path && a.path != after.path {
-		return &PathChangedError{Table: t.name, ID: n.id, Planned: a.path, Actual: n.path}
+	if err := t.stated(n.id, a.path, a.ids, after, n); err != nil {
+		return err
 	}
-	if !restored && after.parent == n.parent && after.name == n.name && after.path == n.path {
+	if !restored && after.parent == n.parent && after.name == n.name && after.path == n.path && after.ids == n.ids {
 		return nil
 	}
-	return x.enter(n, &after, restored, above)
+	return x.enter(n, after, restored, above)
 }
 
 // enter notes a row that changes its place.
@@ -167,7 +165,7 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 		return err
 	}
 	x.claims.add(to.tree, to.path)
-	m := move{node: n, to: to, path: after.path, restored: restored}
+	m := move{node: n, to: to, path: after.path, ids: after.ids, restored: restored}
 	if !restored {
 		from, err := pathlock.ParsePath(n.path)
 		if err != nil {
@@ -191,34 +189,38 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 	return nil
 }
 
-// pathAfter returns the path of a row after the assignment, which may have moved rows above it as well.
-func (x *turn) pathAfter(a *assignment, n *node, affected, above map[any]*node, depth int) (string, error) {
+// after returns a row as the assignment leaves it, which may have moved rows above it as well.
+func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, depth int) (*node, error) {
 	t := x.table
-	id, name := a.parentOf(n), a.nameOf(n)
-	if id == nil {
+	after := *n
+	after.parent, after.name = a.parentOf(n), a.nameOf(n)
+	if after.parent == nil {
 		if t.isLeaf() {
-			return "", unsupported(t, "a leaf needs a parent")
+			return nil, unsupported(t, "a leaf needs a parent")
 		}
-		if n.path == "" && a.parent == nil && a.name == nil {
-			return "", nil
-		}
-		return topPath(name), nil
+		t.follow(&after, nil)
+		return &after, nil
 	}
-	parent := above[id]
+	parent := above[after.parent]
 	if parent == nil {
-		return "", fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, id, t.name, n.id)
+		return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, after.parent, t.name, n.id)
 	}
 	if t.isLeaf() {
-		return parent.path + "/" + name, nil
+		t.follow(&after, parent)
+		return &after, nil
 	}
-	if n.path != "" && x.hit.dead[n.id] == nil && parent.tree == n.tree && (parent.path + "/")[:min(len(n.path)+1, len(parent.path)+1)] == n.path+"/" || depth > pathlock.MaxDepth {
-		return "", fmt.Errorf("%w: %s %v (%s) cannot go below %s", ErrWouldCycle, t.name, n.id, n.path, parent.path)
+	below := parent.tree == n.tree && strings.HasPrefix(parent.path+"/", n.path+"/")
+	if n.path != "" && x.hit.dead[n.id] == nil && below || depth > pathlock.MaxDepth {
+		return nil, fmt.Errorf("%w: %s %v (%s) cannot go below %s", ErrWouldCycle, t.name, n.id, n.path, parent.path)
 	}
-	if affected[id] == nil {
-		return parent.path + "/" + name, nil
+	if affected[after.parent] != nil {
+		var err error
+		if parent, err = x.after(a, parent, affected, above, depth+1); err != nil {
+			return nil, err
+		}
 	}
-	top, err := x.pathAfter(a, parent, affected, above, depth+1)
-	return top + "/" + name, err
+	t.follow(&after, parent)
+	return &after, nil
 }
 
 // differs compares a turn with the one that the locking reads led to. The locks are right only if

@@ -35,8 +35,8 @@ func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLo
 		if n == nil || n.parent != row.parent || n.name != row.name || row.tree != nil && row.tree != n.tree {
 			return false, unsupported(t, "an upsert can neither move nor rename rows nor mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
 		}
-		if row.stated != "" && row.stated != n.path {
-			return false, &PathChangedError{Table: t.name, ID: row.id, Planned: row.stated, Actual: n.path}
+		if err := t.stated(row.id, row.stated, row.statedIDs, n); err != nil {
+			return false, err
 		}
 		row.node = n
 	}
@@ -63,5 +63,5 @@ func (t *table) keep(row *arrival) error {
 	if err := row.set(t.tree, row.tree); err != nil {
 		return err
 	}
-	return row.set(t.path, row.path)
+	return t.setPaths(row.record, row.node)
 }
