@@ -26,7 +26,7 @@ func (t *table) complete(a *assignment, x *turn, fence uint64) {
 	if t.version != nil && len(ids) > 0 {
 		a.replace(t, t.version, ids, versions, others)
 	}
-	if t.fence != nil && len(ids) > 0 {
+	if t.fence != nil {
 		a.replace(t, t.fence, ids, fences, others)
 	}
 }

@@ -62,7 +62,8 @@ func (p *Plugin) guardDelete(db *gorm.DB, tx *transaction, st *statement) error 
 		return err
 	}
 	if !t.isLeaf() {
-		if err := p.removeBelow(db, t, gone.tops); err != nil {
+		if err := p.removeBelow(db, st, gone.tops); err != nil {
+			tx.abandon(err)
 			return err
 		}
 	}
@@ -198,7 +199,8 @@ func (x *removal) keepTopmost(t *table, tops []top, above map[any]*node) {
 // removeBelow deletes the descendants of rows that are being deleted, in the same
 // way: softly where the rows are, and for good where the statement is Unscoped.
 // Descendants that were deleted before are not part of the tree, and stay as they are.
-func (p *Plugin) removeBelow(db *gorm.DB, t *table, tops []top) error {
+func (p *Plugin) removeBelow(db *gorm.DB, st *statement, tops []top) error {
+	t := st.table
 	// Each range takes five of the values that a statement can list.
 	for chunk := range slices.Chunk(tops, maxPlaceholders/5) {
 		ranges := make([]clause.Expression, len(chunk))
@@ -210,9 +212,23 @@ func (p *Plugin) removeBelow(db *gorm.DB, t *table, tops []top) error {
 		if p.dialect.childrenFirst {
 			query = query.Order(clause.OrderByColumn{Column: clause.Column{Name: t.path.DBName}, Desc: true})
 		}
-		if err := query.Delete(query.Statement.Model).Error; err != nil {
-			return fmt.Errorf("gormplugin: deleting the rows below: %w", err)
+		result := query.Delete(query.Statement.Model)
+		if result.Error != nil {
+			return fmt.Errorf("gormplugin: deleting the rows below: %w", result.Error)
 		}
+		st.removedBelow = st.removedBelow || result.RowsAffected > 0
 	}
 	return nil
+}
+
+// keepWhole follows the DELETE itself. Where that has failed after the rows below were deleted, the transaction is rolled
+// back, and not left to a caller who may ignore the error.
+func (p *Plugin) keepWhole(db *gorm.DB) {
+	st := stateOf(db)
+	if st == nil || db.Error == nil || !st.removedBelow {
+		return
+	}
+	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
+		h.abandon(db.Error)
+	}
 }

@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
@@ -131,7 +132,7 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 		t.namespace = t.name
 	}
 	if t.key == nil || len(parsed.PrimaryFields) != 1 {
-		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column", parsed.Name)
+		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column, which the parent column refers to: of a key over the tree and an id, make the id the primary key and the two a unique index", parsed.Name)
 	}
 	for _, column := range []struct {
 		tag, named string
@@ -170,7 +171,24 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 		}
 	}
 	t.above = t
-	return t, nil
+	return t, t.checkColumns()
+}
+
+// checkColumns refuses models whose settings would keep the plugin from writing what it has to, or change what it writes.
+func (t *table) checkColumns() error {
+	for _, f := range append(t.placeColumns(), t.version) {
+		switch {
+		case f == nil:
+		case f.Serializer != nil:
+			return fmt.Errorf("gormplugin: %s: %s cannot have a serializer", t.schema.Name, f.Name)
+		case !f.Creatable, !f.Updatable && f != t.tree && f != t.label && f != t.parent, !f.Readable:
+			return fmt.Errorf("gormplugin: %s: %s has to be readable and writable: its tag `gorm:\"%s\"` forbids it", t.schema.Name, f.Name, f.Tag.Get("gorm"))
+		}
+	}
+	if t.path != nil && t.path.HasDefaultValue && strings.Trim(t.path.DefaultValue, `'"`) != "" {
+		return fmt.Errorf("gormplugin: %s: %s cannot have the default %s: the path of a root row is empty", t.schema.Name, t.path.Name, t.path.DefaultValue)
+	}
+	return nil
 }
 
 // findColumn returns the field that is named, or else tagged; nil if there is none.

@@ -25,6 +25,7 @@ type node struct {
 	// ids is the path of ids beside a path of names.
 	ids     string
 	version int64
+	fence   any
 }
 
 // bytes is a byte string that can be compared: a binary key, which a database would not find as a text.
@@ -112,7 +113,7 @@ func in(f *schema.Field, values []any) clause.Expression {
 // read runs query, a statement begun by own, and returns the rows that it finds.
 func (t *table) read(query *gorm.DB, lock rowLock) (nodes []*node, err error) {
 	var fields []*schema.Field
-	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.ids, t.version} {
+	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.ids, t.version, t.fence} {
 		if f != nil {
 			fields = append(fields, f)
 		}
@@ -197,6 +198,7 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 	n.path, _ = textOf(get(t.path))
 	n.ids, _ = textOf(get(t.ids))
 	n.version, _ = get(t.version).(int64)
+	n.fence = get(t.fence)
 	return n, err
 }
 

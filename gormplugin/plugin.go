@@ -164,6 +164,7 @@ func (p *Plugin) register(db *gorm.DB) error {
 
 		remove.Before("*").Register("pathlock:begin_delete", p.begin(true, p.surveyDelete)),
 		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
+		remove.After("gorm:delete").Register("pathlock:deleted", p.keepWhole),
 		remove.After("*").Register("pathlock:end_delete", p.end),
 
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),

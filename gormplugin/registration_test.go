@@ -80,6 +80,34 @@ type (
 		Above int64  `pathlock:"parent"`
 		Name  string `pathlock:"name"`
 	}
+	fixedPath struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name"`
+		Path   string `pathlock:"path" gorm:"<-:create"`
+	}
+	readOnlyName struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name" gorm:"->"`
+		Path   string `pathlock:"path"`
+	}
+	defaultPath struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name"`
+		Path   string `pathlock:"path" gorm:"default:/"`
+	}
+	serialized struct {
+		ID     int64
+		PlanID int64  `pathlock:"tree"`
+		Above  *int64 `pathlock:"parent"`
+		Name   string `pathlock:"name" gorm:"serializer:json"`
+		Path   string `pathlock:"path"`
+	}
 	leafWithPath struct {
 		Base leaf   `gorm:"embedded"`
 		Path string `pathlock:"path"`
@@ -103,11 +131,15 @@ func TestUse(t *testing.T) {
 		{"no path", "mysql", []gormplugin.Option{gormplugin.Model(&pathless{})}, `pathlock:"path"`},
 		{"a tag twice", "mysql", []gormplugin.Option{gormplugin.Model(&twice{})}, "two fields"},
 		{"a named column that is not there", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.Columns{Path: "nowhere"})}, `"nowhere"`},
-		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "exactly one column"},
+		{"a primary key of two columns", "mysql", []gormplugin.Option{gormplugin.Model(&composite{})}, "make the id the primary key"},
 		{"a model twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Model(&tagged{})}, "twice"},
 		{"a leaf below a model that is not registered", "mysql", []gormplugin.Option{gormplugin.Leaf(&leaf{}, &tagged{})}, "not registered"},
 		{"a leaf below a leaf", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &leaf{})}, "no path column"},
 		{"a leaf with a path", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leafWithPath{}, &tagged{})}, "neither a tree nor a path"},
+		{"a path that is written once", "mysql", []gormplugin.Option{gormplugin.Model(&fixedPath{})}, "Path has to be readable and writable"},
+		{"a name that is never written", "mysql", []gormplugin.Option{gormplugin.Model(&readOnlyName{})}, "Name has to be readable and writable"},
+		{"a path with a default", "mysql", []gormplugin.Option{gormplugin.Model(&defaultPath{})}, "cannot have the default /"},
+		{"a name with a serializer", "mysql", []gormplugin.Option{gormplugin.Model(&serialized{})}, "cannot have a serializer"},
 		{"no model at all", "mysql", []gormplugin.Option{gormplugin.Model(42)}, "not a model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -35,6 +35,8 @@ type statement struct {
 	assigned bool
 	// columns undoes what the plugin has changed of the columns that the statement writes; nil if nothing.
 	columns func()
+	// removedBelow is set once a DELETE has removed descendants of the rows that it hits.
+	removedBelow bool
 	// alsoAffected are the rows hit by a DELETE that went along with others that it hit.
 	alsoAffected int64
 	// moves are the subtrees whose paths are still to be rewritten.

@@ -1,12 +1,17 @@
 package gormplugin
 
 import (
+	"slices"
+
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
 // conflictClause is GORM's name of the clause that makes an insert an upsert.
 const conflictClause = "ON CONFLICT"
+
+// associationsKey is what GORM sets on the statements by which it saves the associations of a row.
+const associationsKey = "gorm:saved_association_map"
 
 // isUpsert reports whether an insert may turn into an update. GORM makes one of Save, when its UPDATE changed
 // nothing, and of the saving of associations too.
@@ -27,33 +32,84 @@ func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLo
 		}
 	}
 	present, err := t.byID(db, ids, lock)
-	if err != nil || len(present) == 0 {
+	if err != nil {
+		return false, err
+	}
+	if err := t.refuseDeleted(db, ids, present); err != nil {
+		return false, err
+	}
+	if len(present) == 0 {
+		return false, nil
+	}
+	conflict, _ := db.Statement.Clauses[conflictClause].Expression.(clause.OnConflict)
+	if err := t.checkConflict(conflict); err != nil {
 		return false, err
 	}
 	for _, row := range rows {
 		n := present[row.id]
-		if n == nil || n.parent != row.parent || n.name != row.name || row.tree != nil && row.tree != n.tree {
+		if n == nil || !conflict.DoNothing && (n.parent != row.parent || n.name != row.name || row.tree != nil && row.tree != n.tree) {
 			return false, unsupported(t, "an upsert can neither move nor rename rows nor mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
 		}
-		if err := t.stated(row.id, row.stated, row.statedIDs, n); err != nil {
-			return false, err
+		// An association that was loaded before its parent moved is no reason to fail: nothing of its path is written.
+		if _, associated := db.Get(associationsKey); !associated && !conflict.DoNothing {
+			if err := t.stated(row.id, row.stated, row.statedIDs, n); err != nil {
+				return false, err
+			}
 		}
 		row.node = n
 	}
-	if c, ok := db.Statement.Clauses[conflictClause].Expression.(clause.OnConflict); ok {
-		for _, column := range c.Columns {
-			if column.Name != t.key.DBName {
-				return false, unsupported(t, "an upsert can only go by the primary key")
+	return true, nil
+}
+
+// refuseDeleted refuses an upsert of a row that is in the table, but not among the live ones.
+func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) error {
+	if len(t.deletion) == 0 || len(present) == len(ids) {
+		return nil
+	}
+	for chunk := range slices.Chunk(ids, maxPlaceholders) {
+		all, err := t.read(t.own(db).Unscoped().Where(in(t.key, chunk)), "")
+		if err != nil {
+			return err
+		}
+		for _, n := range all {
+			if present[n.id] == nil {
+				return unsupported(t, "the row %v is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", n.id, t.deletion[0].DBName)
 			}
 		}
 	}
-	return true, nil
+	return nil
+}
+
+// checkConflict refuses conflict clauses by which a row would not stay where it is: those of other keys than the primary one, and
+// assignments of anything but the row's own values to the columns that say where it is.
+func (t *table) checkConflict(c clause.OnConflict) error {
+	if c.OnConstraint != "" || slices.ContainsFunc(c.Columns, func(column clause.Column) bool { return column.Name != t.key.DBName }) {
+		return unsupported(t, "an upsert can only go by the primary key")
+	}
+	for _, assigned := range c.DoUpdates {
+		f := t.columnNamed(assigned.Column.Name)
+		if assigned.Column.Raw {
+			return unsupported(t, "an upsert cannot set %q: name one column", assigned.Column.Name)
+		}
+		if f == nil || f != t.key && !slices.Contains(t.deletion, f) && !slices.Contains(t.placeColumns(), f) {
+			continue
+		}
+		if own, ok := assigned.Value.(clause.Column); !ok || own.Raw || own.Table != "excluded" || own.Name != f.DBName || assigned.Column.Name != f.DBName {
+			return unsupported(t, "an upsert cannot set %q: use Updates", f.DBName)
+		}
+	}
+	return nil
 }
 
 // keep has an upsert write what its row has already: what follows from the row's place is not the caller's to change.
 func (t *table) keep(row *arrival) error {
 	if t.version != nil {
 		if err := row.set(t.version, row.version); err != nil {
+			return err
+		}
+	}
+	if t.fence != nil {
+		if err := row.set(t.fence, row.fence); err != nil {
 			return err
 		}
 	}

@@ -144,7 +144,8 @@ func migrate(t *testing.T, d Database) {
 	if d.TableOptions != "" {
 		db = db.Set("gorm:table_options", d.TableOptions)
 	}
-	if err := db.AutoMigrate(&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Other{}); err != nil {
+	if err := db.AutoMigrate(&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Other{},
+		&Author{}, &Label{}, &Page{}, &Block{}, &Remark{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -54,6 +54,8 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Leaf(&Case{}, &Suite{}),
 		gormplugin.Model(&Folder{}),
 		gormplugin.Model(&Flagged{}),
+		gormplugin.Model(&Page{}),
+		gormplugin.Leaf(&Block{}, &Page{}),
 	}
 	return gormplugin.New(locker, append(models, opts...)...)
 }

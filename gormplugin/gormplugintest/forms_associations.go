@@ -1,0 +1,214 @@
+package gormplugintest
+
+import (
+	"errors"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// associationForms are the forms of writing rows along with others, and the hooks.
+func associationForms() []form {
+	errHook := errors.New("a hook's error")
+	return []form{
+		{name: "children, and theirs", tree: pageTree + " /d/x /d/x/y /d/x/y/z /d/x/v", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Children: []Page{
+				{Place: named("y"), Children: []Page{{Place: named("z"), Blocks: []Block{{Name: "t"}}}}},
+				{Place: named("v")},
+			}}).Error
+		}},
+		{name: "a parent that is saved before", tree: pageTree + " /d/x /d/x/y", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Page{Place: named("y"), Above: &Page{ParentID: w.parent("/d"), Place: named("x")}}).Error
+		}},
+		{name: "a parent that is there", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Page{Place: named("x"), Above: w.page("/d")}).Error
+		}},
+		{name: "a parent of which only the key is given", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Page{Place: named("x"), Above: &Page{ID: w.ids["/d"]}}).Error
+		}},
+		{name: "a leaf with its page", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Block{Name: "t", Page: &Page{ParentID: w.parent("/d"), Place: named("x")}}).Error
+		}},
+		{name: "rows of other tables", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			p := &Page{ParentID: w.parent("/d"), Place: named("x"), Author: &Author{Name: "A"}, Labels: []Label{{Name: "l"}}, Remarks: []Remark{{Text: "r"}}, Meta: map[string]string{"k": "v"}}
+			if err := tx.Create(p).Error; err != nil {
+				return err
+			}
+			var again Page
+			if err := tx.Preload("Author").Preload("Labels").Preload("Remarks").Joins("Above").Take(&again, p.ID).Error; err != nil {
+				return err
+			}
+			if again.Author == nil || len(again.Labels) != 1 || len(again.Remarks) != 1 || again.Meta["k"] != "v" || again.Above.Place.Path != "/d" {
+				w.Errorf("got %+v", again)
+			}
+			return nil
+		}},
+		{name: "a child with a name that another one has", refused: taken, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				return tx.Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Children: []Page{{Place: named("y")}, {Place: named("y")}}}).Error
+			})
+		}},
+		{name: "Omit of the associations", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Omit(clause.Associations).Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Children: []Page{{Place: named("y")}}}).Error
+		}},
+		{name: "Select of the children", tree: pageTree + " /d/x /d/x/y", write: func(w *world, tx *gorm.DB) error {
+			return tx.Select("ParentID", "Name", "Children").Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Children: []Page{{Place: named("y")}}}).Error
+		}},
+		{name: "Save of a renamed row that has its children loaded", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
+			a := w.page("/a")
+			a.Place.Name = "x"
+			if err := tx.Save(a).Error; err != nil {
+				return err
+			}
+			if got := a.Children[0].Place.Path; got != "/x/b" {
+				w.Errorf("the child's struct has the path %q", got)
+			}
+			return nil
+		}},
+		{name: "FullSaveAssociations of a renamed row", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
+			a := w.page("/a")
+			a.Place.Name = "x"
+			return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+		}},
+		{name: "FullSaveAssociations with a renamed child", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				a := w.page("/a")
+				a.Children[0].Place.Name = "x"
+				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+			})
+		}},
+		{name: "Save of a row with its parent loaded", tree: "/a /a/x /d", write: func(w *world, tx *gorm.DB) error {
+			b := w.page("/a/b")
+			b.Place.Name = "x"
+			return tx.Save(b).Error
+		}},
+		{name: "Save of a moved row that has its old parent loaded, which wins", tree: pageTree, write: func(w *world, tx *gorm.DB) error {
+			b := w.page("/a/b")
+			b.ParentID = w.parent("/d")
+			return tx.Save(b).Error
+		}},
+		{name: "Association.Append of a new child", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/d")).Association("Children").Append(&Page{Place: named("x")})
+		}},
+		{name: "Association.Append of a map", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/d")).Association("Children").Append(map[string]any{"at_name": "x", "parent_id": w.ids["/d"]})
+		}},
+		{name: "Association.Append of a row from elsewhere", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				return tx.Model(w.page("/d")).Association("Children").Append(w.page("/a/b"))
+			})
+		}},
+		{name: "Association.Delete lets a child go to the top", tree: "/a /b /d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a")).Association("Children").Delete(&Page{ID: w.ids["/a/b"]})
+		}},
+		{name: "Association.Clear lets the children go to the top", tree: "/a /b /d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a")).Association("Children").Clear()
+		}},
+		{name: "Association.Clear, unscoped, deletes", tree: "/a /d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a")).Association("Children").Unscoped().Clear()
+		}},
+		{name: "Association.Replace", tree: "/a /a/x /b /d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a")).Association("Children").Replace(&Page{Place: named("x")})
+		}},
+		{name: "Association.Replace of a parent", tree: "/a /d /d/b", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a/b")).Association("Above").Replace(&Page{ID: w.ids["/d"]})
+		}},
+		{name: "Association.Clear of a parent", tree: "/a /b /d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a/b")).Association("Above").Clear()
+		}},
+		{name: "Association.Clear of leaves", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a/b")).Association("Blocks").Clear()
+		}},
+		{name: "Association.Clear of leaves, unscoped, deletes", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a/b")).Association("Blocks").Unscoped().Clear()
+		}},
+		{name: "Association.Append of labels", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.page("/a/b")).Association("Labels").Append(&Label{Name: "l"})
+		}},
+		{name: "Delete and Select of the children", tree: "/d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Select("Children", "Children.Blocks").Delete(w.page("/a")).Error
+		}},
+		{name: "Delete, children first by foreign keys", tree: "/d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Delete(&Page{ID: w.ids["/a"]}).Error
+		}},
+		{name: "a hook that renames a new row", tree: pageTree + " /d/y", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Page{ParentID: w.parent("/d"), Place: named("x"), Hook: func(p *Page, _ *gorm.DB) error { p.Place.Name = "y"; return nil }}).Error
+		}},
+		{name: "a hook that moves a new row", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create(&Page{ParentID: w.parent("/a"), Place: named("x"), Hook: func(_ *Page, tx *gorm.DB) error {
+				tx.Statement.SetColumn("ParentID", w.parent("/d"))
+				return nil
+			}}).Error
+		}},
+		{name: "a hook that renames an old row", tree: "/d /y /y/b", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Page{ID: w.ids["/a"], Hook: func(_ *Page, tx *gorm.DB) error {
+				tx.Statement.SetColumn("at_name", "y")
+				return nil
+			}}).Update("at_name", "x").Error
+		}},
+		{name: "a hook that makes a rename of another update", tree: "/d /y /y/b", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Page{ID: w.ids["/a"], Hook: func(_ *Page, tx *gorm.DB) error {
+				tx.Statement.SetColumn("at_name", "y")
+				return nil
+			}}).Update("author_id", nil).Error
+		}},
+		{name: "a hook that fails", refused: errHook, write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Page{ID: w.ids["/a"], Hook: func(*Page, *gorm.DB) error { return errHook }}).Update("at_name", "x").Error
+		}},
+		{name: "a hook that SkipHooks leaves out", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
+			return tx.Session(&gorm.Session{SkipHooks: true}).Model(&Page{ID: w.ids["/a"], Hook: func(*Page, *gorm.DB) error { return errHook }}).Update("at_name", "x").Error
+		}},
+		{name: "a hook that writes the tree", tree: "/d /d/z /x /x/b", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Page{ID: w.ids["/a"], Hook: func(_ *Page, tx *gorm.DB) error {
+				return tx.Session(&gorm.Session{NewDB: true}).Create(&Page{ParentID: w.parent("/d"), Place: named("z")}).Error
+			}}).Update("at_name", "x").Error
+		}},
+		{name: "a name that GORM fills in", tree: pageTree + " /d/untitled /untitled", write: func(w *world, tx *gorm.DB) error {
+			return tx.Create([]*Page{{ParentID: w.parent("/d")}, {Place: Place{SiteID: w.root.PlanID}}}).Error
+		}},
+		{name: "a name that GORM fills in, of a map", tree: pageTree + " /d/untitled /untitled", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Page{}).Create(&[]map[string]any{{"parent_id": w.ids["/d"]}, {"at_site_id": w.root.PlanID}}).Error
+		}},
+		{name: "an embedded column by its name", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Page{}).Where("at_path = ? AND at_site_id = ?", "/a", w.root.PlanID).Updates(Page{Place: named("x")}).Error
+		}},
+		{name: "ScanRows and Save", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
+			var found []Page
+			rows, err := tx.Model(&Page{}).Where("id = ?", w.ids["/a"]).Rows()
+			if err != nil {
+				return err
+			}
+			for rows.Next() {
+				var p Page
+				w.must(tx.ScanRows(rows, &p))
+				found = append(found, p)
+			}
+			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+				return err
+			}
+			found[0].Place.Name = "x"
+			return tx.Save(&found[0]).Error
+		}},
+		{name: "G.Set of an association", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/d"]).Set(children{clause.Association{Association: "Children", Type: clause.OpCreate, Set: []clause.Assignment{{Column: clause.Column{Name: "at_name"}, Value: "x"}}}}).Update(w.Context()))
+		}},
+		{name: "G.Set that unlinks an association", tree: "/a /b /d", write: func(w *world, tx *gorm.DB) error {
+			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/a"]).Set(children{clause.Association{Association: "Children", Type: clause.OpUnlink}}).Update(w.Context()))
+		}},
+		{name: "G.Set that deletes an association", tree: "/a /d", write: func(w *world, tx *gorm.DB) error {
+			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/a"]).Set(children{clause.Association{Association: "Children", Type: clause.OpDelete}}).Update(w.Context()))
+		}},
+		{name: "G.Set that updates an association", tree: "/a /a/x /d", write: func(w *world, tx *gorm.DB) error {
+			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/a"]).Set(children{clause.Association{Association: "Children", Type: clause.OpUpdate, Set: []clause.Assignment{{Column: clause.Column{Name: "at_name"}, Value: "x"}}}}).Update(w.Context()))
+		}},
+	}
+}
+
+// children is what GORM's code generator makes of an association.
+type children struct{ op clause.Association }
+
+// Assignments implements [clause.Assigner].
+func (children) Assignments() []clause.Assignment { return nil }
+
+// AssociationAssignments implements [clause.AssociationAssigner].
+func (c children) AssociationAssignments() []clause.Association { return []clause.Association{c.op} }

@@ -1,0 +1,152 @@
+package gormplugintest
+
+import (
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// withoutA is suiteTree after /a was deleted.
+const withoutA = "/d /d/e"
+
+// deleteForms are the forms of DELETE, and of taking it back.
+func deleteForms() []form {
+	return []form{
+		{name: "a row", tree: withoutA, write: func(w *world, tx *gorm.DB) error { return tx.Delete(w.at("/a")).Error }},
+		{name: "a row that is no pointer", refused: gorm.ErrInvalidValue, write: func(w *world, tx *gorm.DB) error { return tx.Delete(*w.at("/a")).Error }},
+		{name: "a key", tree: withoutA, write: func(w *world, tx *gorm.DB) error { return tx.Delete(&Suite{}, w.ids["/a"]).Error }},
+		{name: "several keys", tree: "/d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Delete(&Suite{}, []int64{w.ids["/a"], w.ids["/d/e"]}).Error
+		}},
+		{name: "a slice of rows", tree: "/d", write: func(w *world, tx *gorm.DB) error {
+			return tx.Delete([]Suite{*w.at("/a"), *w.at("/d/e")}).Error
+		}},
+		{name: "a condition", tree: "/a /d /d/e", write: func(w *world, tx *gorm.DB) error {
+			return tx.Where("plan_id = ? AND name = ?", w.root.PlanID, "b").Delete(&Suite{}).Error
+		}},
+		{name: "a condition beside a row", write: func(w *world, tx *gorm.DB) error {
+			return tx.Where("name = ?", "not its name").Delete(w.at("/a")).Error
+		}},
+		{name: "a model and another destination", tree: withoutA, write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(w.at("/a")).Delete(&Suite{}).Error
+		}},
+		{name: "a struct of conditions", tree: "/a /d /d/e", write: func(w *world, tx *gorm.DB) error {
+			return tx.Where(&Suite{PlanID: w.root.PlanID, Name: "b"}).Delete(&Suite{}).Error
+		}},
+		{name: "parent and child at once", tree: withoutA, write: func(w *world, tx *gorm.DB) error {
+			result := tx.Where("plan_id = ? AND name IN ?", w.root.PlanID, []string{"a", "c"}).Delete(&Suite{})
+			if result.Error == nil && result.RowsAffected != 2 {
+				w.Errorf("%d rows affected, want 2", result.RowsAffected)
+			}
+			return result.Error
+		}},
+		{name: "rows that have children, so that the condition is of the tree itself", tree: "", write: func(w *world, tx *gorm.DB) error {
+			return tx.Where("plan_id = ? AND path <> '' AND EXISTS (SELECT 1 FROM suites AS child WHERE child.parent_id = suites.id AND child.name = 'nobody')", w.root.PlanID).Delete(&Suite{}).Error
+		}},
+		{name: "rows of which something is below", tree: "/d", write: func(w *world, tx *gorm.DB) error {
+			below := tx.Session(&gorm.Session{NewDB: true}).Model(&Suite{}).Select("parent_id").Where("plan_id = ? AND name IN ('b', 'c')", w.root.PlanID)
+			if err := tx.Where("id IN (?)", below).Delete(&Suite{}).Error; err != nil {
+				return err
+			}
+			return tx.Delete(&Suite{}, w.ids["/d/e"]).Error
+		}},
+		{name: "an order and a limit", tree: "/a /a/b /a/b/c", write: func(w *world, tx *gorm.DB) error {
+			return tx.Where("parent_id = ?", w.ids[""]).Order("name DESC").Limit(1).Delete(&Suite{}).Error
+		}},
+		{name: "for good, an order and a limit", tree: "/a /a/b /a/b/c", write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Where("parent_id = ?", w.ids[""]).Order("name DESC").Limit(1).Delete(&Suite{}).Error
+		}},
+		{name: "a join", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Joins("JOIN cases ON cases.suite_id = suites.id").Where("suites.plan_id = ?", w.root.PlanID).Delete(&Suite{}).Error
+		}},
+		{name: "an alias", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Table("suites AS s").Where("s.id = ?", w.ids["/a"]).Delete(&Suite{}).Error
+		}},
+		{name: "a table without a model", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Table("suites").Where("id = ?", w.ids["/a"]).Delete(nil).Error
+		}},
+		{name: "another struct on the same table", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Delete(&suiteView{ID: w.ids["/a"]}).Error
+		}},
+		{name: "another model that is turned to this table", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.From{Tables: []clause.Table{{Name: "suites"}}}).Where("id = ?", w.ids["/a"]).Delete(&Other{}).Error
+		}},
+		{name: "a modifier that names other rows", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.Delete{Modifier: "QUICK"}).Delete(w.at("/a")).Error
+		}},
+		{name: "raw SQL before Delete", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Raw("DELETE FROM suites WHERE id = ?", w.ids["/a"]).Delete(&Suite{}).Error
+		}},
+		{name: "for good", tree: withoutA, write: func(w *world, tx *gorm.DB) error { return tx.Unscoped().Delete(w.at("/a")).Error }, check: func(w *world) {
+			if n := w.count(w.db.Unscoped().Where("path LIKE '/a%'")); n != 0 {
+				w.Errorf("%d rows are left", n)
+			}
+		}},
+		{name: "for good, from the bin", write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Delete(&Suite{}, []int64{w.ids["/bin"], w.ids["/bin/x"]}).Error
+		}},
+		{name: "what is in the bin already", write: func(w *world, tx *gorm.DB) error { return tx.Delete(&Suite{}, w.ids["/bin"]).Error }},
+		{name: "nothing", refused: gorm.ErrMissingWhereClause, write: func(_ *world, tx *gorm.DB) error { return tx.Delete(&Suite{}).Error }},
+		{name: "AllowGlobalUpdate", tree: " ", write: func(_ *world, tx *gorm.DB) error {
+			return tx.Session(&gorm.Session{AllowGlobalUpdate: true}).Delete(&Suite{}).Error
+		}},
+		{name: "a RETURNING clause", tree: "/a /d /d/e", write: func(w *world, tx *gorm.DB) error {
+			var gone []Suite
+			err := tx.Clauses(clause.Returning{}).Where("id = ?", w.ids["/a/b"]).Delete(&gone).Error
+			if len(gone) != 1 || gone[0].Path != "/a/b" {
+				w.Errorf("returned %+v", gone)
+			}
+			return err
+		}, only: "postgres sqlite"},
+		{name: "a dry run", write: func(w *world, tx *gorm.DB) error {
+			defer w.holding("/")()
+			return tx.Session(&gorm.Session{DryRun: true}).Delete(w.at("/a")).Error
+		}},
+		{name: "Save with the deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Deleted = gorm.DeletedAt{Time: w.db.NowFunc(), Valid: true}
+			return tx.Save(a).Error
+		}},
+
+		{name: "a restored row", tree: suiteTree + " /bin", write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Model(&Suite{ID: w.ids["/bin"]}).Update("deleted", nil).Error
+		}},
+		{name: "a restored subtree", tree: suiteTree + " /bin /bin/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Model(&Suite{}).Where("id IN ?", []int64{w.ids["/bin"], w.ids["/bin/x"]}).Update("deleted", nil).Error
+		}},
+		{name: "a subtree restored to another place under another name", tree: suiteTree + " /d/back /d/back/x", write: func(w *world, tx *gorm.DB) error {
+			if err := tx.Unscoped().Model(&Suite{ID: w.ids["/bin"]}).Updates(map[string]any{"deleted": nil, "parent_id": w.ids["/d"], "name": "back"}).Error; err != nil {
+				return err
+			}
+			return tx.Unscoped().Model(&Suite{ID: w.ids["/bin/x"]}).Update("deleted", gorm.DeletedAt{}).Error
+		}},
+		{name: "a row restored below one that stays in the bin", refused: notFound, write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Model(&Suite{ID: w.ids["/bin/x"]}).Update("deleted", nil).Error
+		}},
+		{name: "a restored row whose name was given away", refused: taken, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				return tx.Unscoped().Model(&Suite{ID: w.ids["/bin"]}).Updates(map[string]any{"deleted": nil, "name": "a"}).Error
+			})
+		}},
+		{name: "a restored row by an upsert", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			bin := w.at("/bin")
+			bin.Deleted = gorm.DeletedAt{}
+			return tx.Save([]*Suite{bin}).Error
+		}},
+		{name: "Save of a row in the bin", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			bin := w.at("/bin")
+			bin.Deleted = gorm.DeletedAt{}
+			return tx.Save(bin).Error
+		}},
+		{name: "Save of a row in the bin, unscoped", tree: suiteTree + " /bin", write: func(w *world, tx *gorm.DB) error {
+			bin := w.at("/bin")
+			bin.Deleted = gorm.DeletedAt{}
+			return tx.Unscoped().Save(bin).Error
+		}},
+		{name: "a rename of a row in the bin", write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Model(&Suite{ID: w.ids["/bin"]}).Update("name", "elsewhere").Error
+		}},
+		{name: "a row moved below one in the bin, unscoped", refused: notFound, write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Model(&Suite{ID: w.ids["/a"]}).Update("parent_id", w.ids["/bin"]).Error
+		}},
+	}
+}

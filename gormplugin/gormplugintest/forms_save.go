@@ -1,0 +1,159 @@
+package gormplugintest
+
+import (
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// saveForms are the forms of Save, and of INSERT that may become an UPDATE.
+func saveForms() []form {
+	return []form{
+		{name: "Save of a new row", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Save(&Suite{ParentID: w.parent("/d"), Name: "x"}).Error
+		}},
+		{name: "Save of a new row that brings its key", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Save(&Suite{ID: w.ids[""] + 100, PlanID: w.root.PlanID, ParentID: w.parent("/d"), Name: "x"}).Error
+		}},
+		{name: "Save of a row as it is", write: func(w *world, tx *gorm.DB) error { return tx.Save(w.at("/a")).Error }},
+		{name: "Save of a renamed row", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Name = "x"
+			return tx.Save(a).Error
+		}},
+		{name: "Save of a moved row", tree: movedTree, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.ParentID = w.parent("/d")
+			return tx.Save(a).Error
+		}},
+		{name: "Save of a row without its tree", tree: movedTree, write: func(w *world, tx *gorm.DB) error {
+			return tx.Save(&Suite{ID: w.ids["/a"], ParentID: w.parent("/d"), Name: "a"}).Error
+		}},
+		{name: "Save with another path", refused: changed, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Path = "/elsewhere"
+			return tx.Save(a).Error
+		}},
+		{name: "Save and Select", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Name, a.ParentID = "x", w.parent("/d")
+			return tx.Select("name").Save(a).Error
+		}},
+		{name: "Save and Omit of the path", tree: renamedTree, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Name = "x"
+			return tx.Omit("Path").Save(a).Error
+		}},
+		{name: "Save of a slice of new rows", tree: suiteTree + " /d/x /d/y", write: func(w *world, tx *gorm.DB) error {
+			return tx.Save([]Suite{{ParentID: w.parent("/d"), Name: "x"}, {ParentID: w.parent("/d"), Name: "y"}}).Error
+		}},
+		{name: "Save of a slice of rows as they are", write: func(w *world, tx *gorm.DB) error {
+			a, e := w.at("/a"), w.at("/d/e")
+			a.Note, e.Note = "n", "n"
+			return tx.Save([]*Suite{a, e}).Error
+		}, check: func(w *world) {
+			if n := w.count(w.db.Where("note = 'n'")); n != 2 {
+				w.Errorf("%d rows have the note, want 2", n)
+			}
+		}},
+		{name: "Save of a slice with a renamed row", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			a, e := w.at("/a"), w.at("/d/e")
+			e.Name = "x"
+			return tx.Save([]*Suite{a, e}).Error
+		}},
+		{name: "Save of a slice of old rows and new ones", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Save([]*Suite{w.at("/a"), {ParentID: w.parent("/d"), Name: "x"}}).Error
+		}},
+		{name: "Save of a slice with a deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Deleted = gorm.DeletedAt{Time: w.db.NowFunc(), Valid: true}
+			return tx.Save([]*Suite{a}).Error
+		}},
+		{name: "Save of a slice with a stale path", refused: changed, write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Path = "/elsewhere"
+			return tx.Save([]*Suite{a}).Error
+		}},
+
+		{name: "DO NOTHING and a new row", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "x"}).Error
+		}},
+		{name: "DO NOTHING and a name that is taken", refused: taken, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "e"}).Error
+			})
+		}},
+		{name: "DO NOTHING and a row that is there", write: func(w *world, tx *gorm.DB) error {
+			s := &Suite{ID: w.ids["/d/e"], ParentID: w.parent("/a"), Name: "other"}
+			err := tx.Clauses(clause.OnConflict{DoNothing: true}).Create(s).Error
+			if s.Path != "/d/e" {
+				w.Errorf("got %+v", s)
+			}
+			return err
+		}},
+		{name: "DO NOTHING and a row of which only the key is given", write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ID: w.ids["/d/e"]}).Error
+		}},
+		{name: "UPDATE ALL and a new row", tree: suiteTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "x"}).Error
+		}},
+		{name: "UPDATE ALL and a name that is taken", refused: taken, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ParentID: w.parent("/d"), Name: "e", Note: "taken over"}).Error
+			})
+		}},
+		{name: "UPDATE ALL of another column", write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e", Note: "n"}).Error
+		}, check: func(w *world) {
+			if note := w.at("/d/e").Note; note != "n" {
+				w.Errorf("the note is %q", note)
+			}
+		}},
+		{name: "UPDATE ALL that renames", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "x"}).Error
+		}},
+		{name: "UPDATE ALL that moves", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/a"), Name: "e"}).Error
+		}},
+		{name: "an update of chosen columns", write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"note", "name", "path"})}).
+				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e", Note: "n"}).Error
+		}, check: func(w *world) {
+			if note := w.at("/d/e").Note; note != "n" {
+				w.Errorf("the note is %q", note)
+			}
+		}},
+		{name: "an update of the name to a value", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Assignments(map[string]any{"name": "x"})}).
+				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
+		}},
+		{name: "an update of the name, in odd capitals, to another column", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Set{{Column: clause.Column{Name: "nAmE"}, Value: clause.Column{Table: "excluded", Name: "note"}}}}).
+				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e", Note: "x"}).Error
+		}},
+		{name: "an update of the deletion mark", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Assignments(map[string]any{"deleted": w.db.NowFunc()})}).
+				Create(&Suite{ID: w.ids["/d"], ParentID: w.parent(""), Name: "d"}).Error
+		}},
+		{name: "an update of the key", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.Assignments(map[string]any{"id": w.ids[""] + 100})}).
+				Create(&Suite{ID: w.ids["/d"], ParentID: w.parent(""), Name: "d"}).Error
+		}},
+		{name: "a conflict of the name", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "plan_id"}, {Name: "parent_id"}, {Name: "name"}}, DoUpdates: clause.AssignmentColumns([]string{"note"})}).
+				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
+		}},
+		{name: "a conflict of a constraint", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{OnConstraint: "suites_pkey", DoUpdates: clause.AssignmentColumns([]string{"note"})}).
+				Create(&Suite{ID: w.ids["/d/e"], ParentID: w.parent("/d"), Name: "e"}).Error
+		}},
+		{name: "an upsert of maps", write: func(w *world, tx *gorm.DB) error {
+			return tx.Model(&Suite{}).Clauses(clause.OnConflict{UpdateAll: true}).
+				Create(&[]map[string]any{{"id": w.ids["/d/e"], "parent_id": w.ids["/d"], "name": "e", "note": "n"}}).Error
+		}},
+		{name: "a dry run", write: func(w *world, tx *gorm.DB) error {
+			a := w.at("/a")
+			a.Name = "x"
+			return tx.Session(&gorm.Session{DryRun: true}).Save(a).Error
+		}},
+	}
+}
