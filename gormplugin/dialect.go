@@ -41,6 +41,10 @@ type dialect struct {
 	// childrenFirst is set where foreign keys are checked row by row, so that a
 	// subtree has to be deleted from its leaves upwards.
 	childrenFirst bool
+	// textsNeedSize is set where a text column without a size cannot be indexed as a whole.
+	textsNeedSize bool
+	// commitsDDL is set where a statement that changes a table commits the transaction that it is in.
+	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
 	// grammar is how raw SQL is read.
@@ -77,6 +81,8 @@ var dialects = []dialect{
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
 		},
 		childrenFirst: true,
+		textsNeedSize: true,
+		commitsDDL:    true,
 		classify:      classifyMySQL,
 		grammar:       &rawsql.MySQL,
 	},
