@@ -162,12 +162,12 @@ func classifyPostgres(err error) failure {
 		return failureOther
 	}
 	switch e.SQLState() {
-	case "40001", // serialization_failure
-		"40P01": // deadlock_detected
+	case "40001", // the transactions cannot be put in an order
+		"40P01": // a deadlock
 		return failureEnded
-	case "55P03": // lock_not_available
+	case "55P03": // a lock was not to be had
 		return failureRetry
-	case "23505": // unique_violation
+	case "23505": // a unique index has the row
 		return failureDuplicate
 	default:
 		return failureOther
