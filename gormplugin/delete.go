@@ -140,6 +140,9 @@ func (p *Plugin) removalOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []an
 	if err != nil {
 		return nil, err
 	}
+	if err := errandOf(db).missed(t, hit); err != nil {
+		return nil, err
+	}
 	x := &removal{hit: hit, claims: make(claims)}
 	missing := make(map[any]bool)
 	for _, n := range hit.live {
@@ -217,6 +220,7 @@ func (p *Plugin) removeBelow(db *gorm.DB, st *statement, tops []top) error {
 			return fmt.Errorf("gormplugin: deleting the rows below: %w", result.Error)
 		}
 		st.removedBelow = st.removedBelow || result.RowsAffected > 0
+		errandOf(db).wentAlong(result.RowsAffected)
 	}
 	return nil
 }

@@ -35,16 +35,15 @@ type dialect struct {
 	// join is the text that a string and the end of a column's text make, the column's part
 	// beginning with the given character, counted from 1.
 	join func(head string, column clause.Column, from int) clause.Expr
+	// assign is an UPDATE of rows of a table, which are called c in it, that gives the column set the value of the column from of
+	// the row of the same table, called p, that belongs to each.
+	assign func(table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr
 	// unsafeIsolation is the isolation level, as the expression isolation names it, at which an UPDATE misses rows that
 	// the assertion has seen; both are empty where there is none.
 	unsafeIsolation, isolation string
 	// childrenFirst is set where foreign keys are checked row by row, so that a
 	// subtree has to be deleted from its leaves upwards.
 	childrenFirst bool
-	// textsNeedSize is set where a text column without a size cannot be indexed as a whole.
-	textsNeedSize bool
-	// commitsDDL is set where a statement that changes a table commits the transaction that it is in.
-	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
 	// grammar is how raw SQL is read.
@@ -80,9 +79,8 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
 		},
+		assign:        assignByJoin,
 		childrenFirst: true,
-		textsNeedSize: true,
-		commitsDDL:    true,
 		classify:      classifyMySQL,
 		grammar:       &rawsql.MySQL,
 	},
@@ -100,6 +98,7 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
+		assign:   assignFrom,
 		classify: classifyPostgres,
 		grammar:  &rawsql.PostgreSQL,
 	},
@@ -112,6 +111,7 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
+		assign:   assignFrom,
 		classify: classifySQLite,
 		grammar:  &rawsql.SQLite,
 	},
@@ -127,6 +127,22 @@ func dialectOf(name string) (*dialect, error) {
 		known = append(known, dialects[i].name)
 	}
 	return nil, fmt.Errorf("gormplugin: the database dialect %q is not known; known are %s", name, strings.Join(known, ", "))
+}
+
+// assignByJoin is MySQL's form of an UPDATE with values of other rows.
+func assignByJoin(table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
+	return clause.Expr{
+		SQL:  "UPDATE ? AS c JOIN ? AS p ON ? SET ? = ? WHERE ?",
+		Vars: []any{table, table, belongs, clause.Column{Table: "c", Name: set}, clause.Column{Table: "p", Name: from}, where},
+	}
+}
+
+// assignFrom is the form of PostgreSQL and, since its version 3.33, of SQLite.
+func assignFrom(table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
+	return clause.Expr{
+		SQL:  "UPDATE ? AS c SET ? = ? FROM ? AS p WHERE ? AND ?",
+		Vars: []any{table, clause.Column{Name: set}, clause.Column{Table: "p", Name: from}, table, belongs, where},
+	}
 }
 
 // classifyMySQL reads the error numbers of MySQL and MariaDB.
@@ -162,12 +178,12 @@ func classifyPostgres(err error) failure {
 		return failureOther
 	}
 	switch e.SQLState() {
-	case "40001", // the transactions cannot be put in an order
-		"40P01": // a deadlock
+	case "40001", // serialization_failure
+		"40P01": // deadlock_detected
 		return failureEnded
-	case "55P03": // a lock was not to be had
+	case "55P03": // lock_not_available
 		return failureRetry
-	case "23505": // a unique index has the row
+	case "23505": // unique_violation
 		return failureDuplicate
 	default:
 		return failureOther

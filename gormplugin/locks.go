@@ -19,6 +19,11 @@ const (
 	maxNodes  = 200
 )
 
+// demand is what a statement has to have locked: a request per tree, in an order that is the same for everybody.
+type demand interface {
+	requests(note string, wait time.Duration) []pathlock.Request
+}
+
 // claims are the nodes, by tree, that a statement needs exclusively: the old
 // places and the name slots of the new ones.
 type claims map[pathlock.Tree][]pathlock.Path
@@ -26,7 +31,7 @@ type claims map[pathlock.Tree][]pathlock.Path
 // add claims a node.
 func (c claims) add(tree pathlock.Tree, path pathlock.Path) { c[tree] = append(c[tree], path) }
 
-// requests states the claims as requests, one per tree, in an order that is the same for everybody.
+// requests implements [demand].
 func (c claims) requests(note string, wait time.Duration) []pathlock.Request {
 	var requests []pathlock.Request
 	for tree, paths := range c {
@@ -36,6 +41,11 @@ func (c claims) requests(note string, wait time.Duration) []pathlock.Request {
 		}
 		requests = append(requests, r)
 	}
+	return inOrder(requests)
+}
+
+// inOrder sorts requests by tree: of two statements that need the same trees, neither waits for the other in a circle.
+func inOrder(requests []pathlock.Request) []pathlock.Request {
 	slices.SortFunc(requests, func(a, b pathlock.Request) int {
 		return cmp.Or(cmp.Compare(a.Tree.Namespace(), b.Tree.Namespace()), cmp.Compare(a.Tree.ID(), b.Tree.ID()))
 	})
@@ -77,9 +87,9 @@ func countNodes(paths []pathlock.Path) int {
 }
 
 // acquire takes the claims for scope. After an error it holds nothing of them.
-func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, c claims, note string, wait time.Duration) ([]*pathlock.Lock, error) {
+func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, d demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
-	for _, request := range c.requests(note, wait) {
+	for _, request := range d.requests(note, wait) {
 		lock, err := p.locker.Acquire(scope.Context(ctx), request)
 		if err != nil {
 			release(ctx, locks)
@@ -91,12 +101,12 @@ func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, c claims, n
 }
 
 // acquireEarly takes the claims of a statement whose transaction has not begun.
-func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, c claims) error {
+func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, d demand) error {
 	ctx := db.Statement.Context
 	if st.scope == nil {
 		st.scope = p.locker.Scope(ctx)
 	}
-	locks, err := p.acquire(ctx, st.scope, c, st.note, 0)
+	locks, err := p.acquire(ctx, st.scope, d, st.note, 0)
 	st.locks = append(st.locks, locks...)
 	return err
 }
@@ -104,9 +114,9 @@ func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, c claims) error {
 // acquireWithin takes the claims of a statement within its transaction; what
 // the scope has already costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that
 // others may need in order to let go of what it waits for.
-func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, c claims, wait time.Duration) error {
+func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, d demand, wait time.Duration) error {
 	ctx := db.Statement.Context
-	locks, err := p.acquire(ctx, tx.scopeFor(ctx), c, st.note, wait)
+	locks, err := p.acquire(ctx, tx.scopeFor(ctx), d, st.note, wait)
 	tx.keep(locks...)
 	for _, lock := range locks {
 		st.fence = max(st.fence, lock.Fence())

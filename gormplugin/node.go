@@ -234,15 +234,8 @@ func (t *table) byPrimaryKey(query *gorm.DB, lock rowLock) {
 // climb returns, by one plain read, the live rows with the given ids and all live rows above them.
 func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
 	found := make(map[any]*node, len(ids))
-	name := clause.Table{Name: t.name}
-	key, parent := clause.Column{Name: t.key.DBName}, clause.Column{Name: t.parent.DBName}
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
-		above := clause.Expr{
-			SQL:  "? IN (WITH RECURSIVE up (id, above) AS (SELECT ?, ? FROM ? WHERE ? IN ? UNION SELECT s.?, s.? FROM ? s JOIN up ON s.? = up.above) SELECT id FROM up)",
-			Vars: []any{column(t.key), key, parent, name, key, chunk, key, parent, name, key},
-		}
-		nodes, err := t.read(t.own(db).Where(above), "")
+		nodes, err := t.read(t.own(db).Where(t.lineage(chunk)), "")
 		if err != nil {
 			return nil, err
 		}
@@ -251,6 +244,17 @@ func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
 		}
 	}
 	return found, nil
+}
+
+// lineage is the condition that a row has one of the ids, a list in parentheses, or lies above a row that has.
+func (t *table) lineage(ids any) clause.Expression {
+	name := clause.Table{Name: t.name}
+	key, parent := clause.Column{Name: t.key.DBName}, clause.Column{Name: t.parent.DBName}
+	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
+	return clause.Expr{
+		SQL:  "? IN (WITH RECURSIVE up (id, above) AS (SELECT ?, ? FROM ? WHERE ? IN ? UNION SELECT s.?, s.? FROM ? s JOIN up ON s.? = up.above) SELECT id FROM up)",
+		Vars: []any{column(t.key), key, parent, name, key, ids, key, parent, name, key},
+	}
 }
 
 // rows returns the rows with the given ids: by climbing, where no lock is asked for.

@@ -28,10 +28,15 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 	if _, nested := db.Statement.ConnPool.(gorm.TxCommitter); nested {
 		return db.Transaction(fn, opts...)
 	}
+	return persist(ctx, db, func() error { return db.Transaction(fn, opts...) })
+}
+
+// persist runs do, which is a transaction on db, again while the database gives it up.
+func persist(ctx context.Context, db *gorm.DB, do func() error) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
 	once := func() (struct{}, error) {
-		err := db.Transaction(fn, opts...)
+		err := do()
 		if err != nil && !isRetryable(db, err) {
 			return struct{}{}, backoff.Permanent(err)
 		}

@@ -27,6 +27,27 @@ func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
 	)
 }
 
+// within is the condition that a row is the one with the id, whose path is given, or lies below it: the two ends are one range
+// each of the same index.
+func (p *Plugin) within(t *table, tree, id any, path string) clause.Expression {
+	self := clause.And(
+		clause.Eq{Column: column(t.tree), Value: tree},
+		clause.Expr{SQL: p.dialect.binary + " = ?", Vars: []any{column(t.path), path}},
+		clause.Eq{Column: column(t.key), Value: id},
+	)
+	return clause.Or(self, p.below(t, tree, path))
+}
+
+// exactly is the condition that a text column holds a text, which may be an expression: by an index that has the column in binary order,
+// and to the byte where its collation is another.
+func (p *Plugin) exactly(column clause.Column, text any) clause.Expression {
+	length := clause.Expr{SQL: p.dialect.length + "(?)", Vars: []any{column}}
+	return clause.And(
+		clause.Expr{SQL: p.dialect.binary + " = ?", Vars: []any{column, text}},
+		clause.Expr{SQL: p.dialect.prefix, Vars: []any{column, length, text}},
+	)
+}
+
 // onlyLive adds the conditions by which GORM's queries leave out softly deleted rows,
 // also where the statement itself would not.
 func (t *table) onlyLive(tx *gorm.DB) *gorm.DB {

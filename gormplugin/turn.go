@@ -46,6 +46,9 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 			}
 		}
 	}
+	if err := errandOf(db).missed(t, hit); err != nil {
+		return nil, err
+	}
 	x := &turn{table: t, hit: hit, claims: make(claims)}
 	affected := make(map[any]*node, len(hit.live))
 	for id, n := range hit.live {

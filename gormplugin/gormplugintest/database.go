@@ -59,10 +59,15 @@ func Run(t *testing.T, d Database) {
 		{"update", updateChecks()},
 		{"delete", deleteChecks()},
 		{"leaf", leafChecks()},
-		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
 		{"transactions", transactionChecks()},
 		{"hostile", hostileChecks()},
+		{"operations", operationChecks()},
+		{"queries", queryChecks()},
+		{"copy", copyChecks()},
+		{"operations' limits", limitChecks()},
+		{"operations' cost", costChecks()},
+		{"operations given up", retryChecks()},
 	} {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, c := range topic.checks {
@@ -77,7 +82,6 @@ func Run(t *testing.T, d Database) {
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
 	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
 	t.Run("storm", func(t *testing.T) { checkStorm(t, d) })
-	t.Run("id path storm", func(t *testing.T) { checkIDPathStorm(t, d) })
 	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
 }
 
@@ -146,7 +150,8 @@ func migrate(t *testing.T, d Database) {
 	if d.TableOptions != "" {
 		db = db.Set("gorm:table_options", d.TableOptions)
 	}
-	if err := db.AutoMigrate(append(Models(), &Other{}, &Author{}, &Label{}, &Remark{})...); err != nil {
+	if err := db.AutoMigrate(&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Other{},
+		&Author{}, &Label{}, &Page{}, &Block{}, &Remark{}); err != nil {
 		t.Fatal(err)
 	}
 }

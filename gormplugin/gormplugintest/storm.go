@@ -58,7 +58,7 @@ func (w *world) something(tx *gorm.DB, random *rand.Rand) error {
 	}
 	one, other := ids[random.IntN(len(ids))], ids[random.IntN(len(ids))]
 	name := fmt.Sprintf("n%d", random.IntN(12))
-	switch random.IntN(8) {
+	switch random.IntN(9) {
 	case 0, 1:
 		if one == w.root.ID {
 			return nil
@@ -74,6 +74,12 @@ func (w *world) something(tx *gorm.DB, random *rand.Rand) error {
 			return nil
 		}
 		return tx.Delete(&Suite{}, one).Error
+	case 5:
+		if len(ids) > 60 {
+			return nil
+		}
+		_, err := gormplugin.Copy(tx, &Suite{}, one, other, gormplugin.CopyAs(name))
+		return err
 	default:
 		return tx.Create(&Suite{ParentID: &one, Name: name}).Error
 	}

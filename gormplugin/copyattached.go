@@ -1,0 +1,134 @@
+package gormplugin
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// checkCopy refuses options that cannot be followed.
+func (p *Plugin) checkCopy(c *copying) error {
+	if c.table.hasIDs() {
+		return unsupported(c.table, "rows with a path of ids cannot be copied by Copy: their paths need keys that the copies do not have yet; use Create")
+	}
+	if err := c.table.checkValues(c.values); err != nil {
+		return err
+	}
+	for _, l := range c.leaves {
+		leaf, err := p.tableFor(l.model)
+		if err != nil {
+			return err
+		}
+		if leaf.above != c.table || !leaf.isLeaf() {
+			return unsupported(leaf, "it is not a leaf of %s: use CopyAttached", c.table.name)
+		}
+		if err := leaf.checkValues(l.values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkValues refuses columns that a copy cannot be told, and a key that nobody gives.
+func (t *table) checkValues(values map[string]any) error {
+	keyed := t.key.AutoIncrement || t.key.HasDefaultValue
+	for name := range values {
+		f := t.schema.LookUpField(name)
+		switch {
+		case f == nil || f.DBName == "":
+			return fmt.Errorf("gormplugin: %s has no column %q", t.schema.Name, name)
+		case slices.Contains([]*schema.Field{t.parent, t.label, t.tree, t.path, t.version, t.fence}, f), slices.Contains(t.deletion, f):
+			return unsupported(t, "%q of a copy follows from its place", f.DBName)
+		case f == t.key:
+			keyed = true
+		}
+	}
+	if !keyed {
+		return unsupported(t, "the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.key.DBName, "UUID()")
+	}
+	return nil
+}
+
+// copyAttached copies what hangs on the copied rows.
+func (p *Plugin) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPlan) error {
+	if len(c.leaves) == 0 && len(c.attach) == 0 {
+		return nil
+	}
+	pairs, err := p.pairs(db, c, x)
+	if err != nil {
+		return err
+	}
+	for _, l := range c.leaves {
+		leaf, err := p.tableFor(l.model)
+		if err != nil {
+			return err
+		}
+		from := leaf.onlyLive(leaf.own(db)).Table("? AS c", clause.Table{Name: leaf.name})
+		from.Statement.AddClause(clause.From{Joins: []clause.Join{{Expression: clause.Expr{
+			SQL: "JOIN (?) AS m ON m.old_id = ?", Vars: []any{pairs, column(leaf.parent)},
+		}}}})
+		own := map[*schema.Field]any{leaf.parent: clause.Column{Table: "m", Name: "new_id"}}
+		if _, err := leaf.insertFrom(db, from, own, l.values, st.fence); err != nil {
+			return err
+		}
+	}
+	for _, attach := range c.attach {
+		if err := attach(db.Session(&gorm.Session{NewDB: true}), pairs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pairs is a query for which row is the copy of which: a copy's path is that of the source, with another beginning.
+func (p *Plugin) pairs(db *gorm.DB, c *copying, x *copyPlan) (*gorm.DB, error) {
+	t := c.table
+	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	name := clause.Table{Name: t.name}
+	var same, source clause.Expression
+	if t.isLeaf() {
+		value, _ := t.key.ValueOf(db.Statement.Context, c.made)
+		same = clause.Eq{Column: of("n", t.key), Value: value}
+		source = clause.Eq{Column: column(t.key), Value: x.source.id}
+	} else {
+		path := p.dialect.join(x.after.path, of("s", t.path), utf8.RuneCountInString(x.source.path)+1)
+		same = clause.And(clause.Eq{Column: of("n", t.tree), Value: x.after.tree}, p.exactly(of("n", t.path), path), under("n", t.live(db)))
+		source = p.within(t, x.source.tree, x.source.id, x.source.path)
+	}
+	query := t.own(db).Table("? AS s", name).Select("? AS old_id, ? AS new_id", of("s", t.key), of("n", t.key)).Where(source)
+	query.Statement.AddClause(clause.From{Joins: []clause.Join{{Expression: clause.Expr{SQL: "JOIN ? AS n ON ?", Vars: []any{name, same}}}}})
+	return query.Session(&gorm.Session{}), query.Error
+}
+
+// live is the condition that a row is not deleted softly.
+func (t *table) live(db *gorm.DB) clause.Expression {
+	where, _ := t.onlyLive(t.own(db)).Statement.Clauses["WHERE"].Expression.(clause.Where)
+	return clause.And(append([]clause.Expression{clause.Expr{SQL: "1 = 1"}}, where.Exprs...)...)
+}
+
+// under makes a condition on the columns of the statement's table one on those of an alias.
+func under(alias string, condition clause.Expression) clause.Expression {
+	return aliased{alias, condition}
+}
+
+// aliased is a condition under an alias.
+type aliased struct {
+	alias     string
+	condition clause.Expression
+}
+
+// Build implements [clause.Expression].
+func (a aliased) Build(b clause.Builder) {
+	stmt, ok := b.(*gorm.Statement)
+	if !ok {
+		return
+	}
+	table := stmt.Table
+	stmt.Table = a.alias
+	a.condition.Build(b)
+	stmt.Table = table
+}

@@ -1,0 +1,260 @@
+package gormplugin
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// The rows are copied by one INSERT … SELECT, which writes the new paths. What it cannot know are the ids that the database gives
+// the new rows, and hence their parents: these are found by a second statement, which joins every new row with the one that
+// has the beginning of its path. Until then the parent column holds what keeps equal names apart: NULL, or the source's id, negative.
+
+// copyRows copies what was planned, once it has been locked.
+func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copying, x *copyPlan) error {
+	t := c.table
+	below, err := p.measureCopy(db, t, x)
+	if err != nil {
+		return err
+	}
+	if below > 0 && t.pendingParent() == nil {
+		return unsupported(t, "the parent column %q is neither nullable nor a signed number: rows with descendants cannot be copied", t.parent.DBName)
+	}
+	if err := p.checkSlot(db, t, x); err != nil {
+		return err
+	}
+	inserted, err := p.insertCopies(db, st, c, x)
+	if err != nil {
+		return err
+	}
+	switch {
+	case inserted == 0:
+		return &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
+	case p.assert && inserted != below+1:
+		err = retry(fmt.Errorf("gormplugin: copying %s %v: the subtree had %d rows, of which %d were copied", t.name, x.source.id, below+1, inserted))
+	}
+	if err == nil && inserted > 1 {
+		err = p.adopt(db, t, x, inserted-1)
+	}
+	if err == nil {
+		err = p.fetchCopy(db, c, x)
+	}
+	if err != nil {
+		// From the insert on, a failure leaves rows without their parents: they are not left to a caller who may ignore the error.
+		if p.dialect.classify(err) != failureOther {
+			err = retry(err)
+		}
+		tx.abandon(err)
+		return err
+	}
+	c.rows = inserted
+	return p.copyAttached(db, st, c, x)
+}
+
+// measureCopy locks what lies below the row for sharing, and returns how many rows that is. It refuses a copy that has a path which is too long, or is too
+// deep.
+func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) {
+	if t.isLeaf() {
+		return 0, nil
+	}
+	rows := t.onlyLive(t.own(db)).Where(p.below(t, x.source.tree, x.source.path)).Select("? AS path", column(t.path))
+	if p.assert && p.dialect.share != "" {
+		rows.Statement.AddClause(p.dialect.share)
+	}
+	var most struct {
+		Count         int64
+		Length, Depth int
+	}
+	length := p.dialect.length
+	err := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Table("(?) AS s", rows).
+		Select("COUNT(*) AS count, COALESCE(MAX(" + length + "(path)), 0) AS length, COALESCE(MAX(" + length + "(path) - " + length + "(REPLACE(path, '/', ''))), 0) AS depth").
+		Scan(&most).Error
+	if err != nil {
+		return 0, fmt.Errorf("gormplugin: measuring the paths below %q: %w", x.source.path, err)
+	}
+	if most.Count == 0 {
+		return 0, nil
+	}
+	longer := utf8.RuneCountInString(x.after.path) - utf8.RuneCountInString(x.source.path)
+	if err := fits(t.path, most.Length+longer, x.after.path); err != nil {
+		return 0, err
+	}
+	if depth := most.Depth + x.to.path.Depth() - x.from.path.Depth(); depth > pathlock.MaxDepth {
+		return 0, fmt.Errorf("%w: the copy at %q would be %d names deep, at most %d are allowed", ErrPathTooLong, x.after.path, depth, pathlock.MaxDepth)
+	}
+	return most.Count, nil
+}
+
+// slot is the condition that a row is where the copy's top is to be.
+func (p *Plugin) slot(t *table, x *copyPlan) clause.Expression {
+	if !t.isLeaf() {
+		return p.at(t, x.after.tree, x.to.path)
+	}
+	return clause.And(clause.Eq{Column: column(t.parent), Value: x.after.parent}, p.exactly(column(t.label), x.after.name))
+}
+
+// checkSlot refuses a name that is taken, also where no unique index would.
+func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
+	taken, err := t.read(t.own(db).Where(p.slot(t, x)), "")
+	if err != nil || len(taken) == 0 {
+		return err
+	}
+	return &NameTakenError{Table: t.name, Tree: x.to.tree, Path: x.to.path}
+}
+
+// insertCopies copies the rows, without the ids of their parents but for the top one's, and returns how many they are.
+func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan) (int64, error) {
+	t := c.table
+	isTop := clause.Eq{Column: column(t.key), Value: x.source.id}
+	ofTop := func(top, others any) any {
+		return clause.Expr{SQL: "CASE WHEN ? THEN ? ELSE ? END", Vars: []any{isTop, top, others}}
+	}
+	parent := x.after.parent
+	if parent == nil {
+		parent = t.top()
+	}
+	own := map[*schema.Field]any{}
+	where := clause.Expression(isTop)
+	if t.isLeaf() {
+		own[t.parent], own[t.label] = typed(parent, t.parent), typed(x.after.name, t.label)
+	} else {
+		pending := t.pendingParent()
+		if pending == nil {
+			pending = none(t.parent)
+		}
+		own[t.parent], own[t.label] = ofTop(parent, pending), ofTop(x.after.name, column(t.label))
+		own[t.tree] = typed(x.after.tree, t.tree)
+		own[t.path] = p.dialect.join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
+		where = p.within(t, x.source.tree, x.source.id, x.source.path)
+	}
+	from := t.onlyLive(t.own(db)).Table("? AS c", clause.Table{Name: t.name}).Where(where)
+	return t.insertFrom(db, from, own, c.values, st.fence)
+}
+
+// insertFrom runs an INSERT … SELECT of rows of the table into the table, and returns how many they were. own are the columns that the
+// copy decides, values those that the caller does.
+func (t *table) insertFrom(db, from *gorm.DB, own map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
+	columns, list := t.copiedColumns(db, own, values, fence)
+	names := make([]any, len(columns))
+	for i, f := range columns {
+		names[i] = clause.Column{Name: f.DBName}
+	}
+	marks := strings.Repeat(", ?", len(columns))[2:]
+	vars := append([]any{clause.Table{Name: t.name}}, names...)
+	result := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).
+		Exec("INSERT INTO ? ("+strings.ReplaceAll(marks, "?", " ?")+") ?", append(vars, from.Select(marks, list...))...)
+	if result.Error != nil {
+		return 0, fmt.Errorf("gormplugin: copying rows of %s: %w", t.name, result.Error)
+	}
+	return result.RowsAffected, nil
+}
+
+// copiedColumns returns the columns that a copy writes and what it writes there.
+func (t *table) copiedColumns(db *gorm.DB, own map[*schema.Field]any, values map[string]any, fence uint64) (columns []*schema.Field, list []any) {
+	given := make(map[*schema.Field]any, len(values))
+	for name, value := range values {
+		given[t.schema.LookUpField(name)] = value
+	}
+	now := reflect.New(t.schema.ModelType).Elem()
+	for _, name := range t.schema.DBNames {
+		f := t.schema.FieldsByDBName[name]
+		decided, isOwn := own[f]
+		value, isGiven := given[f]
+		switch {
+		case !f.Creatable, f == t.key && !isGiven:
+			continue
+		case isOwn:
+			value = decided
+		case isGiven:
+			if _, isExpression := value.(clause.Expression); !isExpression {
+				value = typed(value, f)
+			}
+		case f == t.version:
+			value = typed(0, f)
+		case f == t.fence:
+			value = typed(fence, f)
+		case f.AutoCreateTime > 0 || f.AutoUpdateTime > 0:
+			if err := f.Set(db.Statement.Context, now, db.NowFunc()); err != nil {
+				_ = db.AddError(err)
+			}
+			value, _ = f.ValueOf(db.Statement.Context, now)
+			value = typed(value, f)
+		default:
+			value = column(f)
+		}
+		columns, list = append(columns, f), append(list, value)
+	}
+	return columns, list
+}
+
+// typed is a value of the type of a column, which in a SELECT some databases would have to guess.
+func typed(value any, f *schema.Field) clause.Expression {
+	if p, err := plain(value); err == nil && p == nil {
+		return none(f)
+	}
+	return clause.Expr{SQL: "COALESCE(?, ?)", Vars: []any{value, column(f)}}
+}
+
+// none is NULL, of the type of a column.
+func none(f *schema.Field) clause.Expression {
+	return clause.Expr{SQL: "NULLIF(?, ?)", Vars: []any{column(f), column(f)}}
+}
+
+// pendingParent is what the parent column of a copied row holds until the parent's id is known; nil where the column can hold nothing of the kind.
+func (t *table) pendingParent() clause.Expression {
+	switch {
+	case !t.parent.NotNull:
+		return none(t.parent)
+	case t.parent.DataType == schema.Int:
+		return clause.Expr{SQL: "-?", Vars: []any{column(t.key)}}
+	default:
+		return nil
+	}
+}
+
+// adopt gives the copied rows below the top their parents.
+func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, rows int64) error {
+	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	pending := clause.Expr{SQL: "? IS NULL", Vars: []any{of("c", t.parent)}}
+	if t.parent.NotNull {
+		pending.SQL = "? < 0"
+	}
+	length := p.dialect.length
+	parentPath := clause.Expr{
+		SQL:  "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)",
+		Vars: []any{of("c", t.path), of("c", t.path), of("c", t.label)},
+	}
+	belongs := clause.And(
+		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.tree), of("c", t.tree)}},
+		p.exactly(of("p", t.path), parentPath),
+		under("p", t.live(db)),
+	)
+	where := clause.And(pending, under("c", clause.And(p.below(t, x.after.tree, x.after.path), t.live(db))))
+	update := p.dialect.assign(clause.Table{Name: t.name}, t.parent.DBName, t.key.DBName, belongs, where)
+	result := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Exec(update.SQL, update.Vars...)
+	if result.Error != nil {
+		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.path, result.Error)
+	}
+	if result.RowsAffected != rows {
+		return fmt.Errorf("gormplugin: %d of the %d rows below have no parent where their paths say: %w",
+			rows-result.RowsAffected, rows, &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path, Actual: x.source.path})
+	}
+	return nil
+}
+
+// fetchCopy reads the new top row.
+func (p *Plugin) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
+	made := reflect.New(c.table.schema.ModelType)
+	err := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Where(p.slot(c.table, x)).Take(made.Interface()).Error
+	if err != nil {
+		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.after.path, err)
+	}
+	c.made = made.Elem()
+	return nil
+}

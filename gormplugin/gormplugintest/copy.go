@@ -1,0 +1,299 @@
+package gormplugintest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+func copyChecks() []check {
+	return []check{
+		{"a copy has everything below, and nothing beside", func(w *world) {
+			for _, p := range []string{"/d1/x/y/x", "/d1/y/x", "/d10/x", "/d1-x/x", "/D1/x", "/e"} {
+				w.build(p)
+			}
+			w.must(w.db.Model(w.build("/d1/x/y")).Update("note", "kept").Error)
+			w.must(w.db.Delete(w.build("/d1/y/x")).Error)
+			var top Suite
+			rows, err := gormplugin.Copy(w.db, &top, w.build("/d1").ID, w.build("/e").ID)
+			w.must(err)
+			if rows != 5 || top.Path != "/e/d1" || top.Name != "d1" || *top.ParentID != w.build("/e").ID || top.Version != 0 || top.Fence == 0 {
+				w.Errorf("%d rows, at the top %+v", rows, top)
+			}
+			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, top.ID), "/e/d1", "/e/d1/x", "/e/d1/x/y", "/e/d1/x/y/x", "/e/d1/y")
+			if got := w.build("/e/d1/x/y"); got.Note != "kept" {
+				w.Errorf("the copy is %+v", got)
+			}
+			w.sound()
+		}},
+		{"of one row, and of hundreds", func(w *world) {
+			for _, n := range []int{0, 1, 700} {
+				source := w.suite(w.root, fmt.Sprint("from", n))
+				var rows []*Suite
+				for i := range n {
+					rows = append(rows, &Suite{ParentID: &source.ID, Name: fmt.Sprint(i)})
+				}
+				if n > 0 {
+					w.must(w.db.CreateInBatches(rows, 200).Error)
+				}
+				copied, err := gormplugin.Copy(w.db, &Suite{}, source.ID, w.root.ID, gormplugin.CopyAs(fmt.Sprint("to", n)))
+				w.must(err)
+				if copied != int64(n)+1 {
+					w.Errorf("%d rows were copied, want %d", copied, n+1)
+				}
+			}
+			w.sound()
+		}},
+		{"into the own subtree, and of the root row", func(w *world) {
+			w.build("/a/b/c")
+			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, w.build("/a/b").ID, gormplugin.CopyAs("a"))
+			w.must(err)
+			w.has("/a", "/a/b", "/a/b/a", "/a/b/a/b", "/a/b/a/b/c", "/a/b/c")
+			_, err = gormplugin.Copy(w.db, &Suite{}, w.root.ID, w.root.ID, gormplugin.CopyAs("all"))
+			w.must(err)
+			if n := w.count(w.db); n != 14 {
+				w.Errorf("the tree has %d rows, want 14", n)
+			}
+			_, err = gormplugin.Copy(w.db, &Suite{}, w.root.ID, w.build("/a").ID)
+			w.fails(err, pathlock.ErrInvalidPath)
+			w.sound()
+		}},
+		{"odd names", func(w *world) {
+			for i, name := range []string{`back\slash`, "'quoted'", "%", "_", "?", "@name", "测试", "😀", "a ", "A\u030a", "$1"} {
+				w.suite(w.suite(w.suite(w.root, name), name+"+"), name)
+				from := w.build("/" + name)
+				to := fmt.Sprint("copy of ", name, i)
+				_, err := gormplugin.Copy(w.db, &Suite{}, from.ID, w.root.ID, gormplugin.CopyAs(to))
+				w.must(err)
+				if got, want := w.path(w.build("/"+to+"/"+name+"+/"+name)), "/"+to+"/"+name+"+/"+name; got != want {
+					w.Errorf("the copy is at %q, want %q", got, want)
+				}
+			}
+			w.sound()
+		}},
+		{"into another tree", func(w *world) {
+			w.build("/a/b")
+			a, here := w.build("/a"), w.root
+			w.root = w.newPlan()
+			x := w.build("/x")
+			_, err := gormplugin.Copy(w.db, &Suite{}, a.ID, x.ID)
+			w.must(err)
+			w.has("/x", "/x/a", "/x/a/b")
+			w.root = here
+			w.has("/a", "/a/b")
+			w.sound()
+		}},
+		{"leaves and other rows come along", func(w *world) {
+			w.build("/a/b")
+			w.build("/ab")
+			for _, p := range []string{"/a", "/a/b", "/ab"} {
+				for i := range 2 {
+					w.must(w.db.Create(&Case{SuiteID: w.build(p).ID, Name: fmt.Sprint(p[1:2], i), Body: "of " + p}).Error)
+				}
+			}
+			attached := 0
+			var top Suite
+			_, err := gormplugin.Copy(w.db, &top, w.build("/a").ID, w.root.ID, gormplugin.CopyAs("c"),
+				gormplugin.CopyLeaves(&Case{}, map[string]any{"Body": gorm.Expr("UPPER(body)")}),
+				gormplugin.CopyAttached(func(tx, pairs *gorm.DB) error {
+					attached++
+					return tx.Exec("INSERT INTO others (name) SELECT s.path FROM suites s JOIN (?) m ON m.new_id = s.id", pairs).Error
+				}))
+			w.must(err)
+			var bodies []string
+			w.must(gormplugin.Leaves(w.db, &Case{}, top.ID).Order("body").Pluck("body", &bodies).Error)
+			if got := strings.Join(bodies, " "); got != "OF /A OF /A OF /A/B OF /A/B" {
+				w.Errorf("the leaves are %s", got)
+			}
+			var others []string
+			w.must(w.db.Model(&Other{}).Where("name >= '/' AND name < '0'").Order("name").Pluck("name", &others).Error)
+			if got := strings.Join(others, " "); got != "/c /c/b" || attached != 1 {
+				w.Errorf("attached were %s, in %d calls", got, attached)
+			}
+			w.must(w.db.Where("name >= '/' AND name < '0'").Delete(&Other{}).Error)
+		}},
+		{"what hangs on a row fails", func(w *world) {
+			b := w.build("/a/b")
+			broken := errors.New("broken")
+			for what, attach := range map[string]func(tx, pairs *gorm.DB) error{
+				"an error": func(_, _ *gorm.DB) error { return broken },
+				"a panic":  func(_, _ *gorm.DB) error { panic(broken) },
+			} {
+				func() {
+					defer func() {
+						if r := recover(); (r != nil) != (what == "a panic") {
+							w.Errorf("%s: recovered %v", what, r)
+						}
+					}()
+					_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.root.ID, gormplugin.CopyAttached(attach))
+					w.fails(err, broken)
+				}()
+				w.has("/a", "/a/b")
+			}
+		}},
+		{"of a leaf", func(w *world) {
+			a, b := w.build("/a"), w.build("/b")
+			leaf := &Case{SuiteID: a.ID, Name: "t", Body: "text"}
+			w.must(w.db.Create(leaf).Error)
+			var made Case
+			rows, err := gormplugin.Copy(w.db, &made, leaf.ID, b.ID)
+			w.must(err)
+			if rows != 1 || made.ID == leaf.ID || made.SuiteID != b.ID || made.Name != "t" || made.Body != "text" {
+				w.Errorf("%d rows: %+v", rows, made)
+			}
+			_, err = gormplugin.Copy(w.db, &made, leaf.ID, a.ID, gormplugin.CopyAs("u"))
+			w.must(err)
+			_, err = gormplugin.Copy(w.db, &made, leaf.ID, a.ID, gormplugin.CopyAs("u"))
+			w.fails(err, gormplugin.ErrNameTaken)
+			w.wantTaken(err, "/a/u")
+			if made.Name != "u" {
+				w.Errorf("a copy that failed has changed %+v", made)
+			}
+			_, err = gormplugin.Copy(w.db, &made, leaf.ID, nil)
+			w.fails(err, gormplugin.ErrUnsupported)
+		}},
+		{"rows at the top, whose parent is 0", func(w *world) {
+			drive := w.tree().ID()
+			a := &Flagged{DriveID: drive, Name: "a"}
+			w.must(w.db.Create(a).Error)
+			for _, name := range []string{"b", "c"} {
+				child := &Flagged{ParentID: a.ID, Name: name}
+				w.must(w.db.Create(child).Error)
+				w.must(w.db.Create(&Flagged{ParentID: child.ID, Name: "x"}).Error)
+			}
+			var top Flagged
+			_, err := gormplugin.Copy(w.db, &top, a.ID, nil, gormplugin.CopyAs("d"))
+			w.must(err)
+			w.flagged("/a", "/a/b", "/a/b/x", "/a/c", "/a/c/x", "/d", "/d/b", "/d/b/x", "/d/c", "/d/c/x")
+			w.must(w.db.Where("parent_id = 0").Take(&Flagged{}, top.ID).Error)
+			var children int64
+			w.must(gormplugin.Children(w.db, &Flagged{}, top.ID).Count(&children).Error)
+			if children != 2 {
+				w.Errorf("%d children, want 2", children)
+			}
+		}},
+		{"keys that the database does not give", func(w *world) {
+			drive := w.tree().ID()
+			top := drive + "-x"
+			w.must(w.db.Create(&Folder{ID: top, DriveID: drive, Name: "a"}).Error)
+			for i := range 3 {
+				w.must(w.db.Create(&Folder{ID: fmt.Sprintf("%s-x-%d", drive, i), ParentID: &top, Name: fmt.Sprint(i)}).Error)
+			}
+			_, err := gormplugin.Copy(w.db, &Folder{}, top, nil, gormplugin.CopyAs("b"))
+			w.fails(err, gormplugin.ErrUnsupported)
+			var made Folder
+			keys := gormplugin.CopyValues(map[string]any{"id": gorm.Expr("REPLACE(id, '-x', '-y')")})
+			rows, err := gormplugin.Copy(w.db, &made, top, nil, gormplugin.CopyAs("b"), keys)
+			w.must(err)
+			if rows != 4 || made.ID != drive+"-y" || made.ParentID != nil || made.Path != "/b" {
+				w.Errorf("%d rows: %+v", rows, made)
+			}
+			// No unique index of this table would notice.
+			_, err = gormplugin.Copy(w.db, &made, top, nil, gormplugin.CopyAs("b"), keys)
+			w.fails(err, gormplugin.ErrNameTaken)
+			for _, id := range []string{top, made.ID} {
+				_, err = gormplugin.Delete(w.db, &Folder{}, id)
+				w.must(err)
+			}
+		}},
+		{"columns with other values", func(w *world) {
+			b := w.build("/a/b")
+			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, w.root.ID, gormplugin.CopyAs("c"), gormplugin.CopyValues(map[string]any{"note": "copied"}))
+			w.must(err)
+			if got := w.build("/c/b"); got.Note != "copied" {
+				w.Errorf("the copy is %+v", got)
+			}
+			for _, name := range []string{"path", "name", "ParentID", "plan_id", "deleted"} {
+				_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.root.ID, gormplugin.CopyValues(map[string]any{name: "x"}))
+				w.fails(err, gormplugin.ErrUnsupported)
+			}
+			if _, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.root.ID, gormplugin.CopyValues(map[string]any{"nope": 1})); err == nil {
+				w.Error("a column that is not there was set")
+			}
+			if _, err := gormplugin.Copy(w.db, Suite{}, b.ID, w.root.ID); !errors.Is(err, gorm.ErrInvalidValue) {
+				w.Errorf("without a pointer: %v", err)
+			}
+			w.has("/a", "/a/b", "/c", "/c/b")
+		}},
+		{"a name that is taken", func(w *world) {
+			b := w.build("/a/b")
+			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, w.build("/a").ID)
+			w.fails(err, gormplugin.ErrNameTaken)
+			w.wantTaken(err, "/a/b")
+			w.must(w.db.Delete(w.build("/a")).Error)
+			c := w.build("/c/b")
+			_, err = gormplugin.Copy(w.db, &Suite{}, w.build("/c").ID, w.root.ID, gormplugin.CopyAs("a"))
+			w.must(err)
+			if got := w.path(c); got != "/c/b" {
+				w.Errorf("the source is at %s", got)
+			}
+			w.has("/a", "/a/b", "/c", "/c/b")
+		}},
+		{"the locks of a copy", func(w *world) {
+			w.build("/a/b")
+			d := w.build("/d")
+			b := w.build("/a/b")
+			for snapshot, want := range map[bool]string{false: "S /a/b, X /d/x", true: "X /d/x"} {
+				tx := w.db.Begin()
+				opts := []gormplugin.CopyOption{gormplugin.CopyAs("x")}
+				if snapshot {
+					opts = append(opts, gormplugin.SnapshotSource())
+				}
+				_, err := gormplugin.Copy(tx, &Suite{}, b.ID, d.ID, opts...)
+				w.must(err)
+				if got := w.heldIn(pathlock.ModeS, pathlock.ModeX); got != want {
+					w.Errorf("holds %s, want %s", got, want)
+				}
+				w.must(tx.Rollback().Error)
+			}
+			defer w.holding("/a")()
+			_, err := gormplugin.Copy(w.db, &Suite{}, b.ID, d.ID, gormplugin.SnapshotSource())
+			w.must(err)
+			tx := w.db.Begin()
+			_, err = gormplugin.Copy(tx, &Suite{}, b.ID, d.ID, gormplugin.CopyAs("y"))
+			w.fails(err, pathlock.ErrConflict)
+			w.must(tx.Rollback().Error)
+			w.has("/a", "/a/b", "/d", "/d/b")
+		}},
+		{"locks are taken before the transaction and let go after it", func(w *world) {
+			a := w.build("/a/b")
+			w.trace.reset()
+			_, err := gormplugin.Copy(w.db, &Suite{}, a.ID, w.root.ID)
+			w.must(err)
+			if got := w.trace.String(); got != "grant begin commit release" {
+				w.Errorf("events: %s", got)
+			}
+		}},
+		{"a subtree whose paths are wrong is not copied", func(w *world) {
+			w.build("/a/b/c")
+			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/x/c' WHERE id = ?", w.build("/a/b/c").ID).Error)
+			before := w.paths()
+			_, err := gormplugin.Copy(w.db, &Suite{}, w.build("/a").ID, w.root.ID, gormplugin.CopyAs("d"))
+			w.fails(err, pathlock.ErrPathChanged)
+			w.has(before)
+			w.must(gormplugin.AllowRawWrites(w.db).Exec("UPDATE suites SET path = '/a/b/c' WHERE path = '/a/x/c' AND plan_id = ?", w.root.PlanID).Error)
+		}},
+	}
+}
+
+// heldIn returns what is held in the plan in one of the modes, the shared holds first.
+func (w *world) heldIn(modes ...pathlock.Mode) string {
+	w.Helper()
+	snapshot, err := w.locker.Snapshot(w.Context(), w.tree())
+	w.must(err)
+	var held []string
+	for _, mode := range modes {
+		for _, h := range snapshot.Holders {
+			for _, c := range h.Claims {
+				if c.Mode == mode {
+					held = append(held, c.String())
+				}
+			}
+		}
+	}
+	return strings.Join(held, ", ")
+}

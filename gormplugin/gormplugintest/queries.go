@@ -1,0 +1,136 @@
+package gormplugintest
+
+import (
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+func queryChecks() []check {
+	return []check{
+		{"what lies below a row, and nothing beside it", func(w *world) {
+			for _, p := range []string{"/d1/x/y", "/d1/%", "/d10/x", "/d1-x/x", "/d1 /x", "/D1/x", "/d_/x", "/测试/子", `/'q"/b\s`} {
+				w.build(p)
+			}
+			w.must(w.db.Delete(w.build("/d1/%")).Error)
+			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/d1").ID), "/d1", "/d1/x", "/d1/x/y")
+			w.wantPaths(gormplugin.Subtree(w.db.Unscoped(), &Suite{}, w.build("/d1").ID), "/d1", "/d1/%", "/d1/x", "/d1/x/y")
+			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/d_").ID), "/d_", "/d_/x")
+			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/测试").ID), "/测试", "/测试/子")
+			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build(`/'q"`).ID), `/'q"`, `/'q"/b\s`)
+			w.wantPaths(gormplugin.Subtree(w.db.Where("name = ?", "y"), &Suite{}, w.build("/d1").ID), "/d1/x/y")
+			w.wantPaths(gormplugin.Subtree(w.db, &Suite{}, w.build("/d1/x/y").ID), "/d1/x/y")
+			var n int64
+			w.must(gormplugin.Subtree(w.db, &Suite{}, w.root.ID).Count(&n).Error)
+			if all := w.count(w.db); n != all {
+				w.Errorf("the tree has %d rows, want %d", n, all)
+			}
+		}},
+		{"the subtree of a deleted row", func(w *world) {
+			w.build("/a/b")
+			a := w.build("/a")
+			w.must(w.db.Delete(a).Error)
+			w.build("/a/c")
+			w.wantPaths(gormplugin.Subtree(w.db.Unscoped(), &Suite{}, a.ID).Where("deleted IS NOT NULL"), "/a", "/a/b")
+		}},
+		{"a subtree whose columns are written", func(w *world) {
+			w.build("/a/b")
+			a := w.build("/a")
+			w.build("/ab")
+			w.must(gormplugin.Subtree(w.db, &Suite{}, a.ID).Update("note", "x").Error)
+			w.wantPaths(w.db.Model(&Suite{}).Where("plan_id = ? AND note = 'x'", w.root.PlanID), "/a", "/a/b")
+		}},
+		{"a row that moves before the query finds nothing, never the rows of another", func(w *world) {
+			w.build("/a/old")
+			query := gormplugin.Subtree(w.db, &Suite{}, w.build("/a").ID)
+			leaves := gormplugin.Leaves(w.db, &Case{}, w.build("/a").ID)
+			w.must(gormplugin.Rename(w.db, &Suite{}, w.build("/a").ID, "b"))
+			other := w.build("/a/new")
+			w.must(w.db.Create(&Case{SuiteID: other.ID, Name: "t"}).Error)
+			w.wantPaths(query)
+			var found []Case
+			w.must(leaves.Find(&found).Error)
+			if len(found) != 0 {
+				w.Errorf("found %v", found)
+			}
+		}},
+		{"children", func(w *world) {
+			for _, p := range []string{"/a/x/1", "/a/y", "/b"} {
+				w.build(p)
+			}
+			a := w.build("/a")
+			w.must(w.db.Create(&Case{SuiteID: a.ID, Name: "t"}).Error)
+			w.must(w.db.Delete(w.build("/a/y")).Error)
+			w.wantPaths(gormplugin.Children(w.db, &Suite{}, a.ID), "/a/x")
+			w.wantPaths(gormplugin.Children(w.db.Unscoped(), &Suite{}, a.ID), "/a/x", "/a/y")
+			w.wantPaths(gormplugin.Children(w.db, &Suite{}, w.build("/b").ID))
+			var leaf Case
+			w.must(gormplugin.Children(w.db, &Case{}, a.ID).Take(&leaf).Error)
+			if leaf.Name != "t" {
+				w.Errorf("found %+v", leaf)
+			}
+		}},
+		{"ancestors", func(w *world) {
+			c := w.build("/a/b/c")
+			w.build("/a/x")
+			w.wantPaths(gormplugin.Ancestors(w.db, &Suite{}, c.ID), "", "/a", "/a/b")
+			w.wantPaths(gormplugin.Ancestors(w.db, &Suite{}, w.root.ID))
+			w.wantPaths(gormplugin.Ancestors(w.db, &Suite{}, -1))
+			leaf := &Case{SuiteID: c.ID, Name: "t"}
+			w.must(w.db.Create(leaf).Error)
+			w.wantPaths(gormplugin.Ancestors(w.db, &Case{}, leaf.ID), "", "/a", "/a/b", "/a/b/c")
+		}},
+		{"the leaves of a subtree", func(w *world) {
+			for _, p := range []string{"/a/b", "/ab", "/a/gone"} {
+				w.must(w.db.Create(&Case{SuiteID: w.build(p).ID, Name: "in " + strings.ReplaceAll(p, "/", " ")}).Error)
+			}
+			a := w.build("/a")
+			w.must(w.db.Create(&Case{SuiteID: a.ID, Name: "in  a"}).Error)
+			w.must(w.db.Delete(w.build("/a/gone")).Error)
+			for db, want := range map[*gorm.DB]string{w.db: "in  a|in  a b", w.db.Unscoped(): "in  a|in  a b|in  a gone"} {
+				var names []string
+				w.must(gormplugin.Leaves(db.Session(&gorm.Session{}), &Case{}, a.ID).Order("name").Pluck("name", &names).Error)
+				if got := strings.Join(names, "|"); got != want {
+					w.Errorf("found %s, want %s", got, want)
+				}
+			}
+			w.fails(gormplugin.Leaves(w.db, &Suite{}, a.ID).Find(&[]Suite{}).Error, gormplugin.ErrUnsupported)
+			w.fails(gormplugin.Subtree(w.db, &Case{}, a.ID).Error, pathlock.ErrNotFound)
+		}},
+		{"the row at a path", func(w *world) {
+			b := w.build("/a/b")
+			w.build("/A/b")
+			leaf := &Case{SuiteID: b.ID, Name: "t"}
+			w.must(w.db.Create(leaf).Error)
+			at := func(model any, path string) *gorm.DB {
+				return gormplugin.At(w.db, model, w.root.PlanID, pathlock.MustParsePath(path))
+			}
+			var suite Suite
+			w.must(at(&Suite{}, "/a/b").Take(&suite).Error)
+			var found Case
+			w.must(at(&Case{}, "/a/b/t").Take(&found).Error)
+			if suite.ID != b.ID || found.ID != leaf.ID {
+				w.Errorf("found %+v and %+v", suite, found)
+			}
+			w.wantPaths(at(&Suite{}, "/"), "")
+			w.wantPaths(at(&Suite{}, "/A"), "/A")
+			for _, path := range []string{"/a/B", "/a/b/t", "/a/b%", "/a/b "} {
+				w.fails(at(&Suite{}, path).Take(&Suite{}).Error, gorm.ErrRecordNotFound)
+			}
+			w.fails(at(&Case{}, "/a/b/T").Take(&Case{}).Error, gorm.ErrRecordNotFound)
+			w.fails(at(&Case{}, "/").Take(&Case{}).Error, pathlock.ErrInvalidPath)
+		}},
+	}
+}
+
+// wantPaths checks the paths of the suites that a query finds.
+func (w *world) wantPaths(query *gorm.DB, want ...string) {
+	w.Helper()
+	var paths []string
+	w.must(query.Order("path").Pluck("path", &paths).Error)
+	if got := strings.Join(paths, "|"); got != strings.Join(want, "|") {
+		w.Errorf("found %s, want %s", got, strings.Join(want, "|"))
+	}
+}

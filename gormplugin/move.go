@@ -1,0 +1,56 @@
+package gormplugin
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// Move puts the row with the id, and with it its subtree, below another row of the same tree, under the name that it has. A
+// parent that is nil, or a nil pointer, is the top, in a tree that has no root row. The locks are X on the row and on its
+// new name slot. Otherwise it is as [Rename].
+//
+// Errors match [ErrWouldCycle] where the parent is the row itself or lies below it, in which case no path lock has been taken; [pathlock.ErrNotFound] where the row or the
+// parent is not there; [ErrUnsupported] for a parent in another tree, for the root row, and for the top of a tree with a root row, or
+// of leaves; and what [Rename] may fail with.
+func Move(db *gorm.DB, model, id, parent any) error {
+	p, t, err := subject(db, model)
+	if err != nil {
+		return err
+	}
+	key, err := t.keyOf(id)
+	if err != nil {
+		return err
+	}
+	above, err := t.parentKey(parent)
+	if err != nil {
+		return err
+	}
+	return p.operate(db, func(db *gorm.DB) error {
+		value := above
+		if above == nil {
+			n, err := t.find(db, key)
+			if err != nil {
+				return err
+			}
+			if err := t.checkTop(db, n.tree); err != nil {
+				return err
+			}
+			value = t.top()
+		}
+		e := &errand{id: key}
+		return e.statement(db, t).Update(t.parent.DBName, value).Error
+	})
+}
+
+// parentKey returns the id of a parent in plain form, nil for the top. A zero value is the id of no row: it is more likely to be a
+// mistake than to mean the top.
+func (t *table) parentKey(parent any) (any, error) {
+	key, err := t.above.keyOf(parent)
+	if err == nil && key != nil && reflect.ValueOf(key).IsZero() {
+		err = fmt.Errorf("%w: %s %v, as a parent", pathlock.ErrNotFound, t.above.name, parent)
+	}
+	return key, err
+}

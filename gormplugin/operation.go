@@ -1,0 +1,132 @@
+package gormplugin
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// The operations on trees (Rename, Move, Copy, Delete, and the queries Subtree, Ancestors, Children, Leaves and At) have in
+// common what their arguments mean:
+//
+//   - db is what GORM's own methods are called on, with the caller's context; conditions on it narrow down which rows are found;
+//   - model is a pointer to a registered model, and says no more than which table is meant;
+//   - id is a primary key as the model has it, or its text form.
+
+// subject returns the plugin that db uses and the table that a model stands for.
+func subject(db *gorm.DB, model any) (*Plugin, *table, error) {
+	p, err := pluginOf(db)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := p.tableFor(model)
+	return p, t, err
+}
+
+// fresh returns a new row of the model.
+func (t *table) fresh() any { return reflect.New(t.schema.ModelType).Interface() }
+
+// keyOf returns an id in plain form: see [plain].
+func (t *table) keyOf(id any) (any, error) {
+	key, err := plain(id)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.name, err)
+	}
+	text, ok := key.(string)
+	if !ok || t.key.DataType == schema.String || t.key.DataType == schema.Bytes {
+		return key, nil
+	}
+	return t.parseKey(text)
+}
+
+// operate runs do on what db works on. In a transaction of the caller's it takes part. Otherwise do is, or makes, a transaction of
+// its own, and is run again while the database gives it up in favour of others.
+func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
+	if db.Error != nil {
+		return db.Error
+	}
+	running, err := p.connections(db)
+	if err != nil {
+		return err
+	}
+	db = db.Session(&gorm.Session{})
+	if running != nil {
+		return do(db)
+	}
+	return persist(db.Statement.Context, db, func() error { return do(db) })
+}
+
+// errand is what an operation on one row asks of the statement that does it, and what it learns from it.
+type errand struct {
+	id any
+	// along is how many rows went along with the row.
+	along int64
+}
+
+// errandKey is where a statement's errand is kept, per instance.
+const errandKey = "pathlock:errand"
+
+// errandOf returns what a statement was sent for, nil if it is not part of an operation.
+func errandOf(db *gorm.DB) *errand {
+	if value, ok := db.InstanceGet(errandKey); ok {
+		e, _ := value.(*errand)
+		return e
+	}
+	return nil
+}
+
+// statement begins the statement, on the one live row that e is about.
+func (e *errand) statement(db *gorm.DB, t *table) *gorm.DB {
+	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.key), Value: e.id}).InstanceSet(errandKey, e)
+}
+
+// missed is the error of a statement that hits nothing, where it should hit a row. A statement without an errand may hit as many
+// as it likes.
+func (e *errand) missed(t *table, hit targets) error {
+	if e == nil || len(hit.live) > 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, e.id)
+}
+
+// wentAlong counts rows that a statement changed beside those that it was told to.
+func (e *errand) wentAlong(rows int64) {
+	if e != nil {
+		e.along += rows
+	}
+}
+
+// checkTop refuses to put a row beside the root row of its tree, where the path of a row at the top could be that of a row below
+// the root row.
+func (t *table) checkTop(db *gorm.DB, tree any) error {
+	if t.isLeaf() {
+		return unsupported(t, "a leaf needs a parent")
+	}
+	roots, err := t.read(t.own(db).Where(clause.And(clause.Eq{Column: column(t.tree), Value: tree}, clause.Eq{Column: column(t.path), Value: ""})), "")
+	if err != nil || len(roots) == 0 {
+		return err
+	}
+	return unsupported(t, "the tree %v has a root row: the top is below that, %v", tree, roots[0].id)
+}
+
+// top is the value of the parent column of a row without parent.
+func (t *table) top() any {
+	if t.parent.FieldType.Kind() == reflect.Pointer {
+		return nil
+	}
+	return reflect.Zero(t.parent.FieldType).Interface()
+}
+
+// explained is the error that a caller should see in the place of err, on a db of the plugin's own; see [Plugin.explain].
+func (p *Plugin) explained(db *gorm.DB, st *statement, err error) error {
+	if err == nil {
+		return nil
+	}
+	_ = db.AddError(err)
+	p.explain(db, st)
+	return db.Error
+}
