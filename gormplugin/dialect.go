@@ -44,6 +44,10 @@ type dialect struct {
 	// childrenFirst is set where foreign keys are checked row by row, so that a
 	// subtree has to be deleted from its leaves upwards.
 	childrenFirst bool
+	// textsNeedSize is set where a text column without a size cannot be indexed as a whole.
+	textsNeedSize bool
+	// commitsDDL is set where a statement that changes a table commits the transaction that it is in.
+	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
 	// grammar is how raw SQL is read.
@@ -81,6 +85,8 @@ var dialects = []dialect{
 		},
 		assign:        assignByJoin,
 		childrenFirst: true,
+		textsNeedSize: true,
+		commitsDDL:    true,
 		classify:      classifyMySQL,
 		grammar:       &rawsql.MySQL,
 	},
@@ -178,12 +184,12 @@ func classifyPostgres(err error) failure {
 		return failureOther
 	}
 	switch e.SQLState() {
-	case "40001", // serialization_failure
-		"40P01": // deadlock_detected
+	case "40001", // the transactions cannot be put in an order
+		"40P01": // a deadlock
 		return failureEnded
-	case "55P03": // lock_not_available
+	case "55P03": // a lock was not to be had
 		return failureRetry
-	case "23505": // unique_violation
+	case "23505": // a unique index has the row
 		return failureDuplicate
 	default:
 		return failureOther

@@ -31,7 +31,8 @@
 // that one does. The locks give order: with them, the assertion hardly ever fails and the database
 // hardly ever sees a deadlock. That siblings have distinct names rests on a
 // unique index over tree, parent and name (and the deletion mark, where rows are deleted softly), which the schema has to have.
-// An index over tree and path keeps a rename from locking the whole table.
+// An index over tree and path keeps a rename from locking the whole table. [AutoMigrate] makes tables with all that; [Verify] says what is
+// missing in others, and which statements mend it.
 //
 // Softly deleted rows are not part of the tree: they collide with nothing and are not rewritten. Unscoped updates may
 // change them freely; one that takes the deletion mark off gives them a place again, as an insert would.

@@ -102,6 +102,9 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 			return err
 		}
 		t.dialect = p.dialect
+		if p.dialect.textsNeedSize {
+			t.limitTexts()
+		}
 		if p.tables[t.name] != nil {
 			return fmt.Errorf("gormplugin: the table %q is registered twice", t.name)
 		}

@@ -25,6 +25,57 @@ type Directory struct {
 	Path     string `pathlock:"path" gorm:"size:766;index:path,priority:2"`
 }
 
+// Verify says at start what a table made by hand lacks, with the statements that mend it.
+func Example_verify() {
+	folder, err := os.MkdirTemp("", "pathlock")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	dsn := "file:" + filepath.Join(folder, "drive.db") + "?_txlock=immediate&_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)"
+	db, err := gorm.Open(gormlite.Open(dsn), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if pool, err := db.DB(); err == nil {
+		defer func() { _ = pool.Close() }()
+	}
+	err = db.Exec(`CREATE TABLE directories (id INTEGER PRIMARY KEY, drive_id TEXT NOT NULL, parent_id INTEGER, name TEXT NOT NULL, path TEXT NOT NULL,
+		UNIQUE (drive_id, parent_id, name))`).Error
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	var lacks *gormplugin.SchemaError
+	if !errors.As(gormplugin.Verify(db), &lacks) {
+		return
+	}
+	for _, finding := range lacks.Findings {
+		fmt.Printf("%s, %s: %s\n", finding.Table, finding.Severity, finding.Missing)
+		for _, statement := range finding.Statements {
+			fmt.Println("   ", statement)
+			if err := db.Exec(statement).Error; err != nil {
+				fmt.Println(err)
+			}
+		}
+	}
+	fmt.Println("then:", gormplugin.Verify(db))
+
+	// Output:
+	// directories, unsafe: no unique index keeps apart live rows whose parent_id is NULL
+	//     CREATE UNIQUE INDEX "directories_top" ON "directories" ("drive_id", "name") WHERE "parent_id" IS NULL
+	// directories, warning: no index begins with drive_id, path
+	//     CREATE INDEX "directories_path" ON "directories" ("drive_id", "path")
+	// then: <nil>
+}
+
 // The plugin alone, in a job: no request took locks before, so the plugin takes them itself.
 func Example_gormplugin() {
 	folder, err := os.MkdirTemp("", "pathlock")
@@ -42,13 +93,12 @@ func Example_gormplugin() {
 	if pool, err := db.DB(); err == nil {
 		defer func() { _ = pool.Close() }()
 	}
-	if err := db.AutoMigrate(&Directory{}); err != nil {
+	locker := pathlock.New(memstore.New())
+	if err := db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}, gormplugin.Namespace("drive")))); err != nil {
 		fmt.Println(err)
 		return
 	}
-
-	locker := pathlock.New(memstore.New())
-	if err := db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}, gormplugin.Namespace("drive")))); err != nil {
+	if err := gormplugin.AutoMigrate(db); err != nil {
 		fmt.Println(err)
 		return
 	}

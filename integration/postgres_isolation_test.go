@@ -27,7 +27,7 @@ func guarded(t *testing.T, d gormplugintest.Database) *gorm.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.AutoMigrate(&gormplugintest.Suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &gormplugintest.Flagged{}); err != nil {
+	if err := db.AutoMigrate(gormplugintest.Models()...); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))); err != nil {

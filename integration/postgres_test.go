@@ -31,7 +31,7 @@ func postgresDatabase(t *testing.T, locale string, settings map[string]string) g
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
-	administer(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' "+locale)
+	administer(t.Context(), "CREATE DATABASE "+name+" TEMPLATE template0 "+locale)
 	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE "+name) })
 	own := config.Copy()
 	own.Database = name
@@ -49,8 +49,8 @@ func postgresDatabase(t *testing.T, locale string, settings map[string]string) g
 // The locales of the tests: in byteOrder an index can serve the ranges that the plugin reads; in wordOrder slashes count for
 // little, so that "/d1" + "/x" comes after "/d10".
 const (
-	byteOrder = "LOCALE 'C'"
-	wordOrder = "LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted' LOCALE 'C'"
+	byteOrder = "ENCODING 'UTF8' LOCALE 'C'"
+	wordOrder = "ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted' LOCALE 'C'"
 )
 
 func TestPostgres(t *testing.T) {

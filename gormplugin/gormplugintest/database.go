@@ -59,6 +59,7 @@ func Run(t *testing.T, d Database) {
 		{"update", updateChecks()},
 		{"delete", deleteChecks()},
 		{"leaf", leafChecks()},
+		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
 		{"transactions", transactionChecks()},
 		{"hostile", hostileChecks()},
@@ -82,6 +83,7 @@ func Run(t *testing.T, d Database) {
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
 	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
 	t.Run("storm", func(t *testing.T) { checkStorm(t, d) })
+	t.Run("id path storm", func(t *testing.T) { checkIDPathStorm(t, d) })
 	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
 }
 
@@ -150,8 +152,7 @@ func migrate(t *testing.T, d Database) {
 	if d.TableOptions != "" {
 		db = db.Set("gorm:table_options", d.TableOptions)
 	}
-	if err := db.AutoMigrate(&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Other{},
-		&Author{}, &Label{}, &Page{}, &Block{}, &Remark{}); err != nil {
+	if err := db.AutoMigrate(append(Models(), &Other{}, &Author{}, &Label{}, &Remark{})...); err != nil {
 		t.Fatal(err)
 	}
 }

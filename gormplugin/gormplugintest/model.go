@@ -56,6 +56,14 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Model(&Flagged{}),
 		gormplugin.Model(&Page{}),
 		gormplugin.Leaf(&Block{}, &Page{}),
+		gormplugin.Model(&Entry{}),
+		gormplugin.Model(&Shelf{}),
+		gormplugin.Model(&Genre{}),
 	}
 	return gormplugin.New(locker, append(models, opts...)...)
+}
+
+// Models returns the models that a plugin of [NewPlugin] guards.
+func Models() []any {
+	return []any{&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Genre{}}
 }

@@ -11,7 +11,7 @@ type Suite struct {
 	ParentID *int64 `json:"parent_id" pathlock:"parent"`
 	Name     string `json:"name" pathlock:"name"`
 	// Path is the parent's path + "/" + Name, and "" for the root suite.
-	Path string `json:"path" pathlock:"path"`
+	Path string `json:"path" pathlock:"path" gorm:"size:16384"`
 	// Version rises with every change of the row.
 	Version int64 `json:"version" pathlock:"version"`
 	// DeletedAt is set while the suite is in the recycle bin.

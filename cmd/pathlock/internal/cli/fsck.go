@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+type fsckCommand struct {
+	DB string `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
+
+	Table       string `help:"Table that holds the trees." required:"" placeholder:"NAME"`
+	Key         string `help:"Column of the primary key." default:"id"`
+	TreeColumn  string `help:"Column of the tree's id." default:"plan_id"`
+	Parent      string `help:"Column of the parent's key." default:"parent_id"`
+	Name        string `help:"Column of the name." default:"name"`
+	Path        string `help:"Column of the path; empty if there are id paths only." default:"path"`
+	IDPath      string `help:"Column of the id path, if there is one." name:"id-path" placeholder:"NAME"`
+	Deleted     string `help:"Column that is not NULL in deleted rows; empty if there is none." default:"deleted_at"`
+	DeletedFlag string `help:"Column that is neither NULL nor 0 nor false in deleted rows; put --deleted= before it." placeholder:"NAME"`
+	Version     string `help:"Column that counts the changes of a row, if there is one." name:"version-column" placeholder:"NAME"`
+
+	Tree   string `help:"Check this tree only." placeholder:"ID"`
+	Repair bool   `help:"Say what a repair would change; with --apply, repair."`
+	Apply  bool   `help:"Make the changes. Without it, nothing is written." aliases:"yes"`
+
+	Locks     string        `help:"Lock store that the trees' gates are taken in, with --apply: redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2; or off, to repair without." env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Namespace string        `help:"Namespace of the trees' locks; the table's name by default, as in the GORM plugin." placeholder:"NAME"`
+	Wait      time.Duration `help:"How long to wait for a tree's gate." default:"1m"`
+	Batch     int           `help:"Rows that a transaction changes at most." default:"500"`
+	LostFound string        `help:"Name of the row, at the top of each tree, that gets what has no place." default:"lost+found"`
+	ToTop     bool          `help:"Put what has no place at the top of its tree instead."`
+	Log       string        `help:"File that gets each change before it is committed, as a line of JSON. It is appended to." type:"path" placeholder:"FILE"`
+	JSON      bool          `help:"Write one JSON object per line."`
+	Quiet     bool          `help:"Write neither problems nor changes, only the summary." short:"q"`
+}
+
+// Help is the rest of what --help says.
+func (*fsckCommand) Help() string {
+	return `Reads every live row of the table, in one state of the database and with memory that does not grow with it, and reports orphans, cycles,
+wrong paths, siblings of one name, names that only the collation holds equal, and names that no path can have.
+
+With --repair it says what would be changed; with --repair --apply it makes the changes, each transaction under the gate of its tree. It can be
+interrupted at any moment and run again.
+
+Exit codes:
+  0    the table is sound
+  1    there were problems, and all have been mended
+  4    problems are left
+  8    the check or the repair failed
+  16   the command line makes no sense
+  130  interrupted
+
+With --json there is one object per line: {"type":"problem",…} for each problem, {"type":"change",…} for each change (or, without --apply, for each
+that would be made), {"type":"left",…} for each problem that a repair leaves, and {"type":"summary",…} at the end.`
+}
+
+// errUsage: flags that contradict each other.
+var errUsage = errors.New("usage")
+
+// validate finds contradictions.
+func (c *fsckCommand) validate() error {
+	switch {
+	case c.Apply && !c.Repair:
+		return fmt.Errorf("%w: --apply without --repair", errUsage)
+	case c.Apply && c.Locks == "":
+		return fmt.Errorf("%w: --apply needs --locks with the lock store that the table's writers use, or --locks off if nobody writes", errUsage)
+	case c.Batch < 1:
+		return fmt.Errorf("%w: --batch has to be positive", errUsage)
+	case c.Log != "" && !c.Apply:
+		return fmt.Errorf("%w: --log without --apply: a dry run changes nothing", errUsage)
+	default:
+		return nil
+	}
+}
+
+// Run implements the command.
+func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	defer func() {
+		switch {
+		case errors.Is(err, errUsage):
+			*code = exitUsage
+		case err != nil && ctx.Err() != nil:
+			*code = exitInterrupted
+		case err != nil:
+			*code = exitFailure
+		}
+	}()
+	if err := c.validate(); err != nil {
+		return err
+	}
+	db, dialect, err := database.Open(c.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	checker, err := fsck.New(ctx, db, dialect, fsck.Table{
+		Name: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Label: c.Name, Path: c.Path, IDPath: c.IDPath,
+		Deleted: c.Deleted, DeletedFlag: c.DeletedFlag, Version: c.Version, Namespace: c.Namespace,
+	})
+	if err != nil {
+		return err
+	}
+	report := newReport(streams, c.JSON, c.Quiet)
+	defer func() { err = errors.Join(err, report.flush()) }()
+	if !c.Repair {
+		*code, err = c.check(ctx, checker, report)
+		return err
+	}
+	*code, err = c.repair(ctx, checker, report)
+	return err
+}
+
+func (c *fsckCommand) tree() fsck.Key {
+	if c.Tree == "" {
+		return fsck.Key{}
+	}
+	return fsck.TextKey(c.Tree)
+}
+
+func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *report) (int, error) {
+	summary, err := checker.Check(ctx, fsck.Options{Tree: c.tree(), Progress: func(done, total int64) { report.progress("check", done, total) }}, report.problem)
+	if err != nil {
+		return exitFailure, err
+	}
+	code := exitClean
+	if summary.Total() > 0 {
+		code = exitLeft
+	}
+	return code, report.checked(summary)
+}
+
+func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report) (code int, err error) {
+	opts := fsck.RepairOptions{
+		Tree: c.tree(), Apply: c.Apply, Wait: c.Wait, BatchRows: c.Batch, LostFound: c.LostFound, ToTop: c.ToTop,
+		Report: report.problem, Changed: report.change, Left: report.left, Progress: report.progress,
+	}
+	if c.Apply {
+		closeLocks, err := c.openLocks(&opts, report)
+		if err != nil {
+			return exitFailure, err
+		}
+		defer func() { err = errors.Join(err, closeLocks()) }()
+		log, err := c.openLog()
+		if err != nil {
+			return exitFailure, err
+		}
+		if log != nil {
+			opts.Log = log
+			defer func() { err = errors.Join(err, log.Close()) }()
+		}
+	}
+	summary, err := checker.Repair(ctx, opts)
+	if err != nil {
+		return exitFailure, errors.Join(err, report.repaired(summary, c.Apply, false))
+	}
+	switch {
+	case summary.Before.Total() == 0:
+		code = exitClean
+	case !c.Apply || summary.After.Total() > 0:
+		code = exitLeft
+	default:
+		code = exitMended
+	}
+	return code, report.repaired(summary, c.Apply, true)
+}
+
+// openLocks opens the lock store, if there is to be one.
+func (c *fsckCommand) openLocks(opts *fsck.RepairOptions, report *report) (func() error, error) {
+	if c.Locks == "off" || c.Locks == "off://" {
+		report.warn("repairing without locks: row locks alone keep out who writes meanwhile")
+		return func() error { return nil }, nil
+	}
+	store, err := redisstore.Open(c.Locks)
+	if err != nil {
+		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
+	}
+	opts.Locker = pathlock.New(store)
+	return store.Close, nil
+}
+
+// openLog opens the log, if there is to be one.
+func (c *fsckCommand) openLog() (*os.File, error) {
+	if c.Log == "" {
+		return nil, nil
+	}
+	log, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the log: %w", err)
+	}
+	return log, nil
+}
+
+// line writes an object as a line of JSON.
+func line(out io.Writer, object any) error {
+	text, err := json.Marshal(object)
+	if err == nil {
+		_, err = out.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}

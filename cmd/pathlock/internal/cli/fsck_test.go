@@ -1,0 +1,300 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/driver"
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// childVariable, when set, makes the test binary the program itself, so that tests can kill it.
+const childVariable = "PATHLOCK_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// table makes an SQLite file with a table of trees, and returns its URL and a connection.
+func table(t *testing.T, rows string) (string, *sql.DB) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.db")
+	db, err := driver.Open("file:" + filepath.ToSlash(path) + "?_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for _, statement := range []string{
+		`CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, deleted_at DATETIME)`,
+		`CREATE INDEX suites_sibling ON suites (parent_id, name)`,
+		`INSERT INTO suites (id, plan_id, parent_id, name, path) ` + rows,
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return "sqlite://" + path, db
+}
+
+const (
+	sound  = `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/a'), (3, 1, 2, 'b', '/a/b')`
+	broken = sound + `, (4, 1, 99, 'x', '/x'), (5, 1, 2, 'b', '/old/b')`
+)
+
+// run runs a command line.
+func run(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = cli.Main(t.Context(), args, &o, &e)
+	return code, o.String(), e.String()
+}
+
+func TestExitCodes(t *testing.T) {
+	soundURL, _ := table(t, sound)
+	brokenURL, _ := table(t, broken)
+	tests := []struct {
+		args string
+		code int
+		says string
+	}{
+		{"--help", 0, "fsck"},
+		{"fsck --help", 0, "130  interrupted"},
+		{"fsck --table suites", 16, "--db"},
+		{"nonsense", 16, "nonsense"},
+		{"fsck --table suites --db " + soundURL, 0, "3 rows, 0 problems"},
+		{"fsck --table suites --repair --db " + soundURL, 0, "3 rows, 0 problems"},
+		{"fsck --table suites --db " + brokenURL, 4, `orphan: tree 1, row 4 "x": its parent 99 is missing`},
+		{"fsck --table suites --repair --db " + brokenURL, 4, "nothing has been written"},
+		{"fsck --table suites --apply --db " + brokenURL, 16, "--apply without --repair"},
+		{"fsck --table suites --repair --apply --db " + brokenURL, 16, "--locks off"},
+		{"fsck --table suites --repair --apply --locks nonsense:// --db " + brokenURL, 16, "nonsense"},
+		{"fsck --table suites --repair --log x --db " + brokenURL, 16, "--log without --apply"},
+		{"fsck --table suites --repair --batch 0 --db " + brokenURL, 16, "--batch"},
+		{"fsck --table nothing --db " + soundURL, 8, "nothing"},
+		{"fsck --table suites --parent father --db " + soundURL, 8, "father"},
+		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},
+		{"fsck --table suites --db suites.db", 8, "scheme"},
+		{"fsck --table suites --repair --apply --locks off --tree 7 --db " + brokenURL, 0, "0 rows"},
+		{"fsck --table suites --repair --yes --locks off --db " + brokenURL, 1, "0 problems left"},
+		{"fsck --table suites --db " + brokenURL, 0, "6 rows, 0 problems"},
+	}
+	for _, tt := range tests {
+		code, out, errs := run(t, strings.Fields(tt.args)...)
+		if code != tt.code || !strings.Contains(out+errs, tt.says) {
+			t.Errorf("%s: exit code %d, %s%s\nwant %d and something about %q", tt.args, code, out, errs, tt.code, tt.says)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	url, _ := table(t, broken)
+	code, out, _ := run(t, "fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", "off", "--json")
+	if code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+	want := []string{
+		`{"type":"problem","problem":"orphan","tree":1,"id":4,"others":[99],"name":"x","is":"/x","want":null,"detail":"its parent 99 is missing"}`,
+		`{"type":"problem","problem":"wrong-path","tree":1,"id":5,"name":"b","is":"/old/b","want":"/a/b","detail":"its path is wrong"}`,
+		`{"type":"problem","problem":"duplicate","tree":1,"id":5,"others":[3],"name":"b","is":"/old/b","want":null,"detail":"its sibling 3 has the same name"}`,
+		`{"type":"problem","problem":"mixed-prefix","tree":1,"id":2,"name":"a","is":"/a","want":null,"detail":"1 of its children carry another prefix than its path"}`,
+		`{"type":"change","tx":1,"table":"suites","tree":1,"id":6,"insert":true,"column":"parent_id","old":null,"new":1,"why":"orphan"}`,
+		`{"type":"change","tx":1,"table":"suites","tree":1,"id":6,"insert":true,"column":"name","old":null,"new":"lost+found","why":"orphan"}`,
+		`{"type":"change","tx":1,"table":"suites","tree":1,"id":6,"insert":true,"column":"path","old":null,"new":"/lost+found","why":"orphan"}`,
+		`{"type":"change","tx":1,"table":"suites","tree":1,"id":4,"column":"parent_id","old":99,"new":6,"why":"orphan"}`,
+		`{"type":"change","tx":2,"table":"suites","tree":1,"id":5,"column":"name","old":"b","new":"b (2)","why":"duplicate"}`,
+		`{"type":"change","tx":3,"table":"suites","tree":1,"id":4,"column":"path","old":"/x","new":"/lost+found/x","why":"wrong-path"}`,
+		`{"type":"change","tx":3,"table":"suites","tree":1,"id":5,"column":"path","old":"/old/b","new":"/a/b (2)","why":"wrong-path"}`,
+		`{"type":"summary","applied":true,"complete":true,"before":{"rows":5,"problems":{"duplicate":1,"mixed-prefix":1,"orphan":1,"wrong-path":1}},` +
+			`"changes":7,"transactions":3,"after":{"rows":6,"problems":{}}}`,
+	}
+	if got := strings.Split(strings.TrimSpace(out), "\n"); strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", out, strings.Join(want, "\n"))
+	}
+}
+
+// Others who use the lock store are respected, and the log has everything.
+func TestRedisLocksAndLog(t *testing.T) {
+	server := testserver.Redis(t)
+	store, err := redisstore.Open(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	namespace := "fsck-" + filepath.Base(t.TempDir()) + fmt.Sprint(os.Getpid())
+	tree, err := pathlock.NewTree(namespace, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := pathlock.New(store).Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Note: "an editor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, _ := table(t, broken)
+	log := filepath.Join(t.TempDir(), "changes.jsonl")
+	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", server, "--namespace", namespace, "--wait", "50ms", "--log", log}
+	if code, out, errs := run(t, args...); code != 8 || !strings.Contains(errs, `"an editor"`) {
+		t.Errorf("while somebody edits: exit code %d, %s%s", code, out, errs)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := run(t, args...); code != 1 {
+		t.Errorf("exit code %d, %s%s", code, out, errs)
+	}
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last struct {
+		Transaction int  `json:"tx"`
+		Commit      bool `json:"commit"`
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || !last.Commit || last.Transaction != 3 {
+		t.Errorf("the log ends with %s, want the commit of transaction 3", lines[len(lines)-1])
+	}
+}
+
+// program returns the program as a process of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), childVariable+"=1")
+	return cmd
+}
+
+// many are a root row and so many children with wrong paths, each tenth of them an orphan, and each hundredth a duplicate.
+func many(n int) string {
+	return fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= %d)
+		SELECT 1, 1, NULL, '', '' UNION ALL
+		SELECT i, 1, CASE WHEN i %% 10 = 0 THEN 100000 + i ELSE 1 END, CASE WHEN i %% 100 = 1 THEN 'same' ELSE 'n' || i END, 'wrong' FROM n`, n)
+}
+
+// dump returns the table as text.
+func dump(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), `SELECT id || ' ' || COALESCE(parent_id, 0) || ' ' || name || ' ' || path FROM suites ORDER BY id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var text strings.Builder
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(line + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+// A repair that is killed, again and again, each time after some more transactions, leaves what one does that nobody killed.
+func TestKilled(t *testing.T) {
+	const n = 1000
+	flags := []string{"fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--log"}
+	url, whole := table(t, many(n))
+	if code, out, errs := run(t, append(flags, filepath.Join(t.TempDir(), "log"), "--db", url)...); code != 1 {
+		t.Fatalf("exit code %d: %s%s", code, out, errs)
+	}
+	url, pieces := table(t, many(n))
+	kills := 0
+	for commits := 1; ; commits += 2 {
+		log := filepath.Join(t.TempDir(), "log")
+		if err := syscall.Mkfifo(log, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(t, append(flags, log, "--db", url)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pipe, err := os.Open(log) // the log is a pipe, so that it tells when a transaction is written and when it is committed
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := commits
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			if !strings.Contains(lines.Text(), `"commit":true`) {
+				continue
+			}
+			if left--; left == 0 {
+				_ = cmd.Process.Kill()
+			}
+		}
+		_ = pipe.Close()
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() >= 0 {
+			if cmd.ProcessState.ExitCode() != 1 && cmd.ProcessState.ExitCode() != 0 {
+				t.Fatalf("not killed, and %v", err)
+			}
+			break
+		}
+		kills++
+	}
+	if kills < 3 {
+		t.Errorf("killed %d times only", kills)
+	}
+	if got, want := dump(t, pieces), dump(t, whole); got != want {
+		t.Errorf("after %d kills\n%s\nwant\n%s", kills, got, want)
+	}
+}
+
+// SIGINT ends a repair after the transaction that it is in.
+func TestInterrupt(t *testing.T) {
+	url, db := table(t, many(1000))
+	log := filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--db", url, "--log", log, "-q")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pipe.Close() }()
+	last, changes := "", 0
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+		last = lines.Text()
+		if changes++; changes == 30 { // in the middle of a transaction
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(last, `"commit":true`) || !strings.Contains(out.String(), "ended early") {
+		t.Errorf("exit code %d, the log ends with %s: %s", code, last, &out)
+	}
+	if strings.Count(dump(t, db), "wrong") == 0 {
+		t.Error("everything was mended: it was not interrupted")
+	}
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// report writes what fsck finds and does: for people, or as JSON. Progress goes to the other stream, and only to a terminal.
+type report struct {
+	out         *bufio.Writer
+	errs        io.Writer
+	json, quiet bool
+	terminal    bool
+	bar         *progressbar.ProgressBar
+	phase       string
+}
+
+func newReport(s streams, json, quiet bool) *report {
+	return &report{out: bufio.NewWriter(s.out), errs: s.errs, json: json, quiet: quiet, terminal: isTerminal(s.errs)}
+}
+
+// isTerminal reports whether people see a line that is written over.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// progress draws how far a phase is.
+func (r *report) progress(phase string, done, total int64) {
+	if !r.terminal {
+		return
+	}
+	if phase != r.phase {
+		r.endBar()
+		r.phase = phase
+		r.bar = progressbar.NewOptions64(total,
+			progressbar.OptionSetWriter(r.errs),
+			progressbar.OptionSetDescription(phase),
+			progressbar.OptionShowCount(),
+			progressbar.OptionShowIts(),
+			progressbar.OptionSetItsString("rows"),
+			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionFullWidth(),
+		)
+	}
+	_ = r.bar.Set64(done) // what cannot be drawn is no reason to stop
+}
+
+// endBar ends the line of a bar.
+func (r *report) endBar() {
+	if r.bar != nil {
+		_ = r.bar.Exit()
+		_, _ = fmt.Fprintln(r.errs)
+		r.bar = nil
+	}
+}
+
+// warn tells people something that is not part of the report.
+func (r *report) warn(text string) { _, _ = fmt.Fprintln(r.errs, "pathlock:", text) }
+
+// The lines of the JSON report.
+type (
+	problemLine struct {
+		Type string `json:"type"`
+		fsck.Problem
+	}
+	changeLine struct {
+		Type string `json:"type"`
+		fsck.Change
+	}
+	checkLine struct {
+		Type string `json:"type"`
+		fsck.Summary
+	}
+	repairLine struct {
+		Type string `json:"type"`
+		// Applied is false after a dry run, and Complete after a repair that was ended early.
+		Applied  bool `json:"applied"`
+		Complete bool `json:"complete"`
+		fsck.RepairSummary
+	}
+)
+
+func (r *report) problem(p fsck.Problem) error { return r.line("problem", "", p) }
+
+func (r *report) left(p fsck.Problem) error { return r.line("left", "left: ", p) }
+
+func (r *report) line(kind, prefix string, p fsck.Problem) error {
+	switch {
+	case r.quiet:
+		return nil
+	case r.json:
+		return line(r.out, problemLine{kind, p})
+	default:
+		return r.print("%s%v\n", prefix, p)
+	}
+}
+
+func (r *report) change(c fsck.Change) error {
+	switch {
+	case r.quiet:
+		return nil
+	case r.json:
+		return line(r.out, changeLine{"change", c})
+	}
+	verb := "change"
+	if c.Insert {
+		verb = "create"
+	}
+	return r.print("%s: tree %v, row %v, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, c.Column, value(c.Old), value(c.New), c.Why)
+}
+
+// value writes a column's value.
+func value(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case string:
+		return fmt.Sprintf("%q", v)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// checked ends the report of a check.
+func (r *report) checked(s fsck.Summary) error {
+	if r.json {
+		return line(r.out, checkLine{"summary", s})
+	}
+	return r.print("%s\n", count(s))
+}
+
+// repaired ends the report of a repair.
+func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) error {
+	if r.json {
+		return line(r.out, repairLine{"summary", applied, complete, s})
+	}
+	switch {
+	case !complete:
+		return r.print("ended early after %d changes in %d transactions; run it again to go on\n", s.Changes, s.Transactions)
+	case !applied:
+		return r.print("%s\n%d values would be changed, %d problems would be left; nothing has been written (--apply does)\n", count(s.Before), s.Changes, s.After.Total())
+	default:
+		return r.print("%s\n%d values changed in %d transactions, %d problems left\n", count(s.Before), s.Changes, s.Transactions, s.After.Total())
+	}
+}
+
+// count writes a summary for people.
+func count(s fsck.Summary) string {
+	text := fmt.Sprintf("%d rows, %d problems", s.Rows, s.Total())
+	for _, kind := range slices.Sorted(maps.Keys(s.Problems)) {
+		text += fmt.Sprintf(", %d %s", s.Problems[kind], kind)
+	}
+	return text
+}
+
+func (r *report) print(format string, args ...any) error {
+	if _, err := fmt.Fprintf(r.out, format, args...); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// flush ends the report.
+func (r *report) flush() error {
+	r.endBar()
+	if err := r.out.Flush(); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package database_test
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+)
+
+// create makes an SQLite file, which database.Open does not.
+func create(t testing.TB, path string) {
+	t.Helper()
+	var db *sql.DB
+	db, err := driver.Open("file:" + filepath.ToSlash(path) + "?_pragma=journal_mode(wal)&_pragma=synchronous(off)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(context.Background(), "CREATE TABLE made (x)"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	for _, tt := range []struct{ url, says string }{
+		{"suites.db", "no scheme"},
+		{"oracle://x", "supported are"},
+		{"sqlite://", "needs a file"},
+		{"mysql://root:secret@tcp(127.0.0.1:3306", "makes no sense"},
+		{"mysql://root:secret@tcp(127.0.0.1:3306)/", "makes no sense"},
+		{"postgres://root:secret@host:port/x", "makes no sense"},
+	} {
+		_, _, err := database.Open(tt.url)
+		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("Open(%q): %v, want an error that says %q and no secret", tt.url, err, tt.says)
+		}
+	}
+	db, _, err := database.Open("sqlite://" + filepath.Join(t.TempDir(), "none.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.PingContext(t.Context()); err == nil {
+		t.Error("a file that does not exist was opened, or made")
+	}
+}

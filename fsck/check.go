@@ -1,0 +1,116 @@
+package fsck
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// Checker checks and repairs the trees of one table.
+type Checker struct {
+	db      *sql.DB
+	dialect Dialect
+	table   Table
+	// What inspect found out: the SQL of a zero parent, if the column can have one; how keys
+	// are made; how long texts may be, by column.
+	zeroParent             string
+	keyIsUUID, keyIsNumber bool
+	treeIsNumber           bool
+	limits                 map[string]limit
+}
+
+// New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches
+// [ErrTable] if there is no such table or column.
+func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checker, error) {
+	if err := table.validate(); err != nil {
+		return nil, err
+	}
+	if dialect < MySQL || dialect > SQLite {
+		return nil, fmt.Errorf("%w: %v is no dialect", ErrTable, dialect)
+	}
+	c := &Checker{db: db, dialect: dialect, table: table, limits: make(map[string]limit)}
+	if err := c.inspect(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Options of a check. The zero Options are the defaults.
+type Options struct {
+	// Tree restricts the check to one tree; the zero Key is all.
+	Tree Key
+	// Progress, if set, is told now and then how many rows of how many have been looked at.
+	Progress func(done, total int64)
+}
+
+// pageRows is how many rows are read and examined at once.
+const pageRows = 500
+
+// Check reads every live row of the table, in one state of the database, and reports what is wrong, in order of checks
+// and, within each, of keys. An error of report ends the check and is returned.
+//
+// The memory that it needs does not depend on the number of rows or trees, nor on the trees' shapes.
+func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
+	summary.Problems = make(map[Kind]int64)
+	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
+	if err != nil {
+		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
+	}
+	defer func() {
+		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
+			err = errors.Join(err, fmt.Errorf("fsck: check %s: %w", c.table.Name, ended))
+		}
+	}()
+	s := &session{Checker: c, tx: tx}
+	counted := func(p Problem) error {
+		summary.Problems[p.Kind]++
+		return report(p)
+	}
+	if summary.Rows, err = s.scan(ctx, opts, counted); err != nil {
+		return summary, err
+	}
+	if err := s.siblings(ctx, opts.Tree, counted); err != nil {
+		return summary, err
+	}
+	return summary, s.mixed(ctx, opts.Tree, counted)
+}
+
+// scan examines all rows, page by page.
+func (s *session) scan(ctx context.Context, opts Options, report func(Problem) error) (rows int64, err error) {
+	total := int64(0)
+	if opts.Progress != nil {
+		if total, err = s.count(ctx, opts.Tree); err != nil {
+			return 0, err
+		}
+	}
+	climb := &climber{session: s, memo: newMemo()}
+	var after *Key
+	for {
+		page, err := s.page(ctx, opts.Tree, after, pageRows)
+		if err != nil || len(page) == 0 {
+			return rows, err
+		}
+		if err := climb.examine(ctx, page, report); err != nil {
+			return rows, err
+		}
+		after = &page[len(page)-1].key
+		rows += int64(len(page))
+		if opts.Progress != nil {
+			opts.Progress(rows, max(rows, total))
+		}
+	}
+}
+
+// count returns the number of live rows.
+func (s *session) count(ctx context.Context, tree Key) (n int64, err error) {
+	cols := s.of("c")
+	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Name) + " AS c WHERE " + cols.live
+	var args []any
+	if !tree.IsZero() {
+		query += " AND " + cols.tree + " = ?"
+		args = append(args, s.treeArg(tree))
+	}
+	err = s.each(ctx, query, args, func(scan func(...any) error) error { return scan(&n) })
+	return n, err
+}

@@ -1,0 +1,151 @@
+package fsck
+
+import (
+	"context"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// climber finds the places of rows by following their parents upwards. It looks at names and parents alone, never at
+// stored paths, so that it does not matter in which order rows are read or mended.
+//
+// It asks for the parents of a whole page at once, and for those of the parents: as many statements as
+// the tree is deep at most, and mostly one or two, since a memo has those that were met before.
+type climber struct {
+	*session
+	memo *memo
+}
+
+// places returns the place of each row.
+func (c *climber) places(ctx context.Context, rows []*row) ([]place, error) {
+	w := walk{climber: c, met: make(map[Key]*row, len(rows)), known: make(map[Key]place, len(rows))}
+	for _, r := range rows {
+		w.met[r.key] = r
+	}
+	if err := w.gather(ctx, rows); err != nil {
+		return nil, err
+	}
+	places := make([]place, len(rows))
+	for i, r := range rows {
+		p, err := w.place(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		places[i] = p
+	}
+	return places, nil
+}
+
+// walk is the climb from one page of rows.
+type walk struct {
+	*climber
+	met   map[Key]*row
+	known map[Key]place
+}
+
+// gather reads the rows above, level by level, as many levels as a path can have names.
+func (w *walk) gather(ctx context.Context, frontier []*row) error {
+	for range pathlock.MaxDepth + 2 {
+		var missing []Key
+		asked := make(map[Key]bool)
+		for _, r := range frontier {
+			k := r.above
+			if k.IsZero() || asked[k] || w.met[k] != nil {
+				continue
+			}
+			if p, ok := w.memo.get(k); ok {
+				w.known[k] = p
+				continue
+			}
+			asked[k] = true
+			missing = append(missing, k)
+		}
+		if len(missing) == 0 {
+			return nil
+		}
+		var err error
+		if frontier, err = w.byKeys(ctx, missing, false); err != nil {
+			return err
+		}
+		for _, r := range frontier {
+			w.met[r.key] = r
+		}
+	}
+	return nil
+}
+
+// place follows the parents of r through what gather found.
+func (w *walk) place(ctx context.Context, r *row) (place, error) {
+	var way []*row
+	on := make(map[Key]int)
+	var base place
+	for at := r; ; {
+		if p, ok := w.known[at.key]; ok {
+			base = p
+			break
+		}
+		if i, ok := on[at.key]; ok {
+			base = place{state: cyclic, cycle: cycleOf(way[i:])}
+			break
+		}
+		if p, ends := at.end(); ends {
+			base = w.keep(at, p)
+			break
+		}
+		on[at.key] = len(way)
+		way = append(way, at)
+		if p, ok := w.known[at.above]; ok {
+			base = p
+			break
+		}
+		next := w.met[at.above]
+		if next == nil {
+			p, err := w.far(ctx, at.above)
+			if err != nil {
+				return place{}, err
+			}
+			base = p
+			break
+		}
+		at = next
+	}
+	for i := len(way) - 1; i >= 0; i-- {
+		base = w.keep(way[i], base.below(way[i]))
+	}
+	return base, nil
+}
+
+// keep remembers a place.
+func (w *walk) keep(r *row, p place) place {
+	w.known[r.key] = p
+	w.memo.put(r.key, p)
+	return p
+}
+
+// end returns the place of a row that is known by the row alone.
+func (r *row) end() (place, bool) {
+	switch {
+	case r.fault != faultNone:
+		return place{state: detached}, true
+	case r.isRoot():
+		return place{idPath: "/" + r.key.String()}, true
+	case r.isTop():
+		return place{}.below(r), true
+	default:
+		return place{}, false
+	}
+}
+
+// below returns the place of a row whose parent's place is p.
+func (p place) below(r *row) place {
+	switch {
+	case p.state != placed:
+		return p
+	case checkName(r.name) != nil:
+		return place{state: detached}
+	case p.depth >= pathlock.MaxDepth:
+		return place{state: tooDeep}
+	default:
+		return place{depth: p.depth + 1, path: p.path + "/" + r.name, idPath: p.idPath + "/" + r.key.String()}
+	}
+}

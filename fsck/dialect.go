@@ -1,0 +1,150 @@
+package fsck
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Dialect is the SQL that a database speaks.
+type Dialect uint8
+
+// The dialects.
+const (
+	// MySQL is MySQL 8 or later, or MariaDB 10.6 or later.
+	MySQL Dialect = iota + 1
+	// PostgreSQL is PostgreSQL 13 or later.
+	PostgreSQL
+	// SQLite is SQLite 3.28 or later, in a file that several connections can open.
+	SQLite
+)
+
+// String returns the database's name.
+func (d Dialect) String() string {
+	switch d {
+	case MySQL:
+		return "MySQL"
+	case PostgreSQL:
+		return "PostgreSQL"
+	case SQLite:
+		return "SQLite"
+	default:
+		return fmt.Sprintf("Dialect(%d)", uint8(d))
+	}
+}
+
+// quote writes an identifier; each part of "schema.table" by itself.
+func (d Dialect) quote(name string) string {
+	mark := `"`
+	if d == MySQL {
+		mark = "`"
+	}
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		parts[i] = mark + strings.ReplaceAll(part, mark, mark+mark) + mark
+	}
+	return strings.Join(parts, ".")
+}
+
+// bind numbers the question marks of a statement where the database wants that.
+func (d Dialect) bind(query string) string {
+	if d != PostgreSQL {
+		return query
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range query {
+		if r == '?' {
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// exact writes a text so that it compares byte by byte, whatever its column's collation.
+func (d Dialect) exact(text string) string {
+	switch d {
+	case MySQL:
+		return "CAST(CONVERT(" + text + " USING utf8mb4) AS BINARY)"
+	case PostgreSQL:
+		return "(" + text + `) COLLATE "C"`
+	default:
+		return "(" + text + ") COLLATE BINARY"
+	}
+}
+
+// concat joins texts.
+func (d Dialect) concat(texts ...string) string {
+	if d == MySQL {
+		return "CONCAT(" + strings.Join(texts, ", ") + ")"
+	}
+	return strings.Join(texts, " || ")
+}
+
+// ending is the end of a text: as many characters as another has, and one more.
+func (d Dialect) ending(text, other string) string {
+	switch d {
+	case MySQL:
+		return "RIGHT(" + text + ", CHAR_LENGTH(" + other + ") + 1)"
+	case PostgreSQL:
+		return "RIGHT(" + text + ", LENGTH(" + other + ") + 1)"
+	default:
+		return "SUBSTR(" + text + ", -(LENGTH(" + other + ") + 1))"
+	}
+}
+
+// byPrimaryKey follows a table's name where the rows have to be read in order of their keys, so that
+// a scan in pages costs one reading of the table and not a sort for each page.
+func (d Dialect) byPrimaryKey() string {
+	if d == MySQL {
+		return " FORCE INDEX (PRIMARY)"
+	}
+	return ""
+}
+
+// lock is the end of a SELECT that keeps the rows called alias as they are until the transaction ends.
+func (d Dialect) lock(alias string) string {
+	switch d {
+	case MySQL:
+		return " FOR UPDATE"
+	case PostgreSQL:
+		return " FOR UPDATE OF " + alias
+	default:
+		return "" // the writer is alone
+	}
+}
+
+// snapshot are the options of a transaction that reads one state of the database all along.
+func (d Dialect) snapshot() *sql.TxOptions {
+	if d == SQLite {
+		return &sql.TxOptions{ReadOnly: true}
+	}
+	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+}
+
+// writing are the options of a transaction that mends. What it reads to decide, it reads under row locks.
+func (d Dialect) writing() *sql.TxOptions {
+	if d == SQLite {
+		return nil
+	}
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+}
+
+// isRetryable reports whether the database gave a transaction up in favour of another one.
+func isRetryable(err error) bool {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return e.Number == 1213 || e.Number == 1205 || e.Number == 1020
+	}
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) {
+		return state.SQLState() == "40001" || state.SQLState() == "40P01"
+	}
+	return strings.Contains(err.Error(), "database is locked")
+}

@@ -1,0 +1,57 @@
+// Package fsck finds and mends what is wrong with trees whose rows carry their materialised paths, in tables of any number of rows and trees, on
+// MySQL, MariaDB, PostgreSQL and SQLite. Trees break where something wrote past package gormplugin: before it was introduced,
+// by hand, or in another program.
+//
+//	checker, err := fsck.New(ctx, db, fsck.MySQL, fsck.DefaultTable("suites"))
+//	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error { … })
+//	outcome, err := checker.Repair(ctx, fsck.RepairOptions{Apply: true, Locker: locker, Log: file})
+//
+// The command `pathlock fsck` does the same from a shell.
+//
+// # How it checks
+//
+// The right path of a row follows from names and parents alone: a row without a parent has "/name" or, as
+// the root row, with an empty name, ""; any other has its parent's right path + "/" + name. A check reads the rows in pages, in order of
+// their keys and in one state of the database, climbs from each to the top, and compares. The rows above a page are read level by level for all
+// its rows at once, and a memo of bounded size has those that were met before, so that a page costs one or two statements where rows that
+// are near each other have ancestors in common, and as many as the tree is deep at worst. Two further statements let the database
+// find siblings of one name and children with another prefix.
+//
+// The memory is bounded whatever the table: a page of 500 rows and those above it, at most [pathlock.MaxDepth] for each, and the memo. Ways up that
+// are longer than a path can be are followed with one row in memory, by Brent's algorithm. The time is proportional to the rows, but for
+// such ways: a chain of n rows whose parents come after their children costs n²/32768 steps more, 500 to a statement.
+//
+// Each [Kind] says what is wrong, which rows have it, and what the path should be. A row below an orphan, a cycle, or a bad name has no
+// path that would be right: nothing is said of it until what is above has been mended. Rows that are marked as
+// deleted are not part of the tree.
+//
+// # How it repairs
+//
+// In this order:
+//
+//  1. [BadName]: whatever cannot be in a name becomes "_"; an empty name becomes "unnamed".
+//  2. [Orphan]: the row goes, with all that is below it, under the row "lost+found" at the top of its tree, which is created if need be; or, with
+//     [RepairOptions.ToTop], to the top.
+//  3. [Cycle]: the row with the smallest key of the cycle goes there, and the others stay below it.
+//  4. [Duplicate], [Lookalike]: the row with the smallest key keeps its name, and the others get the first free of "name (2)", "name (3)", …; the
+//     name is shortened where the column has no room. A second root row becomes a child of the first, called "root". Who would rather
+//     tell lookalikes apart changes the column's collation before.
+//  5. [WrongPath], [WrongIDPath]: the path is written.
+//
+// In 1 to 3, too, a name that is taken gets a number. Rows are never deleted. [TooDeep] and [PathTooLong] are left as they are, and reported.
+//
+// Each step takes the rows in order of their keys, and what it does to one depends on the rows as they are and on nothing else. So the outcome
+// depends neither on the order in which rows are stored nor on the size of transactions, and a repair that was ended anywhere, even
+// killed, is completed by another one with the same outcome, but for the keys of created rows that the database gives out. It is the same on all databases, as long as
+// text keys have a collation that orders them by their bytes.
+//
+// A transaction changes at most [RepairOptions.BatchRows] rows of one tree, under the tree's gate if there is
+// a [RepairOptions.Locker]. It reads again, under row locks, what it changes and all that is above, and decides then: what others
+// write meanwhile makes no path wrong. Each change is in the log before it is committed. A dry run does the same in a transaction that only reads, with
+// what it would have changed kept in memory; under a collation that holds different names equal it may say another number than a repair then takes.
+//
+// # What the table needs
+//
+// A primary key of one column (numbers, texts, UUIDs or bytes), an index that begins with the parent, for a repair of many
+// duplicates, and, for lost+found, defaults for all columns that are not described in [Table].
+package fsck

@@ -1,0 +1,170 @@
+package fsck
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Key is the value of a key column: the key of a row, of its parent, or of its tree. Keys are
+// whole numbers, texts (UUIDs among them) or bytes. The zero Key is none, such as the parent of a row at
+// the top. Two equal Keys are ==.
+type Key struct {
+	// v is nil, an int64, a uint64 beyond int64, a string or binaryKey.
+	v any
+}
+
+// binaryKey is a key whose column holds bytes. It is a string because that is comparable.
+type binaryKey string
+
+// IntKey returns the key that is a whole number.
+func IntKey(n int64) Key { return Key{n} }
+
+// TextKey returns the key that is a text, such as a UUID.
+func TextKey(s string) Key { return Key{s} }
+
+// IsZero reports whether k is none: NULL, 0 or an empty text.
+func (k Key) IsZero() bool {
+	switch v := k.v.(type) {
+	case nil:
+		return true
+	case int64:
+		return v == 0
+	case string:
+		return v == ""
+	case binaryKey:
+		return v == ""
+	default:
+		return false
+	}
+}
+
+// Compare orders numbers by value, before texts, which are ordered by their bytes. It returns -1, 0 or +1.
+func (k Key) Compare(o Key) int {
+	class := func(v any) int {
+		switch v.(type) {
+		case nil:
+			return 0
+		case int64:
+			return 1
+		case uint64:
+			return 2
+		default:
+			return 3
+		}
+	}
+	if c := cmp.Compare(class(k.v), class(o.v)); c != 0 {
+		return c
+	}
+	switch v := k.v.(type) {
+	case int64:
+		return cmp.Compare(v, o.v.(int64))
+	case uint64:
+		return cmp.Compare(v, o.v.(uint64))
+	default:
+		return strings.Compare(k.text(), o.text())
+	}
+}
+
+func (k Key) text() string {
+	switch v := k.v.(type) {
+	case string:
+		return v
+	case binaryKey:
+		return string(v)
+	default:
+		return ""
+	}
+}
+
+// String returns the key as an id path holds it. Bytes are written in hexadecimal.
+func (k Key) String() string {
+	switch v := k.v.(type) {
+	case nil:
+		return ""
+	case binaryKey:
+		return fmt.Sprintf("%x", string(v))
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// MarshalJSON writes numbers as numbers, texts as texts, bytes in hexadecimal, and none as null.
+func (k Key) MarshalJSON() ([]byte, error) {
+	var text []byte
+	var err error
+	switch v := k.v.(type) {
+	case binaryKey:
+		text, err = json.Marshal(k.String())
+	default:
+		text, err = json.Marshal(v)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("fsck: a key as JSON: %w", err)
+	}
+	return text, nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes. Bytes come back as the text of their hexadecimal form.
+func (k *Key) UnmarshalJSON(text []byte) error {
+	if bytes.Equal(text, []byte("null")) {
+		*k = Key{}
+		return nil
+	}
+	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
+		k.v = n
+		return nil
+	}
+	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		k.v = n
+		return nil
+	}
+	var s string
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("fsck: %q is not a key: %w", text, err)
+	}
+	k.v = s
+	return nil
+}
+
+// arg returns the key as an argument of a statement.
+func (k Key) arg() any {
+	if v, ok := k.v.(binaryKey); ok {
+		return []byte(v)
+	}
+	return k.v
+}
+
+// bytes is about how much memory the key takes.
+func (k Key) bytes() int { return 32 + len(k.text()) }
+
+// readKey makes a key of what a driver returned.
+func readKey(d Dialect, value any) (Key, error) {
+	switch v := value.(type) {
+	case nil:
+		return Key{}, nil
+	case int64:
+		return Key{v}, nil
+	case uint64:
+		if v <= 1<<63-1 {
+			return Key{int64(v)}, nil
+		}
+		return Key{v}, nil
+	case string:
+		return Key{v}, nil
+	case []byte:
+		// The MySQL driver returns texts as bytes, too, and takes texts for both.
+		if d == MySQL && utf8.Valid(v) {
+			return Key{string(v)}, nil
+		}
+		return Key{binaryKey(v)}, nil
+	case [16]byte:
+		return Key{fmt.Sprintf("%x-%x-%x-%x-%x", v[0:4], v[4:6], v[6:8], v[8:10], v[10:16])}, nil
+	default:
+		return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
+	}
+}

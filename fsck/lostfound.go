@@ -1,0 +1,206 @@
+package fsck
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+)
+
+// DefaultLostFound is the name of the row that gets what has no place, at the top of its tree.
+const DefaultLostFound = "lost+found"
+
+// lostFound returns the parent for rows of r's tree that have no place: the lost+found row, which is created if need
+// be, or, where that is wanted, the top of the tree.
+func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
+	root, err := e.root(ctx, r.tree)
+	if err != nil {
+		return Key{}, err
+	}
+	home := row{tree: r.tree}
+	if root != nil {
+		home.parent, home.above = root.key, root.key
+	}
+	if e.repair.opts.ToTop {
+		return home.parent, nil
+	}
+	if key, ok := e.repair.homes[r.tree]; ok {
+		return key, nil
+	}
+	for n := 1; ; n++ {
+		home.name = numbered(e.repair.opts.LostFound, n, e.limits[e.table.Label])
+		key, taken, err := e.namesake(ctx, &home)
+		switch {
+		case err != nil:
+			return Key{}, err
+		case key.IsZero() && taken:
+			continue // by a deleted row, or by a lookalike
+		case key.IsZero():
+			if err := e.create(ctx, &home, r.key); err != nil {
+				return Key{}, err
+			}
+			key = home.key
+		}
+		e.repair.homes[r.tree] = key
+		return key, nil
+	}
+}
+
+// namesake returns the live row that has exactly r's name, the one with the smallest key if there are several, and whether any row has it, or one
+// that the database holds equal.
+func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
+	besides, args, err := e.besides(ctx, r)
+	if err != nil {
+		return key, false, err
+	}
+	cols := e.of("c")
+	query := fmt.Sprintf("SELECT %[1]s, %[2]s, CASE WHEN %[3]s THEN 1 ELSE 0 END FROM %[4]s AS c WHERE %[5]s AND %[2]s = ? ORDER BY %[1]s",
+		cols.key, cols.label, cols.live, e.dialect.quote(e.table.Name), besides)
+	err = e.each(ctx, query, append(args, r.name), func(scan func(...any) error) error {
+		var value any
+		var name string
+		var live int
+		if err := scan(&value, &name, &live); err != nil {
+			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+		}
+		found, err := readKey(e.dialect, value)
+		if e.plan.left(found) {
+			return err
+		}
+		taken = true
+		if key.IsZero() && live == 1 && name == r.name {
+			key = found
+		}
+		return err
+	})
+	return key, taken, err
+}
+
+// create inserts a row at the top of its tree, with a key of the same kind as another one. All other
+// columns of the table get their defaults.
+func (e *editor) create(ctx context.Context, r *row, like Key) error {
+	path, above := "/"+r.name, ""
+	if !r.parent.IsZero() {
+		above = "/" + r.parent.String()
+	}
+	if e.plan != nil {
+		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.repair.homes)+1))}
+		e.plan.put(e.sibling(r), r)
+		e.noteCreated(r, path, above)
+		return nil
+	}
+	set := []assignment{{column: e.table.Tree, new: r.tree.value()}, {column: e.table.Parent, new: r.parent.value()}, {column: e.table.Label, new: r.name}}
+	if e.table.Path != "" {
+		set = append(set, assignment{column: e.table.Path, new: path})
+	}
+	if e.table.IDPath != "" {
+		set = append(set, assignment{column: e.table.IDPath, new: above})
+	}
+	if !e.keyIsNumber {
+		r.key = derivedKey(e.table.Name, r.tree, like, e.limits[e.table.Key])
+		set = append(set, assignment{column: e.table.Key, new: r.key})
+	}
+	if err := e.insertUnknown(ctx, r, set); err != nil {
+		return fmt.Errorf("fsck: create %q in tree %v of %s (create it yourself, or have what is lost put at the top): %w", r.name, r.tree, e.table.Name, err)
+	}
+	e.noteCreated(r, path, above)
+	if e.table.IDPath == "" {
+		return nil
+	}
+	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Name), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
+	if _, err := e.tx.ExecContext(ctx, e.dialect.bind(query), above+"/"+r.key.String(), r.key.arg()); err != nil {
+		return fmt.Errorf("fsck: change row %v of %s: %w", r.key, e.table.Name, err)
+	}
+	return nil
+}
+
+// insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is missing
+// can be given out again, and the orphans below it would come back as children of the new row, unseen.
+func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) error {
+	table, key, parent := e.dialect.quote(e.table.Name), e.dialect.quote(e.table.Key), e.dialect.quote(e.table.Parent)
+	for {
+		if err := e.insert(ctx, r, set); err != nil {
+			return err
+		}
+		named := false
+		query := e.dialect.bind(fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", table, parent))
+		if err := e.each(ctx, query, []any{r.key.arg()}, func(func(...any) error) error {
+			named = true
+			return nil
+		}); err != nil || !named {
+			return err
+		}
+		if !e.keyIsNumber {
+			return fmt.Errorf("rows name %v as their parent", r.key)
+		}
+		if _, err := e.tx.ExecContext(ctx, e.dialect.bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
+			return err
+		}
+		if e.dialect == SQLite { // without AUTOINCREMENT it would give out the same key again
+			query := fmt.Sprintf("SELECT 1 + MAX(COALESCE(MAX(%s), 0), COALESCE(MAX(%s), 0)) FROM %s", key, parent, table)
+			var next int64
+			if err := e.each(ctx, query, nil, func(scan func(...any) error) error { return scan(&next) }); err != nil {
+				return err
+			}
+			r.key = IntKey(next)
+			set = append(set[:len(set):len(set)], assignment{column: e.table.Key, new: r.key})
+		}
+	}
+}
+
+// insert inserts a row and finds out its key.
+func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
+	var columns []string
+	var args []any
+	for _, a := range set {
+		columns = append(columns, e.dialect.quote(a.column))
+		args = append(args, argument(a.new))
+	}
+	query := e.dialect.bind(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", e.dialect.quote(e.table.Name), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1)))
+	if e.dialect == PostgreSQL {
+		return e.each(ctx, query+" RETURNING "+e.dialect.quote(e.table.Key), args, func(scan func(...any) error) (err error) {
+			var value any
+			if err = scan(&value); err == nil {
+				r.key, err = readKey(e.dialect, value)
+			}
+			return err
+		})
+	}
+	result, err := e.tx.ExecContext(ctx, query, args...)
+	if err != nil || !e.keyIsNumber {
+		return err
+	}
+	id, err := result.LastInsertId()
+	r.key = IntKey(id)
+	if err != nil {
+		return fmt.Errorf("its key: %w", err)
+	}
+	return nil
+}
+
+// noteCreated records the values of a row that has been created.
+func (e *editor) noteCreated(r *row, path, above string) {
+	set := []assignment{{column: e.table.Parent, new: r.parent.value()}, {column: e.table.Label, new: r.name}}
+	if e.table.Path != "" {
+		set = append(set, assignment{column: e.table.Path, new: path})
+	}
+	if e.table.IDPath != "" {
+		set = append(set, assignment{column: e.table.IDPath, new: above + "/" + r.key.String()})
+	}
+	e.note(r, Orphan, true, set...)
+}
+
+// derivedKey makes the key of a tree's lost+found where keys are not numbers that the database gives out: always the same one for the same
+// tree, in the form of the tree's other keys. A UUID is one of version 8 (RFC 9562, section 5.8).
+func derivedKey(table string, tree, like Key, most limit) Key {
+	sum := sha256.Sum256([]byte("pathlock lost+found\x00" + table + "\x00" + tree.String()))
+	sum[6] = sum[6]&0x0f | 0x80
+	sum[8] = sum[8]&0x3f | 0x80
+	if _, binary := like.v.(binaryKey); binary {
+		return Key{binaryKey(sum[:16])}
+	}
+	if len(like.text()) == 36 {
+		return TextKey(fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))
+	}
+	return TextKey(fit(fmt.Sprintf("%x", sum[:16]), most))
+}

@@ -1,0 +1,131 @@
+package fsck
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Each of these mends one row that a check found, if there still is something wrong with it: what it does depends on
+// nothing but the rows as they are. That makes a repair that was ended at any
+// moment go on where it stopped, and two repairs of the same rows alike.
+
+// mendName gives a row whose name no path can have one that it can.
+func (e *editor) mendName(ctx context.Context, key Key) error {
+	r, err := e.byKey(ctx, key)
+	if err != nil || r == nil || r.isRoot() || checkName(r.name) == nil {
+		return err
+	}
+	moved := *r
+	if err := e.takeFreeName(ctx, &moved, cleanName(r.name), 1); err != nil {
+		return err
+	}
+	return e.relocate(ctx, r, &moved, BadName)
+}
+
+// mendOrphan moves a row without a parent to lost+found.
+func (e *editor) mendOrphan(ctx context.Context, key Key) error {
+	r, err := e.byKey(ctx, key)
+	if err != nil || r == nil || r.fault == faultNone {
+		return err
+	}
+	return e.moveToLostFound(ctx, r, Orphan)
+}
+
+// mendCycle breaks a cycle at the row with the smallest key, which goes to lost+found with all that is below it.
+func (e *editor) mendCycle(ctx context.Context, key Key) error {
+	r, err := e.byKey(ctx, key)
+	if err != nil || r == nil {
+		return err
+	}
+	climb := &climber{session: e.session, memo: newMemo()}
+	places, err := climb.places(ctx, []*row{r})
+	if err != nil || places[0].state != cyclic || places[0].cycle.first != key {
+		return err
+	}
+	return e.moveToLostFound(ctx, r, Cycle)
+}
+
+func (e *editor) moveToLostFound(ctx context.Context, r *row, why Kind) error {
+	home, err := e.lostFound(ctx, r)
+	if err != nil {
+		return err
+	}
+	moved := *r
+	moved.parent = home
+	if err := e.takeFreeName(ctx, &moved, r.name, 1); err != nil {
+		return err
+	}
+	return e.relocate(ctx, r, &moved, why)
+}
+
+// mendSibling gives a row another name if a sibling with a smaller key has the same one. A second
+// root row becomes a child of the first, called "root".
+func (e *editor) mendSibling(ctx context.Context, key Key) error {
+	r, err := e.byKey(ctx, key)
+	if err != nil || r == nil {
+		return err
+	}
+	moved := *r
+	if r.isRoot() {
+		root, err := e.root(ctx, r.tree)
+		if err != nil || root == nil || root.key == r.key {
+			return err
+		}
+		moved.parent = root.key
+		if err := e.takeFreeName(ctx, &moved, "root", 1); err != nil {
+			return err
+		}
+		return e.relocate(ctx, r, &moved, Duplicate)
+	}
+	taken, err := e.isTaken(ctx, r, "<", true)
+	if err != nil || !taken {
+		return err
+	}
+	if err := e.takeFreeName(ctx, &moved, r.name, 2); err != nil {
+		return err
+	}
+	return e.relocate(ctx, r, &moved, Duplicate)
+}
+
+// mendPaths writes the paths of rows that have a place.
+func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
+	rows, err := e.byKeys(ctx, keys, true)
+	if err != nil {
+		return err
+	}
+	order := make(map[Key]int, len(keys))
+	for i, k := range keys {
+		order[k] = i
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(order[a.key], order[b.key]) })
+	climb := &climber{session: e.session, memo: newMemo()}
+	places, err := climb.places(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for i, r := range rows {
+		var set []assignment
+		if p := climb.wrongPath(r, places[i]); p != nil && p.Kind == WrongPath {
+			set = append(set, assignment{e.table.Path, text(p.Is), *p.Want})
+		}
+		if p := climb.wrongIDPath(r, places[i]); p != nil && p.Kind == WrongIDPath {
+			set = append(set, assignment{e.table.IDPath, text(p.Is), *p.Want})
+		}
+		if len(set) == 0 {
+			continue
+		}
+		if err := e.update(ctx, r, WrongPath, set...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// text returns a nullable text as a change's value.
+func text(s *string) any {
+	if s == nil {
+		return nil
+	}
+	return *s
+}

@@ -1,0 +1,59 @@
+package fsck_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/fsck/fscktest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The suite on MySQL or MariaDB; SQLite and PostgreSQL are in cmd/pathlock, whose module has their drivers.
+func TestMySQL(t *testing.T) {
+	dsn := testserver.MySQL(t)
+	server, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	var version string
+	if err := server.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
+		t.Fatal(err)
+	}
+	binary := "CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin"
+	if strings.Contains(version, "MariaDB") {
+		binary = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+	}
+	fscktest.Run(t, fscktest.Database{
+		Dialect: fsck.MySQL,
+		Binary:  binary,
+		Loose:   "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+		Open: func(t testing.TB) *sql.DB {
+			t.Helper()
+			name := "pathlock_fsck_" + strings.ToLower(rand.Text()[:10])
+			if _, err := server.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+				t.Fatal(err)
+			}
+			slash := strings.LastIndexByte(dsn, '/')
+			db, err := sql.Open("mysql", dsn[:slash+1]+name+dsn[slash+1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				_ = db.Close()
+				if _, err := server.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
+					t.Error(err)
+				}
+			})
+			return db
+		},
+	})
+}

@@ -1,0 +1,67 @@
+package fsck
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// checkName says why no path can have a name.
+func checkName(name string) error {
+	_, err := pathlock.Root().Child(name)
+	return err
+}
+
+// cleanName makes a name that a path can have of one that it cannot: what may not be in a name becomes "_".
+func cleanName(name string) string {
+	if name == "" {
+		return "unnamed"
+	}
+	if name == "." || name == ".." {
+		return strings.Repeat("_", len(name))
+	}
+	clean := strings.Map(func(r rune) rune {
+		if r == '/' || r == utf8.RuneError || unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, strings.ToValidUTF8(name, "_"))
+	return fit(clean, limit{bytes: pathlock.MaxNameBytes})
+}
+
+// numbered appends " (n)" to a name, which is shortened where the column has no room for both.
+func numbered(name string, n int, most limit) string {
+	if n < 2 {
+		return fit(name, most)
+	}
+	suffix := fmt.Sprintf(" (%d)", n)
+	if most.characters > 0 {
+		most.characters = max(1, most.characters-int64(len(suffix)))
+	}
+	if most.bytes == 0 || most.bytes > pathlock.MaxNameBytes {
+		most.bytes = pathlock.MaxNameBytes
+	}
+	most.bytes = max(1, most.bytes-int64(len(suffix)))
+	return fit(name, most) + suffix
+}
+
+// fit shortens a text to what a column holds, at the end of a character.
+func fit(text string, most limit) string {
+	characters := int64(0)
+	for i, r := range text {
+		end := int64(i + utf8.RuneLen(r))
+		if characters++; most.characters > 0 && characters > most.characters || most.bytes > 0 && end > most.bytes {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// holds reports whether a text fits into a column.
+func (l limit) holds(text string) bool {
+	return (l.characters == 0 || int64(utf8.RuneCountInString(text)) <= l.characters) &&
+		(l.bytes == 0 || int64(len(text)) <= l.bytes)
+}

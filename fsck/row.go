@@ -1,0 +1,189 @@
+package fsck
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// row is a live row of the table.
+type row struct {
+	key, tree, parent Key
+	// above is the key of the row that the database finds for parent; none where fault says why not.
+	above Key
+	fault fault
+	name  string
+	// path and idPath are only read of rows that are being checked, not of those above them.
+	path, idPath sql.NullString
+}
+
+// isTop reports whether the row has no parent and wants none.
+func (r *row) isTop() bool { return r.parent.IsZero() }
+
+// isRoot reports whether the row is the root row of its tree.
+func (r *row) isRoot() bool { return r.isTop() && r.name == "" }
+
+// fault says what is wrong with a row's parent.
+type fault uint8
+
+const (
+	faultNone fault = iota
+	faultMissing
+	faultDeleted
+	faultForeign // in another tree
+)
+
+// querier is a transaction or a connection.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// session reads the table within one transaction.
+type session struct {
+	*Checker
+	tx querier
+	// locks is set where rows are locked as they are read.
+	locks bool
+	// plan, in a dry run, has what would have been changed.
+	plan *overlay
+}
+
+// selectRows begins every query for rows: c is the row, p its parent.
+func (c *Checker) selectRows(withPaths bool, hint string) string {
+	row, parent := c.of("c"), c.of("p")
+	path, idPath := "NULL", "NULL"
+	if withPaths {
+		path, idPath = row.path, row.idPath
+	}
+	table := c.dialect.quote(c.table.Name)
+	return fmt.Sprintf(`SELECT %s, %s, %s, %s, %s, %s, %s,
+		CASE WHEN %s IS NULL THEN 1 WHEN NOT (%s) THEN 2 WHEN %s <> %s THEN 3 ELSE 0 END
+		FROM %s AS c%s LEFT JOIN %s AS p ON %s = %s`,
+		row.key, row.tree, row.parent, row.label, path, idPath, parent.key,
+		parent.key, parent.live, parent.tree, row.tree,
+		table, hint, table, parent.key, row.parent)
+}
+
+// page returns the next rows in order of their keys.
+func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*row, error) {
+	cols := s.of("c")
+	query := s.selectRows(true, s.dialect.byPrimaryKey()) + " WHERE " + cols.live
+	var args []any
+	if !tree.IsZero() {
+		query += " AND " + cols.tree + " = ?"
+		if s.dialect == SQLite {
+			query = strings.TrimSuffix(query, cols.tree+" = ?") + "+" + cols.tree + " = ?" // not by an index
+		}
+		args = append(args, s.treeArg(tree))
+	}
+	if after != nil {
+		query += " AND " + cols.key + " > ?"
+		args = append(args, after.arg())
+	}
+	return s.rows(ctx, fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, cols.key, size), args...)
+}
+
+// treeArg returns the id of a tree as an argument; a number may have been given as text.
+func (c *Checker) treeArg(tree Key) any {
+	if n, err := strconv.ParseInt(tree.text(), 10, 64); err == nil && c.treeIsNumber {
+		return n
+	}
+	return tree.arg()
+}
+
+// chunk is how many keys one statement asks for.
+const chunk = 500
+
+// byKeys returns the live rows with the given keys, in no particular order.
+func (s *session) byKeys(ctx context.Context, keys []Key, withPaths bool) ([]*row, error) {
+	cols := s.of("c")
+	var found []*row
+	for part := range slices.Chunk(keys, chunk) {
+		args := make([]any, 0, len(part))
+		for _, k := range part {
+			if planned := s.plan.row(k); planned != nil {
+				found = append(found, planned)
+				continue
+			}
+			args = append(args, k.arg())
+		}
+		if len(args) == 0 {
+			continue
+		}
+		query := fmt.Sprintf("%s WHERE %s AND %s IN (?%s)", s.selectRows(withPaths, ""), cols.live, cols.key, strings.Repeat(", ?", len(args)-1))
+		if s.locks {
+			query += s.dialect.lock("c")
+		}
+		rows, err := s.rows(ctx, query, args...)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, rows...)
+	}
+	return found, nil
+}
+
+// byKey returns one live row, or nil.
+func (s *session) byKey(ctx context.Context, key Key) (*row, error) {
+	found, err := s.byKeys(ctx, []Key{key}, true)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+// rows runs a query that selectRows begins.
+func (s *session) rows(ctx context.Context, query string, args ...any) (found []*row, err error) {
+	err = s.each(ctx, query, args, func(scan func(...any) error) error {
+		r := new(row)
+		var key, tree, parent, above any
+		var name sql.NullString
+		if err := scan(&key, &tree, &parent, &name, &r.path, &r.idPath, &above, &r.fault); err != nil {
+			return err
+		}
+		for _, k := range []struct {
+			to   *Key
+			from any
+		}{{&r.key, key}, {&r.tree, tree}, {&r.parent, parent}, {&r.above, above}} {
+			if *k.to, err = readKey(s.dialect, k.from); err != nil {
+				return err
+			}
+		}
+		r.name = name.String
+		if r.fault != faultNone || r.isTop() {
+			r.above = Key{}
+		}
+		if r.isTop() {
+			r.fault = faultNone
+		}
+		found = append(found, s.plan.patch(r))
+		return nil
+	})
+	return found, err
+}
+
+// each runs a query and calls f for each row of its answer.
+func (s *session) each(ctx context.Context, query string, args []any, f func(scan func(...any) error) error) (err error) {
+	rows, err := s.tx.QueryContext(ctx, s.dialect.bind(query), args...)
+	if err != nil {
+		return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+	}
+	defer func() {
+		if closed := rows.Close(); err == nil && closed != nil {
+			err = fmt.Errorf("fsck: read %s: %w", s.table.Name, closed)
+		}
+	}()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package fsck
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// rowScan reads the columns key, tree, name and path, and what a query has besides.
+type rowScan struct {
+	dialect   Dialect
+	key, tree any
+	name      sql.NullString
+	path      sql.NullString
+}
+
+func newScan(d Dialect) *rowScan { return &rowScan{dialect: d} }
+
+func (s *rowScan) dest(further ...any) []any {
+	return append([]any{&s.key, &s.tree, &s.name, &s.path}, further...)
+}
+
+func (s *rowScan) row() (*row, error) {
+	key, err := readKey(s.dialect, s.key)
+	if err != nil {
+		return nil, err
+	}
+	tree, err := readKey(s.dialect, s.tree)
+	return &row{key: key, tree: tree, name: s.name.String, path: s.path}, err
+}
+
+// under is what siblings have in common: the parent, and NULL for all that are at the top of
+// the paths, namely the rows without a parent and the children of a root row. Both have the path "/name".
+func (c *Checker) under() string {
+	row, parent := c.of("c"), c.of("p")
+	return fmt.Sprintf("CASE WHEN %s OR %s THEN NULL ELSE %s END", row.isTop, parent.isRoot, row.parent)
+}
+
+// siblings reports rows that have the same name as a sibling, by the database's own notion of
+// the same. Where the bytes differ, it is the collation alone that holds them equal.
+//
+// The database sorts the rows by parent and name, once, and sends the redundant ones only.
+func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) error) error {
+	row, parent, again := s.of("c"), s.of("p"), s.of("t")
+	table := s.dialect.quote(s.table.Name)
+	where := row.live
+	var args []any
+	if !tree.IsZero() {
+		where += " AND " + row.tree + " = ?"
+		args = append(args, s.treeArg(tree))
+	}
+	// The rows at the top are told from the others by NULL, and a root row from those by its empty name.
+	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s, %[4]s, x.k1, %[11]s FROM (
+			SELECT %[5]s AS k, FIRST_VALUE(%[5]s) OVER w AS k1, ROW_NUMBER() OVER w AS n
+			FROM %[6]s AS c LEFT JOIN %[6]s AS p ON %[7]s = %[8]s AND %[12]s WHERE %[9]s
+			WINDOW w AS (PARTITION BY %[13]s, %[10]s, %[14]s ORDER BY %[5]s)
+		) AS x JOIN %[6]s AS t ON %[1]s = x.k JOIN %[6]s AS f ON %[15]s = x.k1 WHERE x.n > 1 ORDER BY %[1]s`,
+		again.key, again.tree, again.label, again.path, row.key, table, parent.key, row.parent, where, s.under(),
+		s.of("f").label, parent.live, row.tree, row.label, s.of("f").key)
+	return s.each(ctx, query, args, func(scan func(...any) error) error {
+		r := newScan(s.dialect)
+		var firstKey any
+		var firstName sql.NullString
+		if err := scan(r.dest(&firstKey, &firstName)...); err != nil {
+			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+		}
+		row, err := r.row()
+		if err != nil {
+			return err
+		}
+		first, err := readKey(s.dialect, firstKey)
+		if err != nil {
+			return err
+		}
+		p := row.problem(Duplicate, "its sibling %v has the same name", first)
+		if row.name != firstName.String {
+			p = row.problem(Lookalike, "to the collation, its name equals that of its sibling %v, %q", first, firstName.String)
+		}
+		p.Others = []Key{first}
+		return report(*p)
+	})
+}

@@ -1,0 +1,99 @@
+package fsck
+
+import (
+	"bufio"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// suspect is a row that a check found something wrong with.
+type suspect struct{ tree, key Key }
+
+// spool keeps suspects in a temporary file, so that the memory of a repair does not grow with the damage.
+type spool struct {
+	file *os.File
+	buf  *bufio.Writer
+	enc  *gob.Encoder
+	n    int64
+}
+
+// entry is a suspect as the file has it.
+type entry struct{ Tree, Key any }
+
+// encodable returns the key as a type that gob knows.
+func (k Key) encodable() any {
+	if b, ok := k.v.(binaryKey); ok {
+		return []byte(b)
+	}
+	return k.v
+}
+
+// decodable makes a key of what encodable returned.
+func decodable(v any) Key {
+	if b, ok := v.([]byte); ok {
+		return Key{binaryKey(b)}
+	}
+	return Key{v}
+}
+
+// add appends a suspect.
+func (s *spool) add(one suspect) error {
+	if s.file == nil {
+		file, err := os.CreateTemp("", "pathlock-fsck-*")
+		if err != nil {
+			return fmt.Errorf("fsck: spool: %w", err)
+		}
+		s.file, s.buf = file, bufio.NewWriter(file)
+		s.enc = gob.NewEncoder(s.buf)
+	}
+	s.n++
+	if err := s.enc.Encode(entry{one.tree.encodable(), one.key.encodable()}); err != nil {
+		return fmt.Errorf("fsck: spool: %w", err)
+	}
+	return nil
+}
+
+// each calls f with the suspects, in their order, a number of them at a time.
+func (s *spool) each(size int, f func([]suspect) error) error {
+	if s.file == nil {
+		return nil
+	}
+	if err := s.buf.Flush(); err != nil {
+		return fmt.Errorf("fsck: spool: %w", err)
+	}
+	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("fsck: spool: %w", err)
+	}
+	dec := gob.NewDecoder(bufio.NewReader(s.file))
+	for {
+		batch := make([]suspect, 0, size)
+		for len(batch) < size {
+			var e entry
+			err := dec.Decode(&e)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return fmt.Errorf("fsck: spool: %w", err)
+			}
+			batch = append(batch, suspect{decodable(e.Tree), decodable(e.Key)})
+		}
+		if len(batch) == 0 {
+			return nil
+		}
+		if err := f(batch); err != nil {
+			return err
+		}
+	}
+}
+
+// close removes the file.
+func (s *spool) close() error {
+	if s.file == nil {
+		return nil
+	}
+	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+}

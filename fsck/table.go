@@ -1,0 +1,187 @@
+package fsck
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Table describes a table that holds trees. All columns are named as the database names them.
+type Table struct {
+	// Name is the table's, "suites" or "schema.suites".
+	Name string
+	// Key is the primary key, of one column.
+	Key string
+	// Tree is the id of the tree that a row is in, such as the plan's.
+	Tree string
+	// Parent is the parent's primary key; NULL, or a zero value, for a row at the top.
+	Parent string
+	// Label is the row's name among its siblings; "" for a root row.
+	Label string
+	// Path is the materialised path. It may be empty if IDPath is not.
+	Path string
+	// IDPath, optional, is the path of ids: "/1/17/203".
+	IDPath string
+	// Deleted, optional, marks a row as deleted by not being NULL.
+	Deleted string
+	// DeletedFlag, optional, marks a row as deleted by being neither NULL nor 0 nor false.
+	DeletedFlag string
+	// Version, optional, is a whole number that a repair counts up whenever it changes the row.
+	Version string
+	// Namespace is the first argument of [pathlock.NewTree] for the trees' locks; the second
+	// is the value of the tree column. The default is the table's name, as in gormplugin.
+	Namespace string
+}
+
+// DefaultTable is the table of that name with the columns that gormplugin's example has:
+// id, plan_id, parent_id, name, path and deleted_at.
+func DefaultTable(name string) Table {
+	return Table{Name: name, Key: "id", Tree: "plan_id", Parent: "parent_id", Label: "name", Path: "path", Deleted: "deleted_at"}
+}
+
+// ErrTable is matched where the description of a table makes no sense, or the database has no such table or column.
+var ErrTable = errors.New("fsck: table")
+
+// validate checks the description by itself.
+func (t *Table) validate() error {
+	for _, column := range []struct{ what, name string }{
+		{"table name", t.Name}, {"key column", t.Key}, {"tree column", t.Tree}, {"parent column", t.Parent}, {"name column", t.Label},
+	} {
+		if column.name == "" {
+			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
+		}
+	}
+	switch {
+	case t.Path == "" && t.IDPath == "":
+		return fmt.Errorf("%w: neither a path nor an id path column is given", ErrTable)
+	case t.Deleted != "" && t.DeletedFlag != "":
+		return fmt.Errorf("%w: a row is marked as deleted by one column, and two are given", ErrTable)
+	}
+	if t.Namespace == "" {
+		t.Namespace = t.Name
+	}
+	return nil
+}
+
+// columns are the table's quoted names, prefixed by an alias.
+type columns struct{ key, tree, parent, label, path, idPath, live, isTop, isRoot string }
+
+// of returns the columns of the rows called alias.
+func (c *Checker) of(alias string) columns {
+	column := func(name string) string {
+		if name == "" {
+			return "NULL"
+		}
+		return alias + "." + c.dialect.quote(name)
+	}
+	t := c.table
+	cols := columns{
+		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), label: column(t.Label),
+		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
+	}
+	switch {
+	case t.Deleted != "":
+		cols.live = column(t.Deleted) + " IS NULL"
+	case t.DeletedFlag != "" && c.dialect == PostgreSQL:
+		cols.live = fmt.Sprintf("COALESCE(%s::text, '0') IN ('0', 'false')", column(t.DeletedFlag))
+	case t.DeletedFlag != "":
+		cols.live = fmt.Sprintf("COALESCE(%s, 0) = 0", column(t.DeletedFlag))
+	}
+	cols.isTop = cols.parent + " IS NULL"
+	if c.zeroParent != "" {
+		cols.isTop = fmt.Sprintf("(%s IS NULL OR %s = %s)", cols.parent, cols.parent, c.zeroParent)
+	}
+	cols.isRoot = fmt.Sprintf("(%s AND LENGTH(%s) = 0)", cols.isTop, cols.label)
+	return cols
+}
+
+// limit is how long the texts of a column may be; 0 is no limit.
+type limit struct{ characters, bytes int64 }
+
+// inspect asks the database for the columns' types.
+func (c *Checker) inspect(ctx context.Context) error {
+	t := c.table
+	names := []string{t.Key, t.Tree, t.Parent, t.Label, t.Path, t.IDPath, t.Deleted, t.DeletedFlag, t.Version}
+	present := names[:0]
+	for _, name := range names {
+		if name != "" {
+			present = append(present, name)
+		}
+	}
+	quoted := make([]string, len(present))
+	for i, name := range present {
+		quoted[i] = c.dialect.quote(name)
+	}
+	rows, err := c.db.QueryContext(ctx, "SELECT "+strings.Join(quoted, ", ")+" FROM "+c.dialect.quote(t.Name)+" WHERE 1 = 0")
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrTable, t.Name, err)
+	}
+	defer func() { _ = rows.Close() }()
+	types, err := rows.ColumnTypes()
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrTable, t.Name, err)
+	}
+	for i, column := range types {
+		name := present[i]
+		kind := strings.ToUpper(column.DatabaseTypeName())
+		switch name {
+		case t.Parent:
+			switch {
+			case strings.Contains(kind, "INT"):
+				c.zeroParent = "0"
+			case strings.Contains(kind, "CHAR"), strings.Contains(kind, "TEXT"):
+				c.zeroParent = "''"
+			}
+		case t.Tree:
+			c.treeIsNumber = strings.Contains(kind, "INT")
+		case t.Key:
+			c.keyIsUUID = kind == "UUID"
+			c.keyIsNumber = strings.Contains(kind, "INT")
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrTable, t.Name, err)
+	}
+	if c.dialect == SQLite {
+		return nil // its columns have no limits
+	}
+	return c.inspectLimits(ctx)
+}
+
+// inspectLimits asks how long names and paths may be.
+func (c *Checker) inspectLimits(ctx context.Context) error {
+	schema, name := "", c.table.Name
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		schema, name = name[:i], name[i+1:]
+	}
+	current := "DATABASE()"
+	if c.dialect == PostgreSQL {
+		current = "current_schema()"
+	}
+	query := `SELECT column_name, character_maximum_length, character_octet_length FROM information_schema.columns
+		WHERE table_name = ? AND table_schema = ` + current
+	args := []any{name}
+	if schema != "" {
+		query = strings.Replace(query, current, "?", 1)
+		args = append(args, schema)
+	}
+	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
+	if err != nil {
+		return fmt.Errorf("%w: %s: the columns' lengths: %w", ErrTable, c.table.Name, err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var column string
+		var characters, octets sql.NullInt64
+		if err := rows.Scan(&column, &characters, &octets); err != nil {
+			return fmt.Errorf("%w: %s: the columns' lengths: %w", ErrTable, c.table.Name, err)
+		}
+		c.limits[column] = limit{characters.Int64, octets.Int64}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%w: %s: the columns' lengths: %w", ErrTable, c.table.Name, err)
+	}
+	return nil
+}

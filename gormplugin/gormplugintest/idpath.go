@@ -1,0 +1,316 @@
+package gormplugintest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/offstore"
+	"gorm.io/gorm"
+)
+
+// Entry is a tree with a path of ids only.
+type Entry struct {
+	ID       int64
+	DriveID  string `pathlock:"tree" gorm:"size:36;uniqueIndex:entry_sibling;index:entry_ids,priority:1"`
+	ParentID int64  `pathlock:"parent" gorm:"uniqueIndex:entry_sibling"`
+	Name     string `pathlock:"name" gorm:"size:100;uniqueIndex:entry_sibling"`
+	IDs      string `pathlock:"idpath" gorm:"column:ids;size:200;index:entry_ids,priority:2"`
+	Version  int64  `pathlock:"version"`
+}
+
+// Shelf is a tree with both kinds of path, whose rows are deleted softly.
+type Shelf struct {
+	ID       int64
+	DriveID  string `pathlock:"tree" gorm:"size:36;uniqueIndex:shelf_sibling;index:shelf_path,priority:1"`
+	ParentID *int64 `pathlock:"parent" gorm:"uniqueIndex:shelf_sibling"`
+	Name     string `pathlock:"name" gorm:"size:100;uniqueIndex:shelf_sibling"`
+	Path     string `pathlock:"path" gorm:"size:500;index:shelf_path,priority:2"`
+	IDs      string `pathlock:"idpath" gorm:"column:ids;size:200"`
+	Version  int64  `pathlock:"version"`
+	Deleted  gorm.DeletedAt
+}
+
+// Genre is a tree with a path of ids that are texts.
+type Genre struct {
+	ID       string  `gorm:"primaryKey;size:36"`
+	DriveID  string  `pathlock:"tree" gorm:"size:36;index:genre_ids,priority:1"`
+	ParentID *string `pathlock:"parent" gorm:"size:36"`
+	Name     string  `pathlock:"name" gorm:"size:100"`
+	IDs      string  `pathlock:"idpath" gorm:"column:ids;size:400;index:genre_ids,priority:2"`
+}
+
+// How the reader sees them: in a path of ids, the id is what each row adds.
+var (
+	entries    = treeTable{name: "entries", key: "id", tree: "drive_id", parent: "parent_id", label: "id", path: "ids", none: "0"}
+	shelves    = treeTable{name: "shelves", key: "id", tree: "drive_id", parent: "parent_id", label: "name", path: "path", live: "deleted IS NULL"}
+	shelvesIDs = treeTable{name: "shelves", key: "id", tree: "drive_id", parent: "parent_id", label: "id", path: "ids", live: "deleted IS NULL"}
+)
+
+// drive is the plan's number as the id of a tree of entries, shelves or genres.
+func (w *world) drive() string { return w.tree().ID() }
+
+// entry makes an entry below parent, 0 for none.
+func (w *world) entry(db *gorm.DB, parent int64, name string) *Entry {
+	w.Helper()
+	e := &Entry{DriveID: w.drive(), ParentID: parent, Name: name}
+	w.must(db.Create(e).Error)
+	return e
+}
+
+// idPathOf returns an entry's path as it is in the database.
+func (w *world) idPathOf(e *Entry) string {
+	w.Helper()
+	var now Entry
+	w.must(w.db.Take(&now, e.ID).Error)
+	return now.IDs
+}
+
+// soundIn checks trees with the independent reader.
+func (w *world) soundIn(tables ...treeTable) {
+	w.Helper()
+	for _, t := range tables {
+		_, found := t.problems(w.db, w.drive())
+		for _, problem := range found {
+			w.Errorf("%s.%s: %s", t.name, t.path, problem)
+		}
+	}
+}
+
+// idPath makes the path of ids that rows on the way have.
+func idPath(rows ...*Entry) string {
+	var path strings.Builder
+	for _, r := range rows {
+		path.WriteString("/" + strconv.FormatInt(r.ID, 10))
+	}
+	return path.String()
+}
+
+func idPathChecks() []check {
+	return []check{
+		{"ids: new rows", func(w *world) {
+			top := w.entry(w.db, 0, "top")
+			batch := []*Entry{{ParentID: top.ID, Name: "a"}, {ParentID: top.ID, Name: "b"}}
+			w.must(w.db.Create(batch).Error)
+			below := w.entry(w.db, batch[1].ID, "c")
+			for _, want := range [][]*Entry{{top}, {top, batch[0]}, {top, batch[1]}, {top, batch[1], below}} {
+				row := want[len(want)-1]
+				if path := idPath(want...); w.idPathOf(row) != path || row.IDs != path {
+					w.Errorf("%q: the path is %q, the struct says %q, want %q", row.Name, w.idPathOf(row), row.IDs, path)
+				}
+			}
+			w.soundIn(entries)
+		}},
+		{"ids: a rename rewrites nothing but the name", func(w *world) {
+			top := w.entry(w.db, 0, "top")
+			below := w.entry(w.db, top.ID, "a")
+			w.must(w.db.Model(top).Update("name", "renamed").Error)
+			var now []Entry
+			w.must(w.db.Where("drive_id = ?", w.drive()).Order("id").Find(&now).Error)
+			if now[0].Name != "renamed" || now[0].IDs != idPath(top) || now[0].Version != 1 {
+				w.Errorf("the renamed row is %+v", now[0])
+			}
+			if now[1].IDs != idPath(top, below) || now[1].Version != 0 {
+				w.Errorf("the row below is %+v, want it as it was", now[1])
+			}
+		}},
+		{"ids: a move takes the subtree along", func(w *world) {
+			a, b := w.entry(w.db, 0, "a"), w.entry(w.db, 0, "b")
+			x := w.entry(w.db, a.ID, "x")
+			y := w.entry(w.db, x.ID, "y")
+			w.must(w.db.Model(x).Update("parent_id", b.ID).Error)
+			if got := w.idPathOf(y); got != idPath(b, x, y) || x.IDs != idPath(b, x) {
+				w.Errorf("the row below has %q, the struct %q", got, x.IDs)
+			}
+			w.fails(w.db.Model(b).Update("parent_id", y.ID).Error, gormplugin.ErrWouldCycle)
+			w.must(w.db.Model(x).Update("parent_id", 0).Error)
+			if got := w.idPathOf(y); got != idPath(x, y) {
+				w.Errorf("below the top the path is %q", got)
+			}
+			w.soundIn(entries)
+		}},
+		{"ids: a deletion takes the subtree along, and no neighbour whose id begins alike", func(w *world) {
+			top := w.entry(w.db, 0, "top")
+			w.must(w.db.Create(&[]Entry{
+				{ID: top.ID*100 + 1, ParentID: top.ID, Name: "one"},
+				{ID: top.ID*100 + 10, ParentID: top.ID, Name: "ten"},
+				{ID: top.ID*100 + 2, ParentID: top.ID*100 + 1, Name: "below one"},
+			}).Error)
+			w.must(w.db.Delete(&Entry{}, top.ID*100+1).Error)
+			var names []string
+			w.must(w.db.Model(&Entry{}).Where("drive_id = ?", w.drive()).Order("id").Pluck("name", &names).Error)
+			if got := fmt.Sprint(names); got != "[top ten]" {
+				w.Errorf("left are %s", got)
+			}
+		}},
+		{"ids: what cannot be known beforehand is refused", func(w *world) {
+			top := w.entry(w.db, 0, "top")
+			for what, write := range map[string]func() error{
+				"a map without the key": func() error {
+					return w.db.Model(&Entry{}).Create(map[string]any{"drive_id": w.drive(), "parent_id": top.ID, "name": "m"}).Error
+				},
+				"a key that is stated and omitted": func() error {
+					return w.db.Omit("id").Create(&Entry{ID: top.ID, ParentID: top.ID, Name: "o"}).Error
+				},
+			} {
+				if err := write(); !errors.Is(err, gormplugin.ErrUnsupported) {
+					w.Errorf("%s: %v, want %v", what, err, gormplugin.ErrUnsupported)
+				}
+			}
+			w.fails(w.db.Create(&Entry{ParentID: top.ID, Name: "a", IDs: "/elsewhere"}).Error, pathlock.ErrPathChanged)
+			w.fails(w.db.Model(top).Update("ids", "/elsewhere").Error, pathlock.ErrPathChanged)
+			w.must(w.db.Model(&Entry{}).Create(map[string]any{"id": top.ID + 1_000_000, "parent_id": top.ID, "name": "m"}).Error)
+			w.soundIn(entries)
+			var n int64
+			w.must(w.db.Model(&Entry{}).Where("drive_id = ?", w.drive()).Count(&n).Error)
+			if n != 2 {
+				w.Errorf("%d rows, want 2", n)
+			}
+		}},
+		{"ids: too long a path", func(w *world) {
+			// A row that has no key yet may get one of 20 digits.
+			at := w.entry(w.db, 0, "top")
+			var err error
+			for i := 0; err == nil && i < 200; i++ {
+				next := &Entry{ParentID: at.ID, Name: strconv.Itoa(i)}
+				if err = w.db.Create(next).Error; err == nil {
+					at = next
+				}
+			}
+			w.fails(err, gormplugin.ErrPathTooLong)
+			if length := len(w.idPathOf(at)); length > 200 || length < 170 {
+				w.Errorf("the longest path has %d characters", length)
+			}
+			to := w.entry(w.db, 0, "other")
+			for len(w.idPathOf(to))+len(w.idPathOf(at)) <= 200 {
+				to = w.entry(w.db, to.ID, "x")
+			}
+			top := strings.Split(w.idPathOf(at), "/")[1]
+			w.fails(w.db.Model(&Entry{}).Where("id = ?", top).Update("parent_id", to.ID).Error, gormplugin.ErrPathTooLong)
+			w.soundIn(entries)
+		}},
+		{"ids: texts", func(w *world) {
+			w.must(w.db.Create(&[]Genre{{ID: "a-" + w.drive(), DriveID: w.drive(), Name: "x"}}).Error)
+			above := "a-" + w.drive()
+			below := &Genre{ID: "b-" + w.drive(), ParentID: &above, Name: "y/z"}
+			w.fails(w.db.Create(below).Error, pathlock.ErrInvalidPath)
+			below.Name = "y"
+			w.must(w.db.Create(below).Error)
+			if want := "/" + above + "/" + below.ID; below.IDs != want {
+				w.Errorf("the path is %q, want %q", below.IDs, want)
+			}
+			w.fails(w.db.Create(&Genre{ID: "a/" + w.drive(), ParentID: &above, Name: "z"}).Error, pathlock.ErrInvalidPath)
+		}},
+		{"both: each write keeps both paths right", func(w *world) {
+			shelf := func(parent *Shelf, name string) *Shelf {
+				s := &Shelf{DriveID: w.drive(), Name: name}
+				if parent != nil {
+					id := parent.ID // GORM writes through the pointer
+					s.ParentID = &id
+				}
+				w.must(w.db.Create(s).Error)
+				return s
+			}
+			a, b := shelf(nil, "a"), shelf(nil, "b")
+			x := shelf(a, "x")
+			y := shelf(x, "y")
+			for _, step := range []struct {
+				what  string
+				write func() error
+			}{
+				{"rename", func() error { return w.db.Model(a).Update("name", "c").Error }},
+				{"move", func() error { return w.db.Model(x).Update("parent_id", b.ID).Error }},
+				{"save", func() error {
+					s := *a
+					s.Name, s.IDs = "d", ""
+					return w.db.Save(&s).Error
+				}},
+				{"delete", func() error { return w.db.Delete(y).Error }},
+				{"restore", func() error { return w.db.Unscoped().Model(y).Update("deleted", nil).Error }},
+			} {
+				if err := step.write(); err != nil {
+					w.Errorf("%s: %v", step.what, err)
+				}
+				w.soundIn(shelves, shelvesIDs)
+			}
+			if want := fmt.Sprintf("/%d/%d", b.ID, x.ID); x.IDs != want || x.Path != "/b/x" {
+				w.Errorf("the struct says %q and %q", x.Path, x.IDs)
+			}
+			w.fails(w.db.Model(x).Update("ids", "/elsewhere").Error, pathlock.ErrPathChanged)
+		}},
+	}
+}
+
+// checkIDPathStorm runs random writes on trees with paths of ids, under a store that grants everything.
+func checkIDPathStorm(t *testing.T, d Database) {
+	const workers, each = 4, 40
+	w := newWorld(t, d, settings{store: offstore.New()})
+	first := []int64{w.entry(w.db, 0, "a").ID, w.entry(w.db, 0, "b").ID}
+	for i := range 8 {
+		first = append(first, w.entry(w.db, first[i/2], strconv.Itoa(i)).ID)
+	}
+	for _, id := range first {
+		s := &Shelf{DriveID: w.drive(), Name: strconv.FormatInt(id, 10)}
+		w.must(w.db.Create(s).Error)
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	outcomes := make([]outcome, workers)
+	var all sync.WaitGroup
+	for i := range workers {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			for range each {
+				outcomes[i].add(t, gormplugin.Transaction(t.Context(), w.db, func(tx *gorm.DB) error {
+					if random.IntN(2) == 0 {
+						return write(tx, random, w.drive(), &Entry{}, func(parent int64, name string) any {
+							return &Entry{ParentID: parent, Name: name}
+						})
+					}
+					return write(tx, random, w.drive(), &Shelf{}, func(parent int64, name string) any {
+						return &Shelf{ParentID: &parent, Name: name}
+					})
+				}))
+			}
+		})
+	}
+	all.Wait()
+	for _, o := range outcomes {
+		t.Log(o)
+		if o.succeeded == 0 {
+			t.Error("a worker did nothing")
+		}
+	}
+	w.soundIn(entries, shelves, shelvesIDs)
+}
+
+// write does a random operation on random rows of a model.
+func write(tx *gorm.DB, random *rand.Rand, drive string, model any, row func(parent int64, name string) any) error {
+	var ids []int64
+	if err := tx.Model(model).Where("drive_id = ?", drive).Order("id").Pluck("id", &ids).Error; err != nil {
+		return err
+	}
+	if len(ids) == 0 {
+		return nil // a deletion took the last ones
+	}
+	one, other := ids[random.IntN(len(ids))], ids[random.IntN(len(ids))]
+	switch random.IntN(6) {
+	case 0:
+		return tx.Model(model).Where("id = ?", one).Update("name", fmt.Sprintf("n%d", random.IntN(1000))).Error
+	case 1, 2:
+		return tx.Model(model).Where("id = ?", one).Update("parent_id", other).Error
+	case 3:
+		if len(ids) < 8 {
+			return nil
+		}
+		return tx.Where("id = ?", one).Delete(model).Error
+	default:
+		return tx.Create(row(one, fmt.Sprintf("n%d", random.IntN(1000)))).Error
+	}
+}

@@ -1,0 +1,501 @@
+package gormplugintest
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// Branch is a tree whose model says nothing about indexes: [gormplugin.AutoMigrate] makes them.
+type Branch struct {
+	ID       int64
+	TreeID   int64  `pathlock:"tree"`
+	ParentID *int64 `pathlock:"parent"`
+	Name     string `pathlock:"name" gorm:"size:100"`
+	Path     string `pathlock:"path" gorm:"size:500"`
+	Note     string
+	Deleted  gorm.DeletedAt
+}
+
+// Fruit is a leaf below a branch.
+type Fruit struct {
+	ID       int64
+	BranchID int64  `pathlock:"parent"`
+	Name     string `pathlock:"name" gorm:"size:100"`
+}
+
+// Plain is a tree as short as it can be written: no sizes, and ids that are texts.
+type Plain struct {
+	ID       string  `gorm:"primaryKey"`
+	TreeID   string  `pathlock:"tree"`
+	ParentID *string `pathlock:"parent"`
+	Name     string  `pathlock:"name"`
+	Path     string  `pathlock:"path"`
+	IDs      string  `pathlock:"idpath" gorm:"column:ids"`
+}
+
+// flaw is something that is wrong with a schema that [gormplugin.AutoMigrate] made.
+type flaw struct {
+	name string
+	// statements make it, by the dialect's name; a dialect without any cannot have the flaw.
+	mysql, postgres, sqlite []string
+	// want are the checks that fail, in the order of the findings, and severity that of the first.
+	want     []treeschema.Check
+	severity treeschema.Severity
+	// byHand is set where SQL cannot mend it.
+	byHand bool
+	// vanishes is set where the statements only make room for [gormplugin.AutoMigrate].
+	vanishes bool
+}
+
+// statements are those of a dialect.
+func (f flaw) statements(dialect string) []string {
+	return map[string][]string{"mysql": f.mysql, "postgres": f.postgres, "sqlite": f.sqlite}[dialect]
+}
+
+// flaws are all the things that can be wrong with a table.
+func flaws() []flaw {
+	drop := func(index string) (mysql, others []string) {
+		return []string{"ALTER TABLE " + index[:strings.IndexByte(index, '_')] + " DROP INDEX " + index}, []string{"DROP INDEX " + index}
+	}
+	dropSibling, dropSiblingIndex := drop("branches_sibling")
+	dropTop, dropTopIndex := drop("branches_top")
+	dropPath, dropPathIndex := drop("branches_path")
+	dropLeaf, dropLeafIndex := drop("fruits_sibling")
+	and := func(first []string, then ...string) []string { return append(slices.Clone(first), then...) }
+	const (
+		unsafe  = treeschema.Unsafe
+		warning = treeschema.Warning
+	)
+	return []flaw{
+		{
+			name: "no unique index over parent and name", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			mysql: dropSibling, postgres: dropSiblingIndex, sqlite: dropSiblingIndex,
+		},
+		{
+			name: "a unique index with a column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			mysql:    and(dropSibling, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
+			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
+			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
+		},
+		{
+			name: "a unique index with a column in which siblings differ", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			mysql:    and(dropSibling, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
+			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
+			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
+		},
+		{
+			name: "an index that is not unique", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			mysql:    and(dropSibling, "CREATE INDEX loose ON branches (parent_id, name)"),
+			postgres: and(dropSiblingIndex, "CREATE INDEX loose ON branches (parent_id, name)"),
+			sqlite:   and(dropSiblingIndex, "CREATE INDEX loose ON branches (parent_id, name)"),
+		},
+		{
+			name: "a unique index over the deleted rows", want: []treeschema.Check{treeschema.Siblings, treeschema.DeletedNames}, severity: unsafe,
+			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
+			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
+		},
+		{
+			name: "a generated column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			mysql: and(dropSibling, "ALTER TABLE branches ADD COLUMN dead INT AS (IF(deleted IS NULL, NULL, TO_DAYS(deleted))) VIRTUAL, ADD UNIQUE KEY dead (parent_id, name, dead)"),
+			postgres: and(dropSiblingIndex, "ALTER TABLE branches ADD COLUMN dead bigint GENERATED ALWAYS AS (CASE WHEN deleted IS NOT NULL THEN id END) STORED",
+				"CREATE UNIQUE INDEX dead ON branches (parent_id, name, dead)"),
+			sqlite: and(dropSiblingIndex, "ALTER TABLE branches ADD COLUMN dead INT AS (CASE WHEN deleted IS NOT NULL THEN id END) VIRTUAL",
+				"CREATE UNIQUE INDEX dead ON branches (parent_id, name, dead)"),
+		},
+		{
+			name: "a unique index that holds deleted rows against live ones", want: []treeschema.Check{treeschema.DeletedNames}, severity: warning,
+			mysql:    []string{"CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"},
+			postgres: []string{"CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"},
+			sqlite:   []string{"CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"},
+		},
+		{
+			name: "only a unique index that holds deleted rows against live ones", want: []treeschema.Check{treeschema.DeletedNames}, severity: warning,
+			mysql:    and(dropSibling, "CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"),
+			postgres: and(dropSiblingIndex, "ALTER TABLE branches ADD CONSTRAINT strict UNIQUE (tree_id, parent_id, name)"),
+			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"),
+		},
+		{
+			name: "a unique path of ids", want: []treeschema.Check{treeschema.Siblings, treeschema.TopRows}, severity: unsafe,
+			mysql:    []string{"ALTER TABLE plains DROP INDEX plains_sibling, DROP INDEX plains_top, ADD UNIQUE KEY u (tree_id, ids(500))"},
+			postgres: []string{"DROP INDEX plains_sibling", "DROP INDEX plains_top", "CREATE UNIQUE INDEX u ON plains (tree_id, ids)"},
+			sqlite:   []string{"DROP INDEX plains_sibling", "DROP INDEX plains_top", "CREATE UNIQUE INDEX u ON plains (tree_id, ids)"},
+		},
+		{
+			name: "no unique index over rows at the top", want: []treeschema.Check{treeschema.TopRows}, severity: unsafe,
+			mysql: dropTop, postgres: dropTopIndex, sqlite: dropTopIndex,
+		},
+		{
+			name: "a unique path in the place of all", want: nil,
+			mysql: and(append(slices.Clone(dropSibling), dropTop...),
+				"ALTER TABLE branches ADD COLUMN live_path VARCHAR(500) COLLATE utf8mb4_bin AS (IF(deleted IS NULL, path, NULL)) VIRTUAL, ADD UNIQUE KEY place (tree_id, live_path)"),
+			postgres: and(append(slices.Clone(dropSiblingIndex), dropTopIndex...), "CREATE UNIQUE INDEX place ON branches (tree_id, path) WHERE (deleted IS NULL)"),
+			sqlite: and(append(slices.Clone(dropSiblingIndex), dropTopIndex...),
+				"CREATE UNIQUE INDEX place /* (tree_id) */ ON branches (tree_id, (CASE WHEN deleted IS NULL THEN path END) COLLATE BINARY ASC) -- WHERE"),
+		},
+		{
+			name: "no index over tree and path", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			mysql: dropPath, postgres: dropPathIndex, sqlite: dropPathIndex,
+		},
+		{
+			name: "an index over path and tree", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			mysql:    and(dropPath, "CREATE INDEX reversed ON branches (path, tree_id)"),
+			postgres: and(dropPathIndex, `CREATE INDEX reversed ON branches (path, tree_id)`),
+			sqlite:   and(dropPathIndex, "CREATE INDEX reversed ON branches (path, tree_id)"),
+		},
+		{
+			name: "an index that holds little of the path", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			mysql: and(dropPath, "CREATE INDEX short ON branches (tree_id, path(10))"),
+		},
+		{
+			name: "an index in another order", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			postgres: and(dropPathIndex, `CREATE INDEX words ON branches (tree_id, path COLLATE "en-x-icu")`),
+			sqlite:   and(dropPathIndex, "CREATE INDEX words ON branches (tree_id, path COLLATE NOCASE)"),
+		},
+		{
+			name: "an index for LIKE", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			postgres: and(dropPathIndex, "CREATE INDEX patterns ON branches (tree_id, path text_pattern_ops)"),
+		},
+		{
+			name: "an index over some rows", want: []treeschema.Check{treeschema.PathIndex}, severity: warning,
+			postgres: and(dropPathIndex, "CREATE INDEX upper_rows ON branches (tree_id, path) WHERE parent_id IS NOT NULL"),
+			sqlite:   and(dropPathIndex, "CREATE INDEX upper_rows ON branches (tree_id, path) WHERE parent_id IS NOT NULL"),
+		},
+		{
+			name: "an index over the live rows", want: nil,
+			postgres: and(dropPathIndex, "CREATE INDEX live ON branches (tree_id, path) WHERE deleted IS NULL"),
+			sqlite:   and(dropPathIndex, "CREATE INDEX live ON branches (tree_id, path) WHERE deleted IS NULL"),
+		},
+		{
+			name: "no unique index over a leaf's parent and name", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			mysql: dropLeaf, postgres: dropLeafIndex, sqlite: dropLeafIndex,
+		},
+		{
+			name: "a path in the order of a language", want: []treeschema.Check{treeschema.Collation}, severity: unsafe,
+			mysql: []string{"ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_unicode_ci NOT NULL DEFAULT '/it''s' COMMENT 'a, b'"},
+		},
+		{
+			name: "a path in the order of a language that the plugin asks no order of", want: []treeschema.Check{treeschema.Collation}, severity: warning,
+			postgres: []string{`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "en-x-icu"`},
+		},
+		{
+			name: "a path without regard to trailing spaces", want: []treeschema.Check{treeschema.Collation}, severity: warning,
+			mysql: []string{"ALTER TABLE branches MODIFY path VARCHAR(500) COLLATE utf8mb4_bin"},
+		},
+		{
+			name: "a path of bytes", want: []treeschema.Check{treeschema.Collation}, severity: unsafe,
+			mysql: []string{"ALTER TABLE branches MODIFY path VARBINARY(500)"},
+		},
+		{
+			name: "names without regard to case", want: []treeschema.Check{treeschema.Collation}, severity: warning,
+			mysql: []string{"ALTER TABLE branches MODIFY name VARCHAR(100) COLLATE utf8mb4_general_ci"},
+			postgres: []string{
+				"CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+				"ALTER TABLE branches ALTER COLUMN name TYPE varchar(100) COLLATE nocase",
+			},
+		},
+		{
+			name: "names padded with spaces", want: []treeschema.Check{treeschema.Collation}, severity: warning,
+			mysql:    []string{"ALTER TABLE branches MODIFY name CHAR(100) COLLATE utf8mb4_bin"},
+			postgres: []string{"ALTER TABLE branches ALTER COLUMN name TYPE char(100)"},
+		},
+		{
+			name: "a table with other collations", want: []treeschema.Check{treeschema.Collation, treeschema.Collation}, severity: warning, byHand: true,
+			sqlite: []string{
+				"DROP TABLE branches",
+				"CREATE TABLE branches (id INTEGER PRIMARY KEY, tree_id INT, parent_id INT, name TEXT DEFAULT ('COLLATE, x') COLLATE NOCASE, `path` NUMERIC, note TEXT, deleted DATETIME)",
+				"CREATE UNIQUE INDEX branches_place ON branches (tree_id, path) WHERE deleted IS NULL",
+			},
+		},
+		{
+			name: "a name that no index can hold", want: []treeschema.Check{treeschema.Collation, treeschema.Siblings, treeschema.TopRows}, severity: warning,
+			mysql: []string{dropSibling[0], dropTop[0], "ALTER TABLE branches MODIFY name LONGTEXT COLLATE utf8mb4_unicode_ci"},
+		},
+		{
+			name: "trees whose ids are held equal", want: []treeschema.Check{treeschema.Collation}, severity: unsafe,
+			mysql: []string{"ALTER TABLE plains MODIFY tree_id VARCHAR(191) COLLATE utf8mb4_general_ci"},
+			postgres: []string{
+				"CREATE COLLATION lax (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+				"ALTER TABLE plains ALTER COLUMN tree_id TYPE text COLLATE lax",
+			},
+		},
+		{
+			name: "a column shorter than the model says", want: []treeschema.Check{treeschema.Length}, severity: warning,
+			mysql:    []string{"ALTER TABLE branches MODIFY path VARCHAR(300) COLLATE utf8mb4_bin", "ALTER TABLE branches MODIFY path VARCHAR(300) COLLATE ${binary}"},
+			postgres: []string{`ALTER TABLE branches ALTER COLUMN path TYPE varchar(300) COLLATE "C"`},
+		},
+		{
+			name: "a path shorter than a name", want: []treeschema.Check{treeschema.Length}, severity: warning,
+			mysql:    []string{"ALTER TABLE branches MODIFY name VARCHAR(600) COLLATE ${binary}"},
+			postgres: []string{"ALTER TABLE branches ALTER COLUMN name TYPE varchar(600)"},
+		},
+		{
+			name: "no primary key", want: []treeschema.Check{treeschema.PrimaryKey}, severity: unsafe,
+			mysql:    []string{"ALTER TABLE branches MODIFY id BIGINT NOT NULL, DROP PRIMARY KEY"},
+			postgres: []string{"ALTER TABLE branches DROP CONSTRAINT branches_pkey"},
+		},
+		{
+			name: "another primary key", want: []treeschema.Check{treeschema.PrimaryKey}, severity: unsafe,
+			mysql:    []string{"ALTER TABLE branches MODIFY id BIGINT NOT NULL, DROP PRIMARY KEY, ADD PRIMARY KEY (tree_id, id)"},
+			postgres: []string{"ALTER TABLE branches DROP CONSTRAINT branches_pkey, ADD PRIMARY KEY (tree_id, id)"},
+		},
+		{
+			name: "a primary key that is unique by another index", want: []treeschema.Check{treeschema.PrimaryKey}, severity: warning,
+			mysql: []string{"ALTER TABLE branches ADD UNIQUE KEY u (id), DROP PRIMARY KEY, ADD PRIMARY KEY (tree_id, id)"},
+		},
+		{
+			name: "an engine without transactions", want: []treeschema.Check{treeschema.Engine}, severity: unsafe,
+			mysql: []string{"ALTER TABLE fruits ENGINE = MyISAM"},
+		},
+		{
+			name: "a foreign key that empties the parent", want: []treeschema.Check{treeschema.ForeignKeys}, severity: unsafe,
+			mysql:    []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE SET NULL"},
+			postgres: []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE SET NULL"},
+		},
+		{
+			name: "a foreign key that deletes", want: []treeschema.Check{treeschema.ForeignKeys}, severity: warning,
+			mysql:    []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE CASCADE ON UPDATE CASCADE"},
+			postgres: []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE CASCADE ON UPDATE CASCADE"},
+		},
+		{
+			name: "foreign keys of a table made by hand", want: []treeschema.Check{treeschema.ForeignKeys}, severity: unsafe, byHand: true,
+			sqlite: []string{
+				"DROP TABLE fruits", "PRAGMA foreign_keys = ON",
+				"CREATE TABLE fruits (id INTEGER PRIMARY KEY, branch_id INT REFERENCES branches (id) ON DELETE SET NULL, name TEXT, UNIQUE (branch_id, name))",
+			},
+		},
+		{
+			name: "a foreign key that does nothing by itself", want: nil,
+			mysql:    []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE RESTRICT"},
+			postgres: []string{"ALTER TABLE branches ADD CONSTRAINT up FOREIGN KEY (parent_id) REFERENCES branches (id) ON DELETE RESTRICT"},
+		},
+		{
+			name: "a trigger that writes the path", want: []treeschema.Check{treeschema.Triggers}, severity: unsafe,
+			mysql: []string{"CREATE TRIGGER meddle BEFORE UPDATE ON branches FOR EACH ROW SET NEW.note = 'x', NEW.path = CONCAT(NEW.path, 'x')"},
+			postgres: []string{
+				"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.path := new.path || 'x'; RETURN new; END $$",
+				"CREATE TRIGGER meddle BEFORE UPDATE ON branches FOR EACH ROW EXECUTE FUNCTION meddle()",
+			},
+			sqlite: []string{"CREATE TRIGGER meddle AFTER UPDATE ON branches BEGIN UPDATE branches SET path = path || 'x' WHERE id = new.id; END"},
+		},
+		{
+			name: "a trigger of another table that writes the tree", want: []treeschema.Check{treeschema.Triggers}, severity: unsafe,
+			mysql: []string{"CREATE TRIGGER meddle AFTER INSERT ON others FOR EACH ROW DELETE FROM `branches` WHERE id = NEW.id"},
+			postgres: []string{
+				"CREATE FUNCTION prune() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM public.branches WHERE id = new.id; RETURN new; END $$",
+				"CREATE TRIGGER prune AFTER INSERT ON others FOR EACH ROW EXECUTE FUNCTION prune()",
+			},
+			sqlite: []string{"CREATE TRIGGER meddle AFTER INSERT ON others BEGIN DELETE FROM branches WHERE id = new.id; END"},
+		},
+		{
+			name: "a trigger that keeps a log", want: nil,
+			mysql: []string{"CREATE TRIGGER log AFTER UPDATE ON branches FOR EACH ROW INSERT INTO others (name) VALUES (NEW.path) /* INTO branches */"},
+			postgres: []string{
+				"CREATE FUNCTION log() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO others (name) VALUES (new.path); RETURN new; END $$",
+				"CREATE TRIGGER log AFTER UPDATE ON branches FOR EACH ROW EXECUTE FUNCTION log()",
+			},
+			sqlite: []string{"CREATE TRIGGER log AFTER UPDATE ON branches BEGIN INSERT INTO others (name) VALUES (new.path); END"},
+		},
+		{
+			name: "no table", want: []treeschema.Check{treeschema.TableExists}, severity: unsafe, byHand: true, vanishes: true,
+			mysql: []string{"DROP TABLE fruits"}, postgres: []string{"DROP TABLE fruits"}, sqlite: []string{"DROP TABLE fruits"},
+		},
+		{
+			name: "no column", want: []treeschema.Check{treeschema.TableExists}, severity: unsafe, byHand: true, vanishes: true,
+			mysql: []string{"ALTER TABLE branches DROP COLUMN note"}, postgres: []string{"ALTER TABLE branches DROP COLUMN note"},
+			sqlite: []string{"ALTER TABLE branches DROP COLUMN note"},
+		},
+	}
+}
+
+// schemaWorld is a database with guarded tables.
+type schemaWorld struct {
+	*testing.T
+	db *gorm.DB
+}
+
+// newSchemaWorld connects with the plugin, and makes no table.
+func newSchemaWorld(t *testing.T, d Database) *schemaWorld {
+	t.Helper()
+	pool := sql.OpenDB(d.Connector)
+	t.Cleanup(func() { _ = pool.Close() })
+	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Branch{}), gormplugin.Leaf(&Fruit{}, &Branch{}), gormplugin.Model(&Plain{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &schemaWorld{t, db}
+}
+
+// exec runs a statement that the plugin need not like.
+func (w *schemaWorld) exec(statement string) {
+	w.Helper()
+	if w.db.Name() == "mysql" {
+		statement = strings.ReplaceAll(statement, "${binary}", w.binary())
+	}
+	if err := gormplugin.AllowRawWrites(w.db).Exec(statement).Error; err != nil {
+		w.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// binary is the collation that MySQL or MariaDB has for texts that differ if their bytes do.
+func (w *schemaWorld) binary() string {
+	w.Helper()
+	var version string
+	w.must(w.db.Raw("SELECT VERSION()").Scan(&version).Error)
+	if strings.Contains(version, "MariaDB") {
+		return "utf8mb4_nopad_bin"
+	}
+	return "utf8mb4_0900_bin"
+}
+
+// must fails the test on an error.
+func (w *schemaWorld) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// findings are what [gormplugin.Verify] finds.
+func (w *schemaWorld) findings() []treeschema.Finding {
+	w.Helper()
+	err := gormplugin.Verify(w.db)
+	if err == nil {
+		return nil
+	}
+	found, ok := errors.AsType[*gormplugin.SchemaError](err)
+	if !ok {
+		w.Fatalf("got %v, want a SchemaError", err)
+	}
+	unsafe := slices.ContainsFunc(found.Findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Unsafe })
+	if errors.Is(err, gormplugin.ErrUnsafeSchema) != unsafe {
+		w.Errorf("the error is ErrUnsafeSchema: %t; the findings are %v", !unsafe, found.Findings)
+	}
+	for _, f := range found.Findings {
+		if f.Missing == "" || f.Why == "" || len(f.Statements) == 0 && f.Advice == "" {
+			w.Errorf("the finding %#v says too little", f)
+		}
+	}
+	return found.Findings
+}
+
+// checks are the findings' names.
+func checks(findings []treeschema.Finding) []treeschema.Check {
+	var names []treeschema.Check
+	for _, f := range findings {
+		names = append(names, f.Check)
+	}
+	return names
+}
+
+// RunSchema checks [gormplugin.Verify] and [gormplugin.AutoMigrate] on databases that the function makes, each empty and used by nobody else.
+func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
+	t.Helper()
+	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
+	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
+	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
+}
+
+// checkFlaws makes one flaw after the other, and checks that it is found and that the statements with it mend it.
+func checkFlaws(t *testing.T, d Database) {
+	for _, f := range flaws() {
+		w := newSchemaWorld(t, d)
+		statements := f.statements(w.db.Name())
+		if statements == nil {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			w := newSchemaWorld(t, d)
+			w.must(w.db.Migrator().DropTable(&Fruit{}, &Branch{}, &Plain{}, &Other{}))
+			w.must(gormplugin.AutoMigrate(w.db, &Other{}))
+			if found := w.findings(); found != nil {
+				t.Fatalf("after AutoMigrate: %v", found)
+			}
+			for _, statement := range statements {
+				w.exec(statement)
+			}
+			found := w.findings()
+			if !slices.Equal(checks(found), f.want) || len(found) > 0 && found[0].Severity != f.severity {
+				t.Fatalf("found %v, want %v (%v)", found, f.want, f.severity)
+			}
+			if f.vanishes {
+				w.must(gormplugin.AutoMigrate(w.db))
+			} else if f.byHand {
+				w.exec("PRAGMA foreign_keys = OFF")
+				return
+			}
+			for _, finding := range found {
+				for _, statement := range finding.Statements {
+					w.exec(statement)
+				}
+			}
+			if found := w.findings(); found != nil {
+				t.Errorf("after the statements: %v", found)
+			}
+		})
+	}
+}
+
+// checkMigrate checks that [gormplugin.AutoMigrate] can be called again, with rows there, and changes nothing then.
+func checkMigrate(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d)
+	w.must(gormplugin.AutoMigrate(w.db))
+	root := &Branch{TreeID: 1}
+	w.must(w.db.Create(root).Error)
+	for _, name := range []string{"a", "A", "a ", "á"} {
+		w.must(w.db.Create(&Branch{ParentID: &root.ID, Name: name}).Error)
+	}
+	id := strings.Repeat("x", 36)
+	w.must(w.db.Create(&Plain{ID: id, TreeID: "t", Name: strings.Repeat("é", 255)}).Error)
+	for range 2 {
+		w.must(gormplugin.AutoMigrate(w.db))
+		if found := w.findings(); found != nil {
+			t.Fatal(found)
+		}
+	}
+	var rows int64
+	if err := w.db.Model(&Branch{}).Where("tree_id = 1").Count(&rows).Error; err != nil || rows != 5 {
+		t.Errorf("%d rows (%v), want 5", rows, err)
+	}
+	if err := w.db.Transaction(gormplugin.Verify); err != nil {
+		t.Errorf("within a transaction: %v", err)
+	}
+}
+
+// checkDuplicates checks that siblings of one name are reported, and that nothing is changed then.
+func checkDuplicates(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d)
+	// GORM's own AutoMigrate makes no unique index; nobody guards the rows, as in a tree from before.
+	w.must(w.db.AutoMigrate(&Branch{}))
+	w.exec("INSERT INTO branches (id, tree_id, parent_id, name, path) VALUES (1, 7, NULL, 'top', '/top'), (2, 7, NULL, 'top', '/top'), (3, 7, 1, 'a', '/top/a')")
+	w.exec("INSERT INTO branches (id, tree_id, parent_id, name, path, deleted) VALUES (4, 7, 1, 'a', '/top/a', '2001-01-01 00:00:00')")
+	before := checks(w.findings())
+	duplicates, ok := errors.AsType[*gormplugin.DuplicatesError](gormplugin.AutoMigrate(w.db))
+	if !ok || len(duplicates.Duplicates) != 1 || duplicates.Duplicates[0] != (treeschema.Duplicate{Table: "branches", Tree: "7", Name: "top", Rows: 2}) {
+		t.Fatalf("got %v, want the two rows at the top", duplicates)
+	}
+	if !strings.Contains(duplicates.Error(), "pathlock fsck") {
+		t.Errorf("%q does not say what to do", duplicates)
+	}
+	if after := checks(w.findings()); !slices.Equal(after, before) || w.db.Migrator().HasTable(&Fruit{}) {
+		t.Errorf("AutoMigrate has changed something: before %v, after %v", before, after)
+	}
+	w.exec("DELETE FROM branches WHERE id = 2")
+	w.must(gormplugin.AutoMigrate(w.db))
+	if found := w.findings(); found != nil {
+		t.Error(found)
+	}
+}

@@ -1,0 +1,204 @@
+package treeschema
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// sqlFiles are the questions to the databases' catalogues.
+//
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// Conn is what the checks need of a connection: a *sql.DB, *sql.Conn or *sql.Tx. One session is asked
+// for its settings, so that a *sql.DB says something about one of its connections only.
+type Conn interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// physical is a table as the database has it.
+type physical struct {
+	exists      bool
+	columns     map[string]column
+	indexes     []index
+	foreignKeys []foreignKey
+	triggers    []trigger
+	// engine is the storage engine's name, where there is a choice.
+	engine string
+	// binary is the collation that different texts differ by, where it depends on the server.
+	binary string
+	// names are those that a new index cannot have, in lower case.
+	names map[string]bool
+}
+
+// column is a column as the database has it.
+type column struct {
+	name string
+	// typ is the type as the database spells it, definition the whole definition, where there is a use for it.
+	typ, definition string
+	// length is the maximum in characters, 0 for none; bytes the most that an index needs for the column.
+	length, bytes int
+	nullable      bool
+	// collation is "" for a column that holds no text.
+	collation string
+	// equal is how the collation treats different texts.
+	equal equality
+	// generated is the expression of a generated column.
+	generated string
+}
+
+// equality is how closely a column compares texts.
+type equality uint8
+
+const (
+	// loosely: by the rules of a language or without regard to case; the order is not that of bytes.
+	loosely equality = iota
+	// padded: by bytes, but trailing spaces don't count.
+	padded
+	// ordered: different texts are different, but their order is not that of bytes.
+	ordered
+	// exactly: by bytes.
+	exactly
+)
+
+// index is an index as the database has it.
+type index struct {
+	name    string
+	unique  bool
+	primary bool
+	// nullsEqual is set where a unique index holds two NULLs equal.
+	nullsEqual bool
+	// constraint is set where the index belongs to a constraint and goes with it.
+	constraint bool
+	// idle is set for an index that queries cannot use, or that has no order.
+	idle  bool
+	parts []part
+	// predicate is the condition of a partial index.
+	predicate string
+}
+
+// part is one part of an index's key: a column, or else an expression.
+type part struct {
+	column, expression string
+	// prefix is how many characters of the column are in the index, 0 for all.
+	prefix int
+	// ordered is set where the part is in the order of bytes, if it is a text.
+	ordered bool
+}
+
+// columns are the index's columns; "" for an expression.
+func (i index) columns() []string {
+	columns := make([]string, len(i.parts))
+	for k, p := range i.parts {
+		columns[k] = p.column
+	}
+	return columns
+}
+
+// foreignKey is a foreign key that does something by itself when the row that it refers to is changed or deleted.
+type foreignKey struct {
+	name    string
+	columns []string
+	// actions says what it does, such as "ON DELETE CASCADE".
+	actions string
+	// empties is set where it overwrites columns with NULL or a default.
+	empties bool
+	// plain is the constraint's definition without the actions.
+	plain string
+}
+
+// trigger is a trigger of the database.
+type trigger struct {
+	name, table string
+	// before is set where it runs before the row is written.
+	before bool
+	// text is what it does.
+	text string
+}
+
+// file returns one of the SQL files.
+func file(name string) (string, error) {
+	text, err := sqlFiles.ReadFile("sql/" + name)
+	if err != nil {
+		return "", fmt.Errorf("treeschema: %w", err)
+	}
+	return string(text), nil
+}
+
+// record is one row of an answer, by column name in lower case. NULL is "".
+type record map[string]string
+
+// ask runs a query and returns its rows.
+func ask(ctx context.Context, conn Conn, query string, args ...any) (records []record, err error) {
+	rows, err := conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		values := make([]sql.NullString, len(names))
+		targets := make([]any, len(names))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		if err := rows.Scan(targets...); err != nil {
+			return nil, err
+		}
+		r := make(record, len(names))
+		for i, name := range names {
+			r[strings.ToLower(name)] = values[i].String
+		}
+		records = append(records, r)
+	}
+	return records, rows.Err()
+}
+
+// askFile runs the query of a file.
+func askFile(ctx context.Context, conn Conn, name string, args ...any) ([]record, error) {
+	query, err := file(name)
+	if err != nil {
+		return nil, err
+	}
+	records, err := ask(ctx, conn, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("treeschema: %s: %w", name, err)
+	}
+	return records, nil
+}
+
+// is reports whether a value stands for true, as databases spell it.
+func (r record) is(name string) bool {
+	return slices.Contains([]string{"1", "true", "t", "YES"}, r[name])
+}
+
+// freeName returns a name for a new index or column: the table's, then want, and a number behind it if that is taken.
+func (p *physical) freeName(table, want string) string {
+	// PostgreSQL's names have 63 bytes, MySQL's 64 characters; the number needs room too.
+	const longest = 58
+	_, base := splitName(table)
+	if room := longest - len(want) - 1; len(base) > room {
+		base = strings.ToValidUTF8(base[:room], "")
+	}
+	base += "_" + want
+	name := base
+	for n := 2; p.names[strings.ToLower(name)]; n++ {
+		name = fmt.Sprintf("%s%d", base, n)
+	}
+	return name
+}
+
+// splitName splits "schema.table"; the schema may be "".
+func splitName(name string) (schema, table string) {
+	if schema, table, ok := strings.Cut(name, "."); ok {
+		return schema, table
+	}
+	return "", name
+}

@@ -1,0 +1,140 @@
+package treeschema
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Run checks the server, the session of conn and the tables. The dialect has GORM's name for it. The findings are in an order in
+// which their statements can be run.
+func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+	d, err := dialectOf(dialectName)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := d.server(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	more, err := Tables(ctx, conn, dialectName, tables)
+	return append(findings, more...), err
+}
+
+// Tables checks the tables only.
+func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+	d, err := dialectOf(dialectName)
+	if err != nil {
+		return nil, err
+	}
+	var findings []Finding
+	for _, t := range tables {
+		more, err := checkTable(ctx, conn, d, t)
+		if err != nil {
+			return nil, err
+		}
+		findings = append(findings, more...)
+	}
+	return findings, nil
+}
+
+// checker checks one table.
+type checker struct {
+	dialect
+	conn     Conn
+	table    Table
+	physical *physical
+	findings []Finding
+}
+
+// found adds a finding about the table.
+func (c *checker) found(f Finding) {
+	f.Table = c.table.Name
+	c.findings = append(c.findings, f)
+}
+
+// checkTable checks one table.
+func checkTable(ctx context.Context, conn Conn, d dialect, t Table) ([]Finding, error) {
+	p, err := d.read(ctx, conn, t.Name)
+	if err != nil {
+		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
+	}
+	c := &checker{dialect: d, conn: conn, table: t, physical: p}
+	if !c.complete() {
+		return c.findings, nil
+	}
+	c.checkEngine()
+	c.checkPrimaryKey()
+	c.checkTexts()
+	if err := c.checkUnique(ctx); err != nil {
+		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
+	}
+	if err := c.checkPathIndex(ctx); err != nil {
+		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
+	}
+	c.checkForeignKeys()
+	c.checkTriggers()
+	return c.findings, nil
+}
+
+// complete checks that the table has the model's columns.
+func (c *checker) complete() bool {
+	f := Finding{
+		Severity: Unsafe, Check: TableExists, Why: "nothing can be written",
+		Advice: "gormplugin.AutoMigrate makes what the model needs",
+	}
+	if !c.physical.exists {
+		f.Missing = "there is no such table"
+		c.found(f)
+		return false
+	}
+	var missing []string
+	for _, name := range c.table.Columns() {
+		if _, ok := c.physical.columns[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		f.Missing = "there is no column " + strings.Join(missing, ", ")
+		c.found(f)
+	}
+	return len(missing) == 0
+}
+
+// checkEngine checks that the storage engine has transactions.
+func (c *checker) checkEngine() {
+	if engine := c.physical.engine; engine != "" && engine != "InnoDB" {
+		c.found(Finding{
+			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + engine, Why: "without transactions and row locks no assertion holds",
+			Statements: []string{"ALTER TABLE " + c.quote(c.table.Name) + " ENGINE = InnoDB"},
+		})
+	}
+}
+
+// checkPrimaryKey checks that the model's key is the table's: rows are locked by it.
+func (c *checker) checkPrimaryKey() {
+	unique := false
+	for _, i := range c.physical.indexes {
+		same := len(i.parts) == len(c.table.Key) && i.predicate == "" && !i.idle
+		for _, name := range c.table.Key {
+			same = same && slices.Contains(i.columns(), name)
+		}
+		if same && i.primary {
+			return
+		}
+		unique = unique || same && i.unique
+	}
+	if _, byPrimaryKey := c.dialect.(mysql); unique && !byPrimaryKey {
+		return
+	}
+	f := Finding{
+		Severity: Unsafe, Check: PrimaryKey, Missing: "the primary key is not " + strings.Join(c.table.Key, ", "),
+		Why:        "two rows may have one id, and a lock on one row locks them all",
+		Statements: c.primaryKey(c.table, c.physical),
+	}
+	if unique {
+		f.Severity, f.Why = Warning, "a lock on one row locks them all"
+	}
+	c.found(f)
+}

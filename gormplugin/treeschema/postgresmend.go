@@ -1,0 +1,95 @@
+package treeschema
+
+import (
+	"fmt"
+	"slices"
+)
+
+// alter begins a statement that changes a table.
+func (g postgres) alter(t Table) string { return "ALTER TABLE " + g.quote(t.Name) + " " }
+
+// compares implements [dialect].
+func (postgres) compares(c column, label bool) (Severity, string, bool) {
+	switch {
+	case c.equal == exactly, label && c.equal == ordered:
+		return Warning, "", true
+	case c.equal == loosely:
+		return Warning, "it holds texts equal that differ", false
+	default:
+		return Warning, `the rows below a path are no range in its order, for queries that do not say COLLATE "C" themselves`, false
+	}
+}
+
+// primaryKey implements [dialect].
+func (g postgres) primaryKey(t Table, p *physical) []string {
+	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
+		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", g.quote(p.freeName(t.Name, "key")), g.quote(t.Name), quoted(g, t.Key))}
+	}
+	return []string{g.alter(t) + "ADD PRIMARY KEY (" + quoted(g, t.Key) + ")"}
+}
+
+// retype implements [dialect].
+func (g postgres) retype(t Table, _ *physical, c column, size int) []string {
+	typ, collation := "text", `"C"`
+	switch {
+	case size > 0:
+		typ = fmt.Sprintf("varchar(%d)", size)
+	case c.length > 0:
+		typ = fmt.Sprintf("varchar(%d)", c.length)
+	}
+	return []string{fmt.Sprintf("%sALTER COLUMN %s TYPE %s COLLATE %s", g.alter(t), g.quote(c.name), typ, collation)}
+}
+
+// siblings implements [dialect].
+func (g postgres) siblings(t Table, p *physical) []string {
+	return partialUnique(g, t, p, "sibling", t.siblings(), t.live(g.quote))
+}
+
+// topRows implements [dialect].
+func (g postgres) topRows(t Table, p *physical) []string { return partialTop(g, t, p) }
+
+// partialTop makes a unique index over the rows without a parent, in databases that have partial indexes.
+func partialTop(d dialect, t Table, p *physical) []string {
+	condition := d.quote(t.Parent) + " IS NULL"
+	if live := t.live(d.quote); live != "" {
+		condition += " AND " + live
+	}
+	return partialUnique(d, t, p, "top", []string{t.Tree, t.Label.Column}, condition)
+}
+
+// partialUnique makes a unique index over the rows that meet a condition, "" for all.
+func partialUnique(d dialect, t Table, p *physical, name string, columns []string, condition string) []string {
+	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", d.quote(p.freeName(t.Name, name)), d.quote(t.Name), quoted(d, columns))
+	if condition != "" {
+		statement += " WHERE " + condition
+	}
+	return []string{statement}
+}
+
+// pathIndex implements [dialect].
+func (g postgres) pathIndex(t Table, p *physical, path Text) []string {
+	return []string{fmt.Sprintf(`CREATE INDEX %s ON %s (%s, %s COLLATE "C")`,
+		g.quote(p.freeName(t.Name, path.Column)), g.quote(t.Name), g.quote(t.Tree), g.quote(path.Column))}
+}
+
+// dropIndex implements [dialect].
+func (g postgres) dropIndex(t Table, i index) []string {
+	if i.constraint {
+		return []string{g.alter(t) + "DROP CONSTRAINT " + g.quote(i.name)}
+	}
+	schema, _ := splitName(t.Name)
+	if schema != "" {
+		schema += "."
+	}
+	return []string{"DROP INDEX " + g.quote(schema+i.name)}
+}
+
+// plainKey implements [dialect].
+func (g postgres) plainKey(t Table, k foreignKey) []string {
+	return []string{fmt.Sprintf("%sDROP CONSTRAINT %s, ADD CONSTRAINT %s %s", g.alter(t), g.quote(k.name), g.quote(k.name), k.plain)}
+}
+
+// dropTrigger implements [dialect].
+func (g postgres) dropTrigger(tr trigger) []string {
+	return []string{fmt.Sprintf("DROP TRIGGER %s ON %s", g.quote(tr.name), g.quote(tr.table))}
+}

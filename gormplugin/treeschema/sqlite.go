@@ -1,0 +1,191 @@
+package treeschema
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// sqlite is SQLite, by whichever driver.
+type sqlite struct{}
+
+func (sqlite) quote(name string) string { return postgres{}.quote(name) }
+
+func (sqlite) cast(literal string, _ column) string { return literal }
+
+func (sqlite) bytes(text string) string { return text + " COLLATE BINARY" }
+
+// read describes a table.
+func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, error) {
+	p := &physical{columns: make(map[string]column), names: make(map[string]bool)}
+	_, name := splitName(table)
+	things, err := askFile(ctx, conn, "sqlite_schema.sql")
+	if err != nil {
+		return nil, err
+	}
+	made := make(map[string]string)
+	for _, r := range things {
+		p.names[strings.ToLower(r["name"])] = true
+		switch {
+		case r["type"] == "table" && strings.EqualFold(r["name"], name):
+			p.exists = true
+			made[""] = r["text"]
+		case r["type"] == "index":
+			made[r["name"]] = r["text"]
+		case r["type"] == "trigger":
+			p.triggers = append(p.triggers, trigger{name: r["name"], table: r["tbl"], text: r["text"]})
+		}
+	}
+	if !p.exists {
+		return p, nil
+	}
+	columns, err := askFile(ctx, conn, "sqlite_columns.sql", name)
+	if err != nil {
+		return nil, err
+	}
+	s.readColumns(p, columns, made[""])
+	indexes, err := askFile(ctx, conn, "sqlite_indexes.sql", name)
+	if err != nil {
+		return nil, err
+	}
+	s.readIndexes(p, indexes, made)
+	keys, err := askFile(ctx, conn, "sqlite_keys.sql", name)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := askFile(ctx, conn, "sqlite_settings.sql")
+	if err == nil && settings[0].is("foreign_keys") {
+		s.readKeys(p, keys)
+	}
+	return p, err
+}
+
+// readColumns reads the columns; collations and expressions are found in the statement that made the table.
+func (sqlite) readColumns(p *physical, records []record, made string) {
+	entries, _ := definitions(made)
+	var key []part
+	for _, r := range records {
+		c := column{name: r["name"], typ: r["type"], nullable: r.is("nullable"), collation: "BINARY"}
+		for _, entry := range entries {
+			if len(entry) == 0 || !strings.EqualFold(bare(entry[0]), c.name) {
+				continue
+			}
+			if collation := bare(after(entry, "COLLATE")); collation != "" {
+				c.collation = strings.ToUpper(collation)
+			}
+			if expression := after(entry, "AS"); parenthesised(expression) {
+				c.generated = expression
+			}
+			break
+		}
+		// See https://sqlite.org/datatype3.html, section 3.1: any other type may make a number of a name.
+		keeps := func(word string) bool { return strings.Contains(strings.ToUpper(c.typ), word) }
+		if !slices.ContainsFunc([]string{"CHAR", "CLOB", "TEXT", "BLOB"}, keeps) && c.typ != "" {
+			c.collation = ""
+		}
+		switch c.collation {
+		case "BINARY":
+			c.equal = exactly
+		case "RTRIM":
+			c.equal = padded
+		}
+		p.columns[c.name] = c
+		if r["pk"] != "0" {
+			key = append(key, part{column: c.name})
+		}
+	}
+	if len(key) > 0 {
+		// An INTEGER PRIMARY KEY has no index: it is the table itself.
+		p.indexes = append(p.indexes, index{name: "PRIMARY", unique: true, primary: true, parts: key})
+	}
+}
+
+// readIndexes reads the indexes; expressions and conditions are found in the statements that made them.
+func (sqlite) readIndexes(p *physical, records []record, made map[string]string) {
+	var entries [][]string
+	number := 0
+	for _, r := range records {
+		if last := p.indexes[max(len(p.indexes)-1, 0):]; len(last) == 0 || last[0].name != r["name"] {
+			var rest []string
+			entries, rest = definitions(made[r["name"]])
+			number = 0
+			p.indexes = append(p.indexes, index{
+				name: r["name"], unique: r.is("is_unique"), primary: r["origin"] == "pk", constraint: r["origin"] == "u",
+				predicate: condition(rest),
+			})
+		}
+		pt := part{column: r["column_name"], ordered: r["collation"] == "BINARY"}
+		if pt.column == "" && number < len(entries) {
+			pt.expression = expression(entries[number])
+		}
+		number++
+		last := &p.indexes[len(p.indexes)-1]
+		last.parts = append(last.parts, pt)
+	}
+}
+
+// condition returns the condition behind WHERE.
+func condition(rest []string) string {
+	if len(rest) > 1 && strings.EqualFold(rest[0], "WHERE") {
+		return strings.Join(rest[1:], " ")
+	}
+	return ""
+}
+
+// expression returns an entry of an index without its direction.
+func expression(entry []string) string {
+	if n := len(entry) - 1; n > 0 && (strings.EqualFold(entry[n], "ASC") || strings.EqualFold(entry[n], "DESC")) {
+		entry = entry[:n]
+	}
+	return strings.Join(entry, " ")
+}
+
+// readKeys reads the foreign keys, which are in force where the connection says so.
+func (sqlite) readKeys(p *physical, records []record) {
+	keys := make(map[string]*foreignKey)
+	var order []string
+	for _, r := range records {
+		actions := "ON DELETE " + r["on_delete"] + " ON UPDATE " + r["on_update"]
+		if !actsByItself(actions) {
+			continue
+		}
+		if keys[r["id"]] == nil {
+			keys[r["id"]] = &foreignKey{actions: actions, empties: empties(actions)}
+			order = append(order, r["id"])
+		}
+		keys[r["id"]].columns = append(keys[r["id"]].columns, r["column_name"])
+	}
+	for _, id := range order {
+		p.foreignKeys = append(p.foreignKeys, *keys[id])
+	}
+}
+
+// server checks the library's version and the connection's settings.
+func (sqlite) server(ctx context.Context, conn Conn) ([]Finding, error) {
+	records, err := askFile(ctx, conn, "sqlite_settings.sql")
+	if err != nil {
+		return nil, err
+	}
+	settings := records[0]
+	var findings []Finding
+	// 3.35 brought RETURNING, by which GORM learns the keys of new rows.
+	if f, ok := tooOld("SQLite", settings["version"], []int{3, 35}); !ok {
+		findings = append(findings, f)
+	}
+	if settings["busy_timeout"] == "0" {
+		findings = append(findings, Finding{
+			Severity: Warning, Check: BusyTimeout, Missing: "busy_timeout is 0", Why: "a writer that meets another fails at once, instead of waiting",
+			Advice: "add _pragma=busy_timeout(10000) to the DSN, and _txlock=immediate",
+		})
+	}
+	switch settings["journal_mode"] {
+	case "wal", "memory", "off":
+		// A database in memory cannot have a log.
+	default:
+		findings = append(findings, Finding{
+			Severity: Warning, Check: Journal, Missing: "journal_mode is " + settings["journal_mode"], Why: "readers and the writer keep each other waiting",
+			Statements: []string{"PRAGMA journal_mode = WAL"},
+		})
+	}
+	return findings, nil
+}

@@ -1,0 +1,51 @@
+package treeschema
+
+import "fmt"
+
+// compares implements [dialect].
+func (sqlite) compares(c column, _ bool) (Severity, string, bool) {
+	switch {
+	case c.equal == exactly:
+		return Warning, "", true
+	case c.collation == "":
+		return Warning, "its type may make a number of a text", false
+	default:
+		return Warning, "it holds texts equal that differ", false
+	}
+}
+
+// primaryKey implements [dialect].
+func (s sqlite) primaryKey(t Table, p *physical) []string {
+	return partialUnique(s, t, p, "key", t.Key, "")
+}
+
+// retype implements [dialect]. SQLite cannot change a column.
+func (sqlite) retype(Table, *physical, column, int) []string { return nil }
+
+// siblings implements [dialect].
+func (s sqlite) siblings(t Table, p *physical) []string {
+	return partialUnique(s, t, p, "sibling", t.siblings(), t.live(s.quote))
+}
+
+// topRows implements [dialect].
+func (s sqlite) topRows(t Table, p *physical) []string { return partialTop(s, t, p) }
+
+// pathIndex implements [dialect].
+func (s sqlite) pathIndex(t Table, p *physical, path Text) []string {
+	return []string{fmt.Sprintf("CREATE INDEX %s ON %s (%s, %s)",
+		s.quote(p.freeName(t.Name, path.Column)), s.quote(t.Name), s.quote(t.Tree), s.quote(path.Column))}
+}
+
+// dropIndex implements [dialect]. The index of a constraint cannot be dropped.
+func (s sqlite) dropIndex(_ Table, i index) []string {
+	if i.constraint {
+		return nil
+	}
+	return []string{"DROP INDEX " + s.quote(i.name)}
+}
+
+// plainKey implements [dialect]. SQLite cannot change a constraint.
+func (sqlite) plainKey(Table, foreignKey) []string { return nil }
+
+// dropTrigger implements [dialect].
+func (s sqlite) dropTrigger(tr trigger) []string { return []string{"DROP TRIGGER " + s.quote(tr.name)} }

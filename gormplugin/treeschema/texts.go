@@ -1,0 +1,65 @@
+package treeschema
+
+import "fmt"
+
+// longestIndexed is the longest path that an index of InnoDB holds whole beside a tree id of eight bytes.
+const longestIndexed = 766
+
+// checkTexts checks how names and paths are compared, and how long they may be.
+func (c *checker) checkTexts() {
+	for _, text := range c.table.texts() {
+		c.checkCollation(text)
+		c.checkLength(text)
+	}
+	if tree, ok := c.physical.columns[c.table.Tree]; ok && tree.collation != "" && tree.equal < ordered {
+		c.found(c.retyped(Finding{
+			Severity: Unsafe, Check: Collation, Missing: fmt.Sprintf("the column %s has the collation %s", tree.name, tree.collation),
+			Why: "two trees whose ids it holds equal are changed together, but locked apart",
+		}, tree, 0))
+	}
+}
+
+// retyped adds the statement that gives a column a size and a binary collation.
+func (c *checker) retyped(f Finding, col column, size int) Finding {
+	f.Statements = c.retype(c.table, c.physical, col, size)
+	f.automatic = true
+	if f.Statements == nil {
+		f.Advice = fmt.Sprintf("make the table anew with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", c.quote(col.name))
+	}
+	return f
+}
+
+// checkCollation checks that different texts are different, and paths in the order of bytes.
+func (c *checker) checkCollation(text Text) {
+	col := c.physical.columns[text.Column]
+	severity, why, ok := c.compares(col, text == c.table.Label)
+	if ok {
+		return
+	}
+	missing := fmt.Sprintf("the column %s has the collation %s", col.name, col.collation)
+	if col.collation == "" {
+		missing = fmt.Sprintf("the column %s has the type %s", col.name, col.typ)
+	}
+	c.found(c.retyped(Finding{Severity: severity, Check: Collation, Missing: missing, Why: why}, col, 0))
+}
+
+// checkLength checks that a column has room for what the model says, and a path column for a row's name.
+func (c *checker) checkLength(text Text) {
+	col, label := c.physical.columns[text.Column], c.physical.columns[c.table.Label.Column]
+	if col.length == 0 {
+		return
+	}
+	if col.length < text.Size {
+		c.found(c.retyped(Finding{
+			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.name, col.length, text.Size),
+			Why: "the plugin lets through what the database refuses",
+		}, col, text.Size))
+		return
+	}
+	if text != c.table.Label && !text.OfIDs && label.length > 0 && col.length <= label.length {
+		c.found(c.retyped(Finding{
+			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.name, col.length, label.length),
+			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longestIndexed, label.length+1)),
+		}, col, max(longestIndexed, label.length+1)))
+	}
+}

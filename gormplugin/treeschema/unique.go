@@ -1,0 +1,132 @@
+package treeschema
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+)
+
+// Two rows with the same parent and name are told apart by a unique index if, for a row as it would be, the index's condition holds and
+// none of its key's parts is NULL or depends on anything by which siblings differ. Which value an expression has for
+// a row is the database's business: it is asked.
+
+// covered says which live rows unique indexes keep apart.
+type covered struct{ siblings, top bool }
+
+// and is what two indexes cover together.
+func (a covered) and(b covered) covered {
+	return covered{siblings: a.siblings || b.siblings, top: a.top || b.top}
+}
+
+// checkUnique looks for the unique indexes.
+func (c *checker) checkUnique(ctx context.Context) error {
+	probes := []probe{{}, {deleted: 1}, {deleted: 2}, {top: true}, {top: true, deleted: 1}, {top: true, deleted: 2}}
+	// Rows whose parent cannot be NULL are siblings of each other at the top, too; leaves are never there.
+	good := covered{top: c.table.Tree == "" || !c.physical.columns[c.table.Parent].nullable}
+	var bad covered
+	var strict []index
+	for _, i := range c.physical.indexes {
+		if !i.unique || i.primary || !c.concerns(i) {
+			continue
+		}
+		k, err := c.evaluate(ctx, i, probes)
+		if err != nil {
+			return fmt.Errorf("%s: %w", i.name, err)
+		}
+		covers := covered{siblings: k[0] != nil, top: k[3] != nil}
+		if len(c.table.Marks) > 0 && (k[:3].holdsDeleted() || k[3:].holdsDeleted()) {
+			strict, bad = append(strict, i), bad.and(covers)
+			continue
+		}
+		good = good.and(covers)
+	}
+	if !good.siblings && !bad.siblings {
+		c.found(Finding{
+			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Label.Column,
+			Why:        "two siblings can have one name",
+			Statements: c.siblings(c.table, c.physical), automatic: true,
+		})
+		good.siblings = true
+	}
+	if !good.top && !bad.top {
+		c.found(Finding{
+			Severity: Unsafe, Check: TopRows, Missing: "no unique index keeps apart live rows whose " + c.table.Parent + " is NULL",
+			Why:        "two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL",
+			Statements: c.topRows(c.table, c.physical), automatic: true,
+		})
+		good.top = true
+	}
+	c.reportStrict(strict, good)
+	return nil
+}
+
+// reportStrict reports the unique indexes that hold deleted rows against others; what is not covered
+// by good ones needs an index before they can be dropped.
+func (c *checker) reportStrict(strict []index, good covered) {
+	var statements []string
+	if !good.siblings {
+		statements = c.siblings(c.table, c.physical)
+	}
+	if !good.top {
+		statements = append(statements, c.topRows(c.table, c.physical)...)
+	}
+	for _, i := range strict {
+		f := Finding{
+			Severity: Warning, Check: DeletedNames, Missing: "the unique index " + i.name + " keeps deleted rows apart, too",
+			Why: "a deleted row's name can't be used again, or no second row of a name be deleted",
+		}
+		if drop := c.dropIndex(c.table, i); drop != nil {
+			f.Statements = slices.Concat(statements, drop)
+			f.Advice = "take the index out of the model, too"
+			statements = nil
+		} else {
+			f.Advice = "make the table anew without that constraint, see https://sqlite.org/lang_altertable.html#otheralter"
+		}
+		c.found(f)
+	}
+}
+
+// same are the columns in which two siblings of one name agree, if both are live.
+func (c *checker) same() []string {
+	t := c.table
+	columns := []string{t.Parent, t.Label.Column}
+	if t.Tree != "" {
+		columns = append(columns, t.Tree)
+	}
+	for _, path := range t.Paths {
+		if !path.OfIDs {
+			columns = append(columns, path.Column)
+		}
+	}
+	for _, mark := range t.Marks {
+		columns = append(columns, mark.Column)
+	}
+	return columns
+}
+
+// concerns reports whether an index depends on nothing but columns in which siblings of one name agree.
+func (c *checker) concerns(i index) bool {
+	texts := []string{i.predicate}
+	for _, p := range i.parts {
+		switch col := c.physical.columns[p.column]; {
+		case p.column == "":
+			texts = append(texts, p.expression)
+		case col.generated != "":
+			texts = append(texts, col.generated)
+		case !slices.Contains(c.same(), p.column):
+			return false
+		}
+	}
+	for name := range c.physical.columns {
+		if !slices.Contains(c.same(), name) && slices.ContainsFunc(texts, func(text string) bool { return mentions(text, name) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// mentions reports whether an expression has a name as a word of its own.
+func mentions(text, name string) bool {
+	return regexp.MustCompile(`(?i)(?:^|\W)` + regexp.QuoteMeta(name) + `(?:$|\W)`).MatchString(text)
+}

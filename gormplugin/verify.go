@@ -1,0 +1,168 @@
+package gormplugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+)
+
+// ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing be written at all. A
+// [*SchemaError] matches it if any of its findings is [treeschema.Unsafe].
+var ErrUnsafeSchema = errors.New("gormplugin: unsafe schema")
+
+// SchemaError is what [Verify] found, in an order in which the statements can be run.
+type SchemaError struct {
+	Findings []treeschema.Finding
+}
+
+// Error implements error: a line for each finding, with the statements that mend it.
+func (e *SchemaError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "gormplugin: the schema lacks %d things", len(e.Findings))
+	if len(e.Findings) == 1 {
+		b.Reset()
+		b.WriteString("gormplugin: the schema lacks something")
+	}
+	for _, f := range e.Findings {
+		b.WriteString("\n\t")
+		b.WriteString(f.String())
+	}
+	return b.String()
+}
+
+// Is matches [ErrUnsafeSchema] if a finding is unsafe.
+func (e *SchemaError) Is(target error) bool {
+	return target == ErrUnsafeSchema && slices.ContainsFunc(e.Findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Unsafe })
+}
+
+// Verify checks that the database has what the plugin's promises rest on, for all registered tables: the unique indexes that keep siblings
+// apart, indexes over tree and path, binary collations, columns long enough; that no foreign key or trigger
+// changes the tree by itself; the server's version, strict mode, isolation level. It changes nothing, reads no rows, and
+// takes a few milliseconds: call it when the program starts. The settings that it sees are those of one connection.
+//
+// What it finds is returned as a [*SchemaError], in which every finding comes with the statements that mend it, ready
+// to be run. One that matches [ErrUnsafeSchema] should keep the program from starting; the others are for the log.
+//
+//	err := gormplugin.Verify(db)
+//	if errors.Is(err, gormplugin.ErrUnsafeSchema) {
+//		return err
+//	}
+//
+// Another error means that the checks could not be made. [AutoMigrate] makes tables in which nothing is found.
+func Verify(db *gorm.DB) error {
+	p, err := pluginOf(db)
+	if err != nil {
+		return err
+	}
+	var findings []treeschema.Finding
+	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+		findings, err = treeschema.Run(ctx, conn, p.dialect.name, p.layout())
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("gormplugin: verifying the schema: %w", err)
+	}
+	return schemaError(findings)
+}
+
+// schemaError returns nil where nothing was found.
+func schemaError(findings []treeschema.Finding) error {
+	if len(findings) == 0 {
+		return nil
+	}
+	return &SchemaError{Findings: findings}
+}
+
+// catalogue runs read on the transaction that db is in, or else on one connection of its pool.
+func (p *Plugin) catalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
+	ctx := db.Statement.Context
+	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
+		return read(ctx, h.Tx)
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	conn, err := pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	return read(ctx, conn)
+}
+
+// layout says which columns form the trees, in the order in which the models were registered.
+func (p *Plugin) layout() []treeschema.Table {
+	layout := make([]treeschema.Table, 0, len(p.specs))
+	for _, spec := range p.specs {
+		// Initialize has found each of them.
+		if t, err := p.tableFor(spec.model); err == nil {
+			layout = append(layout, t.layout())
+		}
+	}
+	return layout
+}
+
+// layout says which columns form the tree.
+func (t *table) layout() treeschema.Table {
+	text := func(f *schema.Field) treeschema.Text {
+		return treeschema.Text{Column: f.DBName, Size: sizeOf(f)}
+	}
+	l := treeschema.Table{Name: t.name, Key: t.schema.PrimaryFieldDBNames, Parent: t.parent.DBName, Label: text(t.label)}
+	if t.tree != nil {
+		l.Tree = t.tree.DBName
+	}
+	if t.path != nil {
+		path := text(t.path)
+		path.OfIDs = t.byIDs
+		l.Paths = append(l.Paths, path)
+	}
+	if t.ids != nil {
+		ids := text(t.ids)
+		ids.OfIDs = true
+		l.Paths = append(l.Paths, ids)
+	}
+	for _, f := range t.deletion {
+		mark := treeschema.Mark{Column: f.DBName, Live: liveLiteral(f)}
+		mark.Flag = strings.HasPrefix(strings.ToLower(f.TagSettings["SOFTDELETE"]), "flag")
+		l.Marks = append(l.Marks, mark)
+	}
+	for _, f := range t.schema.Fields {
+		if f.DBName != "" && !slices.Contains(l.Columns(), f.DBName) {
+			l.Others = append(l.Others, f.DBName)
+		}
+	}
+	return l
+}
+
+// sizeOf returns the number of characters that a model gives a text column, 0 if it states none.
+func sizeOf(f *schema.Field) int {
+	if f.DataType != schema.String {
+		return 0
+	}
+	return f.Size
+}
+
+// liveLiteral returns what a deletion mark is in a new row: the zero value, as SQL.
+func liveLiteral(f *schema.Field) string {
+	zero, err := plain(reflect.New(f.FieldType).Elem().Interface())
+	switch value := zero.(type) {
+	case int64:
+		return fmt.Sprint(value)
+	case bool:
+		return strings.ToUpper(fmt.Sprint(value))
+	case string:
+		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+	}
+	if err != nil || zero == nil {
+		return "NULL"
+	}
+	return fmt.Sprintf("'%v'", zero)
+}

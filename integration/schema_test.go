@@ -1,0 +1,213 @@
+package integration
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/glebarez/sqlite"
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+func TestPostgresSchema(t *testing.T) {
+	t.Parallel()
+	gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database { return postgresDatabase(t, wordOrder, nil) })
+}
+
+// sqliteDialects are GORM's dialectors for SQLite.
+var sqliteDialects = map[string]func(t *testing.T, file string) gorm.Dialector{
+	"gormlite": func(_ *testing.T, file string) gorm.Dialector { return gormlite.Open(file) },
+	"glebarez": func(_ *testing.T, file string) gorm.Dialector { return sqlite.Open(file) },
+}
+
+func TestSQLiteSchema(t *testing.T) {
+	t.Parallel()
+	gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database {
+		return gormplugintest.Database{
+			Connector: connectorTo(t, "&_txlock=immediate"),
+			Dialector: func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
+		}
+	})
+}
+
+// open returns a DB with the plugin and a tree in which nothing is wrong.
+func openMigrated(t *testing.T, dialector gorm.Dialector, leaves ...gormplugin.Option) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if pool, err := db.DB(); err == nil {
+			_ = pool.Close()
+		}
+	})
+	options := append([]gormplugin.Option{gormplugin.Model(&gormplugintest.Branch{})}, leaves...)
+	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()), options...)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := gormplugin.AutoMigrate(db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return db
+}
+
+// finds checks what Verify finds.
+func finds(t *testing.T, db *gorm.DB, want ...treeschema.Check) []treeschema.Finding {
+	t.Helper()
+	err := gormplugin.Verify(db)
+	found, ok := errors.AsType[*gormplugin.SchemaError](err)
+	if err != nil && !ok {
+		t.Fatal(err)
+	}
+	if !ok {
+		found = new(gormplugin.SchemaError)
+	}
+	var checks []treeschema.Check
+	for _, f := range found.Findings {
+		checks = append(checks, f.Check)
+	}
+	if !slices.Equal(checks, want) {
+		t.Errorf("found %v, want %v", err, want)
+	}
+	return found.Findings
+}
+
+// Both drivers' migrators make what Verify looks for, and both drivers say how their connections are set.
+func TestSQLiteSessionFlaws(t *testing.T) {
+	for name, open := range sqliteDialects {
+		t.Run(name, func(t *testing.T) {
+			fine := "file:" + t.TempDir() + "/test.db?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)"
+			finds(t, openMigrated(t, open(t, fine), gormplugin.Leaf(&gormplugintest.Fruit{}, &gormplugintest.Branch{})))
+			poor := "file:" + t.TempDir() + "/test.db?_pragma=busy_timeout(0)&_pragma=journal_mode(delete)"
+			db := openMigrated(t, open(t, poor))
+			found := finds(t, db, treeschema.BusyTimeout, treeschema.Journal)
+			if len(found) != 2 {
+				t.FailNow()
+			}
+			if !strings.Contains(found[0].Advice, "_pragma=busy_timeout(10000)") {
+				t.Errorf("the finding %q does not say what to write into the DSN", found[0])
+			}
+			if err := db.Exec(found[1].Statements[0]).Error; err != nil {
+				t.Fatal(err)
+			}
+			finds(t, db, treeschema.BusyTimeout)
+		})
+	}
+}
+
+// Sessions that would be REPEATABLE READ are found wherever that is set, and the statement sets it right there.
+func TestPostgresIsolationFlaws(t *testing.T) {
+	t.Parallel()
+	t.Run("by the DSN", func(t *testing.T) {
+		d := postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "repeatable read"})
+		found := finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), treeschema.Isolation)
+		if len(found) != 1 || len(found[0].Statements) > 0 || !strings.Contains(found[0].Advice, "DSN") {
+			t.Errorf("found %v", found)
+		}
+	})
+	t.Run("by the database", func(t *testing.T) {
+		d := postgresDatabase(t, byteOrder, nil)
+		db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
+		database := db.Migrator().CurrentDatabase()
+		if err := db.Exec(fmt.Sprintf("ALTER DATABASE %q SET default_transaction_isolation = 'repeatable read'", database)).Error; err != nil {
+			t.Fatal(err)
+		}
+		anew := func() *gorm.DB { return openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))) }
+		found := finds(t, anew(), treeschema.Isolation)
+		if len(found) != 1 || len(found[0].Statements) != 1 {
+			t.Fatalf("found %v", found)
+		}
+		if err := db.Exec(found[0].Statements[0]).Error; err != nil {
+			t.Fatal(err)
+		}
+		finds(t, anew())
+	})
+	t.Run("serializable", func(t *testing.T) {
+		d := postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "serializable"})
+		finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))))
+	})
+}
+
+// In a database whose encoding is not UTF-8, lengths are not what the plugin takes them for.
+func TestPostgresEncodingFlaw(t *testing.T) {
+	t.Parallel()
+	d := postgresDatabase(t, "ENCODING 'SQL_ASCII' LOCALE 'C'", map[string]string{"client_encoding": "UTF8"})
+	finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), treeschema.Encoding)
+}
+
+// The index that Verify asks for is the one that serves the plugin's ranges; one in the order of the database is not, even where that
+// order is the same.
+func TestPostgresPathIndex(t *testing.T) {
+	t.Parallel()
+	d := postgresDatabase(t, byteOrder, nil)
+	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)))
+	serves := func() bool {
+		var plan []string
+		err := db.Transaction(func(tx *gorm.DB) error {
+			if err := tx.Exec("SET LOCAL enable_seqscan = off").Error; err != nil {
+				return err
+			}
+			return tx.Raw(`EXPLAIN SELECT id FROM branches WHERE tree_id = 1 AND path COLLATE "C" >= '/a/' AND path COLLATE "C" < '/a0'`).Scan(&plan).Error
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(plan, func(line string) bool {
+			return strings.Contains(line, "Index Cond:") && strings.Contains(line, ">= '/a/'")
+		})
+	}
+	if !serves() {
+		t.Error("the index that AutoMigrate made does not serve the range")
+	}
+	if err := db.Exec(`ALTER TABLE branches ALTER COLUMN path TYPE varchar(500) COLLATE "default"`).Error; err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{"DROP INDEX branches_path", "CREATE INDEX branches_path ON branches (tree_id, path)"} {
+		if err := db.Exec(statement).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if serves() {
+		t.Error("an index in the order of the database serves the range")
+	}
+	for _, f := range finds(t, db, treeschema.Collation) {
+		if err := db.Exec(f.Statements[0]).Error; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if finds(t, db); !serves() {
+		t.Error("the index does not serve the range after the statement")
+	}
+}
+
+// Tables that GORM alone made from tags lack what the tags don't say.
+func TestVerifyTagged(t *testing.T) {
+	t.Parallel()
+	d := postgresDatabase(t, wordOrder, nil)
+	db := guarded(t, d)
+	found := finds(t, db,
+		treeschema.Collation, treeschema.TopRows, // suites
+		treeschema.Collation, treeschema.Siblings, treeschema.TopRows, // folders
+		treeschema.Collation, treeschema.TopRows) // those with a flag
+	for _, f := range found {
+		for _, statement := range f.Statements {
+			if err := gormplugin.AllowRawWrites(db).Exec(statement).Error; err != nil {
+				t.Errorf("%s: %v", statement, err)
+			}
+		}
+	}
+	finds(t, db)
+}
