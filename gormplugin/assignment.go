@@ -59,6 +59,9 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 		seen[f] = true
 		// However it was named: the plugin may have another value for it.
 		a.set[i].Column = clause.Column{Name: f.DBName}
+		if slices.Contains(t.deletion, f) && isLive(f, assigned.Value) {
+			a.set[i].Value = liveMark(f)
+		}
 		if err := t.enter(a, f, stmt.Context, assigned.Value); err != nil {
 			return nil, err
 		}
@@ -69,7 +72,7 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 // enter notes what is assigned to a column that says where a row is, or whether it is.
 func (t *table) enter(a *assignment, f *schema.Field, ctx context.Context, assigned any) error {
 	if slices.Contains(t.deletion, f) {
-		a.restores = isZero(assigned)
+		a.restores = isLive(f, assigned)
 		a.removes = !a.restores
 		return nil
 	}
@@ -105,10 +108,25 @@ func (t *table) enter(a *assignment, f *schema.Field, ctx context.Context, assig
 	return nil
 }
 
-// isZero reports whether an assigned deletion mark means a live row.
-func isZero(value any) bool {
+// liveMark is the value of a deletion mark in a live row: what GORM writes for a new one, NULL or a zero value.
+func liveMark(f *schema.Field) any {
+	if strings.EqualFold(f.DefaultValue, "NULL") {
+		return nil
+	}
+	// A zero value has a plain form, unless the type is none that a column could have.
+	live, _ := plain(reflect.Zero(f.FieldType).Interface())
+	return live
+}
+
+// isLive reports whether a value that is assigned to a deletion mark means a live row.
+func isLive(f *schema.Field, value any) bool {
 	p, err := plain(value)
-	return err == nil && (p == nil || reflect.ValueOf(p).IsZero())
+	if err != nil {
+		return false
+	}
+	live := liveMark(f)
+	// Of a struct whose mark is 0, nobody can tell whether that was NULL.
+	return p == live || live == nil && p != nil && reflect.ValueOf(p).IsZero()
 }
 
 // rehearsal returns a copy of an update's statement on which its assignments can

@@ -79,6 +79,8 @@ func Run(t *testing.T, d Database) {
 	for _, s := range specifications() {
 		s.run(t, d)
 	}
+	t.Run("keys", func(t *testing.T) { checkKeys(t, d) })
+	t.Run("names", func(t *testing.T) { checkNames(t, d) })
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
 	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
