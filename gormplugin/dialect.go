@@ -159,6 +159,7 @@ func classifyMySQL(err error) failure {
 	}
 	switch e.Number {
 	case 1213, // ER_LOCK_DEADLOCK
+		1467, // ER_AUTOINC_READ_FAILED: a deadlock over the lock that INSERT … SELECT takes on the next key
 		1020: // ER_CHECKREAD: MariaDB's snapshot isolation found a row changed since the last read
 		return failureEnded
 	case 1205, // ER_LOCK_WAIT_TIMEOUT
