@@ -2,7 +2,7 @@
 
 GO ?= go
 
-.PHONY: run test soak bench lint fmt tidy
+.PHONY: run test soak bench fsck-scale lint fmt tidy
 
 run: ## the sample app on embedded defaults: no server needed
 	$(GO) run ./sample-app
@@ -15,6 +15,9 @@ soak: ## every test over and over, with more tries at each anomaly: make soak CO
 
 bench: ## compares with other locks, on a Redis that it starts and stops: make bench ARGS="-run latency"; writes bench/results.json
 	cd bench && $(GO) run . -json results.json $(ARGS)
+
+fsck-scale: ## checks and repairs trees of a million rows, of several shapes, on every database: make fsck-scale ROWS=1000000; prints time and memory
+	PATHLOCK_FSCK_ROWS=$(or $(ROWS),1000000) ./test/run.sh -timeout 2h -v -run TestScale
 
 lint: ## gofmt, go vet and golangci-lint in every module
 	./test/lint.sh

@@ -1,12 +1,10 @@
 package fscktest
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // testChains looks at trees that are one long chain, in which parents have smaller or greater keys than their children, and
@@ -78,36 +76,4 @@ func naive(nodes []Node) outcome {
 		}
 	}
 	return o
-}
-
-// testGate has somebody else hold the gate of a tree.
-func testGate(t *testing.T, database Database) {
-	w := newWorld(t, database, schema{})
-	w.insert(t, with(Node{5, 1, 4, "x", "/wrong", "/1/4/5", false})...)
-	locker := pathlock.New(memstore.New())
-	tree, err := pathlock.NewTree("suites", "1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/c"))}, Note: "an editor"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := fsck.RepairOptions{Apply: true, Locker: locker, Wait: pathlock.NoWait}
-	if _, err := w.checker(t).Repair(t.Context(), opts); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("error %v, want one that matches ErrConflict", err)
-	}
-	if path := w.rows(t)[5].Path; path != "/wrong" {
-		t.Errorf("path %q: changed without the gate", path)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.checker(t).Repair(t.Context(), opts); err != nil {
-		t.Fatal(err)
-	}
-	w.sound(t, w.rows(t))
-	if trees, err := locker.Trees(t.Context()); err != nil || len(trees) > 0 {
-		t.Errorf("held afterwards: %v (%v)", trees, err)
-	}
 }

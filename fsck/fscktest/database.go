@@ -30,6 +30,8 @@ func Run(t *testing.T, database Database) {
 	t.Run("Random", func(t *testing.T) { testRandom(t, database) })
 	t.Run("Interrupted", func(t *testing.T) { testInterrupted(t, database) })
 	t.Run("Chains", func(t *testing.T) { testChains(t, database) })
+	t.Run("Meanwhile", func(t *testing.T) { testMeanwhile(t, database) })
+	t.Run("RowLocks", func(t *testing.T) { testRowLocks(t, database) })
 	t.Run("Gate", func(t *testing.T) { testGate(t, database) })
 }
 
