@@ -52,7 +52,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 // struct of the model, with the new top row. A leaf can be copied as well, to below another row of the model above.
 //
 // All columns of the model are copied, but for: the key, which the database gives (see [CopyValues]); the tree's own columns; the version,
-// which begins at 0, and the fence; the times of creation and update, which are now. Softly deleted rows are not copied, and no hooks run. Columns that the model
+// which begins at 0 unless [CopyValues] says otherwise, and the fence; the times of creation and update, which are now. Softly deleted rows are not copied, and no hooks run. Columns that the model
 // does not have get their defaults. Tables with a path of ids are refused. The parent column has to be nullable, or a signed number, where the copied row has descendants.
 //
 // The locks are S on the row, unless there is [SnapshotSource], and X on the new name slot. Whatever the lock store does, the rows that are copied are locked in

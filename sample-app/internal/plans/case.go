@@ -5,6 +5,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
@@ -83,7 +84,7 @@ func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, 
 		if err != nil {
 			return c, err
 		}
-		if err := tx.Model(&c).Update("suite_id", suiteID).Error; err != nil {
+		if err := gormplugin.Move(tx, &c, id, suiteID); err != nil {
 			return c, nameTaken(err, c.Name)
 		}
 		return one[model.Case](tx, "case", id)
@@ -100,19 +101,15 @@ func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) 
 		if err != nil {
 			return c, err
 		}
-		c = model.Case{SuiteID: suiteID, Name: name, Body: c.Body}
-		return c, nameTaken(tx.Create(&c).Error, name)
+		_, err = gormplugin.Copy(tx, &c, id, suiteID, gormplugin.CopyAs(name))
+		return c, nameTaken(err, name)
 	})
 }
 
 // DeleteCase puts a case into the recycle bin.
 func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		c, err := one[model.Case](tx, "case", id)
-		if err != nil {
-			return err
-		}
-		if err := removed(tx.Delete(&c), "case", id); err != nil {
+		if _, err := gormplugin.Delete(tx, &model.Case{}, id); err != nil {
 			return err
 		}
 		return recycleCase(tx, id)

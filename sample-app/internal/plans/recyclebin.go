@@ -11,6 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
+// batch is how many ids one statement lists at most, and how many rows one INSERT has.
+const batch = 500
+
 // RecycleBin returns what was deleted in a plan, the oldest first.
 func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.RecycledItem, error) {
 	items := []model.RecycledItem{}
@@ -31,23 +34,17 @@ func recycleSuite(tx *gorm.DB, id int64) error {
 	if err != nil {
 		return err
 	}
-	suites := []int64{suite.ID}
-	var under []int64
-	err = below(tx.Unscoped().Model(&model.Suite{}), suite.PlanID, suite.Path).
+	var suites, cases []int64
+	err = gormplugin.Subtree(tx.Unscoped(), &model.Suite{}, id).
 		Where("deleted_at IS NOT NULL").
 		Where("NOT EXISTS (SELECT 1 FROM recycled_nodes n WHERE n.kind = ? AND n.node_id = suites.id)", model.KindSuite).
-		Pluck("id", &under).Error
+		Pluck("id", &suites).Error
 	if err != nil {
 		return err
 	}
-	suites = append(suites, under...)
-	var cases []int64
-	for ids := range slices.Chunk(suites, batch) {
-		var some []int64
-		if err := tx.Model(&model.Case{}).Where("suite_id IN ?", ids).Pluck("id", &some).Error; err != nil {
-			return err
-		}
-		cases = append(cases, some...)
+	err = gormplugin.Leaves(tx.Unscoped(), &model.Case{}, id).Where("deleted_at IS NULL").Pluck("id", &cases).Error
+	if err != nil {
+		return err
 	}
 	item, err := recycle(tx, model.RecycledItem{
 		PlanID: suite.PlanID, Kind: model.KindSuite, NodeID: suite.ID, ParentID: *suite.ParentID, Name: suite.Name, Path: suite.Path,
@@ -144,7 +141,8 @@ func purge(tx *gorm.DB, items []int64) error {
 	return nil
 }
 
-// eachBatch runs a statement that ends with a list of ids. What args has comes before the list.
+// eachBatch runs a statement that ends with a list of ids. What args has comes before the list. The tables may be those that
+// the plugin guards: the rows are then deleted ones, or leaves of them, which are not part of a tree.
 func eachBatch(tx *gorm.DB, statement string, ids []int64, args ...any) error {
 	for some := range slices.Chunk(ids, batch) {
 		if err := gormplugin.AllowRawWrites(tx).Exec(statement, append(slices.Clip(args), some)...).Error; err != nil {

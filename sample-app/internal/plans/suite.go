@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
@@ -58,8 +59,8 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	if err := checkName("name", name); err != nil {
 		return model.Suite{}, err
 	}
-	return s.changeSuite(ctx, id, func(tx *gorm.DB, suite model.Suite) error {
-		return nameTaken(tx.Model(&suite).Update("name", name).Error, name)
+	return s.changeSuite(ctx, id, func(tx *gorm.DB, _ model.Suite) error {
+		return nameTaken(gormplugin.Rename(tx, &model.Suite{}, id, name), name)
 	})
 }
 
@@ -69,7 +70,7 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 		if err := checkParent(tx, suite.PlanID, parentID); err != nil {
 			return err
 		}
-		if err := tx.Model(&suite).Update("parent_id", parentID).Error; err != nil {
+		if err := gormplugin.Move(tx, &model.Suite{}, id, parentID); err != nil {
 			return nameTaken(err, suite.Name)
 		}
 		depth, err := deepest(tx, id)
@@ -99,11 +100,10 @@ func (s *Service) changeSuite(ctx context.Context, id int64, change func(*gorm.D
 // DeleteSuite puts a suite, with everything below, into the recycle bin.
 func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		suite, err := branch(tx, id)
-		if err != nil {
+		if _, err := branch(tx, id); err != nil {
 			return err
 		}
-		if err := removed(tx.Delete(&suite), "suite", id); err != nil {
+		if _, err := gormplugin.Delete(tx, &model.Suite{}, id); err != nil {
 			return err
 		}
 		return recycleSuite(tx, id)
@@ -128,25 +128,10 @@ func checkParent(tx *gorm.DB, planID, id int64) error {
 	return err
 }
 
-// below returns the rows beneath a path: one range of the index on path. What begins
-// with the path and a slash lies before what begins with the path and the character after the slash.
-func below(tx *gorm.DB, planID int64, path string) *gorm.DB {
-	return tx.Where("plan_id = ? AND path >= ? AND path < ?", planID, path+"/", path+"0")
-}
-
 // deepest returns the depth of the deepest suite in the subtree of a suite, as the transaction left it.
-func deepest(tx *gorm.DB, id int64) (int, error) {
-	suite, err := one[model.Suite](tx, "suite", id)
-	if err != nil {
-		return 0, err
-	}
-	depth := model.Depth(suite.Path)
-	var under *int
-	err = below(tx.Model(&model.Suite{}), suite.PlanID, suite.Path).
-		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&under).Error
-	if under != nil {
-		depth = max(depth, *under)
-	}
+func deepest(tx *gorm.DB, id int64) (depth int, err error) {
+	err = gormplugin.Subtree(tx, &model.Suite{}, id).
+		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&depth).Error
 	return depth, err
 }
 
