@@ -74,3 +74,18 @@ func mysqlConnector(t *testing.T, config *mysqldriver.Config) driver.Connector {
 func TestMySQL(t *testing.T) {
 	gormplugintest.Run(t, mysqlDatabase(t, nil))
 }
+
+// Whatever the lock store does, the tree is sound: at every isolation level, whether the session has it
+// or the transactions ask for it.
+func TestMySQLStorms(t *testing.T) {
+	for _, level := range []string{"READ-UNCOMMITTED", "READ-COMMITTED", "SERIALIZABLE"} {
+		t.Run(level, func(t *testing.T) {
+			t.Parallel()
+			gormplugintest.RunStorms(t, mysqlDatabase(t, map[string]string{"transaction_isolation": "'" + level + "'"}))
+		})
+	}
+	t.Run("mixed", func(t *testing.T) {
+		t.Parallel()
+		gormplugintest.RunStorms(t, mysqlDatabase(t, nil), sql.LevelDefault, sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable)
+	})
+}

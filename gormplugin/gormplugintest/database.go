@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"database/sql"
 	"database/sql/driver"
+	"log/slog"
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -84,7 +86,7 @@ func Run(t *testing.T, d Database) {
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
 	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
-	t.Run("storm", func(t *testing.T) { checkStorm(t, d) })
+	t.Run("storm", func(t *testing.T) { checkStorms(t, d) })
 	t.Run("id path storm", func(t *testing.T) { checkIDPathStorm(t, d) })
 	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
 }
@@ -106,7 +108,9 @@ type check struct {
 type settings struct {
 	config gorm.Config
 	// store is the lock store, a memstore unless set.
-	store   pathlock.Store
+	store pathlock.Store
+	// lease is the locks', the default one if it is 0.
+	lease   time.Duration
 	options []gormplugin.Option
 	// observer sees the locker's work, beside the trace.
 	observer pathlock.Observer
@@ -166,7 +170,11 @@ func newWorld(t *testing.T, d Database, s settings) *world {
 	if s.store == nil {
 		s.store = memstore.New()
 	}
-	opts := []pathlock.Option{pathlock.WithObserver(tr.observer())}
+	opts := []pathlock.Option{
+		pathlock.WithObserver(tr.observer()),
+		pathlock.WithLease(cmp.Or(s.lease, pathlock.DefaultLease)),
+		pathlock.WithLogger(slog.New(slog.DiscardHandler)),
+	}
 	if s.observer != nil {
 		opts = append(opts, pathlock.WithObserver(s.observer))
 	}

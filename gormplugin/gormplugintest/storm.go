@@ -1,10 +1,14 @@
 package gormplugintest
 
 import (
-	"fmt"
+	"context"
+	"database/sql"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -13,74 +17,186 @@ import (
 	"gorm.io/gorm"
 )
 
-// checkStorm runs random operations of all kinds at once on a small tree, under a
-// store that locks and under one that grants everything, and reads the tree afterwards.
-func checkStorm(t *testing.T, d Database) {
-	const workers, each = 4, 60
-	for name, store := range map[string]pathlock.Store{
-		"a real store":                   memstore.New(),
-		"a store that grants everything": offstore.New(),
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, d, settings{store: store})
-			for _, p := range []string{"/a/b/c", "/a/d", "/e/f"} {
-				w.build(p)
-			}
-			seed := rand.Uint64()
-			t.Logf("seed %d", seed)
-			outcomes := make([]outcome, workers)
-			var all sync.WaitGroup
-			for i := range workers {
-				all.Go(func() {
-					random := rand.New(rand.NewPCG(seed, uint64(i)))
-					for range each {
-						outcomes[i].add(t, gormplugin.Transaction(t.Context(), w.db, func(tx *gorm.DB) error { return w.something(tx, random) }))
-					}
-				})
-			}
-			all.Wait()
-			for _, o := range outcomes {
-				t.Log(o)
-				if o.succeeded == 0 {
-					t.Error("a worker did nothing")
-				}
-			}
-			w.sound()
-		})
+// The environment variables of the storms: how many are raised for every store, database and isolation level, and the
+// one seed to raise them from instead of random ones.
+const (
+	SeedsVariable = "PATHLOCK_TEST_SEEDS"
+	SeedVariable  = "PATHLOCK_TEST_SEED"
+)
+
+// seeds returns what to raise storms from. A seed decides what each worker does, and not in which order the workers come to
+// it: a seed that has failed may have to be tried a few times.
+func seeds(t *testing.T) []uint64 {
+	t.Helper()
+	number := func(name string) (uint64, bool) {
+		text := os.Getenv(name)
+		if text == "" {
+			return 0, false
+		}
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatalf("%s=%q is no number", name, text)
+		}
+		return n, true
+	}
+	if seed, ok := number(SeedVariable); ok {
+		return []uint64{seed}
+	}
+	n, ok := number(SeedsVariable)
+	if !ok {
+		n = 1
+	}
+	all := make([]uint64, n)
+	for i := range all {
+		all[i] = rand.Uint64()
+	}
+	return all
+}
+
+// lyingStore is a way in which a lock store fails those who rely on it.
+type lyingStore struct {
+	name  string
+	store func() pathlock.Store
+	lease time.Duration
+}
+
+func lyingStores() []lyingStore {
+	const (
+		memory = 50 * time.Millisecond
+		delay  = 20 * time.Millisecond
+		lease  = 10 * time.Millisecond
+	)
+	return []lyingStore{
+		{"grants everything", func() pathlock.Store { return offstore.New() }, pathlock.DefaultLease},
+		{"forgets everything", func() pathlock.Store { return Forgetful(memory) }, pathlock.DefaultLease},
+		{"answers late", func() pathlock.Store { return Late(delay) }, lease},
 	}
 }
 
-// something does a random operation on random rows.
-func (w *world) something(tx *gorm.DB, random *rand.Rand) error {
-	var ids []int64
-	if err := tx.Model(&Suite{}).Where("plan_id = ?", w.root.PlanID).Order("id").Pluck("id", &ids).Error; err != nil {
-		return err
+// RunStorms has workers do everything that can be done to a tree at once, under a lock store that locks and under ones that lie
+// in every way, and has an independent reader look at the tree, meanwhile and
+// afterwards: it is sound at every moment. Without the assertion it is not, or the test would be worth nothing.
+//
+// Transactions ask for the given isolation levels, each for one at random; without any, they run
+// under the session's. The environment sets how many storms there are; see [SeedsVariable].
+func RunStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {
+	t.Helper()
+	migrate(t, d)
+	checkStorms(t, d, isolations...)
+}
+
+func checkStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {
+	t.Helper()
+	t.Run("a store that locks", func(t *testing.T) {
+		for _, seed := range seeds(t) {
+			s := storm{isolations: isolations, seed: seed}
+			if found := s.rage(t, d, settings{store: memstore.New()}); len(found) > 0 {
+				t.Errorf("%s=%d: %v", SeedVariable, seed, found)
+			}
+		}
+	})
+	for _, liar := range lyingStores() {
+		t.Run("a store that "+liar.name, func(t *testing.T) {
+			for _, seed := range seeds(t) {
+				s := storm{isolations: isolations, seed: seed}
+				found := s.rage(t, d, settings{store: liar.store(), lease: liar.lease})
+				if len(found) > 0 {
+					t.Errorf("%s=%d: %v", SeedVariable, seed, found)
+				}
+			}
+		})
 	}
-	one, other := ids[random.IntN(len(ids))], ids[random.IntN(len(ids))]
-	name := fmt.Sprintf("n%d", random.IntN(12))
-	switch random.IntN(9) {
-	case 0, 1:
-		if one == w.root.ID {
-			return nil
+	t.Run("and no assertion", func(t *testing.T) {
+		const tries = 20
+		for try := range tries {
+			s := storm{isolations: isolations, seed: rand.Uint64(), careless: true}
+			found := s.rage(t, d, settings{store: offstore.New(), options: []gormplugin.Option{gormplugin.WithoutAssertion()}})
+			if len(found) > 0 {
+				t.Logf("corrupted in storm %d: %v", try+1, found[0])
+				return
+			}
 		}
-		return tx.Model(&Suite{}).Where("id = ?", one).Update("name", name).Error
-	case 2, 3:
-		if one == w.root.ID {
-			return nil
+		t.Errorf("not corrupted in %d storms", tries)
+	})
+}
+
+// storm is one run of the workload.
+type storm struct {
+	isolations []sql.IsolationLevel
+	seed       uint64
+	// careless is set where the tree is meant to break: what the statements say
+	// of it is of no interest then.
+	careless bool
+}
+
+// rage runs the workload and returns what the reader found wrong.
+func (s storm) rage(t *testing.T, d Database, set settings) []string {
+	t.Helper()
+	const workers, each = 4, 25
+	// Who holds rows while it waits for a path, and who holds the path while it waits for the rows, wait for each other until this time is up.
+	const wait = 50 * time.Millisecond
+	set.options = append(set.options, gormplugin.TransactionWait(wait))
+	w := newWorld(t, d, set)
+	for _, p := range []string{"/a/b/c", "/a/d", "/e/f"} {
+		w.build(p)
+	}
+	look := lookAt(open(t, d, settings{}, new(trace)), d, w.root.PlanID)
+	stop, stopped := make(chan struct{}), make(chan []string, 1)
+	go func() {
+		for {
+			found := look()
+			if len(found) > 0 {
+				stopped <- found
+				return
+			}
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
 		}
-		return tx.Model(&Suite{}).Where("id = ?", one).Update("parent_id", other).Error
-	case 4:
-		if one == w.root.ID || len(ids) < 6 {
-			return nil
+	}()
+	var all sync.WaitGroup
+	loads := make([]*workload, workers)
+	for i := range loads {
+		loads[i] = &workload{world: w, isolations: s.isolations, random: rand.New(rand.NewPCG(s.seed, uint64(i))), careless: s.careless}
+		all.Go(func() {
+			for range each {
+				loads[i].step(context.Background())
+			}
+		})
+	}
+	all.Wait()
+	close(stop)
+	found := <-stopped
+	if len(found) == 0 {
+		found = look()
+	}
+	for i, l := range loads {
+		t.Logf("seed %d, worker %d: %v", s.seed, i, l.did)
+		if l.did.succeeded == 0 && !s.careless {
+			t.Errorf("worker %d did nothing", i)
 		}
-		return tx.Delete(&Suite{}, one).Error
-	case 5:
-		if len(ids) > 60 {
+	}
+	w.root = w.newPlan() // the old one has been looked at, and may be corrupted on purpose
+	return found
+}
+
+// lookAt returns a function that reads what is committed of a plan, in one statement, which sees one state of it.
+func lookAt(reader *gorm.DB, d Database, plan int64) func() []string {
+	var opts []*sql.TxOptions
+	if !d.SoleWriter {
+		opts = append(opts, &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true})
+	}
+	return func() (found []string) {
+		err := reader.Transaction(func(tx *gorm.DB) error {
+			found = problems(tx, plan)
 			return nil
+		}, opts...)
+		if err != nil {
+			found = append(found, err.Error())
 		}
-		_, err := gormplugin.Copy(tx, &Suite{}, one, other, gormplugin.CopyAs(name))
-		return err
-	default:
-		return tx.Create(&Suite{ParentID: &one, Name: name}).Error
+		return found
 	}
 }
