@@ -52,6 +52,11 @@ type dialect struct {
 	classify func(error) failure
 	// grammar is how raw SQL is read.
 	grammar *rawsql.Grammar
+	// answered reports whether an error is what the server answered, rather than the loss of the connection
+	// that the answer would have come by; nil where there is no connection to be lost.
+	answered func(error) bool
+	// aborts is set where, after an error of the server, nothing is run in a transaction until it is rolled back, or back to a savepoint.
+	aborts bool
 }
 
 // failure is what an error of the database means for a transaction.
@@ -67,7 +72,12 @@ const (
 	failureEnded
 	// failureDuplicate: a unique index refused a row.
 	failureDuplicate
+	// failureAborted: an earlier statement of the transaction failed.
+	failureAborted
 )
+
+// isRetryable reports whether the whole should be run again.
+func (f failure) isRetryable() bool { return f == failureRetry || f == failureEnded }
 
 var dialects = []dialect{
 	{
@@ -89,6 +99,7 @@ var dialects = []dialect{
 		commitsDDL:    true,
 		classify:      classifyMySQL,
 		grammar:       &rawsql.MySQL,
+		answered:      answeredByMySQL,
 	},
 	{
 		// PostgreSQL 13 and later. A statement of a REPEATABLE READ transaction changes none of the rows that are newer than its
@@ -107,6 +118,8 @@ var dialects = []dialect{
 		assign:   assignFrom,
 		classify: classifyPostgres,
 		grammar:  &rawsql.PostgreSQL,
+		answered: answeredByPostgres,
+		aborts:   true,
 	},
 	{
 		name:       "sqlite",
@@ -174,13 +187,28 @@ func classifyMySQL(err error) failure {
 	}
 }
 
+// answeredByMySQL reports whether an error is the server's.
+func answeredByMySQL(err error) bool {
+	_, ok := errors.AsType[*mysql.MySQLError](err)
+	return ok
+}
+
+// sqlState is what the errors of PostgreSQL's servers are, in pgx and in lib/pq.
+type sqlState interface {
+	error
+	SQLState() string
+}
+
+// answeredByPostgres reports whether an error is the server's.
+func answeredByPostgres(err error) bool {
+	_, ok := errors.AsType[sqlState](err)
+	return ok
+}
+
 // classifyPostgres reads the SQLSTATE, which pgx and lib/pq give in the same way.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func classifyPostgres(err error) failure {
-	e, ok := errors.AsType[interface {
-		error
-		SQLState() string
-	}](err)
+	e, ok := errors.AsType[sqlState](err)
 	if !ok {
 		return failureOther
 	}
@@ -192,6 +220,8 @@ func classifyPostgres(err error) failure {
 		return failureRetry
 	case "23505": // a unique index has the row
 		return failureDuplicate
+	case "25P02": // in_failed_sql_transaction
+		return failureAborted
 	default:
 		return failureOther
 	}

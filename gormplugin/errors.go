@@ -20,6 +20,9 @@ var (
 	// SQLite file; or the rows were found elsewhere than planned, where others hold the path locks. Nothing is wrong with the work: run the whole
 	// transaction again, as [Transaction] does. The driver's error is wrapped.
 	ErrRetry = errors.New("gormplugin: transaction must be retried")
+	// ErrOutcomeUnknown: the answer to a COMMIT was lost, with the connection: the transaction was either
+	// committed, all of it, or not at all. It must not simply be run again; read first what there is.
+	ErrOutcomeUnknown = errors.New("gormplugin: outcome of the commit unknown")
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = errors.New("gormplugin: name taken")
 	// ErrWouldCycle: a move into the node's own subtree.

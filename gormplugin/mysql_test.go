@@ -58,6 +58,7 @@ func mysqlDatabase(t *testing.T, settings map[string]string) gormplugintest.Data
 		Connector:    mysqlConnector(t, own),
 		Dialector:    func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) },
 		TableOptions: "COLLATE " + collation,
+		GivenUp:      &mysqldriver.MySQLError{Number: 1213, Message: "Deadlock found when trying to get lock; try restarting transaction"},
 	}
 }
 

@@ -57,7 +57,7 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if running != nil {
 		return do(db)
 	}
-	return persist(db.Statement.Context, db, func() error { return do(db) })
+	return persist(db.Statement.Context, db, p.maxTries, func() error { return do(db) })
 }
 
 // errand is what an operation on one row asks of the statement that does it, and what it learns from it.

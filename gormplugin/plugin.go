@@ -26,6 +26,7 @@ type Plugin struct {
 	locker          *pathlock.Locker
 	specs           []modelSpec
 	transactionWait time.Duration
+	maxTries        int
 	assert          bool
 	tripwire        bool
 
@@ -54,7 +55,7 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.assert = false } }
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{locker: locker, transactionWait: DefaultTransactionWait, assert: true, tripwire: true}
+	p := &Plugin{locker: locker, transactionWait: DefaultTransactionWait, maxTries: DefaultMaxTries, assert: true, tripwire: true}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -158,17 +159,17 @@ func (p *Plugin) register(db *gorm.DB) error {
 		create.Before("*").Register("pathlock:begin_create", p.begin(false, p.surveyCreate)),
 		create.Before("gorm:create").Register("pathlock:create", p.guarded(p.guardCreate)),
 		create.After("gorm:create").Before("gorm:save_after_associations").Register("pathlock:fill_ids", p.guarded(p.fillIDs)),
-		create.After("*").Register("pathlock:end_create", p.end),
+		create.After("*").Register("pathlock:end_create", p.end(create.Execute)),
 
 		update.Before("*").Register("pathlock:begin_update", p.begin(false, p.surveyUpdate)),
 		update.Before("gorm:update").Register("pathlock:update", p.guarded(p.guardUpdate)),
 		update.Before("gorm:save_after_associations").Register("pathlock:rewrite", p.guarded(p.rewriteMoved)),
-		update.After("*").Register("pathlock:end_update", p.end),
+		update.After("*").Register("pathlock:end_update", p.end(update.Execute)),
 
 		remove.Before("*").Register("pathlock:begin_delete", p.begin(true, p.surveyDelete)),
 		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
 		remove.After("gorm:delete").Register("pathlock:deleted", p.keepWhole),
-		remove.After("*").Register("pathlock:end_delete", p.end),
+		remove.After("*").Register("pathlock:end_delete", p.end(remove.Execute)),
 
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.watchRow),

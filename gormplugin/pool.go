@@ -3,6 +3,8 @@ package gormplugin
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
+	"errors"
 	"fmt"
 
 	"gorm.io/gorm"
@@ -31,20 +33,45 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	// transaction is being begun.
 	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
-	tx, err := p.DB.BeginTx(begin, opts)
+	conn, tx, err := p.begin(begin, opts)
 	if !stop() && err == nil {
 		// ctx has ended meanwhile. Nothing was written.
 		_ = tx.Rollback()
+		// This waits for the rollback, if it is database/sql that does it.
+		_ = conn.Close()
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		cancel()
-		if p.plugin.dialect.classify(err) == failureRetry {
+		switch {
+		case p.plugin.dialect.classify(err).isRetryable():
 			err = retry(err)
+		case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
+			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
 		return nil, err
 	}
-	return newHandle(newTransaction(ctx, p.plugin, tx, cancel)), nil
+	return newHandle(newTransaction(ctx, p.plugin, conn, tx, cancel)), nil
+}
+
+// begin begins a transaction on a connection of its own. Closing that one waits for the end of the transaction. As database/sql itself
+// does it, a connection that turns out to be stale is replaced.
+func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.Tx, error) {
+	const tries = 3
+	for try := 1; ; try++ {
+		conn, err := p.Conn(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		tx, err := conn.BeginTx(ctx, opts)
+		if err == nil {
+			return conn, tx, nil
+		}
+		_ = conn.Close() // it has failed already
+		if try == tries || !errors.Is(err, driver.ErrBadConn) {
+			return nil, nil, err
+		}
+	}
 }
 
 // wrapPool puts a pool in the place of the DB's connections, inside the

@@ -11,41 +11,62 @@ import (
 	"gorm.io/gorm"
 )
 
-// How often, and how long, [Transaction] tries.
+// DefaultMaxTries is how often [Transaction], and a statement that runs in a transaction of its own, is tried; see [MaxTries].
+const DefaultMaxTries = 10
+
+// How long the pauses between tries are, and after which time no further one is begun: a lock wait that took
+// all of MySQL's 50 seconds is not waited for ten times.
 const (
-	maxTries     = 10
 	firstPause   = 2 * time.Millisecond
 	longestPause = 250 * time.Millisecond
+	longestRetry = 15 * time.Second
 )
 
 // Transaction runs fn in a transaction and commits it, as [gorm.DB.Transaction] does, under ctx. When the database gives the
 // transaction up in favour of another one (see [ErrRetry]), it runs all of fn again, in a new transaction,
-// after a random pause that grows; at most ten times in all. Hence fn must have no effect but on tx.
+// after a random pause that grows; at most [DefaultMaxTries] times in all. Hence fn must have no effect but on tx, and on the values that
+// it hands to writes of guarded tables: those are put back to what they were before each try, and after the last one if that is given up, too.
 //
 // Inside another transaction it does not retry: the whole has to be run again, and only who began it can.
 func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, opts ...*sql.TxOptions) error {
-	db = db.WithContext(ctx)
 	if _, nested := db.Statement.ConnPool.(gorm.TxCommitter); nested {
-		return db.Transaction(fn, opts...)
+		return db.WithContext(ctx).Transaction(fn, opts...)
 	}
-	return persist(ctx, db, func() error { return db.Transaction(fn, opts...) })
+	handed := new(journal)
+	db = db.WithContext(context.WithValue(ctx, journalKey{}, handed))
+	return persist(ctx, db, DefaultMaxTries, func() error {
+		err := db.Transaction(fn, opts...)
+		if err != nil && isRetryable(db, err) {
+			handed.undo()
+		}
+		return err
+	})
 }
 
 // persist runs do, which is a transaction on db, again while the database gives it up.
-func persist(ctx context.Context, db *gorm.DB, do func() error) error {
-	pause := backoff.NewExponentialBackOff()
-	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
-	once := func() (struct{}, error) {
+func persist(ctx context.Context, db *gorm.DB, tries int, do func() error) error {
+	err := retrying(ctx, tries, func() error {
 		err := do()
 		if err != nil && !isRetryable(db, err) {
-			return struct{}{}, backoff.Permanent(err)
+			return backoff.Permanent(err)
 		}
-		return struct{}{}, err
-	}
-	_, err := backoff.Retry(ctx, once, backoff.WithBackOff(pause), backoff.WithMaxTries(maxTries), backoff.WithMaxElapsedTime(0))
+		return err
+	})
 	if err != nil && isRetryable(db, err) && !errors.Is(err, ErrRetry) {
 		// The error of a statement on another table, as the driver gave it.
-		return fmt.Errorf("gormplugin: after %d tries: %w", maxTries, retry(err))
+		return fmt.Errorf("gormplugin: after several tries: %w", retry(err))
+	}
+	return err
+}
+
+// retrying runs once until it succeeds or fails for good, at most a number of times.
+func retrying(ctx context.Context, tries int, once func() error) error {
+	pause := backoff.NewExponentialBackOff()
+	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, once() },
+		backoff.WithBackOff(pause), backoff.WithMaxTries(uint(tries)), backoff.WithMaxElapsedTime(longestRetry))
+	if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
+		return last.Unwrap()
 	}
 	return err
 }
@@ -60,6 +81,5 @@ func isRetryable(db *gorm.DB, err error) bool {
 	if unknown != nil {
 		return false
 	}
-	kind := d.classify(err)
-	return kind == failureRetry || kind == failureEnded
+	return d.classify(err).isRetryable()
 }

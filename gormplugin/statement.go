@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -43,6 +44,8 @@ type statement struct {
 	moves []move
 	// fence is the highest one of the locks.
 	fence uint64
+	// rerun is set where the statement can be run again, should the database give it up.
+	rerun *rerun
 }
 
 // statementKey is where a statement's state is kept, per instance.
@@ -89,14 +92,23 @@ func (p *Plugin) begin(deletes bool, survey func(*gorm.DB, *statement) (bool, er
 			return
 		}
 		if tx != nil {
+			enter(db.Statement)
 			return
 		}
+		st.rerun = p.newRerun(db)
+		begun := false
+		defer func() {
+			// Also where a method of the caller's own types panics.
+			if !begun {
+				release(db.Statement.Context, st.locks)
+			}
+		}()
 		touches, err := survey(db, st)
 		if err == nil && touches {
 			err = p.beginOwn(db, st)
+			begun = err == nil
 		}
 		if err != nil {
-			release(db.Statement.Context, st.locks)
 			_ = db.AddError(err)
 		}
 	}
@@ -131,6 +143,8 @@ func (p *Plugin) guarded(step func(*gorm.DB, *transaction, *statement) error) fu
 		}
 		tx, err := p.connections(db)
 		if err == nil && tx == nil {
+			// Hooks have run already, each on its own: they cannot be undone.
+			st.rerun = nil
 			if err = p.beginOwn(db, st); err == nil {
 				tx = st.own.transaction
 			}
@@ -144,26 +158,35 @@ func (p *Plugin) guarded(step func(*gorm.DB, *transaction, *statement) error) fu
 	}
 }
 
-// end is the last callback of a chain that writes.
-func (p *Plugin) end(db *gorm.DB) {
-	st := stateOf(db)
-	p.explain(db, st)
-	if st == nil {
-		return
+// end makes the last callback of a chain that writes; execute runs such a chain.
+func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		st := stateOf(db)
+		p.explain(db, st)
+		if st == nil {
+			return
+		}
+		db.InstanceSet(statementKey, (*statement)(nil))
+		if st.assigned {
+			delete(db.Statement.Clauses, "SET")
+		}
+		if st.columns != nil {
+			st.columns()
+		}
+		if db.Error == nil {
+			db.RowsAffected += st.alsoAffected
+		}
+		if st.own != nil {
+			p.endOwn(db, st)
+		}
+		if st.rerun != nil && errors.Is(db.Error, ErrRetry) {
+			st.rerun.try(db, p.maxTries, execute)
+		}
 	}
-	db.InstanceSet(statementKey, (*statement)(nil))
-	if st.assigned {
-		delete(db.Statement.Clauses, "SET")
-	}
-	if st.columns != nil {
-		st.columns()
-	}
-	if db.Error == nil {
-		db.RowsAffected += st.alsoAffected
-	}
-	if st.own == nil {
-		return
-	}
+}
+
+// endOwn ends the transaction that the plugin began for a statement.
+func (p *Plugin) endOwn(db *gorm.DB, st *statement) {
 	db.Statement.ConnPool = st.outer
 	if db.Error != nil {
 		// The statement's own error is the one to report.
@@ -176,22 +199,32 @@ func (p *Plugin) end(db *gorm.DB) {
 }
 
 // endRead is the last callback of a chain that reads or runs raw SQL.
-func (p *Plugin) endRead(db *gorm.DB) {
-	if db.Error != nil {
-		p.explain(db, nil)
-	}
-}
+func (p *Plugin) endRead(db *gorm.DB) { p.explain(db, nil) }
 
 // explain puts the error that a caller should see in the place of the database's, and ends
 // a transaction that the server has ended. st is nil for statements on other tables.
 func (p *Plugin) explain(db *gorm.DB, st *statement) {
 	err := db.Error
-	if err == nil {
+	if err == nil && !p.dialect.aborts {
 		return
 	}
 	var tx *transaction
 	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
 		tx = h.transaction
+	}
+	if tx != nil && p.dialect.aborts {
+		if done := p.explainAborted(db, tx); done {
+			return
+		}
+		defer func() {
+			// GORM's own errors stand for the server's, where it is told to translate them.
+			if p.dialect.answered(err) || errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, gorm.ErrForeignKeyViolated) {
+				tx.abortedBy(db.Error)
+			}
+		}()
+	}
+	if err == nil {
+		return
 	}
 	if tx != nil && errors.Is(err, sql.ErrTxDone) {
 		if why := tx.failed(); why != nil {
@@ -207,13 +240,37 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 		return
 	}
 	switch {
-	case kind == failureRetry, kind == failureEnded:
+	case kind.isRetryable():
 		db.Error = retry(err)
 	case kind == failureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
 		if st.namesIndex(err) {
 			db.Error = st.nameTaken(err)
 		}
+	case db.Statement.Context.Err() != nil && !errors.Is(err, db.Statement.Context.Err()):
+		// Drivers tell of an interrupted statement, or of a connection that is of no use any more.
+		db.Error = fmt.Errorf("%w: %w", context.Cause(db.Statement.Context), err)
 	}
+}
+
+// explainAborted says, of a statement that was not run, because of which earlier one. It reports whether there
+// is nothing else to explain.
+func (p *Plugin) explainAborted(db *gorm.DB, tx *transaction) bool {
+	if db.Error == nil {
+		// Had there been a failure, it has been rolled back.
+		if !db.DryRun {
+			tx.abortedBy(nil)
+		}
+		return true
+	}
+	if _, explained := errors.AsType[*abortedError](db.Error); explained {
+		return true
+	}
+	first := tx.whyAborted()
+	if first == nil || p.dialect.classify(db.Error) != failureAborted {
+		return false
+	}
+	db.Error = &abortedError{first: first, err: db.Error}
+	return true
 }
 
 // nameTaken says which slot was taken, if there was only one.

@@ -72,7 +72,7 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, st *statement) error
 		if err := p.rewrite(db, st.table, m); err != nil {
 			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", m.node.path, err)
 			cause := err
-			if p.dialect.classify(err) != failureOther {
+			if p.dialect.classify(err).isRetryable() {
 				cause = retry(err)
 			}
 			tx.abandon(cause)

@@ -17,6 +17,8 @@ import (
 type transaction struct {
 	*sql.Tx
 	plugin *Plugin
+	// conn is what the transaction runs on; closing it gives the connection back to the pool.
+	conn *sql.Conn
 	// ctx is the context that the transaction was begun under.
 	ctx context.Context
 	// cancel ends the context that database/sql began the transaction with.
@@ -40,6 +42,8 @@ type transaction struct {
 	closed bool
 	// writing is set once the transaction is known to be the database's only writer.
 	writing bool
+	// aborted is how the statement failed that the database wants rolled back before it runs another.
+	aborted error
 }
 
 // handle is what GORM has of a transaction. When nobody has it any more and the transaction was
@@ -73,8 +77,8 @@ func (h *handle) Rollback() error {
 }
 
 // newTransaction watches over tx until it ends.
-func newTransaction(ctx context.Context, p *Plugin, tx *sql.Tx, cancel context.CancelFunc) *transaction {
-	t := &transaction{Tx: tx, plugin: p, ctx: ctx, cancel: cancel}
+func newTransaction(ctx context.Context, p *Plugin, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *transaction {
+	t := &transaction{Tx: tx, plugin: p, conn: conn, ctx: ctx, cancel: cancel}
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	t.unwatch = context.AfterFunc(ctx, func() { t.abandon(context.Cause(ctx)) })
@@ -97,10 +101,26 @@ func (t *transaction) Commit() error {
 	}
 	err := t.Tx.Commit()
 	t.finish()
-	if err != nil && t.plugin.dialect.classify(err) != failureOther {
-		return retry(err)
+	return t.whyNotCommitted(err)
+}
+
+// whyNotCommitted says what the error of a COMMIT means.
+func (t *transaction) whyNotCommitted(err error) error {
+	if err == nil {
+		return nil
 	}
-	return err
+	if first := t.whyAborted(); first != nil {
+		return &abortedError{first: first, err: err}
+	}
+	d := t.plugin.dialect
+	switch {
+	case d.classify(err).isRetryable():
+		return retry(err)
+	case d.answered != nil && !d.answered(err):
+		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+	default:
+		return err
+	}
 }
 
 // Rollback ends the transaction.
@@ -139,6 +159,7 @@ func (t *transaction) finish() {
 	t.ended = true
 	t.unwatch()
 	t.cancel()
+	_ = t.conn.Close() // what became of the transaction is known already
 	t.mu.Lock()
 	locks := t.locks
 	t.locks, t.closed = nil, true

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
@@ -43,6 +44,7 @@ func postgresDatabase(t *testing.T, locale string, settings map[string]string) g
 	return gormplugintest.Database{
 		Connector: stdlib.GetConnector(*own),
 		Dialector: func(pool *sql.DB) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) },
+		GivenUp:   &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"},
 	}
 }
 
@@ -61,4 +63,16 @@ func TestPostgres(t *testing.T) {
 func TestPostgresSerializable(t *testing.T) {
 	t.Parallel()
 	gormplugintest.RunAnomalies(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "serializable"}))
+}
+
+// Whatever the lock store does, the tree is sound, at every isolation level that the plugin accepts.
+func TestPostgresStorms(t *testing.T) {
+	t.Run("serializable", func(t *testing.T) {
+		t.Parallel()
+		gormplugintest.RunStorms(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "serializable"}))
+	})
+	t.Run("mixed", func(t *testing.T) {
+		t.Parallel()
+		gormplugintest.RunStorms(t, postgresDatabase(t, byteOrder, nil), sql.LevelDefault, sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelSerializable)
+	})
 }

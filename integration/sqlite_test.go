@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/glebarez/sqlite"
+	"github.com/ncruces/go-sqlite3"
 	ncruces "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
@@ -46,6 +47,7 @@ func TestSQLite(t *testing.T) {
 		Connector:  connectorTo(t, "&_txlock=immediate"),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
+		GivenUp:    sqlite3.BUSY,
 		Tries:      sqliteTries,
 	})
 }
@@ -58,6 +60,7 @@ func TestSQLiteDeferred(t *testing.T) {
 		Connector:  connectorTo(t, "&_txlock=deferred"),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
+		GivenUp:    sqlite3.BUSY,
 		Tries:      sqliteTries,
 	})
 }

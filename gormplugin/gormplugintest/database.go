@@ -28,6 +28,9 @@ type Database struct {
 	TableOptions string
 	// SoleWriter is set where writers wait for each other, so that no statement is ever given up.
 	SoleWriter bool
+	// GivenUp is an error by which the database says that it has given up a transaction, or a statement, in favour of another one,
+	// as the driver returns it. Without one, further tries are not tested.
+	GivenUp error
 	// Tries is how often each anomaly is provoked, 200 times if it is 0. [TriesVariable] in the
 	// environment overrides it.
 	Tries int
@@ -85,6 +88,10 @@ func Run(t *testing.T, d Database) {
 	t.Run("names", func(t *testing.T) { checkNames(t, d) })
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
+	t.Run("asserted", func(t *testing.T) { checkAsserted(t, d) })
+	t.Run("interruptions", func(t *testing.T) { checkInterruptions(t, d) })
+	t.Run("losses", func(t *testing.T) { checkLosses(t, d) })
+	t.Run("tries", func(t *testing.T) { checkTries(t, d) })
 	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
 	t.Run("storm", func(t *testing.T) { checkStorms(t, d) })
 	t.Run("id path storm", func(t *testing.T) { checkIDPathStorm(t, d) })
@@ -171,14 +178,13 @@ func newWorld(t *testing.T, d Database, s settings) *world {
 		s.store = memstore.New()
 	}
 	opts := []pathlock.Option{
-		pathlock.WithObserver(tr.observer()),
 		pathlock.WithLease(cmp.Or(s.lease, pathlock.DefaultLease)),
 		pathlock.WithLogger(slog.New(slog.DiscardHandler)),
 	}
 	if s.observer != nil {
 		opts = append(opts, pathlock.WithObserver(s.observer))
 	}
-	w := &world{T: t, locker: pathlock.New(s.store, opts...), trace: tr}
+	w := &world{T: t, locker: pathlock.New(tr.store(s.store), opts...), trace: tr}
 	w.db = open(t, d, s, tr)
 	w.plugin = NewPlugin(w.locker, s.options...)
 	if err := w.db.Use(w.plugin); err != nil {

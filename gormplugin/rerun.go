@@ -1,0 +1,73 @@
+package gormplugin
+
+import (
+	"errors"
+
+	"github.com/cenkalti/backoff/v5"
+	"gorm.io/gorm"
+)
+
+// MaxTries bounds how often a statement is tried that runs in a transaction of its own and that the database gives up
+// in favour of another one (see [ErrRetry]); [DefaultMaxTries] unless it is stated, and 1 is never again.
+//
+// A further try is the whole statement again, in a new transaction, after a random pause that grows: its hooks run again, as what
+// they wrote was rolled back, and its values are as they were before the first, keys and paths that a failed try assigned included. A hook must
+// have no effect, therefore, but on its row and on its transaction.
+func MaxTries(n int) Option { return func(p *Plugin) { p.maxTries = max(n, 1) } }
+
+// rerun is what it takes to run a statement again.
+type rerun struct {
+	// pristine is the statement as it was before its first callback. It is never run itself.
+	pristine *gorm.DB
+	// values are those that the caller handed over.
+	values *memento
+}
+
+// rerunKey marks, per instance, the further tries of a statement, which do not try again themselves.
+const rerunKey = "pathlock:rerun"
+
+// newRerun prepares for further tries of a statement that runs in no transaction yet, nil if there are to be none.
+func (p *Plugin) newRerun(db *gorm.DB) *rerun {
+	// The functions for operations run all of theirs again.
+	if _, again := db.InstanceGet(rerunKey); again || p.maxTries <= 1 || errandOf(db) != nil {
+		return nil
+	}
+	pristine := db.Session(&gorm.Session{Initialized: true})
+	pristine.Statement.BuildClauses = db.Statement.BuildClauses
+	return &rerun{pristine: pristine, values: remember(db.Statement)}
+}
+
+// try runs a statement again until it is not given up, or has been tried often enough. execute is its chain of callbacks.
+func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
+	ctx, failed := db.Statement.Context, db.Error
+	_ = retrying(ctx, tries, func() error {
+		if failed != nil {
+			// That was the first try.
+			err := failed
+			failed = nil
+			return err
+		}
+		r.values.restore()
+		again := r.pristine.Session(&gorm.Session{Initialized: true})
+		again.Statement.BuildClauses = r.pristine.Statement.BuildClauses
+		if result := again.Statement.Result; result != nil {
+			result.Error = nil
+		}
+		again.InstanceSet(rerunKey, true)
+		// A panic of a hook leaves no transaction behind here.
+		defer func() {
+			if st := stateOf(again); st != nil && st.own != nil {
+				_ = st.own.Rollback()
+			}
+		}()
+		execute(again)
+		db.Error, db.RowsAffected = again.Error, again.RowsAffected
+		if again.Error != nil && !errors.Is(again.Error, ErrRetry) {
+			return backoff.Permanent(again.Error)
+		}
+		return again.Error
+	})
+	if errors.Is(db.Error, ErrRetry) {
+		r.values.restore()
+	}
+}
