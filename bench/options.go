@@ -12,6 +12,9 @@ import (
 // redisVariable names an existing server, as for the tests of the other modules.
 const redisVariable = "PATHLOCK_BENCH_REDIS"
 
+// mysqlVariable is the same for a MySQL or MariaDB.
+const mysqlVariable = "PATHLOCK_BENCH_MYSQL"
+
 // options are what the command line says.
 type options struct {
 	sections []section.Section
@@ -19,6 +22,7 @@ type options struct {
 	quick    bool
 	json     string
 	redis    string
+	mysql    string
 }
 
 // parseOptions reads the command line.
@@ -30,6 +34,7 @@ func parseOptions(args []string) (options, error) {
 	pattern := flags.String("run", "", "run only the sections whose names match the `regexp`")
 	flags.StringVar(&o.json, "json", "", "write the results to this `file` as well, as JSON")
 	flags.StringVar(&o.redis, "redis", os.Getenv(redisVariable), "`URL` of a Redis that nobody else uses meanwhile; one is started where this is empty ("+redisVariable+")")
+	flags.StringVar(&o.mysql, "mysql", os.Getenv(mysqlVariable), "`DSN`, without a database, of a MySQL or MariaDB that nobody else uses meanwhile; a MariaDB is started where this is empty ("+mysqlVariable+")")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock/bench/internal/contender"
+	"github.com/pathlock-go/pathlock/bench/internal/mariadb"
 	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
 	"github.com/pathlock-go/pathlock/bench/internal/report"
 	"github.com/pathlock-go/pathlock/bench/internal/section"
@@ -62,24 +63,59 @@ func prepare(ctx context.Context, o options) (*section.Env, func() error, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	env := &section.Env{URL: o.redis, Plan: o.plan, Program: program}
-	if !slices.ContainsFunc(o.sections, func(s section.Section) bool { return s.Redis }) {
-		return env, func() error { return nil }, nil
+	env := &section.Env{URL: o.redis, DSN: o.mysql, Plan: o.plan, Program: program}
+	var undo []func() error
+	closeAll := func() error {
+		var errs []error
+		for _, f := range slices.Backward(undo) {
+			errs = append(errs, f())
+		}
+		return errors.Join(errs...)
 	}
+	for need, open := range map[section.Server]func(context.Context, *section.Env) (func() error, error){
+		section.Redis: openRedis, section.MariaDB: openMariaDB,
+	} {
+		if !slices.ContainsFunc(o.sections, func(s section.Section) bool { return s.Server == need }) {
+			continue
+		}
+		f, err := open(ctx, env)
+		if err != nil {
+			return nil, nil, errors.Join(err, closeAll())
+		}
+		undo = append(undo, f)
+	}
+	return env, closeAll, nil
+}
+
+// openRedis starts a Redis, unless there is one, and connects to it.
+func openRedis(ctx context.Context, env *section.Env) (func() error, error) {
 	stop := func() error { return nil }
 	if env.URL == "" {
 		server, err := redisserver.Start(ctx)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		env.Own, env.URL, stop = server, server.URL(), server.Stop
 	}
 	client, err := contender.Server{URL: env.URL}.Client()
 	if err != nil {
-		return nil, nil, errors.Join(err, stop())
+		return nil, errors.Join(err, stop())
 	}
 	env.Admin = client
-	return env, func() error { return errors.Join(closed(client), stop()) }, nil
+	return func() error { return errors.Join(closed(client), stop()) }, nil
+}
+
+// openMariaDB starts a MariaDB, unless there is a server.
+func openMariaDB(ctx context.Context, env *section.Env) (func() error, error) {
+	if env.DSN != "" {
+		return func() error { return nil }, nil
+	}
+	server, err := mariadb.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	env.DSN = server.DSN
+	return server.Stop, nil
 }
 
 func closed(client *redis.Client) error {

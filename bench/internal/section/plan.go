@@ -27,6 +27,10 @@ type Plan struct {
 	// LocalPasses is how many turns a contender of this process has in a round, and LocalBatch how many operations
 	// are timed together in a turn.
 	LocalPasses, LocalBatch int
+	// Descendants are the sizes of the subtrees that are renamed, and RenamePasses how many turns a contender has in a
+	// round, each of which renames there and back.
+	Descendants  []int
+	RenamePasses int
 	// HTTPRounds is how many times testing.Benchmark is asked, which takes a second or two each time.
 	HTTPRounds int
 }
@@ -44,6 +48,7 @@ func Full() Plan {
 		Held: []int{10, 10_000, 100_000}, HeldNaive: []int{10, 1_000},
 		MemoryLocks: 10_000, MemoryRounds: 3,
 		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
+		Descendants: []int{10_000, 100_000}, RenamePasses: 2,
 	}
 }
 
@@ -54,5 +59,6 @@ func Quick() Plan {
 		Held: []int{10, 2_000}, HeldNaive: []int{10, 200},
 		MemoryLocks: 1_000, MemoryRounds: 1,
 		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
+		Descendants: []int{500}, RenamePasses: 1,
 	}
 }

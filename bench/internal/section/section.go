@@ -19,10 +19,20 @@ import (
 type Section struct {
 	Name     string
 	Question string
-	// Redis is set if it needs a server.
-	Redis   bool
+	// Server is what it needs.
+	Server  Server
 	measure func(ctx context.Context, env *Env) (result, error)
 }
+
+// Server is a server that sections need.
+type Server uint8
+
+// The servers.
+const (
+	NoServer Server = iota
+	Redis
+	MariaDB
+)
 
 // result is a section's answer.
 type result struct {
@@ -34,17 +44,20 @@ type result struct {
 // All returns the sections in the order in which they are run.
 func All() []Section {
 	return []Section{
-		{"latency", "what do an uncontended acquisition and its release take, one after the other?", true, latency},
-		{"throughput", "how many do 64 goroutines that never conflict get done?", true, throughput},
-		{"held", "does it cost more where many locks are held?", true, heldLocks},
-		{"memory", "what does a held lock take of the server's memory?", true, memory},
-		{"wakeup", "how soon after a release has the one who waits got the lock?", true, wakeUp},
-		{"drain", "how soon after a release have many waiting processes each had the lock?", true, drain},
-		{"scripts", "does any script keep the server for longer than a millisecond?", true, scripts},
-		{"replicas", "what does it cost to wait until a replica has the grant?", true, replicas},
-		{"reentry", "what does an acquisition cost under a lock that covers it?", false, reentry},
-		{"local", "what does locking take within one process?", false, local},
-		{"middleware", "what does the middleware add to a request?", false, middlewareCost},
+		{"latency", "what do an uncontended acquisition and its release take, one after the other?", Redis, latency},
+		{"throughput", "how many do 64 goroutines that never conflict get done?", Redis, throughput},
+		{"held", "does it cost more where many locks are held?", Redis, heldLocks},
+		{"memory", "what does a held lock take of the server's memory?", Redis, memory},
+		{"wakeup", "how soon after a release has the one who waits got the lock?", Redis, wakeUp},
+		{"drain", "how soon after a release have many waiting processes each had the lock?", Redis, drain},
+		{"scripts", "does any script keep the server for longer than a millisecond?", Redis, scripts},
+		{"replicas", "what does it cost to wait until a replica has the grant?", Redis, replicas},
+		{"reentry", "what does an acquisition cost under a lock that covers it?", NoServer, reentry},
+		{"local", "what does locking take within one process?", NoServer, local},
+		{"middleware", "what does the middleware add to a request?", NoServer, middlewareCost},
+		{"gorminsert", "what does an insert cost with the GORM plugin, beside one that is made safe by hand?", MariaDB, gormInsert},
+		{"gormrename", "what does the rename of a large subtree cost, beside the bare statement?", MariaDB, gormRename},
+		{"gormuntagged", "what does the GORM plugin add to writes on tables without a tree?", NoServer, gormUntagged},
 	}
 }
 
@@ -52,7 +65,9 @@ func All() []Section {
 type Env struct {
 	// URL of the Redis; "" if no section that is run needs one.
 	URL string
-	// Own is the server if it was started for this run, nil if it is somebody else's.
+	// DSN of the MariaDB, for a user who may make databases; "" if no section that is run needs one.
+	DSN string
+	// Own is the Redis if it was started for this run, nil if it is somebody else's.
 	Own *redisserver.Server
 	// Admin reads counters and clears up.
 	Admin redis.UniversalClient
