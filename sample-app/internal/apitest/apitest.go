@@ -33,6 +33,9 @@ func Backends(t testing.TB) []Backend {
 	if testserver.Available(testserver.MySQLVariable, testserver.RedisVariable) {
 		all = append(all, Backend{"MySQL and Redis", testdb.MySQL(t), testserver.Redis(t)})
 	}
+	if testserver.Available(testserver.PostgresVariable, testserver.RedisVariable) {
+		all = append(all, Backend{"PostgreSQL and Redis", testdb.Postgres(t), testserver.Redis(t)})
+	}
 	return all
 }
 

@@ -27,7 +27,7 @@ const (
 
 // backend are the flags of all commands that work on a database.
 type backend struct {
-	DB        string        `help:"Database: sqlite://PATH or mysql://user:password@tcp(host:3306)/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
+	DB        string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
 	Locks     string        `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Assert    bool          `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
 	Namespace string        `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE"`

@@ -253,7 +253,7 @@ func TestUsage(t *testing.T) {
 		{args: []string{"--help"}, code: 0, says: "import"},
 		{args: []string{"serve", "--help"}, code: 0, says: "PATHLOCK_LOCKS"},
 		{args: []string{"import", "x"}, code: 2, says: "--plan"},
-		{args: []string{"--db", "postgres://localhost/x"}, code: 1, says: "not supported yet"},
+		{args: []string{"--db", "postgres://localhost:1/x"}, code: 1, says: "failed to connect"},
 		{args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "a.db"), "--locks", "zk://localhost"}, code: 1, says: "supported are"},
 		{args: []string{"--db", "sqlite:///no/such/folder/a.db"}, code: 1, says: "/no/such/folder/a.db"},
 		{args: []string{"nonsense"}, code: 2, says: "nonsense"},
@@ -273,6 +273,9 @@ func TestStorm(t *testing.T) {
 		"in one process": func(*testing.T) []string { return nil },
 		"on servers": func(t *testing.T) []string {
 			return []string{"--db", testdb.MySQL(t), "--locks", testserver.Redis(t)}
+		},
+		"on PostgreSQL": func(t *testing.T) []string {
+			return []string{"--db", testdb.Postgres(t), "--locks", testserver.Redis(t)}
 		},
 	}
 	for name, flags := range storms {

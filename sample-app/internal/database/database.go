@@ -18,8 +18,9 @@ type Dialect string
 
 // The dialects that the program speaks.
 const (
-	SQLite Dialect = "sqlite"
-	MySQL  Dialect = "mysql"
+	SQLite   Dialect = "sqlite"
+	MySQL    Dialect = "mysql"
+	Postgres Dialect = "postgres"
 )
 
 // DB is an open database. Where the database lets only one connection write
@@ -46,16 +47,16 @@ type Options struct {
 // server with the usual limit of about 150 connections.
 const DefaultConnections = 20
 
-// Open opens the database that url names: sqlite://PATH, or mysql://DSN for
+// Open opens the database that url names: sqlite://PATH; mysql://DSN for
 // MySQL and MariaDB, where DSN is as go-sql-driver/mysql has it, such as
-// user:password@tcp(127.0.0.1:3306)/testplan. Nothing is connected to before it is used.
+// user:password@tcp(127.0.0.1:3306)/testplan; or a postgres:// URL as libpq has it. Nothing is connected to before it is used.
 func Open(url string, opts Options) (*DB, error) {
 	if opts.Connections <= 0 {
 		opts.Connections = DefaultConnections
 	}
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
-		return nil, fmt.Errorf("database %q has no scheme: give sqlite://PATH or mysql://user:password@tcp(host:3306)/name", url)
+		return nil, fmt.Errorf("database %q has no scheme: give sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name", url)
 	}
 	switch scheme {
 	case "sqlite":
@@ -63,9 +64,9 @@ func Open(url string, opts Options) (*DB, error) {
 	case "mysql":
 		return openMySQL(rest, opts.Connections)
 	case "postgres", "postgresql":
-		return nil, errors.New("PostgreSQL is not supported yet: give sqlite://PATH or mysql://DSN")
+		return openPostgres(url, opts.Connections)
 	default:
-		return nil, fmt.Errorf("unknown database scheme %q: supported are sqlite:// and mysql://", scheme)
+		return nil, fmt.Errorf("unknown database scheme %q: supported are sqlite://, mysql:// and postgres://", scheme)
 	}
 }
 
@@ -80,6 +81,24 @@ func (d *DB) Ping(ctx context.Context) error {
 
 // Pool returns the connection pool that writes, for statistics and for what GORM has no word for.
 func (d *DB) Pool() *sql.DB { return d.pools[0] }
+
+// Splice returns the SQL for a text and the end of a column's text in one: its
+// placeholders are the text, and the number of the column's first character.
+func (d Dialect) Splice(column string) string {
+	if d == Postgres {
+		// Placeholders have no type of their own there.
+		return `CAST(? AS TEXT) || SUBSTRING(` + column + `, CAST(? AS INTEGER))`
+	}
+	return `CONCAT(?, SUBSTRING(` + column + `, ?))`
+}
+
+// Bind writes the placeholders of a query, which are question marks, as the database has them.
+func (d *DB) Bind(query string) string {
+	if d.Dialect == Postgres {
+		return numbered(query)
+	}
+	return query
+}
 
 // Close closes all connections.
 func (d *DB) Close() error {

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
@@ -20,13 +22,15 @@ func TestOpen(t *testing.T) {
 	tests := []struct{ url, where, err string }{
 		{url: "sqlite://some.db", where: "sqlite://some.db"},
 		{url: "mysql://user:secret@tcp(db.example:3306)/testplan", where: "mysql://db.example:3306/testplan"},
+		{url: "postgres://user:secret@db.example/testplan", where: "postgres://db.example:5432/testplan"},
+		{url: "postgresql://user:secret@db.example:5433/testplan?sslmode=disable", where: "postgres://db.example:5433/testplan"},
 		{url: "sqlite://", err: "sqlite://PATH"},
 		{url: "sqlite://:memory:", err: "sqlite://PATH"},
 		{url: "mysql://user:secret@tcp(db.example:3306)/", err: "names no database"},
 		{url: "mysql://user:secret@db.example", err: "makes no sense"},
-		{url: "postgres://user:secret@db.example/testplan", err: "not supported yet"},
-		{url: "postgresql://user:secret@db.example/testplan", err: "not supported yet"},
-		{url: "oracle://user:secret@db.example", err: "supported are sqlite:// and mysql://"},
+		{url: "postgres://user:secret@127.0.0.1:port/testplan", err: "makes no sense"},
+		{url: "postgres://user:secret@127.0.0.1:1/", err: "names no database"},
+		{url: "oracle://user:secret@db.example", err: "supported are sqlite://, mysql:// and postgres://"},
 		{url: "some.db", err: "no scheme"},
 	}
 	for _, tt := range tests {
@@ -98,6 +102,9 @@ func TestFailures(t *testing.T) {
 	mysql := func(number uint16) error {
 		return fmt.Errorf("insert: %w", &mysqldriver.MySQLError{Number: number})
 	}
+	postgres := func(code string) error {
+		return fmt.Errorf("insert: %w", &pgconn.PgError{Code: code})
+	}
 	tests := []struct {
 		what                    string
 		err                     error
@@ -113,6 +120,15 @@ func TestFailures(t *testing.T) {
 		{what: "MariaDB: changed since last read", err: mysql(1020), contention: true},
 		{what: "MySQL: duplicate entry", err: mysql(1062)},
 		{what: "MySQL: syntax error", err: mysql(1064)},
+		{what: "PostgreSQL: too many connections", err: postgres("53300"), unavailable: true},
+		{what: "PostgreSQL: shutting down", err: postgres("57P01"), unavailable: true},
+		{what: "PostgreSQL: gone without a word", err: fmt.Errorf("receive: %w", io.ErrUnexpectedEOF), unavailable: true},
+		{what: "PostgreSQL: cannot connect", err: new(pgconn.ConnectError), unavailable: true},
+		{what: "PostgreSQL: deadlock", err: postgres("40P01"), contention: true},
+		{what: "PostgreSQL: serialisation", err: postgres("40001"), contention: true},
+		{what: "PostgreSQL: lock timeout", err: postgres("55P03"), contention: true},
+		{what: "PostgreSQL: duplicate key", err: postgres("23505")},
+		{what: "PostgreSQL: cancelled", err: postgres("57014")},
 		{what: "SQLite: busy", err: fmt.Errorf("begin: %w", sqlite3.BUSY), contention: true},
 		{what: "SQLite: cannot open", err: fmt.Errorf("open: %w", sqlite3.CANTOPEN), unavailable: true},
 		{what: "SQLite: constraint", err: sqlite3.CONSTRAINT},

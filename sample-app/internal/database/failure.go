@@ -18,9 +18,11 @@ func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok && !errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
-	return mysqlUnavailable(err) || sqliteUnavailable(err)
+	return mysqlUnavailable(err) || postgresUnavailable(err) || sqliteUnavailable(err)
 }
 
 // IsContention reports whether an error says that transactions collided, so
 // that the same one may well succeed if it is done again.
-func IsContention(err error) bool { return mysqlContended(err) || sqliteContended(err) }
+func IsContention(err error) bool {
+	return mysqlContended(err) || postgresContended(err) || sqliteContended(err)
+}

@@ -6,27 +6,32 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
 )
 
-// Scratch makes an empty database beside the one that url names, and returns its URL
+// Scratch makes an empty database beside the one that server names, and returns its URL
 // and what removes it again: a file in a folder of its own for sqlite://, a database whose name begins with the
-// given one's for mysql://. The database that url names is not touched; with
+// given one's for mysql:// and postgres://. The database that server names is not touched; with
 // sqlite:// and no path, the file is among the system's temporary ones.
-func Scratch(ctx context.Context, url string) (scratch string, remove func(context.Context) error, err error) {
-	if path, ok := strings.CutPrefix(url, "sqlite://"); ok {
+func Scratch(ctx context.Context, server string) (scratch string, remove func(context.Context) error, err error) {
+	if path, ok := strings.CutPrefix(server, "sqlite://"); ok {
 		return scratchFile(path)
 	}
-	dsn, ok := strings.CutPrefix(url, "mysql://")
-	if !ok {
-		_, err := Open(url, Options{})
-		return "", nil, err
+	if dsn, ok := strings.CutPrefix(server, "mysql://"); ok {
+		return scratchSchema(ctx, dsn)
 	}
-	return scratchSchema(ctx, dsn)
+	if strings.HasPrefix(server, "postgres://") || strings.HasPrefix(server, "postgresql://") {
+		return scratchPostgres(ctx, server)
+	}
+	// Open says what is wrong with it.
+	_, err = Open(server, Options{})
+	return "", nil, err
 }
 
 func scratchFile(path string) (string, func(context.Context) error, error) {
@@ -47,7 +52,7 @@ func scratchSchema(ctx context.Context, dsn string) (string, func(context.Contex
 		_, err := openMySQL(dsn, 1)
 		return "", nil, err
 	}
-	name := fmt.Sprintf("%.40s_%s", cfg.DBName, strings.ToLower(rand.Text()[:8]))
+	name := scratchName(cfg.DBName)
 	quoted := "`" + strings.ReplaceAll(name, "`", "``") + "`"
 	cfg.DBName = ""
 	if err := onServer(ctx, cfg, `CREATE DATABASE `+quoted); err != nil {
@@ -58,6 +63,38 @@ func scratchSchema(ctx context.Context, dsn string) (string, func(context.Contex
 	return "mysql://" + own.FormatDSN(), func(ctx context.Context) error {
 		return onServer(ctx, cfg, `DROP DATABASE `+quoted)
 	}, nil
+}
+
+// scratchName is a name that begins with another one's.
+func scratchName(database string) string {
+	return fmt.Sprintf("%.40s_%s", database, strings.ToLower(rand.Text()[:8]))
+}
+
+func scratchPostgres(ctx context.Context, server string) (string, func(context.Context) error, error) {
+	cfg, err := parsePostgres(server)
+	if err != nil {
+		return "", nil, err
+	}
+	own, err := url.Parse(server)
+	if err != nil {
+		return "", nil, errors.New("database: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name")
+	}
+	name := scratchName(cfg.Database)
+	own.Path = "/" + name
+	quoted := pgx.Identifier{name}.Sanitize()
+	run := func(ctx context.Context, statement string) (err error) {
+		conn, err := pgx.ConnectConfig(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+		_, err = conn.Exec(ctx, statement)
+		return err
+	}
+	if err := run(ctx, `CREATE DATABASE `+quoted+` TEMPLATE template0 ENCODING 'UTF8'`); err != nil {
+		return "", nil, fmt.Errorf("database: create the scratch database %s: %w", name, err)
+	}
+	return own.String(), func(ctx context.Context) error { return run(ctx, `DROP DATABASE `+quoted+` WITH (FORCE)`) }, nil
 }
 
 // onServer runs one statement.

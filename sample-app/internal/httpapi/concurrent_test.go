@@ -142,7 +142,7 @@ func checkRows(t *testing.T, api *apitest.API, plan int64) {
 		name, path string
 		deleted    bool
 	}
-	rows, err := api.DB.Pool().Query(`SELECT id, parent_id, name, path, deleted_at IS NOT NULL FROM suites WHERE plan_id = ?`, plan)
+	rows, err := api.DB.Pool().Query(api.DB.Bind(`SELECT id, parent_id, name, path, deleted_at IS NOT NULL FROM suites WHERE plan_id = ?`), plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,6 +131,8 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
 		api.Suites = naive.New(i.DB, config.Think)
+	} else if err := verify(ctx, i.DB, config.Log); err != nil {
+		return err
 	}
 	i.Handler, err = httpapi.New(api)
 	return err
@@ -150,6 +152,20 @@ func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plu
 		return nil, fmt.Errorf("register the plugin: %w", err)
 	}
 	return plugin, nil
+}
+
+// verify checks that the database has what the plugin's promises rest on, be it that the
+// schema was changed by hand or that the server is set otherwise than expected.
+func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
+	err := gormplugin.Verify(db.Write.WithContext(ctx))
+	lacks, ok := errors.AsType[*gormplugin.SchemaError](err)
+	if err == nil || !ok || errors.Is(err, gormplugin.ErrUnsafeSchema) {
+		return err
+	}
+	for _, finding := range lacks.Findings {
+		log.WarnContext(ctx, "the database could serve better", "finding", finding.String())
+	}
+	return nil
 }
 
 // releaseTimeout is how long the locks of the last requests may take to be released: no less than the

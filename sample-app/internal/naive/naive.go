@@ -23,14 +23,14 @@ import (
 
 // Suites changes trees without any protection.
 type Suites struct {
-	pool  *sql.DB
+	db    *database.DB
 	think time.Duration
 }
 
 // New returns a writer on a database. Between what it reads and what it writes
 // it takes up to think, as a handler does that validates, asks another service, or is simply scheduled away.
 func New(db *database.DB, think time.Duration) *Suites {
-	return &Suites{pool: db.Pool(), think: think}
+	return &Suites{db: db, think: think}
 }
 
 // CreateSuite inserts a row if no sibling has its name.
@@ -48,7 +48,7 @@ func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name s
 	if err := s.pause(ctx); err != nil {
 		return model.Suite{}, err
 	}
-	return s.insert(ctx, s.pool, model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name})
+	return s.insert(ctx, s.db.Pool(), model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name})
 }
 
 // RenameSuite changes the row, and the beginning of the paths below.
@@ -99,11 +99,11 @@ func (s *Suites) relocate(ctx context.Context, suite model.Suite, path, assignme
 		return suite, err
 	}
 	err := s.inTransaction(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE suites SET `+assignment+`, path = ?, version = version + 1 WHERE id = ?`, value, path, suite.ID)
+		_, err := tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET `+assignment+`, path = ?, version = version + 1 WHERE id = ?`), value, path, suite.ID)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE suites SET path = CONCAT(?, SUBSTRING(path, ?)), version = version + 1 WHERE `+below,
+		_, err = tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET path = `+s.db.Dialect.Splice("path")+`, version = version + 1 WHERE `+below),
 			path, utf8.RuneCountInString(suite.Path)+1, suite.PlanID, suite.Path+"/", suite.Path+"0")
 		return err
 	})
@@ -172,10 +172,10 @@ func (s *Suites) DeleteSuite(ctx context.Context, id int64) error {
 	}
 	return s.inTransaction(ctx, func(tx *sql.Tx) error {
 		now := time.Now().UTC()
-		if _, err := tx.ExecContext(ctx, `UPDATE suites SET deleted_at = ? WHERE id = ?`, now, id); err != nil {
+		if _, err := tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET deleted_at = ? WHERE id = ?`), now, id); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE suites SET deleted_at = ? WHERE deleted_at IS NULL AND `+below,
+		_, err := tx.ExecContext(ctx, s.db.Bind(`UPDATE suites SET deleted_at = ? WHERE deleted_at IS NULL AND `+below),
 			now, suite.PlanID, suite.Path+"/", suite.Path+"0")
 		return err
 	})
@@ -199,7 +199,7 @@ func (s *Suites) pause(ctx context.Context) error {
 // checkFree is the duplicate check that everybody writes, and that two requests at once both pass.
 func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) error {
 	var taken int
-	err := s.pool.QueryRowContext(ctx, `SELECT COUNT(*) FROM suites WHERE parent_id = ? AND name = ? AND deleted_at IS NULL`, parentID, name).Scan(&taken)
+	err := s.db.Pool().QueryRowContext(ctx, s.db.Bind(`SELECT COUNT(*) FROM suites WHERE parent_id = ? AND name = ? AND deleted_at IS NULL`), parentID, name).Scan(&taken)
 	if err == nil && taken > 0 {
 		err = &plans.NameTakenError{Name: name}
 	}

@@ -19,16 +19,17 @@ const (
 // executor is a pool or a transaction.
 type executor interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
 func (s *Suites) read(ctx context.Context, id int64) (model.Suite, error) {
-	suite, err := scan(s.pool.QueryRowContext(ctx, columns+`id = ?`, id))
+	suite, err := scan(s.db.Pool().QueryRowContext(ctx, s.db.Bind(columns+`id = ?`), id))
 	return suite, missing(err, id)
 }
 
 // subtree reads what is below a suite, parents before their children.
 func (s *Suites) subtree(ctx context.Context, top model.Suite) (under []model.Suite, err error) {
-	rows, err := s.pool.QueryContext(ctx, columns+below+` ORDER BY path`, top.PlanID, top.Path+"/", top.Path+"0")
+	rows, err := s.db.Pool().QueryContext(ctx, s.db.Bind(columns+below+` ORDER BY path`), top.PlanID, top.Path+"/", top.Path+"0")
 	if err != nil {
 		return nil, err
 	}
@@ -50,8 +51,12 @@ func scan(row interface{ Scan(...any) error }) (s model.Suite, err error) {
 
 func (s *Suites) insert(ctx context.Context, in executor, suite model.Suite) (model.Suite, error) {
 	suite.Version = 1
-	result, err := in.ExecContext(ctx, `INSERT INTO suites (plan_id, parent_id, name, path) VALUES (?, ?, ?, ?)`,
-		suite.PlanID, suite.ParentID, suite.Name, suite.Path)
+	insert, values := `INSERT INTO suites (plan_id, parent_id, name, path) VALUES (?, ?, ?, ?)`, []any{suite.PlanID, suite.ParentID, suite.Name, suite.Path}
+	if s.db.Dialect == database.Postgres {
+		err := in.QueryRowContext(ctx, s.db.Bind(insert+` RETURNING id`), values...).Scan(&suite.ID)
+		return suite, err
+	}
+	result, err := in.ExecContext(ctx, insert, values...)
 	if err != nil {
 		return suite, err
 	}
@@ -76,7 +81,7 @@ func (s *Suites) inTransaction(ctx context.Context, do func(*sql.Tx) error) erro
 }
 
 func (s *Suites) once(ctx context.Context, do func(*sql.Tx) error) error {
-	tx, err := s.pool.BeginTx(ctx, nil)
+	tx, err := s.db.Pool().BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
@@ -85,7 +86,7 @@ func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location
 	if err != nil {
 		return top, err
 	}
-	err = eachBatch(tx, `UPDATE suites SET deleted_at = NULL, version = version + 1, path = CONCAT(?, SUBSTRING(path, ?)) WHERE id IN ?`,
+	err = eachBatch(tx, `UPDATE suites SET deleted_at = NULL, version = version + 1, path = `+database.Dialect(tx.Name()).Splice("path")+` WHERE id IN ?`,
 		suites, parent.Path.Column()+"/"+item.Name, utf8.RuneCountInString(top.Path)+1)
 	if err != nil {
 		return top, err

@@ -48,11 +48,11 @@ func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	}
 }
 
-// isolation returns how writing transactions are isolated. On MySQL every statement is to see what
+// isolation returns how writing transactions are isolated. On a server every statement is to see what
 // others have committed by then: what a transaction reads after it has locked the rows that it rests on
 // must not be older than the lock. SQLite has one writer at a time anyway.
 func (s *Service) isolation() *sql.TxOptions {
-	if s.db.Dialect == database.MySQL {
+	if s.db.Dialect != database.SQLite {
 		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	}
 	return nil
@@ -66,7 +66,7 @@ func forUpdate(tx *gorm.DB) *gorm.DB {
 // snapshot runs do in a transaction that sees the database as it is at one instant.
 func (s *Service) snapshot(ctx context.Context, do func(tx *gorm.DB) error) error {
 	opts := &sql.TxOptions{ReadOnly: true}
-	if s.db.Dialect == database.MySQL {
+	if s.db.Dialect != database.SQLite {
 		opts.Isolation = sql.LevelRepeatableRead
 	}
 	return s.db.Read.WithContext(ctx).Transaction(do, opts)

@@ -22,10 +22,14 @@ func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	if db.Dialect == database.SQLite {
+	switch db.Dialect {
+	case database.SQLite:
 		return lockedFile(ctx, conn, do)
+	case database.Postgres:
+		return lockedDatabase(ctx, conn, do)
+	default:
+		return lockedServer(ctx, conn, do)
 	}
-	return lockedServer(ctx, conn, do)
 }
 
 // connect returns a connection to the database. The first one ever to an SQLite file switches it to the write-ahead
@@ -62,12 +66,30 @@ func lockedServer(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error)
 	return err
 }
 
+// migrationLock is the number of PostgreSQL's advisory lock, which is good for one database; "pathlock" in ASCII.
+const migrationLock = 0x706174686c6f636b
+
+// lockedDatabase uses an advisory lock of PostgreSQL's that ends with the transaction; everything happens or nothing.
+func lockedDatabase(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
+	// At SERIALIZABLE, say, whoever waited would not see what was done meanwhile.
+	begin := fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '%ds'; SELECT pg_advisory_xact_lock(%d)`, lockWait, migrationLock)
+	if _, err := conn.ExecContext(ctx, begin); err != nil {
+		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
+		return fmt.Errorf("take the migration lock: %w", err)
+	}
+	return ended(ctx, conn, do(conn))
+}
+
 // lockedFile uses SQLite's own write lock; everything happens or nothing.
 func lockedFile(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
 	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
 		return fmt.Errorf("take the write lock: %w", err)
 	}
-	err := do(conn)
+	return ended(ctx, conn, do(conn))
+}
+
+// ended ends the transaction that conn is in, as err wants it.
+func ended(ctx context.Context, conn *sql.Conn, err error) error {
 	end := `COMMIT`
 	if err != nil {
 		end = `ROLLBACK`

@@ -15,7 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
 
-//go:embed mysql/*.sql sqlite/*.sql
+//go:embed mysql/*.sql postgres/*.sql sqlite/*.sql
 var files embed.FS
 
 // migration is one file.
@@ -37,7 +37,7 @@ func Migrate(ctx context.Context, db *database.DB) error {
 		if err != nil {
 			return err
 		}
-		return apply(ctx, conn, server, pending)
+		return apply(ctx, conn, db, server, pending)
 	})
 	if err != nil {
 		return fmt.Errorf("schema: migrate %s: %w", db.Where, err)
@@ -68,13 +68,13 @@ func load(dialect database.Dialect) ([]migration, error) {
 }
 
 // apply runs the migrations that are not on record and records them.
-func apply(ctx context.Context, conn *sql.Conn, server server, all []migration) error {
+func apply(ctx context.Context, conn *sql.Conn, db *database.DB, server server, all []migration) error {
 	if _, err := conn.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER NOT NULL PRIMARY KEY)`); err != nil {
 		return fmt.Errorf("create the table of migrations: %w", err)
 	}
 	for _, m := range all {
 		var done int
-		if err := conn.QueryRowContext(ctx, `SELECT COUNT(*) FROM schema_migrations WHERE number = ?`, m.number).Scan(&done); err != nil {
+		if err := conn.QueryRowContext(ctx, db.Bind(`SELECT COUNT(*) FROM schema_migrations WHERE number = ?`), m.number).Scan(&done); err != nil {
 			return fmt.Errorf("look up migration %d: %w", m.number, err)
 		}
 		if done > 0 {
@@ -85,7 +85,7 @@ func apply(ctx context.Context, conn *sql.Conn, server server, all []migration) 
 				return fmt.Errorf("%s: %w", m.name, err)
 			}
 		}
-		if _, err := conn.ExecContext(ctx, `INSERT INTO schema_migrations (number) VALUES (?)`, m.number); err != nil {
+		if _, err := conn.ExecContext(ctx, db.Bind(`INSERT INTO schema_migrations (number) VALUES (?)`), m.number); err != nil {
 			return fmt.Errorf("record migration %d: %w", m.number, err)
 		}
 	}

@@ -21,8 +21,11 @@ func (s server) expand(text string) string { return strings.ReplaceAll(text, "${
 
 // describe asks the server what it is.
 func describe(ctx context.Context, dialect database.Dialect, conn *sql.Conn) (server, error) {
-	if dialect == database.SQLite {
+	switch dialect {
+	case database.SQLite:
 		return server{binary: "BINARY"}, nil
+	case database.Postgres:
+		return server{binary: `"C"`}, nil
 	}
 	var version string
 	if err := conn.QueryRowContext(ctx, `SELECT VERSION()`).Scan(&version); err != nil {

@@ -14,12 +14,15 @@ import (
 )
 
 // URLs returns one empty database of each kind that can be had: an SQLite
-// file always, and one on a MySQL or MariaDB server where tests have one. They are gone after the test.
+// file always, and one on a MySQL or MariaDB and on a PostgreSQL server where tests have them. They are gone after the test.
 func URLs(t testing.TB) []string {
 	t.Helper()
 	urls := []string{SQLite(t)}
 	if testserver.Available(testserver.MySQLVariable) {
 		urls = append(urls, MySQL(t))
+	}
+	if testserver.Available(testserver.PostgresVariable) {
+		urls = append(urls, Postgres(t))
 	}
 	return urls
 }
@@ -49,6 +52,21 @@ func MySQL(t testing.TB) string {
 	})
 	slash := strings.LastIndexByte(dsn, '/')
 	return "mysql://" + dsn[:slash+1] + name + dsn[slash+1:]
+}
+
+// Postgres returns the URL of an empty database on a PostgreSQL server, or skips the test where there is none.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	url, remove, err := database.Scratch(t.Context(), testserver.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := remove(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return url
 }
 
 // Open opens a database until the end of the test.
