@@ -24,6 +24,9 @@ func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error
 	}
 	// Table(name), or a model whose table is in a schema.
 	expression := tableText(stmt)
+	if !p.wire.mentions(expression) {
+		return nil, nil
+	}
 	name, found := p.wire.grammar.Mentions(expression, p.wire.isGuarded)
 	if !found {
 		return nil, nil
@@ -110,6 +113,9 @@ func (p *Plugin) checkClauses(stmt *gorm.Statement, deletes bool) error {
 		}
 	}
 	for _, text := range named {
+		if !p.wire.mentions(text) {
+			continue
+		}
 		if name, found := p.wire.grammar.Mentions(text, p.wire.isGuarded); found {
 			t := p.named(name)[0]
 			return unsupported(t, "the table cannot be named by a clause: use db.Model(&%s{})", t.schema.Name)

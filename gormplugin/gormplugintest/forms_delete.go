@@ -107,6 +107,21 @@ func deleteForms() []form {
 			return tx.Save(a).Error
 		}},
 
+		{name: "for good, by a session that propagates it", tree: withoutA, write: func(w *world, tx *gorm.DB) error {
+			return tx.Session(&gorm.Session{PropagateUnscoped: true}).Unscoped().Delete(w.at("/a")).Error
+		}, check: func(w *world) {
+			if n := w.count(w.db.Unscoped().Where("path LIKE '/a%'")); n != 0 {
+				w.Errorf("%d rows are left", n)
+			}
+		}},
+		{name: "a new session forgets what its parent was asked for", tree: withoutA, write: func(w *world, tx *gorm.DB) error {
+			return tx.Unscoped().Where("name = 'nobody'").Session(&gorm.Session{NewDB: true}).Delete(w.at("/a")).Error
+		}, check: func(w *world) {
+			if n := w.count(w.db.Unscoped().Where("path LIKE '/a%'")); n != 3 {
+				w.Errorf("%d rows are in the bin, want 3", n)
+			}
+		}},
+
 		{name: "a restored row", tree: suiteTree + " /bin", write: func(w *world, tx *gorm.DB) error {
 			return tx.Unscoped().Model(&Suite{ID: w.ids["/bin"]}).Update("deleted", nil).Error
 		}},
