@@ -62,7 +62,7 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 		if slices.Contains(t.deletion, f) && isLive(f, assigned.Value) {
 			a.set[i].Value = liveMark(f)
 		}
-		if err := t.enter(a, f, stmt.Context, assigned.Value); err != nil {
+		if err := t.enter(stmt.Context, a, f, assigned.Value); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +70,7 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 }
 
 // enter notes what is assigned to a column that says where a row is, or whether it is.
-func (t *table) enter(a *assignment, f *schema.Field, ctx context.Context, assigned any) error {
+func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assigned any) error {
 	if slices.Contains(t.deletion, f) {
 		a.restores = isLive(f, assigned)
 		a.removes = !a.restores

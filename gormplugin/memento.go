@@ -82,6 +82,9 @@ func (m *memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Val
 		}
 	}
 	for _, relation := range s.Relationships.Relations {
+		if relation.Field.Schema != s {
+			continue // the other end of an association, whose field is the other model's
+		}
 		if place, ok := m.fieldOf(row, relation.Field.StructField.Index); ok && relation.FieldSchema != nil {
 			m.take(ctx, relation.FieldSchema, place)
 		}

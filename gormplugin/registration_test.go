@@ -101,7 +101,7 @@ type (
 		Name   string `pathlock:"name"`
 		Path   string `pathlock:"path" gorm:"default:/"`
 	}
-	serialized struct {
+	encodedName struct {
 		ID     int64
 		PlanID int64  `pathlock:"tree"`
 		Above  *int64 `pathlock:"parent"`
@@ -139,7 +139,7 @@ func TestUse(t *testing.T) {
 		{"a path that is written once", "mysql", []gormplugin.Option{gormplugin.Model(&fixedPath{})}, "Path has to be readable and writable"},
 		{"a name that is never written", "mysql", []gormplugin.Option{gormplugin.Model(&readOnlyName{})}, "Name has to be readable and writable"},
 		{"a path with a default", "mysql", []gormplugin.Option{gormplugin.Model(&defaultPath{})}, "cannot have the default /"},
-		{"a name with a serializer", "mysql", []gormplugin.Option{gormplugin.Model(&serialized{})}, "cannot have a serializer"},
+		{"a name with a serializer", "mysql", []gormplugin.Option{gormplugin.Model(&encodedName{})}, "cannot have a serializer"},
 		{"no model at all", "mysql", []gormplugin.Option{gormplugin.Model(42)}, "not a model"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -173,21 +173,12 @@ func associationForms() []form {
 			return tx.Model(&Page{}).Where("at_path = ? AND at_site_id = ?", "/a", w.root.PlanID).Updates(Page{Place: named("x")}).Error
 		}},
 		{name: "ScanRows and Save", tree: "/d /x /x/b", write: func(w *world, tx *gorm.DB) error {
-			var found []Page
-			rows, err := tx.Model(&Page{}).Where("id = ?", w.ids["/a"]).Rows()
-			if err != nil {
+			var found Page
+			if err := scanOne(tx.Model(&Page{}).Where("id = ?", w.ids["/a"]), &found); err != nil {
 				return err
 			}
-			for rows.Next() {
-				var p Page
-				w.must(tx.ScanRows(rows, &p))
-				found = append(found, p)
-			}
-			if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-				return err
-			}
-			found[0].Place.Name = "x"
-			return tx.Save(&found[0]).Error
+			found.Place.Name = "x"
+			return tx.Save(&found).Error
 		}},
 		{name: "G.Set of an association", tree: pageTree + " /d/x", write: func(w *world, tx *gorm.DB) error {
 			return count(gorm.G[Page](tx).Where("id = ?", w.ids["/d"]).Set(children{clause.Association{Association: "Children", Type: clause.OpCreate, Set: []clause.Assignment{{Column: clause.Column{Name: "at_name"}, Value: "x"}}}}).Update(w.Context()))
@@ -212,3 +203,16 @@ func (children) Assignments() []clause.Assignment { return nil }
 
 // AssociationAssignments implements [clause.AssociationAssigner].
 func (c children) AssociationAssignments() []clause.Association { return []clause.Association{c.op} }
+
+// scanOne reads the first row of a query by ScanRows.
+func scanOne(query *gorm.DB, into any) error {
+	rows, err := query.Rows()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	if rows.Next() {
+		return query.ScanRows(rows, into)
+	}
+	return rows.Err()
+}
