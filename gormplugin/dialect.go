@@ -50,6 +50,9 @@ type dialect struct {
 	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
+	// tooLong says whether an error means that a value is too long for a column or an index: what it names is "" where
+	// the error does not tell which.
+	tooLong func(error) (names string, ok bool)
 	// grammar is how raw SQL is read.
 	grammar *rawsql.Grammar
 	// answered reports whether an error is what the server answered, rather than the loss of the connection
@@ -98,6 +101,7 @@ var dialects = []dialect{
 		textsNeedSize: true,
 		commitsDDL:    true,
 		classify:      classifyMySQL,
+		tooLong:       tooLongMySQL,
 		grammar:       &rawsql.MySQL,
 		answered:      answeredByMySQL,
 	},
@@ -117,6 +121,7 @@ var dialects = []dialect{
 		},
 		assign:   assignFrom,
 		classify: classifyPostgres,
+		tooLong:  tooLongPostgres,
 		grammar:  &rawsql.PostgreSQL,
 		answered: answeredByPostgres,
 		aborts:   true,

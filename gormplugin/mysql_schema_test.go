@@ -118,6 +118,23 @@ func TestMySQLUnsizedTexts(t *testing.T) {
 	}
 }
 
+// Where the database's column is shorter than the model's, its error comes back as the plugin's own.
+func TestMySQLColumnTooShort(t *testing.T) {
+	db := openMigrated(t, mysqlDatabase(t, nil))
+	must(t, db.Exec("ALTER TABLE branches MODIFY name VARCHAR(10), MODIFY note VARCHAR(10)").Error)
+	root := &gormplugintest.Branch{TreeID: 1}
+	must(t, db.Create(root).Error)
+	for _, c := range []struct {
+		name, note string
+		tooLong    bool
+	}{{"eleven char", "", true}, {"a", "eleven char", false}} {
+		err := db.Create(&gormplugintest.Branch{ParentID: &root.ID, Name: c.name, Note: c.note}).Error
+		if err == nil || errors.Is(err, gormplugin.ErrPathTooLong) != c.tooLong {
+			t.Errorf("name %q, note %q: %v; too long: %t", c.name, c.note, err, c.tooLong)
+		}
+	}
+}
+
 func TestVerifyWithoutPlugin(t *testing.T) {
 	db := openNowhere(t, "mysql")
 	for name, call := range map[string]func() error{

@@ -246,6 +246,8 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 		if st.namesIndex(err) {
 			db.Error = st.nameTaken(err)
 		}
+	case p.dialect.isTooLong(err, st.table):
+		db.Error = fmt.Errorf("%w: %w", ErrPathTooLong, err)
 	case db.Statement.Context.Err() != nil && !errors.Is(err, db.Statement.Context.Err()):
 		// Drivers tell of an interrupted statement, or of a connection that is of no use any more.
 		db.Error = fmt.Errorf("%w: %w", context.Cause(db.Statement.Context), err)

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -190,6 +191,60 @@ func TestPostgresPathIndex(t *testing.T) {
 	}
 	if finds(t, db); !serves() {
 		t.Error("the index does not serve the range after the statement")
+	}
+}
+
+// Unsized is a tree whose model states no sizes.
+type Unsized struct {
+	ID       int64
+	TreeID   int64  `pathlock:"tree"`
+	ParentID *int64 `pathlock:"parent"`
+	Name     string `pathlock:"name"`
+	Path     string `pathlock:"path"`
+}
+
+// A path that no entry of the index can hold is refused as too long, on whichever way it would come about, and
+// nothing of the statement is left.
+func TestPostgresPathTooLongForIndex(t *testing.T) {
+	t.Parallel()
+	d := postgresDatabase(t, byteOrder, nil)
+	db := openMigrated(t, d.Dialector(sql.OpenDB(d.Connector)), gormplugin.Model(&Unsized{}))
+	// What can be compressed would fit.
+	random := func(length int) string {
+		name := make([]byte, length)
+		for i := range name {
+			name[i] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"[rand.IntN(62)]
+		}
+		return string(name)
+	}
+	root := &Unsized{TreeID: 1}
+	below := func(parent *Unsized, name string) *Unsized {
+		t.Helper()
+		row := &Unsized{ParentID: &parent.ID, Name: name}
+		if err := db.Create(row).Error; err != nil {
+			t.Fatal(err)
+		}
+		return row
+	}
+	if err := db.Create(root).Error; err != nil {
+		t.Fatal(err)
+	}
+	a, b := below(root, "a"), below(root, random(2000))
+	below(a, random(1500))
+	for what, write := range map[string]func() error{
+		"insert": func() error { return db.Create(&Unsized{ParentID: &b.ID, Name: random(2000)}).Error },
+		"rename": func() error { return db.Model(a).Update("name", random(2000)).Error },
+		"move":   func() error { return db.Model(a).Update("parent_id", b.ID).Error },
+		"Move":   func() error { return gormplugin.Move(db, &Unsized{}, a.ID, b.ID) },
+		"Copy":   func() error { _, err := gormplugin.Copy(db, new(Unsized), a.ID, b.ID); return err },
+	} {
+		if err := write(); !errors.Is(err, gormplugin.ErrPathTooLong) {
+			t.Errorf("%s: got the error %.300v, want %v", what, err, gormplugin.ErrPathTooLong)
+		}
+	}
+	var rows []Unsized
+	if err := db.Order("id").Find(&rows).Error; err != nil || len(rows) != 4 || rows[1].Path != "/a" || rows[3].Path != "/a/"+rows[3].Name {
+		t.Errorf("there are %d rows (%v), want the 4 as they were", len(rows), err)
 	}
 }
 
