@@ -38,9 +38,10 @@ type dialect struct {
 	// assign is an UPDATE of rows of a table, which are called c in it, that gives the column set the value of the column from of
 	// the row of the same table, called p, that belongs to each.
 	assign func(table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr
-	// unsafeIsolation is the isolation level, as the expression isolation names it, at which an UPDATE misses rows that
-	// the assertion has seen; both are empty where there is none.
-	unsafeIsolation, isolation string
+	// isolation is an expression for the transaction's isolation level and the session's usual one, and refuse says why, and what
+	// to do instead, where an UPDATE might miss rows below those that the assertion has locked. Both are empty where no level is unsafe.
+	isolation string
+	refuse    func(isolation string) string
 	// childrenFirst is set where foreign keys are checked row by row, so that a
 	// subtree has to be deleted from its leaves upwards.
 	childrenFirst bool
@@ -106,16 +107,15 @@ var dialects = []dialect{
 		answered:      answeredByMySQL,
 	},
 	{
-		// PostgreSQL 13 and later. A statement of a REPEATABLE READ transaction changes none of the rows that are newer than its
-		// snapshot, though they may lie below a row that it has locked just now. SERIALIZABLE notices that.
-		name:            "postgres",
-		share:           "FOR SHARE",
-		update:          "FOR UPDATE",
-		binary:          `? COLLATE "C"`,
-		length:          "CHAR_LENGTH",
-		prefix:          `LEFT(?, ?) COLLATE "C" = ?`,
-		isolation:       "current_setting('transaction_isolation')",
-		unsafeIsolation: "repeatable read",
+		// PostgreSQL 13 and later.
+		name:      "postgres",
+		share:     "FOR SHARE",
+		update:    "FOR UPDATE",
+		binary:    `? COLLATE "C"`,
+		length:    "CHAR_LENGTH",
+		prefix:    `LEFT(?, ?) COLLATE "C" = ?`,
+		isolation: "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')",
+		refuse:    refusePostgres,
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
@@ -208,6 +208,26 @@ type sqlState interface {
 func answeredByPostgres(err error) bool {
 	_, ok := errors.AsType[sqlState](err)
 	return ok
+}
+
+// refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or SERIALIZABLE transaction
+// changes no row that was committed meanwhile, though it may lie below a row that the transaction has locked since. SERIALIZABLE notices
+// that, but only where those who write the other rows are SERIALIZABLE, too.
+func refusePostgres(isolation string) string {
+	const serialisable = "serializable"
+	level, usual, _ := strings.Cut(isolation, "/")
+	switch {
+	case level == "repeatable read":
+		return "REPEATABLE READ, at which an UPDATE misses rows that were committed meanwhile: begin the transaction with sql.TxOptions{Isolation: sql.LevelReadCommitted}, " +
+			"or set default_transaction_isolation to 'read committed'"
+	case level == serialisable && usual != serialisable:
+		return "SERIALIZABLE beside others at " + strings.ToUpper(usual) + ", of which it does not notice what they commit meanwhile: leave the transaction at the usual level, " +
+			"or set default_transaction_isolation to 'serializable' for everybody who writes the tree"
+	case usual == serialisable && level != serialisable:
+		return strings.ToUpper(level) + " beside others at SERIALIZABLE, which do not notice what it commits meanwhile: leave the transaction at the usual level"
+	default:
+		return ""
+	}
 }
 
 // classifyPostgres reads the SQLSTATE, which pgx and lib/pq give in the same way.

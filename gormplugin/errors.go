@@ -3,7 +3,6 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
@@ -39,7 +38,7 @@ var (
 	// right for. The message says what to use instead.
 	ErrUnsupported = errors.New("gormplugin: unsupported write")
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept right on this
-	// database: PostgreSQL's REPEATABLE READ. Nothing was written; the message says what to set.
+	// database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = errors.New("gormplugin: unsafe isolation level")
 )
 
@@ -100,10 +99,4 @@ func retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
 // unsupported says why a write is refused and what to use.
 func unsupported(t *table, format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s", ErrUnsupported, t.name, fmt.Sprintf(format, args...))
-}
-
-// isolationRefused says which level the transaction has, and how to get another.
-func isolationRefused(t *table, level string) error {
-	return fmt.Errorf("%w: a write to %s at %s, at which an UPDATE misses rows that were committed meanwhile: begin the transaction with sql.TxOptions{Isolation: sql.LevelReadCommitted} "+
-		"(or LevelSerializable), or set default_transaction_isolation to 'read committed'", ErrIsolation, t.name, strings.ToUpper(level))
 }

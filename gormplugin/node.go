@@ -165,8 +165,10 @@ func (t *table) scan(ctx context.Context, rows *sql.Rows, fields []*schema.Field
 	if err := rows.Scan(values...); err != nil {
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
 	}
-	if isolation != "" && isolation == t.dialect.unsafeIsolation {
-		return nil, isolationRefused(t, isolation)
+	if isolation != "" {
+		if why := t.dialect.refuse(isolation); why != "" {
+			return nil, fmt.Errorf("%w: a write to %s at %s", ErrIsolation, t.name, why)
+		}
 	}
 	row := reflect.New(t.schema.ModelType).Elem()
 	for i, f := range fields {

@@ -36,9 +36,9 @@ func guarded(t *testing.T, d gormplugintest.Database) *gorm.DB {
 	return db
 }
 
-// At REPEATABLE READ an UPDATE misses rows that are newer than the snapshot: whoever asks for that level, and in
-// whatever way, is refused before anything is written.
-func TestPostgresRepeatableRead(t *testing.T) {
+// At REPEATABLE READ an UPDATE misses rows that are newer than the snapshot; at SERIALIZABLE, too, where those who wrote them were at
+// another level. Whoever asks for such a level, and in whatever way, is refused before anything is written.
+func TestPostgresUnsafeLevels(t *testing.T) {
 	t.Parallel()
 	writes := map[string]func(db *gorm.DB, root *gormplugintest.Suite) error{
 		"insert": func(db *gorm.DB, root *gormplugintest.Suite) error {
@@ -58,6 +58,9 @@ func TestPostgresRepeatableRead(t *testing.T) {
 		},
 	}
 	ways := map[string]func(db *gorm.DB, write func(*gorm.DB) error) error{
+		"SERIALIZABLE beside READ COMMITTED": func(db *gorm.DB, write func(*gorm.DB) error) error {
+			return db.Transaction(write, &sql.TxOptions{Isolation: sql.LevelSerializable})
+		},
 		"the options of a transaction": func(db *gorm.DB, write func(*gorm.DB) error) error {
 			return db.Transaction(write, &sql.TxOptions{Isolation: sql.LevelRepeatableRead})
 		},
@@ -92,6 +95,21 @@ func TestPostgresRepeatableRead(t *testing.T) {
 			})
 		}
 	}
+	t.Run("READ COMMITTED beside SERIALIZABLE", func(t *testing.T) {
+		db := guarded(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "serializable"}))
+		root := &gormplugintest.Suite{PlanID: 1}
+		a := &gormplugintest.Suite{Name: "a"}
+		err := db.Transaction(func(tx *gorm.DB) error {
+			if err := tx.Create(root).Error; err != nil {
+				return err
+			}
+			a.ParentID = &root.ID
+			return tx.Create(a).Error
+		}, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+		if !errors.Is(err, gormplugin.ErrIsolation) {
+			t.Errorf("got the error %v, want %v", err, gormplugin.ErrIsolation)
+		}
+	})
 	t.Run("by default", func(t *testing.T) {
 		byDefault := guarded(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "repeatable read"}))
 		// At the top there is nothing that a row relies on.

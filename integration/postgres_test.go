@@ -73,6 +73,6 @@ func TestPostgresStorms(t *testing.T) {
 	})
 	t.Run("mixed", func(t *testing.T) {
 		t.Parallel()
-		gormplugintest.RunStorms(t, postgresDatabase(t, byteOrder, nil), sql.LevelDefault, sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelSerializable)
+		gormplugintest.RunStorms(t, postgresDatabase(t, byteOrder, nil), sql.LevelDefault, sql.LevelReadUncommitted, sql.LevelReadCommitted)
 	})
 }
