@@ -53,7 +53,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //
 // All columns of the model are copied, but for: the key, which the database gives (see [CopyValues]); the tree's own columns; the version,
 // which begins at 0 unless [CopyValues] says otherwise, and the fence; the times of creation and update, which are now. Softly deleted rows are not copied, and no hooks run. Columns that the model
-// does not have get their defaults. Tables with a path of ids are refused. The parent column has to be nullable, or a signed number, where the copied row has descendants.
+// does not have get their defaults. Tables that have a path of ids only are refused. The parent column has to be nullable, or a signed number, where the copied row has descendants.
 //
 // The locks are S on the row, unless there is [SnapshotSource], and X on the new name slot. Whatever the lock store does, the rows that are copied are locked in
 // the database for sharing until the transaction ends, so that the copy is of the subtree as it was at one instant; a row that joins it
@@ -63,7 +63,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 // database gives it up; what is given to [CopyAttached] may then be called more than once.
 //
 // Errors match [pathlock.ErrNotFound], [ErrNameTaken], [pathlock.ErrInvalidPath], [ErrPathTooLong] where the path of any copied row would not fit, all before anything
-// is written; [ErrUnsupported]; [pathlock.ErrPathChanged] where the rows below have other paths than their parents'; or what every write may fail with.
+// is written; but that a path of ids would not fit is seen when the new keys are there, and ends the transaction; [ErrUnsupported]; [pathlock.ErrPathChanged] where the rows below have other paths than their parents'; or what every write may fail with.
 func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, err error) {
 	p, t, err := subject(db, dest)
 	if err != nil {
@@ -288,10 +288,10 @@ func (t *table) placeCopy(c *copying, x *copyPlan) error {
 	if c.name != "" {
 		x.after.name = c.name
 	}
-	x.after.path = "/" + x.after.name
 	if x.above != nil {
-		x.after.tree, x.after.path = x.above.tree, x.above.path+x.after.path
+		x.after.tree = x.above.tree
 	}
+	t.follow(x.after, x.above)
 	var err error
 	if x.to, err = t.siteOf(x.after, false); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 
 // checkCopy refuses options that cannot be followed.
 func (p *Plugin) checkCopy(c *copying) error {
-	if c.table.hasIDs() {
-		return unsupported(c.table, "rows with a path of ids cannot be copied by Copy: their paths need keys that the copies do not have yet; use Create")
+	if c.table.byIDs {
+		return unsupported(c.table, "rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
 	}
 	if err := c.table.checkValues(c.values); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (t *table) checkValues(values map[string]any) error {
 		switch {
 		case f == nil || f.DBName == "":
 			return fmt.Errorf("gormplugin: %s has no column %q", t.schema.Name, name)
-		case slices.Contains([]*schema.Field{t.parent, t.label, t.tree, t.path, t.fence}, f), slices.Contains(t.deletion, f):
+		case slices.Contains([]*schema.Field{t.parent, t.label, t.tree, t.path, t.ids, t.fence}, f), slices.Contains(t.deletion, f):
 			return unsupported(t, "%q of a copy follows from its place", f.DBName)
 		case f == t.key:
 			keyed = true

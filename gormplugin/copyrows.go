@@ -42,6 +42,9 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err == nil && inserted > 1 {
 		err = p.adopt(db, t, x, inserted-1)
 	}
+	if err == nil && t.ids != nil {
+		err = p.numberCopies(db, t, x)
+	}
 	if err == nil {
 		err = p.fetchCopy(db, c, x)
 	}
@@ -130,6 +133,9 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 		}
 		own[t.parent], own[t.label] = ofTop(parent, pending), ofTop(x.after.name, column(t.label))
 		own[t.tree] = typed(x.after.tree, t.tree)
+		if t.ids != nil {
+			own[t.ids] = typed("", t.ids)
+		}
 		own[t.path] = p.dialect.join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
 		where = p.within(t, x.source.tree, x.source.id, x.source.path)
 	}
@@ -236,7 +242,7 @@ func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, rows int64) error {
 		under("p", t.live(db)),
 	)
 	where := clause.And(pending, under("c", clause.And(p.below(t, x.after.tree, x.after.path), t.live(db))))
-	update := p.dialect.assign(clause.Table{Name: t.name}, t.parent.DBName, t.key.DBName, belongs, where)
+	update := p.dialect.assign(clause.Table{Name: t.name}, clause.Table{Name: t.name}, t.parent.DBName, t.key.DBName, belongs, where)
 	result := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Exec(update.SQL, update.Vars...)
 	if result.Error != nil {
 		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.path, result.Error)

@@ -32,12 +32,15 @@ type dialect struct {
 	// collation, that a text's first characters are a given string: its
 	// arguments are the column, the number of characters, and the string.
 	prefix string
+	// follow is the text that a text, a slash and a key make, and first the one of a string and a key: of a type that
+	// has room for the longest path. Their arguments are these.
+	follow, first string
 	// join is the text that a string and the end of a column's text make, the column's part
 	// beginning with the given character, counted from 1.
 	join func(head string, column clause.Column, from int) clause.Expr
 	// assign is an UPDATE of rows of a table, which are called c in it, that gives the column set the value of the column from of
-	// the row of the same table, called p, that belongs to each.
-	assign func(table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr
+	// the row, called p, of others that belongs to each; others is the same table, or a query in parentheses.
+	assign func(others any, table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr
 	// isolation is an expression for the transaction's isolation level and the session's usual one, and refuse says why, and what
 	// to do instead, where an UPDATE might miss rows below those that the assertion has locked. Both are empty where no level is unsafe.
 	isolation string
@@ -93,6 +96,8 @@ var dialects = []dialect{
 		primaryKeyHint: "FORCE INDEX (PRIMARY)",
 		binary:         "?",
 		length:         "CHAR_LENGTH",
+		follow:         "CONCAT(?, '/', ?)",
+		first:          "CAST(CONCAT(?, ?) AS CHAR(16000))",
 		prefix:         "CAST(CONVERT(LEFT(?, ?) USING utf8mb4) AS BINARY) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
@@ -114,6 +119,8 @@ var dialects = []dialect{
 		binary:    `? COLLATE "C"`,
 		length:    "CHAR_LENGTH",
 		prefix:    `LEFT(?, ?) COLLATE "C" = ?`,
+		follow:    "? || '/' || ?",
+		first:     "CAST(? AS TEXT) || ?",
 		isolation: "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')",
 		refuse:    refusePostgres,
 		join: func(head string, column clause.Column, from int) clause.Expr {
@@ -131,6 +138,8 @@ var dialects = []dialect{
 		soleWriter: true,
 		binary:     "?",
 		length:     "LENGTH",
+		follow:     "? || '/' || ?",
+		first:      "? || ?",
 		prefix:     "SUBSTR(?, 1, ?) = ? COLLATE BINARY",
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
@@ -154,18 +163,18 @@ func dialectOf(name string) (*dialect, error) {
 }
 
 // assignByJoin is MySQL's form of an UPDATE with values of other rows.
-func assignByJoin(table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
+func assignByJoin(others any, table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
 	return clause.Expr{
 		SQL:  "UPDATE ? AS c JOIN ? AS p ON ? SET ? = ? WHERE ?",
-		Vars: []any{table, table, belongs, clause.Column{Table: "c", Name: set}, clause.Column{Table: "p", Name: from}, where},
+		Vars: []any{table, others, belongs, clause.Column{Table: "c", Name: set}, clause.Column{Table: "p", Name: from}, where},
 	}
 }
 
 // assignFrom is the form of PostgreSQL and, since its version 3.33, of SQLite.
-func assignFrom(table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
+func assignFrom(others any, table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
 	return clause.Expr{
 		SQL:  "UPDATE ? AS c SET ? = ? FROM ? AS p WHERE ? AND ?",
-		Vars: []any{table, clause.Column{Name: set}, clause.Column{Table: "p", Name: from}, table, belongs, where},
+		Vars: []any{table, clause.Column{Name: set}, clause.Column{Table: "p", Name: from}, others, belongs, where},
 	}
 }
 

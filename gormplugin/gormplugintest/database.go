@@ -70,7 +70,7 @@ func Run(t *testing.T, d Database) {
 		{"hostile", hostileChecks()},
 		{"operations", operationChecks()},
 		{"queries", queryChecks()},
-		{"copy", copyChecks()},
+		{"copy", append(copyChecks(), copyIDChecks()...)},
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
 		{"operations given up", retryChecks()},

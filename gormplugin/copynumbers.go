@@ -1,0 +1,44 @@
+package gormplugin
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// numberCopies gives the copied rows their paths of ids, now that they have ids, in one statement: from the top down, by the
+// parents.
+func (p *Plugin) numberCopies(db *gorm.DB, t *table, x *copyPlan) error {
+	of := func(alias, name string) clause.Column { return clause.Column{Table: alias, Name: name} }
+	name, key := clause.Table{Name: t.name}, t.key.DBName
+	above := "/"
+	if x.above != nil {
+		above = x.above.ids + "/"
+	}
+	down := clause.Expr{
+		SQL: "WITH RECURSIVE down (id, ids) AS (SELECT ?, ? FROM ? AS c WHERE ? UNION ALL SELECT ?, ? FROM ? AS c JOIN down ON ? = down.id WHERE ?) SELECT id, ids FROM down",
+		Vars: []any{
+			of("c", key), clause.Expr{SQL: p.dialect.first, Vars: []any{above, of("c", key)}}, name,
+			under("c", clause.And(p.slot(t, x), t.live(db))),
+			of("c", key), clause.Expr{SQL: p.dialect.follow, Vars: []any{of("down", "ids"), of("c", key)}}, name,
+			of("c", t.parent.DBName), under("c", t.live(db)),
+		},
+	}
+	own := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true)
+	var longest string
+	err := own.Raw("SELECT ids FROM (?) AS p ORDER BY "+p.dialect.length+"(ids) DESC LIMIT 1", down).Scan(&longest).Error
+	if err == nil {
+		if err := fits(t.ids, utf8.RuneCountInString(longest), longest); err != nil {
+			return err
+		}
+		belongs := clause.Eq{Column: of("c", key), Value: of("p", "id")}
+		update := p.dialect.assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, t.ids.DBName, "ids", belongs, clause.Expr{SQL: "1 = 1"})
+		err = db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Exec(update.SQL, update.Vars...).Error
+	}
+	if err != nil {
+		return fmt.Errorf("gormplugin: writing the paths of ids below %q: %w", x.after.path, err)
+	}
+	return nil
+}
