@@ -116,7 +116,7 @@ const heapBound = 150 << 20
 
 // watch runs f and prints how long it took, the highest heap in use, and the highest resident set of the process.
 func watch(t *testing.T, what string, f func() error) {
-	debug.FreeOSMemory() // what filling the table took
+	debug.FreeOSMemory()                                          // what filling the table took
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) // forgets the highest resident set so far
 	stop, done := make(chan struct{}), make(chan uint64)
 	go func() {
