@@ -130,6 +130,16 @@ var damage = []damageCase{
 		mended: []string{"5 1 x_y (2) /x_y (2)", "6 1 __ /__", "7 2 unnamed /a/unnamed", "9 5 z /x_y (2)/z"},
 	},
 	{
+		what: "a cycle through a name that no path can have", rows: with(Node{5, 1, 6, "x/", "", "/1/5", false}, Node{6, 1, 5, "y", "", "/1/6", false}),
+		found:  []string{"bad-name 5", "cycle 5"},
+		mended: []string{"new 1 lost+found /lost+found", "5 new x_ /lost+found/x_", "6 5 y /lost+found/x_/y"},
+	},
+	{
+		what: "an orphan whose parent's key is the next to be given out", rows: with(Node{5, 1, 1000000, "x", "/x", "", false}, Node{999999, 1, 1000000, "x", "/x", "", false}),
+		found:  []string{"orphan 5", "orphan 999999", "duplicate 999999"},
+		mended: []string{"new 1 lost+found /lost+found", "5 new x /lost+found/x", "999999 new x (2) /lost+found/x (2)"},
+	},
+	{
 		what: "a path that does not fit into the column", rows: with(
 			Node{5, 1, 1, long(39), "/" + long(39), "/1/5", false}, Node{6, 1, 5, long(39), "/" + long(39) + "/" + long(39), "/1/5/6", false},
 			Node{7, 1, 6, long(39), "/" + long(39) + "/" + long(39) + "/" + long(39), "/1/5/6/7", false},
