@@ -10,12 +10,19 @@ import (
 // testChains looks at trees that are one long chain, in which parents have smaller or greater keys than their children, and
 // at cycles of any length.
 func testChains(t *testing.T, database Database) {
-	const length = 700
+	const length = 2000 // more than a page and a path's length together
 	parents := map[string]func(int) int{
 		"parents first":  func(id int) int { return id - 1 },
 		"children first": func(id int) int { return (id + 1) % (length + 1) },
-		// A chain through keys that jump about; 700 and 397 have no common divisor.
+		// A chain through keys that jump about; 2000 and 397 have no common divisor.
 		"mixed": func(id int) int { return (id*397)%length + 1 },
+		// Both the tail and the cycle are longer than a path can be.
+		"a tail that ends in a cycle": func(id int) int {
+			if id == length {
+				return 1200
+			}
+			return id + 1
+		},
 	}
 	for what, parent := range parents {
 		t.Run(what, func(t *testing.T) {

@@ -195,10 +195,12 @@ func testInterrupted(t *testing.T, database Database) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var log bytes.Buffer
-		_, err := w.checker(t).Repair(ctx, fsck.RepairOptions{Apply: true, BatchRows: 3, Log: &log, Changed: func(fsck.Change) error {
-			cancel()
-			return nil
-		}})
+		_, err := w.checker(t).Repair(ctx, fsck.RepairOptions{Apply: true, BatchRows: 3, Log: lineLog(func(line []byte) (int, error) {
+			if bytes.Contains(line, []byte(`"column"`)) {
+				cancel() // in the middle of a transaction
+			}
+			return log.Write(line)
+		})})
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("error %v, want one that matches context.Canceled", err)
 		}
