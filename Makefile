@@ -10,8 +10,8 @@ run: ## the sample app on embedded defaults: no server needed
 test: ## lint and every test under -race, on real servers that it starts and stops
 	./test/run.sh
 
-soak: ## every test over and over, with more tries at each anomaly: make soak COUNT=5 TRIES=200
-	PATHLOCK_TEST_TRIES=$(or $(TRIES),200) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
+soak: ## every test over and over, with more tries at each anomaly, and more storms: make soak COUNT=5 TRIES=200 SEEDS=50
+	PATHLOCK_TEST_TRIES=$(or $(TRIES),200) PATHLOCK_TEST_SEEDS=$(or $(SEEDS),50) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
 
 bench: ## compares with other locks, on a Redis that it starts and stops: make bench ARGS="-run latency"; writes bench/results.json
 	cd bench && $(GO) run . -json results.json $(ARGS)

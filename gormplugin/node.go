@@ -94,7 +94,7 @@ func isInternal(db *gorm.DB) bool {
 // own starts a statement of the plugin's own on the connection, and within the
 // transaction, that db works on. It sees live rows of t only.
 func (t *table) own(db *gorm.DB) *gorm.DB {
-	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(internalKey, true).
+	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(internalKey, true).Set(sourceKey, struct{}{}).
 		Model(reflect.New(t.schema.ModelType).Interface())
 	tx.Statement.Unscoped = false
 	return tx

@@ -70,7 +70,7 @@ func (p *Plugin) Name() string { return pluginName }
 // pool is none that can be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
-		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+		return p.initializeAgain(db)
 	}
 	d, err := dialectOf(db.Name())
 	if err != nil {
@@ -88,6 +88,21 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return fmt.Errorf("gormplugin: registering callbacks: %w", err)
 	}
 	p.db = db
+	return nil
+}
+
+// initializeAgain is for a further DB of the same configuration, as dbresolver opens one for each source
+// and replica. It is guarded as the first one is.
+func (p *Plugin) initializeAgain(db *gorm.DB) error {
+	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
+		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+	}
+	if err := p.wrapPool(db); err != nil {
+		return err
+	}
+	if err := p.register(db); err != nil {
+		return fmt.Errorf("gormplugin: registering callbacks: %w", err)
+	}
 	return nil
 }
 
@@ -156,17 +171,17 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.begin(false, p.surveyCreate)),
+		create.Before("*").Register("pathlock:begin_create", p.begin(false, create.Get, p.surveyCreate)),
 		create.Before("gorm:create").Register("pathlock:create", p.guarded(p.guardCreate)),
 		create.After("gorm:create").Before("gorm:save_after_associations").Register("pathlock:fill_ids", p.guarded(p.fillIDs)),
 		create.After("*").Register("pathlock:end_create", p.end(create.Execute)),
 
-		update.Before("*").Register("pathlock:begin_update", p.begin(false, p.surveyUpdate)),
+		update.Before("*").Register("pathlock:begin_update", p.begin(false, update.Get, p.surveyUpdate)),
 		update.Before("gorm:update").Register("pathlock:update", p.guarded(p.guardUpdate)),
 		update.Before("gorm:save_after_associations").Register("pathlock:rewrite", p.guarded(p.rewriteMoved)),
 		update.After("*").Register("pathlock:end_update", p.end(update.Execute)),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.begin(true, p.surveyDelete)),
+		remove.Before("*").Register("pathlock:begin_delete", p.begin(true, remove.Get, p.surveyDelete)),
 		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
 		remove.After("gorm:delete").Register("pathlock:deleted", p.keepWhole),
 		remove.After("*").Register("pathlock:end_delete", p.end(remove.Execute)),

@@ -77,6 +77,9 @@ func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.
 // wrapPool puts a pool in the place of the DB's connections, inside the
 // cache of prepared statements where there is one.
 func (p *Plugin) wrapPool(db *gorm.DB) error {
+	if own, ok := unwrapped(db.ConnPool).(*pool); ok && own.plugin == p {
+		return nil // it was opened on [Plugin.Pool]
+	}
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
 		inner, ok := prepared.ConnPool.(*sql.DB)
 		if !ok {
@@ -93,6 +96,43 @@ func (p *Plugin) wrapPool(db *gorm.DB) error {
 	db.ConnPool = wrapped
 	db.Statement.ConnPool = wrapped
 	return nil
+}
+
+// Pool returns the connections of a database that the DB itself was not opened with, such as another source of
+// dbresolver's, in a form in which transactions on them are the plugin's: as the Conn of the source's dialector.
+func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, plugin: p} }
+
+// resolverCallback is what dbresolver's choice of connections is registered as.
+const resolverCallback = "gorm:db_resolver"
+
+// sourceKey is the setting by which dbresolver reads from a source, and not from a replica that may lag behind.
+const sourceKey = "gorm:db_resolver:write"
+
+// choose has dbresolver, where it is used, choose the connections for a write that runs in no transaction; its own
+// callback may come after the plugin's. It then puts the plugin's pool around them, so that it is the plugin that begins the statement's transaction. It
+// reports whether these are other connections than the DB's.
+func (p *Plugin) choose(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
+	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
+		return false
+	}
+	resolve(db)
+	managed, elsewhere := p.managed(db.Statement.ConnPool)
+	db.Statement.ConnPool = managed
+	return elsewhere
+}
+
+// managed puts the plugin's pool around bare connections, inside the cache of prepared statements where there is one. The cache itself
+// belongs to another plugin, and is left as it is.
+func (p *Plugin) managed(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
+	switch c := connections.(type) {
+	case *sql.DB:
+		return &pool{DB: c, plugin: p}, true
+	case *gorm.PreparedStmtDB:
+		if inner, changed := p.managed(c.ConnPool); changed {
+			return &gorm.PreparedStmtDB{Stmts: c.Stmts, Mux: c.Mux, ConnPool: inner}, true
+		}
+	}
+	return connections, false
 }
 
 // unwrapped returns the connections below GORM's caches of prepared

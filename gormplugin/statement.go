@@ -66,7 +66,9 @@ func stateOf(db *gorm.DB) *statement {
 //
 // A survey reports whether the statement touches the tree. Where it does not, or where a hook
 // makes it do so only later, the transaction is begun by GORM or by [Plugin.guarded].
-func (p *Plugin) begin(deletes bool, survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
+//
+// chain returns the callbacks of the chain by name.
+func (p *Plugin) begin(deletes bool, chain func(name string) func(*gorm.DB), survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun || isInternal(db) {
 			return
@@ -86,6 +88,7 @@ func (p *Plugin) begin(deletes bool, survey func(*gorm.DB, *statement) (bool, er
 		}
 		st := &statement{table: t, note: "gorm: " + t.name}
 		db.InstanceSet(statementKey, st)
+		elsewhere := p.choose(db, chain(resolverCallback))
 		tx, err := p.connections(db)
 		if err != nil {
 			_ = db.AddError(err)
@@ -104,7 +107,8 @@ func (p *Plugin) begin(deletes bool, survey func(*gorm.DB, *statement) (bool, er
 			}
 		}()
 		touches, err := survey(db, st)
-		if err == nil && touches {
+		if err == nil && (touches || elsewhere) {
+			// Elsewhere, GORM would begin a transaction that is not the plugin's.
 			err = p.beginOwn(db, st)
 			begun = err == nil
 		}

@@ -123,6 +123,37 @@ func TestPostgresUnsafeLevels(t *testing.T) {
 	})
 }
 
+// SERIALIZABLE sees only conflicts with transactions that run at it: all writers do, or none.
+func TestPostgresSerializableBesideOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		byDefault string
+		asked     sql.IsolationLevel
+		want      error
+	}{
+		{"read committed", sql.LevelSerializable, gormplugin.ErrIsolation},
+		{"read committed", sql.LevelReadCommitted, nil},
+		{"read committed", sql.LevelReadUncommitted, nil},
+		{"serializable", sql.LevelReadCommitted, gormplugin.ErrIsolation},
+		{"serializable", sql.LevelSerializable, nil},
+		{"serializable", sql.LevelDefault, nil},
+	} {
+		t.Run(c.asked.String()+" beside "+c.byDefault, func(t *testing.T) {
+			db := guarded(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": c.byDefault}))
+			root := &gormplugintest.Suite{PlanID: 1}
+			if err := db.Create(root).Error; err != nil {
+				t.Fatal(err)
+			}
+			err := db.Transaction(func(tx *gorm.DB) error {
+				return tx.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error
+			}, &sql.TxOptions{Isolation: c.asked})
+			if !errors.Is(err, c.want) {
+				t.Errorf("got the error %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
 // A text order in which slashes hardly count must not make the plugin's ranges miss rows, or take in others.
 func TestPostgresWordOrder(t *testing.T) {
 	t.Parallel()
