@@ -53,6 +53,16 @@
 // needs more than 128 of them in one tree, or 200 with the nodes above them, locks the deepest node above them all instead. Updates of other
 // columns lock nothing, and neither does a Save that leaves the row where it is.
 //
+// # Forms of write
+//
+// An upsert (OnConflict, Save of a slice) of rows that are not there is a plain insert: a name that is taken is [ErrNameTaken], also with DoNothing, and
+// never the other row's update. Rows that are there stay where they are, and get the other columns; DoNothing leaves them alone. One that would move,
+// rename, delete or restore a row, or that mixes new rows with old ones, is refused with [ErrUnsupported], and so are joins, aliases, clauses that name another table, INSERT
+// IGNORE, expressions as name or parent, a change of a primary key and rows created as deleted ones.
+//
+// Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does: the children move to the top.
+// A model is guarded in the table that it was registered with: Table("archive") on it is another table, and left alone.
+//
 // # Raw SQL
 //
 // [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a [*RawWriteError] and do nothing: UPDATE, INSERT, DELETE, REPLACE,
