@@ -62,10 +62,19 @@ func (c *Checker) selectRows(withPaths bool, hint string) string {
 	table := c.dialect.quote(c.table.Name)
 	return fmt.Sprintf(`SELECT %s, %s, %s, %s, %s, %s, %s,
 		CASE WHEN %s IS NULL THEN 1 WHEN NOT (%s) THEN 2 WHEN %s <> %s THEN 3 ELSE 0 END
-		FROM %s AS c%s LEFT JOIN %s AS p ON %s = %s`,
+		FROM %s AS c%s %s`,
 		row.key, row.tree, row.parent, row.label, path, idPath, parent.key,
 		parent.key, parent.live, parent.tree, row.tree,
-		table, hint, table, parent.key, row.parent)
+		table, hint, c.joinParent(table, parent.key, row.parent))
+}
+
+// joinParent joins the parent p of the row c, by its key. PostgreSQL, whose planner may think that a few rows are best merged with
+// the whole index, is made to look each parent up.
+func (c *Checker) joinParent(table, key, parent string) string {
+	if c.dialect == PostgreSQL {
+		return fmt.Sprintf("LEFT JOIN LATERAL (SELECT * FROM %s AS p WHERE %s = %s OFFSET 0) AS p ON TRUE", table, key, parent)
+	}
+	return fmt.Sprintf("LEFT JOIN %s AS p ON %s = %s", table, key, parent)
 }
 
 // page returns the next rows in order of their keys.
