@@ -36,9 +36,6 @@ func open(t *testing.T) *gorm.DB {
 			_ = pool.Close()
 		}
 	})
-	if err := db.AutoMigrate(&Suite{}, &Case{}); err != nil {
-		t.Fatal(err)
-	}
 	return db
 }
 
@@ -64,7 +61,7 @@ func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
 	db := open(t)
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, options()...)
-	if err := db.Use(plugin); err != nil {
+	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db), checkSchema(db)); err != nil {
 		t.Fatal(err)
 	}
 	root := Suite{PlanID: 1}
@@ -86,6 +83,18 @@ func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
 	}
 	if err := db.Take(&dir2, dir2.ID).Error; err != nil || dir2.Path != "/other/new/dir2 (archived)" {
 		t.Errorf("after the job, dir2 is at %q, %v", dir2.Path, err)
+	}
+	leaf := Case{SuiteID: dir2.ID, Name: "case"}
+	if err := db.Create(&leaf).Error; err != nil {
+		t.Fatal(err)
+	}
+	published, err := publish(t.Context(), db, dir1.ID, root.ID)
+	if err != nil || len(published) != 2 || published[1].Path != "/1.0/dir2 (archived)" {
+		t.Errorf("published is %+v, %v", published, err)
+	}
+	var copied int64
+	if err := db.Model(&Case{}).Where("suite_id = ?", published[1].ID).Count(&copied).Error; err != nil || copied != 1 {
+		t.Errorf("%d cases were published, %v, want 1", copied, err)
 	}
 	send(t, engine, "DELETE", fmt.Sprintf("/suites/%d", dir1.ID), "", http.StatusNoContent)
 	if err := db.Take(&Suite{}, dir2.ID).Error; err == nil {
@@ -119,6 +128,9 @@ func TestTheJobsOfTheREADMEsWorkOnRedis(t *testing.T) {
 	}
 	handler, err := server(db, locker)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := gormplugin.AutoMigrate(db); err != nil {
 		t.Fatal(err)
 	}
 	root := Suite{PlanID: 1}
