@@ -1,0 +1,138 @@
+package gormplugin
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gorm.io/gorm"
+)
+
+// endRead is the last callback of a chain that reads or runs raw SQL.
+func (p *Plugin) endRead(db *gorm.DB) { p.explain(db, nil) }
+
+// explain puts the error that a caller should see in the place of the database's, and ends
+// a transaction that the server has ended. st is nil for statements on other tables.
+func (p *Plugin) explain(db *gorm.DB, st *statement) {
+	err := db.Error
+	if err == nil && !p.dialect.aborts {
+		return
+	}
+	var tx *transaction
+	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
+		tx = h.transaction
+	}
+	if tx != nil && p.dialect.aborts {
+		if done := p.explainAborted(db, tx); done {
+			return
+		}
+		defer func() {
+			// GORM's own errors stand for the server's, where it is told to translate them.
+			if p.dialect.answered(err) || errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, gorm.ErrForeignKeyViolated) {
+				tx.abortedBy(db.Error)
+			}
+		}()
+	}
+	if err == nil {
+		return
+	}
+	if tx != nil && errors.Is(err, sql.ErrTxDone) {
+		if why := tx.failed(); why != nil {
+			db.Error = why
+			return
+		}
+	}
+	kind := p.dialect.classify(err)
+	if kind == failureEnded && tx != nil {
+		tx.abandon(retry(err))
+	}
+	if st == nil || errors.Is(err, ErrRetry) {
+		return
+	}
+	switch {
+	case kind.isRetryable():
+		db.Error = retry(err)
+	case kind == failureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+		if st.namesIndex(err) {
+			db.Error = st.nameTaken(err)
+		}
+	case p.dialect.isTooLong(err, st.table):
+		db.Error = fmt.Errorf("%w: %w", ErrPathTooLong, err)
+	case db.Statement.Context.Err() != nil && !errors.Is(err, db.Statement.Context.Err()):
+		// Drivers tell of an interrupted statement, or of a connection that is of no use any more.
+		db.Error = fmt.Errorf("%w: %w", context.Cause(db.Statement.Context), err)
+	}
+}
+
+// explainAborted says, of a statement that was not run, because of which earlier one. It reports whether there
+// is nothing else to explain.
+func (p *Plugin) explainAborted(db *gorm.DB, tx *transaction) bool {
+	if db.Error == nil {
+		// Had there been a failure, it has been rolled back.
+		if !db.DryRun {
+			tx.abortedBy(nil)
+		}
+		return true
+	}
+	if _, explained := errors.AsType[*abortedError](db.Error); explained {
+		return true
+	}
+	first := tx.whyAborted()
+	if first == nil || p.dialect.classify(db.Error) != failureAborted {
+		return false
+	}
+	db.Error = &abortedError{first: first, err: db.Error}
+	return true
+}
+
+// nameTaken says which slot was taken, if there was only one.
+func (st *statement) nameTaken(err error) error {
+	taken := &NameTakenError{Table: st.table.name, Err: err}
+	if len(st.slots) == 1 {
+		taken.Tree, taken.Path = st.slots[0].tree, st.slots[0].path
+	}
+	return taken
+}
+
+// namesIndex reports whether the unique index that a database's error names is one that keeps names or paths
+// apart. Where the error does not tell, every index but the primary key is taken for one.
+func (st *statement) namesIndex(err error) bool {
+	text, t := err.Error(), st.table
+	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok {
+		// SQLite lists the index's columns.
+		return strings.Contains(columns, "."+t.label.DBName) || t.path != nil && strings.Contains(columns, "."+t.path.DBName)
+	}
+	key, ok := indexIn(text)
+	if !ok {
+		return len(st.slots) > 0
+	}
+	key = strings.TrimPrefix(key, t.name+".")
+	if key == "PRIMARY" || key == t.name+"_pkey" {
+		return false
+	}
+	for _, index := range t.schema.ParseIndexes() {
+		if index.Name != key {
+			continue
+		}
+		for _, f := range index.Fields {
+			if f.Field == t.label || f.Field == t.path {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// indexIn returns the index that an error of MySQL (table.index), MariaDB (index) or PostgreSQL names.
+func indexIn(text string) (string, bool) {
+	for before, after := range map[string]string{"for key '": "'", `unique constraint "`: `"`} {
+		if _, rest, ok := strings.Cut(text, before); ok {
+			name, _, _ := strings.Cut(rest, after)
+			return name, true
+		}
+	}
+	return "", false
+}

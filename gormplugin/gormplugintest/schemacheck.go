@@ -1,0 +1,199 @@
+package gormplugintest
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// schemaWorld is a database with guarded tables.
+type schemaWorld struct {
+	*testing.T
+	db *gorm.DB
+}
+
+// newSchemaWorld connects with the plugin, and makes no table.
+func newSchemaWorld(t *testing.T, d Database) *schemaWorld {
+	t.Helper()
+	pool := sql.OpenDB(d.Connector)
+	t.Cleanup(func() { _ = pool.Close() })
+	db, err := gorm.Open(d.Dialector(pool), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Branch{}), gormplugin.Leaf(&Fruit{}, &Branch{}), gormplugin.Model(&Plain{})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &schemaWorld{t, db}
+}
+
+// exec runs a statement that the plugin need not like.
+func (w *schemaWorld) exec(statement string) {
+	w.Helper()
+	if w.db.Name() == "mysql" {
+		statement = strings.ReplaceAll(statement, "${binary}", w.binary())
+	}
+	if err := gormplugin.AllowRawWrites(w.db).Exec(statement).Error; err != nil {
+		w.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// binary is the collation that MySQL or MariaDB has for texts that differ if their bytes do.
+func (w *schemaWorld) binary() string {
+	w.Helper()
+	var version string
+	w.must(w.db.Raw("SELECT VERSION()").Scan(&version).Error)
+	if strings.Contains(version, "MariaDB") {
+		return "utf8mb4_nopad_bin"
+	}
+	return "utf8mb4_0900_bin"
+}
+
+// must fails the test on an error.
+func (w *schemaWorld) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// findings are what [gormplugin.Verify] finds.
+func (w *schemaWorld) findings() []treeschema.Finding {
+	w.Helper()
+	err := gormplugin.Verify(w.db)
+	if err == nil {
+		return nil
+	}
+	found, ok := errors.AsType[*gormplugin.SchemaError](err)
+	if !ok {
+		w.Fatalf("got %v, want a SchemaError", err)
+	}
+	unsafe := slices.ContainsFunc(found.Findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Unsafe })
+	if errors.Is(err, gormplugin.ErrUnsafeSchema) != unsafe {
+		w.Errorf("the error is ErrUnsafeSchema: %t; the findings are %v", !unsafe, found.Findings)
+	}
+	for _, f := range found.Findings {
+		if f.Missing == "" || f.Why == "" || len(f.Statements) == 0 && f.Advice == "" {
+			w.Errorf("the finding %#v says too little", f)
+		}
+	}
+	return found.Findings
+}
+
+// checks are the findings' names.
+func checks(findings []treeschema.Finding) []treeschema.Check {
+	var names []treeschema.Check
+	for _, f := range findings {
+		names = append(names, f.Check)
+	}
+	return names
+}
+
+// RunSchema checks [gormplugin.Verify] and [gormplugin.AutoMigrate] on databases that the function makes, each empty and used by nobody else.
+func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
+	t.Helper()
+	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
+	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
+	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
+}
+
+// checkFlaws makes one flaw after the other, and checks that it is found and that the statements with it mend it.
+func checkFlaws(t *testing.T, d Database) {
+	for _, f := range flaws() {
+		w := newSchemaWorld(t, d)
+		statements := f.statements(w.db.Name())
+		if statements == nil {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			w := newSchemaWorld(t, d)
+			w.must(w.db.Migrator().DropTable(&Fruit{}, &Branch{}, &Plain{}, &Other{}))
+			w.must(gormplugin.AutoMigrate(w.db, &Other{}))
+			if found := w.findings(); found != nil {
+				t.Fatalf("after AutoMigrate: %v", found)
+			}
+			for _, statement := range statements {
+				w.exec(statement)
+			}
+			found := w.findings()
+			if !slices.Equal(checks(found), f.want) || len(found) > 0 && found[0].Severity != f.severity {
+				t.Fatalf("found %v, want %v (%v)", found, f.want, f.severity)
+			}
+			if f.vanishes {
+				w.must(gormplugin.AutoMigrate(w.db))
+			} else if f.byHand {
+				w.exec("PRAGMA foreign_keys = OFF")
+				return
+			}
+			for _, finding := range found {
+				for _, statement := range finding.Statements {
+					w.exec(statement)
+				}
+			}
+			if found := w.findings(); found != nil {
+				t.Errorf("after the statements: %v", found)
+			}
+		})
+	}
+}
+
+// checkMigrate checks that [gormplugin.AutoMigrate] can be called again, with rows there, and changes nothing then.
+func checkMigrate(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d)
+	w.must(gormplugin.AutoMigrate(w.db))
+	root := &Branch{TreeID: 1}
+	w.must(w.db.Create(root).Error)
+	for _, name := range []string{"a", "A", "a ", "á"} {
+		w.must(w.db.Create(&Branch{ParentID: &root.ID, Name: name}).Error)
+	}
+	id := strings.Repeat("x", 36)
+	w.must(w.db.Create(&Plain{ID: id, TreeID: "t", Name: strings.Repeat("é", 255)}).Error)
+	for range 2 {
+		w.must(gormplugin.AutoMigrate(w.db))
+		if found := w.findings(); found != nil {
+			t.Fatal(found)
+		}
+	}
+	var rows int64
+	if err := w.db.Model(&Branch{}).Where("tree_id = 1").Count(&rows).Error; err != nil || rows != 5 {
+		t.Errorf("%d rows (%v), want 5", rows, err)
+	}
+	if err := w.db.Transaction(gormplugin.Verify); err != nil {
+		t.Errorf("within a transaction: %v", err)
+	}
+}
+
+// checkDuplicates checks that siblings of one name are reported, and that nothing is changed then.
+func checkDuplicates(t *testing.T, d Database) {
+	w := newSchemaWorld(t, d)
+	// GORM's own AutoMigrate makes no unique index; nobody guards the rows, as in a tree from before.
+	w.must(w.db.AutoMigrate(&Branch{}))
+	w.exec("INSERT INTO branches (id, tree_id, parent_id, name, path) VALUES (1, 7, NULL, 'top', '/top'), (2, 7, NULL, 'top', '/top'), (3, 7, 1, 'a', '/top/a')")
+	w.exec("INSERT INTO branches (id, tree_id, parent_id, name, path, deleted) VALUES (4, 7, 1, 'a', '/top/a', '2001-01-01 00:00:00')")
+	before := checks(w.findings())
+	duplicates, ok := errors.AsType[*gormplugin.DuplicatesError](gormplugin.AutoMigrate(w.db))
+	if !ok || len(duplicates.Duplicates) != 1 || duplicates.Duplicates[0] != (treeschema.Duplicate{Table: "branches", Tree: "7", Name: "top", Rows: 2}) {
+		t.Fatalf("got %v, want the two rows at the top", duplicates)
+	}
+	if !strings.Contains(duplicates.Error(), "pathlock fsck") {
+		t.Errorf("%q does not say what to do", duplicates)
+	}
+	if after := checks(w.findings()); !slices.Equal(after, before) || w.db.Migrator().HasTable(&Fruit{}) {
+		t.Errorf("AutoMigrate has changed something: before %v, after %v", before, after)
+	}
+	w.exec("DELETE FROM branches WHERE id = 2")
+	w.must(gormplugin.AutoMigrate(w.db))
+	if found := w.findings(); found != nil {
+		t.Error(found)
+	}
+}
