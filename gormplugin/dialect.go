@@ -16,7 +16,7 @@ type dialect struct {
 	// share and update are appended to a SELECT that locks the rows it reads.
 	// Both are empty where a writing transaction is alone anyway.
 	share, update rowLock
-	// newest is appended to a SELECT of aggregates that must not be worked out from an old snapshot.
+	// newest is appended to a SELECT that must not be answered from an old snapshot, where not every statement has its own.
 	newest rowLock
 	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	primaryKeyHint string
@@ -26,8 +26,8 @@ type dialect struct {
 	// binary, whose argument is a column, is the column compared byte by byte, for ranges of an index that is in this order.
 	// A column of another collation is still compared right, without the index.
 	binary string
-	// length is the function that counts a text's characters.
-	length string
+	// length is the function that counts a text's characters, and bytes one that is faster and never gives less.
+	length, bytes string
 	// prefix is a condition, exact to the byte whatever the column's
 	// collation, that a text's first characters are a given string: its
 	// arguments are the column, the number of characters, and the string.
@@ -92,13 +92,14 @@ var dialects = []dialect{
 		name:           "mysql",
 		share:          "LOCK IN SHARE MODE",
 		update:         "FOR UPDATE",
-		newest:         "FOR UPDATE",
+		newest:         "LOCK IN SHARE MODE",
 		primaryKeyHint: "FORCE INDEX (PRIMARY)",
 		binary:         "?",
 		length:         "CHAR_LENGTH",
+		bytes:          "LENGTH",
 		follow:         "CONCAT(?, '/', ?)",
 		first:          "CAST(CONCAT(?, ?) AS CHAR(16000))",
-		prefix:         "CAST(CONVERT(LEFT(?, ?) USING utf8mb4) AS BINARY) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
+		prefix:         "CONVERT(LEFT(?, ?) USING utf8mb4) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
 		},
@@ -118,6 +119,7 @@ var dialects = []dialect{
 		update:    "FOR UPDATE",
 		binary:    `? COLLATE "C"`,
 		length:    "CHAR_LENGTH",
+		bytes:     "OCTET_LENGTH",
 		prefix:    `LEFT(?, ?) COLLATE "C" = ?`,
 		follow:    "? || '/' || ?",
 		first:     "CAST(? AS TEXT) || ?",
@@ -138,6 +140,7 @@ var dialects = []dialect{
 		soleWriter: true,
 		binary:     "?",
 		length:     "LENGTH",
+		bytes:      "LENGTH",
 		follow:     "? || '/' || ?",
 		first:      "? || ?",
 		prefix:     "SUBSTR(?, 1, ?) = ? COLLATE BINARY",

@@ -2,13 +2,10 @@ package gormplugin
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -143,60 +140,4 @@ func fits(f *schema.Field, length int, what string) error {
 		return fmt.Errorf("%w: %q has room for %d characters, %.*q… needs %d", ErrPathTooLong, f.DBName, f.Size, shown, what, length)
 	}
 	return nil
-}
-
-// checkSubtrees refuses moves by which any descendant's path would become longer than the
-// column, or the tree too deep, before anything is written.
-func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) error {
-	if t.isLeaf() {
-		return nil
-	}
-	for _, m := range moves {
-		deeper := strings.Count(m.path, "/") - strings.Count(m.node.path, "/")
-		changes := t.changes(m)
-		if m.restored || deeper <= 0 && !slices.ContainsFunc(changes, func(c change) bool { return c.longer() > 0 }) {
-			continue
-		}
-		lengths, depth, err := p.measure(db, t, m)
-		if err != nil {
-			return fmt.Errorf("gormplugin: measuring the paths below %q: %w", m.node.path, err)
-		}
-		for i, c := range changes {
-			if err := fits(c.column, lengths[i]+c.longer(), c.to); err != nil {
-				return err
-			}
-		}
-		if depth+deeper > pathlock.MaxDepth {
-			return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, depth+deeper, pathlock.MaxDepth)
-		}
-	}
-	return nil
-}
-
-// measure returns, of the rows below one that moves, how long the longest text in each of its path columns is, and how deep the
-// deepest lies.
-func (p *Plugin) measure(db *gorm.DB, t *table, m move) (lengths []int, depth int, err error) {
-	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
-	if p.assert && p.dialect.newest != "" {
-		query.Statement.AddClause(p.dialect.newest)
-	}
-	path, length := column(t.path), p.dialect.length
-	list, columns, into := "COALESCE(MAX("+length+"(?) - "+length+"(REPLACE(?, '/', ''))), 0)", []any{path, path}, []any{&depth}
-	changes := t.changes(m)
-	lengths = make([]int, len(changes))
-	for i, c := range changes {
-		list += ", COALESCE(MAX(" + length + "(?)), 0)"
-		columns, into = append(columns, column(c.column)), append(into, &lengths[i])
-	}
-	rows, err := query.Select(list, columns...).Rows()
-	if err != nil {
-		return nil, 0, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return nil, 0, err
-		}
-	}
-	return lengths, depth, rows.Err()
 }
