@@ -86,9 +86,22 @@
 // before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one whose columns cannot be made out,
 // such as an update under an alias, an expression as name, or an upsert that moves rows, with [ErrUnsupported].
 //
+// # Operations on trees
+//
+// [Rename], [Move], [Copy] and [Delete] are what one would otherwise write by hand, in a number of statements that does not depend on
+// the number of rows; [Subtree], [Ancestors], [Children], [Leaves] and [At] are queries to go on with. All find a subtree by a range of the
+// index over tree and path, never by LIKE.
+//
+// # Paths of ids
+//
+// A column with the tag "idpath" holds the primary keys from the top, the row's own included: "/1/17/203". It may stand beside a path of names, or
+// alone: then it is what path locks go by, and a rename touches one row. Where the database gives a new row its key, the path is
+// filled in by a second statement of the same transaction.
+//
 // # Databases
 //
-// MySQL 8 and MariaDB 10.6 or later, under REPEATABLE READ or READ COMMITTED, and SQLite, preferably with _txlock=immediate: a
-// transaction that was begun otherwise becomes the writer when the plugin needs it to, and fails as busy ([ErrRetry]) if it has read
-// an older state by then.
+// MySQL 8.0 and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at READ COMMITTED, or at SERIALIZABLE where that is the level of
+// everybody; other combinations are refused with [ErrIsolation], since an UPDATE there misses rows that others have committed meanwhile. SQLite,
+// preferably with _txlock=immediate: a transaction that was begun otherwise becomes the writer when the plugin needs it to, and fails as
+// busy ([ErrRetry]) if it has read an older state by then.
 package gormplugin
