@@ -5,17 +5,17 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/pathlock-go/pathlock/bench/internal/daemon"
 )
 
 // Times within which a server has to come up, and to go.
@@ -29,9 +29,7 @@ type Server struct {
 	// DSN reaches it, for a user who may do everything, without a database.
 	DSN string
 
-	folder string
-	exited chan struct{}
-	cmd    *exec.Cmd
+	*daemon.Daemon
 }
 
 // Start runs the mariadbd that there is, on a free port of the loopback interface, on a data folder of its own, and
@@ -41,16 +39,16 @@ func Start(ctx context.Context) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	daemon, err := Program("mariadbd")
+	server, err := Program("mariadbd")
 	if err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp("", "pathlock-bench-mariadb-")
+	d, err := daemon.New("mariadbd", stopTimeout)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{folder: folder, exited: make(chan struct{})}
-	if err := s.run(ctx, install, daemon); err != nil {
+	s := &Server{Daemon: d}
+	if err := s.run(ctx, install, server); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
@@ -68,39 +66,31 @@ func Program(name string) (string, error) {
 }
 
 // run makes the data folder, starts the server and waits until it answers.
-func (s *Server) run(ctx context.Context, install, daemon string) error {
+func (s *Server) run(ctx context.Context, install, server string) error {
 	as, err := s.runAs()
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(s.folder, "data")
+	data := filepath.Join(s.Folder, "data")
 	out, err := exec.CommandContext(ctx, install, append([]string{
 		"--no-defaults", "--datadir=" + data, "--auth-root-authentication-method=normal", "--skip-test-db",
 	}, as...)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("making a data folder: %w: %s", err, out)
 	}
-	port, err := freePort(ctx)
+	port, err := daemon.FreePort(ctx)
 	if err != nil {
 		return err
 	}
 	s.DSN = "root:@tcp(" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) + ")/"
-	// The server outlives ctx until Stop.
-	s.cmd = exec.CommandContext(context.WithoutCancel(ctx), daemon, append([]string{
+	err = s.Start(ctx, server, append([]string{
 		"--no-defaults", "--datadir=" + data, "--port=" + strconv.Itoa(port), "--bind-address=127.0.0.1",
-		"--socket=" + filepath.Join(s.folder, "socket"), "--pid-file=" + filepath.Join(s.folder, "pid"), "--log-error=" + s.logfile(),
+		"--socket=" + filepath.Join(s.Folder, "socket"), "--pid-file=" + filepath.Join(s.Folder, "pid"), "--log-error=" + s.Log,
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=1G",
 	}, as...)...)
-	// An interrupt from the terminal is for this process alone, which then stops the server.
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := s.cmd.Start(); err != nil {
-		s.cmd = nil
-		return fmt.Errorf("starting %s: %w", daemon, err)
+	if err != nil {
+		return err
 	}
-	go func() {
-		defer close(s.exited)
-		_ = s.cmd.Wait() // however it ended: whoever waits for an answer looks at the log
-	}()
 	return s.await(ctx)
 }
 
@@ -117,13 +107,11 @@ func (s *Server) runAs() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []string{"--user=mysql"}, os.Chown(s.folder, uid, -1)
+	return []string{"--user=mysql"}, os.Chown(s.Folder, uid, -1)
 }
 
 // await waits for the first answer.
 func (s *Server) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	config, err := mysqldriver.ParseDSN(s.DSN)
 	if err != nil {
 		return err
@@ -135,56 +123,5 @@ func (s *Server) await(ctx context.Context) error {
 	}
 	pool := sql.OpenDB(connector)
 	defer func() { _ = pool.Close() }()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		if pool.PingContext(ctx) == nil {
-			return nil
-		}
-		select {
-		case <-tick.C:
-		case <-s.exited:
-			return fmt.Errorf("mariadbd ended at once: %s", s.lastWords())
-		case <-ctx.Done():
-			return fmt.Errorf("mariadbd does not answer: %w: %s", context.Cause(ctx), s.lastWords())
-		}
-	}
-}
-
-// Stop ends the server, by force if it does not end by itself, and removes its folder.
-func (s *Server) Stop() error {
-	if s.cmd != nil {
-		_ = s.cmd.Process.Signal(syscall.SIGTERM) // it may have ended already
-		patience := time.AfterFunc(stopTimeout, func() { _ = s.cmd.Process.Kill() })
-		<-s.exited
-		patience.Stop()
-	}
-	return os.RemoveAll(s.folder)
-}
-
-func (s *Server) logfile() string { return filepath.Join(s.folder, "mariadb.log") }
-
-// lastWords is the end of the log.
-func (s *Server) lastWords() string {
-	const most = 2000
-	log, err := os.Open(s.logfile())
-	if err != nil {
-		return "it has no log"
-	}
-	defer func() { _ = log.Close() }()
-	words, err := io.ReadAll(log)
-	if err != nil || len(words) == 0 {
-		return "its log is empty"
-	}
-	return string(words[max(0, len(words)-most):])
-}
-
-// freePort returns a TCP port of the loopback interface that is free at the moment.
-func freePort(ctx context.Context) (int, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().(*net.TCPAddr).Port, nil
+	return s.Await(ctx, startTimeout, pool.PingContext)
 }
