@@ -13,7 +13,7 @@ test: ## lint and every test under -race, on real servers that it starts and sto
 soak: ## every test over and over, with more tries at each anomaly, and more storms: make soak COUNT=5 TRIES=200 SEEDS=50
 	PATHLOCK_TEST_TRIES=$(or $(TRIES),200) PATHLOCK_TEST_SEEDS=$(or $(SEEDS),50) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
 
-bench: ## compares with other locks, on a Redis that it starts and stops: make bench ARGS="-run latency"; writes bench/results.json
+bench: ## compares with other locks and with code by hand, on a Redis and a MariaDB that it starts and stops: make bench ARGS="-run latency"; writes bench/results.json
 	cd bench && $(GO) run . -json results.json $(ARGS)
 
 fsck-scale: ## checks and repairs trees of a million rows, of several shapes, on every database: make fsck-scale ROWS=1000000; prints time and memory
