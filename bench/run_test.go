@@ -175,9 +175,9 @@ func TestCommandLine(t *testing.T) {
 		rounds int
 		names  string
 	}{
-		{"", "", 7, "latency throughput held memory wakeup drain scripts replicas reentry local middleware"},
-		{"-quick", "", 3, "latency throughput held memory wakeup drain scripts replicas reentry local middleware"},
-		{"-quick -rounds 9", "", 9, "latency throughput held memory wakeup drain scripts replicas reentry local middleware"},
+		{"", "", 7, "latency throughput held memory wakeup drain scripts replicas reentry local middleware gorminsert gormrename gormuntagged"},
+		{"-quick", "", 3, "latency throughput held memory wakeup drain scripts replicas reentry local middleware gorminsert gormrename gormuntagged"},
+		{"-quick -rounds 9", "", 9, "latency throughput held memory wakeup drain scripts replicas reentry local middleware gorminsert gormrename gormuntagged"},
 		{"-run ^(local|held)$", "", 7, "held local"},
 		{"-run nothing", "no section has such a name", 0, ""},
 		{"-run (", "-run", 0, ""},

