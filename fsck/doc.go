@@ -48,7 +48,11 @@
 // A transaction changes at most [RepairOptions.BatchRows] rows of one tree, under the tree's gate if there is
 // a [RepairOptions.Locker]. It reads again, under row locks, what it changes and all that is above, and decides then: what others
 // write meanwhile makes no path wrong. Each change is in the log before it is committed. A dry run does the same in a transaction that only reads, with
-// what it would have changed kept in memory; under a collation that holds different names equal it may say another number than a repair then takes.
+// what it would have changed kept in memory; under a collation or an index that holds different names equal it may say another number than a repair then takes.
+//
+// Unique indexes over names or paths do not stop a repair. A row in the way, such as one of two siblings that have each other's path, gets a path
+// that begins with "fsck:" until its own is written, a change like any other, though no dry run announces it; a name that an index refuses gets the next number. Only
+// where a deleted row has the path, or a row that has it by right to the index but not to the repair, an error says which.
 //
 // # What the table needs
 //

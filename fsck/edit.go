@@ -11,6 +11,9 @@ type editor struct {
 	*session
 	repair  *repair
 	changes []Change
+	// careful is set where a unique index refused the transaction before; aside has the paths that it has put aside.
+	careful bool
+	aside   map[value]string
 }
 
 // assignment is a column's new value.
@@ -89,20 +92,43 @@ func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	return nil
 }
 
-// takeFreeName gives r, which may have been moved already, the first name that nothing else has below its parent: base itself
-// (from 1) or the first of "base (2)", "base (3)", … Deleted rows count, since an index may cover them too.
-func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int) error {
+// renumberings is how many numbers are tried before a refusal is taken for one that no name helps against.
+const renumberings = 100
+
+// settle makes r look like moved, with the first name there that is free: base itself (from 1) or the first of "base (2)",
+// "base (3)", … It goes on to the next one where a unique index refuses a name that looks free, as one over other columns or
+// with another collation can.
+func (e *editor) settle(ctx context.Context, r, moved *row, base string, from int, why Kind) error {
+	for try := 1; ; try++ {
+		n, err := e.takeFreeName(ctx, moved, base, from)
+		if err != nil {
+			return err
+		}
+		refusal, err := e.attempt(ctx, func() error { return e.relocate(ctx, r, moved, why) })
+		switch {
+		case refusal == nil || err != nil:
+			return err
+		case try == renumberings:
+			return fmt.Errorf("with %d names: %w", renumberings, refusal)
+		}
+		from = n + 1
+	}
+}
+
+// takeFreeName gives r, which may have been moved already, the first name from the number from on that nothing else has below its
+// parent, and returns its number. Deleted rows count, since an index may cover them too.
+func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int) (int, error) {
 	slot := e.sibling(r)
 	slot.name = base
 	for n := max(from, e.repair.numbers[slot]); ; n++ {
 		r.name = numbered(base, n, e.limits[e.table.Label])
 		taken, err := e.isTaken(ctx, r, "<>", false)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if !taken {
 			e.repair.number(slot, n)
-			return nil
+			return n, nil
 		}
 	}
 }

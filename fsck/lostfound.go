@@ -36,7 +36,11 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 		case key.IsZero() && taken:
 			continue // by a deleted row, or by a lookalike
 		case key.IsZero():
-			if err := e.create(ctx, &home, r.key); err != nil {
+			err := e.create(ctx, &home, r.key)
+			if isDuplicate(err) && e.careful && n < renumberings {
+				continue // an index holds more names equal than the column
+			}
+			if err != nil {
 				return Key{}, err
 			}
 			key = home.key
@@ -90,27 +94,29 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		return nil
 	}
 	set := []assignment{{column: e.table.Tree, new: r.tree.value()}, {column: e.table.Parent, new: r.parent.value()}, {column: e.table.Label, new: r.name}}
+	paths := []assignment{{column: e.table.Path, new: path}, {column: e.table.IDPath}}
 	if e.table.Path != "" {
-		set = append(set, assignment{column: e.table.Path, new: path})
+		set = append(set, paths[0])
 	}
-	if e.table.IDPath != "" {
-		set = append(set, assignment{column: e.table.IDPath, new: above})
+	if e.table.IDPath != "" { // its key, and so its id path, is not known yet
+		set = append(set, assignment{column: e.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath])})
 	}
 	if !e.keyIsNumber {
 		r.key = derivedKey(e.table.Name, r.tree, like, e.limits[e.table.Key])
 		set = append(set, assignment{column: e.table.Key, new: r.key})
 	}
-	if err := e.insertUnknown(ctx, r, set); err != nil {
+	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Name), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
+	if err := e.clearing(ctx, r, paths, func() error {
+		if err := e.insertUnknown(ctx, r, set); err != nil || e.table.IDPath == "" {
+			return err
+		}
+		paths[1].new = above + "/" + r.key.String()
+		_, err := e.tx.ExecContext(ctx, e.dialect.bind(query), paths[1].new, r.key.arg())
+		return err
+	}); err != nil {
 		return fmt.Errorf("fsck: create %q in tree %v of %s (create it yourself, or have what is lost put at the top): %w", r.name, r.tree, e.table.Name, err)
 	}
 	e.noteCreated(r, path, above)
-	if e.table.IDPath == "" {
-		return nil
-	}
-	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Name), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
-	if _, err := e.tx.ExecContext(ctx, e.dialect.bind(query), above+"/"+r.key.String(), r.key.arg()); err != nil {
-		return fmt.Errorf("fsck: change row %v of %s: %w", r.key, e.table.Name, err)
-	}
 	return nil
 }
 

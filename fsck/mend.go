@@ -17,10 +17,7 @@ func (e *editor) mendName(ctx context.Context, key Key) error {
 		return err
 	}
 	moved := *r
-	if err := e.takeFreeName(ctx, &moved, cleanName(r.name), 1); err != nil {
-		return err
-	}
-	return e.relocate(ctx, r, &moved, BadName)
+	return e.settle(ctx, r, &moved, cleanName(r.name), 1, BadName)
 }
 
 // mendOrphan moves a row without a parent to lost+found.
@@ -53,10 +50,7 @@ func (e *editor) moveToLostFound(ctx context.Context, r *row, why Kind) error {
 	}
 	moved := *r
 	moved.parent = home
-	if err := e.takeFreeName(ctx, &moved, r.name, 1); err != nil {
-		return err
-	}
-	return e.relocate(ctx, r, &moved, why)
+	return e.settle(ctx, r, &moved, r.name, 1, why)
 }
 
 // mendSibling gives a row another name if a sibling with a smaller key has the same one. A second
@@ -73,19 +67,13 @@ func (e *editor) mendSibling(ctx context.Context, key Key) error {
 			return err
 		}
 		moved.parent = root.key
-		if err := e.takeFreeName(ctx, &moved, "root", 1); err != nil {
-			return err
-		}
-		return e.relocate(ctx, r, &moved, Duplicate)
+		return e.settle(ctx, r, &moved, "root", 1, Duplicate)
 	}
 	taken, err := e.isTaken(ctx, r, "<", true)
 	if err != nil || !taken {
 		return err
 	}
-	if err := e.takeFreeName(ctx, &moved, r.name, 2); err != nil {
-		return err
-	}
-	return e.relocate(ctx, r, &moved, Duplicate)
+	return e.settle(ctx, r, &moved, r.name, 2, Duplicate)
 }
 
 // mendPaths writes the paths of rows that have a place.
@@ -105,6 +93,7 @@ func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 		return err
 	}
 	for i, r := range rows {
+		r.path, r.idPath = e.path(r, e.table.Path, r.path), e.path(r, e.table.IDPath, r.idPath)
 		var set []assignment
 		if p := climb.wrongPath(r, places[i]); p != nil && p.Kind == WrongPath {
 			set = append(set, assignment{e.table.Path, text(p.Is), *p.Want})
@@ -115,7 +104,7 @@ func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 		if len(set) == 0 {
 			continue
 		}
-		if err := e.update(ctx, r, WrongPath, set...); err != nil {
+		if err := e.clearing(ctx, r, set, func() error { return e.update(ctx, r, WrongPath, set...) }); err != nil {
 			return err
 		}
 	}

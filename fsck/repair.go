@@ -21,7 +21,8 @@ type RepairOptions struct {
 	Locker *pathlock.Locker
 	// Wait is how long to wait for a gate; 0 is a minute.
 	Wait time.Duration
-	// BatchRows is how many rows a transaction changes at most; 0 is 500. A transaction that also creates a lost+found changes one more.
+	// BatchRows is how many rows a transaction mends at most; 0 is 500. One that also creates a lost+found changes one more,
+	// and one in which unique indexes refuse paths puts aside at most two more for each.
 	BatchRows int
 	// LostFound is the name of the rows that get what has no place; empty is [DefaultLostFound].
 	LostFound string

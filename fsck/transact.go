@@ -49,11 +49,14 @@ func (r *repair) inTree(ctx context.Context, tree Key, f func(context.Context, *
 	if err != nil {
 		return err
 	}
+	careful := false
 	for try := 1; ; try++ {
-		err = r.transact(held, f)
-		if err == nil || try == attempts || !isRetryable(err) || ctx.Err() != nil {
+		err = r.transact(held, careful, f)
+		refused := isDuplicate(err) && !careful
+		if err == nil || try == attempts || !refused && !isRetryable(err) || ctx.Err() != nil {
 			break
 		}
+		careful = careful || refused
 	}
 	return errors.Join(err, release())
 }
@@ -87,7 +90,7 @@ func (r *repair) gate(ctx context.Context, tree Key) (context.Context, func() er
 }
 
 // transact runs f in a transaction, and commits it when the log has the changes.
-func (r *repair) transact(ctx context.Context, f func(context.Context, *editor) error) (err error) {
+func (r *repair) transact(ctx context.Context, careful bool, f func(context.Context, *editor) error) (err error) {
 	tx, err := r.db.BeginTx(ctx, r.dialect.writing())
 	if err != nil {
 		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
@@ -110,7 +113,10 @@ func (r *repair) transact(ctx context.Context, f func(context.Context, *editor) 
 		}
 	}
 	r.transaction++
-	e := &editor{session: &session{Checker: r.Checker, tx: tx, locks: true}, repair: r}
+	e := &editor{session: &session{Checker: r.Checker, tx: tx, locks: true}, repair: r, careful: careful, aside: make(map[value]string)}
+	if err := e.immediately(ctx); err != nil {
+		return err
+	}
 	if err := f(ctx, e); err != nil || len(e.changes) == 0 {
 		return err
 	}

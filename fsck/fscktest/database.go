@@ -29,6 +29,7 @@ func Run(t *testing.T, database Database) {
 	t.Run("Columns", func(t *testing.T) { testColumns(t, database) })
 	t.Run("Random", func(t *testing.T) { testRandom(t, database) })
 	t.Run("Interrupted", func(t *testing.T) { testInterrupted(t, database) })
+	t.Run("Unique", func(t *testing.T) { testUnique(t, database) })
 	t.Run("Chains", func(t *testing.T) { testChains(t, database) })
 	t.Run("Meanwhile", func(t *testing.T) { testMeanwhile(t, database) })
 	t.Run("RowLocks", func(t *testing.T) { testRowLocks(t, database) })

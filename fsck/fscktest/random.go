@@ -266,6 +266,9 @@ func replay(t *testing.T, rows map[int]Node, log *killer) {
 					return fmt.Sprint(v)
 				}
 			}
+			if is, ok := map[string]string{"name": n.Name, "path": n.Path, "id_path": n.IDPath}[c.Column]; ok && !c.Insert && text(c.Old) != is {
+				t.Errorf("the log says that row %d had %s %q, but it had %q", id, c.Column, text(c.Old), is)
+			}
 			switch c.Column {
 			case "parent_id":
 				n.Parent, _ = strconv.Atoi(text(c.New))

@@ -1,0 +1,165 @@
+package fsck
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// Unique indexes over names or paths can refuse a row although the rows will be right together in the end, as where two siblings
+// have each other's path. A transaction that is refused so is undone and done again with care: each
+// statement can be undone by itself then, a row in the way is put aside under a path that no row can have, to get
+// its right one in its turn, and a name that is refused gets another number.
+//
+// That is done only where the database refuses, since what its indexes hold equal is known to itself alone.
+
+// isDuplicate reports whether a unique index refused a statement.
+func isDuplicate(err error) bool {
+	if err == nil {
+		return false
+	}
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return e.Number == 1062
+	}
+	var state interface{ SQLState() string }
+	if errors.As(err, &state) {
+		return state.SQLState() == "23505"
+	}
+	return strings.Contains(err.Error(), "UNIQUE constraint failed")
+}
+
+// immediately has the database look at unique constraints with each statement, where they could wait for the end of the transaction.
+func (e *editor) immediately(ctx context.Context) error {
+	if !e.careful || e.dialect != PostgreSQL {
+		return nil
+	}
+	return e.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
+}
+
+// attempt runs f, which writes one row. Where a unique index refuses that, a careful transaction goes on as if f
+// had not been run, and gets the refusal.
+func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err error) {
+	if !e.careful {
+		return nil, f()
+	}
+	if err := e.command(ctx, "SAVEPOINT pathlock"); err != nil {
+		return nil, err
+	}
+	noted := len(e.changes)
+	err = f()
+	if err != nil && !isDuplicate(err) {
+		return nil, err
+	}
+	refusal = err
+	if refusal != nil {
+		e.changes = e.changes[:noted]
+		if err := e.command(ctx, "ROLLBACK TO SAVEPOINT pathlock"); err != nil {
+			return nil, errors.Join(refusal, err)
+		}
+	}
+	return refusal, e.command(ctx, "RELEASE SAVEPOINT pathlock")
+}
+
+func (e *editor) command(ctx context.Context, statement string) error {
+	if _, err := e.tx.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("fsck: repair %s: %w", e.table.Name, err)
+	}
+	return nil
+}
+
+// clearing runs write, which gives r the paths in set, and puts aside what is in its way.
+func (e *editor) clearing(ctx context.Context, r *row, set []assignment, write func() error) error {
+	for {
+		refusal, err := e.attempt(ctx, write)
+		if refusal == nil || err != nil {
+			return err
+		}
+		before := len(e.changes)
+		for _, a := range set {
+			if a.column != "" && a.new != nil {
+				if err := e.putAside(ctx, r, a, refusal); err != nil {
+					return err
+				}
+			}
+		}
+		if len(e.changes) == before {
+			return refusal // by an index over something else
+		}
+	}
+}
+
+// putAside gives the rows that have the path which r is to get another one, for as long as their own has not been written. One
+// that has it by right, or is not part of the tree, stays.
+func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal error) error {
+	cols := e.of("c")
+	column := cols.path
+	if a.column == e.table.IDPath {
+		column = cols.idPath
+	}
+	var keys []Key
+	query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s = ? AND %s = ?", cols.key, e.dialect.quote(e.table.Name), cols.tree, column)
+	if err := e.each(ctx, query, []any{r.tree.arg(), a.new}, func(scan func(...any) error) error {
+		var value any
+		if err := scan(&value); err != nil {
+			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+		}
+		key, err := readKey(e.dialect, value)
+		if key != r.key {
+			keys = append(keys, key)
+		}
+		return err
+	}); err != nil || len(keys) == 0 {
+		return err
+	}
+	rows, err := e.byKeys(ctx, keys, true)
+	if err != nil {
+		return err
+	}
+	if len(rows) < len(keys) {
+		return fmt.Errorf("fsck: row %v of %s cannot get its path %q, which one of the rows %v has, and that is deleted: give that one another path: %w", r.key, e.table.Name, a.new, keys, refusal)
+	}
+	climb := &climber{session: e.session, memo: newMemo()}
+	places, err := climb.places(ctx, rows)
+	if err != nil {
+		return err
+	}
+	for i, held := range rows {
+		is, right := held.path, places[i].path
+		if a.column == e.table.IDPath {
+			is, right = held.idPath, places[i].idPath
+		}
+		if places[i].state == placed && is.String == right {
+			return fmt.Errorf("fsck: row %v of %s cannot get its path %q, since row %v has %q by right, and an index holds them equal: rename one: %w", r.key, e.table.Name, a.new, held.key, right, refusal)
+		}
+		aside := asidePath(held.key, e.limits[a.column])
+		if err := e.update(ctx, held, WrongPath, assignment{a.column, is.String, aside}); err != nil {
+			return err
+		}
+		e.aside[value{held.key, a.column}] = aside
+	}
+	return nil
+}
+
+// path returns what a path column of a row has by now, of which another value was read before.
+func (e *editor) path(r *row, column string, read sql.NullString) sql.NullString {
+	if aside, ok := e.aside[value{r.key, column}]; ok {
+		return sql.NullString{String: aside, Valid: true}
+	}
+	return read
+}
+
+// value is a column of a row.
+type value struct {
+	key    Key
+	column string
+}
+
+// asidePath returns a path that no row can have, since it does not begin with a slash, and another one for each key.
+func asidePath(key Key, most limit) string {
+	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
+}
