@@ -6,7 +6,8 @@
 //	summary, err := checker.Check(ctx, fsck.Options{}, func(p fsck.Problem) error { … })
 //	outcome, err := checker.Repair(ctx, fsck.RepairOptions{Apply: true, Locker: locker, Log: file})
 //
-// The command `pathlock fsck` does the same from a shell.
+// For a model that is registered with gormplugin, [github.com/pathlock-go/pathlock/fsck/gormfsck.New] finds table and columns by itself. The command
+// `pathlock fsck` does the same from a shell.
 //
 // # How it checks
 //

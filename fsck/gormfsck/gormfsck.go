@@ -1,0 +1,58 @@
+// Package gormfsck gives package fsck the tables of models that are registered with gormplugin, so that their columns need not be named again.
+package gormfsck
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+// New returns a checker of the trees of a model, which has to be registered with the plugin that db uses. The checker works on db's own pool
+// of connections, past GORM and outside of any transaction. For a repair, give it the plugin's locker as
+// [fsck.RepairOptions.Locker]. The error matches [fsck.ErrTable] if the model's table cannot be checked.
+func New(ctx context.Context, db *gorm.DB, model any) (*fsck.Checker, error) {
+	table, err := Table(db, model)
+	if err != nil {
+		return nil, err
+	}
+	dialect, ok := map[string]fsck.Dialect{"mysql": fsck.MySQL, "postgres": fsck.PostgreSQL, "sqlite": fsck.SQLite}[db.Name()]
+	if !ok {
+		return nil, fmt.Errorf("%w: the dialect %q is not known", fsck.ErrTable, db.Name())
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, fmt.Errorf("gormfsck: %w", err)
+	}
+	return fsck.New(ctx, pool, dialect, table)
+}
+
+// Table describes the table of a registered model, to be changed before it is given to [fsck.New]. Of several columns
+// that mark a row as deleted, which change together, the first is taken.
+func Table(db *gorm.DB, model any) (fsck.Table, error) {
+	d, err := gormplugin.Describe(db, model)
+	if err != nil {
+		return fsck.Table{}, fmt.Errorf("gormfsck: %w", err)
+	}
+	if d.Columns.Tree == "" {
+		return fsck.Table{}, fmt.Errorf("%w: %s holds leaves, which have no paths", fsck.ErrTable, d.Table)
+	}
+	table := fsck.Table{
+		Name: d.Table, Key: d.Key, Tree: d.Columns.Tree, Parent: d.Columns.Parent, Label: d.Columns.Name,
+		Path: d.Columns.Path, IDPath: d.Columns.IDPath, Version: d.Columns.Version, Namespace: d.Namespace,
+	}
+	if len(d.Marks) == 0 {
+		return table, nil
+	}
+	switch mark := d.Marks[0]; mark.Live {
+	case "NULL":
+		table.Deleted = mark.Column
+	case "0", "FALSE":
+		table.DeletedFlag = mark.Column
+	default:
+		return fsck.Table{}, fmt.Errorf("%w: live rows of %s have %s in %s, where NULL, 0 or false is needed", fsck.ErrTable, d.Table, mark.Live, mark.Column)
+	}
+	return table, nil
+}

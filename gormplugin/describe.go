@@ -1,0 +1,59 @@
+package gormplugin
+
+import (
+	"gorm.io/gorm"
+)
+
+// Description is a registered model as the database knows it, for programs that read its table past GORM.
+type Description struct {
+	// Table is the table's name, and Key its primary key.
+	Table, Key string
+	// Namespace is the first argument of [pathlock.NewTree] for the model's trees.
+	Namespace string
+	// Columns are the others, by the database's names. Of a leaf, Tree, Path and IDPath are empty.
+	Columns Columns
+	// Marks are the columns that mark a row as deleted; none if rows are deleted for good.
+	Marks []Mark
+}
+
+// Mark is a column that marks a row as deleted.
+type Mark struct {
+	Column string
+	// Live is the column's value in a row that is not deleted, as SQL: NULL, or a literal such as 0.
+	Live string
+}
+
+// Describe says which columns of which table a model's fields are. The model has to be registered with the plugin that db uses.
+func Describe(db *gorm.DB, model any) (Description, error) {
+	p, err := pluginOf(db)
+	if err != nil {
+		return Description{}, err
+	}
+	t, err := p.tableFor(model)
+	if err != nil {
+		return Description{}, err
+	}
+	d := Description{Table: t.name, Key: t.key.DBName, Namespace: t.above.namespace}
+	d.Columns.Parent, d.Columns.Name = t.parent.DBName, t.label.DBName
+	if t.tree != nil {
+		d.Columns.Tree = t.tree.DBName
+	}
+	if t.version != nil {
+		d.Columns.Version = t.version.DBName
+	}
+	if t.fence != nil {
+		d.Columns.Fence = t.fence.DBName
+	}
+	layout := t.layout()
+	for _, path := range layout.Paths {
+		if path.OfIDs {
+			d.Columns.IDPath = path.Column
+		} else {
+			d.Columns.Path = path.Column
+		}
+	}
+	for _, mark := range layout.Marks {
+		d.Marks = append(d.Marks, Mark{Column: mark.Column, Live: mark.Live})
+	}
+	return d, nil
+}

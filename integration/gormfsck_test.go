@@ -1,0 +1,116 @@
+package integration
+
+import (
+	"database/sql"
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/fsck/gormfsck"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// ofIDs has id paths alone, under names of its own.
+type ofIDs struct {
+	Code    string `gorm:"primaryKey;size:36"`
+	Forest  string `pathlock:"tree" gorm:"size:36"`
+	Above   *string
+	Title   string `pathlock:"name" gorm:"size:100"`
+	Ids     string `pathlock:"idpath" gorm:"size:500;column:way"`
+	Changes int64  `pathlock:"version"`
+}
+
+// leafOfIDs hangs below it.
+type leafOfIDs struct {
+	ID    int64
+	Above string `pathlock:"parent" gorm:"size:36"`
+	Title string `pathlock:"name" gorm:"size:100"`
+}
+
+func gormfsckDB(t *testing.T, dialector gorm.Dialector) *gorm.DB {
+	t.Helper()
+	db, err := gorm.Open(dialector, &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()),
+		gormplugin.Model(byTime{}), gormplugin.Model(byFlag{}), gormplugin.Model(byFlagAndTime{}), gormplugin.Model(bySecondOrNull{}),
+		gormplugin.Model(ofIDs{}, gormplugin.Columns{Parent: "Above"}, gormplugin.Namespace("forests")), gormplugin.Leaf(leafOfIDs{}, ofIDs{}),
+	)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.AutoMigrate(byTime{}, byFlag{}, byFlagAndTime{}, bySecondOrNull{}, ofIDs{}); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+func TestGormfsck(t *testing.T) {
+	pool, err := driver.Open("file:" + filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	db := gormfsckDB(t, gormlite.OpenDB(pool))
+	plain := fsck.Table{Key: "id", Tree: "tree", Parent: "parent", Label: "name", Path: "path"}
+	with := func(change func(*fsck.Table)) fsck.Table {
+		table := plain
+		change(&table)
+		return table
+	}
+	for _, tt := range []struct {
+		model any
+		want  fsck.Table
+	}{
+		{byTime{}, with(func(t *fsck.Table) { t.Name, t.Namespace, t.Deleted = "by_times", "by_times", "deleted_at" })},
+		{byFlag{}, with(func(t *fsck.Table) { t.Name, t.Namespace, t.DeletedFlag = "by_flags", "by_flags", "is_deleted" })},
+		{&byFlagAndTime{}, with(func(t *fsck.Table) {
+			t.Name, t.Namespace, t.DeletedFlag = "by_flag_and_times", "by_flag_and_times", "is_deleted"
+		})},
+		{bySecondOrNull{}, with(func(t *fsck.Table) {
+			t.Name, t.Namespace, t.DeletedFlag = "by_second_or_nulls", "by_second_or_nulls", "deleted_at"
+		})},
+		{ofIDs{}, fsck.Table{Name: "of_ids", Key: "code", Tree: "forest", Parent: "above", Label: "title", IDPath: "way", Version: "changes", Namespace: "forests"}},
+	} {
+		if got, err := gormfsck.Table(db, tt.model); got != tt.want || err != nil {
+			t.Errorf("%T: %+v (%v), want %+v", tt.model, got, err, tt.want)
+		}
+	}
+	if _, err := gormfsck.New(t.Context(), db, leafOfIDs{}); !errors.Is(err, fsck.ErrTable) {
+		t.Errorf("a leaf: %v, want an error that matches ErrTable", err)
+	}
+	if _, err := gormfsck.New(t.Context(), db, Directory{}); err == nil {
+		t.Error("a model that is not registered was taken")
+	}
+	if _, err := gormfsck.New(t.Context(), db.Session(&gorm.Session{NewDB: true}), ofIDs{}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The dialect goes by the name that GORM gives it.
+func TestGormfsckPostgres(t *testing.T) {
+	database := postgresDatabase(t, byteOrder, nil)
+	pool := sql.OpenDB(database.Connector)
+	t.Cleanup(func() { _ = pool.Close() })
+	db := gormfsckDB(t, database.Dialector(pool))
+	if err := db.Create(&byFlag{Tree: 1, Name: "a"}).Error; err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []any{byTime{}, byFlag{}, bySecondOrNull{}, ofIDs{}} {
+		checker, err := gormfsck.New(t.Context(), db, model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		summary, err := checker.Check(t.Context(), fsck.Options{}, func(p fsck.Problem) error { t.Error(p); return nil })
+		if _, one := model.(byFlag); err != nil || (summary.Rows == 1) != one {
+			t.Errorf("%T: %+v, %v", model, summary, err)
+		}
+	}
+}
