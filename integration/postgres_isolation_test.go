@@ -14,8 +14,14 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// guarded opens the database with the plugin and makes the tables.
+// guarded opens the database with the plugin and makes the tables of the test suite.
 func guarded(t *testing.T, d gormplugintest.Database) *gorm.DB {
+	t.Helper()
+	return guardedBy(t, d, gormplugintest.NewPlugin(pathlock.New(memstore.New())), gormplugintest.Models()...)
+}
+
+// guardedBy makes the tables of models by GORM alone, and uses the plugin then.
+func guardedBy(t *testing.T, d gormplugintest.Database, plugin *gormplugin.Plugin, models ...any) *gorm.DB {
 	t.Helper()
 	pool := sql.OpenDB(d.Connector)
 	t.Cleanup(func() {
@@ -27,10 +33,10 @@ func guarded(t *testing.T, d gormplugintest.Database) *gorm.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.AutoMigrate(gormplugintest.Models()...); err != nil {
+	if err := db.AutoMigrate(models...); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Use(gormplugintest.NewPlugin(pathlock.New(memstore.New()))); err != nil {
+	if err := db.Use(plugin); err != nil {
 		t.Fatal(err)
 	}
 	return db

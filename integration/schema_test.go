@@ -251,8 +251,9 @@ func TestPostgresPathTooLongForIndex(t *testing.T) {
 // Tables that GORM alone made from tags lack what the tags don't say.
 func TestVerifyTagged(t *testing.T) {
 	t.Parallel()
-	d := postgresDatabase(t, wordOrder, nil)
-	db := guarded(t, d)
+	suites, folders, flagged := &gormplugintest.Suite{}, &gormplugintest.Folder{}, &gormplugintest.Flagged{}
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(suites), gormplugin.Model(folders), gormplugin.Model(flagged))
+	db := guardedBy(t, postgresDatabase(t, wordOrder, nil), plugin, suites, folders, flagged)
 	found := finds(t, db,
 		treeschema.Collation, treeschema.TopRows, // suites
 		treeschema.Collation, treeschema.Siblings, treeschema.TopRows, // folders

@@ -41,6 +41,9 @@ func connectorTo(t *testing.T, parameters string) driver.Connector {
 // detector slows down a lot.
 const sqliteTries = 40
 
+// sqliteTriesAgain is how often with another driver, or another way to begin transactions.
+const sqliteTriesAgain = 9
+
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	gormplugintest.Run(t, gormplugintest.Database{
@@ -61,7 +64,7 @@ func TestSQLiteDeferred(t *testing.T) {
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
 		GivenUp:    sqlite3.BUSY,
-		Tries:      sqliteTries,
+		Tries:      sqliteTriesAgain,
 	})
 }
 
@@ -92,6 +95,6 @@ func TestSQLiteGlebarez(t *testing.T) {
 		Connector:  glebarezConnector{registered.Driver(), fileName(t, "&_txlock=immediate")},
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return &sqlite.Dialector{Conn: pool} },
 		SoleWriter: true,
-		Tries:      sqliteTries,
+		Tries:      sqliteTriesAgain,
 	})
 }

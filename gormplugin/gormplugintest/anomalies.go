@@ -176,9 +176,10 @@ func checkAnomalies(t *testing.T, d Database) {
 				t.Log(got)
 			})
 			t.Run("and no assertion", func(t *testing.T) {
-				got := provoke(t, d, a, unprotected, settings{store: offstore.New(), options: []gormplugin.Option{gormplugin.WithoutAssertion()}}, together, firstThenOther, otherThenFirst)
+				s := settings{store: offstore.New(), options: []gormplugin.Option{gormplugin.WithoutAssertion()}, oneWillDo: true}
+				got := provoke(t, d, a, unprotected, s, together, firstThenOther, otherThenFirst)
 				if a.harmless != (got.corrupted == 0) {
-					t.Errorf("%d of %d corrupted", got.corrupted, unprotected)
+					t.Errorf("%d corrupted within %d tries", got.corrupted, unprotected)
 				}
 				t.Log(got)
 			})
@@ -241,6 +242,9 @@ func provoke(t *testing.T, d Database, a anomaly, tries int, s settings, orders 
 		if found := problems(w.db, w.root.PlanID); len(found) > 0 {
 			o.corrupted++
 			o.example = found
+			if s.oneWillDo {
+				break
+			}
 		}
 	}
 	w.root = w.newPlan() // the last one may be corrupted on purpose

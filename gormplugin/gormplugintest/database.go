@@ -121,6 +121,8 @@ type settings struct {
 	options []gormplugin.Option
 	// observer sees the locker's work, beside the trace.
 	observer pathlock.Observer
+	// oneWillDo ends the provocation of an anomaly with the first corrupted tree.
+	oneWillDo bool
 	// connections bounds the pool.
 	connections int
 }

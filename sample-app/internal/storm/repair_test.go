@@ -54,7 +54,7 @@ func TestRepairAfterStorm(t *testing.T) {
 				t.Fatalf("the storm broke nothing in %d rows (%v)", before, err)
 			}
 
-			dialects := map[database.Dialect]fsck.Dialect{database.SQLite: fsck.SQLite, database.MySQL: fsck.MySQL}
+			dialects := map[database.Dialect]fsck.Dialect{database.SQLite: fsck.SQLite, database.MySQL: fsck.MySQL, database.Postgres: fsck.PostgreSQL}
 			table := fsck.DefaultTable("suites")
 			table.Version = "version"
 			checker, err := fsck.New(t.Context(), db.Pool(), dialects[db.Dialect], table)
