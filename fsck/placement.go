@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // examine reports what is wrong with each row of a page: its name, its parent, its paths.
@@ -38,7 +40,8 @@ func badName(r *row, _ place) *Problem {
 		return nil
 	}
 	if err := checkName(r.name); err != nil {
-		return r.problem(BadName, "%v", err)
+		reason := strings.TrimPrefix(err.Error(), fmt.Sprintf("%v: below %q: ", pathlock.ErrInvalidPath, pathlock.Root()))
+		return r.problem(BadName, "%s", reason)
 	}
 	return nil
 }

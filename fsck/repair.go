@@ -24,7 +24,8 @@ type RepairOptions struct {
 	// BatchRows is how many rows a transaction mends at most; 0 is 500. One that also creates a lost+found changes one more,
 	// and one in which unique indexes refuse paths puts aside at most two more for each.
 	BatchRows int
-	// LostFound is the name of the rows that get what has no place; empty is [DefaultLostFound].
+	// LostFound is the name of the rows that get what has no place; empty is [DefaultLostFound]. One that no path can have is an error that
+	// matches [pathlock.ErrInvalidPath].
 	LostFound string
 	// ToTop puts what has no place at the top of its tree, instead of below a lost+found.
 	ToTop bool
@@ -80,6 +81,9 @@ type repair struct {
 // another run completes it, and the outcome is the same.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	r := &repair{Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}}
+	if err := checkName(r.opts.LostFound); err != nil {
+		return summary, fmt.Errorf("fsck: the name of lost+found: %w", err)
+	}
 	r.forget()
 	suspects := make(map[Kind]*spool)
 	defer func() {

@@ -77,7 +77,7 @@ func (c *Checker) joinParent(table, key, parent string) string {
 	return fmt.Sprintf("LEFT JOIN %s AS p ON %s = %s", table, key, parent)
 }
 
-// page returns the next rows in order of their keys.
+// page returns the next rows in order of their keys. That these are keys is looked at, so that nothing is repaired by another column.
 func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*row, error) {
 	cols := s.of("c")
 	query := s.selectRows(true, s.dialect.byPrimaryKey()) + " WHERE " + cols.live
@@ -93,7 +93,13 @@ func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*
 		query += " AND " + cols.key + " > ?"
 		args = append(args, after.arg())
 	}
-	return s.rows(ctx, fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, cols.key, size), args...)
+	rows, err := s.rows(ctx, fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, cols.key, size), args...)
+	for i := 1; i < len(rows); i++ {
+		if rows[i].key == rows[i-1].key {
+			return nil, fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, s.table.Name, s.table.Key, rows[i].key)
+		}
+	}
+	return rows, err
 }
 
 // treeArg returns the id of a tree as an argument; a number may have been given as text.

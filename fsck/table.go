@@ -1,11 +1,8 @@
 package fsck
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Table describes a table that holds trees. All columns are named as the database names them.
@@ -44,11 +41,21 @@ func DefaultTable(name string) Table {
 // ErrTable is matched where the description of a table makes no sense, or the database has no such table or column.
 var ErrTable = errors.New("fsck: table")
 
+// described is a column and what it is for.
+type described struct{ what, name string }
+
+// described returns the columns, with empty names for those that there are not.
+func (t Table) described() []described {
+	return []described{
+		{"key column", t.Key}, {"tree column", t.Tree}, {"parent column", t.Parent}, {"name column", t.Label},
+		{"path column", t.Path}, {"id path column", t.IDPath}, {"column of the deletion mark", t.Deleted}, {"column of the deletion flag", t.DeletedFlag},
+		{"version column", t.Version},
+	}
+}
+
 // validate checks the description by itself.
 func (t *Table) validate() error {
-	for _, column := range []struct{ what, name string }{
-		{"table name", t.Name}, {"key column", t.Key}, {"tree column", t.Tree}, {"parent column", t.Parent}, {"name column", t.Label},
-	} {
+	for _, column := range append([]described{{"table name", t.Name}}, t.described()[:4]...) {
 		if column.name == "" {
 			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
 		}
@@ -95,93 +102,4 @@ func (c *Checker) of(alias string) columns {
 	}
 	cols.isRoot = fmt.Sprintf("(%s AND LENGTH(%s) = 0)", cols.isTop, cols.label)
 	return cols
-}
-
-// limit is how long the texts of a column may be; 0 is no limit.
-type limit struct{ characters, bytes int64 }
-
-// inspect asks the database for the columns' types.
-func (c *Checker) inspect(ctx context.Context) error {
-	t := c.table
-	names := []string{t.Key, t.Tree, t.Parent, t.Label, t.Path, t.IDPath, t.Deleted, t.DeletedFlag, t.Version}
-	present := names[:0]
-	for _, name := range names {
-		if name != "" {
-			present = append(present, name)
-		}
-	}
-	quoted := make([]string, len(present))
-	for i, name := range present {
-		quoted[i] = c.dialect.quote(name)
-	}
-	rows, err := c.db.QueryContext(ctx, "SELECT "+strings.Join(quoted, ", ")+" FROM "+c.dialect.quote(t.Name)+" WHERE 1 = 0")
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrTable, t.Name, err)
-	}
-	defer func() { _ = rows.Close() }()
-	types, err := rows.ColumnTypes()
-	if err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrTable, t.Name, err)
-	}
-	for i, column := range types {
-		name := present[i]
-		kind := strings.ToUpper(column.DatabaseTypeName())
-		switch name {
-		case t.Parent:
-			switch {
-			case strings.Contains(kind, "INT"):
-				c.zeroParent = "0"
-			case strings.Contains(kind, "CHAR"), strings.Contains(kind, "TEXT"):
-				c.zeroParent = "''"
-			}
-		case t.Tree:
-			c.treeIsNumber = strings.Contains(kind, "INT")
-		case t.Key:
-			c.keyIsUUID = kind == "UUID"
-			c.keyIsNumber = strings.Contains(kind, "INT")
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%w: %s: %w", ErrTable, t.Name, err)
-	}
-	if c.dialect == SQLite {
-		return nil // its columns have no limits
-	}
-	return c.inspectLimits(ctx)
-}
-
-// inspectLimits asks how long names and paths may be.
-func (c *Checker) inspectLimits(ctx context.Context) error {
-	schema, name := "", c.table.Name
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		schema, name = name[:i], name[i+1:]
-	}
-	current := "DATABASE()"
-	if c.dialect == PostgreSQL {
-		current = "current_schema()"
-	}
-	query := `SELECT column_name, character_maximum_length, character_octet_length FROM information_schema.columns
-		WHERE table_name = ? AND table_schema = ` + current
-	args := []any{name}
-	if schema != "" {
-		query = strings.Replace(query, current, "?", 1)
-		args = append(args, schema)
-	}
-	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
-	if err != nil {
-		return fmt.Errorf("%w: %s: the columns' lengths: %w", ErrTable, c.table.Name, err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var column string
-		var characters, octets sql.NullInt64
-		if err := rows.Scan(&column, &characters, &octets); err != nil {
-			return fmt.Errorf("%w: %s: the columns' lengths: %w", ErrTable, c.table.Name, err)
-		}
-		c.limits[column] = limit{characters.Int64, octets.Int64}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%w: %s: the columns' lengths: %w", ErrTable, c.table.Name, err)
-	}
-	return nil
 }

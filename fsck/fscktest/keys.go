@@ -1,6 +1,8 @@
 package fscktest
 
 import (
+	"errors"
+	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/fsck"
@@ -118,6 +120,33 @@ func testColumns(t *testing.T, database Database) {
 		w.insert(t, with(Node{5, 1, 97, "x", "/x", "", false}, Node{6, 1, 98, "x", "/x", "", false}, Node{7, 1, 99, "x", "/x", "", false})...)
 		w.repair(t, fsck.RepairOptions{Apply: true})
 		w.sound(t, w.rows(t))
+	})
+	t.Run("a description that is wrong", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		w.insert(t, damaged...)
+		for _, tt := range []struct {
+			change func(*fsck.Table)
+			says   string
+		}{
+			{func(d *fsck.Table) { d.Name = "nothing" }, `table "nothing": `},
+			{func(d *fsck.Table) { d.Parent = "father" }, `table "suites": the parent column, "father": `},
+			{func(d *fsck.Table) { d.Deleted, d.DeletedFlag = "", "shown" }, `table "suites": the column of the deletion flag, "shown": `},
+			{func(d *fsck.Table) { d.Key = "plan_id" }, `table "suites": the key column, "plan_id", has 1 in several rows`},
+			{func(d *fsck.Table) { d.Path, d.IDPath = "", "" }, "neither a path nor an id path"},
+		} {
+			table := w.table
+			tt.change(&table)
+			c, err := fsck.New(t.Context(), w.db, w.Dialect, table)
+			if err == nil {
+				_, err = c.Repair(t.Context(), fsck.RepairOptions{Apply: true})
+			}
+			if !errors.Is(err, fsck.ErrTable) || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("error %v, want one that matches ErrTable and says %s", err, tt.says)
+			}
+		}
+		if rows := w.rows(t); rows[5].Path != "/wrong" {
+			t.Errorf("rows %v: changed by a wrong description", rows)
+		}
 	})
 	t.Run("one tree of several", func(t *testing.T) {
 		w := newWorld(t, database, schema{})

@@ -74,6 +74,8 @@ func (c *fsckCommand) validate() error {
 		return fmt.Errorf("%w: --apply without --repair", errUsage)
 	case c.Apply && c.Locks == "":
 		return fmt.Errorf("%w: --apply needs --locks with the lock store that the table's writers use, or --locks off if nobody writes", errUsage)
+	case !c.validLostFound():
+		return fmt.Errorf("%w: --lost-found %q: no row can have that name", errUsage, c.LostFound)
 	case c.Batch < 1:
 		return fmt.Errorf("%w: --batch has to be positive", errUsage)
 	case c.Log != "" && !c.Apply:
@@ -81,6 +83,11 @@ func (c *fsckCommand) validate() error {
 	default:
 		return nil
 	}
+}
+
+func (c *fsckCommand) validLostFound() bool {
+	_, err := pathlock.Root().Child(c.LostFound)
+	return err == nil || c.LostFound == "" // the default
 }
 
 // Run implements the command.
@@ -91,6 +98,7 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 			*code = exitUsage
 		case err != nil && ctx.Err() != nil:
 			*code = exitInterrupted
+			err = fmt.Errorf("interrupted: %w", err)
 		case err != nil:
 			*code = exitFailure
 		}
@@ -132,11 +140,19 @@ func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *
 	if err != nil {
 		return exitFailure, err
 	}
+	c.warnOfNothing(report, summary)
 	code := exitClean
 	if summary.Total() > 0 {
 		code = exitLeft
 	}
 	return code, report.checked(summary)
+}
+
+// warnOfNothing tells of a tree that was asked for and has no rows: a slip of the pen, more often than not.
+func (c *fsckCommand) warnOfNothing(report *report, s fsck.Summary) {
+	if c.Tree != "" && s.Rows == 0 {
+		report.warn(fmt.Sprintf("no row of %s has %q as its %s", c.Table, c.Tree, c.TreeColumn))
+	}
 }
 
 func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report *report) (code int, err error) {
@@ -163,6 +179,7 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 	if err != nil {
 		return exitFailure, errors.Join(err, report.repaired(summary, c.Apply, false))
 	}
+	c.warnOfNothing(report, summary.Before)
 	switch {
 	case summary.Before.Total() == 0:
 		code = exitClean

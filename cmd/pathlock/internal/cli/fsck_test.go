@@ -88,8 +88,13 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --repair --apply --locks nonsense:// --db " + brokenURL, 16, "nonsense"},
 		{"fsck --table suites --repair --log x --db " + brokenURL, 16, "--log without --apply"},
 		{"fsck --table suites --repair --batch 0 --db " + brokenURL, 16, "--batch"},
-		{"fsck --table nothing --db " + soundURL, 8, "nothing"},
-		{"fsck --table suites --parent father --db " + soundURL, 8, "father"},
+		{"fsck --table suites --repair --lost-found a/b --db " + brokenURL, 16, `--lost-found "a/b"`},
+		{"fsck --table nothing --db " + soundURL, 8, `table "nothing": `},
+		{"fsck --table suites --parent father --db " + soundURL, 8, `table "suites": the parent column, "father": `},
+		{"fsck --table suites --path way --id-path path --db " + soundURL, 8, `table "suites": the path column, "way": `},
+		{"fsck --table suites --key plan_id --db " + brokenURL, 8, `the key column, "plan_id", has 1 in several rows`},
+		{"fsck --table suites --tree 7 --db " + soundURL, 0, `no row of suites has "7" as its plan_id`},
+		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "connect to the database: "},
 		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},
 		{"fsck --table suites --db suites.db", 8, "scheme"},
 		{"fsck --table suites --repair --apply --locks off --tree 7 --db " + brokenURL, 0, "0 rows"},
@@ -271,8 +276,8 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--db", url, "--log", log, "-q")
-	var out bytes.Buffer
-	cmd.Stdout = &out
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -291,8 +296,8 @@ func TestInterrupt(t *testing.T) {
 		}
 	}
 	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(last, `"commit":true`) || !strings.Contains(out.String(), "ended early") {
-		t.Errorf("exit code %d, the log ends with %s: %s", code, last, &out)
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(last, `"commit":true`) || !strings.Contains(out.String(), "ended early") || !strings.Contains(errs.String(), "pathlock: interrupted") {
+		t.Errorf("exit code %d, the log ends with %s: %s%s", code, last, &out, &errs)
 	}
 	if strings.Count(dump(t, db), "wrong") == 0 {
 		t.Error("everything was mended: it was not interrupted")
