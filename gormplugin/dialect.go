@@ -59,8 +59,8 @@ type dialect struct {
 	tooLong func(error) (names string, ok bool)
 	// grammar is how raw SQL is read.
 	grammar *rawsql.Grammar
-	// answered reports whether an error is what the server answered, rather than the loss of the connection
-	// that the answer would have come by; nil where there is no connection to be lost.
+	// answered reports whether an error is what the server answered to a COMMIT, rather than the loss of the connection
+	// that the answer would have come by, or the server's last word on it; nil where there is no connection to be lost.
 	answered func(error) bool
 	// aborts is set where, after an error of the server, nothing is run in a transaction until it is rolled back, or back to a savepoint.
 	aborts bool
@@ -204,10 +204,21 @@ func classifyMySQL(err error) failure {
 	}
 }
 
-// answeredByMySQL reports whether an error is the server's.
+// answeredByMySQL reports whether an error is the server's answer. A session that is ended while it commits says so, whether or not
+// it has committed by then.
 func answeredByMySQL(err error) bool {
-	_, ok := errors.AsType[*mysql.MySQLError](err)
-	return ok
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1053, // ER_SERVER_SHUTDOWN
+		1317, // ER_QUERY_INTERRUPTED
+		1927, // ER_CONNECTION_KILLED of MariaDB
+		3169: // ER_SESSION_WAS_KILLED of MySQL
+		return false
+	}
+	return true
 }
 
 // sqlState is what the errors of PostgreSQL's servers are, in pgx and in lib/pq.
@@ -216,10 +227,19 @@ type sqlState interface {
 	SQLState() string
 }
 
-// answeredByPostgres reports whether an error is the server's.
+// answeredByPostgres reports whether an error is the server's answer. A session that is ended says so at any time, by a message
+// that may have been sent before the COMMIT came, or after it was done.
 func answeredByPostgres(err error) bool {
-	_, ok := errors.AsType[sqlState](err)
-	return ok
+	e, ok := errors.AsType[sqlState](err)
+	if !ok {
+		return false
+	}
+	switch e.SQLState() {
+	case "57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
+		"57P02": // crash_shutdown
+		return false
+	}
+	return true
 }
 
 // refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or SERIALIZABLE transaction

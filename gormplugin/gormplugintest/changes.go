@@ -1,6 +1,9 @@
 package gormplugintest
 
-import "gorm.io/gorm"
+import (
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
 
 // change is one kind of write. Its statement changes a plan that has been built by the paths in rows.
 type change struct {
@@ -60,6 +63,36 @@ func changes() []change {
 		{"insert a leaf", []string{"/a"}, func(w *world) func(*gorm.DB) error {
 			a := id(w, "/a")
 			return func(db *gorm.DB) error { return db.Create(&Case{SuiteID: a, Name: "leaf"}).Error }
+		}},
+	}
+}
+
+// functions are the changes by the package's own functions, which are tried again as a whole.
+func functions() []change {
+	rows := []string{"/a/b/c", "/d"}
+	ids := func(w *world) (a, d int64) { return w.build("/a").ID, w.build("/d").ID }
+	return []change{
+		{"Rename", rows, func(w *world) func(*gorm.DB) error {
+			a, _ := ids(w)
+			return func(db *gorm.DB) error { return gormplugin.Rename(db, &Suite{}, a, "z") }
+		}},
+		{"Move", rows, func(w *world) func(*gorm.DB) error {
+			a, d := ids(w)
+			return func(db *gorm.DB) error { return gormplugin.Move(db, &Suite{}, a, d) }
+		}},
+		{"Copy", rows, func(w *world) func(*gorm.DB) error {
+			a, d := ids(w)
+			return func(db *gorm.DB) error {
+				_, err := gormplugin.Copy(db, &Suite{}, a, d)
+				return err
+			}
+		}},
+		{"Delete", rows, func(w *world) func(*gorm.DB) error {
+			a, _ := ids(w)
+			return func(db *gorm.DB) error {
+				_, err := gormplugin.Delete(db, &Suite{}, a)
+				return err
+			}
 		}},
 	}
 }

@@ -73,7 +73,8 @@ func Run(t *testing.T, d Database) {
 		{"copy", append(copyChecks(), copyIDChecks()...)},
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
-		{"operations given up", retryChecks()},
+		{"panics", panicChecks()},
+		{"guards", guardChecks()},
 	} {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, c := range topic.checks {
@@ -88,9 +89,12 @@ func Run(t *testing.T, d Database) {
 	t.Run("names", func(t *testing.T) { checkNames(t, d) })
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
+	t.Run("targets", func(t *testing.T) { checkTargets(t, d) })
+	t.Run("unmanaged", func(t *testing.T) { checkUnmanaged(t, d) })
 	t.Run("asserted", func(t *testing.T) { checkAsserted(t, d) })
 	t.Run("interruptions", func(t *testing.T) { checkInterruptions(t, d) })
 	t.Run("losses", func(t *testing.T) { checkLosses(t, d) })
+	t.Run("killed", func(t *testing.T) { checkKilled(t, d) })
 	t.Run("tries", func(t *testing.T) { checkTries(t, d) })
 	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
 	t.Run("storm", func(t *testing.T) { checkStorms(t, d) })

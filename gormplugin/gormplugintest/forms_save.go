@@ -150,6 +150,20 @@ func saveForms() []form {
 			return tx.Model(&Suite{}).Clauses(clause.OnConflict{UpdateAll: true}).
 				Create(&[]map[string]any{{"id": w.ids["/d/e"], "parent_id": w.ids["/d"], "name": "e", "note": "n"}}).Error
 		}},
+		{name: "UPDATE ALL of a row in the bin", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create(&Suite{ID: w.ids["/bin"], ParentID: w.parent(""), Name: "bin"}).Error
+		}},
+		{name: "DO NOTHING and a row in the bin", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{DoNothing: true}).Create(&Suite{ID: w.ids["/bin/x"], ParentID: w.parent("/bin"), Name: "x"}).Error
+		}},
+		{name: "an upsert of a row in the bin among others", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{UpdateAll: true}).Create([]*Suite{w.at("/a"), {ID: w.ids["/bin"], ParentID: w.parent(""), Name: "bin"}}).Error
+		}},
+		{name: "a Save that brings a row back from the bin", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			s := w.at("/bin")
+			s.Deleted = gorm.DeletedAt{}
+			return tx.Save(s).Error
+		}},
 		{name: "a dry run", write: func(w *world, tx *gorm.DB) error {
 			a := w.at("/a")
 			a.Name = "x"

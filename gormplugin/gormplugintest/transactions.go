@@ -48,20 +48,6 @@ func transactionChecks() []check {
 			}
 			w.has("/a")
 		}},
-		{"and when it panics", func(w *world) {
-			w.trace.reset()
-			func() {
-				defer func() { _ = recover() }()
-				_ = w.db.Transaction(func(tx *gorm.DB) error {
-					w.must(tx.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error)
-					panic("in the middle")
-				})
-			}()
-			if got := w.trace.String(); got != "begin grant rollback release" {
-				w.Errorf("events: %s", got)
-			}
-			w.has()
-		}},
 		{"a statement that GORM forgets when a hook panics", func(w *world) {
 			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:panic", func(tx *gorm.DB) {
 				if s, ok := tx.Statement.Dest.(*Suite); ok && s.Name == "panic" {
@@ -146,21 +132,6 @@ func transactionChecks() []check {
 				return tx.Model(&Suite{ID: a.ID}).Update("name", "b").Error
 			}), pathlock.ErrConflict)
 			w.has("/a")
-		}},
-		{"a connection that the plugin did not hand out", func(w *world) {
-			err := w.db.Connection(func(tx *gorm.DB) error {
-				return tx.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error
-			})
-			w.fails(err, gormplugin.ErrUnmanagedTransaction)
-			pool, err := w.db.DB()
-			w.must(err)
-			bare, err := pool.BeginTx(w.Context(), nil)
-			w.must(err)
-			tx := w.db.Session(&gorm.Session{Context: w.Context()})
-			tx.Statement.ConnPool = bare
-			w.fails(tx.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error, gormplugin.ErrUnmanagedTransaction)
-			w.must(bare.Rollback())
-			w.has()
 		}},
 		{"Assert locks a node where it is", func(w *world) {
 			b := w.build("/a/b")

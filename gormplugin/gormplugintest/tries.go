@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -14,7 +15,7 @@ func checkTries(t *testing.T, d Database) {
 	if d.GivenUp == nil {
 		t.Skip("the database's error is not known")
 	}
-	for _, change := range changes() {
+	for _, change := range append(changes(), functions()...) {
 		t.Run(change.name, func(t *testing.T) {
 			w := newWorld(t, d, settings{})
 			for n := 1; ; n++ {
@@ -54,25 +55,34 @@ func checkTries(t *testing.T, d Database) {
 		})
 	}
 	t.Run("in a transaction of the caller's it is the caller's to try again", func(t *testing.T) {
-		w := newWorld(t, d, settings{})
-		a := w.build("/a")
-		tries := 0
-		w.trace.intercept(func(c call) error {
-			if c.kind == "begin" && !c.after {
-				tries++
+		for _, change := range append(changes(), functions()...) {
+			w := newWorld(t, d, settings{})
+			for _, p := range change.rows {
+				w.build(p)
 			}
-			if c.kind == "exec" && !c.after {
-				return d.GivenUp
+			statement := change.statement(w)
+			before := w.state()
+			tries, calls := 0, 0
+			w.trace.intercept(func(c call) error {
+				switch {
+				case c.after, c.kind == "rollback":
+				case c.kind == "begin":
+					tries++
+				default:
+					calls++
+					return d.GivenUp
+				}
+				return nil
+			})
+			err := w.db.Transaction(statement)
+			w.trace.intercept(nil)
+			if !errors.Is(err, gormplugin.ErrRetry) || tries != 1 || calls != 1 {
+				t.Errorf("%s: %d transactions, %d calls in them, and the error %v", change.name, tries, calls, err)
 			}
-			return nil
-		})
-		err := w.db.Transaction(func(tx *gorm.DB) error { return tx.Model(a).Update("name", "b").Error })
-		w.trace.intercept(nil)
-		w.fails(err, gormplugin.ErrRetry)
-		if tries != 1 {
-			t.Errorf("%d tries", tries)
+			if now := w.state(); now != before {
+				t.Errorf("%s: the tree was %s and is %s", change.name, before, now)
+			}
 		}
-		w.has("/a")
 	})
 	t.Run("not for ever, and the values are those of before", func(t *testing.T) {
 		for _, most := range []int{1, 4} {
