@@ -2,6 +2,7 @@ package gormplugintest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -181,7 +182,8 @@ func (w *world) panics(f func()) {
 	w.Helper()
 	defer func() {
 		w.Helper()
-		if r := recover(); r != errStop {
+		r := recover()
+		if err, ok := r.(error); !ok || !errors.Is(err, errStop) {
 			w.Errorf("recovered %v", r)
 		}
 	}()
