@@ -55,32 +55,10 @@ func checkTries(t *testing.T, d Database) {
 		})
 	}
 	t.Run("in a transaction of the caller's it is the caller's to try again", func(t *testing.T) {
-		for _, change := range append(changes(), functions()...) {
-			w := newWorld(t, d, settings{})
-			for _, p := range change.rows {
-				w.build(p)
-			}
-			statement := change.statement(w)
-			before := w.state()
-			tries, calls := 0, 0
-			w.trace.intercept(func(c call) error {
-				switch {
-				case c.after, c.kind == "rollback":
-				case c.kind == "begin":
-					tries++
-				default:
-					calls++
-					return d.GivenUp
-				}
-				return nil
-			})
-			err := w.db.Transaction(statement)
-			w.trace.intercept(nil)
-			if !errors.Is(err, gormplugin.ErrRetry) || tries != 1 || calls != 1 {
-				t.Errorf("%s: %d transactions, %d calls in them, and the error %v", change.name, tries, calls, err)
-			}
-			if now := w.state(); now != before {
-				t.Errorf("%s: the tree was %s and is %s", change.name, before, now)
+		// The first error ends the transaction, the second one does not: nothing but the plugin would keep a further try from succeeding.
+		for _, failure := range []error{d.GivenUp, gormplugin.ErrRetry} {
+			for _, change := range append(changes(), functions()...) {
+				refuseWithin(t, d, change, failure)
 			}
 		}
 	})
@@ -119,4 +97,35 @@ func checkTries(t *testing.T, d Database) {
 			w.has()
 		}
 	})
+}
+
+// refuseWithin has the first call of a change in a transaction of the caller's fail, and every further one.
+func refuseWithin(t *testing.T, d Database, change change, failure error) {
+	t.Helper()
+	w := newWorld(t, d, settings{})
+	for _, p := range change.rows {
+		w.build(p)
+	}
+	statement := change.statement(w)
+	before := w.state()
+	transactions, calls := 0, 0
+	w.trace.intercept(func(c call) error {
+		switch {
+		case c.after, c.kind == "rollback":
+		case c.kind == "begin":
+			transactions++
+		default:
+			calls++
+			return failure
+		}
+		return nil
+	})
+	err := w.db.Transaction(statement)
+	w.trace.intercept(nil)
+	if !errors.Is(err, gormplugin.ErrRetry) || transactions != 1 || calls != 1 {
+		t.Errorf("%s: %d transactions, %d calls in them, and the error %v", change.name, transactions, calls, err)
+	}
+	if now := w.state(); now != before {
+		t.Errorf("%s: the tree was %s and is %s", change.name, before, now)
+	}
 }
