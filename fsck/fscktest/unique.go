@@ -32,6 +32,12 @@ func testUnique(t *testing.T, database Database) {
 			want: map[int]string{5: "/e", 6: "/f", 7: "/g", 8: "/h"},
 		},
 		{
+			what: "a chain, each with the path of the one before", rows: with(
+				Node{5, 1, 1, "e", "/old", "/1/4/5", false}, Node{6, 1, 1, "f", "/e", "/1/5", false},
+				Node{7, 1, 1, "g", "/f", "/1/6", false}, Node{8, 1, 1, "h", "/g", "/1/7", false}),
+			want: map[int]string{5: "/e", 6: "/f", 7: "/g", 8: "/h"},
+		},
+		{
 			what: "a round of three, in another order than the keys'", rows: with(
 				Node{5, 1, 1, "e", "/g", "/1/7", false}, Node{6, 1, 1, "f", "/e", "/1/5", false}, Node{7, 1, 1, "g", "/f", "/1/6", false}),
 			want: map[int]string{5: "/e", 6: "/f", 7: "/g"},
@@ -108,6 +114,26 @@ func testUnique(t *testing.T, database Database) {
 		w.insert(t, with(Node{5, 1, 4, "x", "/c/y", "/1/4/5", false}, Node{6, 1, 4, "y", "/c/x", "/1/4/6", false})...)
 		w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1})
 		w.sound(t, w.rows(t))
+	})
+	t.Run("a path that the index holds equal to one that is right", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		switch database.Dialect {
+		case fsck.MySQL:
+			w.exec(t, `ALTER TABLE suites MODIFY path VARCHAR(200) `+database.Loose)
+		case fsck.PostgreSQL:
+			w.exec(t, `ALTER TABLE suites ALTER path TYPE VARCHAR(200) `+database.Loose)
+		default:
+			t.Skip("a column's collation cannot be changed")
+		}
+		w.exec(t, `CREATE UNIQUE INDEX suites_one_path ON suites (plan_id, path)`)
+		w.insert(t, with(Node{5, 1, 1, "A", "/wrong", "/1/5", false})...)
+		_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true})
+		if err == nil || !strings.Contains(err.Error(), `row 2 has "/a" by right`) {
+			t.Errorf("error %v, want one that names row 2", err)
+		}
+		if path := w.rows(t)[2].Path; path != "/a" {
+			t.Errorf("row 2 had the right path, and was given %q", path)
+		}
 	})
 	t.Run("an index that no name and no path helps against", func(t *testing.T) {
 		w := uniqueWorld(t, database, with(Node{5, 1, 99, "x", "/x", "/1/5", false}), false)

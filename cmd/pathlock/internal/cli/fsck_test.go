@@ -221,13 +221,31 @@ func dump(t *testing.T, db *sql.DB) string {
 
 // A repair that is killed, again and again, each time after some more transactions, leaves what one does that nobody killed.
 func TestKilled(t *testing.T) {
+	t.Run("paths that are all wrong", func(t *testing.T) { testKilled(t) })
+	t.Run("each the path of the one before, under a unique index", func(t *testing.T) {
+		testKilled(t, `UPDATE suites SET path = '/n' || (id - 1)`, `CREATE UNIQUE INDEX suites_one_path ON suites (plan_id, path)`)
+	})
+}
+
+// testKilled does that with a table that is made so.
+func testKilled(t *testing.T, statements ...string) {
+	t.Helper()
 	const n = 1000
+	table := func() (string, *sql.DB) {
+		url, db := table(t, many(n))
+		for _, statement := range statements {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return url, db
+	}
 	flags := []string{"fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--log"}
-	url, whole := table(t, many(n))
+	url, whole := table()
 	if code, out, errs := run(t, append(flags, filepath.Join(t.TempDir(), "log"), "--db", url)...); code != 1 {
 		t.Fatalf("exit code %d: %s%s", code, out, errs)
 	}
-	url, pieces := table(t, many(n))
+	url, pieces := table()
 	kills := 0
 	for commits := 1; ; commits += 2 {
 		log := filepath.Join(t.TempDir(), "log")
