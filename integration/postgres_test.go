@@ -16,6 +16,9 @@ import (
 	"gorm.io/gorm"
 )
 
+// postgresTries is how often each anomaly is provoked, at each isolation level; make soak does more.
+const postgresTries = 40
+
 // postgresDatabase makes a database on the server that tests may use, and drops it afterwards. The locale decides how its
 // text columns are ordered; settings are the sessions', such as default_transaction_isolation.
 func postgresDatabase(t *testing.T, locale string, settings map[string]string) gormplugintest.Database {
@@ -45,6 +48,7 @@ func postgresDatabase(t *testing.T, locale string, settings map[string]string) g
 		Connector: stdlib.GetConnector(*own),
 		Dialector: func(pool *sql.DB) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) },
 		GivenUp:   &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"},
+		Tries:     postgresTries,
 	}
 }
 

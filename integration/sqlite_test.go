@@ -39,7 +39,7 @@ func connectorTo(t *testing.T, parameters string) driver.Connector {
 
 // sqliteTries is how often each anomaly is provoked: the database is Go code itself, which the race
 // detector slows down a lot.
-const sqliteTries = 40
+const sqliteTries = 20
 
 // sqliteTriesAgain is how often with another driver, or another way to begin transactions.
 const sqliteTriesAgain = 9

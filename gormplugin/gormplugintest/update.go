@@ -214,7 +214,15 @@ func renameChecks() []check {
 			before := w.paths()
 			w.fails(w.db.Model(w.build("/a")).Update("name", strings.Repeat("x", 30)).Error, gormplugin.ErrPathTooLong)
 			w.fails(w.db.Create(&Suite{ParentID: &a.ID, Name: strings.Repeat("é", 30)}).Error, gormplugin.ErrPathTooLong)
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				// It is refused before anything is written, so that the transaction can go on.
+				w.fails(tx.Model(&Suite{}).Where("plan_id = ? AND path = ?", w.root.PlanID, "/a").Update("name", strings.Repeat("x", 30)).Error, gormplugin.ErrPathTooLong)
+				return tx.Model(a).Update("note", "goes on").Error
+			}))
 			w.has(before)
+			// The long ones are nobody else's business.
+			w.build("/b/c")
+			w.must(w.db.Model(w.build("/b")).Update("name", strings.Repeat("x", 30)).Error)
 		}},
 	}
 }

@@ -78,6 +78,26 @@ func TestCopyDepth(t *testing.T) {
 	}
 }
 
+// A move may not take anything deeper than a path can be.
+func TestMoveDepth(t *testing.T) {
+	t.Parallel()
+	db, rows := levels(t, pathlock.MaxDepth)
+	other := &Level{TreeID: 1, Name: "other"}
+	if err := db.Create(other).Error; err != nil {
+		t.Fatal(err)
+	}
+	if err := gormplugin.Move(db, &Level{}, rows[0].ID, other.ID); !errors.Is(err, gormplugin.ErrPathTooLong) {
+		t.Errorf("one deeper: got the error %v, want %v", err, gormplugin.ErrPathTooLong)
+	}
+	var moved int64
+	if err := db.Model(&Level{}).Where("path LIKE '/other/%'").Count(&moved).Error; err != nil || moved != 0 {
+		t.Errorf("%d rows were moved (%v)", moved, err)
+	}
+	if err := gormplugin.Move(db, &Level{}, rows[1].ID, other.ID); err != nil {
+		t.Errorf("as deep as before: %v", err)
+	}
+}
+
 // Where a parent may not be NULL, equal names below different parents do not collide while they are copied.
 func TestCopyWhereParentsAreRequired(t *testing.T) {
 	t.Parallel()
