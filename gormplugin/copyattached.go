@@ -41,7 +41,7 @@ func (t *table) checkValues(values map[string]any) error {
 		switch {
 		case f == nil || f.DBName == "":
 			return fmt.Errorf("gormplugin: %s has no column %q", t.schema.Name, name)
-		case slices.Contains([]*schema.Field{t.parent, t.label, t.tree, t.path, t.ids, t.fence}, f), slices.Contains(t.deletion, f):
+		case slices.Contains(t.placeColumns(), f), slices.Contains(t.deletion, f):
 			return unsupported(t, "%q of a copy follows from its place", f.DBName)
 		case f == t.key:
 			keyed = true

@@ -25,11 +25,7 @@ type Mark struct {
 
 // Describe says which columns of which table a model's fields are. The model has to be registered with the plugin that db uses.
 func Describe(db *gorm.DB, model any) (Description, error) {
-	p, err := pluginOf(db)
-	if err != nil {
-		return Description{}, err
-	}
-	t, err := p.tableFor(model)
+	_, t, err := subject(db, model)
 	if err != nil {
 		return Description{}, err
 	}

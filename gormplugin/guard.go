@@ -48,11 +48,7 @@ func LockSubtrees(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, erro
 
 // guardNodes does the work of [AssertAll], and of [LockSubtrees] if lock is set.
 func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Location, error) {
-	p, err := pluginOf(tx)
-	if err != nil {
-		return nil, err
-	}
-	t, err := p.tableFor(model)
+	p, t, err := subject(tx, model)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +216,8 @@ func (g *guard) place(leaves map[any]*node, lock rowLock) (map[any]*node, error)
 		if above == nil {
 			return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.name, n.parent, g.table.name, n.id)
 		}
-		n.tree, n.path = above.tree, above.path+"/"+n.name
+		n.tree = above.tree
+		g.table.follow(n, above)
 	}
 	return parents, nil
 }

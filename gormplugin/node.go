@@ -95,7 +95,7 @@ func isInternal(db *gorm.DB) bool {
 // transaction, that db works on. It sees live rows of t only.
 func (t *table) own(db *gorm.DB) *gorm.DB {
 	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(internalKey, true).Set(sourceKey, struct{}{}).
-		Model(reflect.New(t.schema.ModelType).Interface())
+		Model(t.fresh())
 	tx.Statement.Unscoped = false
 	return tx
 }

@@ -163,21 +163,8 @@ func testInterrupted(t *testing.T, database Database) {
 			whole, pieces := newWorld(t, database, schema{}), newWorld(t, database, schema{})
 			whole.insert(t, nodes...)
 			pieces.insert(t, nodes...)
-			replayed := pieces.rows(t)
 			whole.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 7})
-			interruptions := 0
-			for {
-				log := &killer{lines: 1 + random.IntN(30)}
-				_, err := pieces.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, BatchRows: 3, Log: log})
-				replay(t, replayed, log)
-				if err == nil {
-					break
-				}
-				if !errors.Is(err, errKilled) {
-					t.Fatal(err)
-				}
-				interruptions++
-			}
+			replayed, interruptions := pieces.repairInPieces(t, random)
 			want, got := whole.rows(t), pieces.rows(t)
 			// The keys of rows that were created differ, where those of a transaction that was rolled back are not given out again.
 			if want, got := places(want), places(got); !maps.Equal(want, got) {
@@ -208,6 +195,25 @@ func testInterrupted(t *testing.T, database Database) {
 			t.Errorf("the log ends with %s, want the end of a transaction", lines[len(lines)-1])
 		}
 	})
+}
+
+// repairInPieces repairs by repairs that are ended at random points, until one of them completes. It returns what the logs say
+// that the table has then, and how many were ended.
+func (w *world) repairInPieces(t *testing.T, random *rand.Rand) (replayed map[int]Node, interruptions int) {
+	t.Helper()
+	replayed = w.rows(t)
+	for {
+		log := &killer{lines: 1 + random.IntN(30)}
+		_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, BatchRows: 3, Log: log})
+		replay(t, replayed, log)
+		if err == nil {
+			return replayed, interruptions
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		interruptions++
+	}
 }
 
 // difference shows where two maps differ.

@@ -1,7 +1,6 @@
 package fscktest
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -176,20 +175,7 @@ func testUniqueInterrupted(t *testing.T, database Database) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			nodes := shuffled(random, 30)
 			w := uniqueWorld(t, database, nodes, false)
-			replayed := w.rows(t)
-			interruptions := 0
-			for {
-				log := &killer{lines: 1 + random.IntN(30)}
-				_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, BatchRows: 3, Log: log})
-				replay(t, replayed, log)
-				if err == nil {
-					break
-				}
-				if !errors.Is(err, errKilled) {
-					t.Fatal(err)
-				}
-				interruptions++
-			}
+			replayed, interruptions := w.repairInPieces(t, random)
 			got := w.rows(t)
 			w.sound(t, got)
 			for _, n := range nodes {
