@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,7 +71,30 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 			return nil, err
 		}
 	}
+	x.carry()
 	return x, nil
+}
+
+// carry has rows that move within the subtree of another one that moves go along with it: what lies between the two does not move by
+// itself, so that the paths of the lower ones were worked out from where it is now.
+func (x *turn) carry() {
+	if x.table.isLeaf() || len(x.moves) < 2 {
+		return
+	}
+	slices.SortFunc(x.moves, func(a, b move) int { return cmp.Compare(len(a.node.path), len(b.node.path)) })
+	for i := range x.moves {
+		m := &x.moves[i]
+		for _, upper := range slices.Backward(x.moves[:i]) {
+			if upper.restored || upper.node.tree != m.node.tree || !strings.HasPrefix(m.path, upper.node.path+"/") {
+				continue
+			}
+			m.path = upper.path + m.path[len(upper.node.path):]
+			if x.table.ids != nil {
+				m.ids = upper.ids + m.ids[len(upper.node.ids):]
+			}
+			break
+		}
+	}
 }
 
 // aboveTargets returns the rows that affected ones hang below now and
