@@ -100,13 +100,15 @@ func (x *turn) carry() {
 // aboveTargets returns the rows that affected ones hang below now and
 // those that they are going to, by id.
 func (p *Plugin) aboveTargets(db *gorm.DB, t *table, a *assignment, affected, known map[any]*node, lock rowLock) (map[any]*node, error) {
-	above := make(map[any]*node)
+	// What is above them all is known as well, and says later whom to lock.
+	above := maps.Clone(known)
+	if above == nil {
+		above = make(map[any]*node)
+	}
 	missing := make(map[any]bool)
 	need := func(id any) {
 		switch {
 		case id == nil || above[id] != nil:
-		case known[id] != nil:
-			above[id] = known[id]
 		case affected[id] != nil && !t.isLeaf():
 			above[id] = affected[id]
 		default:
