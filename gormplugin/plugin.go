@@ -37,6 +37,8 @@ type Plugin struct {
 	bases   map[string][]*table // by name without the schema
 	models  map[reflect.Type]*table
 	wire    *tripwire
+
+	recognised recognised
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -66,7 +68,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 func (p *Plugin) Name() string { return pluginName }
 
 // Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the database is
-// of an unknown kind, when a registered model lacks a column, or when the DB's connection
+// of an unknown kind or only like a supported one, when a registered model lacks a column, or when the DB's connection
 // pool is none that can be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
@@ -81,6 +83,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return err
 	}
 	p.wire = newTripwire(d.grammar, p.tables)
+	if err := p.recogniseNow(db); err != nil {
+		return err
+	}
 	if err := p.wrapPool(db); err != nil {
 		return err
 	}
@@ -96,6 +101,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+	}
+	if err := p.recogniseNow(db); err != nil {
+		return err
 	}
 	if err := p.wrapPool(db); err != nil {
 		return err
@@ -186,6 +194,8 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.watchRow),
 		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.watch),
+		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.bareSavepoint),
+		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", p.cachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
 		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRead),
