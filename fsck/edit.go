@@ -284,7 +284,7 @@ func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.plan != nil || root != nil && root.isRoot() && root.tree == tree { // and not changed since it was looked for
+		if e.plan != nil || root != nil && root.isRoot() { // and not changed since it was looked for
 			e.repair.roots[tree] = root
 			return root, nil
 		}

@@ -55,7 +55,7 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 			if err != nil {
 				return Key{}, err
 			}
-			if there == nil || there.tree != home.tree || there.isTop() != home.isTop() || !home.isTop() && there.parent != home.parent || there.name != home.name {
+			if there == nil || there.name != home.name || e.sibling(there).parent != e.sibling(&home).parent {
 				n-- // somebody has changed it since it was looked for
 				continue
 			}
