@@ -34,6 +34,11 @@ func Run(t *testing.T, database Database) {
 	t.Run("Chains", func(t *testing.T) { testChains(t, database) })
 	t.Run("Meanwhile", func(t *testing.T) { testMeanwhile(t, database) })
 	t.Run("RowLocks", func(t *testing.T) { testRowLocks(t, database) })
+	t.Run("NoParent", func(t *testing.T) { testNoParent(t, database) })
+	t.Run("Live", func(t *testing.T) { testLive(t, database) })
+	t.Run("Odd", func(t *testing.T) { testOdd(t, database) })
+	t.Run("NotUTF8", func(t *testing.T) { testNotUTF8(t, database) })
+	t.Run("Hostile", func(t *testing.T) { testHostile(t, database) })
 	t.Run("Gate", func(t *testing.T) { testGate(t, database) })
 }
 
