@@ -44,7 +44,7 @@ func (s *statement) isExchange(i int) bool {
 
 // isInherit reports whether an action at i is PostgreSQL's [NO] INHERIT table, which a constraint's NO INHERIT is not.
 func (s *statement) isInherit(i int) bool {
-	return s.names.grammar.dollarQuotes && s.at(i).is("INHERIT") && s.canName(s.at(i+1))
+	return s.grammar.dollarQuotes && s.at(i).is("INHERIT") && s.canName(s.at(i+1))
 }
 
 // exchanged returns the guarded table that an exchange at i names beside the one that is altered.
@@ -63,7 +63,7 @@ func (s *statement) exchanged(i int) (string, bool) {
 // rewrites reports whether there is a USING at i by which PostgreSQL's ALTER COLUMN … TYPE … USING gives a column other
 // values than its own, cast.
 func (s *statement) rewrites(i int) bool {
-	if !s.names.grammar.dollarQuotes || !s.at(i).is("USING") {
+	if !s.grammar.dollarQuotes || !s.at(i).is("USING") {
 		return false
 	}
 	typed := i

@@ -9,7 +9,7 @@ func (s *statement) created(i int) (Write, bool) {
 	i = s.skip(i+1, "OR", "REPLACE", "TEMPORARY", "TEMP", "LOCAL", "GLOBAL", "UNLOGGED")
 	switch {
 	case s.at(i).isAny("FUNCTION", "PROCEDURE"):
-		if table, found := s.quotedWrite(i); found && s.names.grammar.dollarQuotes {
+		if table, found := s.quotedWrite(i); found && s.grammar.dollarQuotes {
 			return Write{"CREATE " + strings.ToUpper(s.at(i).text), table}, true
 		}
 	case s.at(i).is("TABLE"):
@@ -33,7 +33,7 @@ func (s *statement) hasQuery(i int) bool {
 			depth--
 		case t.is("SELECT"), depth == 0 && t.is("AS"):
 			return true
-		case depth == 0 && s.names.grammar.joinedTargets && t.isAny("TABLE", "VALUES"):
+		case depth == 0 && s.grammar.joinedTargets && t.isAny("TABLE", "VALUES"):
 			return true
 		}
 	}

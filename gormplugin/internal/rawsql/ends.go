@@ -8,11 +8,10 @@ func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
 	if g.cannotEnd(sql) {
 		return "", false
 	}
-	readings, ok := g.readings(sql)
-	if !ok {
+	if g.isAmbiguous(sql) {
 		return "SCRIPT", true
 	}
-	for _, r := range readings {
+	for _, r := range g.readings(sql) {
 		e := ender{grammar: g}
 		for piece := range pieces(g.tokens(sql, r)) {
 			if statement, found = e.piece(piece); found {
@@ -44,7 +43,7 @@ type ender struct {
 
 // piece looks at the tokens between two semicolons.
 func (e *ender) piece(tokens []token) (string, bool) {
-	s := statement{names: &Names{grammar: e.grammar}, tokens: tokens}
+	s := statement{grammar: e.grammar, tokens: tokens}
 	if e.body {
 		e.body = !s.at(0).is("END")
 		return "", false
@@ -93,7 +92,7 @@ func (s *statement) endsPlainly() (string, bool) {
 		return "PREPARE TRANSACTION", true
 	}
 	for i := range s.tokens {
-		if s.names.grammar.stringsName && s.at(i).is("OR") && s.at(i+1).is("ROLLBACK") && s.at(i-1).isAny("INSERT", "UPDATE") {
+		if s.grammar.stringsName && s.at(i).is("OR") && s.at(i+1).is("ROLLBACK") && s.at(i-1).isAny("INSERT", "UPDATE") {
 			return strings.ToUpper(s.at(i-1).text) + " OR ROLLBACK", true
 		}
 	}
@@ -133,7 +132,7 @@ func (s *statement) commits(i int) (string, bool) {
 	case first.isAny("PREPARE", "EXECUTE"):
 		for ; i < len(s.tokens); i++ {
 			if s.at(i).isText() {
-				if ended, found := s.names.grammar.EndsTransaction(s.at(i).text); found {
+				if ended, found := s.grammar.EndsTransaction(s.at(i).text); found {
 					return ended, true
 				}
 			}

@@ -106,11 +106,10 @@ func (n *Names) anyAt(sql string) bool {
 // In returns the first of the names that sql has as an identifier, in whichever way sql may be read. It is "" where
 // that cannot be told.
 func (n *Names) In(sql string) (guarded string, found bool) {
-	readings, ok := n.grammar.readings(sql)
-	if !ok {
+	if n.grammar.isAmbiguous(sql) {
 		return "", true
 	}
-	for _, r := range readings {
+	for _, r := range n.grammar.readings(sql) {
 		for _, t := range n.grammar.tokens(sql, r) {
 			if !n.guards(t) {
 				continue

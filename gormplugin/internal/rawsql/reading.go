@@ -16,9 +16,9 @@ type reading struct {
 // maxVersions bounds how many different beginnings of executable comments are told apart.
 const maxVersions = 4
 
-// readings returns the ways in which sql can be read. It reports false where there are too many.
-func (g *Grammar) readings(sql string) (all []reading, ok bool) {
-	all = []reading{{}}
+// readings returns the ways in which sql can be read; where [Grammar.isAmbiguous], only some of them.
+func (g *Grammar) readings(sql string) []reading {
+	all := []reading{{}}
 	if g.backslashes && strings.IndexByte(sql, '\\') >= 0 {
 		all = append(all, reading{backslashes: true})
 		if g.doubleQuotedStrings && strings.IndexByte(sql, '"') >= 0 {
@@ -26,24 +26,27 @@ func (g *Grammar) readings(sql string) (all []reading, ok bool) {
 		}
 	}
 	if !g.versionComments {
-		return all, true
+		return all
 	}
 	marks := versionMarks(sql)
-	if len(marks) > maxVersions {
-		return nil, false
-	}
 	plain := all
-	for chosen := 1; chosen < 1<<len(marks); chosen++ {
+	for chosen := 1; chosen < 1<<min(len(marks), maxVersions); chosen++ {
 		executed := make(map[string]bool)
 		for i, mark := range marks {
-			executed[mark] = chosen&(1<<i) != 0
+			// The last of them go with the last one that is told apart.
+			executed[mark] = chosen&(1<<min(i, maxVersions-1)) != 0
 		}
 		for _, r := range plain {
 			r.executed = executed
 			all = append(all, r)
 		}
 	}
-	return all, true
+	return all
+}
+
+// isAmbiguous reports whether sql can be read in more ways than are tried.
+func (g *Grammar) isAmbiguous(sql string) bool {
+	return g.versionComments && len(versionMarks(sql)) > maxVersions
 }
 
 // versionMarks returns the different beginnings of comments that some version of MySQL or MariaDB executes.

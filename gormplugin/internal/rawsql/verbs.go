@@ -41,7 +41,7 @@ func (s *statement) inserted(i int) (string, bool) {
 // updated: UPDATE [OR IGNORE …] [ONLY] table, and UPDATE tables SET in MySQL. ON UPDATE, ON DUPLICATE KEY UPDATE
 // and FOR UPDATE are others; but in MariaDB, FOR is also what comes between SET STATEMENT and a statement.
 func (s *statement) updated(i int) (string, bool) {
-	if !s.names.grammar.joinedTargets {
+	if !s.grammar.joinedTargets {
 		i = s.skip(i+1, "OR", "IGNORE", "REPLACE", "ABORT", "FAIL", "ROLLBACK")
 		table, _, found := s.table(i)
 		return table, found
@@ -60,13 +60,13 @@ func (s *statement) deleted(i int) (string, bool) {
 	}
 	i = s.skip(i+1, "LOW_PRIORITY", "QUICK", "IGNORE", "HISTORY")
 	if !s.at(i).is("FROM") {
-		if s.names.grammar.joinedTargets {
+		if s.grammar.joinedTargets {
 			return s.between(i, "WHERE")
 		}
 		return "", false
 	}
 	table, next, found := s.tables(i + 1)
-	if !found && s.names.grammar.joinedTargets && s.at(next).is("USING") {
+	if !found && s.grammar.joinedTargets && s.at(next).is("USING") {
 		return s.between(next, "WHERE")
 	}
 	return table, found
@@ -90,7 +90,7 @@ func (s *statement) truncated(i int) (string, bool) {
 
 // copied: COPY table [(columns)] FROM. COPY table TO only reads.
 func (s *statement) copied(i int) (string, bool) {
-	if !s.names.grammar.dollarQuotes || s.at(i+1).isSign('(') {
+	if !s.grammar.dollarQuotes || s.at(i+1).isSign('(') {
 		return "", false
 	}
 	table, next, found := s.table(s.skip(i+1, "BINARY"))
@@ -122,7 +122,7 @@ func (s *statement) loaded(i int) (string, bool) {
 // prepared: PREPARE … FROM and EXECUTE IMMEDIATE run a string in MySQL, and EXECUTE does within PostgreSQL's
 // routines.
 func (s *statement) prepared(i int) (string, bool) {
-	if s.names.grammar.dollarQuotes {
+	if s.grammar.dollarQuotes {
 		return s.quotedWrite(i + 1)
 	}
 	return s.quoted(i + 1)

@@ -16,16 +16,15 @@ type Write struct {
 // one, and so are a CREATE TABLE that takes rows from a query, an ALTER TABLE that adds or removes rows, and
 // definitions of triggers, rules, events and routines with a write in their text.
 func (n *Names) FindWrite(sql string) (Write, bool) {
-	readings, ok := n.grammar.readings(sql)
-	if !ok {
+	if n.grammar.isAmbiguous(sql) {
 		if table, found := n.mentionedBy(sql); found {
 			return Write{"SCRIPT", table}, true
 		}
 		return Write{}, false
 	}
-	for _, r := range readings {
+	for _, r := range n.grammar.readings(sql) {
 		for piece := range pieces(n.grammar.tokens(sql, r)) {
-			s := statement{names: n, tokens: piece}
+			s := statement{grammar: n.grammar, tokens: piece, names: n}
 			if w, found := s.write(); found {
 				return w, true
 			}
@@ -71,8 +70,19 @@ func containsWord(sql, word string) bool {
 
 // statement is one of the statements in a piece of SQL.
 type statement struct {
-	names  *Names
-	tokens []token
+	grammar *Grammar
+	tokens  []token
+	// names are the tables that writes are looked for to; or else guarded says so of a name without schema and quotes.
+	names   *Names
+	guarded func(name string) bool
+}
+
+// guards reports whether a token names, or may name, a table that writes are looked for to.
+func (s *statement) guards(t token) bool {
+	if s.names != nil {
+		return s.names.guards(t)
+	}
+	return t.kind == opaque || t.kind != end && s.guarded(t.text)
 }
 
 // reads are the words that begin statements which write no rows of a table that they name, whatever else is in
@@ -87,13 +97,13 @@ func (s *statement) write() (Write, bool) {
 	}
 	opening := s.at(first)
 	switch {
-	case opening.is("SELECT") && s.names.grammar.selectInto:
+	case opening.is("SELECT") && s.grammar.selectInto:
 		return s.selected(first)
 	case opening.isAny(reads...):
 		return Write{}, false
 	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
 		return Write{}, false
-	case opening.is("DO") && s.names.grammar.dollarQuotes:
+	case opening.is("DO") && s.grammar.dollarQuotes:
 		// What runs is in the string.
 		if table, found := s.quoted(first); found {
 			return Write{"DO", table}, true
@@ -140,36 +150,6 @@ func (s *statement) selected(i int) (Write, bool) {
 	return Write{}, false
 }
 
-// quoted returns a guarded table that is mentioned in a string from i on.
-func (s *statement) quoted(i int) (string, bool) {
-	for ; i < len(s.tokens); i++ {
-		if t := s.tokens[i]; t.isText() {
-			if table, found := s.names.mentionedBy(t.text); found {
-				return table, true
-			}
-			if s.names.grammar.dollarQuotes && s.names.MayMention(t.text) {
-				// In escapes, or in a string within the string.
-				if w, found := s.names.FindWrite(t.text); found {
-					return w.Table, true
-				}
-			}
-		}
-	}
-	return "", false
-}
-
-// quotedWrite returns a guarded table that a string from i on, read as SQL, writes.
-func (s *statement) quotedWrite(i int) (string, bool) {
-	for ; i < len(s.tokens); i++ {
-		if t := s.tokens[i]; t.isText() && s.names.MayMention(t.text) {
-			if w, found := s.names.FindWrite(t.text); found {
-				return w.Table, true
-			}
-		}
-	}
-	return "", false
-}
-
 // at returns a token, one of kind end where there is none.
 func (s *statement) at(i int) token {
 	if i < 0 || i >= len(s.tokens) {
@@ -203,7 +183,7 @@ func (s *statement) table(i int) (table string, next int, found bool) {
 	if !s.canName(t) {
 		return "", i, false
 	}
-	return t.text, i + 1, s.names.guards(t)
+	return t.text, i + 1, s.guards(t)
 }
 
 // tables reads a list of names at i, as table does, and returns the first guarded one.
@@ -244,7 +224,7 @@ func (s *statement) between(i int, keyword string) (string, bool) {
 		if depth < 0 || depth == 0 && t.is(keyword) {
 			break
 		}
-		if query == 0 && s.canName(t) && s.names.guards(t) {
+		if query == 0 && s.canName(t) && s.guards(t) {
 			return t.text, true
 		}
 	}
@@ -257,7 +237,7 @@ func (s *statement) canName(t token) bool {
 	case word, name, opaque:
 		return true
 	case literal:
-		return s.names.grammar.stringsName
+		return s.grammar.stringsName
 	default:
 		return false
 	}
