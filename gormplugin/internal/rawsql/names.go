@@ -178,3 +178,6 @@ func lowerASCII(s string) string {
 		return r
 	}, s)
 }
+
+// Grammar returns the dialect in which the names are looked for.
+func (n *Names) Grammar() *Grammar { return n.grammar }

@@ -55,7 +55,7 @@ func (g *Grammar) IsPlainRead(sql string) bool {
 	const read = "SELECT"
 	sql = strings.TrimLeft(sql, " \t\r\n(")
 	return len(sql) > len(read) && strings.EqualFold(sql[:len(read)], read) && !isIdentifier(sql[len(read)]) &&
-		strings.IndexByte(sql, ';') < 0 && !(g.selectInto && containsWord(sql, "INTO"))
+		strings.IndexByte(sql, ';') < 0 && !(g.selectInto && (containsWord(sql, "INTO") || containsWord(sql, "WITH")))
 }
 
 // containsWord reports whether a word, given in capitals, is in sql, be it in a longer one.
@@ -86,7 +86,7 @@ func (s *statement) guards(t token) bool {
 }
 
 // reads are the words that begin statements which write no rows of a table that they name, whatever else is in
-// them. A SELECT that writes has to begin with WITH in every dialect.
+// them; in PostgreSQL, unless there is a WITH in them.
 var reads = []string{"SELECT", "VALUES", "TABLE", "SHOW", "DROP", "RENAME", "COMMENT", "GRANT", "REVOKE", "LOCK", "UNLOCK"}
 
 // write returns the first write in the statement.
@@ -97,9 +97,11 @@ func (s *statement) write() (Write, bool) {
 	}
 	opening := s.at(first)
 	switch {
-	case opening.is("SELECT") && s.grammar.selectInto:
-		return s.selected(first)
-	case opening.isAny(reads...):
+	case s.grammar.selectInto && opening.is("SELECT"):
+		if w, found := s.selected(first); found || !s.holds("WITH") {
+			return w, found
+		}
+	case opening.isAny(reads...) && !(s.grammar.selectInto && s.holds("WITH")):
 		return Write{}, false
 	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
 		return Write{}, false
