@@ -117,6 +117,7 @@ func (e *MissedRowsError) Error() string {
 
 // Unwrap returns [ErrMissedRows].
 func (e *MissedRowsError) Unwrap() error { return ErrMissedRows }
+
 // UnsupportedDatabaseError says which product answered in the place of a supported one. It matches [ErrUnsupportedDatabase].
 type UnsupportedDatabaseError struct {
 	// Product is its name, and Version what it answered itself.

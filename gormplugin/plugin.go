@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm"
 )
 
@@ -36,7 +37,9 @@ type Plugin struct {
 	tables  map[string]*table   // by name
 	bases   map[string][]*table // by name without the schema
 	models  map[reflect.Type]*table
-	wire    *tripwire
+	names   *rawsql.Names // the guarded tables', as the database tells them apart
+	// spellings is the rule by which it does.
+	spellings rawsql.Case
 
 	recognised recognised
 }
@@ -82,8 +85,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.inspectAll(db); err != nil {
 		return err
 	}
-	p.wire = newTripwire(d.grammar, p.tables)
-	if err := p.recogniseNow(db); err != nil {
+	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
 		return err
 	}
 	if err := p.wrapPool(db); err != nil {
@@ -102,7 +104,7 @@ func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
 	}
-	if err := p.recogniseNow(db); err != nil {
+	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
 		return err
 	}
 	if err := p.wrapPool(db); err != nil {
@@ -155,14 +157,19 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 
 // tableFor returns the guarded table of a model.
 func (p *Plugin) tableFor(model any) (*table, error) {
+	if t := p.models[modelType(model)]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+}
+
+// modelType returns the type of a model that is given as a value or by pointers to one; nil for nil.
+func modelType(model any) reflect.Type {
 	typ := reflect.TypeOf(model)
 	for typ != nil && typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	if t := p.models[typ]; t != nil {
-		return t, nil
-	}
-	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+	return typ
 }
 
 // pluginOf returns the plugin that db uses.

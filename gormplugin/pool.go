@@ -177,7 +177,7 @@ func (p *Plugin) connections(db *gorm.DB) (*transaction, error) {
 	switch c := unwrapped(db.Statement.ConnPool).(type) {
 	case *handle:
 		if c.plugin == p {
-			return c.transaction, nil
+			return c.transaction, c.rawEnd.relyOn()
 		}
 	case *pool:
 		if c.plugin == p {
