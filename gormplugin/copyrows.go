@@ -120,7 +120,7 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 	}
 	parent := x.after.parent
 	if parent == nil {
-		parent = t.top()
+		parent = t.noParent()
 	}
 	own := map[*schema.Field]any{}
 	where := clause.Expression(isTop)

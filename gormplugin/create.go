@@ -81,7 +81,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 		}
 		if stay {
 			for _, row := range rows {
-				if err := t.keep(row); err != nil {
+				if err := errors.Join(t.keep(row), row.settleParent()); err != nil {
 					return err
 				}
 			}
@@ -110,7 +110,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 		}
 		taken[row.at] = true
 		st.slots = append(st.slots, row.at)
-		if err := errors.Join(row.settle(t.label), row.settle(t.parent)); err != nil {
+		if err := errors.Join(row.settle(t.label), row.settle(t.parent), row.settleParent()); err != nil {
 			return err
 		}
 		if row.id == nil && t.hasIDs() {

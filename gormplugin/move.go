@@ -2,7 +2,6 @@ package gormplugin
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
@@ -38,7 +37,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 			if err := t.checkTop(db, n.tree); err != nil {
 				return err
 			}
-			value = t.top()
+			value = t.noParent()
 		}
 		e := &errand{id: key}
 		return e.statement(db, t).Update(t.parent.DBName, value).Error
@@ -49,7 +48,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 // mistake than to mean the top.
 func (t *table) parentKey(parent any) (any, error) {
 	key, err := t.above.keyOf(parent)
-	if err == nil && key != nil && reflect.ValueOf(key).IsZero() {
+	if err == nil && key != nil && t.isNoParent(key) {
 		err = fmt.Errorf("%w: %s %v, as a parent", pathlock.ErrNotFound, t.above.name, parent)
 	}
 	return key, err

@@ -113,14 +113,6 @@ func (t *table) checkTop(db *gorm.DB, tree any) error {
 	return unsupported(t, "the tree %v has a root row: the top is below that, %v", tree, roots[0].id)
 }
 
-// top is the value of the parent column of a row without parent.
-func (t *table) top() any {
-	if t.parent.FieldType.Kind() == reflect.Pointer {
-		return nil
-	}
-	return reflect.Zero(t.parent.FieldType).Interface()
-}
-
 // explained is the error that a caller should see in the place of err, on a db of the plugin's own; see [Plugin.explain].
 func (p *Plugin) explained(db *gorm.DB, st *statement, err error) error {
 	if err == nil {

@@ -86,6 +86,7 @@ func Run(t *testing.T, d Database) {
 		s.run(t, d)
 	}
 	t.Run("keys", func(t *testing.T) { checkKeys(t, d) })
+	t.Run("no parent", func(t *testing.T) { checkNoParent(t, d) })
 	t.Run("names", func(t *testing.T) { checkNames(t, d) })
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })

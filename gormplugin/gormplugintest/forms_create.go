@@ -104,7 +104,7 @@ func createForms() []form {
 		{name: "below a row in the bin", refused: notFound, write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Suite{ParentID: w.parent("/bin"), Name: "x"}).Error
 		}},
-		{name: "below the parent 0", refused: notFound, write: func(w *world, tx *gorm.DB) error {
+		{name: "below the parent 0, which is none", tree: suiteTree + " /x", write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Suite{PlanID: w.root.PlanID, ParentID: new(int64), Name: "x"}).Error
 		}},
 		{name: "INSERT IGNORE", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
