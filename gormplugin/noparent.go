@@ -5,8 +5,8 @@ import (
 	"database/sql/driver"
 	"reflect"
 	"slices"
-	"strings"
 
+	"github.com/pathlock-go/pathlock/internal/treerow"
 	"gorm.io/gorm/schema"
 )
 
@@ -16,17 +16,11 @@ import (
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
 func (t *table) isNoParent(value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return true
-	case bytes:
-		return strings.Trim(string(v), "\x00") == ""
-	}
-	return reflect.ValueOf(value).IsZero() || slices.Contains(t.zeroKeys, value)
+	return treerow.NoParent(value) || slices.Contains(t.zeroKeys, value)
 }
 
-// findZeroKeys notes how the zero values of the key's and the parent's type are written, where that is not as a zero: a nil
-// UUID is a text of zeros.
+// findZeroKeys notes how the zero values of the key's and the parent's type are written, where a type of the caller's
+// has a form of its own for that.
 func (t *table) findZeroKeys() {
 	for _, f := range []*schema.Field{t.parent, t.above.key} {
 		if zero, err := plain(reflect.Zero(f.IndirectFieldType).Interface()); err == nil && zero != nil {
