@@ -157,7 +157,7 @@ func checkNoParent(t *testing.T, d Database) {
 					k.must(k.db.Create(k.row(b, nil, a, "b")).Error)
 					k.must(form.write(k, s, a, b))
 					var isNull bool
-					k.must(k.db.Raw("SELECT parent IS NULL FROM "+k.table()+" WHERE path = '/x'").Row().Scan(&isNull))
+					k.must(k.db.Raw("SELECT parent IS NULL FROM " + k.table() + " WHERE path = '/x'").Row().Scan(&isNull))
 					if isNull != s.wantsNull {
 						t.Errorf("the parent column is NULL: %v, want %v", isNull, s.wantsNull)
 					}
