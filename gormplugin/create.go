@@ -103,6 +103,9 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error 
 	if err := p.settleCreate(db, tx, st, rows); err != nil {
 		return err
 	}
+	if err := p.guardTop(db, st, t.landingsOf(rows)); err != nil {
+		return err
+	}
 	taken := make(map[site]bool, len(rows))
 	for _, row := range rows {
 		if taken[row.at] {

@@ -12,8 +12,8 @@ import (
 // new name slot. Otherwise it is as [Rename].
 //
 // Errors match [ErrWouldCycle] where the parent is the row itself or lies below it, in which case no path lock has been taken; [pathlock.ErrNotFound] where the row or the
-// parent is not there; [ErrUnsupported] for a parent in another tree, for the root row, and for the top of a tree with a root row, or
-// of leaves; and what [Rename] may fail with.
+// parent is not there; [ErrRootRow] for the top of a tree with a root row; [ErrUnsupported] for a parent in another tree, for the
+// root row, and for the top where the row is a leaf; and what [Rename] may fail with.
 func Move(db *gorm.DB, model, id, parent any) error {
 	p, t, err := subject(db, model)
 	if err != nil {
@@ -30,13 +30,6 @@ func Move(db *gorm.DB, model, id, parent any) error {
 	return p.operate(db, func(db *gorm.DB) error {
 		value := above
 		if above == nil {
-			n, err := t.find(db, key)
-			if err != nil {
-				return err
-			}
-			if err := t.checkTop(db, n.tree); err != nil {
-				return err
-			}
 			value = t.noParent()
 		}
 		e := &errand{id: key}

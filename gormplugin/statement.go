@@ -37,6 +37,8 @@ type statement struct {
 	removedBelow bool
 	// alsoAffected are the rows hit by a DELETE that went along with others that it hit.
 	alsoAffected int64
+	// landings are what the statement puts at the top of trees, where that is asked for once it is written.
+	landings []*landing
 	// moves are the subtrees whose paths are still to be rewritten.
 	moves []move
 	// fence is the highest one of the locks.
@@ -163,6 +165,7 @@ func (p *Plugin) guarded(step func(*gorm.DB, *transaction, *statement) error) fu
 func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
+		p.explainTop(db, st)
 		p.explain(db, st)
 		if st == nil {
 			return

@@ -60,6 +60,9 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, st *statement) error
 	if st.table.isLeaf() {
 		return nil
 	}
+	if err := p.settleTop(db, tx, st); err != nil {
+		return err
+	}
 	// Where one moved row lies below another, its subtree goes first, out of the other's way.
 	slices.SortFunc(st.moves, func(a, b move) int { return cmp.Compare(len(b.node.path), len(a.node.path)) })
 	for _, m := range st.moves {

@@ -60,6 +60,9 @@ func (p *Plugin) guardUpdate(db *gorm.DB, tx *transaction, st *statement) error 
 	if err != nil {
 		return err
 	}
+	if err := p.guardTop(db, st, turn.landings); err != nil {
+		return err
+	}
 	if err := p.checkSubtrees(db, t, turn.moves); err != nil {
 		return err
 	}
