@@ -24,6 +24,9 @@ var (
 	ErrOutcomeUnknown = errors.New("gormplugin: outcome of the commit unknown")
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = errors.New("gormplugin: name taken")
+	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A row cannot be put at the top
+	// beside the root row: state that as its parent. Nor can a root row be put into a tree that has rows. The error is a [*RootRowError].
+	ErrRootRow = errors.New("gormplugin: a root row is the only row at the top")
 	// ErrWouldCycle: a move into the node's own subtree.
 	ErrWouldCycle = lockspec.ErrWouldCycle
 	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be
@@ -102,6 +105,31 @@ func (e *NameTakenError) Unwrap() []error {
 	}
 	return []error{ErrNameTaken, e.Err}
 }
+
+// RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches [ErrRootRow] and
+// [ErrUnsupported].
+type RootRowError struct {
+	Table string
+	Tree  pathlock.Tree
+	// ID is the row in the way, nil where it is of the same statement or not known; Root is set if it is the root row.
+	ID   any
+	Root bool
+}
+
+// Error implements error.
+func (e *RootRowError) Error() string {
+	switch {
+	case e.ID == nil:
+		return fmt.Sprintf("%v: %s: the top of %s has room for a root row or for others, not for both", ErrRootRow, e.Table, e.Tree)
+	case e.Root:
+		return fmt.Sprintf("%v: %s: %s has the root row %v: put the row below that", ErrRootRow, e.Table, e.Tree, e.ID)
+	default:
+		return fmt.Sprintf("%v: %s: %s has rows already, such as %v, and cannot get a root row", ErrRootRow, e.Table, e.Tree, e.ID)
+	}
+}
+
+// Unwrap returns [ErrRootRow] and [ErrUnsupported].
+func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
 
 // MissedRowsError says how many rows a write should have hit, and how many it did. It matches [ErrMissedRows].
 type MissedRowsError struct {

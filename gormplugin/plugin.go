@@ -152,6 +152,9 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.schema.Name, leaf.above.schema.Name)
 		}
 	}
+	for _, t := range p.tables {
+		t.findZeroKeys()
+	}
 	return nil
 }
 

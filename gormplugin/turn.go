@@ -17,6 +17,8 @@ type turn struct {
 	assignment *assignment
 	hit        targets
 	moves      []move
+	// landings are the rows that come to the top of their trees.
+	landings landings
 	// claims are the old places and the new slots.
 	claims claims
 	// chains are the nodes above the old places and the new ones, which must stay where they are, and above is
@@ -51,7 +53,7 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
-	x := &turn{table: t, assignment: a, hit: hit, claims: make(claims)}
+	x := &turn{table: t, assignment: a, hit: hit, claims: make(claims), landings: make(landings)}
 	affected := make(map[any]*node, len(hit.live))
 	for id, n := range hit.live {
 		affected[id] = n
@@ -187,7 +189,7 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 // enter notes a row that changes its place.
 func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 	t := x.table
-	if n.path == "" && !restored && !t.isLeaf() {
+	if (n.path == "" || n.isRoot()) && !restored && !t.isLeaf() {
 		return unsupported(t, "the root row %v can be neither renamed nor moved", n.id)
 	}
 	to, err := t.siteOf(after, after.parent == nil && restored)
@@ -195,6 +197,9 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 		return err
 	}
 	x.claims.add(to.tree, to.path)
+	if !t.isLeaf() && (restored || after.parent == nil && n.parent != nil) {
+		x.landings.enter(after, to.tree)
+	}
 	m := move{node: n, to: to, path: after.path, ids: after.ids, restored: restored}
 	if !restored {
 		from, err := pathlock.ParsePath(n.path)
