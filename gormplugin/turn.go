@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -72,19 +73,44 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 			return nil, err
 		}
 	}
+	x.carry()
 	return x, nil
+}
+
+// carry has rows that move within the subtree of another one that moves go along with it: what lies between the two does not move by
+// itself, so that the paths of the lower ones were worked out from where it is now.
+func (x *turn) carry() {
+	if x.table.isLeaf() || len(x.moves) < 2 {
+		return
+	}
+	slices.SortFunc(x.moves, func(a, b move) int { return cmp.Compare(len(a.node.path), len(b.node.path)) })
+	for i := range x.moves {
+		m := &x.moves[i]
+		for _, upper := range slices.Backward(x.moves[:i]) {
+			if upper.restored || upper.node.tree != m.node.tree || !strings.HasPrefix(m.path, upper.node.path+"/") {
+				continue
+			}
+			m.path = upper.path + m.path[len(upper.node.path):]
+			if x.table.ids != nil {
+				m.ids = upper.ids + m.ids[len(upper.node.ids):]
+			}
+			break
+		}
+	}
 }
 
 // aboveTargets returns the rows that affected ones hang below now and
 // those that they are going to, by id.
 func (p *Plugin) aboveTargets(db *gorm.DB, t *table, a *assignment, affected, known map[any]*node, lock rowLock) (map[any]*node, error) {
-	above := make(map[any]*node)
+	// What is above them all is known as well, and says later whom to lock.
+	above := maps.Clone(known)
+	if above == nil {
+		above = make(map[any]*node)
+	}
 	missing := make(map[any]bool)
 	need := func(id any) {
 		switch {
 		case id == nil || above[id] != nil:
-		case known[id] != nil:
-			above[id] = known[id]
 		case affected[id] != nil && !t.isLeaf():
 			above[id] = affected[id]
 		default:

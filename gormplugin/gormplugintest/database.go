@@ -66,6 +66,8 @@ func Run(t *testing.T, d Database) {
 		{"leaf", leafChecks()},
 		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
+		{"spelling", spellingChecks()},
+		{"raw ends", rawEndChecks()},
 		{"transactions", transactionChecks()},
 		{"hostile", hostileChecks()},
 		{"operations", operationChecks()},
