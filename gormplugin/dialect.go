@@ -64,6 +64,8 @@ type dialect struct {
 	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
+	// probe finds out whether an error has ended the transaction; nil where no error ends one unseen.
+	probe *probe
 	// tooLong says whether an error means that a value is too long for a column or an index: what it names is "" where
 	// the error does not tell which.
 	tooLong func(error) (names string, ok bool)
@@ -121,6 +123,7 @@ var dialects = []dialect{
 		textsNeedSize: true,
 		commitsDDL:    true,
 		classify:      classifyMySQL,
+		probe:         probeMySQL(),
 		tooLong:       tooLongMySQL,
 		grammar:       &rawsql.MySQL,
 		answered:      answeredByMySQL,
@@ -165,6 +168,7 @@ var dialects = []dialect{
 		},
 		assign:   assignFrom,
 		classify: classifySQLite,
+		probe:    probeSQLite(),
 		grammar:  &rawsql.SQLite,
 	},
 }
