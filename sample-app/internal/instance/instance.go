@@ -43,7 +43,9 @@ type Config struct {
 	Assert bool
 	// Think is how long an unprotected handler takes between what it reads and what it writes.
 	Think time.Duration
-	Log   *slog.Logger
+	// Rule is how much of a plan the changes of its tree lock.
+	Rule httpapi.Rule
+	Log  *slog.Logger
 }
 
 // DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is testplan/7.
@@ -124,6 +126,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Locker:        i.locker,
 		DB:            i.DB,
 		Asserted:      config.Assert,
+		Rule:          config.Rule,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
 		Observe:       m.Observe,
