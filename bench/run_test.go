@@ -61,8 +61,8 @@ func TestShortFormOfSectionsOnADatabase(t *testing.T) {
 	if _, err := mariadb.Program("mariadbd"); err != nil {
 		testserver.Missing(t, err.Error())
 	}
-	out, r := bench(t, "-quick", "-run", "^gorm", "-mysql", os.Getenv(testserver.MySQLVariable))
-	checkSections(t, out, r, map[string]int{"gorminsert": 6, "gormrename": 1, "gormuntagged": 4})
+	out, r := bench(t, "-quick", "-run", "^(gorm|statements)", "-mysql", os.Getenv(testserver.MySQLVariable))
+	checkSections(t, out, r, map[string]int{"statements": 10, "gorminsert": 6, "gormrename": 1, "gormuntagged": 4})
 }
 
 // checkSections checks that each section was measured, and judged by that, with so many targets.
@@ -175,9 +175,9 @@ func TestCommandLine(t *testing.T) {
 		rounds int
 		names  string
 	}{
-		{"", "", 7, "latency throughput held memory wakeup drain scripts replicas reentry local middleware gorminsert gormrename gormuntagged"},
-		{"-quick", "", 3, "latency throughput held memory wakeup drain scripts replicas reentry local middleware gorminsert gormrename gormuntagged"},
-		{"-quick -rounds 9", "", 9, "latency throughput held memory wakeup drain scripts replicas reentry local middleware gorminsert gormrename gormuntagged"},
+		{"", "", 7, "latency throughput held memory wakeup drain scripts replicas reentry local middleware statements gorminsert gormrename gormuntagged"},
+		{"-quick", "", 3, "latency throughput held memory wakeup drain scripts replicas reentry local middleware statements gorminsert gormrename gormuntagged"},
+		{"-quick -rounds 9", "", 9, "latency throughput held memory wakeup drain scripts replicas reentry local middleware statements gorminsert gormrename gormuntagged"},
 		{"-run ^(local|held)$", "", 7, "held local"},
 		{"-run nothing", "no section has such a name", 0, ""},
 		{"-run (", "-run", 0, ""},

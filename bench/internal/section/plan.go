@@ -31,6 +31,8 @@ type Plan struct {
 	// round, each of which renames there and back.
 	Descendants  []int
 	RenamePasses int
+	// MovedAtOnce are the numbers of rows that are moved by one statement while its statements are counted.
+	MovedAtOnce []int
 	// HTTPRounds is how many times testing.Benchmark is asked, which takes a second or two each time.
 	HTTPRounds int
 }
@@ -49,6 +51,7 @@ func Full() Plan {
 		MemoryLocks: 10_000, MemoryRounds: 3,
 		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
 		Descendants: []int{10_000, 100_000}, RenamePasses: 2,
+		MovedAtOnce: []int{1, 10, 100},
 	}
 }
 
@@ -60,5 +63,6 @@ func Quick() Plan {
 		MemoryLocks: 1_000, MemoryRounds: 1,
 		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
 		Descendants: []int{500}, RenamePasses: 1,
+		MovedAtOnce: []int{1, 10},
 	}
 }

@@ -55,6 +55,7 @@ func All() []Section {
 		{"reentry", "what does an acquisition cost under a lock that covers it?", NoServer, reentry},
 		{"local", "what does locking take within one process?", NoServer, local},
 		{"middleware", "what does the middleware add to a request?", NoServer, middlewareCost},
+		{"statements", "how many statements does a write cost with the GORM plugin, beside one that is made safe by hand?", MariaDB, statements},
 		{"gorminsert", "what does an insert cost with the GORM plugin, beside one that is made safe by hand?", MariaDB, gormInsert},
 		{"gormrename", "what does the rename of a large subtree cost, beside the bare statement?", MariaDB, gormRename},
 		{"gormuntagged", "what does the GORM plugin add to writes on tables without a tree?", NoServer, gormUntagged},
