@@ -28,8 +28,7 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 		return nil
 	}
 	key := clause.Column{Name: t.key.DBName}
-	err := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).
-		Exec("UPDATE ? SET ? = ? WHERE 1 = 0", clause.Table{Name: t.name}, key, key).Error
+	_, err := t.direct(db).add("UPDATE ? SET ? = ? WHERE 1 = 0", clause.Table{Name: t.name}, key, key).exec()
 	if err != nil {
 		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
 	}

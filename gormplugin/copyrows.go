@@ -104,7 +104,7 @@ func (p *Plugin) slot(t *table, x *copyPlan) clause.Expression {
 
 // checkSlot refuses a name that is taken, also where no unique index would.
 func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
-	taken, err := t.read(t.own(db).Where(p.slot(t, x)), "")
+	taken, err := t.read(db, selection{where: p.slot(t, x)})
 	if err != nil || len(taken) == 0 {
 		return err
 	}

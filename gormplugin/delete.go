@@ -210,17 +210,16 @@ func (p *Plugin) removeBelow(db *gorm.DB, st *statement, tops []top) error {
 		for i, n := range chunk {
 			ranges[i] = p.below(t, n.tree, n.node.path)
 		}
-		query := t.onlyLive(t.own(db)).Where(clause.Or(ranges...))
-		query.Statement.Unscoped = db.Statement.Unscoped
+		var order clause.Expression
 		if p.dialect.childrenFirst {
-			query = query.Order(clause.OrderByColumn{Column: clause.Column{Name: t.path.DBName}, Desc: true})
+			order = clause.Expr{SQL: "? DESC", Vars: []any{clause.Column{Name: t.path.DBName}}}
 		}
-		result := query.Delete(query.Statement.Model)
-		if result.Error != nil {
-			return fmt.Errorf("gormplugin: deleting the rows below: %w", result.Error)
+		rows, err := t.deleteDirect(db, clause.Or(ranges...), db.Statement.Unscoped, order)
+		if err != nil {
+			return fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}
-		st.removedBelow = st.removedBelow || result.RowsAffected > 0
-		errandOf(db).wentAlong(result.RowsAffected)
+		st.removedBelow = st.removedBelow || rows > 0
+		errandOf(db).wentAlong(rows)
 	}
 	return nil
 }

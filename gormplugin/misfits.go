@@ -53,11 +53,12 @@ func (p *Plugin) checkSubtree(db *gorm.DB, t *table, m move) error {
 	if len(misfits) == 0 {
 		return nil
 	}
-	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path)).Where(clause.And(clause.Or(misfits...))).Limit(1)
+	d := t.direct(db).add("SELECT "+list+" FROM ?", append(columns, clause.Table{Name: t.name})...).
+		add(" WHERE ? AND (?) AND ?", p.below(t, m.tree, m.node.path), clause.Or(misfits...), t.alive).add(" LIMIT 1")
 	if p.assert && p.dialect.newest != "" {
-		query.Statement.AddClause(p.dialect.newest)
+		d.add(" " + string(p.dialect.newest))
 	}
-	levels, lengths, err := firstMisfit(query.Select(list, columns...), len(changes))
+	levels, lengths, err := firstMisfit(d, len(changes))
 	if err != nil {
 		return fmt.Errorf("gormplugin: measuring the paths below %q: %w", m.node.path, err)
 	}
@@ -73,13 +74,13 @@ func (p *Plugin) checkSubtree(db *gorm.DB, t *table, m move) error {
 }
 
 // firstMisfit returns how deep a row lies that would not fit and how long its paths are; zeros if there is none.
-func firstMisfit(query *gorm.DB, paths int) (levels int, lengths []int, err error) {
+func firstMisfit(d *direct, paths int) (levels int, lengths []int, err error) {
 	lengths = make([]int, paths)
 	into := []any{&levels}
 	for i := range lengths {
 		into = append(into, &lengths[i])
 	}
-	rows, err := query.Rows()
+	rows, err := d.rows()
 	if err != nil {
 		return 0, nil, err
 	}

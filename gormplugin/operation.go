@@ -106,7 +106,7 @@ func (t *table) checkTop(db *gorm.DB, tree any) error {
 	if t.isLeaf() {
 		return unsupported(t, "a leaf needs a parent")
 	}
-	roots, err := t.read(t.own(db).Where(clause.And(clause.Eq{Column: column(t.tree), Value: tree}, clause.Eq{Column: column(t.path), Value: ""})), "")
+	roots, err := t.read(db, selection{where: clause.And(clause.Eq{Column: column(t.tree), Value: tree}, clause.Eq{Column: column(t.path), Value: ""})})
 	if err != nil || len(roots) == 0 {
 		return err
 	}

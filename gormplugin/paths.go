@@ -168,7 +168,7 @@ func (p *Plugin) writeIDs(db *gorm.DB, t *table, rows []*arrival) error {
 		}
 		a.replace(t, f, ids, paths, false)
 		values := map[string]any{f.DBName: a.set[0].Value}
-		if err := t.own(db).Where(in(t.key, ids)).UpdateColumns(values).Error; err != nil {
+		if _, err := t.updateDirect(db, values, in(t.key, ids)); err != nil {
 			return err
 		}
 	}

@@ -117,7 +117,7 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 		if err != nil {
 			return err
 		}
-		t.dialect = p.dialect
+		t.plugin, t.dialect = p, p.dialect
 		if p.dialect.textsNeedSize {
 			t.limitTexts()
 		}

@@ -91,8 +91,8 @@ func (p *Plugin) rewrite(db *gorm.DB, t *table, m move) error {
 	if t.version != nil {
 		values[t.version.DBName] = clause.Expr{SQL: "? + 1", Vars: []any{column(t.version)}}
 	}
-	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
-	return query.UpdateColumns(values).Error
+	_, err := t.updateDirect(db, values, clause.And(p.below(t, m.tree, m.node.path), t.alive))
+	return err
 }
 
 // change is how the beginning of a path column changes for a moved row and everything below it.
