@@ -129,6 +129,27 @@ func (e *NameTakenError) Error() string { return fmt.Sprintf("the name %q is tak
 // Unwrap returns [ErrNameTaken].
 func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
 
+// refused finds out why the plugin has refused a write, in words of this package: explain says what is wrong with its
+// arguments, or returns nil. What is right is not read before the write: the plugin has to do so in any case. An
+// error of the database's stays as it is, since it may have ended the transaction.
+func refused(err error, explain func() error) error {
+	if !errors.Is(err, gormplugin.ErrUnsupported) && !errors.Is(err, pathlock.ErrNotFound) {
+		return err
+	}
+	if why := explain(); why != nil {
+		return why
+	}
+	return err
+}
+
+// slotTaken is nameTaken for a node that keeps its name.
+func slotTaken(err error) error {
+	if taken, ok := errors.AsType[*gormplugin.NameTakenError](err); ok {
+		return nameTaken(err, taken.Path.Base())
+	}
+	return err
+}
+
 // nameTaken says which name it was that a unique index refused.
 func nameTaken(err error, name string) error {
 	if errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, ErrNameTaken) {
