@@ -80,7 +80,9 @@ func Open(ctx context.Context, config Config) (*Instance, error) {
 
 // On is [Open] on a lock store that is open already, and that the instance will close.
 func On(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
-	db, err := database.Open(config.DB, database.Options{Connections: config.Connections})
+	// Without any protection, trees are written as by hand: at the server's own level.
+	protected := !store.Off || config.Assert
+	db, err := database.Open(config.DB, database.Options{Connections: config.Connections, ReadCommitted: protected})
 	if err != nil {
 		return nil, err
 	}

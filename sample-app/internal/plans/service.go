@@ -52,10 +52,10 @@ func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 // others have committed by then: what a transaction reads after it has locked the rows that it rests on
 // must not be older than the lock. SQLite has one writer at a time anyway.
 func (s *Service) isolation() *sql.TxOptions {
-	if s.db.Dialect != database.SQLite {
-		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if s.db.Dialect == database.SQLite || s.db.ReadCommitted {
+		return nil
 	}
-	return nil
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }
 
 // forUpdate locks the rows that are read until the end of the transaction.
