@@ -22,6 +22,8 @@ type assignment struct {
 	// plugin decides what is written.
 	key, tree any
 	path, ids string
+	// version is what is assigned to the version, if anything.
+	version any
 	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
 	restores, removes bool
 }
@@ -47,6 +49,11 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	seen := make(map[*schema.Field]bool)
 	for i, assigned := range a.set {
 		f := t.columnNamed(assigned.Column.Name)
+		if f != nil && f == t.version {
+			if version, err := plain(assigned.Value); err == nil {
+				a.version = version
+			}
+		}
 		if assigned.Column.Raw {
 			return nil, unsupported(t, "an update cannot set %q: name one column", assigned.Column.Name)
 		}

@@ -18,6 +18,8 @@ type dialect struct {
 	share, update rowLock
 	// newest is appended to a SELECT that must not be answered from an old snapshot, where not every statement has its own.
 	newest rowLock
+	// both are what stands before, between and behind two SELECTs with a lock of their own each that are one statement.
+	both [3]string
 	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	primaryKeyHint string
 	// soleWriter is set where the first write of a transaction keeps every other writer out until its
@@ -93,6 +95,7 @@ var dialects = []dialect{
 		share:          "LOCK IN SHARE MODE",
 		update:         "FOR UPDATE",
 		newest:         "LOCK IN SHARE MODE",
+		both:           [3]string{"(", ") UNION ALL (", ")"},
 		primaryKeyHint: "FORCE INDEX (PRIMARY)",
 		binary:         "?",
 		length:         "CHAR_LENGTH",
@@ -117,6 +120,7 @@ var dialects = []dialect{
 		name:      "postgres",
 		share:     "FOR SHARE",
 		update:    "FOR UPDATE",
+		both:      [3]string{"SELECT * FROM (", ") AS a UNION ALL SELECT * FROM (", ") AS b"},
 		binary:    `? COLLATE "C"`,
 		length:    "CHAR_LENGTH",
 		bytes:     "OCTET_LENGTH",
@@ -138,6 +142,7 @@ var dialects = []dialect{
 	{
 		name:       "sqlite",
 		soleWriter: true,
+		both:       [3]string{"", " UNION ALL ", ""},
 		binary:     "?",
 		length:     "LENGTH",
 		bytes:      "LENGTH",

@@ -37,6 +37,12 @@ var (
 	// ErrUnsupported: a form of write to a guarded table that the plugin cannot keep the tree
 	// right for. The message says what to use instead.
 	ErrUnsupported = errors.New("gormplugin: unsupported write")
+	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because of a condition that somebody
+	// added in between, a trigger or a policy of the database. The error is a [*MissedRowsError], and the transaction was rolled back.
+	ErrMissedRows = errors.New("gormplugin: a write missed rows")
+	// ErrCallbacks: the callbacks of another plugin leave no way to tell what a statement writes: it has replaced GORM's own writing
+	// callback after this plugin was registered, has built the statement's SQL itself, or has changed its table. Nothing was written.
+	ErrCallbacks = errors.New("gormplugin: another plugin's callbacks are in the way")
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept right on this
 	// database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = errors.New("gormplugin: unsafe isolation level")
@@ -92,6 +98,21 @@ func (e *NameTakenError) Unwrap() []error {
 	}
 	return []error{ErrNameTaken, e.Err}
 }
+
+// MissedRowsError says how many rows a write should have hit, and how many it did. It matches [ErrMissedRows].
+type MissedRowsError struct {
+	Table            string
+	Planned, Written int64
+}
+
+// Error implements error.
+func (e *MissedRowsError) Error() string {
+	return fmt.Sprintf("%v: %s: %d were locked and checked, %d were written: look for a trigger, a policy or a column type that adds a condition of its own; the transaction was rolled back",
+		ErrMissedRows, e.Table, e.Planned, e.Written)
+}
+
+// Unwrap returns [ErrMissedRows].
+func (e *MissedRowsError) Unwrap() error { return ErrMissedRows }
 
 // retry wraps a database error as one that asks for the transaction to be run again.
 func retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }

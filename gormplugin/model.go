@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -111,9 +112,11 @@ type table struct {
 	plugin *Plugin
 	// columns are those that say where a row is, and list is how a SELECT names them.
 	columns []*schema.Field
-	list  clause.Expression
+	list    clause.Expression
 	// alive is the condition that a row is not deleted softly.
 	alive clause.Expression
+	// clausesOfDelete are what the types of other columns than the marks of deletion add to a DELETE.
+	clausesOfDelete []clause.Interface
 }
 
 // isLeaf reports whether the rows have no path column of their own.
@@ -177,6 +180,12 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 	for _, f := range parsed.Fields {
 		if _, soft := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface); soft && f.DBName != "" {
 			t.deletion = append(t.deletion, f)
+		}
+	}
+	for _, f := range parsed.Fields {
+		adds, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface)
+		if ok && f.DBName != "" && !slices.Contains(t.deletion, f) {
+			t.clausesOfDelete = append(t.clausesOfDelete, adds.DeleteClauses(f)...)
 		}
 	}
 	t.above = t

@@ -25,8 +25,8 @@ type node struct {
 	ids     string
 	version int64
 	fence   any
-	// hit is set where a survey's statement means the row, and hasChildren where it has found live rows below such a row.
-	hit, hasChildren bool
+	// hit is set where a survey's statement means the row, and childless where the survey has found no live row below such a row.
+	hit, childless bool
 }
 
 // bytes is a byte string that can be compared: a binary key, which a database would not find as a text.
@@ -143,7 +143,7 @@ func (t *table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 	}
 	n, err := t.nodeOf(ctx, row)
 	if err == nil {
-		n.hit, n.hasChildren = hit, children
+		n.hit, n.childless = hit, hit && !children
 	}
 	return n, err
 }

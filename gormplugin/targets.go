@@ -22,6 +22,15 @@ func (x targets) ids() []any {
 	return append(slices.Collect(maps.Keys(x.live)), slices.Collect(maps.Keys(x.dead))...)
 }
 
+// remember takes over what a survey has found out about the rows beyond what is in them.
+func (x targets) remember(surveyed targets) {
+	for id, n := range x.live {
+		if before := surveyed.live[id]; before != nil {
+			n.childless = before.childless
+		}
+	}
+}
+
 // hasCondition reports whether a statement says which rows it means. One that does not
 // is left to GORM, which refuses it unless AllowGlobalUpdate is set; pinning its targets would get around that.
 func hasCondition(stmt *gorm.Statement) bool {
@@ -116,14 +125,23 @@ func (p *Plugin) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found tar
 	return nil
 }
 
-// pin has a statement mean exactly the rows that were locked and checked, and no conditions any more: these were true of the rows under their
-// locks, and may not be after the plugin's own writes, such as one that looks for rows with children.
-func (t *table) pin(stmt *gorm.Statement, ids []any) {
+// pin has a statement mean exactly the rows with the ids, which were locked and checked, under no conditions any more but the given ones: the
+// statement's own were true of the rows under their locks, and may not be after the plugin's own writes, such as one that
+// looks for rows with children.
+func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
 	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
 		pinned = in(t.key, ids)
 	}
-	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: []clause.Expression{pinned}}}
+	where := []clause.Expression{pinned}
+	if len(conditions) > 0 {
+		where = append(where, clause.And(slices.Clone(conditions)...))
+	}
+	if !stmt.Unscoped {
+		// GORM takes the condition for its own, and asks for another one beside it.
+		where = append(where, t.alive)
+	}
+	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
 	// The rows have been chosen: an order and a limit have done their work.
 	delete(stmt.Clauses, "ORDER BY")
 	delete(stmt.Clauses, "LIMIT")

@@ -12,9 +12,10 @@ import (
 
 // turn is what an update does to the tree: which rows it hits, and which of them go where.
 type turn struct {
-	table *table
-	hit   targets
-	moves []move
+	table      *table
+	assignment *assignment
+	hit        targets
+	moves      []move
 	// claims are the old places and the new slots.
 	claims claims
 	// chains are the nodes above the old places and the new ones, which must stay where they are, and above is
@@ -49,7 +50,7 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
-	x := &turn{table: t, hit: hit, claims: make(claims)}
+	x := &turn{table: t, assignment: a, hit: hit, claims: make(claims)}
 	affected := make(map[any]*node, len(hit.live))
 	for id, n := range hit.live {
 		affected[id] = n
@@ -245,4 +246,14 @@ func (x *turn) differs(actual *turn, locked map[any]*node) error {
 		}
 	}
 	return nil
+}
+
+// hasVersion reports whether all rows that the update hits have a version, as far as one is assigned.
+func (x *turn) hasVersion(version any) bool {
+	for _, n := range x.hit.live {
+		if version != n.version {
+			return false
+		}
+	}
+	return true
 }

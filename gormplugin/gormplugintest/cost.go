@@ -29,7 +29,7 @@ func (c *tally) Trace(_ context.Context, _ time.Time, statement func() (string, 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
-	case strings.HasPrefix(sql, "SELECT"):
+	case strings.HasPrefix(sql, "SELECT"), strings.HasPrefix(sql, "WITH"):
 		c.reads++
 	case strings.HasSuffix(sql, "WHERE 1 = 0"):
 		// It makes the transaction the database's only writer, where there are no row locks.
