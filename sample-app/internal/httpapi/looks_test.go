@@ -31,13 +31,14 @@ func TestNodesAreLookedAtOnceWhereWritesAreAsserted(t *testing.T) {
 		}{
 			{`POST /api/plans/{plan}/suites {"parent_id":{d},"name":"n"}`, 201, 1, true},
 			{`PATCH /api/suites/{d} {"name":"e"}`, 200, 1, true},
-			{`POST /api/suites/{d}/move {"parent_id":{a}}`, 200, 2, true},
 			{`POST /api/suites/{d}/cases {"name":"n"}`, 201, 1, true},
 			{`POST /api/cases/{k}/move {"suite_id":{d}}`, 200, 3, true},
 			{`PATCH /api/cases/{k} {"body":"b"}`, 200, 2, false},
 			{`POST /api/cases/{k}/copy {"suite_id":{b},"name":"copy"}`, 201, 3, false},
 			{`POST /api/suites/{b}/copy {"parent_id":{root},"name":"copy"}`, 201, 2, false},
 			{`DELETE /api/cases/{k}`, 204, 2, true},
+			// The last one, since a look at a row that has moved takes another read.
+			{`POST /api/suites/{d}/move {"parent_id":{a}}`, 200, 2, true},
 			{`DELETE /api/suites/{a}`, 204, 1, true},
 		} {
 			t.Run(fmt.Sprintf("%s, asserted: %v", tt.request, asserts), func(t *testing.T) {
