@@ -72,6 +72,12 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 		if err := t.enter(stmt.Context, a, f, assigned.Value); err != nil {
 			return nil, err
 		}
+		if f == t.parent && *a.parent == nil {
+			a.set[i].Value = t.noParent()
+			if err := t.clearParents(stmt.Context, stmt.ReflectValue); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return a, nil
 }
@@ -90,7 +96,10 @@ func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assig
 	if err != nil {
 		return err
 	}
-	if f != t.label && value != nil && reflect.ValueOf(value).IsZero() {
+	switch {
+	case f == t.parent:
+		value = t.parentOrNil(value)
+	case f != t.label && value != nil && reflect.ValueOf(value).IsZero():
 		value = nil
 	}
 	switch f {

@@ -29,8 +29,18 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err := p.checkSlot(db, t, x); err != nil {
 		return err
 	}
+	if x.above == nil {
+		l := make(landings)
+		l.enter(x.after, x.to.tree)
+		if err := p.guardTop(db, st, l); err != nil {
+			return err
+		}
+	}
 	inserted, err := p.insertCopies(db, st, c, x)
 	if err != nil {
+		return err
+	}
+	if err := p.settleTop(db, tx, st); err != nil {
 		return err
 	}
 	switch {
@@ -120,7 +130,7 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 	}
 	parent := x.after.parent
 	if parent == nil {
-		parent = t.top()
+		parent = t.noParent()
 	}
 	own := map[*schema.Field]any{}
 	where := clause.Expression(isTop)

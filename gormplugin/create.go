@@ -104,7 +104,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 		}
 		if stay {
 			for _, row := range rows {
-				if err := t.keep(row); err != nil {
+				if err := errors.Join(t.keep(row), row.settleParent()); err != nil {
 					return 0, err
 				}
 			}
@@ -126,6 +126,9 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 	if err := p.settleCreate(db, tx, st, rows); err != nil {
 		return 0, err
 	}
+	if err := p.guardTop(db, st, t.landingsOf(rows)); err != nil {
+		return 0, err
+	}
 	taken := make(map[site]bool, len(rows))
 	for _, row := range rows {
 		if taken[row.at] {
@@ -133,7 +136,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 		}
 		taken[row.at] = true
 		st.slots = append(st.slots, row.at)
-		if err := errors.Join(row.settle(t.label), row.settle(t.parent)); err != nil {
+		if err := errors.Join(row.settle(t.label), row.settle(t.parent), row.settleParent()); err != nil {
 			return 0, err
 		}
 		if row.id == nil && t.hasIDs() {

@@ -47,6 +47,11 @@ type dialect struct {
 	// to do instead, where an UPDATE might miss rows below those that the assertion has locked. Both are empty where no level is unsafe.
 	isolation string
 	refuse    func(isolation string) string
+	// asksLater is set where a locking read stops at rows of others that are not committed yet, so that what is in the way of a row
+	// at the top is asked for when that is written; lockTop, unless nil, are the columns and the source of a SELECT that takes a lock on the number
+	// of a tree's top until the end of the transaction, and returns the isolation level.
+	asksLater bool
+	lockTop   func(number int64, exclusive bool) []any
 	// childrenFirst is set where foreign keys are checked row by row, so that a
 	// subtree has to be deleted from its leaves upwards.
 	childrenFirst bool
@@ -107,6 +112,7 @@ var dialects = []dialect{
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
 		},
 		assign:        assignByJoin,
+		asksLater:     true,
 		childrenFirst: true,
 		textsNeedSize: true,
 		commitsDDL:    true,
@@ -127,12 +133,13 @@ var dialects = []dialect{
 		prefix:    `LEFT(?, ?) COLLATE "C" = ?`,
 		follow:    "? || '/' || ?",
 		first:     "CAST(? AS TEXT) || ?",
-		isolation: "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')",
+		isolation: postgresIsolation,
 		refuse:    refusePostgres,
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
 		assign:   assignFrom,
+		lockTop:  lockTopPostgres,
 		classify: classifyPostgres,
 		tooLong:  tooLongPostgres,
 		grammar:  &rawsql.PostgreSQL,
@@ -167,7 +174,7 @@ func dialectOf(name string) (*dialect, error) {
 		}
 		known = append(known, dialects[i].name)
 	}
-	return nil, fmt.Errorf("gormplugin: the database dialect %q is not known; known are %s", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("%w: the dialect %q is not known; known are %s", ErrUnsupportedDatabase, name, strings.Join(known, ", "))
 }
 
 // assignByJoin is MySQL's form of an UPDATE with values of other rows.
@@ -246,6 +253,9 @@ func answeredByPostgres(err error) bool {
 	}
 	return true
 }
+
+// postgresIsolation is the isolation level of the transaction, and the session's usual one.
+const postgresIsolation = "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')"
 
 // refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or SERIALIZABLE transaction
 // changes no row that was committed meanwhile, though it may lie below a row that the transaction has locked since. SERIALIZABLE notices

@@ -105,6 +105,8 @@ type table struct {
 	fence   *schema.Field // optional
 	// deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	deletion []*schema.Field
+	// zeroKeys are the values, in plain form, of keys that no row has.
+	zeroKeys []any
 	// above is the table that the parents are in: the table itself, or a leaf's other one.
 	above *table
 

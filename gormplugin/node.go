@@ -162,9 +162,7 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 		return value
 	}
 	n.id, n.tree = get(t.key), get(t.tree)
-	if _, isZero := t.parent.ValueOf(ctx, row); !isZero {
-		n.parent = get(t.parent)
-	}
+	n.parent = t.parentOrNil(get(t.parent))
 	n.name, _ = textOf(get(t.label))
 	n.path, _ = textOf(get(t.path))
 	n.ids, _ = textOf(get(t.ids))

@@ -103,27 +103,6 @@ func (e *errand) wentAlong(rows int64) {
 	}
 }
 
-// checkTop refuses to put a row beside the root row of its tree, where the path of a row at the top could be that of a row below
-// the root row.
-func (t *table) checkTop(db *gorm.DB, tree any) error {
-	if t.isLeaf() {
-		return unsupported(t, "a leaf needs a parent")
-	}
-	roots, err := t.read(db, selection{where: clause.And(clause.Eq{Column: column(t.tree), Value: tree}, clause.Eq{Column: column(t.path), Value: ""})})
-	if err != nil || len(roots) == 0 {
-		return err
-	}
-	return unsupported(t, "the tree %v has a root row: the top is below that, %v", tree, roots[0].id)
-}
-
-// top is the value of the parent column of a row without parent.
-func (t *table) top() any {
-	if t.parent.FieldType.Kind() == reflect.Pointer {
-		return nil
-	}
-	return reflect.Zero(t.parent.FieldType).Interface()
-}
-
 // explained is the error that a caller should see in the place of err, on a db of the plugin's own; see [Plugin.explain].
 func (p *Plugin) explained(db *gorm.DB, st *statement, err error) error {
 	if err == nil {

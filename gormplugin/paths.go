@@ -126,6 +126,9 @@ func (t *table) setPaths(r record, n *node) error {
 // fillIDs completes the paths of ids of rows that have just been inserted and were given their keys by the
 // database. A failure here would leave rows without a path in the table: it ends the transaction.
 func (p *Plugin) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
+	if err := p.settleTop(db, tx, st); err != nil {
+		return err
+	}
 	if len(st.nameless) == 0 {
 		return nil
 	}

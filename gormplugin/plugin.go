@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm"
 )
 
@@ -36,7 +37,11 @@ type Plugin struct {
 	tables  map[string]*table   // by name
 	bases   map[string][]*table // by name without the schema
 	models  map[reflect.Type]*table
-	wire    *tripwire
+	names   *rawsql.Names // the guarded tables', as the database tells them apart
+	// spellings is the rule by which it does.
+	spellings rawsql.Case
+
+	recognised recognised
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -66,7 +71,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 func (p *Plugin) Name() string { return pluginName }
 
 // Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the database is
-// of an unknown kind, when a registered model lacks a column, or when the DB's connection
+// of an unknown kind or only like a supported one, when a registered model lacks a column, or when the DB's connection
 // pool is none that can be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
@@ -80,7 +85,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.inspectAll(db); err != nil {
 		return err
 	}
-	p.wire = newTripwire(d.grammar, p.tables)
+	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
+		return err
+	}
 	if err := p.wrapPool(db); err != nil {
 		return err
 	}
@@ -96,6 +103,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+	}
+	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
+		return err
 	}
 	if err := p.wrapPool(db); err != nil {
 		return err
@@ -142,19 +152,27 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.schema.Name, leaf.above.schema.Name)
 		}
 	}
+	for _, t := range p.tables {
+		t.findZeroKeys()
+	}
 	return nil
 }
 
 // tableFor returns the guarded table of a model.
 func (p *Plugin) tableFor(model any) (*table, error) {
+	if t := p.models[modelType(model)]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+}
+
+// modelType returns the type of a model that is given as a value or by pointers to one; nil for nil.
+func modelType(model any) reflect.Type {
 	typ := reflect.TypeOf(model)
 	for typ != nil && typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	if t := p.models[typ]; t != nil {
-		return t, nil
-	}
-	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+	return typ
 }
 
 // pluginOf returns the plugin that db uses.
@@ -186,6 +204,8 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.watchRow),
 		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.watch),
+		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.bareSavepoint),
+		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", p.cachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
 		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRead),

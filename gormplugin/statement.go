@@ -33,6 +33,8 @@ type statement struct {
 	assigned bool
 	// columns undoes what the plugin has changed of the columns that the statement writes; nil if nothing.
 	columns func()
+	// landings are what the statement puts at the top of trees, where that is asked for once it is written.
+	landings []*landing
 	// fence is the highest one of the locks.
 	fence uint64
 	// rerun is set where the statement can be run again, should the database give it up.
@@ -135,6 +137,7 @@ func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
 func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
+		p.explainTop(db, st)
 		p.explain(db, st)
 		if st == nil {
 			return

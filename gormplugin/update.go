@@ -91,6 +91,9 @@ func (w *writing) update() error {
 	if err != nil {
 		return err
 	}
+	if err := w.plugin.guardTop(db, w.st, turn.landings); err != nil {
+		return err
+	}
 	return w.updateMoved(a, turn)
 }
 
@@ -156,6 +159,9 @@ func (w *writing) updateMoved(a *assignment, x *turn) error {
 		return len(moved)
 	})
 	if err != nil || written == 0 && len(x.moves) > 0 {
+		return err
+	}
+	if err := w.plugin.settleTop(db, w.tx, w.st); err != nil {
 		return err
 	}
 	if descend {
