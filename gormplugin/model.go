@@ -115,6 +115,8 @@ type table struct {
 
 	// plugin is whose table it is.
 	plugin *Plugin
+	// ancestry is what was last seen above its rows.
+	ancestry ancestry
 	// columns are those that say where a row is, and list is how a SELECT names them.
 	columns []*schema.Field
 	list    clause.Expression
