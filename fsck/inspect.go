@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // limit is how long the texts of a column may be; 0 is no limit.
@@ -33,22 +35,8 @@ func (c *Checker) inspect(ctx context.Context) error {
 		return fmt.Errorf("%w %q: %w", ErrTable, t.Name, err)
 	}
 	for i, column := range types {
-		name := present[i]
-		kind := strings.ToUpper(column.DatabaseTypeName())
-		switch name {
-		case t.Parent:
-			switch {
-			case strings.Contains(kind, "INT"):
-				c.zeroParent = "0"
-			case strings.Contains(kind, "CHAR"), strings.Contains(kind, "TEXT"):
-				c.zeroParent = "''"
-			}
-		case t.Tree:
-			c.treeIsNumber = strings.Contains(kind, "INT")
-		case t.Key:
-			c.keyIsUUID = kind == "UUID"
-			c.keyIsNumber = strings.Contains(kind, "INT")
-		}
+		c.kinds[present[i]] = treerow.KindOf(column.DatabaseTypeName())
+		c.padded[present[i]] = column.DatabaseTypeName() == "BPCHAR" // PostgreSQL's CHAR(n)
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("%w %q: %w", ErrTable, t.Name, err)
@@ -86,22 +74,23 @@ func (c *Checker) probe(ctx context.Context, query string) error {
 	return rows.Err()
 }
 
-// inspectLimits asks how long names and paths may be.
+// inspectLimits asks how long names and paths may be, and what the columns hold, where the driver does not say that.
 func (c *Checker) inspectLimits(ctx context.Context) error {
 	schema, name := "", c.table.Name
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		schema, name = name[:i], name[i+1:]
 	}
-	current := "DATABASE()"
-	if c.dialect == PostgreSQL {
-		current = "current_schema()"
-	}
-	query := `SELECT column_name, character_maximum_length, character_octet_length FROM information_schema.columns
-		WHERE table_name = ? AND table_schema = ` + current
+	query := `SELECT column_name, data_type, character_maximum_length, character_octet_length FROM information_schema.columns WHERE table_name = ? AND table_schema = `
 	args := []any{name}
-	if schema != "" {
-		query = strings.Replace(query, current, "?", 1)
+	switch {
+	case c.dialect == PostgreSQL: // whichever schema of the search path it is found in
+		query += "(SELECT n.nspname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE t.oid = to_regclass(?))"
+		args = append(args, c.dialect.quote(c.table.Name))
+	case schema != "":
+		query += "?"
 		args = append(args, schema)
+	default:
+		query += "DATABASE()"
 	}
 	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
 	if err != nil {
@@ -109,10 +98,13 @@ func (c *Checker) inspectLimits(ctx context.Context) error {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var column string
+		var column, kind string
 		var characters, octets sql.NullInt64
-		if err := rows.Scan(&column, &characters, &octets); err != nil {
+		if err := rows.Scan(&column, &kind, &characters, &octets); err != nil {
 			return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Name, err)
+		}
+		if c.dialect == MySQL { // whose driver does not know MariaDB's UUID
+			c.kinds[column] = treerow.KindOf(kind)
 		}
 		c.limits[column] = limit{characters.Int64, octets.Int64}
 	}

@@ -70,6 +70,10 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 func TestExitCodes(t *testing.T) {
 	soundURL, _ := table(t, sound)
 	brokenURL, _ := table(t, broken)
+	emptyURL, empty := table(t, `VALUES (1, 1, NULL, 'a', '/a')`)
+	if _, err := empty.ExecContext(t.Context(), `UPDATE suites SET deleted_at = '2026-01-01'`); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		args string
 		code int
@@ -89,15 +93,34 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --repair --log x --db " + brokenURL, 16, "--log without --apply"},
 		{"fsck --table suites --repair --batch 0 --db " + brokenURL, 16, "--batch"},
 		{"fsck --table suites --repair --lost-found a/b --db " + brokenURL, 16, `--lost-found "a/b"`},
+		{"fsck --table suites --repair --lost-found= --db " + brokenURL, 16, `--lost-found ""`},
+		{"fsck --table suites --repair --to-top --lost-found x --db " + brokenURL, 16, "--to-top and --lost-found"},
+		{"fsck --table suites --repair --wait 0s --db " + brokenURL, 16, "--wait"},
+		{"fsck --table suites --wait 1s --db " + brokenURL, 16, "--wait without --repair"},
+		{"fsck --table suites --batch 5 --db " + brokenURL, 16, "--batch without --repair"},
+		{"fsck --table suites --to-top --db " + brokenURL, 16, "--to-top without --repair"},
+		{"fsck --table suites --lost-found x --db " + brokenURL, 16, "--lost-found without --repair"},
+		{"fsck --table suites --tree= --db " + brokenURL, 16, "--tree is empty"},
+		{"fsck --table suites --deleted a --deleted-flag b --db " + brokenURL, 16, "--deleted and --deleted-flag"},
+		{"fsck --table suites --path= --db " + brokenURL, 16, "neither --path nor --id-path"},
+		{"fsck --table suites --id-path path --db " + brokenURL, 16, `--path and --id-path are both the column "path"`},
+		{"fsck --table suites --key plan_id --db " + brokenURL, 16, `--key and --tree-column are both the column "plan_id"`},
+		{"fsck --table suites --deleted-flag deleted_at --db " + soundURL, 0, "3 rows, 0 problems"},
 		{"fsck --table nothing --db " + soundURL, 8, `table "nothing": `},
 		{"fsck --table suites --parent father --db " + soundURL, 8, `table "suites": the parent column, "father": `},
-		{"fsck --table suites --path way --id-path path --db " + soundURL, 8, `table "suites": the path column, "way": `},
-		{"fsck --table suites --key plan_id --db " + brokenURL, 8, `the key column, "plan_id", has 1 in several rows`},
-		{"fsck --table suites --tree 7 --db " + soundURL, 0, `no row of suites has "7" as its plan_id`},
+		{"fsck --table suites --path way --id-path name2 --db " + soundURL, 8, `table "suites": the path column, "way": `},
+		{"fsck --table suites --key plan_id --tree-column id --db " + brokenURL, 8, `the key column, "plan_id", has 1 in several rows`},
+		{"fsck --table suites --tree 7 --db " + soundURL, 8, `no live row of "suites" has "7" as its "plan_id"`},
+		{"fsck --table suites --json --tree 7 --db " + soundURL, 8, `no live row of "suites" has "7" as its "plan_id"`},
+		{"fsck --table suites --db " + emptyURL, 8, `"suites" has no live row (rows are deleted by "deleted_at")`},
+		{"fsck --table suites --deleted= --db " + emptyURL, 0, "1 rows"},
+		{"fsck --table suites --repair --db " + emptyURL, 8, `"suites" has no live row`},
+		{"fsck --table suites --repair --apply --locks off --db " + emptyURL, 8, `"suites" has no live row`},
+		{"--version", 0, "pathlock "},
 		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "connect to the database: "},
 		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},
 		{"fsck --table suites --db suites.db", 8, "scheme"},
-		{"fsck --table suites --repair --apply --locks off --tree 7 --db " + brokenURL, 0, "0 rows"},
+		{"fsck --table suites --repair --apply --locks off --tree 7 --db " + brokenURL, 8, "0 rows"},
 		{"fsck --table suites --repair --yes --locks off --db " + brokenURL, 1, "0 problems left"},
 		{"fsck --table suites --db " + brokenURL, 0, "6 rows, 0 problems"},
 	}
@@ -155,7 +178,7 @@ func TestRedisLocksAndLog(t *testing.T) {
 	url, _ := table(t, broken)
 	log := filepath.Join(t.TempDir(), "changes.jsonl")
 	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", server, "--namespace", namespace, "--wait", "50ms", "--log", log}
-	if code, out, errs := run(t, args...); code != 8 || !strings.Contains(errs, `"an editor"`) {
+	if code, out, errs := run(t, args...); code != 4 || !strings.Contains(out, "skipped: tree 1: ") || !strings.Contains(out, `"an editor"`) {
 		t.Errorf("while somebody edits: exit code %d, %s%s", code, out, errs)
 	}
 	if err := lock.Release(t.Context()); err != nil {
