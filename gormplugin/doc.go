@@ -100,8 +100,11 @@
 //
 // # Databases
 //
-// MySQL 8.0 and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at READ COMMITTED, or at SERIALIZABLE where that is the level of
+// MySQL 8.0 to 9.x, and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at READ COMMITTED, or at SERIALIZABLE where that is the level of
 // everybody; other combinations are refused with [ErrIsolation], since an UPDATE there misses rows that others have committed meanwhile. SQLite,
 // preferably with _txlock=immediate: a transaction that was begun otherwise becomes the writer when the plugin needs it to, and fails as
 // busy ([ErrRetry]) if it has read an older state by then.
+//
+// What is only like one of these, such as TiDB or CockroachDB, is refused with [ErrUnsupportedDatabase]: its row locks are not known to keep a
+// tree right. [gorm.DB.Use] asks the server, or else the first transaction on its connections does.
 package gormplugin

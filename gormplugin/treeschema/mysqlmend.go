@@ -70,7 +70,7 @@ func (m mysql) siblings(t Table, p *physical) []string {
 		return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote(unique), quoted(m, key)))
 	}
 	mark := p.freeName(t.Name, "live")
-	return append(statements, fmt.Sprintf("%sADD COLUMN %s tinyint AS (IF(%s, 1, NULL)) VIRTUAL, ADD UNIQUE KEY %s (%s)",
+	return append(statements, fmt.Sprintf("%sADD COLUMN %s TINYINT AS (IF(%s, 1, NULL)) VIRTUAL, ADD UNIQUE KEY %s (%s)",
 		m.alter(t), m.quote(mark), live, m.quote(unique), quoted(m, append(key, mark))))
 }
 
