@@ -16,7 +16,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 		return nil, nil, err
 	}
 	restore := func() error { return nil }
-	end = func() {
+	giveBack := func() {
 		if restore() != nil {
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // nobody else gets a connection that is not as it was
 		}
@@ -24,7 +24,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	}
 	defer func() {
 		if err != nil {
-			end()
+			giveBack()
 		}
 	}()
 	if restore, err = r.bound(working, held, conn); err != nil {
@@ -45,7 +45,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 		_ = tx.Rollback()
 		return nil, nil, err
 	}
-	return tx, end, nil
+	return tx, giveBack, nil
 }
 
 // bound bounds how long the connection waits for locks, where it would wait longer, and returns what undoes that.
