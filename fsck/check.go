@@ -18,6 +18,8 @@ type Checker struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
+	// parentFirst is set where SQLite has an index that begins with the parent.
+	parentFirst bool
 }
 
 // New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches

@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -167,19 +168,28 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 		rest += " AND " + cols.live
 	}
 	query, args := e.among(cols.key, places, rest, r.name, r.key.arg())
-	if e.plan == nil {
-		query += " LIMIT 1"
+	// One row is enough. In a dry run, some of them would not have the name any more: seldom all of the first.
+	limits := []int{1}
+	if e.plan != nil {
+		limits = []int{64, math.MaxInt32}
 	}
 	taken := false
-	err = e.each(ctx, query, args, func(scan func(...any) error) error {
-		var value any
-		if err := scan(&value); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+	for _, limit := range limits {
+		read := 0
+		err = e.each(ctx, fmt.Sprintf("%s LIMIT %d", query, limit), args, func(scan func(...any) error) error {
+			var value any
+			if err := scan(&value); err != nil {
+				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			}
+			key, err := e.readKey(e.table.Key, value)
+			taken = taken || !e.plan.left(key)
+			read++
+			return err
+		})
+		if taken || err != nil || read < limit {
+			break
 		}
-		key, err := e.readKey(e.table.Key, value)
-		taken = taken || !e.plan.left(key)
-		return err
-	})
+	}
 	return taken, err
 }
 
@@ -226,9 +236,13 @@ func (e *editor) tops(tree any) []condition {
 	if e.dialect != SQLite {
 		return []condition{{cols.tree + " = ? AND " + cols.isTop, []any{tree}}}
 	}
+	inTree := cols.tree + " = ? AND "
+	if e.parentFirst {
+		inTree = "+" + inTree // not by an index that begins with the tree
+	}
 	var places []condition
 	for _, top := range cols.tops {
-		places = append(places, condition{cols.tree + " = ? AND " + top, []any{tree}})
+		places = append(places, condition{inTree + top, []any{tree}})
 	}
 	return places
 }
