@@ -212,21 +212,26 @@ func (w *world) awaitWaiter(t *testing.T) {
 	t.Fatal("nobody waits")
 }
 
-// testLostFoundDeleted has somebody delete the lost+found, with all that is below it, after the first orphan is there.
+// testLostFoundDeleted has somebody delete the lost+found, with all that is below it, after the first orphan is there; and the
+// root row with it.
 func testLostFoundDeleted(t *testing.T, database Database) {
-	for _, what := range []string{"as a deleted row", "for good"} {
+	for _, what := range []string{"as a deleted row", "for good", "with the root row"} {
 		t.Run(what, func(t *testing.T) {
 			w := newWorld(t, database, schema{})
-			w.insert(t, with(Node{5, 1, 97, "x", "/x", "/1/5", false}, Node{6, 1, 98, "y", "/y", "/1/6", false}, Node{7, 1, 99, "z", "/z", "/1/7", false})...)
+			w.insert(t, Node{1, 1, 0, "", "", "/1", false},
+				Node{5, 1, 97, "x", "/x", "/1/5", false}, Node{6, 1, 98, "y", "/y", "/1/6", false}, Node{7, 1, 99, "z", "/z", "/1/7", false})
 			deleted := false
 			w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1, Log: lineLog(func(line []byte) (int, error) {
 				if deleted || !bytes.Contains(line, []byte(`"commit":true`)) {
 					return len(line), nil
 				}
 				deleted = true
-				if what == "for good" {
+				switch what {
+				case "for good":
 					w.exec(t, `DELETE FROM suites WHERE id = 5 OR name = 'lost+found'`)
-				} else {
+				case "with the root row":
+					w.exec(t, `DELETE FROM suites WHERE id IN (1, 5) OR name = 'lost+found'`)
+				default:
 					w.exec(t, `UPDATE suites SET deleted_at = '2026-01-01 00:00:00' WHERE id = 5 OR name = 'lost+found'`)
 				}
 				return len(line), nil
