@@ -54,6 +54,7 @@ const pageRows = 500
 //
 // The memory that it needs does not depend on the number of rows or trees, nor on the trees' shapes.
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
+	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)
 	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {

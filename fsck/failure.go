@@ -1,7 +1,9 @@
 package fsck
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -79,6 +81,14 @@ func isSQLite(err error, says ...string) bool {
 		return false
 	}
 	return slices.ContainsFunc(says, func(text string) bool { return strings.Contains(err.Error(), text) })
+}
+
+// canceled adds to an error that the context has ended, for databases that say in their own words that they were interrupted.
+func canceled(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
 // leftError says why a row stays as it is. No statement has failed where the transaction is not careful.

@@ -90,6 +90,7 @@ type repair struct {
 // bounded number of rows. When ctx ends, it stops between two of them. Whenever and however it was ended,
 // another run completes it, and the outcome is the same.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
+	defer func() { err = canceled(ctx, err) }()
 	r := &repair{Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, homeless: make(map[Key]error), left: make(map[Key]bool)}
 	if err := checkName(r.opts.LostFound); err != nil {
 		return summary, fmt.Errorf("fsck: the name of lost+found: %w", err)

@@ -166,11 +166,9 @@ func testWaitEnds(t *testing.T, database Database) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
+	checker := w.checker(t)
 	go func() {
-		checker, err := fsck.New(ctx, w.db, w.Dialect, w.table)
-		if err == nil {
-			_, err = checker.Repair(ctx, fsck.RepairOptions{Apply: true, Wait: time.Hour, Tree: fsck.IntKey(1)})
-		}
+		_, err := checker.Repair(ctx, fsck.RepairOptions{Apply: true, Wait: time.Hour, Tree: fsck.IntKey(1)})
 		ended <- err
 	}()
 	w.awaitWaiter(t)
