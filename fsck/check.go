@@ -14,7 +14,8 @@ type Checker struct {
 	db      *sql.DB
 	dialect Dialect
 	table   Table
-	// What inspect found out: what the columns hold, which of them are padded, and how long texts may be.
+	// What inspect found out: what the columns hold, which of them are padded, and how long texts
+	// may be.
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit

@@ -86,7 +86,8 @@ func (c *Checker) probe(ctx context.Context, query string) error {
 	return rows.Err()
 }
 
-// inspectLimits asks how long names and paths may be, and what the columns hold, where the driver does not say that.
+// inspectLimits asks how long names and paths may be, and what the columns hold, where the driver
+// does not say that.
 func (c *Checker) inspectLimits(ctx context.Context) error {
 	schema, name := "", c.table.Name
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {

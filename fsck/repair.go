@@ -20,8 +20,8 @@ type RepairOptions struct {
 	// Locker, if set, takes the gate of a tree for each transaction that changes it. Without one, row locks
 	// alone keep the changes right while others write.
 	Locker *pathlock.Locker
-	// Wait is how long to wait for a gate, and for a row that somebody else has locked; 0 is a minute. A tree
-	// that is busy for longer is left as it is.
+	// Wait is how long to wait for a gate, and for a row that somebody else has locked; 0 is a
+	// minute. A tree that is busy for longer is left as it is.
 	Wait time.Duration
 	// BatchRows is how many rows a transaction mends at most; 0 is 500. One that also creates a lost+found changes one more,
 	// and one in which unique indexes refuse paths puts aside at most two more for each.
@@ -76,12 +76,14 @@ type repair struct {
 	// dry is set in a dry run: the one transaction that it reads in, with what it would have changed.
 	dry *session
 
-	// What is known of the database's state: the root rows and the lost+founds, for as long as a transaction has them locked,
-	// and the numbers that names were given. It is forgotten when a transaction is rolled back.
+	// What is known of the database's state: the root rows and the lost+founds, for as long as a
+	// transaction has them locked, and the numbers that names were given. It is forgotten when a
+	// transaction is rolled back.
 	roots   map[Key]*row
 	homes   map[Key]Key
 	numbers map[sibling]int
-	// homeless says why no lost+found can be made in a tree; left has the trees that are left as they are.
+	// homeless says why no lost+found can be made in a tree; left has the trees that are left as
+	// they are.
 	homeless map[Key]error
 	left     map[Key]bool
 }

@@ -60,8 +60,8 @@ func (c keyCase) isOf(d fsck.Dialect) bool {
 	return len(c.only) == 0
 }
 
-// testNoParent looks at rows at the top whose parent is each value that a zero value of a parent field becomes. They are sound,
-// and no repair touches them. Cycles of such keys are mended.
+// testNoParent looks at rows at the top whose parent is each value that a zero value of a parent
+// field becomes. They are sound, and no repair touches them. Cycles of such keys are mended.
 func testNoParent(t *testing.T, database Database) {
 	for _, tt := range keyCases {
 		if !tt.isOf(database.Dialect) {

@@ -210,8 +210,8 @@ func (w *world) awaitWaiter(t *testing.T) {
 	t.Fatal("nobody waits")
 }
 
-// testLostFoundDeleted has somebody delete the lost+found, with all that is below it, after the first orphan is there; and the
-// root row with it.
+// testLostFoundDeleted has somebody delete the lost+found, with all that is below it, after the
+// first orphan is there; and the root row with it.
 func testLostFoundDeleted(t *testing.T, database Database) {
 	for _, what := range []string{"as a deleted row", "for good", "with the root row"} {
 		t.Run(what, func(t *testing.T) {

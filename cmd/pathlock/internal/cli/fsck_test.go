@@ -158,7 +158,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What a terminal would obey is shown, whether it is in a key, a name, a path, or what the database says.
+// What a terminal would obey is shown, whether it is in a key, a name, a path, or what the database
+// says.
 func TestHostile(t *testing.T) {
 	const hostile = "\x1b[2J\u009bk\u202e"
 	url, db := table(t, sound)
@@ -181,7 +182,8 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A repair that is killed leaves no file of its own behind, and one that is not needs none for wrong paths.
+// A repair that is killed leaves no file of its own behind, and one that is not needs none for
+// wrong paths.
 func TestTemporaryFiles(t *testing.T) {
 	url, _ := table(t, many(1000))
 	folder := t.TempDir()
@@ -209,7 +211,8 @@ func TestTemporaryFiles(t *testing.T) {
 	}
 }
 
-// Wrong paths are looked for again when all else has been mended: they are not kept in a file, for which there is no room here.
+// Wrong paths are looked for again when all else has been mended: they are not kept in a file, for
+// which there is no room here.
 func TestWrongPathsNeedNoFile(t *testing.T) {
 	url, _ := table(t, `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/wrong')`)
 	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--db", url)

@@ -78,8 +78,8 @@ func TestPostgreSQL(t *testing.T) {
 	})
 }
 
-// A table that is in a later schema of the search path has its columns' lengths, too: a path that does not fit is reported, and
-// the others are written.
+// A table that is in a later schema of the search path has its columns' lengths, too: a path that
+// does not fit is reported, and the others are written.
 func TestSearchPath(t *testing.T) {
 	server := testserver.Postgres(t)
 	admin := open(t, server)

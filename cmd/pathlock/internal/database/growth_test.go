@@ -15,7 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// counted is a database that counts what is done: statements, and the steps that the server makes for them.
+// counted is a database that counts what is done: statements, and the steps that the server makes
+// for them.
 type counted struct {
 	dialect fsck.Dialect
 	db      *sql.DB
@@ -82,8 +83,8 @@ func countedMySQL(t *testing.T) counted {
 	}, 255}
 }
 
-// The work of a repair grows with the damage, and not with its square. It is counted in statements, and in what the
-// database does for them.
+// The work of a repair grows with the damage, and not with its square. It is counted in statements,
+// and in what the database does for them.
 func TestGrowth(t *testing.T) {
 	shapes := []struct {
 		what string
