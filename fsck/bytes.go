@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bytes is a text that is not UTF-8. JSON has it as {"base64":"…"}, since a string would lose what it says.
+// Bytes is a text that is not UTF-8. JSON has it as {"base64":"…"}, since a string would lose what
+// it says.
 type Bytes string
 
 // encoded is the JSON of Bytes.

@@ -14,10 +14,13 @@ type Checker struct {
 	db      *sql.DB
 	dialect Dialect
 	table   Table
-	// What inspect found out: what the columns hold, which of them are padded, and how long texts may be.
+	// What inspect found out: what the columns hold, which of them are padded, and how long texts
+	// may be.
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
+	// parentFirst is set where SQLite has an index that begins with the parent.
+	parentFirst bool
 }
 
 // New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches
@@ -52,6 +55,7 @@ const pageRows = 500
 //
 // The memory that it needs does not depend on the number of rows or trees, nor on the trees' shapes.
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
+	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)
 	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {

@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -167,19 +168,29 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 		rest += " AND " + cols.live
 	}
 	query, args := e.among(cols.key, places, rest, r.name, r.key.arg())
-	if e.plan == nil {
-		query += " LIMIT 1"
+	// One row is enough. In a dry run, some of them would not have the name any more: seldom all of
+	// the first.
+	limits := []int{1}
+	if e.plan != nil {
+		limits = []int{64, math.MaxInt32}
 	}
 	taken := false
-	err = e.each(ctx, query, args, func(scan func(...any) error) error {
-		var value any
-		if err := scan(&value); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+	for _, limit := range limits {
+		read := 0
+		err = e.each(ctx, fmt.Sprintf("%s LIMIT %d", query, limit), args, func(scan func(...any) error) error {
+			var value any
+			if err := scan(&value); err != nil {
+				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			}
+			key, err := e.readKey(e.table.Key, value)
+			taken = taken || !e.plan.left(key)
+			read++
+			return err
+		})
+		if taken || err != nil || read < limit {
+			break
 		}
-		key, err := e.readKey(e.table.Key, value)
-		taken = taken || !e.plan.left(key)
-		return err
-	})
+	}
 	return taken, err
 }
 
@@ -198,8 +209,8 @@ type condition struct {
 	args []any
 }
 
-// besides returns where a row called c is a sibling of r: where one of the conditions holds, of which no two hold at once. Where there
-// can be none, there are no conditions.
+// besides returns where a row called c is a sibling of r: where one of the conditions holds, of
+// which no two hold at once. Where there can be none, there are no conditions.
 func (e *editor) besides(ctx context.Context, r *row) ([]condition, error) {
 	root, err := e.root(ctx, r.tree)
 	if err != nil || e.plan.row(r.parent) != nil {
@@ -219,22 +230,26 @@ func (e *editor) besides(ctx context.Context, r *row) ([]condition, error) {
 	}
 }
 
-// tops returns where a row called c is at the top of a tree. SQLite, which otherwise reads the whole tree, is
-// asked for each way to have no parent by itself.
+// tops returns where a row called c is at the top of a tree. SQLite, which otherwise reads the
+// whole tree, is asked for each way to have no parent by itself.
 func (e *editor) tops(tree any) []condition {
 	cols := e.of("c")
 	if e.dialect != SQLite {
 		return []condition{{cols.tree + " = ? AND " + cols.isTop, []any{tree}}}
 	}
+	inTree := cols.tree + " = ? AND "
+	if e.parentFirst {
+		inTree = "+" + inTree // not by an index that begins with the tree
+	}
 	var places []condition
 	for _, top := range cols.tops {
-		places = append(places, condition{cols.tree + " = ? AND " + top, []any{tree}})
+		places = append(places, condition{inTree + top, []any{tree}})
 	}
 	return places
 }
 
-// among makes a query for the rows called c for which one of the conditions holds, and rest: in one SELECT where the
-// database looks them all up by an index, and else in one for each.
+// among makes a query for the rows called c for which one of the conditions holds, and rest: in one
+// SELECT where the database looks them all up by an index, and else in one for each.
 func (e *editor) among(selected string, places []condition, rest string, restArgs ...any) (string, []any) {
 	from := fmt.Sprintf("SELECT %s FROM %s AS c WHERE ", selected, e.dialect.quote(e.table.Name))
 	var parts []string
@@ -254,8 +269,8 @@ func (e *editor) among(selected string, places []condition, rest string, restArg
 	return from + "(" + strings.Join(parts, " OR ") + ") AND " + rest, append(args, restArgs...)
 }
 
-// root returns the root row of a tree, the one with the smallest key if there are several, or nil. It is locked until the
-// transaction ends, so that nobody deletes it meanwhile.
+// root returns the root row of a tree, the one with the smallest key if there are several, or nil.
+// It is locked until the transaction ends, so that nobody deletes it meanwhile.
 func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 	if root, ok := e.repair.roots[tree]; ok {
 		return root, nil

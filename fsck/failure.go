@@ -1,17 +1,21 @@
 package fsck
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-// What a database says when a statement fails decides what becomes of the rest: a transaction that it gave up is tried
-// again, a tree that somebody else keeps busy is left, and so is a row that it refuses. Anything else ends the run.
+// What a database says when a statement fails decides what becomes of the rest: a transaction that
+// it gave up is tried again, a tree that somebody else keeps busy is left, and so is a row that it
+// refuses. Anything else ends the run.
 
-// answer returns what the database calls an error: MySQL by its number and SQLSTATE, PostgreSQL by its SQLSTATE.
+// answer returns what the database calls an error: MySQL by its number and SQLSTATE, PostgreSQL by
+// its SQLSTATE.
 func answer(err error) (number uint16, sqlState string) {
 	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
 		return e.Number, string(e.SQLState[:])
@@ -50,15 +54,16 @@ var refusals = []uint16{
 	1713, // an index record that is too long
 }
 
-// isRefused reports whether the database refused a statement because of the row that it writes: by a constraint, a
-// trigger, or a limit. Others may get through.
+// isRefused reports whether the database refused a statement because of the row that it writes: by
+// a constraint, a trigger, or a limit. Others may get through.
 func isRefused(err error) bool {
 	number, state := answer(err)
 	if slices.Contains(refusals, number) || errors.Is(err, errCare) {
 		return true
 	}
 	if len(state) == 5 {
-		// Data, constraints, a trigger's own errors, limits (an index row that is too long), views WITH CHECK OPTION.
+		// Data, constraints, a trigger's own errors, limits (an index row that is too long), views
+		// WITH CHECK OPTION.
 		return slices.Contains([]string{"22", "23", "45", "P0", "54", "44"}, state[:2])
 	}
 	return isSQLite(err, "constraint failed", "too big", "datatype mismatch")
@@ -81,7 +86,17 @@ func isSQLite(err error, says ...string) bool {
 	return slices.ContainsFunc(says, func(text string) bool { return strings.Contains(err.Error(), text) })
 }
 
-// leftError says why a row stays as it is. No statement has failed where the transaction is not careful.
+// canceled adds to an error that the context has ended, for databases that say in their own words
+// that they were interrupted.
+func canceled(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+}
+
+// leftError says why a row stays as it is. No statement has failed where the transaction is not
+// careful.
 type leftError struct{ why error }
 
 func (e leftError) Error() string { return e.why.Error() }

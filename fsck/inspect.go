@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -38,13 +39,24 @@ func (c *Checker) inspect(ctx context.Context) error {
 		c.kinds[present[i]] = treerow.KindOf(column.DatabaseTypeName())
 		c.padded[present[i]] = column.DatabaseTypeName() == "BPCHAR" // PostgreSQL's CHAR(n)
 	}
-	if err := rows.Err(); err != nil {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // the pool may have but one connection
 		return fmt.Errorf("%w %q: %w", ErrTable, t.Name, err)
 	}
 	if c.dialect == SQLite {
-		return nil // its columns have no limits
+		return c.inspectIndexes(ctx) // its columns have no limits
 	}
 	return c.inspectLimits(ctx)
+}
+
+// inspectIndexes looks for an index that begins with the parent, which SQLite has to be led to.
+func (c *Checker) inspectIndexes(ctx context.Context) error {
+	name := c.table.Name[strings.LastIndexByte(c.table.Name, '.')+1:]
+	query := `SELECT COUNT(*) > 0 FROM pragma_index_list(?) AS l JOIN pragma_index_info(l.name) AS i
+		WHERE l.partial = 0 AND i.seqno = 0 AND LOWER(i.name) = LOWER(?)`
+	if err := c.db.QueryRowContext(ctx, query, name, c.table.Parent).Scan(&c.parentFirst); err != nil {
+		return fmt.Errorf("%w %q: its indexes: %w", ErrTable, c.table.Name, err)
+	}
+	return nil
 }
 
 // culprit says which part of the description err is about: a column that the table does not have, or the table itself.
@@ -74,7 +86,8 @@ func (c *Checker) probe(ctx context.Context, query string) error {
 	return rows.Err()
 }
 
-// inspectLimits asks how long names and paths may be, and what the columns hold, where the driver does not say that.
+// inspectLimits asks how long names and paths may be, and what the columns hold, where the driver
+// does not say that.
 func (c *Checker) inspectLimits(ctx context.Context) error {
 	schema, name := "", c.table.Name
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {

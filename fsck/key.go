@@ -96,8 +96,8 @@ func (k Key) String() string {
 	}
 }
 
-// Format writes the key for people: as String does or, where that has spaces or anything in it that a terminal does not
-// print, in quotes.
+// Format writes the key for people: as String does or, where that has spaces or anything in it that
+// a terminal does not print, in quotes.
 func (k Key) Format(f fmt.State, verb rune) {
 	text := k.String()
 	_, isText := k.v.(string)
@@ -107,8 +107,8 @@ func (k Key) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, text) // fmt asks for no more
 }
 
-// MarshalJSON writes numbers as numbers, texts as texts, bytes in hexadecimal, and none as null. A text that is not UTF-8
-// is written as [Bytes].
+// MarshalJSON writes numbers as numbers, texts as texts, bytes in hexadecimal, and none as null. A
+// text that is not UTF-8 is written as [Bytes].
 func (k Key) MarshalJSON() ([]byte, error) {
 	var text []byte
 	var err error
@@ -194,7 +194,8 @@ func (c *Checker) readKey(column string, value any) (Key, error) {
 	return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
 }
 
-// textKey makes a key of a text. One of a column of numbers is a number, which some drivers return as text.
+// textKey makes a key of a text. One of a column of numbers is a number, which some drivers return
+// as text.
 func (c *Checker) textKey(column, text string) Key {
 	if c.kinds[column] == treerow.Number && c.dialect != SQLite {
 		if k, ok := numberKey(text); ok {

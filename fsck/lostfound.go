@@ -13,8 +13,9 @@ import (
 // DefaultLostFound is the name of the row that gets what has no place, at the top of its tree.
 const DefaultLostFound = "lost+found"
 
-// lostFound returns the parent for rows of r's tree that have no place: the lost+found row, which is created if need
-// be, or, where that is wanted, the top of the tree. It is locked until the transaction ends, so that nobody deletes it meanwhile.
+// lostFound returns the parent for rows of r's tree that have no place: the lost+found row, which
+// is created if need be, or, where that is wanted, the top of the tree. It is locked until the
+// transaction ends, so that nobody deletes it meanwhile.
 func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	root, err := e.root(ctx, r.tree)
 	if err != nil {

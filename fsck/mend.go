@@ -20,7 +20,8 @@ func (e *editor) mendName(ctx context.Context, key Key) error {
 	return e.settle(ctx, r, &moved, cleanName(r.name), 1, BadName)
 }
 
-// mendTree gives a row that is in no tree the one of the nearest row above that is in one, which is that of the transaction.
+// mendTree gives a row that is in no tree the one of the nearest row above that is in one, which is
+// that of the transaction.
 func (e *editor) mendTree(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil || r.hasTree() {
@@ -42,8 +43,8 @@ func (e *editor) mendTree(ctx context.Context, key Key) error {
 	return nil
 }
 
-// mendBeside puts a row at the top below the root row of its tree. It keeps its path then, unless a sibling there has its
-// name. A second root row is called "root".
+// mendBeside puts a row at the top below the root row of its tree. It keeps its path then, unless a
+// sibling there has its name. A second root row is called "root".
 func (e *editor) mendBeside(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil || !r.isTop() {

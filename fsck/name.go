@@ -45,7 +45,8 @@ func numbered(name string, n int, most limit) string {
 	return stem + suffix
 }
 
-// stem returns the parts of a numbered name. Names that are alike up to where they have to be shortened have the same.
+// stem returns the parts of a numbered name. Names that are alike up to where they have to be
+// shortened have the same.
 func stem(name string, n int, most limit) (stem, suffix string) {
 	if n < 2 {
 		return fit(name, most), ""

@@ -7,11 +7,13 @@ type Kind string
 
 // The kinds of problems.
 const (
-	// NoTree: the tree column is NULL or empty, so that no lock can be taken for the row. A repair gives it the tree of the
-	// nearest row above that has one, and leaves it as it is where there is none.
+	// NoTree: the tree column is NULL or empty, so that no lock can be taken for the row. A repair
+	// gives it the tree of the nearest row above that has one, and leaves it as it is where there
+	// is none.
 	NoTree Kind = "no-tree"
-	// BadName: a name that no path can have: NULL, empty, "." or "..", with a slash or a control character, not UTF-8, or
-	// longer than [pathlock.MaxNameBytes]. The rows below have no path that would be right.
+	// BadName: a name that no path can have: NULL, empty, "." or "..", with a slash or a control
+	// character, not UTF-8, or longer than [pathlock.MaxNameBytes]. The rows below have no path
+	// that would be right.
 	BadName Kind = "bad-name"
 	// Orphan: the parent is missing, deleted, or in another tree. The rows below have no path that would be right.
 	Orphan Kind = "orphan"
@@ -25,8 +27,9 @@ const (
 	WrongIDPath Kind = "wrong-id-path"
 	// PathTooLong: the path is not what it should be, and that does not fit into the column. A repair leaves it as it is.
 	PathTooLong Kind = "path-too-long"
-	// BesideRoot: the row is at the top, and its tree has a root row, the one with the smallest key if there are
-	// several. A tree has either one root row, which is then the only row at the top, or none.
+	// BesideRoot: the row is at the top, and its tree has a root row, the one with the smallest key
+	// if there are several. A tree has either one root row, which is then the only row at the top,
+	// or none.
 	BesideRoot Kind = "beside-root"
 	// Duplicate: a sibling with a smaller key has the same name.
 	Duplicate Kind = "duplicate"

@@ -20,8 +20,8 @@ type RepairOptions struct {
 	// Locker, if set, takes the gate of a tree for each transaction that changes it. Without one, row locks
 	// alone keep the changes right while others write.
 	Locker *pathlock.Locker
-	// Wait is how long to wait for a gate, and for a row that somebody else has locked; 0 is a minute. A tree
-	// that is busy for longer is left as it is.
+	// Wait is how long to wait for a gate, and for a row that somebody else has locked; 0 is a
+	// minute. A tree that is busy for longer is left as it is.
 	Wait time.Duration
 	// BatchRows is how many rows a transaction mends at most; 0 is 500. One that also creates a lost+found changes one more,
 	// and one in which unique indexes refuse paths puts aside at most two more for each.
@@ -76,12 +76,14 @@ type repair struct {
 	// dry is set in a dry run: the one transaction that it reads in, with what it would have changed.
 	dry *session
 
-	// What is known of the database's state: the root rows and the lost+founds, for as long as a transaction has them locked,
-	// and the numbers that names were given. It is forgotten when a transaction is rolled back.
+	// What is known of the database's state: the root rows and the lost+founds, for as long as a
+	// transaction has them locked, and the numbers that names were given. It is forgotten when a
+	// transaction is rolled back.
 	roots   map[Key]*row
 	homes   map[Key]Key
 	numbers map[sibling]int
-	// homeless says why no lost+found can be made in a tree; left has the trees that are left as they are.
+	// homeless says why no lost+found can be made in a tree; left has the trees that are left as
+	// they are.
 	homeless map[Key]error
 	left     map[Key]bool
 }
@@ -90,6 +92,7 @@ type repair struct {
 // bounded number of rows. When ctx ends, it stops between two of them. Whenever and however it was ended,
 // another run completes it, and the outcome is the same.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
+	defer func() { err = canceled(ctx, err) }()
 	r := &repair{Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, homeless: make(map[Key]error), left: make(map[Key]bool)}
 	if err := checkName(r.opts.LostFound); err != nil {
 		return summary, fmt.Errorf("fsck: the name of lost+found: %w", err)

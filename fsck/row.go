@@ -117,7 +117,8 @@ func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*
 	return rows, err
 }
 
-// treeArg returns the id of a tree as an argument. It may have been given as text: of a number, or of bytes in hexadecimal.
+// treeArg returns the id of a tree as an argument. It may have been given as text: of a number, or
+// of bytes in hexadecimal.
 func (c *Checker) treeArg(tree Key) any {
 	text, isText := tree.v.(string)
 	if !isText {

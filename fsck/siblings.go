@@ -43,7 +43,8 @@ func (c *Checker) under() string {
 func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) error) error {
 	row, parent, again := s.of("c"), s.of("p"), s.of("t")
 	table := s.dialect.quote(s.table.Name)
-	// A row without a name has none that another could have, and a second root row is another kind of problem.
+	// A row without a name has none that another could have, and a second root row is another kind
+	// of problem.
 	where := fmt.Sprintf("%s AND %s IS NOT NULL AND NOT %s", row.live, row.label, row.isRoot)
 	var args []any
 	if !tree.IsZero() {
@@ -82,7 +83,8 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 	})
 }
 
-// besideRoots reports rows at the top of trees that have a root row. The database sorts the rows at the top, once.
+// besideRoots reports rows at the top of trees that have a root row. The database sorts the rows at
+// the top, once.
 func (s *session) besideRoots(ctx context.Context, tree Key, report func(Problem) error) error {
 	row, again := s.of("c"), s.of("t")
 	where := fmt.Sprintf("%s AND %s AND %s IS NOT NULL", row.live, row.isTop, row.tree)

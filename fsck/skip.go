@@ -6,7 +6,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Skip is a row, or a whole tree, that a repair has to leave as it is. The repair goes on with the others.
+// Skip is a row, or a whole tree, that a repair has to leave as it is. The repair goes on with the
+// others.
 type Skip struct {
 	Tree Key `json:"tree"`
 	// ID is the row; none for a whole tree, such as one that somebody else keeps busy.

@@ -12,8 +12,9 @@ import (
 // suspect is a row that a check found something wrong with.
 type suspect struct{ tree, key Key }
 
-// spool keeps suspects in a temporary file, so that the memory of a repair does not grow with the damage. Where the
-// system allows that, the file has no name from the beginning, and a process that is killed leaves none.
+// spool keeps suspects in a temporary file, so that the memory of a repair does not grow with the
+// damage. Where the system allows that, the file has no name from the beginning, and a process that
+// is killed leaves none.
 type spool struct {
 	file *os.File
 	// named is set where the file still has its name.

@@ -14,7 +14,8 @@ type Table struct {
 	Key string
 	// Tree is the id of the tree that a row is in, such as the plan's.
 	Tree string
-	// Parent is the parent's primary key; NULL, or a zero value such as 0 or the nil UUID, for a row at the top.
+	// Parent is the parent's primary key; NULL, or a zero value such as 0 or the nil UUID, for a
+	// row at the top.
 	Parent string
 	// Label is the row's name among its siblings; "" for a root row.
 	Label string
@@ -22,8 +23,8 @@ type Table struct {
 	Path string
 	// IDPath, optional, is the path of ids: "/1/17/203".
 	IDPath string
-	// Deleted, optional, marks a row as deleted by being neither NULL nor a zero value: 0, false or the empty text. A time marks
-	// it whatever it says.
+	// Deleted, optional, marks a row as deleted by being neither NULL nor a zero value: 0, false or
+	// the empty text. A time marks it whatever it says.
 	Deleted string
 	// DeletedFlag is another name for Deleted.
 	DeletedFlag string
@@ -77,7 +78,8 @@ func (t *Table) validate() error {
 // columns are the table's quoted names, prefixed by an alias.
 type columns struct {
 	key, tree, parent, label, path, idPath string
-	// live, isTop and isRoot are conditions; tops are the alternatives of isTop, and empty that of an empty name.
+	// live, isTop and isRoot are conditions; tops are the alternatives of isTop, and empty that of
+	// an empty name.
 	live, isTop, isRoot, empty string
 	tops                       []string
 }

@@ -34,7 +34,8 @@ func (r *repair) batch(ctx context.Context, batch []suspect, mend mending) error
 	return nil
 }
 
-// inTree mends rows in a transaction, with the tree's gate. A tree that cannot be locked, or that others keep busy, is left.
+// inTree mends rows in a transaction, with the tree's gate. A tree that cannot be locked, or that
+// others keep busy, is left.
 func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, context.Cause(ctx))
@@ -67,7 +68,8 @@ func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending)
 	case len(keys) == 1:
 		return r.skip(Skip{Tree: tree, ID: keys[0], Reason: err.Error()})
 	}
-	// It was refused as a whole, when it was committed: whose fault that is, each row shows by itself.
+	// It was refused as a whole, when it was committed: whose fault that is, each row shows by
+	// itself.
 	for _, k := range keys {
 		if err := r.inTree(ctx, tree, []Key{k}, mend); err != nil {
 			return err
@@ -91,8 +93,9 @@ func (r *repair) pretend(ctx context.Context, tree Key, keys []Key, mend mending
 	return r.changed(e.changes)
 }
 
-// persist tries a transaction until it is committed, or until that makes no sense: with care where the database refuses
-// something, and for as long as there is time where somebody else has what it needs.
+// persist tries a transaction until it is committed, or until that makes no sense: with care where
+// the database refuses something, and for as long as there is time where somebody else has what it
+// needs.
 func (r *repair) persist(ctx, held context.Context, tree Key, keys []Key, mend mending) error {
 	careful := false
 	begun := time.Now()
@@ -107,8 +110,8 @@ func (r *repair) persist(ctx, held context.Context, tree Key, keys []Key, mend m
 	}
 }
 
-// gate takes the gate of a tree and returns the context of what is done under it, which ends if the gate is lost, and not
-// with ctx.
+// gate takes the gate of a tree and returns the context of what is done under it, which ends if the
+// gate is lost, and not with ctx.
 func (r *repair) gate(ctx context.Context, tree pathlock.Tree) (context.Context, func() error, error) {
 	detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if r.opts.Locker == nil {
@@ -131,8 +134,9 @@ func (r *repair) gate(ctx context.Context, tree pathlock.Tree) (context.Context,
 	}, nil
 }
 
-// transact runs f in a transaction, and commits it when the log has the changes. The end of ctx ends what f does, with any
-// wait for a row that somebody else has locked. A transaction that f is done with is committed all the same.
+// transact runs f in a transaction, and commits it when the log has the changes. The end of ctx
+// ends what f does, with any wait for a row that somebody else has locked. A transaction that f is
+// done with is committed all the same.
 func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f func(context.Context, *editor) error) (err error) {
 	working, stop := context.WithCancelCause(held)
 	defer stop(nil)

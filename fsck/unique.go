@@ -55,8 +55,8 @@ func (e *editor) command(ctx context.Context, statement string) error {
 	return nil
 }
 
-// one mends one row. What cannot be done, the row is left for: where the database refuses it, a careful
-// transaction goes on as if it had not been tried.
+// one mends one row. What cannot be done, the row is left for: where the database refuses it, a
+// careful transaction goes on as if it had not been tried.
 func (e *editor) one(ctx context.Context, key Key, why Kind, mend func() error) error {
 	if e.careful {
 		if err := e.command(ctx, "SAVEPOINT pathlock_row"); err != nil {

@@ -8,15 +8,16 @@ import (
 	"time"
 )
 
-// begin begins a transaction that waits for locked rows no longer than [RepairOptions.Wait]. Its end gives the
-// connection back as it was. The statements that begin it end with working, and the transaction with held.
+// begin begins a transaction that waits for locked rows no longer than [RepairOptions.Wait]. Its
+// end gives the connection back as it was. The statements that begin it end with working, and the
+// transaction with held.
 func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), err error) {
 	conn, err := r.db.Conn(working)
 	if err != nil {
 		return nil, nil, err
 	}
 	restore := func() error { return nil }
-	end = func() {
+	giveBack := func() {
 		if restore() != nil {
 			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // nobody else gets a connection that is not as it was
 		}
@@ -24,7 +25,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	}
 	defer func() {
 		if err != nil {
-			end()
+			giveBack()
 		}
 	}()
 	if restore, err = r.bound(working, held, conn); err != nil {
@@ -37,7 +38,8 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	case PostgreSQL:
 		_, err = tx.ExecContext(working, fmt.Sprintf("SET LOCAL lock_timeout = %d", max(1, r.opts.Wait.Milliseconds())))
 	case SQLite:
-		// The first statement makes the transaction the writer, so that all it reads is what it changes.
+		// The first statement makes the transaction the writer, so that all it reads is what it
+		// changes.
 		key := r.dialect.quote(r.table.Key)
 		_, err = tx.ExecContext(working, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.quote(r.table.Name), key, key))
 	}
@@ -45,10 +47,11 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 		_ = tx.Rollback()
 		return nil, nil, err
 	}
-	return tx, end, nil
+	return tx, giveBack, nil
 }
 
-// bound bounds how long the connection waits for locks, where it would wait longer, and returns what undoes that.
+// bound bounds how long the connection waits for locks, where it would wait longer, and returns
+// what undoes that.
 func (r *repair) bound(working, held context.Context, conn *sql.Conn) (restore func() error, err error) {
 	restore = func() error { return nil }
 	var rows, tables int64

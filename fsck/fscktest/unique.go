@@ -56,6 +56,16 @@ func testUnique(t *testing.T, database Database) {
 			want: map[int]string{1: "", 2: "/a"},
 		},
 		{
+			what: "rows at the top beside the root row, one with a sibling's path",
+			rows: with(Node{5, 1, 0, "x", "/y", "/5", false}, Node{6, 1, 1, "y", "/x", "/6", false}, Node{7, 1, 0, "a", "/z", "/7", false}),
+			want: map[int]string{1: "", 2: "/a", 5: "/x", 6: "/y", 7: "/a (2)"},
+		},
+		{
+			what: "a second root row, and a third, of which one has the first one's path",
+			rows: []Node{{1, 1, 0, "", "/", "/1", false}, {2, 1, 0, "", "", "/2", false}, {3, 1, 0, "", "/root", "/3", false}, {4, 1, 3, "b", "/b", "/4", false}},
+			want: map[int]string{1: "", 2: "/root", 3: "/root (2)", 4: "/root (2)/b"},
+		},
+		{
 			what: "orphans whose names an index holds equal, and the collation does not", lowered: true,
 			rows: with(Node{5, 1, 99, "X", "/X", "/1/5", false}, Node{6, 1, 98, "x", "/x", "/1/6", false}, Node{7, 1, 97, "X", "/3", "/1/7", false}),
 			want: map[int]string{5: "/lost+found/X", 6: "/lost+found/x (2)", 7: "/lost+found/X (3)"},

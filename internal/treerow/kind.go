@@ -43,8 +43,8 @@ var kinds = []struct {
 	{"dec", Number}, {"num", Number}, {"float", Number}, {"double", Number}, {"real", Number},
 }
 
-// KindOf returns the kind of a column by the name of its type, as the database's catalogue or its driver
-// writes it: "bigint(20) unsigned", "CHAR(36)", "bpchar", "BINARY".
+// KindOf returns the kind of a column by the name of its type, as the database's catalogue or its
+// driver writes it: "bigint(20) unsigned", "CHAR(36)", "bpchar", "BINARY".
 func KindOf(typ string) Kind {
 	typ = strings.ToLower(typ)
 	for _, k := range kinds {

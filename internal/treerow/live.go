@@ -25,7 +25,8 @@ func Live(mark any) bool {
 	return v.IsZero()
 }
 
-// Live is the condition that a deletion mark, given as SQL, is that of a live row. It is never NULL.
+// Live is the condition that a deletion mark, given as SQL, is that of a live row. It is never
+// NULL.
 func (d Dialect) Live(column string, kind Kind) string {
 	null := column + " IS NULL"
 	switch {

@@ -8,11 +8,12 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrNoName: the name column is NULL, or holds something that is no text.
+// ErrNoName is matched where the name column is NULL, or holds something that is no text.
 var ErrNoName = errors.New("name is no text")
 
-// Name returns the name that a value of a name column is. The error says why no path can have it. It matches
-// [pathlock.ErrInvalidPath] for a text, which is returned all the same, and [ErrNoName] for anything else.
+// Name returns the name that a value of a name column is. The error says why no path can have it.
+// It matches [pathlock.ErrInvalidPath] for a text, which is returned all the same, and [ErrNoName]
+// for anything else.
 func Name(value any) (string, error) {
 	v := reflect.ValueOf(value)
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
@@ -31,15 +32,16 @@ func Name(value any) (string, error) {
 	return name, err
 }
 
-// Root reports whether a row with this parent and this name is a root row: it has no parent, and its name is
-// the empty text.
+// Root reports whether a row with this parent and this name is a root row: it has no parent, and
+// its name is the empty text.
 func Root(parent, name any) bool {
 	text, err := Name(name)
 	return NoParent(parent) && text == "" && !errors.Is(err, ErrNoName)
 }
 
-// Empty is the condition that a name column holds the empty text, which is the name of a root row, and not one that
-// only a collation holds equal. An index over the column can answer it. It is NULL for NULL.
+// Empty is the condition that a name column holds the empty text, which is the name of a root row,
+// and not one that only a collation holds equal. An index over the column can answer it. It is NULL
+// for NULL.
 func (d Dialect) Empty(column string) string {
 	exact := column
 	if d == SQLite {

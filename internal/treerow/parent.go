@@ -15,9 +15,10 @@ var plainNilUUID = strings.ReplaceAll(NilUUID, "-", "")
 // mostZeros is how many zero bytes are still no parent. No key is longer.
 const mostZeros = 64
 
-// NoParent reports whether a value of a parent column says that there is no parent. It takes numbers, texts
-// and bytes of any Go type, pointers to them, and arrays of bytes. A text may be given as bytes, as drivers
-// do. Cut off the padding of a CHAR(n), which PostgreSQL returns, before.
+// NoParent reports whether a value of a parent column says that there is no parent. It takes
+// numbers, texts and bytes of any Go type, pointers to them, and arrays of bytes. A text may be
+// given as bytes, as drivers do. Cut off the padding of a CHAR(n), which PostgreSQL returns,
+// before.
 func NoParent(value any) bool {
 	v := reflect.ValueOf(value)
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
@@ -40,14 +41,14 @@ func isZeroText(s string) bool {
 	return s == NilUUID || s == plainNilUUID || len(s) <= mostZeros && strings.Trim(s, "\x00") == ""
 }
 
-// NoParent is the condition that a parent column, given as SQL, says that there is no parent. An index over
-// the column can answer it, and it is never NULL.
+// NoParent is the condition that a parent column, given as SQL, says that there is no parent. An
+// index over the column can answer it, and it is never NULL.
 func (d Dialect) NoParent(column string, kind Kind) string {
 	return "(" + strings.Join(d.NoParents(column, kind), " OR ") + ")"
 }
 
-// NoParents are the alternatives of [Dialect.NoParent], of which at most one holds. A database that looks a row up badly by
-// alternatives can be asked for each.
+// NoParents are the alternatives of [Dialect.NoParent], of which at most one holds. A database that
+// looks a row up badly by alternatives can be asked for each.
 func (d Dialect) NoParents(column string, kind Kind) []string {
 	conditions := []string{column + " IS NULL"}
 	switch {

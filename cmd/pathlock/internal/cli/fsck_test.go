@@ -158,6 +158,70 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// What a terminal would obey is shown, whether it is in a key, a name, a path, or what the database
+// says.
+func TestHostile(t *testing.T) {
+	const hostile = "\x1b[2J\u009bk\u202e"
+	url, db := table(t, sound)
+	for _, statement := range []string{
+		`CREATE TABLE texts (id TEXT PRIMARY KEY, plan_id TEXT, parent_id TEXT, name TEXT, path TEXT, deleted_at DATETIME, CHECK (path <> '/` + hostile + `2'))`,
+		`INSERT INTO texts (id, plan_id, parent_id, name, path) VALUES ('` + hostile + `1', '` + hostile + `', NULL, '` + hostile + `', '` + hostile + `'),
+			('` + hostile + `2', 'b', '` + hostile + `3', '` + hostile + `', '` + hostile + `')`,
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{}, {"--json"}, {"--repair"}, {"--repair", "--json"}, {"--repair", "--apply", "--locks", "off", "--to-top"}, {"--tree", hostile + "4"}, {"--parent", hostile},
+	} {
+		code, out, errs := run(t, append([]string{"fsck", "--table", "texts", "--db", url}, args...)...)
+		if text := out + errs; strings.ContainsAny(text, "\x1b\u009b\u202e") || !strings.Contains(text, `[2J\u009bk\u202e`) {
+			t.Errorf("%v: exit code %d, written %q", args, code, text)
+		}
+	}
+}
+
+// A repair that is killed leaves no file of its own behind, and one that is not needs none for
+// wrong paths.
+func TestTemporaryFiles(t *testing.T) {
+	url, _ := table(t, many(1000))
+	folder := t.TempDir()
+	log := filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--db", url, "--log", log, "-q")
+	cmd.Env = append(cmd.Env, "TMPDIR="+folder)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bufio.NewScanner(pipe).Scan() { // it has begun to mend
+		t.Error("no line is in the log")
+	}
+	_ = cmd.Process.Kill()
+	_ = pipe.Close()
+	_ = cmd.Wait()
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 || cmd.ProcessState.ExitCode() >= 0 {
+		t.Errorf("left behind: %v (%v), exit code %d", left, err, cmd.ProcessState.ExitCode())
+	}
+}
+
+// Wrong paths are looked for again when all else has been mended: they are not kept in a file, for
+// which there is no room here.
+func TestWrongPathsNeedNoFile(t *testing.T) {
+	url, _ := table(t, `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/wrong')`)
+	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--db", url)
+	cmd.Env = append(cmd.Env, "TMPDIR="+filepath.Join(t.TempDir(), "none"))
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("exit code %d (%v): %s", cmd.ProcessState.ExitCode(), err, out)
+	}
+}
+
 // Others who use the lock store are respected, and the log has everything.
 func TestRedisLocksAndLog(t *testing.T) {
 	server := testserver.Redis(t)

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// printable writes what a terminal would obey rather than show, such as an escape sequence in a name, as Go writes it in
-// quotes. Lines stay lines.
+// printable writes what a terminal would obey rather than show, such as an escape sequence in a
+// name, as Go writes it in quotes. Lines stay lines.
 func printable(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -27,7 +27,8 @@ func printable(text string) string {
 	return b.String()
 }
 
-// escaped writes the control characters that JSON lets stand in a string, which some terminals obey, in its other form.
+// escaped writes the control characters that JSON lets stand in a string, which some terminals
+// obey, in its other form.
 func escaped(json string) string {
 	var b strings.Builder
 	for _, r := range json {
