@@ -162,7 +162,7 @@ func dialectOf(name string) (*dialect, error) {
 		}
 		known = append(known, dialects[i].name)
 	}
-	return nil, fmt.Errorf("gormplugin: the database dialect %q is not known; known are %s", name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("%w: the dialect %q is not known; known are %s", ErrUnsupportedDatabase, name, strings.Join(known, ", "))
 }
 
 // assignByJoin is MySQL's form of an UPDATE with values of other rows.

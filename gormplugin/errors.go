@@ -40,6 +40,10 @@ var (
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept right on this
 	// database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = errors.New("gormplugin: unsafe isolation level")
+	// ErrUnsupportedDatabase: the database is none that the tree is known to be kept right on, though it speaks the protocol of one
+	// that is: TiDB, say, or CockroachDB. The error is an [*UnsupportedDatabaseError]. [gorm.DB.Use] returns it, or, where there is no
+	// connection yet, the first transaction.
+	ErrUnsupportedDatabase = errors.New("gormplugin: unsupported database")
 )
 
 // PathChangedError says which node was not, or could not be proved to be, where the work was planned
@@ -92,6 +96,22 @@ func (e *NameTakenError) Unwrap() []error {
 	}
 	return []error{ErrNameTaken, e.Err}
 }
+
+// UnsupportedDatabaseError says which product answered in the place of a supported one. It matches [ErrUnsupportedDatabase].
+type UnsupportedDatabaseError struct {
+	// Product is its name, and Version what it answered itself.
+	Product, Version string
+	// Why is the reason.
+	Why string
+}
+
+// Error implements error.
+func (e *UnsupportedDatabaseError) Error() string {
+	return fmt.Sprintf("%v: %s (%q): %s: use MySQL, MariaDB, PostgreSQL or SQLite", ErrUnsupportedDatabase, e.Product, e.Version, e.Why)
+}
+
+// Unwrap returns [ErrUnsupportedDatabase].
+func (e *UnsupportedDatabaseError) Unwrap() error { return ErrUnsupportedDatabase }
 
 // retry wraps a database error as one that asks for the transaction to be run again.
 func retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }

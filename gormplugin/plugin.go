@@ -39,7 +39,8 @@ type Plugin struct {
 	models  map[reflect.Type]*table
 	names   *rawsql.Names // the guarded tables', as the database tells them apart
 	// spellings is the rule by which it does.
-	spellings rawsql.Case
+	spellings  rawsql.Case
+	recognised recognised
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -69,7 +70,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 func (p *Plugin) Name() string { return pluginName }
 
 // Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the database is
-// of an unknown kind, when a registered model lacks a column, or when the DB's connection
+// of an unknown kind or only like a supported one, when a registered model lacks a column, or when the DB's connection
 // pool is none that can be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
@@ -81,6 +82,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	}
 	p.dialect = d
 	if err := p.inspectAll(db); err != nil {
+		return err
+	}
+	if err := p.recogniseNow(db); err != nil {
 		return err
 	}
 	if err := p.learnNames(db); err != nil {
@@ -101,6 +105,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+	}
+	if err := p.recogniseNow(db); err != nil {
+		return err
 	}
 	if err := p.learnNames(db); err != nil {
 		return err
@@ -202,6 +209,8 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.watchRow),
 		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.watch),
+		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.bareSavepoint),
+		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", p.cachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
 		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRead),

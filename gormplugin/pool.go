@@ -63,6 +63,9 @@ func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := p.plugin.recognise(ctx, p.DB, conn); err != nil {
+			return nil, nil, errors.Join(err, conn.Close())
+		}
 		tx, err := conn.BeginTx(ctx, opts)
 		if err == nil {
 			return conn, tx, nil
