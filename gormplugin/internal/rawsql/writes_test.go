@@ -177,7 +177,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "FOR r IN (SELECT 1) DO UPDATE suites SET name = 'x'; END FOR", "UPDATE"},
 		{"mysql", "FOR i IN 1 .. 2 DO DELETE FROM suites; END FOR", "DELETE"},
 		{"mysql", "BEGIN NOT ATOMIC IF true THEN SELECT 1; ELSE UPDATE suites SET name = 'x'; END IF; END", "UPDATE"},
-		{"mysql", "WHILE true DO UPDATE suites SET name = 'x'; END WHILE", "UPDATE"},
+		{"mysql", "WHILE @x DO UPDATE suites SET name = 'x'; END WHILE", "UPDATE"},
 		{"mysql", "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION UPDATE suites SET name = 'x'; END", "UPDATE"},
 		{"mysql", "BEGIN NOT ATOMIC PREPARE s FROM 'DELETE FROM suites'; EXECUTE s; END", "PREPARE"},
 		{"mysql", `PREPARE s FROM "DELETE FROM suites"`, "PREPARE"},

@@ -1,0 +1,168 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql/sqloracle"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// server is a scratch database on a MariaDB or a MySQL.
+type server struct {
+	*sql.DB
+	t *testing.T
+}
+
+// newServer makes a scratch database, and drops it afterwards.
+func newServer(t *testing.T, dsn string) *server {
+	t.Helper()
+	config, err := mysqldriver.ParseDSN(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.MultiStatements = true
+	admin := open(t, config)
+	name := fmt.Sprintf("pathlock_sqloracle_%d", rand.Uint64())
+	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
+			t.Error(err)
+		}
+		_ = admin.Close()
+	})
+	config.DBName = name
+	s := &server{open(t, config), t}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// open connects as config says.
+func open(t *testing.T, config *mysqldriver.Config) *sql.DB {
+	t.Helper()
+	connector, err := mysqldriver.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sql.OpenDB(connector)
+}
+
+// fill makes the tables anew.
+func (s *server) fill() {
+	s.t.Helper()
+	for _, statement := range []string{
+		"DROP TABLE IF EXISTS suites, others, x, y, scratch",
+		"CREATE TABLE suites (id INT PRIMARY KEY, name VARCHAR(20), path VARCHAR(50), INDEX i (name)) PARTITION BY RANGE (id) (PARTITION p VALUES LESS THAN (3), PARTITION q VALUES LESS THAN (1000))",
+		"CREATE TABLE others LIKE suites", "ALTER TABLE others REMOVE PARTITIONING", "CREATE TABLE x LIKE others",
+		"INSERT INTO suites VALUES (1, 'a', '/a'), (2, 'b', '/a/b'), (5, 'c', '/c')", "INSERT INTO others VALUES (2, 'z', '/z')", "INSERT INTO x VALUES (1, 'y', '/y'), (2, 'y', '/y')",
+	} {
+		if _, err := s.ExecContext(s.t.Context(), statement); err != nil {
+			s.t.Fatalf("%s: %v", statement, err)
+		}
+	}
+}
+
+// rows returns the rows of a table as one text; "" if there is no such table.
+func (s *server) rows(table string) string {
+	s.t.Helper()
+	var all sql.NullString
+	query := "SELECT GROUP_CONCAT(CONCAT_WS(',', id, name, path) ORDER BY id SEPARATOR ';') FROM " + table
+	if err := s.QueryRowContext(s.t.Context(), query).Scan(&all); err != nil {
+		return ""
+	}
+	return all.String
+}
+
+// alone runs statements on a connection of their own, which is then closed, and returns the last one's error.
+func (s *server) alone(statements ...string) (err error) {
+	s.t.Helper()
+	conn, err := s.Conn(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	// Loops end, and nobody waits for a lock for long. Only MariaDB knows the first of them.
+	_, _ = conn.ExecContext(s.t.Context(), "SET max_statement_time = 3")
+	if _, err := conn.ExecContext(s.t.Context(), "SET lock_wait_timeout = 5, innodb_lock_wait_timeout = 5"); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, statement := range statements {
+		_, err = conn.ExecContext(s.t.Context(), statement)
+	}
+	// It does not go back into the pool.
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
+	_ = conn.Close()
+	return err
+}
+
+// Whatever changes the rows of the table on a server has to be refused, also where no parser at hand knows the statement.
+func TestServers(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, on testserver.MySQLServer) {
+		s := newServer(t, on.DSN)
+		names := rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, sqloracle.Guarded)
+		s.fill()
+		before := s.rows(sqloracle.Guarded)
+		ran, wrote := 0, 0
+		for _, statement := range append(sqloracle.Corpus(t, "mysql"), sqloracle.CorpusOf(t, "mariadb")...) {
+			if _ = s.alone(statement, "COMMIT"); s.rows(sqloracle.Guarded) == before && s.rows("others") != "" && s.rows("x") != "" {
+				ran++
+				continue
+			}
+			wrote++
+			if changed := s.rows(sqloracle.Guarded); changed != before && !sqloracle.Refused(names, statement) && !definitions[statement] {
+				t.Errorf("%q makes %q of the table, and passes", statement, changed)
+			}
+			s.fill()
+		}
+		t.Logf("%d statements change no row, %d do", ran, wrote)
+		if wrote < 20 {
+			t.Errorf("only %d statements were found to write", wrote)
+		}
+	})
+}
+
+// definitions take the table away as a whole, as migrations do.
+var definitions = map[string]bool{
+	"DROP TABLE suites":           true,
+	"RENAME TABLE suites TO x":    true,
+	"RENAME TABLE suites TO y":    true,
+	"ALTER TABLE suites RENAME y": true,
+}
+
+// What commits on a server, or rolls back, has to be known to do so.
+func TestImplicitCommits(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, on testserver.MySQLServer) {
+		s := newServer(t, on.DSN)
+		commits := 0
+		for _, statement := range sqloracle.CorpusOf(t, "mysql_ends") {
+			statement, conservative := strings.CutPrefix(statement, "~ ")
+			s.fill()
+			before := s.rows("others")
+			// What was written before the statement is taken back unless that has committed; what is written after it, only
+			// if the transaction goes on.
+			_ = s.alone("BEGIN", "INSERT INTO others VALUES (7, 'before', '')", statement, "INSERT INTO others VALUES (8, 'after', '')", "UNLOCK TABLES", "ROLLBACK")
+			ended := s.rows("others") != before
+			if ended {
+				commits++
+			}
+			_, found := rawsql.MySQL.EndsTransaction(statement)
+			if ended && !found {
+				t.Errorf("%q ends the transaction, and is not known to", statement)
+			}
+			if !ended && found && !conservative {
+				t.Errorf("%q does not end the transaction, and is taken for one that does", statement)
+			}
+		}
+		if commits < 20 {
+			t.Errorf("only %d statements were found to commit", commits)
+		}
+	})
+}
