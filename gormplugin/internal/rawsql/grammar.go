@@ -12,7 +12,7 @@ type Grammar struct {
 	nestedComments bool
 	// versionComments is set where comments such as /*!50000 … */ are executed.
 	versionComments bool
-	// brackets is set where identifiers may be in [brackets].
+	// brackets is set where identifiers may be in [brackets]; in MariaDB where sql_mode says so.
 	brackets bool
 	// dollarQuotes is set where there are $tag$ strings, E'strings', U&'strings' and U&"identifiers".
 	dollarQuotes bool
@@ -39,7 +39,7 @@ type Grammar struct {
 // The dialects.
 var (
 	MySQL = Grammar{
-		hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
+		brackets: true, hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
 		joinedTargets: true, backslashes: true, compounds: true, commitsDDL: true,
 	}
 	PostgreSQL = Grammar{

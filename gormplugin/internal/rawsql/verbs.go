@@ -21,6 +21,10 @@ func (s *statement) written(i int) (verb, table string, found bool) {
 		table, found = s.loaded(i)
 	case t.isAny("PREPARE", "EXECUTE"):
 		table, found = s.prepared(i)
+	case t.is("CREATE"):
+		return s.created(i)
+	case t.is("ALTER"):
+		return s.altered(i)
 	}
 	if !found {
 		return "", "", false

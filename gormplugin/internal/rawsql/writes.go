@@ -110,14 +110,6 @@ func (s *statement) write() (Write, bool) {
 		if table, found := s.quoted(first); found {
 			return Write{"DO", table}, true
 		}
-	case opening.is("CREATE"):
-		if w, found := s.created(first); found {
-			return w, true
-		}
-	case opening.is("ALTER"):
-		if w, found := s.altered(first); found {
-			return w, true
-		}
 	}
 	for i := range s.tokens {
 		if verb, table, found := s.written(i); found {

@@ -184,6 +184,7 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", `PREPARE s FROM 'DELETE FROM s\uites'`, "PREPARE"},
 		{"mysql", "SET STATEMENT max_statement_time = 1 FOR EXECUTE IMMEDIATE 'DELETE FROM suites'", "EXECUTE"},
 		{"mysql", "DELETE FROM .suites", "DELETE"},
+		{"mysql", "DELETE FROM [suites]", "DELETE"},
 		{"mysql", "UPDATE {oj others LEFT JOIN suites ON true} SET suites.name = 'x'", "UPDATE"},
 		{"mysql", "UPDATE others o JOIN (SELECT id FROM suites) AS s ON s.id = o.id SET o.name = 'x'", ""},
 		{"mysql", "UPDATE (others, (suites)) SET suites.name = 'x'", "UPDATE"},

@@ -112,6 +112,9 @@ func TestServers(t *testing.T) {
 		before := s.rows(sqloracle.Guarded)
 		ran, wrote := 0, 0
 		for _, statement := range append(sqloracle.Corpus(t, "mysql"), sqloracle.CorpusOf(t, "mariadb")...) {
+			if strings.Contains(statement, "OUTFILE") {
+				continue // which would stay in the server's folder
+			}
 			if _ = s.alone(statement, "COMMIT"); s.rows(sqloracle.Guarded) == before && s.rows("others") != "" && s.rows("x") != "" {
 				ran++
 				continue
@@ -142,9 +145,9 @@ func TestImplicitCommits(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, on testserver.MySQLServer) {
 		s := newServer(t, on.DSN)
 		commits := 0
+		s.fill()
 		for _, statement := range sqloracle.CorpusOf(t, "mysql_ends") {
 			statement, conservative := strings.CutPrefix(statement, "~ ")
-			s.fill()
 			before := s.rows("others")
 			// What was written before the statement is taken back unless that has committed; what is written after it, only
 			// if the transaction goes on.
@@ -152,6 +155,7 @@ func TestImplicitCommits(t *testing.T) {
 			ended := s.rows("others") != before
 			if ended {
 				commits++
+				s.fill()
 			}
 			_, found := rawsql.MySQL.EndsTransaction(statement)
 			if ended && !found {

@@ -84,7 +84,7 @@ func (o *sqlite) Ask(sql string) sqloracle.Verdict {
 func isExplain(sql string) bool {
 	const word = "EXPLAIN"
 	for {
-		sql = strings.TrimLeft(sql, " \t\r\n\f;\ufeff")
+		sql = strings.TrimLeft(sql, " \t\r\n\v\f;\ufeff")
 		switch {
 		case strings.HasPrefix(sql, "--"):
 			_, sql, _ = strings.Cut(sql, "\n")
