@@ -9,11 +9,12 @@ func (s *statement) created(i int) (verb, table string, found bool) {
 	i = s.skip(i+1, "OR", "REPLACE", "TEMPORARY", "TEMP", "LOCAL", "GLOBAL", "UNLOGGED")
 	switch {
 	case s.at(i).isAny("FUNCTION", "PROCEDURE"):
-		if table, found := s.quotedWrite(i); found && s.grammar.dollarQuotes {
+		if table, found = s.quotedWrite(i); found && s.grammar.dollarQuotes {
 			return "CREATE " + strings.ToUpper(s.at(i).text), table, true
 		}
 	case s.at(i).is("TABLE"):
-		table, next, found := s.table(s.skip(i+1, "IF", "NOT", "EXISTS"))
+		var next int
+		table, next, found = s.table(s.skip(i+1, "IF", "NOT", "EXISTS"))
 		if found && (replaces || s.hasQuery(next)) {
 			return "CREATE TABLE", table, true
 		}

@@ -86,7 +86,7 @@ func (s *statement) guards(t token) bool {
 }
 
 // reads are the words that begin statements which write no rows of a table that they name, whatever else is in
-// them; in PostgreSQL, unless there is a WITH in them.
+// them; in PostgreSQL, unless there is an INTO or a WITH in them.
 var reads = []string{"SELECT", "VALUES", "TABLE", "SHOW", "DROP", "RENAME", "COMMENT", "GRANT", "REVOKE", "LOCK", "UNLOCK"}
 
 // write returns the first write in the statement.
@@ -97,11 +97,7 @@ func (s *statement) write() (Write, bool) {
 	}
 	opening := s.at(first)
 	switch {
-	case s.grammar.selectInto && opening.is("SELECT"):
-		if w, found := s.selected(first); found || !s.holds("WITH") {
-			return w, found
-		}
-	case opening.isAny(reads...) && !(s.grammar.selectInto && s.holds("WITH")):
+	case opening.isAny(reads...) && !(s.grammar.selectInto && (s.holds("INTO") || s.holds("WITH"))):
 		return Write{}, false
 	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
 		return Write{}, false
@@ -128,20 +124,6 @@ func (s *statement) analyses() bool {
 		}
 	}
 	return false
-}
-
-// selected: SELECT … INTO [TEMPORARY] [TABLE] table makes a table.
-func (s *statement) selected(i int) (Write, bool) {
-	for ; i < len(s.tokens); i++ {
-		if !s.tokens[i].is("INTO") {
-			continue
-		}
-		next := s.skip(i+1, "TEMPORARY", "TEMP", "UNLOGGED", "LOCAL", "GLOBAL", "TABLE")
-		if table, _, found := s.table(next); found {
-			return Write{"SELECT INTO", table}, true
-		}
-	}
-	return Write{}, false
 }
 
 // at returns a token, one of kind end where there is none.

@@ -133,6 +133,8 @@ func TestFindWrite(t *testing.T) {
 		{"postgres", `EXPLAIN ("analyze") DELETE FROM suites`, "DELETE"}, //nolint:misspell // as SQL spells it
 		{"postgres", "SELECT * INTO suites FROM others", "SELECT INTO"},
 		{"postgres", "SELECT * INTO UNLOGGED TABLE public.suites FROM others", "SELECT INTO"},
+		{"postgres", "WITH a AS (SELECT 1) SELECT * INTO suites FROM a", "SELECT INTO"},
+		{"postgres", "SELECT 1 ` 'a' ; DELETE FROM suites WHERE name = '`'", "DELETE"},
 		{"postgres", "SELECT * INTO x FROM suites", ""},
 		{"postgres", "UPDATE ONLY (suites) SET name = 'x'", "UPDATE"},
 		{"postgres", "DELETE FROM ONLY (public.suites) WHERE true", "DELETE"},
