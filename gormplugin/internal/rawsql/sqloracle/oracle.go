@@ -124,7 +124,7 @@ func Search(t *testing.T, o Oracle, dialect string) {
 		tries = n
 	}
 	statements := Corpus(t, dialect)
-	random := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1, uint64(tries)))
 	valid, writes := 0, 0
 	for range tries {
 		edits := make([]byte, 3*(1+random.IntN(4)))
