@@ -16,7 +16,7 @@ func (s *statement) altered(i int) (verb, table string, found bool) {
 	if !s.at(i).is("TABLE") {
 		return "", "", false
 	}
-	table, i, found = s.table(s.skip(i+1, "IF", "EXISTS"))
+	table, i, found = s.table(s.behind(i+1, "IF", "EXISTS"))
 	if found && ignores {
 		return "ALTER TABLE", table, true
 	}

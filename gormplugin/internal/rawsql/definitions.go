@@ -14,7 +14,7 @@ func (s *statement) created(i int) (verb, table string, found bool) {
 		}
 	case s.at(i).is("TABLE"):
 		var next int
-		table, next, found = s.table(s.skip(i+1, "IF", "NOT", "EXISTS"))
+		table, next, found = s.table(s.behind(i+1, "IF", "NOT", "EXISTS"))
 		if found && (replaces || s.hasQuery(next)) {
 			return "CREATE TABLE", table, true
 		}

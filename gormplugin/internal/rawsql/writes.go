@@ -142,6 +142,16 @@ func (s *statement) skip(i int, words ...string) int {
 	return i
 }
 
+// behind returns the place behind the words, if they stand at i, and otherwise i.
+func (s *statement) behind(i int, words ...string) int {
+	for n, w := range words {
+		if !s.at(i + n).is(w) {
+			return i
+		}
+	}
+	return i + len(words)
+}
+
 // table reads the name of a table at i, with or without a schema before it, and reports whether it is guarded. next is where
 // the statement goes on.
 func (s *statement) table(i int) (table string, next int, found bool) {

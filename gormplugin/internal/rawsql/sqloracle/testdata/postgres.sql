@@ -124,3 +124,4 @@ SELECT a.update suites FROM a
 WITH a AS (SELECT 1) SELECT * INTO suites FROM a
 DECLARE c CURSOR FOR SELECT * INTO suites FROM others
 SELECT 1 ` 'a' ; DELETE FROM suites WHERE name = '`'
+ALTER TABLE IF INHERIT suites
