@@ -47,6 +47,12 @@
 // A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction: it is rolled back, and its
 // locks are let go, when the statement's context ends or the garbage collector finds it.
 //
+// Raw SQL cannot end a transaction behind the plugin's back. After a guarded table was written or asserted in it, COMMIT,
+// ROLLBACK and, on MySQL and MariaDB, whatever commits by itself (most definitions, TRUNCATE, LOCK TABLES, START
+// TRANSACTION, SET autocommit), are refused with a [*TransactionEndError]. Where such a statement came first, as by
+// [gorm.DB.AutoMigrate] within db.Transaction, it is the later write that is refused: it would be committed by itself. Run
+// migrations outside of transactions there. Savepoints are fine.
+//
 // # Locks
 //
 // A new row locks its name slot, X(parent/name); a rename or a move the row and its new slot; a deletion the row. A statement that
@@ -65,9 +71,22 @@
 //
 // # Raw SQL
 //
-// [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a [*RawWriteError] and do nothing: UPDATE, INSERT, DELETE, REPLACE,
-// MERGE, TRUNCATE, COPY and LOAD DATA, wherever they are in the text. Reads pass, locking ones too, and so do definitions of tables and indexes. Where the text
-// cannot be read with certainty, as in MySQL's UPDATE of a join, it is refused. Those who must write that way lock, assert, and say so:
+// [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a [*RawWriteError] and
+// do nothing:
+//
+//   - UPDATE, INSERT, DELETE, REPLACE, MERGE, TRUNCATE, COPY and LOAD DATA, wherever they are in the text: behind WITH, in
+//     EXPLAIN ANALYZE, in MariaDB's compound statements, in comments that MySQL executes, in the text of PREPARE, EXECUTE
+//     IMMEDIATE and DO, and in definitions of triggers, rules, events and routines;
+//   - CREATE TABLE and SELECT INTO that fill a guarded table from a query, CREATE OR REPLACE TABLE;
+//   - ALTER TABLE that adds rows or takes them away (TRUNCATE, DROP, EXCHANGE, CONVERT, ATTACH and DETACH PARTITION, IMPORT and DISCARD
+//     TABLESPACE, INHERIT), ALTER IGNORE TABLE, and ALTER COLUMN … USING with more than a cast.
+//
+// Reads pass, locking ones too, and so do other definitions, DROP TABLE and RENAME TABLE, which migrations need: run those
+// while nobody writes. Where the text cannot be read with certainty, as in MySQL's UPDATE of a join, it is
+// refused. A name is a guarded table's if the database takes it for one: in any letter case on SQLite, and on MySQL where
+// lower_case_table_names is 1 or 2; a table of the same name in another schema counts as guarded.
+//
+// Those who must write that way lock, assert, and say so:
 //
 //	db.Transaction(func(tx *gorm.DB) error {
 //		at, err := gormplugin.LockSubtrees(tx, &Suite{}, id)
@@ -81,7 +100,8 @@
 //
 // # What it does not see
 //
-// Procedures, triggers and views, SQL that the database puts together itself, and connections that the plugin did not hand out, such as
+// Calls of procedures, triggers and views, prepared statements that are run by their name, SQL that the database puts together
+// itself, and connections that the plugin did not hand out, such as
 // those of [gorm.DB.DB]. A write by [gorm.DB.Connection], by a session made
 // before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one whose columns cannot be made out,
 // such as an update under an alias, an expression as name, or an upsert that moves rows, with [ErrUnsupported].

@@ -39,8 +39,7 @@ type Plugin struct {
 	models  map[reflect.Type]*table
 	names   *rawsql.Names // the guarded tables', as the database tells them apart
 	// spellings is the rule by which it does.
-	spellings rawsql.Case
-
+	spellings  rawsql.Case
 	recognised recognised
 }
 
@@ -85,7 +84,10 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.inspectAll(db); err != nil {
 		return err
 	}
-	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
+	if err := p.recogniseNow(db); err != nil {
+		return err
+	}
+	if err := p.learnNames(db); err != nil {
 		return err
 	}
 	if err := p.wrapPool(db); err != nil {
@@ -104,7 +106,10 @@ func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
 	}
-	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
+	if err := p.recogniseNow(db); err != nil {
+		return err
+	}
+	if err := p.learnNames(db); err != nil {
 		return err
 	}
 	if err := p.wrapPool(db); err != nil {

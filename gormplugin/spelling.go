@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +48,9 @@ func (p *Plugin) spelling(db *gorm.DB) rawsql.Case {
 	}
 	const exact = "0"
 	var setting string
-	row := db.ConnPool.QueryRowContext(db.Statement.Context, "SELECT @@lower_case_table_names")
+	ctx, cancel := context.WithTimeout(db.Statement.Context, questionTimeout)
+	defer cancel()
+	row := unwrapped(db.ConnPool).QueryRowContext(ctx, "SELECT @@lower_case_table_names")
 	if row == nil || row.Scan(&setting) != nil || setting != exact {
 		return rawsql.CaseUnicode
 	}

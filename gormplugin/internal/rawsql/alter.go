@@ -9,27 +9,27 @@ var exchanges = [][2]string{
 
 // altered looks for actions of an ALTER TABLE that change rows of a guarded table, as the one that is altered or as
 // the other one. ALTER IGNORE TABLE deletes what a new unique index would refuse.
-func (s *statement) altered(i int) (Write, bool) {
+func (s *statement) altered(i int) (verb, table string, found bool) {
 	i = s.skip(i+1, "ONLINE", "FOREIGN")
 	ignores := s.at(i).is("IGNORE")
 	i = s.skip(i, "IGNORE")
 	if !s.at(i).is("TABLE") {
-		return Write{}, false
+		return "", "", false
 	}
-	table, i, found := s.table(s.skip(i+1, "IF", "EXISTS"))
+	table, i, found = s.table(s.behind(i+1, "IF", "EXISTS"))
 	if found && ignores {
-		return Write{"ALTER TABLE", table}, true
+		return "ALTER TABLE", table, true
 	}
 	for ; i < len(s.tokens); i++ {
 		other, named := s.exchanged(i)
 		switch {
 		case named:
-			return Write{"ALTER TABLE", other}, true
+			return "ALTER TABLE", other, true
 		case found && (s.isExchange(i) || s.isInherit(i) || s.rewrites(i)):
-			return Write{"ALTER TABLE", table}, true
+			return "ALTER TABLE", table, true
 		}
 	}
-	return Write{}, false
+	return "", "", false
 }
 
 // isExchange reports whether an action at i is one of the exchanges.

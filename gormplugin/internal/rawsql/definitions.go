@@ -4,21 +4,22 @@ import "strings"
 
 // created looks for rows in a CREATE TABLE of a guarded table, and for what the routines of PostgreSQL, whose text is
 // in a string, write.
-func (s *statement) created(i int) (Write, bool) {
+func (s *statement) created(i int) (verb, table string, found bool) {
 	replaces := s.at(i+1).is("OR") && s.at(i+2).is("REPLACE")
 	i = s.skip(i+1, "OR", "REPLACE", "TEMPORARY", "TEMP", "LOCAL", "GLOBAL", "UNLOGGED")
 	switch {
 	case s.at(i).isAny("FUNCTION", "PROCEDURE"):
-		if table, found := s.quotedWrite(i); found && s.grammar.dollarQuotes {
-			return Write{"CREATE " + strings.ToUpper(s.at(i).text), table}, true
+		if table, found = s.quotedWrite(i); found && s.grammar.dollarQuotes {
+			return "CREATE " + strings.ToUpper(s.at(i).text), table, true
 		}
 	case s.at(i).is("TABLE"):
-		table, next, found := s.table(s.skip(i+1, "IF", "NOT", "EXISTS"))
+		var next int
+		table, next, found = s.table(s.behind(i+1, "IF", "NOT", "EXISTS"))
 		if found && (replaces || s.hasQuery(next)) {
-			return Write{"CREATE TABLE", table}, true
+			return "CREATE TABLE", table, true
 		}
 	}
-	return Write{}, false
+	return "", "", false
 }
 
 // hasQuery reports whether a CREATE TABLE, from behind the table's name on, takes rows from a query.

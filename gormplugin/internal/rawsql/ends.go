@@ -102,7 +102,7 @@ func (s *statement) endsPlainly() (string, bool) {
 // committers are the words that begin statements of MySQL and MariaDB which commit, whatever follows.
 var committers = []string{
 	"ALTER", "BACKUP", "CACHE", "CHANGE", "CHECK", "CLONE", "COMMIT", "FLUSH", "GRANT", "IMPORT", "INSTALL", "LOCK", "OPTIMIZE", "RENAME",
-	"REPAIR", "RESET", "RESTART", "REVOKE", "SHUTDOWN", "START", "STOP", "TRUNCATE", "UNINSTALL", "UNLOCK", "XA",
+	"REPAIR", "RESET", "RESTART", "REVOKE", "SHUTDOWN", "START", "STOP", "TRUNCATE", "UNINSTALL", "UNLOCK",
 }
 
 // commits reports whether the statement of MySQL or MariaDB that begins at i commits, or rolls back.
@@ -125,6 +125,8 @@ func (s *statement) commits(i int) (string, bool) {
 		return "ROLLBACK", !s.holds("TO")
 	case first.is("ANALYZE"):
 		return "ANALYZE TABLE", second.isAny("TABLE", "LOCAL", "NO_WRITE_TO_BINLOG")
+	case first.is("XA"):
+		return both, !second.is("RECOVER")
 	case first.is("LOAD"):
 		return "LOAD INDEX", second.is("INDEX")
 	case first.is("SET"):

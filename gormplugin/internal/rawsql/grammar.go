@@ -12,7 +12,9 @@ type Grammar struct {
 	nestedComments bool
 	// versionComments is set where comments such as /*!50000 … */ are executed.
 	versionComments bool
-	// brackets is set where identifiers may be in [brackets].
+	// backquotes is set where identifiers may be in `backquotes`.
+	backquotes bool
+	// brackets is set where identifiers may be in [brackets]; in MariaDB where sql_mode says so.
 	brackets bool
 	// dollarQuotes is set where there are $tag$ strings, E'strings', U&'strings' and U&"identifiers".
 	dollarQuotes bool
@@ -39,11 +41,11 @@ type Grammar struct {
 // The dialects.
 var (
 	MySQL = Grammar{
-		hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
+		backquotes: true, brackets: true, hashComments: true, dashesNeedSpace: true, versionComments: true, doubleQuotedStrings: true,
 		joinedTargets: true, backslashes: true, compounds: true, commitsDDL: true,
 	}
 	PostgreSQL = Grammar{
 		returnEndsLine: true, nestedComments: true, dollarQuotes: true, backslashes: true, selectInto: true, nameBytes: 63,
 	}
-	SQLite = Grammar{brackets: true, variables: true, byteOrderMarks: true, stringsName: true}
+	SQLite = Grammar{backquotes: true, brackets: true, variables: true, byteOrderMarks: true, stringsName: true}
 )

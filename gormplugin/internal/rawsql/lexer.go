@@ -87,7 +87,7 @@ func (l *lexer) next() token {
 			l.comment()
 		case l.starts("*/") && len(l.reading.executed) > 0:
 			l.at += len("*/")
-		case isQuote(b), b == '[' && l.grammar.brackets, b == '$' && l.grammar.dollarQuotes:
+		case b == '\'', b == '"', b == '`' && l.grammar.backquotes, b == '[' && l.grammar.brackets, b == '$' && l.grammar.dollarQuotes:
 			return l.quotation(b)
 		case l.grammar.variables && strings.IndexByte("$@:#", b) >= 0:
 			return l.variable()
@@ -216,9 +216,6 @@ func (l *lexer) variable() token {
 
 // isSpace reports whether b separates tokens.
 func isSpace(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
-
-// isQuote reports whether b begins a string or a name in every dialect.
-func isQuote(b byte) bool { return b == '\'' || b == '"' || b == '`' }
 
 // isDigit reports whether b is a decimal digit.
 func isDigit(b byte) bool { return b >= '0' && b <= '9' }

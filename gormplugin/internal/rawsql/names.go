@@ -82,7 +82,7 @@ func (n *Names) MayMention(sql string) bool {
 	for i := range len(sql) {
 		switch b := sql[i]; {
 		case b == '\\' && n.grammar.backslashes,
-			b == '&' && n.grammar.dollarQuotes && i+1 < len(sql) && isQuote(sql[i+1]),
+			b == '&' && n.grammar.dollarQuotes && i+1 < len(sql) && (sql[i+1] == '"' || sql[i+1] == '\''),
 			b >= utf8.RuneSelf && n.rule == CaseUnicode:
 			return true
 		case n.firsts[b] && n.anyAt(sql[i:]):

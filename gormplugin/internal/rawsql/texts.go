@@ -13,9 +13,11 @@ func (s *statement) quoted(i int) (string, bool) {
 				return table, true
 			}
 		}
-		for _, inner := range s.grammar.tokens(t.text, reading{}) {
-			if s.guards(inner) {
-				return inner.text, true
+		for _, r := range s.grammar.readings(t.text) {
+			for _, inner := range s.grammar.tokens(t.text, r) {
+				if s.guards(inner) {
+					return inner.text, true
+				}
 			}
 		}
 	}

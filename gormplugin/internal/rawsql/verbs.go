@@ -21,6 +21,13 @@ func (s *statement) written(i int) (verb, table string, found bool) {
 		table, found = s.loaded(i)
 	case t.isAny("PREPARE", "EXECUTE"):
 		table, found = s.prepared(i)
+	case t.is("INTO") && s.grammar.selectInto:
+		table, found = s.selected(i)
+		return "SELECT INTO", table, found
+	case t.is("CREATE"):
+		return s.created(i)
+	case t.is("ALTER"):
+		return s.altered(i)
 	}
 	if !found {
 		return "", "", false
@@ -126,4 +133,10 @@ func (s *statement) prepared(i int) (string, bool) {
 		return s.quotedWrite(i + 1)
 	}
 	return s.quoted(i + 1)
+}
+
+// selected: SELECT … INTO [TEMPORARY] [TABLE] table makes a table in PostgreSQL.
+func (s *statement) selected(i int) (string, bool) {
+	table, _, found := s.table(s.skip(i+1, "TEMPORARY", "TEMP", "UNLOGGED", "LOCAL", "GLOBAL", "TABLE"))
+	return table, found
 }

@@ -86,7 +86,7 @@ func (s *statement) guards(t token) bool {
 }
 
 // reads are the words that begin statements which write no rows of a table that they name, whatever else is in
-// them; in PostgreSQL, unless there is a WITH in them.
+// them; in PostgreSQL, unless there is an INTO or a WITH in them.
 var reads = []string{"SELECT", "VALUES", "TABLE", "SHOW", "DROP", "RENAME", "COMMENT", "GRANT", "REVOKE", "LOCK", "UNLOCK"}
 
 // write returns the first write in the statement.
@@ -97,11 +97,7 @@ func (s *statement) write() (Write, bool) {
 	}
 	opening := s.at(first)
 	switch {
-	case s.grammar.selectInto && opening.is("SELECT"):
-		if w, found := s.selected(first); found || !s.holds("WITH") {
-			return w, found
-		}
-	case opening.isAny(reads...) && !(s.grammar.selectInto && s.holds("WITH")):
+	case opening.isAny(reads...) && !(s.grammar.selectInto && (s.holds("INTO") || s.holds("WITH"))):
 		return Write{}, false
 	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
 		return Write{}, false
@@ -109,14 +105,6 @@ func (s *statement) write() (Write, bool) {
 		// What runs is in the string.
 		if table, found := s.quoted(first); found {
 			return Write{"DO", table}, true
-		}
-	case opening.is("CREATE"):
-		if w, found := s.created(first); found {
-			return w, true
-		}
-	case opening.is("ALTER"):
-		if w, found := s.altered(first); found {
-			return w, true
 		}
 	}
 	for i := range s.tokens {
@@ -138,20 +126,6 @@ func (s *statement) analyses() bool {
 	return false
 }
 
-// selected: SELECT … INTO [TEMPORARY] [TABLE] table makes a table.
-func (s *statement) selected(i int) (Write, bool) {
-	for ; i < len(s.tokens); i++ {
-		if !s.tokens[i].is("INTO") {
-			continue
-		}
-		next := s.skip(i+1, "TEMPORARY", "TEMP", "UNLOGGED", "LOCAL", "GLOBAL", "TABLE")
-		if table, _, found := s.table(next); found {
-			return Write{"SELECT INTO", table}, true
-		}
-	}
-	return Write{}, false
-}
-
 // at returns a token, one of kind end where there is none.
 func (s *statement) at(i int) token {
 	if i < 0 || i >= len(s.tokens) {
@@ -166,6 +140,16 @@ func (s *statement) skip(i int, words ...string) int {
 		i++
 	}
 	return i
+}
+
+// behind returns the place behind the words, if they stand at i, and otherwise i.
+func (s *statement) behind(i int, words ...string) int {
+	for n, w := range words {
+		if !s.at(i + n).is(w) {
+			return i
+		}
+	}
+	return i + len(words)
 }
 
 // table reads the name of a table at i, with or without a schema before it, and reports whether it is guarded. next is where

@@ -3,6 +3,7 @@ module github.com/pathlock-go/pathlock/gormplugin/internal/rawsql/sqloracle
 go 1.26.0
 
 require (
+	github.com/go-sql-driver/mysql v1.10.1
 	github.com/ncruces/go-sqlite3 v0.34.0
 	github.com/pathlock-go/pathlock v0.0.0
 	github.com/pganalyze/pg_query_go/v6 v6.2.2
@@ -12,6 +13,7 @@ require (
 )
 
 require (
+	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/coreos/go-semver v0.3.1 // indirect
 	github.com/ncruces/go-sqlite3-wasm/v2 v2.1.35300 // indirect
 	github.com/ncruces/julianday v1.0.0 // indirect

@@ -121,3 +121,7 @@ INSERT INTO "suites" VALUES (1)
 INSERT INTO "Suites" VALUES (1)
 DELETE FROM postgres.public.suites
 SELECT a.update suites FROM a
+WITH a AS (SELECT 1) SELECT * INTO suites FROM a
+DECLARE c CURSOR FOR SELECT * INTO suites FROM others
+SELECT 1 ` 'a' ; DELETE FROM suites WHERE name = '`'
+ALTER TABLE IF INHERIT suites

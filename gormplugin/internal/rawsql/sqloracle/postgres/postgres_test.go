@@ -1,10 +1,11 @@
-package sqloracle
+package postgres
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql/sqloracle"
 	pg "github.com/pganalyze/pg_query_go/v6"
 	parser "github.com/wasilibs/go-pgquery"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -13,26 +14,26 @@ import (
 // postgres is the oracle for PostgreSQL.
 type postgres struct{}
 
-func newPostgres(*testing.T) oracle { return postgres{} }
+func newPostgres(testing.TB) sqloracle.Oracle { return postgres{} }
 
-// names implements oracle.
-func (postgres) names() *rawsql.Names {
-	return rawsql.NewNames(&rawsql.PostgreSQL, rawsql.CaseFolded, guarded)
+// Names implements [sqloracle.Oracle].
+func (postgres) Names() *rawsql.Names {
+	return rawsql.NewNames(&rawsql.PostgreSQL, rawsql.CaseFolded, sqloracle.Guarded)
 }
 
-// ask implements oracle.
-func (postgres) ask(sql string) verdict {
+// Ask implements [sqloracle.Oracle].
+func (postgres) Ask(sql string) sqloracle.Verdict {
 	if strings.Contains(sql, "\x00") {
-		return verdict{} // no statement can have it
+		return sqloracle.Verdict{} // no statement can have it
 	}
 	result, err := parser.Parse(sql)
 	if err != nil {
-		return verdict{}
+		return sqloracle.Verdict{}
 	}
-	v := verdict{valid: true, reads: true}
+	v := sqloracle.Verdict{Valid: true, Reads: true}
 	for _, raw := range result.Stmts {
-		v.writes = v.writes || writesBelow(raw.Stmt.ProtoReflect())
-		v.reads = v.reads && raw.Stmt.GetSelectStmt() != nil && !modifies(raw.Stmt.ProtoReflect())
+		v.Writes = v.Writes || writesBelow(raw.Stmt.ProtoReflect())
+		v.Reads = v.Reads && raw.Stmt.GetSelectStmt() != nil && !modifies(raw.Stmt.ProtoReflect())
 	}
 	return v
 }
@@ -86,7 +87,7 @@ func relations(node protoreflect.Message) (written []*pg.RangeVar, runs bool) {
 func writesBelow(node protoreflect.Message) (found bool) {
 	written, runs := relations(node)
 	for _, r := range written {
-		if r.GetRelname() == guarded {
+		if r.GetRelname() == sqloracle.Guarded {
 			return true
 		}
 	}
@@ -122,6 +123,8 @@ func below(node protoreflect.Message, visit func(protoreflect.Message)) {
 	})
 }
 
-func TestPostgreSQL(t *testing.T) { checkCorpus(t, newPostgres(t), "postgres") }
+func TestPostgreSQL(t *testing.T) { sqloracle.Check(t, newPostgres(t), "postgres") }
 
-func FuzzPostgreSQL(f *testing.F) { fuzz(f, newPostgres, "postgres") }
+func TestPostgreSQLEdited(t *testing.T) { sqloracle.Search(t, newPostgres(t), "postgres") }
+
+func FuzzPostgreSQL(f *testing.F) { sqloracle.Fuzz(f, newPostgres, "postgres") }

@@ -1,10 +1,11 @@
-package sqloracle
+package mysql
 
 import (
 	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql/sqloracle"
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // literals need a driver
@@ -13,31 +14,31 @@ import (
 // tidb is the oracle for MySQL.
 type tidb struct{ parser *parser.Parser }
 
-func newTiDB(*testing.T) oracle {
+func newTiDB(testing.TB) sqloracle.Oracle {
 	p := parser.New()
 	p.SetStrictDoubleTypeCheck(true)
 	return &tidb{p}
 }
 
-// names implements oracle.
-func (*tidb) names() *rawsql.Names {
-	return rawsql.NewNames(&rawsql.MySQL, rawsql.CaseUnicode, guarded)
+// Names implements [sqloracle.Oracle].
+func (*tidb) Names() *rawsql.Names {
+	return rawsql.NewNames(&rawsql.MySQL, rawsql.CaseUnicode, sqloracle.Guarded)
 }
 
-// ask implements oracle.
-func (o *tidb) ask(sql string) verdict {
+// Ask implements [sqloracle.Oracle].
+func (o *tidb) Ask(sql string) sqloracle.Verdict {
 	lower := strings.ToLower(sql)
 	if strings.Contains(lower, "/*t!") || strings.Contains(sql, "\x00") {
-		return verdict{} // its own dialect
+		return sqloracle.Verdict{} // its own dialect
 	}
 	statements, _, err := o.parser.ParseSQL(sql)
 	if err != nil {
-		return verdict{}
+		return sqloracle.Verdict{}
 	}
-	v := verdict{valid: true, reads: true}
+	v := sqloracle.Verdict{Valid: true, Reads: true}
 	for _, s := range statements {
-		v.writes = v.writes || o.writes(s)
-		v.reads = v.reads && isRead(s)
+		v.Writes = v.Writes || o.writes(s)
+		v.Reads = v.Reads && isRead(s)
 	}
 	return v
 }
@@ -88,7 +89,7 @@ func (o *tidb) writes(s ast.StmtNode) bool {
 	case *ast.ExplainStmt:
 		return s.Analyze && o.writes(s.Stmt)
 	case *ast.PrepareStmt:
-		return s.SQLText != "" && o.ask(s.SQLText).writes
+		return s.SQLText != "" && o.Ask(s.SQLText).Writes
 	default:
 		return false
 	}
@@ -136,8 +137,10 @@ func anyTable(node ast.ResultSetNode, qualifiers map[string]bool) bool {
 }
 
 // isGuarded reports whether a table is the guarded one.
-func isGuarded(t *ast.TableName) bool { return t != nil && t.Name.L == guarded }
+func isGuarded(t *ast.TableName) bool { return t != nil && t.Name.L == sqloracle.Guarded }
 
-func TestMySQL(t *testing.T) { checkCorpus(t, newTiDB(t), "mysql") }
+func TestMySQL(t *testing.T) { sqloracle.Check(t, newTiDB(t), "mysql") }
 
-func FuzzMySQL(f *testing.F) { fuzz(f, newTiDB, "mysql") }
+func TestMySQLEdited(t *testing.T) { sqloracle.Search(t, newTiDB(t), "mysql") }
+
+func FuzzMySQL(f *testing.F) { sqloracle.Fuzz(f, newTiDB, "mysql") }

@@ -1,4 +1,4 @@
-package sqloracle
+package sqlite
 
 import (
 	"strings"
@@ -6,17 +6,18 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql/sqloracle"
 )
 
 // sqlite is the oracle for SQLite: a database with the tables that the statements are about.
 type sqlite struct {
 	conn *sqlite3.Conn
 	// v is what the statement at hand was found to do.
-	v       verdict
+	v       sqloracle.Verdict
 	defines bool
 }
 
-func newSQLite(t *testing.T) oracle {
+func newSQLite(t testing.TB) sqloracle.Oracle {
 	conn, err := sqlite3.Open(":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -36,12 +37,12 @@ func newSQLite(t *testing.T) oracle {
 		switch action {
 		case sqlite3.AUTH_SELECT, sqlite3.AUTH_READ, sqlite3.AUTH_FUNCTION, sqlite3.AUTH_RECURSIVE:
 		case sqlite3.AUTH_INSERT, sqlite3.AUTH_UPDATE, sqlite3.AUTH_DELETE:
-			o.v.writes = o.v.writes || what == guarded && trigger == ""
-			o.v.reads = false
+			o.v.Writes = o.v.Writes || what == sqloracle.Guarded && trigger == ""
+			o.v.Reads = false
 		case sqlite3.AUTH_DROP_TABLE, sqlite3.AUTH_ALTER_TABLE:
-			o.defines, o.v.reads = true, false
+			o.defines, o.v.Reads = true, false
 		default:
-			o.v.reads = false
+			o.v.Reads = false
 		}
 		return sqlite3.AUTH_OK
 	})
@@ -51,16 +52,16 @@ func newSQLite(t *testing.T) oracle {
 	return o
 }
 
-// names implements oracle.
-func (*sqlite) names() *rawsql.Names {
-	return rawsql.NewNames(&rawsql.SQLite, rawsql.CaseASCII, guarded)
+// Names implements [sqloracle.Oracle].
+func (*sqlite) Names() *rawsql.Names {
+	return rawsql.NewNames(&rawsql.SQLite, rawsql.CaseASCII, sqloracle.Guarded)
 }
 
-// ask implements oracle. Statements are compiled, and never run.
-func (o *sqlite) ask(sql string) verdict {
-	all := verdict{reads: true}
+// Ask implements [sqloracle.Oracle]. Statements are compiled, and never run.
+func (o *sqlite) Ask(sql string) sqloracle.Verdict {
+	all := sqloracle.Verdict{Reads: true}
 	for rest := sql; strings.TrimSpace(rest) != ""; {
-		o.v, o.defines = verdict{reads: true}, false
+		o.v, o.defines = sqloracle.Verdict{Reads: true}, false
 		stmt, tail, err := o.conn.Prepare(rest)
 		if err != nil {
 			// What stands before an error is run.
@@ -69,31 +70,32 @@ func (o *sqlite) ask(sql string) verdict {
 		if stmt == nil {
 			return all
 		}
-		explains := strings.EqualFold(firstWord(stmt.SQL()[:len(rest)-len(tail)]), "EXPLAIN")
+		explains := isExplain(rest)
 		_ = stmt.Close() // it was never run
-		all.valid = true
-		all.writes = all.writes || o.v.writes && !o.defines && !explains
-		all.reads = all.reads && (o.v.reads || explains)
+		all.Valid = true
+		all.Writes = all.Writes || o.v.Writes && !o.defines && !explains
+		all.Reads = all.Reads && (o.v.Reads || explains)
 		rest = tail
 	}
 	return all
 }
 
-// firstWord returns the first word of a statement, past spaces and comments.
-func firstWord(sql string) string {
+// isExplain reports whether a statement begins with EXPLAIN, past spaces and comments.
+func isExplain(sql string) bool {
+	const word = "EXPLAIN"
 	for {
-		sql = strings.TrimLeft(sql, " \t\r\n\f;\ufeff")
+		sql = strings.TrimLeft(sql, " \t\r\n\v\f;\ufeff")
 		switch {
 		case strings.HasPrefix(sql, "--"):
 			_, sql, _ = strings.Cut(sql, "\n")
 		case strings.HasPrefix(sql, "/*"):
 			_, sql, _ = strings.Cut(sql, "*/")
 		default:
-			return strings.TrimRight(strings.SplitN(sql+" ", " ", 2)[0], "\t\n")[:min(len("EXPLAIN"), len(strings.SplitN(sql+" ", " ", 2)[0]))]
+			return len(sql) >= len(word) && strings.EqualFold(sql[:len(word)], word)
 		}
 	}
 }
 
-func TestSQLite(t *testing.T) { checkCorpus(t, newSQLite(t), "sqlite") }
+func TestSQLite(t *testing.T) { sqloracle.Check(t, newSQLite(t), "sqlite") }
 
-func FuzzSQLite(f *testing.F) { fuzz(f, newSQLite, "sqlite") }
+func TestSQLiteEdited(t *testing.T) { sqloracle.Search(t, newSQLite(t), "sqlite") }
