@@ -54,6 +54,9 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 		return nil, err
 	}
 	x := &turn{table: t, assignment: a, hit: hit, claims: make(claims), landings: make(landings)}
+	if err := x.checkMixed(); err != nil {
+		return nil, err
+	}
 	affected := make(map[any]*node, len(hit.live))
 	for id, n := range hit.live {
 		affected[id] = n
