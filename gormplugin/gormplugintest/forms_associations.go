@@ -112,13 +112,12 @@ func associationForms() []form {
 				w.Errorf("the leaf is called %q", name)
 			}
 		}},
-		{name: "Save of a row with its parent loaded, which was renamed meanwhile", tree: "/d /z /z/x", write: func(w *world, tx *gorm.DB) error {
-			b := w.page("/a/b")
+		{name: "a new row below a parent that was renamed since it was loaded", tree: "/d /z /z/b /z/x", write: func(w *world, tx *gorm.DB) error {
+			a := w.page("/a")
 			if err := tx.Model(&Page{ID: w.ids["/a"]}).Update("at_name", "z").Error; err != nil {
 				return err
 			}
-			b.Place.Name = "x"
-			return tx.Save(b).Error
+			return tx.Omit("Above.Children").Create(&Page{Place: named("x"), Above: a}).Error
 		}},
 		{name: "an upsert of a column that says nothing of a row's place", write: func(w *world, tx *gorm.DB) error {
 			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"author_id"})}).
