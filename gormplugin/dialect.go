@@ -22,6 +22,9 @@ type dialect struct {
 	both [3]string
 	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	primaryKeyHint string
+	// namesIndexes is set where a statement that is about a large part of a table leaves an index aside, and locks the whole table,
+	// unless it names the index.
+	namesIndexes bool
 	// soleWriter is set where the first write of a transaction keeps every other writer out until its
 	// end. Instead of row locks the plugin then makes sure that this write comes before the reads that it relies on.
 	soleWriter bool
@@ -104,6 +107,7 @@ var dialects = []dialect{
 		newest:         "LOCK IN SHARE MODE",
 		both:           [3]string{"(", ") UNION ALL (", ")"},
 		primaryKeyHint: "FORCE INDEX (PRIMARY)",
+		namesIndexes:   true,
 		binary:         "?",
 		length:         "CHAR_LENGTH",
 		bytes:          "LENGTH",

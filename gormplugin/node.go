@@ -83,20 +83,9 @@ func plain(value any) (any, error) {
 	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", ErrUnsupported, value)
 }
 
-// internalKey marks statements of the plugin itself.
-const internalKey = "pathlock:internal"
-
-// isInternal reports whether the statement is the plugin's own.
-func isInternal(db *gorm.DB) bool {
-	_, internal := db.Get(internalKey)
-	return internal
-}
-
-// own starts a statement of the plugin's own on the connection, and within the
-// transaction, that db works on. It sees live rows of t only.
+// own starts a query for live rows of t, to be a part of a query of the caller's.
 func (t *table) own(db *gorm.DB) *gorm.DB {
-	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(internalKey, true).Set(sourceKey, struct{}{}).
-		Model(t.fresh())
+	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(t.fresh())
 	tx.Statement.Unscoped = false
 	return tx
 }
@@ -190,6 +179,9 @@ func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error
 
 // climb returns, by one plain read, the live rows with the given ids and all live rows above them.
 func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
+	if found, err := t.climbAgain(db, ids); err != nil || found != nil {
+		return found, err
+	}
 	found := make(map[any]*node, len(ids))
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
 		nodes, err := t.read(db, selection{where: t.lineage(chunk)})
@@ -200,6 +192,7 @@ func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
 			found[n.id] = n
 		}
 	}
+	t.ancestry.learn(found)
 	return found, nil
 }
 
@@ -219,10 +212,13 @@ func (t *table) rows(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error
 	if len(ids) == 0 {
 		return make(map[any]*node), nil
 	}
-	if lock == "" {
-		return t.climb(db, ids)
+	if lock != "" {
+		return t.byID(db, ids, lock)
 	}
-	return t.byID(db, ids, lock)
+	if known := t.chainsIn(t.plugin.recalled(db), ids); known != nil {
+		return known, nil
+	}
+	return t.climb(db, ids)
 }
 
 // maxPlaceholders is how many values one statement lists at most: SQLite's

@@ -68,6 +68,8 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 // errand is what an operation on one row asks of the statement that does it, and what it learns from it.
 type errand struct {
 	id any
+	// alone is set where no condition but the id says which row is meant.
+	alone bool
 	// along is how many rows went along with the row.
 	along int64
 }
@@ -86,6 +88,7 @@ func errandOf(db *gorm.DB) *errand {
 
 // statement begins the statement, on the one live row that e is about.
 func (e *errand) statement(db *gorm.DB, t *table) *gorm.DB {
+	e.alone = len(db.Statement.Clauses) == 0 && !db.Statement.Unscoped
 	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.key), Value: e.id}).InstanceSet(errandKey, e)
 }
 

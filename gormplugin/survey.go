@@ -13,6 +13,9 @@ import (
 //
 // A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is not known yet.
 func (p *Plugin) survey(db *gorm.DB, t *table, stmt *gorm.Statement, also ...any) (targets, map[any]*node, error) {
+	if hit, known, ok := p.recallErrand(db, t, errandOf(db), also); ok {
+		return hit, known, nil
+	}
 	if t.isLeaf() || stmt.Unscoped {
 		hit, err := p.targetsOf(db, t, stmt, nil, "")
 		return hit, nil, err
