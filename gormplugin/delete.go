@@ -194,7 +194,9 @@ func (p *Plugin) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*no
 		if t.isLeaf() {
 			parent := above[n.parent]
 			if parent == nil {
-				return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, n.parent, t.name, n.id)
+				// A leaf whose parent is deleted has no place that anybody could take or lock.
+				x.tops = append(x.tops, top{node: n})
+				continue
 			}
 			n.tree = parent.tree
 			t.follow(n, parent)

@@ -185,7 +185,7 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent", parsed.Name)
 	}
 	for _, f := range parsed.Fields {
-		if _, soft := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface); soft && f.DBName != "" {
+		if marksDeletion(db, parsed, f) {
 			t.deletion = append(t.deletion, f)
 		}
 	}

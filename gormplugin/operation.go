@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 
@@ -37,7 +38,11 @@ func (t *table) keyOf(id any) (any, error) {
 		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.name, err)
 	}
 	text, ok := key.(string)
-	if !ok || t.key.DataType == schema.String || t.key.DataType == schema.Bytes {
+	if !ok {
+		return key, nil
+	}
+	if _, reads := reflect.New(t.key.IndirectFieldType).Interface().(encoding.TextUnmarshaler); !reads &&
+		(t.key.DataType == schema.String || t.key.DataType == schema.Bytes) {
 		return key, nil
 	}
 	return t.parseKey(text)

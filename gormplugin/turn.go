@@ -54,6 +54,9 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 		return nil, err
 	}
 	x := &turn{table: t, assignment: a, hit: hit, claims: make(claims), landings: make(landings)}
+	if err := x.checkMixed(); err != nil {
+		return nil, err
+	}
 	affected := make(map[any]*node, len(hit.live))
 	for id, n := range hit.live {
 		affected[id] = n
@@ -154,7 +157,11 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 		// The place that a leaf has now follows from the parent that it has now.
 		parent := above[n.parent]
 		if parent == nil && !restored {
-			return fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, n.parent, t.name, n.id)
+			if a.parentOf(n) == n.parent && a.nameOf(n) == n.name {
+				// It stays where it is: among the leaves that the deletion of their parent has left to the caller.
+				return nil
+			}
+			return t.parentGone(n.parent, n)
 		}
 		if parent != nil {
 			t.follow(n, parent)
@@ -224,6 +231,15 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 	return nil
 }
 
+// parentGone is the error of a row that needs a parent which is not there, or deleted.
+func (t *table) parentGone(parent any, n *node) error {
+	if t.isLeaf() && parent == n.parent {
+		return fmt.Errorf("%w: %s %v, the parent of %s %v, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
+			pathlock.ErrNotFound, t.above.name, parent, t.name, n.id)
+	}
+	return fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, parent, t.name, n.id)
+}
+
 // after returns a row as the assignment leaves it, which may have moved rows above it as well.
 func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, depth int) (*node, error) {
 	t := x.table
@@ -238,7 +254,7 @@ func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, dept
 	}
 	parent := above[after.parent]
 	if parent == nil {
-		return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, after.parent, t.name, n.id)
+		return nil, t.parentGone(after.parent, n)
 	}
 	if t.isLeaf() {
 		t.follow(&after, parent)

@@ -159,7 +159,9 @@ func (w *writing) updateMoved(a *assignment, x *turn) error {
 			}
 		}
 		a.set = assigned
-		t.complete(a, moved, len(ids), w.st.fence)
+		if !x.isDead() {
+			t.complete(a, moved, len(ids), w.st.fence)
+		}
 		db.Statement.AddClause(a.set)
 		t.pin(db.Statement, ids)
 		return len(moved)

@@ -79,6 +79,7 @@ func Run(t *testing.T, d Database) {
 		{"operations' cost", costChecks()},
 		{"panics", panicChecks()},
 		{"guards", guardChecks()},
+		{"ids", idChecks()},
 	} {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, c := range topic.checks {
@@ -90,6 +91,7 @@ func Run(t *testing.T, d Database) {
 		s.run(t, d)
 	}
 	t.Run("keys", func(t *testing.T) { checkKeys(t, d) })
+	t.Run("tenants", func(t *testing.T) { checkTenants(t, d) })
 	t.Run("no parent", func(t *testing.T) { checkNoParent(t, d) })
 	t.Run("top", func(t *testing.T) { checkTop(t, d) })
 	t.Run("top races", func(t *testing.T) { checkTopRaces(t, d) })
