@@ -189,6 +189,8 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.watchRow),
 		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.watch),
+		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.bareSavepoint),
+		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", p.cachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
 		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRead),

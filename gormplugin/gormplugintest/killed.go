@@ -3,16 +3,17 @@ package gormplugintest
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
-// killing is how one session of a server ends another, by the dialect's name: what a connection is called, by itself, how it is ended, and how
-// many of that name there are.
+// killing is how one session of a server ends another, by the dialect's name: what a connection is called, by itself, how it is ended (MySQL
+// takes no parameters there), and how many of that name there are.
 var killing = map[string]struct{ self, kill, count string }{
-	"mysql":    {"SELECT CONNECTION_ID()", "KILL CONNECTION ?", "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?"},
-	"postgres": {"SELECT pg_backend_pid()", "SELECT pg_terminate_backend($1)", "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = $1"},
+	"mysql":    {"SELECT CONNECTION_ID()", "KILL CONNECTION %d", "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?"},
+	"postgres": {"SELECT pg_backend_pid()", "SELECT pg_terminate_backend(%d)", "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = $1"},
 }
 
 // checkKilled has another session of the server end the connection of a write, while a statement of it or its COMMIT is about to be sent. It is
@@ -39,7 +40,7 @@ func checkKilled(t *testing.T, d Database) {
 						return nil
 					}
 					w.trace.intercept(nil)
-					if _, err := killer.ExecContext(t.Context(), session.kill, id); err != nil {
+					if _, err := killer.ExecContext(t.Context(), fmt.Sprintf(session.kill, id)); err != nil {
 						return err
 					}
 					for n := 1; n > 0; {

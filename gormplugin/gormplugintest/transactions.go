@@ -229,6 +229,10 @@ func checkModes(t *testing.T, d Database) {
 			w.must(tx.Commit().Error)
 			w.has()
 
+			w.must(db.Transaction(func(tx *gorm.DB) error { w.savepoints(tx); return nil }))
+			w.must(w.db.Transaction(func(tx *gorm.DB) error { w.savepoints(mode.use(tx)); return nil }))
+			w.has()
+
 			w.trace.reset()
 			w.suiteIn(db, "last")
 			w.must(db.Transaction(func(tx *gorm.DB) error { w.suiteIn(tx, "very last"); return nil }))
@@ -236,6 +240,22 @@ func checkModes(t *testing.T, d Database) {
 				w.Errorf("events: %s", got)
 			}
 		})
+	}
+}
+
+// savepoints sets savepoints, by GORM's methods and as SQL, goes back to each, and releases it. MySQL prepares none of these statements.
+func (w *world) savepoints(tx *gorm.DB) {
+	w.Helper()
+	w.must(tx.SavePoint("first").Error)
+	w.suiteIn(tx, "gone")
+	w.must(tx.RollbackTo("first").Error)
+	for _, sql := range []string{"SAVEPOINT second", "ROLLBACK TO SAVEPOINT second", "rollback to second", " Release Savepoint second"} {
+		one := tx.Where("id = ?", 1) // whose statement is the one that runs
+		before := one.Statement.ConnPool
+		w.must(one.Exec(sql).Error)
+		if one.Statement.ConnPool != before {
+			w.Errorf("after %q the statement is on a %T, before on a %T", sql, one.Statement.ConnPool, before)
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		}
 		c := column{
 			name: r["name"], typ: r["type"], length: int(min(length, 1<<30)), bytes: int(min(bytes, 1<<30)), nullable: r.is("nullable"),
-			collation: r["collation"], generated: strings.ReplaceAll(r["generated"], `\'`, `'`),
+			collation: r["collation_name"], generated: strings.ReplaceAll(r["expression"], `\'`, `'`),
 		}
 		if c.bytes == 0 {
 			c.bytes = 8 // whole numbers and dates

@@ -34,7 +34,7 @@ func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical,
 		return p, err
 	}
 	p.exists = true
-	oid, schema := found[0]["oid"], found[0]["schema"]
+	oid, schema := found[0]["oid"], found[0]["schema_oid"]
 	for _, read := range []struct {
 		file, of string
 		into     func(*physical, []record)
@@ -58,9 +58,9 @@ func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical,
 func (postgres) readColumns(p *physical, records []record) {
 	for _, r := range records {
 		length, _ := strconv.Atoi(r["length"])
-		c := column{name: r["name"], typ: r["type"], length: length, nullable: r.is("nullable"), collation: r["collation"], generated: r["generated"]}
+		c := column{name: r["name"], typ: r["type"], length: length, nullable: r.is("nullable"), collation: r["collation_name"], generated: r["expression"]}
 		switch {
-		case !slices.Contains([]string{"text", "varchar"}, r["type_name"]), !r.is("deterministic"):
+		case !slices.Contains([]string{"text", "varchar"}, r["type_name"]), !r.is("is_deterministic"):
 			// citext ignores case, char(n) trailing spaces.
 			c.equal = loosely
 		case c.collation == "C", c.collation == "POSIX", c.collation == "ucs_basic":
@@ -86,7 +86,7 @@ func (postgres) readIndexes(p *physical, records []record) {
 		last.parts = append(last.parts, part{
 			column: r["column_name"], expression: r["expression"],
 			// The plugin asks for the order by its name, and that of the same order under another name is not used.
-			ordered: r["collation"] == "C" && r.is("usual_order"),
+			ordered: r["collation_name"] == "C" && r.is("usual_order"),
 		})
 	}
 }
@@ -102,7 +102,7 @@ func (postgres) readKeys(p *physical, records []record) {
 			continue
 		}
 		p.foreignKeys = append(p.foreignKeys, foreignKey{
-			name: r["name"], columns: strings.Split(r["columns"], ","), actions: strings.TrimSpace(actions), empties: empties(actions),
+			name: r["name"], columns: strings.Split(r["column_names"], ","), actions: strings.TrimSpace(actions), empties: empties(actions),
 			plain: postgresActions.ReplaceAllString(r["definition"], ""),
 		})
 	}
@@ -157,11 +157,11 @@ func postgresIsolation(settings record) Finding {
 	case "client", "session":
 		f.Advice = "take default_transaction_isolation out of the DSN, or set it to read committed or serializable"
 	case "user":
-		f.Statements = []string{"ALTER ROLE " + settings["role"] + set}
+		f.Statements = []string{"ALTER ROLE " + settings["role_name"] + set}
 	case "database user":
-		f.Statements = []string{"ALTER ROLE " + settings["role"] + " IN DATABASE " + settings["database"] + set}
+		f.Statements = []string{"ALTER ROLE " + settings["role_name"] + " IN DATABASE " + settings["database_name"] + set}
 	default:
-		f.Statements = []string{"ALTER DATABASE " + settings["database"] + set}
+		f.Statements = []string{"ALTER DATABASE " + settings["database_name"] + set}
 	}
 	return f
 }

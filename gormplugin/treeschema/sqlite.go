@@ -114,7 +114,7 @@ func (sqlite) readIndexes(p *physical, records []record, made map[string]string)
 				predicate: condition(rest),
 			})
 		}
-		pt := part{column: r["column_name"], ordered: r["collation"] == "BINARY"}
+		pt := part{column: r["column_name"], ordered: r["collation_name"] == "BINARY"}
 		if pt.column == "" && number < len(entries) {
 			pt.expression = expression(entries[number])
 		}

@@ -5,7 +5,7 @@ SELECT c.relname AS name, i.indisunique AND i.indisvalid AND i.indisready AS is_
        EXISTS (SELECT FROM pg_constraint o WHERE o.conindid = i.indexrelid AND o.contype = 'u') AS is_constraint,
        pg_get_expr(i.indpred, i.indrelid) AS predicate,
        a.attname AS column_name, CASE WHEN a.attname IS NULL THEN pg_get_indexdef(i.indexrelid, k.n, true) END AS expression,
-       co.collname AS collation, oc.opcdefault AS usual_order
+       co.collname AS collation_name, oc.opcdefault AS usual_order
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indexrelid
 JOIN pg_am am ON am.oid = c.relam

@@ -48,9 +48,10 @@ func connect(ctx context.Context, db *database.DB) (*sql.Conn, error) {
 const connectPause = 20 * time.Millisecond
 
 // lockedServer uses a lock of the session, as MySQL cannot roll a CREATE TABLE
-// back. The lock's name is good for the whole server and 64 characters at most: hence the digest.
+// back. The lock's name is good for the whole server and 64 characters at most: hence a digest, cut to 160
+// bits. Not every server has the shorter digests MD5() and SHA1().
 func lockedServer(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
-	const name = `CONCAT('pathlock-sample:', MD5(DATABASE()))`
+	const name = `CONCAT('pathlock-sample:', LEFT(SHA2(DATABASE(), 256), 40))`
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, `SELECT GET_LOCK(`+name+`, ?)`, lockWait).Scan(&got); err != nil {
 		return fmt.Errorf("take the migration lock: %w", err)
