@@ -61,10 +61,11 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table) ([]Finding, 
 		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
 	}
 	c := &checker{dialect: d, conn: conn, table: t, physical: p}
-	if !c.complete() {
+	if !c.exists() || !c.isTable() || !c.complete() {
 		return c.findings, nil
 	}
 	c.checkEngine()
+	c.checkShape()
 	c.checkPrimaryKey()
 	c.checkTexts()
 	if err := c.checkUnique(ctx); err != nil {
@@ -78,17 +79,24 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table) ([]Finding, 
 	return c.findings, nil
 }
 
-// complete checks that the table has the model's columns.
-func (c *checker) complete() bool {
-	f := Finding{
-		Severity: Unsafe, Check: TableExists, Why: "nothing can be written",
+// absence is the finding that something is not there.
+func absence(missing string) Finding {
+	return Finding{
+		Severity: Unsafe, Check: TableExists, Missing: missing, Why: "nothing can be written",
 		Advice: "gormplugin.AutoMigrate makes what the model needs",
 	}
+}
+
+// exists checks that there is something of the table's name.
+func (c *checker) exists() bool {
 	if !c.physical.exists {
-		f.Missing = "there is no such table"
-		c.found(f)
-		return false
+		c.found(absence("there is no such table"))
 	}
+	return c.physical.exists
+}
+
+// complete checks that the table has the model's columns.
+func (c *checker) complete() bool {
 	var missing []string
 	for _, name := range c.table.Columns() {
 		if _, ok := c.physical.columns[name]; !ok {
@@ -96,8 +104,7 @@ func (c *checker) complete() bool {
 		}
 	}
 	if len(missing) > 0 {
-		f.Missing = "there is no column " + strings.Join(missing, ", ")
-		c.found(f)
+		c.found(absence("there is no column " + strings.Join(missing, ", ")))
 	}
 	return len(missing) == 0
 }
@@ -106,7 +113,7 @@ func (c *checker) complete() bool {
 func (c *checker) checkEngine() {
 	if engine := c.physical.engine; engine != "" && engine != "InnoDB" {
 		c.found(Finding{
-			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + engine, Why: "without transactions and row locks no assertion holds",
+			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + engine, Why: "without InnoDB's transactions and row locks no assertion holds",
 			Statements: []string{"ALTER TABLE " + c.quote(c.table.Name) + " ENGINE = InnoDB"},
 		})
 	}
