@@ -131,31 +131,50 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 			return nil, fmt.Errorf("gormplugin: AutoMigrate: %w", err)
 		}
 	}
-	findings, err := p.tableFindings(db, layout)
+	findings, err := p.findings(db, layout, treeschema.Automatic)
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range findings {
-		if !f.Automatic() {
-			continue
-		}
 		for _, statement := range f.Statements {
 			if err := AllowRawWrites(db).Exec(statement).Error; err != nil {
 				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, statement, err)
 			}
 		}
 	}
-	if findings, err = p.tableFindings(db, layout); err != nil {
+	if findings, err = p.findings(db, layout, treeschema.Tables); err != nil {
 		return nil, err
 	}
 	return schemaError(slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Advice })), nil
 }
 
+// migrateUntied is GORM's AutoMigrate without the columns whose type foreign keys hold: MySQL changes none of them alone.
+func (p *Plugin) migrateUntied(db *gorm.DB, model any, t *table) error {
+	var tied []string
+	err := p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) (err error) {
+		tied, err = treeschema.Tied(ctx, conn, t.name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range t.schema.Fields {
+		if slices.Contains(tied, f.DBName) && !f.IgnoreMigration {
+			f.IgnoreMigration = true
+			defer func() { f.IgnoreMigration = false }()
+		}
+	}
+	return db.AutoMigrate(model)
+}
+
 // migrateModel makes or completes the table of a model.
 func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 	t, err := p.tableFor(model)
-	if err != nil || !p.dialect.commitsDDL || !strings.Contains(t.name, ".") {
+	if err != nil || !p.dialect.commitsDDL {
 		return db.AutoMigrate(model)
+	}
+	if !strings.Contains(t.name, ".") {
+		return p.migrateUntied(db, model, t)
 	}
 	// GORM looks for a table of MySQL in the current database only, and makes one that is there already again.
 	var there int64
@@ -187,10 +206,12 @@ func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 	return nil
 }
 
-// tableFindings checks the tables.
-func (p *Plugin) tableFindings(db *gorm.DB, layout []treeschema.Table) (findings []treeschema.Finding, err error) {
+// findings checks the tables.
+func (p *Plugin) findings(db *gorm.DB, layout []treeschema.Table,
+	check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]treeschema.Finding, error),
+) (findings []treeschema.Finding, err error) {
 	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = treeschema.Tables(ctx, conn, p.dialect.name, layout)
+		findings, err = check(ctx, conn, p.dialect.name, layout)
 		return err
 	})
 	if err != nil {

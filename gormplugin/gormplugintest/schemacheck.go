@@ -103,13 +103,14 @@ func checks(findings []treeschema.Finding) []treeschema.Check {
 func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Helper()
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
+	t.Run("found", func(t *testing.T) { checkFound(t, fresh(t)) })
 	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
 }
 
 // checkFlaws makes one flaw after the other, and checks that it is found and that the statements with it mend it.
 func checkFlaws(t *testing.T, d Database) {
-	for _, f := range flaws() {
+	for _, f := range append(flaws(), behindFlaws()...) {
 		w := newSchemaWorld(t, d)
 		statements := f.statements(w.db.Name())
 		if statements == nil {
@@ -117,7 +118,7 @@ func checkFlaws(t *testing.T, d Database) {
 		}
 		t.Run(f.name, func(t *testing.T) {
 			w := newSchemaWorld(t, d)
-			w.must(w.db.Migrator().DropTable(&Fruit{}, &Branch{}, &Plain{}, &Other{}))
+			w.clear()
 			w.must(gormplugin.AutoMigrate(w.db, &Other{}))
 			if found := w.findings(); found != nil {
 				t.Fatalf("after AutoMigrate: %v", found)

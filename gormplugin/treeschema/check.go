@@ -24,13 +24,25 @@ func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]
 
 // Tables checks the tables only.
 func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+	return checkTables(ctx, conn, dialectName, tables, false)
+}
+
+// Automatic returns the findings whose statements a migration may run unasked, see [Finding.Automatic]. None of them relies on
+// the statements of one that is not among them.
+func Automatic(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+	findings, err := checkTables(ctx, conn, dialectName, tables, true)
+	return slices.DeleteFunc(findings, func(f Finding) bool { return !f.automatic || len(f.Statements) == 0 }), err
+}
+
+// checkTables checks tables.
+func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, automatic bool) ([]Finding, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
 		return nil, err
 	}
 	var findings []Finding
 	for _, t := range tables {
-		more, err := checkTable(ctx, conn, d, t)
+		more, err := checkTable(ctx, conn, d, t, automatic)
 		if err != nil {
 			return nil, err
 		}
@@ -46,21 +58,40 @@ type checker struct {
 	table    Table
 	physical *physical
 	findings []Finding
+	// automatic is set where only statements are made that may be run unasked. A statement is made for the table as the ones
+	// before it leave it behind.
+	automatic bool
+	// mark and partitionedBy are those of the table as the statements of the last finding leave it behind.
+	mark, partitionedBy string
+}
+
+// asked makes statements that are to be run by somebody who has read them.
+func (c *checker) asked(statements func() []string) []string {
+	if c.automatic {
+		return nil
+	}
+	return statements()
 }
 
 // found adds a finding about the table.
 func (c *checker) found(f Finding) {
 	f.Table = c.table.Name
+	// Without its partitions a table is made anew.
+	f.automatic = f.automatic && !slices.ContainsFunc(f.Statements, func(s string) bool { return strings.HasSuffix(s, "REMOVE PARTITIONING") })
+	if c.automatic && !f.automatic {
+		c.physical.mark, c.physical.partitionedBy = c.mark, c.partitionedBy
+	}
+	c.mark, c.partitionedBy = c.physical.mark, c.physical.partitionedBy
 	c.findings = append(c.findings, f)
 }
 
 // checkTable checks one table.
-func checkTable(ctx context.Context, conn Conn, d dialect, t Table) ([]Finding, error) {
+func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bool) ([]Finding, error) {
 	p, err := d.read(ctx, conn, t.Name)
 	if err != nil {
 		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
 	}
-	c := &checker{dialect: d, conn: conn, table: t, physical: p}
+	c := &checker{dialect: d, conn: conn, table: t, physical: p, automatic: automatic, partitionedBy: p.partitionedBy}
 	if !c.exists() || !c.isTable() || !c.complete() {
 		return c.findings, nil
 	}
@@ -138,7 +169,7 @@ func (c *checker) checkPrimaryKey() {
 	f := Finding{
 		Severity: Unsafe, Check: PrimaryKey, Missing: "the primary key is not " + strings.Join(c.table.Key, ", "),
 		Why:        "two rows may have one id, and a lock on one row locks them all",
-		Statements: c.primaryKey(c.table, c.physical),
+		Statements: c.asked(func() []string { return c.primaryKey(c.table, c.physical) }),
 	}
 	if unique {
 		f.Severity, f.Why = Warning, "a lock on one row locks them all"

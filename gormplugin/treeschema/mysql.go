@@ -36,7 +36,12 @@ func (mysql) name() string { return "mysql" }
 
 func (mysql) grammar() *rawsql.Grammar { return &rawsql.MySQL }
 
-func (mysql) cast(literal string, _ column) string { return literal }
+func (mysql) cast(literal string, c column) string {
+	if c.collation == "" {
+		return literal
+	}
+	return "CONVERT(" + literal + " USING " + c.charset + ") COLLATE " + c.collation
+}
 
 func (mysql) bytes(text string) string { return "CAST(" + text + " AS BINARY)" }
 

@@ -89,6 +89,17 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 	case c.collation == "", strings.HasPrefix(c.typ, "char("):
 		typ = fmt.Sprintf("varchar(%d)", max(c.length, usualName))
 	}
+	collated := c
+	collated.typ, collated.collation, collated.charset, collated.equal = typ, p.binary, "utf8mb4", exactly
+	if _, err := fmt.Sscanf(typ, "varchar(%d)", &collated.length); err == nil {
+		collated.bytes = collated.length * mysqlCharacter
+	}
+	p.columns[c.name] = collated
+	for _, i := range p.indexes {
+		for k := range i.parts {
+			i.parts[k].ordered = i.parts[k].ordered || i.parts[k].column == c.name
+		}
+	}
 	var statements []string
 	if p.short {
 		// An index on the column may not have room for more bytes of it.
@@ -153,7 +164,11 @@ func (m mysql) topRows(t Table, p *physical) []string {
 	statements := m.indexable(t, p, t.Tree)
 	statements = append(statements, m.roomy(t, p, t.Tree, t.Label.Column)...)
 	tree := p.columns[t.Tree]
-	typ := tree.typ
+	typ, value := tree.typ, m.quote1(t.Tree)
+	if strings.HasPrefix(typ, "char(") {
+		// How many spaces a CHAR ends with is a matter of sql_mode, so that MariaDB takes none into an index as it is.
+		typ, value = "var"+typ, "RTRIM("+value+")"
+	}
 	if tree.collation != "" {
 		typ += " CHARACTER SET " + tree.charset + " COLLATE " + tree.collation
 	}
@@ -167,7 +182,7 @@ func (m mysql) topRows(t Table, p *physical) []string {
 	if mentions(p.partitionedBy, t.Tree) {
 		key = append(key, t.Tree)
 	}
-	statements = append(statements, fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", m.alter(t), m.quote1(top), typ, condition, m.quote1(t.Tree)))
+	statements = append(statements, fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", m.alter(t), m.quote1(top), typ, condition, value))
 	statements = append(statements, m.unpartitioned(t, p, key)...)
 	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(top), quoted(m, key)))
 }

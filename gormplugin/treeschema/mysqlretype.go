@@ -3,6 +3,7 @@ package treeschema
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -113,4 +114,13 @@ func (m mysql) readLinked(ctx context.Context, conn Conn, p *physical, table str
 // pairs reports whether the k-th pair of columns of a foreign key has a column in it.
 func (l link) pairs(k int, o linked) bool {
 	return l.schema == o.schema && l.table == o.table && l.columns[k] == o.column || l.toSchema == o.schema && l.other == o.table && l.toColumns[k] == o.column
+}
+
+// Tied returns the columns of a table that foreign keys tie to others, so that MySQL takes no other type for them.
+func Tied(ctx context.Context, conn Conn, table string) ([]string, error) {
+	p, err := mysql{}.read(ctx, conn, table)
+	if err != nil {
+		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", table, err)
+	}
+	return slices.Sorted(maps.Keys(p.linked)), nil
 }

@@ -55,7 +55,7 @@ func (c *checker) needsPathIndex(path Text, unique bool) {
 
 // advisesUniquePaths reports that the index that leads to the rows below a path could be unique.
 func (c *checker) advisesUniquePaths(path Text, leading []index) {
-	statements := c.uniquePaths(c.table, c.physical, path)
+	statements := c.asked(func() []string { return c.uniquePaths(c.table, c.physical, path) })
 	if statements == nil {
 		return
 	}

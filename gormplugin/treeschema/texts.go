@@ -21,9 +21,11 @@ func (c *checker) checkTexts() {
 
 // retyped adds the statement that gives a column a size and a binary collation.
 func (c *checker) retyped(f Finding, col column, size int) Finding {
-	f.Statements = c.retype(c.table, c.physical, col, size)
 	// Foreign keys have to be taken away meanwhile.
 	f.automatic = len(c.physical.linked[col.name]) == 0
+	if f.automatic || !c.automatic {
+		f.Statements = c.retype(c.table, c.physical, col, size)
+	}
 	if f.Statements == nil {
 		f.Advice = fmt.Sprintf("make the table anew with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", c.quote(col.name))
 	}

@@ -95,7 +95,7 @@ func (c *checker) findMark(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if k[0] != nil && slices.Equal(k[0], k[3]) && k[1] == nil && k[2] == nil {
-			c.physical.mark = name
+			c.physical.mark, c.mark = name, name
 			return nil
 		}
 	}
@@ -105,13 +105,15 @@ func (c *checker) findMark(ctx context.Context) error {
 // reportStrict reports the unique indexes that hold deleted rows against others; what is not covered
 // by good ones needs an index before they can be dropped.
 func (c *checker) reportStrict(strict []index, good covered) {
-	var statements []string
-	if !good.siblings {
-		statements = c.siblings(c.table, c.physical)
-	}
-	if !good.top {
-		statements = append(statements, c.topRows(c.table, c.physical)...)
-	}
+	statements := c.asked(func() (statements []string) {
+		if !good.siblings && len(strict) > 0 {
+			statements = c.siblings(c.table, c.physical)
+		}
+		if !good.top && len(strict) > 0 {
+			statements = append(statements, c.topRows(c.table, c.physical)...)
+		}
+		return statements
+	})
 	for _, i := range strict {
 		f := Finding{
 			Severity: Warning, Check: DeletedNames, Missing: "the unique index " + i.name + " keeps deleted rows apart, too",
