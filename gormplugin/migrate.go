@@ -148,11 +148,11 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	return schemaError(slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Advice })), nil
 }
 
-// migrateUntied is GORM's AutoMigrate without the columns whose type foreign keys hold: MySQL changes none of them alone.
+// migrateUntied is GORM's AutoMigrate without the columns that cannot be changed by themselves.
 func (p *Plugin) migrateUntied(db *gorm.DB, model any, t *table) error {
 	var tied []string
 	err := p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		tied, err = treeschema.Tied(ctx, conn, t.name)
+		tied, err = treeschema.Tied(ctx, conn, p.dialect.name, t.name)
 		return err
 	})
 	if err != nil {
@@ -170,10 +170,10 @@ func (p *Plugin) migrateUntied(db *gorm.DB, model any, t *table) error {
 // migrateModel makes or completes the table of a model.
 func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 	t, err := p.tableFor(model)
-	if err != nil || !p.dialect.commitsDDL {
+	if err != nil {
 		return db.AutoMigrate(model)
 	}
-	if !strings.Contains(t.name, ".") {
+	if !p.dialect.commitsDDL || !strings.Contains(t.name, ".") {
 		return p.migrateUntied(db, model, t)
 	}
 	// GORM looks for a table of MySQL in the current database only, and makes one that is there already again.

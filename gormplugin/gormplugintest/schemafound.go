@@ -3,7 +3,6 @@ package gormplugintest
 import (
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -98,11 +97,8 @@ func (f foundTable) statements(dialect string) []string {
 // clear drops all tables.
 func (w *schemaWorld) clear() {
 	w.Helper()
-	for _, name := range []string{"fruits"} {
-		if kind, err := w.db.Migrator().TableType(name); err == nil && strings.Contains(strings.ToUpper(kind.Type()), "VIEW") {
-			w.must(w.db.Migrator().DropView(name))
-		}
-	}
+	// A flaw may have put a view in the place of a table; of a table the statement fails.
+	_ = gormplugin.AllowRawWrites(w.db).Exec("DROP VIEW fruits").Error
 	w.must(w.db.Migrator().DropTable("fruits0", "heirs", &Fruit{}, &Branch{}, &Plain{}, &Other{}, "trees"))
 }
 

@@ -63,6 +63,7 @@ type checker struct {
 	automatic bool
 	// mark and partitionedBy are those of the table as the statements of the last finding leave it behind.
 	mark, partitionedBy string
+	partitioned         bool
 }
 
 // asked makes statements that are to be run by somebody who has read them.
@@ -77,7 +78,7 @@ func (c *checker) asked(statements func() []string) []string {
 func (c *checker) found(f Finding) {
 	f.Table = c.table.Name
 	// Without its partitions a table is made anew.
-	f.automatic = f.automatic && !slices.ContainsFunc(f.Statements, func(s string) bool { return strings.HasSuffix(s, "REMOVE PARTITIONING") })
+	f.automatic = f.automatic && (!c.partitioned || c.physical.partitionedBy != "")
 	if c.automatic && !f.automatic {
 		c.physical.mark, c.physical.partitionedBy = c.mark, c.partitionedBy
 	}
@@ -91,7 +92,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bo
 	if err != nil {
 		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
 	}
-	c := &checker{dialect: d, conn: conn, table: t, physical: p, automatic: automatic, partitionedBy: p.partitionedBy}
+	c := &checker{dialect: d, conn: conn, table: t, physical: p, automatic: automatic, partitionedBy: p.partitionedBy, partitioned: p.partitionedBy != ""}
 	if !c.exists() || !c.isTable() || !c.complete() {
 		return c.findings, nil
 	}
@@ -170,6 +171,9 @@ func (c *checker) checkPrimaryKey() {
 		Severity: Unsafe, Check: PrimaryKey, Missing: "the primary key is not " + strings.Join(c.table.Key, ", "),
 		Why:        "two rows may have one id, and a lock on one row locks them all",
 		Statements: c.asked(func() []string { return c.primaryKey(c.table, c.physical) }),
+	}
+	if f.Statements == nil {
+		f.Advice = "partition the table by " + strings.Join(c.table.Key, ", ") + ", or not at all"
 	}
 	if unique {
 		f.Severity, f.Why = Warning, "a lock on one row locks them all"

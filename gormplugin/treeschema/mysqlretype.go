@@ -116,11 +116,22 @@ func (l link) pairs(k int, o linked) bool {
 	return l.schema == o.schema && l.table == o.table && l.columns[k] == o.column || l.toSchema == o.schema && l.other == o.table && l.toColumns[k] == o.column
 }
 
-// Tied returns the columns of a table that foreign keys tie to others, so that MySQL takes no other type for them.
-func Tied(ctx context.Context, conn Conn, table string) ([]string, error) {
-	p, err := mysql{}.read(ctx, conn, table)
+// Tied returns the columns of a table whose type and NULLs other things hold as they are: foreign keys on MySQL and MariaDB, where one
+// column of several cannot be changed alone, and the primary key on PostgreSQL, which may be wider than the model's.
+func Tied(ctx context.Context, conn Conn, dialectName, table string) ([]string, error) {
+	d, err := dialectOf(dialectName)
+	if err != nil {
+		return nil, err
+	}
+	p, err := d.read(ctx, conn, table)
 	if err != nil {
 		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", table, err)
 	}
-	return slices.Sorted(maps.Keys(p.linked)), nil
+	tied := slices.Collect(maps.Keys(p.linked))
+	for _, i := range p.indexes {
+		if _, isPostgres := d.(postgres); isPostgres && i.primary {
+			tied = append(tied, i.columns()...)
+		}
+	}
+	return tied, nil
 }

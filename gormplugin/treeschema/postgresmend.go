@@ -22,6 +22,11 @@ func (postgres) compares(c column, label bool) (Severity, string, bool) {
 
 // primaryKey implements [dialect].
 func (g postgres) primaryKey(t Table, p *physical) []string {
+	for name := range p.columns {
+		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(t.Key, name) {
+			return nil // no unique index can be without what the table is partitioned by
+		}
+	}
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
 		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", g.quote(p.freeName(t.Name, "key")), g.quote(t.Name), quoted(g, t.Key))}
 	}

@@ -7,7 +7,7 @@ var postgresKinds = map[string]string{
 
 // readShape reads what the name stands for.
 func (postgres) readShape(p *physical, r record) {
-	p.schema = r["schema_name"]
+	p.schema, p.partitionedBy = r["schema_name"], r["partitioned_by"]
 	p.shape = shape{
 		kind: postgresKinds[r["kind"]], temporary: r.is("is_temporary"), security: r.is("has_row_security"),
 		policies: make(map[string][]string), subscriptions: r["subscriptions"],
