@@ -177,33 +177,27 @@ func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 		return p.migrateUntied(db, model, t)
 	}
 	// GORM looks for a table of MySQL in the current database only, and makes one that is there already again.
-	var there int64
 	schema, name, _ := strings.Cut(t.name, ".")
-	err = db.Raw("SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, name).Row().Scan(&there)
+	var columns, indexes []string
+	err = db.Raw("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, name).Scan(&columns).Error
 	if err != nil {
 		return err
 	}
-	if there == 0 {
+	if len(columns) == 0 {
 		return db.AutoMigrate(model)
 	}
-	migrator := db.Migrator()
+	err = db.Raw("SELECT DISTINCT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, name).Scan(&indexes).Error
 	for _, f := range t.schema.Fields {
-		if f.DBName == "" || f.IgnoreMigration || migrator.HasColumn(model, f.DBName) {
-			continue
-		}
-		if err := migrator.AddColumn(model, f.Name); err != nil {
-			return err
+		if err == nil && f.DBName != "" && !f.IgnoreMigration && !slices.Contains(columns, f.DBName) {
+			err = db.Migrator().AddColumn(model, f.Name)
 		}
 	}
 	for _, index := range t.schema.ParseIndexes() {
-		if migrator.HasIndex(model, index.Name) {
-			continue
-		}
-		if err := migrator.CreateIndex(model, index.Name); err != nil {
-			return err
+		if err == nil && !slices.Contains(indexes, index.Name) {
+			err = db.Migrator().CreateIndex(model, index.Name)
 		}
 	}
-	return nil
+	return err
 }
 
 // findings checks the tables.

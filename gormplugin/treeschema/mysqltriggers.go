@@ -29,28 +29,39 @@ func (m mysql) readTriggers(ctx context.Context, conn Conn, p *physical, table s
 	if err != nil {
 		return fmt.Errorf("treeschema: %w", err)
 	}
-	for _, r := range records {
-		for _, grant := range r {
-			if seesTriggers(grant, p.schema, table) {
-				return nil
-			}
-		}
+	if !seesTriggers(records, p.schema, table) {
+		p.blind = "the user may not see triggers"
 	}
-	p.blind = "the user may not see triggers"
 	return nil
 }
 
 // grant matches a line of SHOW GRANTS: the privileges, and what they are on.
 var grant = regexp.MustCompile("^GRANT (.+) ON (?:(?:TABLE )?(\\*|`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\")\\.(\\*|`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\")) TO ")
 
-// seesTriggers reports whether a line of SHOW GRANTS lets a user see a table's triggers.
-func seesTriggers(line, schema, table string) bool {
-	match := grant.FindStringSubmatch(line)
-	if match == nil || !strings.HasPrefix(match[1], "ALL PRIVILEGES") && !regexp.MustCompile(`(?:^|, )TRIGGER(?:,|$)`).MatchString(match[1]) {
-		return false
+// seesTriggers reports whether what SHOW GRANTS says lets a user see a table's triggers. Of several grants on databases the server goes
+// by one, the most exact: all that match have to say it.
+func seesTriggers(records []record, schema, table string) bool {
+	databases, without := 0, 0
+	for _, r := range records {
+		for _, line := range r {
+			match := grant.FindStringSubmatch(line)
+			if match == nil {
+				continue
+			}
+			has := strings.HasPrefix(match[1], "ALL PRIVILEGES") || regexp.MustCompile(`(?:^|, )TRIGGER(?:,|$)`).MatchString(match[1])
+			of, on := mysqlName(match[2]), mysqlName(match[3])
+			switch {
+			case of == "*" && has, on != "*" && strings.EqualFold(of, schema) && strings.EqualFold(on, table) && has:
+				return true
+			case of != "*" && on == "*" && like(of, schema):
+				databases++
+				if !has {
+					without++
+				}
+			}
+		}
 	}
-	of, on := mysqlName(match[2]), mysqlName(match[3])
-	return (of == "*" || like(of, schema)) && (on == "*" || strings.EqualFold(on, table))
+	return databases > 0 && without == 0
 }
 
 // like reports whether a text is one that a pattern of a grant means: % is any text, _ any character, unless there is a backslash before it.
