@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // Checker checks and repairs the trees of one table.
@@ -12,12 +14,12 @@ type Checker struct {
 	db      *sql.DB
 	dialect Dialect
 	table   Table
-	// What inspect found out: the SQL of a zero parent, if the column can have one; how keys
-	// are made; how long texts may be, by column.
-	zeroParent             string
-	keyIsUUID, keyIsNumber bool
-	treeIsNumber           bool
-	limits                 map[string]limit
+	// What inspect found out: what the columns hold, which of them are padded, and how long texts may be.
+	kinds  map[string]treerow.Kind
+	padded map[string]bool
+	limits map[string]limit
+	// parentFirst is set where SQLite has an index that begins with the parent.
+	parentFirst bool
 }
 
 // New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches
@@ -29,7 +31,7 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 	if dialect < MySQL || dialect > SQLite {
 		return nil, fmt.Errorf("%w: %v is no dialect", ErrTable, dialect)
 	}
-	c := &Checker{db: db, dialect: dialect, table: table, limits: make(map[string]limit)}
+	c := &Checker{db: db, dialect: dialect, table: table, kinds: make(map[string]treerow.Kind), padded: make(map[string]bool), limits: make(map[string]limit)}
 	if err := c.inspect(ctx); err != nil {
 		return nil, err
 	}
@@ -68,6 +70,9 @@ func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) 
 		return report(p)
 	}
 	if summary.Rows, err = s.scan(ctx, opts, counted); err != nil {
+		return summary, err
+	}
+	if err := s.besideRoots(ctx, opts.Tree, counted); err != nil {
 		return summary, err
 	}
 	if err := s.siblings(ctx, opts.Tree, counted); err != nil {

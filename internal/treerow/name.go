@@ -2,6 +2,7 @@ package treerow
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock"
@@ -37,11 +38,12 @@ func Root(parent, name any) bool {
 	return NoParent(parent) && text == "" && !errors.Is(err, ErrNoName)
 }
 
-// Empty is the condition that a name column holds the empty text, which is the name of a root row. It is NULL
-// for NULL.
+// Empty is the condition that a name column holds the empty text, which is the name of a root row, and not one that
+// only a collation holds equal. An index over the column can answer it. It is NULL for NULL.
 func (d Dialect) Empty(column string) string {
+	exact := column
 	if d == SQLite {
-		return "LENGTH(CAST(" + column + " AS BLOB)) = 0" // the LENGTH of a text there ends at a NUL
+		exact = "CAST(" + column + " AS BLOB)" // the LENGTH of a text there ends at a NUL
 	}
-	return "LENGTH(" + column + ") = 0"
+	return fmt.Sprintf("(%s = '' AND LENGTH(%s) = 0)", column, exact)
 }

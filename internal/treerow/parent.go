@@ -43,6 +43,12 @@ func isZeroText(s string) bool {
 // NoParent is the condition that a parent column, given as SQL, says that there is no parent. An index over
 // the column can answer it, and it is never NULL.
 func (d Dialect) NoParent(column string, kind Kind) string {
+	return "(" + strings.Join(d.NoParents(column, kind), " OR ") + ")"
+}
+
+// NoParents are the alternatives of [Dialect.NoParent], of which at most one holds. A database that looks a row up badly by
+// alternatives can be asked for each.
+func (d Dialect) NoParents(column string, kind Kind) []string {
 	conditions := []string{column + " IS NULL"}
 	switch {
 	case d == SQLite:
@@ -61,7 +67,7 @@ func (d Dialect) NoParent(column string, kind Kind) string {
 		// In the order of bytes, strings of zeros come before all others.
 		conditions = append(conditions, column+" <= "+d.zeros())
 	}
-	return "(" + strings.Join(conditions, " OR ") + ")"
+	return conditions
 }
 
 // zeroTexts are the texts that are no parent, as an SQL list.
