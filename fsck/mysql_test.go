@@ -16,20 +16,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// The suite on MySQL or MariaDB; SQLite and PostgreSQL are in cmd/pathlock, whose module has their drivers.
-func TestMySQL(t *testing.T) {
-	dsn := testserver.MySQL(t)
-	server, err := sql.Open("mysql", dsn)
+// The suite on MariaDB and MySQL; SQLite and PostgreSQL are in cmd/pathlock, whose module has their drivers.
+func TestMySQL(t *testing.T) { testserver.EachMySQL(t, runOnMySQL) }
+
+func runOnMySQL(t *testing.T, server testserver.MySQLServer) {
+	admin, err := sql.Open("mysql", server.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Close() })
-	var version string
-	if err := server.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { _ = admin.Close() })
 	binary := "CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin"
-	if strings.Contains(version, "MariaDB") {
+	if server.Product == testserver.MariaDB {
 		binary = "CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
 	}
 	fscktest.Run(t, fscktest.Database{
@@ -39,17 +36,17 @@ func TestMySQL(t *testing.T) {
 		Open: func(t testing.TB) *sql.DB {
 			t.Helper()
 			name := "pathlock_fsck_" + strings.ToLower(rand.Text()[:10])
-			if _, err := server.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+			if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
 				t.Fatal(err)
 			}
-			slash := strings.LastIndexByte(dsn, '/')
-			db, err := sql.Open("mysql", dsn[:slash+1]+name+dsn[slash+1:])
+			slash := strings.LastIndexByte(server.DSN, '/')
+			db, err := sql.Open("mysql", server.DSN[:slash+1]+name+server.DSN[slash+1:])
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
 				_ = db.Close()
-				if _, err := server.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
+				if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
 					t.Error(err)
 				}
 			})

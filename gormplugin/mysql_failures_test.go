@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -23,9 +24,9 @@ type (
 )
 
 // openMySQL returns a DB with the plugin on a new database, with a root row and two suites in it.
-func openMySQL(t *testing.T, config gorm.Config, settings map[string]string) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
+func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, settings map[string]string) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
 	t.Helper()
-	d := mysqlDatabase(t, settings)
+	d := mysqlDatabase(t, server, settings)
 	pool := sql.OpenDB(d.Connector)
 	t.Cleanup(func() {
 		if n := pool.Stats().InUse; n != 0 {
@@ -57,54 +58,56 @@ func must(t *testing.T, err error) {
 // A deadlock ends the transaction on the server. The statements that the caller
 // goes on with would each commit by themselves, and survive the rollback.
 func TestDeadlockEndsTheTransaction(t *testing.T) {
-	for name, config := range map[string]gorm.Config{"plain": {}, "prepared": {PrepareStmt: true}} {
-		t.Run(name, func(t *testing.T) {
-			db, locker, a, b := openMySQL(t, config, nil)
-			rows := []*other{{Name: "one"}, {Name: "two"}}
-			must(t, db.Create(rows).Error)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		for name, config := range map[string]gorm.Config{"plain": {}, "prepared": {PrepareStmt: true}} {
+			t.Run(name, func(t *testing.T) {
+				db, locker, a, b := openMySQL(t, server, config, nil)
+				rows := []*other{{Name: "one"}, {Name: "two"}}
+				must(t, db.Create(rows).Error)
 
-			txs := []*gorm.DB{db.Begin(), db.Begin()}
-			defer txs[0].Rollback()
-			defer txs[1].Rollback()
-			for i, parent := range []*suite{a, b} {
-				must(t, txs[i].Create(&suite{ParentID: &parent.ID, Name: "guarded"}).Error)
-				must(t, txs[i].Model(rows[i]).Update("name", "mine").Error)
-			}
-			errs := make([]error, 2)
-			var crossing sync.WaitGroup
-			for i := range txs {
-				crossing.Go(func() { errs[i] = txs[i].Model(rows[1-i]).Update("name", "mine").Error })
-			}
-			crossing.Wait()
-			victim, winner := txs[0], txs[1]
-			if errs[0] == nil {
-				victim, winner, errs[0] = txs[1], txs[0], errs[1]
-			}
-			if deadlock, ok := errors.AsType[*mysqldriver.MySQLError](errs[0]); !ok || deadlock.Number != 1213 {
-				t.Fatalf("got %v, want a deadlock", errs)
-			}
-
-			for name, write := range map[string]func(tx *gorm.DB) error{
-				"a guarded table": func(tx *gorm.DB) error { return tx.Create(&suite{ParentID: &a.ID, Name: "after"}).Error },
-				"another table":   func(tx *gorm.DB) error { return tx.Create(&other{Name: "after"}).Error },
-				"raw SQL":         func(tx *gorm.DB) error { return tx.Exec("INSERT INTO others (name) VALUES ('after')").Error },
-			} {
-				if err := write(victim.Session(&gorm.Session{})); !errors.Is(err, gormplugin.ErrRetry) {
-					t.Errorf("%s after the deadlock: %v", name, err)
+				txs := []*gorm.DB{db.Begin(), db.Begin()}
+				defer txs[0].Rollback()
+				defer txs[1].Rollback()
+				for i, parent := range []*suite{a, b} {
+					must(t, txs[i].Create(&suite{ParentID: &parent.ID, Name: "guarded"}).Error)
+					must(t, txs[i].Model(rows[i]).Update("name", "mine").Error)
 				}
-			}
-			if err := victim.Session(&gorm.Session{}).Commit().Error; !errors.Is(err, gormplugin.ErrRetry) {
-				t.Errorf("commit after the deadlock: %v", err)
-			}
-			must(t, winner.Commit().Error)
-			var after int64
-			must(t, db.Model(&other{}).Where("name = 'after'").Count(&after).Error)
-			if after != 0 {
-				t.Errorf("%d rows were written by a transaction that had ended", after)
-			}
-			noLocks(t, locker)
-		})
-	}
+				errs := make([]error, 2)
+				var crossing sync.WaitGroup
+				for i := range txs {
+					crossing.Go(func() { errs[i] = txs[i].Model(rows[1-i]).Update("name", "mine").Error })
+				}
+				crossing.Wait()
+				victim, winner := txs[0], txs[1]
+				if errs[0] == nil {
+					victim, winner, errs[0] = txs[1], txs[0], errs[1]
+				}
+				if deadlock, ok := errors.AsType[*mysqldriver.MySQLError](errs[0]); !ok || deadlock.Number != 1213 {
+					t.Fatalf("got %v, want a deadlock", errs)
+				}
+
+				for name, write := range map[string]func(tx *gorm.DB) error{
+					"a guarded table": func(tx *gorm.DB) error { return tx.Create(&suite{ParentID: &a.ID, Name: "after"}).Error },
+					"another table":   func(tx *gorm.DB) error { return tx.Create(&other{Name: "after"}).Error },
+					"raw SQL":         func(tx *gorm.DB) error { return tx.Exec("INSERT INTO others (name) VALUES ('after')").Error },
+				} {
+					if err := write(victim.Session(&gorm.Session{})); !errors.Is(err, gormplugin.ErrRetry) {
+						t.Errorf("%s after the deadlock: %v", name, err)
+					}
+				}
+				if err := victim.Session(&gorm.Session{}).Commit().Error; !errors.Is(err, gormplugin.ErrRetry) {
+					t.Errorf("commit after the deadlock: %v", err)
+				}
+				must(t, winner.Commit().Error)
+				var after int64
+				must(t, db.Model(&other{}).Where("name = 'after'").Count(&after).Error)
+				if after != 0 {
+					t.Errorf("%d rows were written by a transaction that had ended", after)
+				}
+				noLocks(t, locker)
+			})
+		}
+	})
 }
 
 func noLocks(t *testing.T, locker *pathlock.Locker) {
@@ -118,136 +121,148 @@ func noLocks(t *testing.T, locker *pathlock.Locker) {
 
 // A deadlock between two whole transactions is nothing but a second try.
 func TestTransactionRetriesDeadlocks(t *testing.T) {
-	db, locker, a, b := openMySQL(t, gorm.Config{}, nil)
-	rows := []*other{{Name: "one"}, {Name: "two"}}
-	must(t, db.Create(rows).Error)
-	both := make(chan struct{}, 2)
-	met := make(chan struct{})
-	errs := make(chan error, 2)
-	for i, parent := range []*suite{a, b} {
-		go func() {
-			tries := 0
-			errs <- gormplugin.Transaction(context.Background(), db, func(tx *gorm.DB) error {
-				tries++
-				if err := tx.Create(&suite{ParentID: &parent.ID, Name: "x"}).Error; err != nil {
-					return err
-				}
-				if err := tx.Model(rows[i]).Update("name", "mine").Error; err != nil {
-					return err
-				}
-				if tries == 1 {
-					both <- struct{}{}
-					<-met
-				}
-				return tx.Model(rows[1-i]).Update("name", "mine").Error
-			})
-		}()
-	}
-	<-both
-	<-both
-	close(met)
-	must(t, <-errs)
-	must(t, <-errs)
-	var n int64
-	must(t, db.Model(&suite{}).Where("name = 'x'").Count(&n).Error)
-	if n != 2 {
-		t.Errorf("%d rows, want one of each", n)
-	}
-	noLocks(t, locker)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		db, locker, a, b := openMySQL(t, server, gorm.Config{}, nil)
+		rows := []*other{{Name: "one"}, {Name: "two"}}
+		must(t, db.Create(rows).Error)
+		both := make(chan struct{}, 2)
+		met := make(chan struct{})
+		errs := make(chan error, 2)
+		for i, parent := range []*suite{a, b} {
+			go func() {
+				tries := 0
+				errs <- gormplugin.Transaction(context.Background(), db, func(tx *gorm.DB) error {
+					tries++
+					if err := tx.Create(&suite{ParentID: &parent.ID, Name: "x"}).Error; err != nil {
+						return err
+					}
+					if err := tx.Model(rows[i]).Update("name", "mine").Error; err != nil {
+						return err
+					}
+					if tries == 1 {
+						both <- struct{}{}
+						<-met
+					}
+					return tx.Model(rows[1-i]).Update("name", "mine").Error
+				})
+			}()
+		}
+		<-both
+		<-both
+		close(met)
+		must(t, <-errs)
+		must(t, <-errs)
+		var n int64
+		must(t, db.Model(&suite{}).Where("name = 'x'").Count(&n).Error)
+		if n != 2 {
+			t.Errorf("%d rows, want one of each", n)
+		}
+		noLocks(t, locker)
+	})
 }
 
 // A row lock that is not given in time is a reason to try again.
 func TestLockWaitTimeout(t *testing.T) {
-	db, locker, a, _ := openMySQL(t, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
-	blocker := db.Begin()
-	must(t, blocker.Exec("SELECT id FROM suites WHERE id = ? FOR UPDATE", a.ID).Error)
-	err := db.Create(&suite{ParentID: &a.ID, Name: "x"}).Error
-	if !errors.Is(err, gormplugin.ErrRetry) {
-		t.Errorf("got %v", err)
-	}
-	must(t, blocker.Rollback().Error)
-	noLocks(t, locker)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		db, locker, a, _ := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
+		blocker := db.Begin()
+		must(t, blocker.Exec("SELECT id FROM suites WHERE id = ? FOR UPDATE", a.ID).Error)
+		err := db.Create(&suite{ParentID: &a.ID, Name: "x"}).Error
+		if !errors.Is(err, gormplugin.ErrRetry) {
+			t.Errorf("got %v", err)
+		}
+		must(t, blocker.Rollback().Error)
+		noLocks(t, locker)
+	})
 }
 
 // A transaction under REPEATABLE READ sees the tree as it was at its first read. What it
 // writes is right for the tree as it is.
 func TestOldSnapshot(t *testing.T) {
-	for name, write := range map[string]func(tx *gorm.DB, a, b *suite) error{
-		"insert": func(tx *gorm.DB, a, _ *suite) error { return tx.Create(&suite{ParentID: &a.ID, Name: "x"}).Error },
-		"rename": func(tx *gorm.DB, a, _ *suite) error {
-			return tx.Model(&suite{}).Where("id = ?", a.ID).Update("name", "z").Error
-		},
-		"move": func(tx *gorm.DB, a, b *suite) error {
-			return tx.Model(&suite{}).Where("id = ?", b.ID).Update("parent_id", a.ID).Error
-		},
-		"delete": func(tx *gorm.DB, a, _ *suite) error { return tx.Delete(&suite{}, a.ID).Error },
-		"assert": func(tx *gorm.DB, a, _ *suite) error {
-			location, err := gormplugin.Assert(tx, &suite{}, a.ID)
-			if err == nil && location.Path.String() != "/renamed" {
-				err = errors.New("asserted the old path " + location.Path.String())
-			}
-			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			db, locker, a, b := openMySQL(t, gorm.Config{}, nil)
-			must(t, db.Transaction(func(tx *gorm.DB) error {
-				must(t, tx.Take(&suite{}, a.ID).Error) // from here on, the snapshot is kept
-				must(t, db.Model(&suite{}).Where("id = ?", a.ID).Update("name", "renamed").Error)
-				return write(tx, a, b)
-			}))
-			var rows []suite
-			must(t, db.Find(&rows).Error)
-			paths := make(map[int64]string)
-			for _, r := range rows {
-				paths[r.ID] = r.Path
-			}
-			for _, r := range rows {
-				if r.ParentID != nil && r.Path != paths[*r.ParentID]+"/"+r.Name {
-					t.Errorf("row %d has the path %q below %q", r.ID, r.Path, paths[*r.ParentID])
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		for name, write := range map[string]func(tx *gorm.DB, a, b *suite) error{
+			"insert": func(tx *gorm.DB, a, _ *suite) error { return tx.Create(&suite{ParentID: &a.ID, Name: "x"}).Error },
+			"rename": func(tx *gorm.DB, a, _ *suite) error {
+				return tx.Model(&suite{}).Where("id = ?", a.ID).Update("name", "z").Error
+			},
+			"move": func(tx *gorm.DB, a, b *suite) error {
+				return tx.Model(&suite{}).Where("id = ?", b.ID).Update("parent_id", a.ID).Error
+			},
+			"delete": func(tx *gorm.DB, a, _ *suite) error { return tx.Delete(&suite{}, a.ID).Error },
+			"assert": func(tx *gorm.DB, a, _ *suite) error {
+				location, err := gormplugin.Assert(tx, &suite{}, a.ID)
+				if err == nil && location.Path.String() != "/renamed" {
+					err = errors.New("asserted the old path " + location.Path.String())
 				}
-			}
-			noLocks(t, locker)
-		})
-	}
+				return err
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				db, locker, a, b := openMySQL(t, server, gorm.Config{}, nil)
+				must(t, db.Transaction(func(tx *gorm.DB) error {
+					must(t, tx.Take(&suite{}, a.ID).Error) // from here on, the snapshot is kept
+					must(t, db.Model(&suite{}).Where("id = ?", a.ID).Update("name", "renamed").Error)
+					return write(tx, a, b)
+				}))
+				var rows []suite
+				must(t, db.Find(&rows).Error)
+				paths := make(map[int64]string)
+				for _, r := range rows {
+					paths[r.ID] = r.Path
+				}
+				for _, r := range rows {
+					if r.ParentID != nil && r.Path != paths[*r.ParentID]+"/"+r.Name {
+						t.Errorf("row %d has the path %q below %q", r.ID, r.Path, paths[*r.ParentID])
+					}
+				}
+				noLocks(t, locker)
+			})
+		}
+	})
 }
 
 // READ COMMITTED reads every row as it is now, and locks no gaps.
 func TestMySQLReadCommitted(t *testing.T) {
-	gormplugintest.RunAnomalies(t, mysqlDatabase(t, map[string]string{"transaction_isolation": "'READ-COMMITTED'"}))
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		gormplugintest.RunAnomalies(t, mysqlDatabase(t, server, map[string]string{"transaction_isolation": "'READ-COMMITTED'"}))
+	})
 }
 
 // The row locks of an insert are those of the rows above it, and no gaps between
 // them: transactions that insert elsewhere go on.
 func TestInsertsElsewhereDoNotWait(t *testing.T) {
-	db, locker, a, b := openMySQL(t, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
-	first, second := db.Begin(), db.Begin()
-	defer first.Rollback()
-	defer second.Rollback()
-	for i := range 3 {
-		must(t, first.Create(&suite{ParentID: &a.ID, Name: fmt.Sprint(i)}).Error)
-		must(t, second.Create(&suite{ParentID: &b.ID, Name: fmt.Sprint(i)}).Error)
-	}
-	must(t, first.Commit().Error)
-	must(t, second.Commit().Error)
-	noLocks(t, locker)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		db, locker, a, b := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
+		first, second := db.Begin(), db.Begin()
+		defer first.Rollback()
+		defer second.Rollback()
+		for i := range 3 {
+			must(t, first.Create(&suite{ParentID: &a.ID, Name: fmt.Sprint(i)}).Error)
+			must(t, second.Create(&suite{ParentID: &b.ID, Name: fmt.Sprint(i)}).Error)
+		}
+		must(t, first.Commit().Error)
+		must(t, second.Commit().Error)
+		noLocks(t, locker)
+	})
 }
 
 // InnoDB checks foreign keys row by row: a subtree is deleted for good from its leaves upwards.
 func TestDeletionUnderForeignKeys(t *testing.T) {
-	db, locker, _, _ := openMySQL(t, gorm.Config{}, nil)
-	must(t, db.Exec("ALTER TABLE folders ADD FOREIGN KEY (parent_id) REFERENCES folders (id)").Error)
-	// The keys fall while the tree is descended, so that no other order would do by chance.
-	var parent *string
-	for _, id := range []string{"9", "5", "7", "1", "3"} {
-		must(t, db.Create(&gormplugintest.Folder{ID: id, DriveID: "d", ParentID: parent, Name: "n" + id}).Error)
-		parent = &id
-	}
-	must(t, db.Delete(&gormplugintest.Folder{}, "id = ?", "9").Error)
-	var left int64
-	must(t, db.Model(&gormplugintest.Folder{}).Count(&left).Error)
-	if left != 0 {
-		t.Errorf("%d rows are left", left)
-	}
-	noLocks(t, locker)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		db, locker, _, _ := openMySQL(t, server, gorm.Config{}, nil)
+		must(t, db.Exec("ALTER TABLE folders ADD FOREIGN KEY (parent_id) REFERENCES folders (id)").Error)
+		// The keys fall while the tree is descended, so that no other order would do by chance.
+		var parent *string
+		for _, id := range []string{"9", "5", "7", "1", "3"} {
+			must(t, db.Create(&gormplugintest.Folder{ID: id, DriveID: "d", ParentID: parent, Name: "n" + id}).Error)
+			parent = &id
+		}
+		must(t, db.Delete(&gormplugintest.Folder{}, "id = ?", "9").Error)
+		var left int64
+		must(t, db.Model(&gormplugintest.Folder{}).Count(&left).Error)
+		if left != 0 {
+			t.Errorf("%d rows are left", left)
+		}
+		noLocks(t, locker)
+	})
 }

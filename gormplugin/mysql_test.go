@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
@@ -17,12 +16,11 @@ import (
 	"gorm.io/gorm"
 )
 
-// mysqlDatabase makes a database on the server that tests may use, and drops it afterwards. Settings are
+// mysqlDatabase makes a database on a server, and drops it afterwards. Settings are
 // the session's, by MySQL's names, such as {"transaction_isolation": "'READ-COMMITTED'"}.
-func mysqlDatabase(t *testing.T, settings map[string]string) gormplugintest.Database {
+func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[string]string) gormplugintest.Database {
 	t.Helper()
-	dsn := testserver.MySQL(t)
-	config, err := mysqldriver.ParseDSN(dsn)
+	config, err := mysqldriver.ParseDSN(server.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,10 +29,6 @@ func mysqlDatabase(t *testing.T, settings map[string]string) gormplugintest.Data
 	defer func() { _ = admin.Close() }()
 	name := fmt.Sprintf("pathlock_gormplugin_%d", rand.Uint64())
 	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
-		t.Fatal(err)
-	}
-	var version string
-	if err := admin.QueryRowContext(t.Context(), "SELECT VERSION()").Scan(&version); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -47,7 +41,7 @@ func mysqlDatabase(t *testing.T, settings map[string]string) gormplugintest.Data
 	own := config.Clone()
 	own.DBName, own.Params = name, maps.Clone(settings)
 	collation := "utf8mb4_0900_bin"
-	if strings.Contains(version, "MariaDB") {
+	if server.Product == testserver.MariaDB {
 		collation = "utf8mb4_nopad_bin"
 		if isolation, ok := own.Params["transaction_isolation"]; ok {
 			delete(own.Params, "transaction_isolation")
@@ -73,20 +67,24 @@ func mysqlConnector(t *testing.T, config *mysqldriver.Config) driver.Connector {
 }
 
 func TestMySQL(t *testing.T) {
-	gormplugintest.Run(t, mysqlDatabase(t, nil))
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		gormplugintest.Run(t, mysqlDatabase(t, server, nil))
+	})
 }
 
 // Whatever the lock store does, the tree is sound: at every isolation level, whether the session has it
 // or the transactions ask for it.
 func TestMySQLStorms(t *testing.T) {
-	for _, level := range []string{"READ-UNCOMMITTED", "READ-COMMITTED", "SERIALIZABLE"} {
-		t.Run(level, func(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		for _, level := range []string{"READ-UNCOMMITTED", "READ-COMMITTED", "SERIALIZABLE"} {
+			t.Run(level, func(t *testing.T) {
+				t.Parallel()
+				gormplugintest.RunStorms(t, mysqlDatabase(t, server, map[string]string{"transaction_isolation": "'" + level + "'"}))
+			})
+		}
+		t.Run("mixed", func(t *testing.T) {
 			t.Parallel()
-			gormplugintest.RunStorms(t, mysqlDatabase(t, map[string]string{"transaction_isolation": "'" + level + "'"}))
+			gormplugintest.RunStorms(t, mysqlDatabase(t, server, nil), sql.LevelDefault, sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable)
 		})
-	}
-	t.Run("mixed", func(t *testing.T) {
-		t.Parallel()
-		gormplugintest.RunStorms(t, mysqlDatabase(t, nil), sql.LevelDefault, sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable)
 	})
 }

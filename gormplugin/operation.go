@@ -63,6 +63,8 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 // errand is what an operation on one row asks of the statement that does it, and what it learns from it.
 type errand struct {
 	id any
+	// alone is set where no condition but the id says which row is meant.
+	alone bool
 	// along is how many rows went along with the row.
 	along int64
 }
@@ -81,6 +83,7 @@ func errandOf(db *gorm.DB) *errand {
 
 // statement begins the statement, on the one live row that e is about.
 func (e *errand) statement(db *gorm.DB, t *table) *gorm.DB {
+	e.alone = len(db.Statement.Clauses) == 0 && !db.Statement.Unscoped
 	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.key), Value: e.id}).InstanceSet(errandKey, e)
 }
 
@@ -98,27 +101,6 @@ func (e *errand) wentAlong(rows int64) {
 	if e != nil {
 		e.along += rows
 	}
-}
-
-// checkTop refuses to put a row beside the root row of its tree, where the path of a row at the top could be that of a row below
-// the root row.
-func (t *table) checkTop(db *gorm.DB, tree any) error {
-	if t.isLeaf() {
-		return unsupported(t, "a leaf needs a parent")
-	}
-	roots, err := t.read(t.own(db).Where(clause.And(clause.Eq{Column: column(t.tree), Value: tree}, clause.Eq{Column: column(t.path), Value: ""})), "")
-	if err != nil || len(roots) == 0 {
-		return err
-	}
-	return unsupported(t, "the tree %v has a root row: the top is below that, %v", tree, roots[0].id)
-}
-
-// top is the value of the parent column of a row without parent.
-func (t *table) top() any {
-	if t.parent.FieldType.Kind() == reflect.Pointer {
-		return nil
-	}
-	return reflect.Zero(t.parent.FieldType).Interface()
 }
 
 // explained is the error that a caller should see in the place of err, on a db of the plugin's own; see [Plugin.explain].

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm"
 )
 
@@ -37,7 +38,11 @@ type Plugin struct {
 	tables  map[string]*table   // by name
 	bases   map[string][]*table // by name without the schema
 	models  map[reflect.Type]*table
-	wire    *tripwire
+	names   *rawsql.Names // the guarded tables', as the database tells them apart
+	// spellings is the rule by which it does.
+	spellings rawsql.Case
+
+	recognised recognised
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -67,7 +72,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 func (p *Plugin) Name() string { return pluginName }
 
 // Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the database is
-// of an unknown kind, when a registered model lacks a column, or when the DB's connection
+// of an unknown kind or only like a supported one, when a registered model lacks a column, or when the DB's connection
 // pool is none that can be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
@@ -81,7 +86,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.inspectAll(db); err != nil {
 		return err
 	}
-	p.wire = newTripwire(d.grammar, p.tables)
+	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
+		return err
+	}
 	if err := p.wrapPool(db); err != nil {
 		return err
 	}
@@ -97,6 +104,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+	}
+	if err := errors.Join(p.recogniseNow(db), p.learnNames(db)); err != nil {
+		return err
 	}
 	if err := p.wrapPool(db); err != nil {
 		return err
@@ -118,7 +128,7 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 		if err != nil {
 			return err
 		}
-		t.dialect = p.dialect
+		t.plugin, t.dialect = p, p.dialect
 		if p.dialect.textsNeedSize {
 			t.limitTexts()
 		}
@@ -143,19 +153,27 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.schema.Name, leaf.above.schema.Name)
 		}
 	}
+	for _, t := range p.tables {
+		t.findZeroKeys()
+	}
 	return nil
 }
 
 // tableFor returns the guarded table of a model.
 func (p *Plugin) tableFor(model any) (*table, error) {
+	if t := p.models[modelType(model)]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+}
+
+// modelType returns the type of a model that is given as a value or by pointers to one; nil for nil.
+func modelType(model any) reflect.Type {
 	typ := reflect.TypeOf(model)
 	for typ != nil && typ.Kind() == reflect.Pointer {
 		typ = typ.Elem()
 	}
-	if t := p.models[typ]; t != nil {
-		return t, nil
-	}
-	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+	return typ
 }
 
 // pluginOf returns the plugin that db uses.
@@ -166,25 +184,22 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 	return nil, errors.New("gormplugin: the DB does not use the plugin")
 }
 
-// register puts the plugin's steps into GORM's chains of callbacks. They are
-// anchored on the chains' ends and on the callbacks that write the SQL, all of which exist whether or not the
-// default transaction was switched off when the DB was opened.
+// register puts the plugin's steps into GORM's chains of callbacks: one at each end, and one in the place of GORM's own that writes the
+// SQL. All of these exist whether or not the default transaction was switched off when the DB was opened.
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
+	creating, updating, removing := p.writers(db)
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.begin(false, create.Get, p.surveyCreate)),
-		create.Before("gorm:create").Register("pathlock:create", p.guarded(p.guardCreate)),
-		create.After("gorm:create").Before("gorm:save_after_associations").Register("pathlock:fill_ids", p.guarded(p.fillIDs)),
+		create.Before("*").Register("pathlock:begin_create", p.begin(creating, p.surveyCreate)),
+		p.install(creating, create.Replace),
 		create.After("*").Register("pathlock:end_create", p.end(create.Execute)),
 
-		update.Before("*").Register("pathlock:begin_update", p.begin(false, update.Get, p.surveyUpdate)),
-		update.Before("gorm:update").Register("pathlock:update", p.guarded(p.guardUpdate)),
-		update.Before("gorm:save_after_associations").Register("pathlock:rewrite", p.guarded(p.rewriteMoved)),
+		update.Before("*").Register("pathlock:begin_update", p.begin(updating, p.surveyUpdate)),
+		p.install(updating, update.Replace),
 		update.After("*").Register("pathlock:end_update", p.end(update.Execute)),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.begin(true, remove.Get, p.surveyDelete)),
-		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
-		remove.After("gorm:delete").Register("pathlock:deleted", p.keepWhole),
+		remove.Before("*").Register("pathlock:begin_delete", p.begin(removing, p.surveyDelete)),
+		p.install(removing, remove.Replace),
 		remove.After("*").Register("pathlock:end_delete", p.end(remove.Execute)),
 
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),

@@ -1,6 +1,8 @@
 package gormplugin
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -16,18 +18,19 @@ func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error
 		}
 	}
 	if stmt.TableExpr == nil {
-		t := p.tables[stmt.Table]
-		if t == nil {
+		if t := p.tables[stmt.Table]; t != nil {
+			return t, t.checkStatement(stmt)
+		}
+		if !p.names.MayMention(stmt.Table) {
 			return nil, nil
 		}
-		return t, t.checkStatement(stmt)
 	}
-	// Table(name), or a model whose table is in a schema.
+	// Table(name), a model whose table is in a schema, or another spelling of a name.
 	expression := tableText(stmt)
-	if !p.wire.mentions(expression) {
+	if !p.names.MayMention(expression) {
 		return nil, nil
 	}
-	name, found := p.wire.grammar.Mentions(expression, p.wire.isGuarded)
+	name, found := p.names.In(expression)
 	if !found {
 		return nil, nil
 	}
@@ -37,21 +40,25 @@ func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error
 			return t, t.checkStatement(stmt)
 		}
 	}
+	if stmt.TableExpr == nil {
+		return nil, unsupported(named[0], "%s is the same table: use db.Model(&%s{})", expression, named[0].schema.Name)
+	}
 	return nil, unsupported(named[0], "the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
 }
 
-// named returns the guarded tables with a name, in whatever schema and letter case.
-func (p *Plugin) named(name string) []*table {
-	for base, tables := range p.bases {
-		if strings.EqualFold(base, name) {
-			return tables
-		}
+// named returns the guarded tables with a name, in whatever schema; all of them where the name is not known.
+func (p *Plugin) named(base string) []*table {
+	if base != "" {
+		return p.bases[base]
 	}
-	return nil
+	return slices.Concat(slices.Collect(maps.Values(p.bases))...)
 }
 
 // tableText returns a statement's table as it will be written.
 func tableText(stmt *gorm.Statement) string {
+	if stmt.TableExpr == nil {
+		return stmt.Quote(stmt.Table)
+	}
 	if len(stmt.TableExpr.Vars) == 0 {
 		return stmt.TableExpr.SQL
 	}
@@ -98,26 +105,33 @@ func (t *table) checkStatement(stmt *gorm.Statement) error {
 // names what a DELETE deletes from; an UPDATE only reads it.
 func (p *Plugin) checkClauses(stmt *gorm.Statement, deletes bool) error {
 	var named []string
+	name := func(table clause.Table) {
+		if table.Name != "" && table.Name != clause.CurrentTable {
+			named = append(named, stmt.Quote(clause.Table{Name: table.Name, Raw: table.Raw}))
+		}
+	}
 	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok {
-		named = append(named, insert.Table.Name)
+		name(insert.Table)
+		named = append(named, insert.Modifier)
 	}
 	if update, ok := stmt.Clauses["UPDATE"].Expression.(clause.Update); ok {
-		named = append(named, update.Table.Name)
+		name(update.Table)
+		named = append(named, update.Modifier)
 	}
 	if remove, ok := stmt.Clauses["DELETE"].Expression.(clause.Delete); ok {
 		named = append(named, remove.Modifier)
 	}
 	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && deletes {
 		for _, table := range from.Tables {
-			named = append(named, table.Name)
+			name(table)
 		}
 	}
 	for _, text := range named {
-		if !p.wire.mentions(text) {
+		if !p.names.MayMention(text) {
 			continue
 		}
-		if name, found := p.wire.grammar.Mentions(text, p.wire.isGuarded); found {
-			t := p.named(name)[0]
+		if guarded, found := p.names.In(text); found {
+			t := p.named(guarded)[0]
 			return unsupported(t, "the table cannot be named by a clause: use db.Model(&%s{})", t.schema.Name)
 		}
 	}

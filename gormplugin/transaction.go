@@ -42,6 +42,8 @@ type transaction struct {
 	closed bool
 	// writing is set once the transaction is known to be the database's only writer.
 	writing bool
+	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
+	rawEnd rawEnd
 	// aborted is how the statement failed that the database wants rolled back before it runs another.
 	aborted error
 }

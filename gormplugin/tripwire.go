@@ -3,9 +3,7 @@ package gormplugin
 import (
 	"context"
 	"fmt"
-	"strings"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm"
 )
 
@@ -44,64 +42,12 @@ func (e *RawWriteError) Error() string {
 // Unwrap returns [ErrUnsupported].
 func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
 
-// tripwire knows the names to look for in raw SQL.
-type tripwire struct {
-	grammar *rawsql.Grammar
-	// names are the guarded tables' without a schema, and firsts the bytes that they begin with, in either case.
-	names  []string
-	firsts [256]bool
-}
-
-// newTripwire returns one for the tables.
-func newTripwire(grammar *rawsql.Grammar, tables map[string]*table) *tripwire {
-	w := &tripwire{grammar: grammar}
-	for _, t := range tables {
-		name := baseName(t.name)
-		w.names = append(w.names, name)
-		w.firsts[strings.ToLower(name)[0]] = true
-		w.firsts[strings.ToUpper(name)[0]] = true
-	}
-	return w
-}
-
-// baseName returns a table's name without its schema.
-func baseName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
-
-// isGuarded reports whether a table with that name is guarded, in whatever schema.
-func (w *tripwire) isGuarded(name string) bool {
-	for _, guarded := range w.names {
-		if strings.EqualFold(name, guarded) {
-			return true
-		}
-	}
-	return false
-}
-
-// mentions reports whether any guarded table's name is in sql, or could be there in escapes. It is what
-// the raw statements on all other tables pay.
-func (w *tripwire) mentions(sql string) bool {
-	for i := range len(sql) {
-		if sql[i] == '&' && i+1 < len(sql) && sql[i+1] == '"' {
-			return true
-		}
-		if !w.firsts[sql[i]] {
-			continue
-		}
-		for _, name := range w.names {
-			if len(sql)-i >= len(name) && strings.EqualFold(sql[i:i+len(name)], name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // trips returns the error for sql that writes to a guarded table, nil for any other.
-func (w *tripwire) trips(sql string) error {
-	if rawsql.IsPlainRead(sql) || !w.mentions(sql) {
+func (p *Plugin) trips(sql string) error {
+	if p.dialect.grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
 		return nil
 	}
-	if found, ok := w.grammar.FindWrite(sql, w.isGuarded); ok {
+	if found, ok := p.names.FindWrite(sql); ok {
 		return &RawWriteError{Table: found.Table, Statement: found.Statement}
 	}
 	return nil
@@ -110,17 +56,24 @@ func (w *tripwire) trips(sql string) error {
 // watch is the first callback of the chains that run raw SQL. What GORM builds itself in them only
 // reads, and is not built yet.
 func (p *Plugin) watch(db *gorm.DB) {
-	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun || !p.tripwire {
+	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
 		return
 	}
-	err := p.wire.trips(db.Statement.SQL.String())
-	if err == nil || isInternal(db) {
-		return
+	sql := db.Statement.SQL.String()
+	var err error
+	if p.tripwire {
+		err = p.trips(sql)
 	}
+	writes := err != nil
 	if allowed, _ := db.Get(rawWritesKey); allowed == true {
-		return
+		err = nil
 	}
-	_ = db.AddError(err)
+	if err == nil {
+		err = p.watchEnd(db, sql, writes)
+	}
+	if err != nil {
+		_ = db.AddError(err)
+	}
 }
 
 // watchRow is watch for [gorm.DB.Row] and [gorm.DB.Rows].

@@ -67,7 +67,7 @@ func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) err
 		return nil
 	}
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		all, err := t.read(t.own(db).Unscoped().Where(in(t.key, chunk)), "")
+		all, err := t.read(db, selection{where: in(t.key, chunk), unscoped: true})
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,8 @@ func Run(t *testing.T, d Database) {
 		{"leaf", leafChecks()},
 		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
+		{"spelling", spellingChecks()},
+		{"raw ends", rawEndChecks()},
 		{"transactions", transactionChecks()},
 		{"hostile", hostileChecks()},
 		{"operations", operationChecks()},
@@ -86,6 +88,9 @@ func Run(t *testing.T, d Database) {
 		s.run(t, d)
 	}
 	t.Run("keys", func(t *testing.T) { checkKeys(t, d) })
+	t.Run("no parent", func(t *testing.T) { checkNoParent(t, d) })
+	t.Run("top", func(t *testing.T) { checkTop(t, d) })
+	t.Run("top races", func(t *testing.T) { checkTopRaces(t, d) })
 	t.Run("names", func(t *testing.T) { checkNames(t, d) })
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })

@@ -59,7 +59,7 @@ func rawChecks() []check {
 			for _, form := range rawForms {
 				for _, sql := range []string{
 					"UPDATE suites SET name = 'x' WHERE id = ?",
-					"\n-- a comment\nupdate SUITES set name = 'x' where id = ?",
+					"\n-- a comment\nupdate suites set name = 'x' where id = ?",
 					"DELETE FROM suites WHERE id = ?",
 					"SELECT 1; DELETE FROM suites WHERE id = ?",
 					"INSERT INTO suites (plan_id, name, path) SELECT plan_id, 'x', '/x' FROM suites WHERE id = ?",

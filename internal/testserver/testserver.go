@@ -14,6 +14,8 @@ const (
 	// MySQLVariable has the DSN of a MySQL or MariaDB, without a database, for a user who may
 	// create some, such as root:@tcp(127.0.0.1:3306)/.
 	MySQLVariable = "PATHLOCK_TEST_MYSQL"
+	// MariaDBVariable has the DSN of a server of the other of the two products.
+	MariaDBVariable = "PATHLOCK_TEST_MARIADB"
 	// PostgresVariable has the URL of a PostgreSQL, with a database to connect to first, for a user who may
 	// create others, such as postgres://postgres@127.0.0.1:5432/postgres.
 	PostgresVariable = "PATHLOCK_TEST_POSTGRES"
@@ -23,12 +25,6 @@ const (
 func Redis(t testing.TB) string {
 	t.Helper()
 	return named(t, RedisVariable)
-}
-
-// MySQL returns the DSN of a MySQL or MariaDB that others use as well, or skips the test.
-func MySQL(t testing.TB) string {
-	t.Helper()
-	return named(t, MySQLVariable)
 }
 
 // Postgres returns the URL of a PostgreSQL that others use as well, or skips the test.

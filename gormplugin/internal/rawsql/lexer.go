@@ -24,6 +24,8 @@ const (
 type token struct {
 	kind kind
 	text string
+	// maybe is set on a name that is a string where the server's settings say so.
+	maybe bool
 }
 
 // is reports whether the token is the keyword, which is given in capitals.
@@ -31,16 +33,21 @@ func (t token) is(keyword string) bool {
 	return t.kind == word && len(t.text) == len(keyword) && strings.EqualFold(t.text, keyword)
 }
 
+// isAny reports whether the token is one of the keywords.
+func (t token) isAny(keywords ...string) bool {
+	for _, k := range keywords {
+		if t.is(k) {
+			return true
+		}
+	}
+	return false
+}
+
 // isSign reports whether the token is the byte.
 func (t token) isSign(b byte) bool { return t.kind == sign && t.text[0] == b }
 
-// reading is one way to read SQL of which there are several.
-type reading struct {
-	// backslashes is set where a backslash in a string takes the next byte along.
-	backslashes bool
-	// versions is set where MySQL's comments /*! … */ are executed.
-	versions bool
-}
+// isText reports whether the token is a string, or may be one.
+func (t token) isText() bool { return t.kind == literal || t.maybe }
 
 // lexer cuts SQL into tokens.
 type lexer struct {
@@ -63,36 +70,32 @@ func (g *Grammar) tokens(sql string, r reading) []token {
 	}
 }
 
+// byteOrderMark is U+FEFF in UTF-8.
+const byteOrderMark = "\xef\xbb\xbf"
+
 // next returns the next token.
 func (l *lexer) next() token {
 	for l.at < len(l.sql) {
 		switch b := l.sql[l.at]; {
-		case b == ' ' || b >= '\t' && b <= '\r':
+		case isSpace(b):
 			l.at++
+		case l.grammar.byteOrderMarks && l.starts(byteOrderMark):
+			l.at += len(byteOrderMark)
 		case l.starts("--") && l.isDashComment(), b == '#' && l.grammar.hashComments:
 			l.skipLine()
 		case l.starts("/*"):
 			l.comment()
-		case l.starts("*/") && l.reading.versions:
+		case l.starts("*/") && len(l.reading.executed) > 0:
 			l.at += len("*/")
-		case b == '\'':
-			return token{literal, l.quoted('\'', l.reading.backslashes)}
-		case b == '"':
-			return token{name, l.quoted('"', l.reading.backslashes && l.grammar.hashComments)}
-		case b == '`':
-			return token{name, l.quoted('`', false)}
-		case b == '[' && l.grammar.brackets:
-			return token{name, l.quoted(']', false)}
-		case b == '$' && l.grammar.dollarQuotes:
-			if text, ok := l.dollarQuoted(); ok {
-				return token{literal, text}
-			}
-			return l.word()
+		case isQuote(b), b == '[' && l.grammar.brackets, b == '$' && l.grammar.dollarQuotes:
+			return l.quotation(b)
+		case l.grammar.variables && strings.IndexByte("$@:#", b) >= 0:
+			return l.variable()
 		case isIdentifier(b):
 			return l.prefixedOrWord()
 		default:
 			l.at++
-			return token{sign, l.sql[l.at-1 : l.at]}
+			return token{kind: sign, text: l.sql[l.at-1 : l.at]}
 		}
 	}
 	return token{}
@@ -101,32 +104,25 @@ func (l *lexer) next() token {
 // starts reports whether the rest begins with prefix.
 func (l *lexer) starts(prefix string) bool { return strings.HasPrefix(l.sql[l.at:], prefix) }
 
-// isDashComment reports whether two dashes begin a comment; in MySQL a space has to follow them.
+// isDashComment reports whether two dashes begin a comment.
 func (l *lexer) isDashComment() bool {
+	const del = 0x7f
 	next := l.at + len("--")
-	return !l.grammar.dashesNeedSpace || next >= len(l.sql) || l.sql[next] <= ' '
+	return !l.grammar.dashesNeedSpace || next >= len(l.sql) || l.sql[next] <= ' ' || l.sql[next] == del
 }
 
 // skipLine goes to the end of the line.
 func (l *lexer) skipLine() {
-	if n := strings.IndexByte(l.sql[l.at:], '\n'); n >= 0 {
-		l.at += n
-		return
+	for l.at < len(l.sql) && l.sql[l.at] != '\n' && (l.sql[l.at] != '\r' || !l.grammar.returnEndsLine) {
+		l.at++
 	}
-	l.at = len(l.sql)
 }
 
 // comment skips a comment, or only the beginning of one that is executed.
 func (l *lexer) comment() {
-	if l.reading.versions {
-		for _, mark := range []string{"/*!", "/*M!"} {
-			if !l.starts(mark) {
-				continue
-			}
+	if l.grammar.versionComments {
+		if mark := versionMark(l.sql[l.at:]); l.reading.executed[mark] {
 			l.at += len(mark)
-			for l.at < len(l.sql) && l.sql[l.at] >= '0' && l.sql[l.at] <= '9' {
-				l.at++
-			}
 			return
 		}
 	}
@@ -148,71 +144,86 @@ func (l *lexer) comment() {
 	}
 }
 
-// quoted reads up to the closing quote, which is doubled where it stands for itself, and returns what
-// is in between. Without a closing quote that is all of the rest.
-func (l *lexer) quoted(closing byte, backslashes bool) string {
-	start := l.at + 1
-	for l.at = start; l.at < len(l.sql); l.at++ {
-		switch b := l.sql[l.at]; {
-		case b == '\\' && backslashes:
-			l.at++
-		case b == closing && l.at+1 < len(l.sql) && l.sql[l.at+1] == closing:
-			l.at++
-		case b == closing:
-			l.at++
-			return l.sql[start : l.at-1]
-		}
-	}
-	l.at = len(l.sql)
-	return l.sql[min(start, l.at):]
-}
-
-// dollarQuoted reads PostgreSQL's $tag$ … $tag$.
-func (l *lexer) dollarQuoted() (string, bool) {
-	stop := l.at + 1
-	for stop < len(l.sql) && l.sql[stop] != '$' && isIdentifier(l.sql[stop]) {
-		stop++
-	}
-	digits := l.at+1 < len(l.sql) && l.sql[l.at+1] >= '0' && l.sql[l.at+1] <= '9'
-	if stop >= len(l.sql) || l.sql[stop] != '$' || digits {
-		return "", false
-	}
-	tag := l.sql[l.at : stop+1]
-	body := l.sql[stop+1:]
-	n := strings.Index(body, tag)
-	if n < 0 {
-		l.at = len(l.sql)
-		return body, true
-	}
-	l.at = stop + 1 + n + len(tag)
-	return body[:n], true
-}
-
-// prefixedOrWord reads a word, or a quoted thing that a letter stands before: E'…' with backslashes, U&"…" with escapes.
+// prefixedOrWord reads a word, or a quoted thing that letters stand before: E'…' with backslashes,
+// U&'…' and U&"…" with escapes.
 func (l *lexer) prefixedOrWord() token {
 	if l.grammar.dollarQuotes {
 		switch {
-		case l.starts("e'") || l.starts("E'"):
+		case l.starts("e'"), l.starts("E'"):
 			l.at++
-			return token{literal, l.quoted('\'', true)}
-		case l.starts(`u&"`) || l.starts(`U&"`):
+			return l.escapeString()
+		case l.starts("u&'"), l.starts("U&'"):
 			l.at += len("u&")
-			return token{opaque, l.quoted('"', false)}
+			return token{kind: literal, text: unescapeUnicode(l.quoted('\'', false))}
+		case l.starts(`u&"`), l.starts(`U&"`):
+			l.at += len("u&")
+			return token{kind: opaque, text: l.quoted('"', false)}
+		case isDigit(l.sql[l.at]):
+			return l.number()
 		}
 	}
 	return l.word()
 }
 
-// word reads an identifier without quotes, or a number, or a parameter such as $1.
+// word reads an identifier without quotes, or a number.
 func (l *lexer) word() token {
 	start := l.at
 	for l.at < len(l.sql) && isIdentifier(l.sql[l.at]) {
 		l.at++
 	}
-	return token{word, l.sql[start:l.at]}
+	return token{kind: word, text: l.sql[start:l.at]}
 }
+
+// number reads a number's digits. What stands right behind them is a token of its own: older
+// versions of PostgreSQL take 1DELETE for a number and a word.
+func (l *lexer) number() token {
+	start := l.at
+	for l.at < len(l.sql) && isDigit(l.sql[l.at]) {
+		l.at++
+	}
+	if l.at+1 < len(l.sql) && (l.sql[l.at] == 'e' || l.sql[l.at] == 'E') && isDigit(l.sql[l.at+1]) {
+		for l.at++; l.at < len(l.sql) && isDigit(l.sql[l.at]); l.at++ {
+		}
+	}
+	return token{kind: word, text: l.sql[start:l.at]}
+}
+
+// variable reads SQLite's $name, @name, :name and #name. Parentheses behind the name belong to it,
+// with whatever is in them but spaces.
+func (l *lexer) variable() token {
+	start := l.at
+	named := false
+	for l.at++; l.at < len(l.sql); l.at++ {
+		switch b := l.sql[l.at]; {
+		case isIdentifier(b):
+			named = true
+		case b == '(' && named:
+			for l.at < len(l.sql) && l.sql[l.at] != ')' && !isSpace(l.sql[l.at]) {
+				l.at++
+			}
+			if l.at < len(l.sql) && l.sql[l.at] == ')' {
+				l.at++
+			}
+			return token{kind: sign, text: l.sql[start:l.at]}
+		case l.starts("::"):
+			l.at++
+		default:
+			return token{kind: sign, text: l.sql[start:l.at]}
+		}
+	}
+	return token{kind: sign, text: l.sql[start:l.at]}
+}
+
+// isSpace reports whether b separates tokens.
+func isSpace(b byte) bool { return b == ' ' || b >= '\t' && b <= '\r' }
+
+// isQuote reports whether b begins a string or a name in every dialect.
+func isQuote(b byte) bool { return b == '\'' || b == '"' || b == '`' }
+
+// isDigit reports whether b is a decimal digit.
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 // isIdentifier reports whether b can be part of an identifier without quotes.
 func isIdentifier(b byte) bool {
-	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '$' || b >= 0x80
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || isDigit(b) || b == '_' || b == '$' || b >= 0x80
 }

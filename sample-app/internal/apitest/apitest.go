@@ -29,12 +29,14 @@ type Backend struct {
 // and real servers where tests have them.
 func Backends(t testing.TB) []Backend {
 	t.Helper()
-	all := []Backend{{"SQLite", testdb.SQLite(t), "memory://"}}
-	if testserver.Available(testserver.MySQLVariable, testserver.RedisVariable) {
-		all = append(all, Backend{"MySQL and Redis", testdb.MySQL(t), testserver.Redis(t)})
-	}
-	if testserver.Available(testserver.PostgresVariable, testserver.RedisVariable) {
-		all = append(all, Backend{"PostgreSQL and Redis", testdb.Postgres(t), testserver.Redis(t)})
+	var all []Backend
+	for _, db := range testdb.All(t) {
+		switch {
+		case db.Name == "SQLite":
+			all = append(all, Backend{db.Name, db.URL, "memory://"})
+		case testserver.Available(testserver.RedisVariable):
+			all = append(all, Backend{db.Name + " and Redis", db.URL, testserver.Redis(t)})
+		}
 	}
 	return all
 }

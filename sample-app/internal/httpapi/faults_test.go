@@ -16,6 +16,7 @@ import (
 	mysqldriver "github.com/go-sql-driver/mysql"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
@@ -94,26 +95,28 @@ func TestLockStoreUnavailable(t *testing.T) {
 
 // Without its database the backend says so, and is back when the database is.
 func TestDatabaseUnavailable(t *testing.T) {
-	direct := testdb.MySQL(t)
-	cfg, err := mysqldriver.ParseDSN(strings.TrimPrefix(direct, "mysql://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cfg.Net != "tcp" {
-		t.Skipf("the server is reached through %s, where no proxy can stand between", cfg.Net)
-	}
-	proxy := newProxy(t, cfg.Addr)
-	cfg.Addr = proxy.addr
-	api := apitest.Start(t, instance.Config{DB: "mysql://" + cfg.FormatDSN(), Locks: "memory://", Assert: true})
-	ids := fixture(t, api, "unavailable")
-	proxy.cut()
-	refused(t, api, ids, "database-unavailable")
-	step{request: "GET /healthz", status: 200}.run(t, api, "", ids)
-	step{request: "GET /api/suites/{a}", status: 503, problem: "database-unavailable"}.run(t, api, "", ids)
-	proxy.mend(t)
-	step{request: "GET /readyz", status: 200}.run(t, api, "", ids)
-	step{request: "GET /api/suites/{a}", status: 200, want: `{"name":"a","version":1}`}.run(t, api, "", ids)
-	step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: 200}.run(t, api, "", ids)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		direct := testdb.MySQL(t, server)
+		cfg, err := mysqldriver.ParseDSN(strings.TrimPrefix(direct, "mysql://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.Net != "tcp" {
+			t.Skipf("the server is reached through %s, where no proxy can stand between", cfg.Net)
+		}
+		proxy := newProxy(t, cfg.Addr)
+		cfg.Addr = proxy.addr
+		api := apitest.Start(t, instance.Config{DB: "mysql://" + cfg.FormatDSN(), Locks: "memory://", Assert: true})
+		ids := fixture(t, api, "unavailable")
+		proxy.cut()
+		refused(t, api, ids, "database-unavailable")
+		step{request: "GET /healthz", status: 200}.run(t, api, "", ids)
+		step{request: "GET /api/suites/{a}", status: 503, problem: "database-unavailable"}.run(t, api, "", ids)
+		proxy.mend(t)
+		step{request: "GET /readyz", status: 200}.run(t, api, "", ids)
+		step{request: "GET /api/suites/{a}", status: 200, want: `{"name":"a","version":1}`}.run(t, api, "", ids)
+		step{request: `PATCH /api/suites/{a} {"name":"x"}`, status: 200}.run(t, api, "", ids)
+	})
 }
 
 // refused checks that every change is refused with 503 for the reason, and that the instance is not ready.

@@ -111,9 +111,9 @@ var wantCases = []string{
 
 func TestRun(t *testing.T) {
 	dir := writeFiles(t)
-	for _, db := range testdb.URLs(t) {
-		t.Run(db[:5], func(t *testing.T) {
-			i := open(t, db)
+	for _, db := range testdb.All(t) {
+		t.Run(db.Name, func(t *testing.T) {
+			i := open(t, db.URL)
 			var out bytes.Buffer
 			opts := importer.Options{Project: "default", Plan: "m", Dir: dir, Exclude: []string{".git"}, Out: &out}
 			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
@@ -227,9 +227,9 @@ func (i *interrupter) Acquire(ctx context.Context, req pathlock.Acquisition) (pa
 // Two imports of the same at once end with the same as one.
 func TestTwoAtOnce(t *testing.T) {
 	dir := writeFiles(t)
-	for _, db := range testdb.URLs(t) {
-		t.Run(db[:5], func(t *testing.T) {
-			services := []*instance.Instance{open(t, db), open(t, db)}
+	for _, db := range testdb.All(t) {
+		t.Run(db.Name, func(t *testing.T) {
+			services := []*instance.Instance{open(t, db.URL), open(t, db.URL)}
 			failed := make(chan error)
 			for _, i := range services {
 				go func() {

@@ -39,15 +39,14 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 	}
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
-			return err
-		}
-		if err := checkParent(tx, planID, parentID); err != nil {
-			return err
-		}
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		if err := tx.Create(&suite).Error; err != nil {
-			return nameTaken(err, name)
+			return refused(nameTaken(err, name), func() error {
+				if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+					return err
+				}
+				return checkParent(tx, planID, parentID)
+			})
 		}
 		return checkDepth("parent_id", model.Depth(suite.Path))
 	})
@@ -59,37 +58,10 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	if err := checkName("name", name); err != nil {
 		return model.Suite{}, err
 	}
-	return s.changeSuite(ctx, id, func(tx *gorm.DB, _ model.Suite) error {
-		return nameTaken(gormplugin.Rename(tx, &model.Suite{}, id, name), name)
-	})
-}
-
-// MoveSuite puts a suite below another one of the same plan.
-func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
-	return s.changeSuite(ctx, id, func(tx *gorm.DB, suite model.Suite) error {
-		if err := checkParent(tx, suite.PlanID, parentID); err != nil {
-			return err
-		}
-		if err := gormplugin.Move(tx, &model.Suite{}, id, parentID); err != nil {
-			return nameTaken(err, suite.Name)
-		}
-		depth, err := deepest(tx, id)
-		if err != nil {
-			return err
-		}
-		return checkDepth("parent_id", depth)
-	})
-}
-
-// changeSuite runs change on a suite that is not a root, and returns the suite as it is then.
-func (s *Service) changeSuite(ctx context.Context, id int64, change func(*gorm.DB, model.Suite) error) (model.Suite, error) {
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if suite, err = branch(tx, id); err != nil {
-			return err
-		}
-		if err := change(tx, suite); err != nil {
-			return err
+		if err := gormplugin.Rename(tx, &model.Suite{}, id, name); err != nil {
+			return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
 		}
 		suite, err = one[model.Suite](tx, "suite", id)
 		return err
@@ -97,10 +69,35 @@ func (s *Service) changeSuite(ctx context.Context, id int64, change func(*gorm.D
 	return suite, err
 }
 
+// MoveSuite puts a suite below another one of the same plan.
+func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
+	var suite model.Suite
+	err := s.write(ctx, func(tx *gorm.DB) (err error) {
+		if err := gormplugin.Move(tx, &model.Suite{}, id, parentID); err != nil {
+			return refused(slotTaken(err), func() error {
+				suite, err := branch(tx, id)
+				if err != nil {
+					return err
+				}
+				return checkParent(tx, suite.PlanID, parentID)
+			})
+		}
+		if suite, err = one[model.Suite](tx, "suite", id); err != nil {
+			return err
+		}
+		depth, err := deepest(tx, id)
+		if err != nil {
+			return err
+		}
+		return checkDepth("parent_id", depth)
+	})
+	return suite, err
+}
+
 // DeleteSuite puts a suite, with everything below, into the recycle bin.
 func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := branch(tx, id); err != nil {
+		if err := checkBranch(tx, id); err != nil {
 			return err
 		}
 		if _, err := gormplugin.Delete(tx, &model.Suite{}, id); err != nil {
@@ -117,6 +114,12 @@ func branch(tx *gorm.DB, id int64) (model.Suite, error) {
 		err = &InvalidError{"id", "is the root suite of a plan, which stays as and where it is"}
 	}
 	return suite, err
+}
+
+// checkBranch refuses what branch does.
+func checkBranch(tx *gorm.DB, id int64) error {
+	_, err := branch(tx, id)
+	return err
 }
 
 // checkParent refuses a suite that nothing of the plan can be put into.

@@ -19,8 +19,9 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // Several instances start at once on an empty database: all of them start, and
 // the schema is there once.
 func TestMigrateAtOnce(t *testing.T) {
-	for _, url := range testdb.URLs(t) {
-		t.Run(url[:5], func(t *testing.T) {
+	for _, kind := range testdb.All(t) {
+		url := kind.URL
+		t.Run(kind.Name, func(t *testing.T) {
 			var group errgroup.Group
 			for range 6 {
 				group.Go(func() error {
@@ -62,8 +63,9 @@ func TestMigrateFailure(t *testing.T) {
 // The names that a collation might hold equal are siblings of each other, and
 // the same name is not; a row in the recycle bin is in nobody's way.
 func TestSiblings(t *testing.T) {
-	for _, url := range testdb.URLs(t) {
-		t.Run(url[:5], func(t *testing.T) {
+	for _, kind := range testdb.All(t) {
+		url := kind.URL
+		t.Run(kind.Name, func(t *testing.T) {
 			db := testdb.Open(t, url)
 			if err := schema.Migrate(t.Context(), db); err != nil {
 				t.Fatal(err)

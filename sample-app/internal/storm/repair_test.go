@@ -26,8 +26,9 @@ func TestRepairAfterStorm(t *testing.T) {
 	if seconds, err := strconv.Atoi(os.Getenv("PATHLOCK_TEST_STORM")); err == nil {
 		duration = time.Duration(seconds) * time.Second
 	}
-	for _, url := range testdb.URLs(t) {
-		t.Run(url[:5], func(t *testing.T) {
+	for _, kind := range testdb.All(t) {
+		url := kind.URL
+		t.Run(kind.Name, func(t *testing.T) {
 			db := testdb.Open(t, url)
 			if err := schema.Migrate(t.Context(), db); err != nil {
 				t.Fatal(err)

@@ -13,18 +13,25 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
 
-// URLs returns one empty database of each kind that can be had: an SQLite
-// file always, and one on a MySQL or MariaDB and on a PostgreSQL server where tests have them. They are gone after the test.
-func URLs(t testing.TB) []string {
+// Database is an empty database.
+type Database struct {
+	// Name is the product's.
+	Name string
+	URL  string
+}
+
+// All returns one empty database of each kind that can be had: an SQLite file always, and one on a MariaDB, a MySQL and a
+// PostgreSQL server where tests have them. They are gone after the test.
+func All(t testing.TB) []Database {
 	t.Helper()
-	urls := []string{SQLite(t)}
-	if testserver.Available(testserver.MySQLVariable) {
-		urls = append(urls, MySQL(t))
+	all := []Database{{"SQLite", SQLite(t)}}
+	for _, server := range testserver.MySQLServers(t) {
+		all = append(all, Database{server.Product, MySQL(t, server)})
 	}
 	if testserver.Available(testserver.PostgresVariable) {
-		urls = append(urls, Postgres(t))
+		all = append(all, Database{"PostgreSQL", Postgres(t)})
 	}
-	return urls
+	return all
 }
 
 // SQLite returns the URL of an SQLite file that does not exist yet.
@@ -32,26 +39,25 @@ func SQLite(t testing.TB) string {
 	return "sqlite://" + filepath.Join(t.TempDir(), "test.db")
 }
 
-// MySQL returns the URL of an empty database on a MySQL or MariaDB server, or skips the test where there is none.
-func MySQL(t testing.TB) string {
+// MySQL returns the URL of an empty database on a MariaDB or MySQL server.
+func MySQL(t testing.TB, server testserver.MySQLServer) string {
 	t.Helper()
-	dsn := testserver.MySQL(t)
-	server, err := sql.Open("mysql", dsn)
+	admin, err := sql.Open("mysql", server.DSN)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = server.Close() })
+	t.Cleanup(func() { _ = admin.Close() })
 	name := "pathlock_sample_" + strings.ToLower(rand.Text()[:10])
-	if _, err := server.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
+	if _, err := admin.ExecContext(t.Context(), "CREATE DATABASE "+name); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := server.ExecContext(context.Background(), "DROP DATABASE IF EXISTS "+name); err != nil {
+		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE IF EXISTS "+name); err != nil {
 			t.Error(err)
 		}
 	})
-	slash := strings.LastIndexByte(dsn, '/')
-	return "mysql://" + dsn[:slash+1] + name + dsn[slash+1:]
+	slash := strings.LastIndexByte(server.DSN, '/')
+	return "mysql://" + server.DSN[:slash+1] + name + server.DSN[slash+1:]
 }
 
 // Postgres returns the URL of an empty database on a PostgreSQL server, or skips the test where there is none.

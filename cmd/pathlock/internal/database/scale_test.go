@@ -4,11 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,18 +59,20 @@ func TestScale(t *testing.T) {
 			create(t, path)
 			return "sqlite://" + path
 		},
-		"MySQL": func(t *testing.T) string {
-			return "mysql://" + own(t, "mysql://"+testserver.MySQL(t)+"mysql", "mysql://")
-		},
 		"PostgreSQL": func(t *testing.T) string { return own(t, testserver.Postgres(t), "") },
 	}
-	for _, name := range []string{"SQLite", "MySQL", "PostgreSQL"} {
+	for _, server := range testserver.MySQLServers(t) {
+		databases[server.Product] = func(t *testing.T) string {
+			return "mysql://" + own(t, "mysql://"+server.DSN+"mysql", "mysql://")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(databases)) {
 		t.Run(name, func(t *testing.T) {
 			for _, shape := range shapes {
 				t.Run(shape.name, func(t *testing.T) {
 					db := open(t, databases[name](t))
 					load(t, db, name, n, shape.tree, shape.parent, shape.paths)
-					dialect := map[string]fsck.Dialect{"SQLite": fsck.SQLite, "MySQL": fsck.MySQL, "PostgreSQL": fsck.PostgreSQL}[name]
+					dialect := map[string]fsck.Dialect{"SQLite": fsck.SQLite, testserver.MariaDB: fsck.MySQL, testserver.Oracle: fsck.MySQL, "PostgreSQL": fsck.PostgreSQL}[name]
 					measure(t, db, dialect, n, shape.paths)
 				})
 			}

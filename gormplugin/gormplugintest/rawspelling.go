@@ -1,0 +1,134 @@
+package gormplugintest
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+// shouting is a model of another spelling's table.
+type shouting struct {
+	ID     int64
+	PlanID int64
+	Name   string
+	Path   string
+	Note   string
+}
+
+// TableName implements [schema.Tabler].
+func (shouting) TableName() string { return "SUITES" }
+
+// spelled are ways to name a table to GORM, whose place in the text %s takes: the current database.
+var spelled = []string{"suites", "SUITES", "Suites", "suites ", " suites", "main.suites", "MAIN.SUITES", "temp.suites", "public.suites", "%s.suites", "%s.public.suites", "`suites`", "`SUITES`"}
+
+// written are ways to name it in SQL.
+var written = []string{
+	"suites", "SUITES", `"suites"`, `"SUITES"`, "`suites`", "`SUITES`", "[suites]", "[SUITES]", "'SUITES'", "main.suites", "MAIN . Suites", `"main"."suites"`,
+	"public.suites", `PUBLIC."suites"`, "%s.suites", "`%s` . `suites`", "%s.public.suites", ".suites", `U&"s\0075ites"`, "ONLY suites", "ONLY (suites)", "\ufeffsuites",
+}
+
+func spellingChecks() []check {
+	return []check{
+		{"what the database takes for a guarded table is one, in raw SQL", func(w *world) {
+			a := w.build("/a")
+			defer w.shout()()
+			for _, form := range written {
+				table := w.spell(form)
+				update := "UPDATE " + table + " SET note = 'x' WHERE id = ?"
+				same, other := w.reaches(update, a.ID)
+				_, refused := isRefused(w.db.Exec(update, a.ID).Error)
+				if same && !refused {
+					w.Errorf("%q writes the guarded table, and passes", update)
+				}
+				if other && refused {
+					w.Errorf("%q writes another table, and is refused", update)
+				}
+			}
+			if got := w.build("/a").Note; got != "" {
+				w.Errorf("the note is %q", got)
+			}
+		}},
+		{"what the database takes for a guarded table is one, by GORM's own writes", func(w *world) {
+			a := w.build("/a")
+			defer w.shout()()
+			for _, form := range spelled {
+				name := w.spell(form)
+				written := name
+				if !strings.ContainsAny(name, " `") {
+					written = w.db.Statement.Quote(name)
+				}
+				same, other := w.reaches("UPDATE "+written+" SET note = 'x' WHERE id = ?", a.ID)
+				for kind, write := range map[string]func(tx *gorm.DB) error{
+					"Update": func(tx *gorm.DB) error { return tx.Table(name).Where("id = ?", a.ID).Update("name", "x").Error },
+					"Delete": func(tx *gorm.DB) error { return tx.Table(name).Where("id = ?", a.ID).Delete(&shouting{}).Error },
+					"Create": func(tx *gorm.DB) error {
+						return tx.Table(name).Create(map[string]any{"plan_id": 1, "name": "x", "path": "/y"}).Error
+					},
+				} {
+					if err := write(w.db); same && !errors.Is(err, gormplugin.ErrUnsupported) {
+						w.Errorf("%s of %q writes the guarded table: %v", kind, name, err)
+					} else if other && err != nil {
+						w.Errorf("%s of %q writes another table, and is refused: %v", kind, name, err)
+					}
+				}
+			}
+			w.has("/a")
+		}},
+		{"a second model of another spelling", func(w *world) {
+			a := w.build("/a")
+			defer w.shout()()
+			same, _ := w.reaches("UPDATE "+w.db.Statement.Quote("SUITES")+" SET note = 'x' WHERE id = ?", a.ID)
+			for kind, err := range map[string]error{
+				"Update": w.db.Model(&shouting{ID: a.ID}).Update("note", "x").Error,
+				"Save":   w.db.Save(&shouting{ID: a.ID}).Error,
+				"Create": w.db.Create(&shouting{Note: "x"}).Error,
+				"Delete": w.db.Delete(&shouting{ID: a.ID}).Error,
+			} {
+				if errors.Is(err, gormplugin.ErrUnsupported) != same || !same && err != nil {
+					w.Errorf("%s: %v, and it is %v that the two are one table", kind, err, same)
+				}
+			}
+			w.has("/a")
+		}},
+	}
+}
+
+// spell puts the current database into a spelling.
+func (w *world) spell(form string) string {
+	w.Helper()
+	if !strings.Contains(form, "%s") {
+		return form
+	}
+	return fmt.Sprintf(form, w.db.Migrator().CurrentDatabase())
+}
+
+// shout makes a table whose name is spelled another way, where the database takes that for another one, and returns what
+// drops it.
+func (w *world) shout() (drop func()) {
+	w.Helper()
+	if err := w.db.Migrator().CreateTable(&shouting{}); err != nil {
+		return func() {}
+	}
+	return func() { w.must(w.db.Migrator().DropTable(&shouting{})) }
+}
+
+// reaches asks the database which table an UPDATE of a row's note writes, the guarded one or another, and takes it back. It is neither where
+// the database refuses the UPDATE.
+func (w *world) reaches(update string, id int64) (guarded, another bool) {
+	w.Helper()
+	err := gormplugin.AllowRawWrites(w.db).Transaction(func(tx *gorm.DB) error {
+		if err := tx.Exec(update, id).Error; err != nil {
+			return errUndone
+		}
+		var now Suite
+		w.must(tx.Take(&now, id).Error)
+		guarded = now.Note == "x"
+		another = !guarded
+		return errUndone
+	})
+	w.fails(err, errUndone)
+	return guarded, another
+}

@@ -1,0 +1,108 @@
+package rawsql
+
+// exchanges are the actions of an ALTER TABLE that add rows to a table or take rows away.
+var exchanges = [][2]string{
+	{"TRUNCATE", "PARTITION"}, {"DROP", "PARTITION"}, {"EXCHANGE", "PARTITION"}, {"TRUNCATE", "SUBPARTITION"},
+	{"CONVERT", "PARTITION"}, {"CONVERT", "TABLE"}, {"ATTACH", "PARTITION"}, {"DETACH", "PARTITION"},
+	{"DISCARD", "TABLESPACE"}, {"IMPORT", "TABLESPACE"}, {"DISCARD", "PARTITION"}, {"IMPORT", "PARTITION"},
+}
+
+// altered looks for actions of an ALTER TABLE that change rows of a guarded table, as the one that is altered or as
+// the other one. ALTER IGNORE TABLE deletes what a new unique index would refuse.
+func (s *statement) altered(i int) (Write, bool) {
+	i = s.skip(i+1, "ONLINE", "FOREIGN")
+	ignores := s.at(i).is("IGNORE")
+	i = s.skip(i, "IGNORE")
+	if !s.at(i).is("TABLE") {
+		return Write{}, false
+	}
+	table, i, found := s.table(s.skip(i+1, "IF", "EXISTS"))
+	if found && ignores {
+		return Write{"ALTER TABLE", table}, true
+	}
+	for ; i < len(s.tokens); i++ {
+		other, named := s.exchanged(i)
+		switch {
+		case named:
+			return Write{"ALTER TABLE", other}, true
+		case found && (s.isExchange(i) || s.isInherit(i) || s.rewrites(i)):
+			return Write{"ALTER TABLE", table}, true
+		}
+	}
+	return Write{}, false
+}
+
+// isExchange reports whether an action at i is one of the exchanges.
+func (s *statement) isExchange(i int) bool {
+	for _, action := range exchanges {
+		if s.at(i).is(action[0]) && s.at(i+1).is(action[1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInherit reports whether an action at i is PostgreSQL's [NO] INHERIT table, which a constraint's NO INHERIT is not.
+func (s *statement) isInherit(i int) bool {
+	return s.grammar.dollarQuotes && s.at(i).is("INHERIT") && s.canName(s.at(i+1))
+}
+
+// exchanged returns the guarded table that an exchange at i names beside the one that is altered.
+func (s *statement) exchanged(i int) (string, bool) {
+	switch {
+	case s.isInherit(i):
+		table, _, found := s.table(i + 1)
+		return table, found
+	case s.isExchange(i):
+		return s.between(i+2, "")
+	default:
+		return "", false
+	}
+}
+
+// rewrites reports whether there is a USING at i by which PostgreSQL's ALTER COLUMN … TYPE … USING gives a column other
+// values than its own, cast.
+func (s *statement) rewrites(i int) bool {
+	if !s.grammar.dollarQuotes || !s.at(i).is("USING") {
+		return false
+	}
+	typed := i
+	for ; typed > 0 && !s.at(typed).is("TYPE"); typed-- {
+		if s.at(typed).is("ADD") {
+			return false // a constraint's USING INDEX
+		}
+	}
+	column := s.at(typed - 1)
+	if column.is("DATA") && s.at(typed-2).is("SET") {
+		column = s.at(typed - 3)
+	}
+	return typed > 0 && !s.isCast(i+1, column)
+}
+
+// isCast reports whether the expression at i is a column, in parentheses or not, cast or not.
+func (s *statement) isCast(i int, column token) bool {
+	for s.at(i).isSign('(') {
+		i++
+	}
+	if s.at(i).kind != column.kind || s.at(i).text != column.text {
+		return false
+	}
+	casting := false
+	for i++; i < len(s.tokens); i++ {
+		t := s.at(i)
+		switch {
+		case t.isSign(','):
+			// Not the comma of numeric(10, 2).
+			if s.at(i+1).isAny("ALTER", "ADD", "DROP", "VALIDATE", "SET") {
+				return true
+			}
+		case t.isSign(':'):
+			casting = true
+		case t.isSign('('), t.isSign(')'), t.isSign('['), t.isSign(']'), t.isSign('.'):
+		case (t.kind == word || t.kind == name) && casting:
+		default:
+			return false
+		}
+	}
+	return true
+}

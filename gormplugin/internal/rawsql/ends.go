@@ -1,0 +1,157 @@
+package rawsql
+
+import "strings"
+
+// EndsTransaction returns the first statement in sql that ends the transaction that it runs in, by itself or by an
+// implicit commit: "COMMIT", "CREATE TABLE". ROLLBACK TO SAVEPOINT is none.
+func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
+	if g.cannotEnd(sql) {
+		return "", false
+	}
+	if g.isAmbiguous(sql) {
+		return "SCRIPT", true
+	}
+	for _, r := range g.readings(sql) {
+		e := ender{grammar: g}
+		for piece := range pieces(g.tokens(sql, r)) {
+			if statement, found = e.piece(piece); found {
+				return statement, true
+			}
+		}
+	}
+	return "", false
+}
+
+// cannotEnd is a quick way to see that sql is one statement that reads, or writes rows.
+func (g *Grammar) cannotEnd(sql string) bool {
+	sql = strings.TrimLeft(sql, " \t\r\n(")
+	n := 0
+	for n < len(sql) && isIdentifier(sql[n]) {
+		n++
+	}
+	first := token{kind: word, text: sql[:n]}
+	return first.isAny("SELECT", "INSERT", "UPDATE", "DELETE", "SAVEPOINT", "RELEASE", "WITH") && strings.IndexByte(sql, ';') < 0 &&
+		(!g.stringsName || !containsWord(sql, "ROLLBACK"))
+}
+
+// ender looks for the end of a transaction in one statement after the other.
+type ender struct {
+	grammar *Grammar
+	// compound is set within BEGIN NOT ATOMIC, IF and the like, and body within the text of a routine or a trigger.
+	compound, body bool
+}
+
+// piece looks at the tokens between two semicolons.
+func (e *ender) piece(tokens []token) (string, bool) {
+	s := statement{grammar: e.grammar, tokens: tokens}
+	if e.body {
+		e.body = !s.at(0).is("END")
+		return "", false
+	}
+	if !e.grammar.commitsDDL {
+		e.body = s.at(0).is("CREATE") && s.holds("BEGIN")
+		return s.endsPlainly()
+	}
+	opening := s.at(0)
+	e.compound = e.compound || opening.is("BEGIN") && s.at(1).is("NOT") || s.at(1).isSign(':') ||
+		opening.isAny("IF", "WHILE", "FOR", "LOOP", "REPEAT", "CASE", "DECLARE")
+	if ended, found := s.commits(0); found && !(e.compound && opening.isAny("BEGIN", "END")) {
+		return ended, true
+	}
+	for i := range tokens {
+		starts := e.compound && tokens[i].isAny("THEN", "ELSE", "DO", "LOOP", "REPEAT", "ATOMIC", "BEGIN", "FOUND", "SQLEXCEPTION", "SQLWARNING") ||
+			e.compound && tokens[i].isSign(':') || opening.is("SET") && s.at(1).is("STATEMENT") && tokens[i].is("FOR")
+		if !starts || s.at(i+1).is("BEGIN") {
+			continue
+		}
+		if ended, found := s.commits(i + 1); found {
+			return ended, true
+		}
+	}
+	return "", false
+}
+
+// holds reports whether the statement has a keyword.
+func (s *statement) holds(keyword string) bool {
+	for _, t := range s.tokens {
+		if t.is(keyword) {
+			return true
+		}
+	}
+	return false
+}
+
+// endsPlainly is for PostgreSQL and SQLite, where nothing commits but what says so. SQLite's OR ROLLBACK ends the transaction where
+// a row is refused.
+func (s *statement) endsPlainly() (string, bool) {
+	first := s.at(0)
+	switch {
+	case first.isAny("COMMIT", "END", "ABORT"), first.is("ROLLBACK") && !s.holds("TO"):
+		return strings.ToUpper(first.text), true
+	case first.is("PREPARE") && s.at(1).is("TRANSACTION"):
+		return "PREPARE TRANSACTION", true
+	}
+	for i := range s.tokens {
+		if s.grammar.stringsName && s.at(i).is("OR") && s.at(i+1).is("ROLLBACK") && s.at(i-1).isAny("INSERT", "UPDATE") {
+			return strings.ToUpper(s.at(i-1).text) + " OR ROLLBACK", true
+		}
+	}
+	return "", false
+}
+
+// committers are the words that begin statements of MySQL and MariaDB which commit, whatever follows.
+var committers = []string{
+	"ALTER", "BACKUP", "CACHE", "CHANGE", "CHECK", "CLONE", "COMMIT", "FLUSH", "GRANT", "IMPORT", "INSTALL", "LOCK", "OPTIMIZE", "RENAME",
+	"REPAIR", "RESET", "RESTART", "REVOKE", "SHUTDOWN", "START", "STOP", "TRUNCATE", "UNINSTALL", "UNLOCK", "XA",
+}
+
+// commits reports whether the statement of MySQL or MariaDB that begins at i commits, or rolls back.
+func (s *statement) commits(i int) (string, bool) {
+	first, second := s.at(i), s.at(i+1)
+	both := strings.ToUpper(first.text)
+	if second.kind == word && !first.isAny("COMMIT", "TRUNCATE") {
+		both += " " + strings.ToUpper(second.text)
+	}
+	switch {
+	case first.isAny(committers...):
+		return both, true
+	case first.isAny("CREATE", "DROP"):
+		// Temporary tables come and go within a transaction.
+		next := s.skip(i+1, "OR", "REPLACE")
+		return both, !s.at(next).isAny("TEMPORARY", "PREPARE")
+	case first.is("BEGIN"):
+		return "BEGIN", !second.is("NOT")
+	case first.is("ROLLBACK"):
+		return "ROLLBACK", !s.holds("TO")
+	case first.is("ANALYZE"):
+		return "ANALYZE TABLE", second.isAny("TABLE", "LOCAL", "NO_WRITE_TO_BINLOG")
+	case first.is("LOAD"):
+		return "LOAD INDEX", second.is("INDEX")
+	case first.is("SET"):
+		return s.sets(i + 1)
+	case first.isAny("PREPARE", "EXECUTE"):
+		for ; i < len(s.tokens); i++ {
+			if s.at(i).isText() {
+				if ended, found := s.grammar.EndsTransaction(s.at(i).text); found {
+					return ended, true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// sets: SET autocommit, in any of its forms but the global one, SET PASSWORD and SET DEFAULT ROLE.
+func (s *statement) sets(i int) (string, bool) {
+	if s.at(i).is("PASSWORD") || s.at(i).is("DEFAULT") && s.at(i+1).is("ROLE") {
+		return "SET " + strings.ToUpper(s.at(i).text), true
+	}
+	for ; i < len(s.tokens); i++ {
+		t := s.tokens[i]
+		if (t.kind == word || t.kind == name) && strings.EqualFold(t.text, "autocommit") && !s.at(i-1).is("GLOBAL") &&
+			!(s.at(i-1).isSign('.') && s.at(i-2).is("GLOBAL")) && !(s.at(i-1).isSign('@') && !s.at(i-2).isSign('@')) {
+			return "SET autocommit", true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,76 @@
+package rawsql
+
+import (
+	"strings"
+	"testing"
+)
+
+// The servers' own answers are asked for by sqloracle's TestImplicitCommits.
+func TestEndsTransaction(t *testing.T) {
+	for _, c := range []struct {
+		in, sql string
+		want    string
+	}{
+		{everywhere, "COMMIT", "COMMIT"},
+		{everywhere, "-- a\n commit work", "COMMIT"},
+		{everywhere, "SELECT 1; COMMIT", "COMMIT"},
+		{everywhere, "ROLLBACK", "ROLLBACK"},
+		{everywhere, "ROLLBACK TO SAVEPOINT a", ""},
+		{everywhere, "ROLLBACK WORK TO a", ""},
+		{everywhere, "SAVEPOINT a", ""},
+		{everywhere, "RELEASE SAVEPOINT a", ""},
+		{everywhere, "INSERT INTO x VALUES ('; COMMIT')", ""},
+		{everywhere, "SELECT commit FROM x", ""},
+		{everywhere, "WITH a AS (SELECT 1) DELETE FROM x", ""},
+		{everywhere, "CREATE TEMPORARY TABLE x (id INT)", ""},
+		{"postgres sqlite", "END", "END"},
+		{"postgres sqlite", "CREATE TABLE x (id INT)", ""},
+		{"postgres sqlite", "ALTER TABLE x ADD y INT", ""},
+		{"postgres", "ABORT", "ABORT"},
+		{"postgres", "COMMIT AND CHAIN", "COMMIT"},
+		{"postgres", "PREPARE TRANSACTION 'x'", "PREPARE TRANSACTION"},
+		{"postgres", "PREPARE x AS SELECT 1", ""},
+		{"postgres", "TRUNCATE x", ""},
+		{"postgres", "LOCK TABLE x", ""},
+		{"postgres", "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END", ""},
+		{"postgres", "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END; COMMIT", "COMMIT"},
+		{"sqlite", "CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM y; END", ""},
+		{"sqlite", "CREATE TRIGGER t AFTER INSERT ON x BEGIN DELETE FROM y; END; END", "END"},
+		{"sqlite", "INSERT OR ROLLBACK INTO x VALUES (1)", "INSERT OR ROLLBACK"},
+		{"sqlite", "UPDATE OR ROLLBACK x SET id = 1", "UPDATE OR ROLLBACK"},
+		{"sqlite", "INSERT OR REPLACE INTO x VALUES ('rollback')", ""},
+		{"mysql", "CREATE TABLE x (id INT)", "CREATE TABLE"},
+		{"mysql", "CREATE OR REPLACE TEMPORARY TABLE x (id INT)", ""},
+		{"mysql", "DROP TEMPORARY TABLE x", ""},
+		{"mysql", "DROP PREPARE s", ""},
+		{"mysql", "/*!50000 CREATE */ INDEX i ON x (id)", "CREATE INDEX"},
+		{"mysql", "alter table x add y int", "ALTER TABLE"},
+		{"mysql", "TRUNCATE x", "TRUNCATE"},
+		{"mysql", "LOCK TABLES x WRITE", "LOCK TABLES"},
+		{"mysql", "BEGIN", "BEGIN"},
+		{"mysql", "START TRANSACTION", "START TRANSACTION"},
+		{"mysql", "SET autocommit = 1", "SET autocommit"},
+		{"mysql", "SET x = 1, @@SESSION.`autocommit` := ON", "SET autocommit"},
+		{"mysql", "SET GLOBAL autocommit = 1", ""},
+		{"mysql", "SET @@global.autocommit = 1", ""},
+		{"mysql", "SET @autocommit = 1", ""},
+		{"mysql", "SET PASSWORD = 'x'", "SET PASSWORD"},
+		{"mysql", "SET foreign_key_checks = 0", ""},
+		{"mysql", "SET STATEMENT max_statement_time = 1 FOR CREATE TABLE x (id INT)", "CREATE TABLE"},
+		{"mysql", "ANALYZE TABLE x", "ANALYZE TABLE"}, //nolint:misspell // as SQL spells it
+		{"mysql", "ANALYZE UPDATE x SET id = 1", ""},  //nolint:misspell // as SQL spells it
+		{"mysql", "LOAD DATA INFILE 'x' INTO TABLE x", ""},
+		{"mysql", "EXECUTE IMMEDIATE 'COMMIT'", "COMMIT"},
+		{"mysql", "BEGIN NOT ATOMIC INSERT INTO x VALUES (1); END", ""},
+		{"mysql", "BEGIN NOT ATOMIC INSERT INTO x VALUES (1); COMMIT; END", "COMMIT"},
+		{"mysql", "BEGIN NOT ATOMIC COMMIT; END", "COMMIT"},
+		{"mysql", "IF true THEN START TRANSACTION; END IF", "START TRANSACTION"},
+		{"mysql", "FOR i IN 1 .. 2 DO BEGIN TRUNCATE x; END; END FOR", "TRUNCATE"},
+	} {
+		for in := range strings.FieldsSeq(c.in) {
+			if got, _ := dialects[in].grammar.EndsTransaction(c.sql); got != c.want {
+				t.Errorf("%s: %q: got %q, want %q", in, c.sql, got, c.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package rawsql
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Case is when a database takes two spellings for one table.
+type Case uint8
+
+const (
+	// CaseUnicode: letter case never counts. MySQL with lower_case_table_names set to 1 or 2; the safe
+	// answer where nobody knows.
+	CaseUnicode Case = iota
+	// CaseASCII: the case of the letters A to Z does not count. SQLite.
+	CaseASCII
+	// CaseFolded: a name counts as it is, and one without quotes as if it were in small letters. PostgreSQL.
+	CaseFolded
+	// CaseExact: a name counts as it is. MySQL with lower_case_table_names set to 0.
+	CaseExact
+)
+
+// Names are the guarded tables' names, without schemas, as a database tells them apart.
+type Names struct {
+	grammar *Grammar
+	rule    Case
+	names   []string
+	// firsts are the bytes that the names begin with, in either case.
+	firsts [256]bool
+	// plain is set where all names are of letters, digits and underscores.
+	plain bool
+}
+
+// NewNames returns the names as a database of the grammar tells them apart.
+func NewNames(grammar *Grammar, rule Case, names ...string) *Names {
+	n := &Names{grammar: grammar, rule: rule, plain: true}
+	for _, name := range names {
+		n.names = append(n.names, name)
+		for i := range len(name) {
+			n.plain = n.plain && name[i] < utf8.RuneSelf && name[i] != '$' && isIdentifier(name[i])
+		}
+		if name != "" {
+			n.firsts[strings.ToLower(name)[0]] = true
+			n.firsts[strings.ToUpper(name)[0]] = true
+		}
+	}
+	return n
+}
+
+// Same reports whether the database takes two names, as they are between quotes, for one.
+func (n *Names) Same(a, b string) bool {
+	a, b = n.grammar.cut(a), n.grammar.cut(b)
+	switch n.rule {
+	case CaseUnicode:
+		return strings.EqualFold(a, b) || strings.EqualFold(strings.Map(unicode.ToLower, a), strings.Map(unicode.ToLower, b))
+	case CaseASCII:
+		return lowerASCII(a) == lowerASCII(b)
+	default:
+		return a == b
+	}
+}
+
+// Has reports whether a name, which is in quotes or not, is one of the names.
+func (n *Names) Has(text string, quoted bool) bool { return n.find(text, quoted) >= 0 }
+
+// find returns which of the names a name is, -1 if none.
+func (n *Names) find(text string, quoted bool) int {
+	if n.rule == CaseFolded && !quoted {
+		text = lowerASCII(text)
+	}
+	return slices.IndexFunc(n.names, func(guarded string) bool { return n.Same(text, guarded) })
+}
+
+// MayMention reports whether any of the names is in sql, or could be there in escapes. It is quick, and it is
+// what raw statements on all other tables pay.
+func (n *Names) MayMention(sql string) bool {
+	if !n.plain {
+		return true
+	}
+	for i := range len(sql) {
+		switch b := sql[i]; {
+		case b == '\\' && n.grammar.backslashes,
+			b == '&' && n.grammar.dollarQuotes && i+1 < len(sql) && isQuote(sql[i+1]),
+			b >= utf8.RuneSelf && n.rule == CaseUnicode:
+			return true
+		case n.firsts[b] && n.anyAt(sql[i:]):
+			return true
+		}
+	}
+	return false
+}
+
+// anyAt reports whether sql begins with one of the names, in whatever letter case.
+func (n *Names) anyAt(sql string) bool {
+	for _, name := range n.names {
+		name = n.grammar.cut(name)
+		if len(sql) >= len(name) && strings.EqualFold(sql[:len(name)], name) {
+			return true
+		}
+	}
+	return false
+}
+
+// In returns the first of the names that sql has as an identifier, in whichever way sql may be read. It is "" where
+// that cannot be told.
+func (n *Names) In(sql string) (guarded string, found bool) {
+	if n.grammar.isAmbiguous(sql) {
+		return "", true
+	}
+	for _, r := range n.grammar.readings(sql) {
+		for _, t := range n.grammar.tokens(sql, r) {
+			if !n.guards(t) {
+				continue
+			}
+			if i := n.find(t.text, t.kind != word); i >= 0 {
+				return n.names[i], true
+			}
+			return "", true
+		}
+	}
+	return "", false
+}
+
+// guards reports whether a token is one of the names, or may be one.
+func (n *Names) guards(t token) bool {
+	switch t.kind {
+	case opaque:
+		return true
+	case word:
+		return n.Has(t.text, false)
+	case name:
+		return n.Has(t.text, true)
+	case literal:
+		return n.grammar.stringsName && n.Has(t.text, true)
+	default:
+		return false
+	}
+}
+
+// mentionedBy returns the first of the names that a text contains in any way, as SQL that is put together from
+// pieces does.
+func (n *Names) mentionedBy(text string) (string, bool) {
+	for i := range len(text) {
+		for _, guarded := range n.names {
+			guarded = n.grammar.cut(guarded)
+			if i+len(guarded) > len(text) || !strings.EqualFold(text[i:i+len(guarded)], guarded) {
+				continue
+			}
+			next := i + len(guarded)
+			if (i == 0 || !isIdentifier(text[i-1])) && (next == len(text) || !isIdentifier(text[next])) {
+				return text[i:next], true
+			}
+		}
+	}
+	return "", false
+}
+
+// cut returns the part of a name that counts.
+func (g *Grammar) cut(name string) string {
+	if g.nameBytes == 0 || len(name) <= g.nameBytes {
+		return name
+	}
+	n := g.nameBytes
+	for n > 0 && !utf8.RuneStart(name[n]) {
+		n--
+	}
+	return name[:n]
+}
+
+// lowerASCII returns s with small letters for A to Z.
+func lowerASCII(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'A' && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, s)
+}
+
+// Grammar returns the dialect in which the names are looked for.
+func (n *Names) Grammar() *Grammar { return n.grammar }

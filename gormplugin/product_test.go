@@ -1,0 +1,195 @@
+package gormplugin_test
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+)
+
+// pretender plays a server that says what it is, and fails everything else.
+type pretender struct {
+	mu sync.Mutex
+	// version is its answer; "" is none.
+	version string
+	// sent are the statements that came, BEGIN included.
+	sent []string
+}
+
+var errPretended = errors.New("pretended")
+
+func (p *pretender) Connect(context.Context) (driver.Conn, error) { return pretended{p}, nil }
+func (p *pretender) Driver() driver.Driver                        { return nil }
+
+// becomes changes the answer, and forgets what came.
+func (p *pretender) becomes(version string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.version, p.sent = version, nil
+}
+
+// got returns what came.
+func (p *pretender) got() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.sent, "; ")
+}
+
+// pretended is a connection to a pretender.
+type pretended struct{ *pretender }
+
+func (c pretended) Prepare(string) (driver.Stmt, error) { return nil, errPretended }
+func (c pretended) Close() error                        { return nil }
+func (c pretended) Begin() (driver.Tx, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = append(c.sent, "BEGIN")
+	return nil, errPretended
+}
+
+func (c pretended) QueryContext(_ context.Context, query string, _ []driver.NamedValue) (driver.Rows, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = append(c.sent, query)
+	if !strings.Contains(strings.ToUpper(query), "VERSION()") || c.version == "" {
+		return nil, errPretended
+	}
+	return &oneText{c.version}, nil
+}
+
+// oneText is a result of one row and column.
+type oneText struct{ text string }
+
+func (r *oneText) Columns() []string { return []string{"version"} }
+func (r *oneText) Close() error      { return nil }
+func (r *oneText) Next(row []driver.Value) error {
+	if r.text == "" {
+		return io.EOF
+	}
+	row[0], r.text = r.text, ""
+	return nil
+}
+
+// openPretender opens a DB on a server that pretends, with a plugin that is not in use yet.
+func openPretender(t *testing.T, dialect, version string, config gorm.Config) (*pretender, *gorm.DB, *gormplugin.Plugin) {
+	t.Helper()
+	server := &pretender{version: version}
+	pool := sql.OpenDB(server)
+	t.Cleanup(func() { _ = pool.Close() })
+	config.DisableAutomaticPing = true
+	db, err := gorm.Open(nowhere{name: dialect, pool: pool}, &config)
+	must(t, err)
+	return server, db, gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&tagged{}))
+}
+
+// What servers answer to the plugin's question, and who is refused.
+func TestUseKnowsImitations(t *testing.T) {
+	for _, c := range []struct{ dialect, version, product string }{
+		{"mysql", "8.0.11-TiDB-v8.5.0 TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0 compatible", "TiDB"},
+		{"mysql", "5.7.25-OceanBase_CE-v4.2.1.0 OceanBase_CE 4.2.1.0 (r100000102023092807)", "OceanBase"},
+		{"mysql", "8.0.30-Vitess Version: 20.0.1", "Vitess"},
+		{"mysql", "8.0.34 PlanetScale", "PlanetScale"},
+		{"mysql", "5.7.32 SingleStoreDB source distribution (compatible; MySQL Enterprise & MySQL Commercial)", "SingleStore"},
+		{"mysql", "5.5.58 MemSQL source distribution (compatible; MySQL Enterprise & MySQL Commercial)", "SingleStore"},
+		{"mysql", "8.0.33 Dolt", "Dolt"},
+		{"mysql", "5.7.99 Doris version doris-2.1.7-443e87e203", "Doris"},
+		{"mysql", "5.1.0 StarRocks version 3.2.2-269e832", "StarRocks"},
+		{"postgres", "CockroachDB CCL v24.1.0 (x86_64-pc-linux-gnu, built 2024/05/15 21:28:29, go1.22.2)", "CockroachDB"},
+		{"postgres", "PostgreSQL 11.2-YB-2.20.1.3-b0 on x86_64-pc-linux-gnu, compiled by clang version 16.0.6", "YugabyteDB"},
+		{"postgres", "PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC gcc (GCC) 3.4.2 20041017, Redshift 1.0.75379", "Redshift"},
+
+		{"mysql", "9.7.4-2 (Debian)", ""},
+		{"mysql", "8.4.6 MySQL Community Server - GPL", ""},
+		{"mysql", "8.0.39-0ubuntu0.22.04.1 (Ubuntu)", ""},
+		{"mysql", "8.0.36-28 Percona Server (GPL), Release 28, Revision 47601f19", ""},
+		{"mysql", "8.0.28 Source distribution", ""},
+		{"mysql", "10.11.19-MariaDB-0+deb12u1 Debian 12", ""},
+		{"mysql", "11.8.3-MariaDB-ubu2404 mariadb.org binary distribution", ""},
+		{"postgres", "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc (Debian 12.2.0-14) 12.2.0, 64-bit", ""},
+		{"postgres", "PostgreSQL 17.6 on x86_64-pc-linux-musl, compiled by gcc (Alpine 14.2.0) 14.2.0, 64-bit", ""},
+	} {
+		t.Run(c.version, func(t *testing.T) {
+			_, db, plugin := openPretender(t, c.dialect, c.version, gorm.Config{})
+			err := db.Use(plugin)
+			if c.product == "" {
+				must(t, err)
+				return
+			}
+			refused(t, err, c.product)
+			if _, wrapped := db.ConnPool.(*sql.DB); !wrapped {
+				t.Errorf("the DB that could not be used is on a %T", db.ConnPool)
+			}
+		})
+	}
+}
+
+// refused checks that err names the product, its answer, and the reason.
+func refused(t *testing.T, err error, product string) {
+	t.Helper()
+	found, ok := errors.AsType[*gormplugin.UnsupportedDatabaseError](err)
+	if !ok || !errors.Is(err, gormplugin.ErrUnsupportedDatabase) {
+		t.Fatalf("got %v, want that %s is unsupported", err, product)
+	}
+	if found.Product != product || found.Version == "" || found.Why == "" ||
+		!strings.Contains(err.Error(), product) || !strings.Contains(err.Error(), found.Why) {
+		t.Errorf("%v does not say that it is %s, and why that is refused", err, product)
+	}
+}
+
+// A DB that has no connection when the plugin is put to use is asked when its first transaction begins, and nothing
+// of that is begun. So are connections that GORM did not open.
+func TestImitationsThatComeLater(t *testing.T) {
+	const tidb = "8.0.11-TiDB-v8.5.0 TiDB Server"
+	create := func(db *gorm.DB) error { return db.Create(&tagged{PlanID: 1, Name: "a"}).Error }
+	begin := func(db *gorm.DB) error { return db.Transaction(func(*gorm.DB) error { return nil }) }
+	for name, write := range map[string]func(*gorm.DB) error{"a write": create, "a transaction": begin} {
+		for mode, config := range map[string]gorm.Config{"no answer": {}, "prepared": {PrepareStmt: true}, "dry run": {DryRun: true}} {
+			t.Run(name+", "+mode, func(t *testing.T) {
+				server, db, plugin := openPretender(t, "mysql", "", config)
+				must(t, db.Use(plugin))
+				if config.DryRun && server.got() != "" {
+					t.Errorf("a dry run sent %q", server.got())
+				}
+				server.becomes(tidb)
+				wet := db.Session(&gorm.Session{})
+				wet.DryRun = false
+				refused(t, write(wet), "TiDB")
+				if sent := server.got(); strings.Contains(sent, "BEGIN") {
+					t.Errorf("sent %q", sent)
+				}
+			})
+		}
+	}
+	t.Run("other connections", func(t *testing.T) {
+		server, db, plugin := openPretender(t, "mysql", "8.4.6", gorm.Config{})
+		must(t, db.Use(plugin))
+		other := &pretender{version: tidb}
+		pool := sql.OpenDB(other)
+		t.Cleanup(func() { _ = pool.Close() })
+		_, err := plugin.Pool(pool).(gorm.ConnPoolBeginner).BeginTx(t.Context(), nil)
+		refused(t, err, "TiDB")
+		server.becomes("8.4.6")
+		if err := begin(db); !errors.Is(err, errPretended) || server.got() != "BEGIN" {
+			t.Errorf("the first server got %q (%v), want nothing but BEGIN", server.got(), err)
+		}
+	})
+}
+
+// Connections that answer no such question, as those that a unit test plays, are used as they are.
+func TestNoAnswerIsNoRefusal(t *testing.T) {
+	server, db, plugin := openPretender(t, "mysql", "", gorm.Config{})
+	must(t, db.Use(plugin))
+	err := db.Create(&tagged{PlanID: 1, Name: "a"}).Error
+	if !errors.Is(err, errPretended) || errors.Is(err, gormplugin.ErrUnsupportedDatabase) || !strings.HasSuffix(server.got(), "BEGIN") {
+		t.Errorf("got %v after %q, want the transaction to have been begun", err, server.got())
+	}
+}
