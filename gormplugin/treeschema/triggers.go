@@ -71,7 +71,7 @@ func (c *checker) judge(tr trigger) verdict {
 	isTable := func(n string) bool { return strings.EqualFold(n, name) }
 	if tr.schema != "" && schema != "" && !strings.EqualFold(tr.schema, schema) {
 		// Names without a schema mean tables of the trigger's own.
-		if _, mentioned := c.grammar().Mentions(tr.text, func(n string) bool { return strings.EqualFold(n, schema) }); !mentioned {
+		if !c.grammar().Names(tr.text, schema) {
 			return verdict{}
 		}
 	}

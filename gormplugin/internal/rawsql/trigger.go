@@ -252,3 +252,15 @@ func (b *body) returns(value []token) {
 		b.SetsNew = true
 	}
 }
+
+// Names reports whether an identifier in text is the given one, in whichever way the text may be read.
+func (g *Grammar) Names(text, identifier string) bool {
+	for _, r := range g.readings(text) {
+		if slices.ContainsFunc(g.tokens(text, r), func(t token) bool {
+			return (t.kind == word || t.kind == name) && strings.EqualFold(t.text, identifier)
+		}) {
+			return true
+		}
+	}
+	return false
+}
