@@ -104,6 +104,7 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Helper()
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
 	t.Run("found", func(t *testing.T) { checkFound(t, fresh(t)) })
+	t.Run("odd rows", func(t *testing.T) { checkOddRows(t, fresh(t)) })
 	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
 }
