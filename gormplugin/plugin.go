@@ -30,6 +30,7 @@ type Plugin struct {
 	maxTries        int
 	assert          bool
 	tripwire        bool
+	oneWriter       bool
 
 	// What follows is set once, by Initialize.
 	db      *gorm.DB

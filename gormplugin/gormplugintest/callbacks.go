@@ -68,7 +68,9 @@ func wayChecks(name string, run func(w *world, do func(func(db *gorm.DB)))) []ch
 func callbackChecks() []check {
 	none := clause.Where{Exprs: []clause.Expression{clause.Expr{SQL: "1 = 0"}}}
 	var checks []check
-	add := func(name string, run func(w *world, do func(func(db *gorm.DB)))) { checks = append(checks, wayChecks(name, run)...) }
+	add := func(name string, run func(w *world, do func(func(db *gorm.DB)))) {
+		checks = append(checks, wayChecks(name, run)...)
+	}
 	add("a stale revision changes nothing", func(w *world, do func(func(*gorm.DB))) {
 		rows := w.book("/a", "/a/b", "/c")
 		stale := *rows["/a"]
