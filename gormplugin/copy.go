@@ -85,7 +85,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		db = db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true)
+		db = db.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
 		tx, err := p.connections(db)
 		if err != nil {
 			return err

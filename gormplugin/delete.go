@@ -255,11 +255,7 @@ func (p *Plugin) removeBelow(db *gorm.DB, t *table, tops []top) (rows int64, err
 		for i, n := range chunk {
 			ranges[i] = p.below(t, n.tree, n.node.path)
 		}
-		var order clause.Expression
-		if p.dialect.childrenFirst {
-			order = clause.Expr{SQL: "? DESC", Vars: []any{clause.Column{Name: t.path.DBName}}}
-		}
-		deleted, err := t.deleteDirect(db, anyOf(ranges), db.Statement.Unscoped, order)
+		deleted, err := t.deleteBelow(db, anyOf(ranges), db.Statement.Unscoped)
 		if err != nil {
 			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}

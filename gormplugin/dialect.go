@@ -22,6 +22,9 @@ type dialect struct {
 	both [3]string
 	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	primaryKeyHint string
+	// namesIndexes is set where a statement that is about a large part of a table leaves an index aside, and locks the whole table,
+	// unless it names the index.
+	namesIndexes bool
 	// soleWriter is set where the first write of a transaction keeps every other writer out until its
 	// end. Instead of row locks the plugin then makes sure that this write comes before the reads that it relies on.
 	soleWriter bool
@@ -61,6 +64,8 @@ type dialect struct {
 	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
+	// probe finds out whether an error has ended the transaction; nil where no error ends one unseen.
+	probe *probe
 	// tooLong says whether an error means that a value is too long for a column or an index: what it names is "" where
 	// the error does not tell which.
 	tooLong func(error) (names string, ok bool)
@@ -102,6 +107,7 @@ var dialects = []dialect{
 		newest:         "LOCK IN SHARE MODE",
 		both:           [3]string{"(", ") UNION ALL (", ")"},
 		primaryKeyHint: "FORCE INDEX (PRIMARY)",
+		namesIndexes:   true,
 		binary:         "?",
 		length:         "CHAR_LENGTH",
 		bytes:          "LENGTH",
@@ -117,6 +123,7 @@ var dialects = []dialect{
 		textsNeedSize: true,
 		commitsDDL:    true,
 		classify:      classifyMySQL,
+		probe:         probeMySQL(),
 		tooLong:       tooLongMySQL,
 		grammar:       &rawsql.MySQL,
 		answered:      answeredByMySQL,
@@ -161,6 +168,7 @@ var dialects = []dialect{
 		},
 		assign:   assignFrom,
 		classify: classifySQLite,
+		probe:    probeSQLite(),
 		grammar:  &rawsql.SQLite,
 	},
 }

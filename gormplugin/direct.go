@@ -1,12 +1,12 @@
 package gormplugin
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"time"
 
 	"gorm.io/gorm"
@@ -62,6 +62,35 @@ func (d *direct) exec() (affected int64, err error) {
 		return affected, err
 	})
 	return affected, err
+}
+
+// one reads the only row of a statement into places.
+func (d *direct) one(places ...any) error {
+	rows, err := d.rows()
+	if err != nil {
+		return err
+	}
+	if rows.Next() {
+		err = rows.Scan(places...)
+	} else {
+		err = cmp.Or(rows.Err(), gorm.ErrRecordNotFound)
+	}
+	return errors.Join(err, rows.Close())
+}
+
+// into reads the only row of a statement into a struct of the model, as GORM does.
+func (d *direct) into(model reflect.Value) error {
+	rows, err := d.rows()
+	if err != nil {
+		return err
+	}
+	reader := d.DB.Session(&gorm.Session{NewDB: true, Context: d.Context}).Model(model.Interface())
+	if rows.Next() {
+		err = reader.ScanRows(rows, model.Interface())
+	} else {
+		err = cmp.Or(rows.Err(), gorm.ErrRecordNotFound)
+	}
+	return errors.Join(err, rows.Close())
 }
 
 // run runs the statement, tells GORM's log about it, and explains its error.
@@ -164,44 +193,8 @@ func (t *table) collect(d *direct, locked, surveyed bool) (nodes []*node, err er
 	return nodes, nil
 }
 
-// updateDirect sets columns of the rows that match where, and returns how many these were.
-func (t *table) updateDirect(db *gorm.DB, values map[string]any, where clause.Expression) (int64, error) {
-	d := t.direct(db).add("UPDATE ? SET ", clause.Table{Name: t.name})
-	for i, name := range slices.Sorted(maps.Keys(values)) {
-		if i > 0 {
-			d.add(", ")
-		}
-		d.add("? = ?", clause.Column{Name: name}, values[name])
-	}
-	return d.add(" WHERE ?", where).exec()
-}
-
-// deleteDirect deletes the live rows that match where, in the way in which GORM would: softly, unless unscoped is set or the
-// rows have no mark of deletion.
-func (t *table) deleteDirect(db *gorm.DB, where clause.Expression, unscoped bool, order clause.Expression) (int64, error) {
-	d := t.direct(db)
-	d.Unscoped, d.Model = unscoped, t.fresh()
-	d.Dest, d.ReflectValue = d.Model, reflect.ValueOf(d.Model).Elem()
-	d.AddClause(clause.Where{Exprs: []clause.Expression{where}})
-	if order != nil {
-		d.AddClause(clause.OrderBy{Expression: order})
-	}
-	if !unscoped {
-		for _, f := range t.deletion {
-			mark, _ := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface)
-			if mark == nil {
-				continue
-			}
-			for _, c := range mark.DeleteClauses(f) {
-				d.AddClause(c)
-			}
-		}
-	}
-	if d.SQL.Len() == 0 {
-		d.add("DELETE FROM ?", clause.Table{Name: t.name}).add(" WHERE ?", t.matching(where, false))
-		if order != nil {
-			d.add(" ORDER BY ?", order)
-		}
-	}
-	return d.exec()
+// updateDirect sets a column of the rows that match where.
+func (t *table) updateDirect(db *gorm.DB, set *schema.Field, value any, where clause.Expression) error {
+	_, err := t.direct(db).add("UPDATE ? SET ? = ? WHERE ?", clause.Table{Name: t.name}, clause.Column{Name: set.DBName}, value, where).exec()
+	return err
 }

@@ -45,8 +45,12 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 		}
 	}
 	kind := p.dialect.classify(err)
-	if kind == failureEnded && tx != nil {
-		tx.abandon(retry(err))
+	if tx != nil && (kind == failureEnded || p.dialect.hasEnded(tx, err)) {
+		cause := err
+		if kind.isRetryable() && !errors.Is(err, ErrRetry) {
+			cause = retry(err)
+		}
+		tx.abandon(cause)
 	}
 	if st == nil || errors.Is(err, ErrRetry) {
 		return

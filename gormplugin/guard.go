@@ -58,7 +58,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true}).Set(internalKey, true)
+	db := tx.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
 	g := guard{plugin: p, db: db, table: t, keys: keys}
 	locations, err := g.run(lock)
 	if err == nil {

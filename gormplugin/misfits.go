@@ -99,13 +99,19 @@ func (p *Plugin) checkRoom(db *gorm.DB, t *table, moves []move) error {
 	for f := range t.pathsIn(new(node)) {
 		sizes = append(sizes, clause.Expr{SQL: length + "(?)", Vars: []any{column(f)}})
 	}
-	d := t.direct(db).add("SELECT ?, ?", path, depth)
-	for _, size := range sizes {
-		d.add(", ?", size)
-	}
-	d.add(" FROM ?", t.byPathIndex(db)).add(" WHERE ? AND ? LIMIT 1", anyOf(misfits), t.alive)
-	p.addNewest(d)
-	found, levels, lengths, err := firstMisfit(d, len(sizes))
+	var found string
+	var levels int
+	var lengths []int
+	err := t.onPathIndex(db, func(from hinted) (err error) {
+		d := t.direct(db).add("SELECT ?, ?", path, depth)
+		for _, size := range sizes {
+			d.add(", ?", size)
+		}
+		d.add(" FROM ? WHERE ? AND ? LIMIT 1", from, anyOf(misfits), t.alive)
+		p.addNewest(d)
+		found, levels, lengths, err = firstMisfit(d, len(sizes))
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("gormplugin: measuring the paths below %q: %w", moves[0].node.path, err)
 	}

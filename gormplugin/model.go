@@ -110,6 +110,9 @@ type table struct {
 	// above is the table that the parents are in: the table itself, or a leaf's other one.
 	above *table
 
+	// index is what is known of the index over tree and path.
+	index pathIndex
+
 	// plugin is whose table it is.
 	plugin *Plugin
 	// ancestry is what was last seen above its rows.

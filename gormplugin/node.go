@@ -83,20 +83,9 @@ func plain(value any) (any, error) {
 	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", ErrUnsupported, value)
 }
 
-// internalKey marks statements of the plugin itself.
-const internalKey = "pathlock:internal"
-
-// isInternal reports whether the statement is the plugin's own.
-func isInternal(db *gorm.DB) bool {
-	_, internal := db.Get(internalKey)
-	return internal
-}
-
-// own starts a statement of the plugin's own on the connection, and within the
-// transaction, that db works on. It sees live rows of t only.
+// own starts a query for live rows of t, to be a part of a query of the caller's.
 func (t *table) own(db *gorm.DB) *gorm.DB {
-	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(internalKey, true).Set(sourceKey, struct{}{}).
-		Model(t.fresh())
+	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(t.fresh())
 	tx.Statement.Unscoped = false
 	return tx
 }

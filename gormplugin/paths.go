@@ -170,8 +170,7 @@ func (p *Plugin) writeIDs(db *gorm.DB, t *table, rows []*arrival) error {
 			}
 		}
 		a.replace(t, f, ids, paths, false)
-		values := map[string]any{f.DBName: a.set[0].Value}
-		if _, err := t.updateDirect(db, values, in(t.key, ids)); err != nil {
+		if err := t.updateDirect(db, f, a.set[0].Value, in(t.key, ids)); err != nil {
 			return err
 		}
 	}

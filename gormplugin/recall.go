@@ -106,5 +106,5 @@ func (p *Plugin) recallErrand(db *gorm.DB, t *table, e *errand, also []any) (hit
 	if !t.isLeaf() {
 		known[n.id] = n
 	}
-	return targets{live: map[any]*node{n.id: n}, dead: make(map[any]*node)}, known, true
+	return targets{live: map[any]*node{n.id: n}, dead: make(map[any]*node), recalled: true}, known, true
 }

@@ -61,7 +61,7 @@ func stateOf(db *gorm.DB) *statement {
 // makes it do so only later, the transaction is begun by GORM or by [writing.begin].
 func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
 	return func(db *gorm.DB) {
-		if db.Error != nil || db.DryRun || isInternal(db) {
+		if db.Error != nil || db.DryRun {
 			return
 		}
 		if db.Statement.SQL.Len() > 0 {

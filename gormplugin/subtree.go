@@ -55,9 +55,6 @@ func anyOf(conditions []clause.Expression) clause.Expression {
 	return clause.Expr{SQL: "(" + strings.Repeat(" OR ?", len(vars))[len(" OR "):] + ")", Vars: vars}
 }
 
-// onlyLive adds the condition that rows are not deleted softly, also where the statement itself would not.
-func (t *table) onlyLive(tx *gorm.DB) *gorm.DB { return tx.Where(t.alive) }
-
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From here on, a
 // failure leaves the subtree torn apart: the transaction is rolled back, and not left to a caller who may ignore the error.
 func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []move) error {
@@ -86,20 +83,22 @@ func (p *Plugin) rewrite(db *gorm.DB, t *table, moves []move) error {
 	for i, m := range moves {
 		ranges[i] = p.below(t, m.tree, m.node.path)
 	}
-	d := t.direct(db).add("UPDATE ? SET ", t.byPathIndex(db))
-	if t.version != nil {
-		d.add("? = ? + 1, ", clause.Column{Name: t.version.DBName}, column(t.version))
-	}
-	changes := t.changes(moves[0])
-	// The column that the ranges are about comes last: MySQL works the columns out one by one, on what it has written already.
-	for i := len(changes) - 1; i >= 0; i-- {
-		d.add("? = ", clause.Column{Name: changes[i].column.DBName}).add("?", p.rewritten(t, moves, ranges, i))
-		if i > 0 {
-			d.add(", ")
+	return t.onPathIndex(db, func(from hinted) error {
+		d := t.direct(db).add("UPDATE ? SET ", from)
+		if t.version != nil {
+			d.add("? = ? + 1, ", clause.Column{Name: t.version.DBName}, column(t.version))
 		}
-	}
-	_, err := d.add(" WHERE ? AND ?", anyOf(ranges), t.alive).exec()
-	return err
+		changes := t.changes(moves[0])
+		// The column that the ranges are about comes last: MySQL works the columns out one by one, on what it has written already.
+		for i := len(changes) - 1; i >= 0; i-- {
+			d.add("? = ?", clause.Column{Name: changes[i].column.DBName}, p.rewritten(t, moves, ranges, i))
+			if i > 0 {
+				d.add(", ")
+			}
+		}
+		_, err := d.add(" WHERE ? AND ?", anyOf(ranges), t.alive).exec()
+		return err
+	})
 }
 
 // rewritten is what a path column becomes, the first or the second one, in the rows of the ranges that belong to moves.
@@ -120,11 +119,6 @@ func (p *Plugin) rewritten(t *table, moves []move, ranges []clause.Expression, w
 	branches.SQL += " ELSE ? END"
 	branches.Vars = append(branches.Vars, column(t.changes(moves[0])[which].column))
 	return branches
-}
-
-// byPathIndex names the table for a statement that is about ranges of the index over tree and path.
-func (t *table) byPathIndex(*gorm.DB) clause.Expression {
-	return clause.Expr{SQL: "?", Vars: []any{clause.Table{Name: t.name}}}
 }
 
 // change is how the beginning of a path column changes for a moved row and everything below it.

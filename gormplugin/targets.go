@@ -15,6 +15,8 @@ import (
 type targets struct {
 	live map[any]*node
 	dead map[any]*node
+	// recalled is set where they were read earlier in the request: that may be planned on, as plans are asserted, and nothing else.
+	recalled bool
 }
 
 // ids returns the ids of all targets.

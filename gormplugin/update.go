@@ -20,6 +20,9 @@ func (p *Plugin) surveyUpdate(db *gorm.DB, st *statement) (bool, error) {
 	}
 	st.note = fmt.Sprintf("%s in %s", a, t.name)
 	turn, err := p.surveyTurn(db, t, a, stmt)
+	if err == nil && turn.staysPut() && turn.hit.recalled {
+		turn, err = p.surveyTurn(db, t, a, stmt)
+	}
 	if err != nil {
 		if errors.Is(err, pathlock.ErrNotFound) {
 			// An association that is saved before may bring the parent.
@@ -78,6 +81,9 @@ func (w *writing) update() error {
 		}
 	}
 	planned, err := w.plannedTurn(a)
+	if err == nil && planned.staysPut() && planned.hit.recalled {
+		planned, err = w.plannedTurn(a)
+	}
 	if err == nil && planned.staysPut() {
 		return w.updateInPlace(a, planned)
 	}

@@ -66,7 +66,7 @@ func (p *Plugin) callback(w *writer) func(*gorm.DB) {
 			w.write(db)
 			return
 		}
-		if err := p.run(w, db, st); err != nil {
+		if err := p.run(w, db, st); err != nil && !errors.Is(db.Error, err) {
 			_ = db.AddError(err)
 		}
 	}
@@ -152,9 +152,12 @@ func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written
 		began := time.Now()
 		w.write(db)
 		if db.Error != nil {
+			if written > 0 {
+				w.tx.abandon(db.Error)
+			}
 			return written, db.Error
 		}
-		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || parts > 1) {
+		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1) {
 			return written, w.missed(int64(must), rows)
 		}
 		written += db.RowsAffected

@@ -63,6 +63,8 @@ func Run(t *testing.T, d Database) {
 		{"create", createChecks()},
 		{"update", updateChecks()},
 		{"delete", deleteChecks()},
+		{"callbacks", callbackChecks()},
+		{"portions", portionChecks()},
 		{"leaf", leafChecks()},
 		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
