@@ -32,7 +32,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 		if above == nil {
 			value = t.noParent()
 		}
-		e := &errand{id: key}
+		e := &errand{id: key, into: t.structOf(model)}
 		return e.statement(db, t).Update(t.parent.DBName, value).Error
 	})
 }

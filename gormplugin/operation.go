@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"context"
 	"encoding"
 	"fmt"
 	"reflect"
@@ -15,7 +16,7 @@ import (
 // common what their arguments mean:
 //
 //   - db is what GORM's own methods are called on, with the caller's context; conditions on it narrow down which rows are found;
-//   - model is a pointer to a registered model, and says no more than which table is meant;
+//   - model is a pointer to a registered model, and says which table is meant;
 //   - id is a primary key as the model has it, or its text form.
 
 // subject returns the plugin that db uses and the table that a model stands for.
@@ -70,6 +71,8 @@ type errand struct {
 	id any
 	// alone is set where no condition but the id says which row is meant.
 	alone bool
+	// into is the struct that is told where the row is then; invalid if the caller has none.
+	into reflect.Value
 	// along is how many rows went along with the row.
 	along int64
 }
@@ -90,6 +93,44 @@ func errandOf(db *gorm.DB) *errand {
 func (e *errand) statement(db *gorm.DB, t *table) *gorm.DB {
 	e.alone = len(db.Statement.Clauses) == 0 && !db.Statement.Unscoped
 	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.key), Value: e.id}).InstanceSet(errandKey, e)
+}
+
+// structOf returns the struct of the table that a model points to, an invalid value if it does not.
+func (t *table) structOf(model any) reflect.Value {
+	v := reflect.ValueOf(model)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Type() != t.schema.ModelType {
+		return reflect.Value{}
+	}
+	return v.Elem()
+}
+
+// tell writes into the caller's struct where the row is after an update.
+func (e *errand) tell(ctx context.Context, x *turn) error {
+	if e == nil || !e.into.IsValid() || x.hit.live[e.id] == nil {
+		return nil
+	}
+	t, n := x.table, *x.hit.live[e.id]
+	for _, m := range x.moves {
+		if m.id == e.id {
+			n.path, n.ids, n.version = m.path, m.ids, m.version+1
+		}
+	}
+	n.parent, n.name = x.assignment.parentOf(&n), x.assignment.nameOf(&n)
+	for _, part := range []struct {
+		field *schema.Field
+		value any
+	}{{t.key, n.id}, {t.tree, n.tree}, {t.parent, n.parent}, {t.label, n.name}, {t.version, n.version}} {
+		if part.field == nil {
+			continue
+		}
+		if err := part.field.Set(ctx, e.into, part.value); err != nil {
+			return err
+		}
+	}
+	if t.isLeaf() {
+		return nil
+	}
+	return t.setPaths(record{ctx: ctx, row: e.into}, &n)
 }
 
 // missed is the error of a statement that hits nothing, where it should hit a row. A statement without an errand may hit as many

@@ -135,7 +135,10 @@ func (w *writing) updateInPlace(a *assignment, x *turn) error {
 		t.pin(stmt, ids, where.Exprs...)
 		return 0
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return errandOf(w.db).tell(stmt.Context, x)
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
@@ -177,7 +180,10 @@ func (w *writing) updateMoved(a *assignment, x *turn) error {
 			return err
 		}
 	}
-	return t.reflect(db.Statement, x)
+	if err := t.reflect(db.Statement, x); err != nil {
+		return err
+	}
+	return errandOf(db).tell(db.Statement.Context, x)
 }
 
 // settleUpdate works out which rows go where and locks all of it. As settleCreate, it

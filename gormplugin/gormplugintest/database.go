@@ -77,6 +77,7 @@ func Run(t *testing.T, d Database) {
 		{"copy", append(copyChecks(), copyIDChecks()...)},
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
+		{"recall", recallChecks()},
 		{"panics", panicChecks()},
 		{"guards", guardChecks()},
 		{"ids", idChecks()},

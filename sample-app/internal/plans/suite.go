@@ -59,12 +59,10 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 		return model.Suite{}, err
 	}
 	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if err := gormplugin.Rename(tx, &model.Suite{}, id, name); err != nil {
-			return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
-		}
-		suite, err = one[model.Suite](tx, "suite", id)
-		return err
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		suite = model.Suite{}
+		err := gormplugin.Rename(tx, &suite, id, name)
+		return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
 	})
 	return suite, err
 }
@@ -72,8 +70,9 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 // MoveSuite puts a suite below another one of the same plan.
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
 	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if err := gormplugin.Move(tx, &model.Suite{}, id, parentID); err != nil {
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		suite = model.Suite{}
+		if err := gormplugin.Move(tx, &suite, id, parentID); err != nil {
 			return refused(slotTaken(err), func() error {
 				suite, err := branch(tx, id)
 				if err != nil {
@@ -82,10 +81,7 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 				return checkParent(tx, suite.PlanID, parentID)
 			})
 		}
-		if suite, err = one[model.Suite](tx, "suite", id); err != nil {
-			return err
-		}
-		depth, err := deepest(tx, id)
+		depth, err := deepest(tx, suite)
 		if err != nil {
 			return err
 		}
@@ -131,10 +127,15 @@ func checkParent(tx *gorm.DB, planID, id int64) error {
 	return err
 }
 
-// deepest returns the depth of the deepest suite in the subtree of a suite, as the transaction left it.
-func deepest(tx *gorm.DB, id int64) (depth int, err error) {
-	err = gormplugin.Subtree(tx, &model.Suite{}, id).
-		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&depth).Error
+// deepest returns the depth of the deepest suite in the subtree of a suite, which the transaction has just written.
+func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
+	var below *int
+	err = tx.Model(&model.Suite{}).Where("plan_id = ? AND path > ? AND path < ?", top.PlanID, top.Path+"/", top.Path+"0").
+		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&below).Error
+	depth = model.Depth(top.Path)
+	if below != nil {
+		depth = max(depth, *below)
+	}
 	return depth, err
 }
 
