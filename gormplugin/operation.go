@@ -9,7 +9,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
-	"gorm.io/gorm/schema"
 )
 
 // The operations on trees (Rename, Move, Copy, Delete, and the queries Subtree, Ancestors, Children, Leaves and At) have in
@@ -39,14 +38,23 @@ func (t *table) keyOf(id any) (any, error) {
 		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.name, err)
 	}
 	text, ok := key.(string)
-	if !ok {
-		return key, nil
+	typ := reflect.TypeOf(id)
+	for typ != nil && typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
 	}
-	if _, reads := reflect.New(t.key.IndirectFieldType).Interface().(encoding.TextUnmarshaler); !reads &&
-		(t.key.DataType == schema.String || t.key.DataType == schema.Bytes) {
+	if !ok || typ == t.key.IndirectFieldType || !t.parsesKeys() {
 		return key, nil
 	}
 	return t.parseKey(text)
+}
+
+// parsesKeys reports whether the text form of a key differs from what the column holds.
+func (t *table) parsesKeys() bool {
+	typ := t.key.IndirectFieldType
+	if _, ok := reflect.New(typ).Interface().(encoding.TextUnmarshaler); ok {
+		return true
+	}
+	return reflect.Int <= typ.Kind() && typ.Kind() <= reflect.Uint64
 }
 
 // operate runs do on what db works on. In a transaction of the caller's it takes part. Otherwise do is, or makes, a transaction of
