@@ -3,13 +3,18 @@ package database_test
 import (
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
 // Whoever asks for the level by the options need not ask for it in each transaction.
 func TestMySQLConnectionsAreReadCommitted(t *testing.T) {
-	url := testdb.MySQL(t)
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { connectionsAreReadCommitted(t, testdb.MySQL(t, server)) })
+}
+
+func connectionsAreReadCommitted(t *testing.T, url string) {
+	t.Helper()
 	for asked, want := range map[bool]string{true: "READ-COMMITTED", false: "REPEATABLE-READ"} {
 		db, err := database.Open(url, database.Options{ReadCommitted: asked})
 		if err != nil {
