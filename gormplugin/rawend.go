@@ -7,15 +7,17 @@ import (
 	"gorm.io/gorm"
 )
 
-// TransactionEndError says that a transaction and raw SQL that ends it do not go together: a COMMIT or a ROLLBACK of the caller's own,
-// or, on MySQL and MariaDB, one of the many statements that commit by themselves, such as CREATE TABLE. What was asserted in the
-// transaction, and the path locks that it holds, mean nothing after its end, and every later statement would be
-// committed by itself. It matches [ErrUnsupported].
+// TransactionEndError says that a transaction and raw SQL that ends it do not go together: a COMMIT
+// or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements that
+// commit by themselves, such as CREATE TABLE. What was asserted in the transaction, and the path
+// locks that it holds, mean nothing after its end, and every later statement would be committed by
+// itself. It matches [ErrUnsupported].
 type TransactionEndError struct {
 	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE".
 	Statement string
-	// Ended is set where the statement was run before anything was asserted, and it is a later write to a guarded table
-	// that is refused. Otherwise the statement is refused, since guarded tables were asserted or written before.
+	// Ended is set where the statement was run before anything was asserted, and it is a later
+	// write to a guarded table that is refused. Otherwise the statement is refused, since guarded
+	// tables were asserted or written before.
 	Ended bool
 }
 
@@ -32,7 +34,8 @@ func (e *TransactionEndError) Error() string {
 // Unwrap returns [ErrUnsupported].
 func (e *TransactionEndError) Unwrap() error { return ErrUnsupported }
 
-// rawEnd keeps raw SQL from ending a transaction that the plugin relies on, and the plugin from relying on one that raw SQL has ended.
+// rawEnd keeps raw SQL from ending a transaction that the plugin relies on, and the plugin from
+// relying on one that raw SQL has ended.
 type rawEnd struct {
 	mu sync.Mutex
 	// relied is set once a guarded table was asserted or written in the transaction.
@@ -63,8 +66,8 @@ func (e *rawEnd) end(statement string) error {
 	return nil
 }
 
-// watchEnd refuses raw SQL that would end a transaction which the plugin relies on. writes is set where the SQL is a
-// write to a guarded table that the caller has allowed.
+// watchEnd refuses raw SQL that would end a transaction which the plugin relies on. writes is set
+// where the SQL is a write to a guarded table that the caller has allowed.
 func (p *Plugin) watchEnd(db *gorm.DB, sql string, writes bool) error {
 	h, ok := unwrapped(db.Statement.ConnPool).(*handle)
 	if !ok || h.plugin != p {

@@ -10,8 +10,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// learnNames finds out which spellings of the guarded tables' names the database takes for one table. It returns an error
-// where it takes two registered tables for one.
+// learnNames finds out which spellings of the guarded tables' names the database takes for one
+// table. It returns an error where it takes two registered tables for one.
 func (p *Plugin) learnNames(db *gorm.DB) error {
 	rule := p.spelling(db)
 	if p.names != nil && rule >= p.spellings {
@@ -34,8 +34,8 @@ func (p *Plugin) learnNames(db *gorm.DB) error {
 	return nil
 }
 
-// spelling asks the database which names it tells apart. Where it does not say, letter case is taken not to count: more is
-// refused then, and nothing is overlooked.
+// spelling asks the database which names it tells apart. Where it does not say, letter case is
+// taken not to count: more is refused then, and nothing is overlooked.
 func (p *Plugin) spelling(db *gorm.DB) rawsql.Case {
 	switch p.dialect.grammar {
 	case &rawsql.PostgreSQL:

@@ -9,8 +9,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// guardedTable returns the guarded table that a statement writes to, nil if it writes to
-// another one, and an error if it does so in a form that hides which rows or columns it means. deletes is set for a DELETE.
+// guardedTable returns the guarded table that a statement writes to, nil if it writes to another
+// one, and an error if it does so in a form that hides which rows or columns it means. deletes is
+// set for a DELETE.
 func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error) {
 	if len(stmt.Clauses) > 0 {
 		if err := p.checkClauses(stmt, deletes); err != nil {
@@ -46,7 +47,8 @@ func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error
 	return nil, unsupported(named[0], "the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
 }
 
-// named returns the guarded tables with a name, in whatever schema; all of them where the name is not known.
+// named returns the guarded tables with a name, in whatever schema; all of them where the name is
+// not known.
 func (p *Plugin) named(base string) []*table {
 	if base != "" {
 		return p.bases[base]
@@ -77,8 +79,8 @@ func unquoted(name string) string {
 	}, strings.TrimSpace(name))
 }
 
-// checkStatement refuses the forms of writing to a guarded table of which the plugin could not tell what they
-// do.
+// checkStatement refuses the forms of writing to a guarded table of which the plugin could not tell
+// what they do.
 func (t *table) checkStatement(stmt *gorm.Statement) error {
 	switch {
 	case stmt.Schema == nil || stmt.Schema.ModelType != t.schema.ModelType:
@@ -101,8 +103,8 @@ func (t *table) checkStatement(stmt *gorm.Statement) error {
 	return nil
 }
 
-// checkClauses refuses clauses that turn a statement to a guarded table that is not the statement's own. A FROM clause
-// names what a DELETE deletes from; an UPDATE only reads it.
+// checkClauses refuses clauses that turn a statement to a guarded table that is not the statement's
+// own. A FROM clause names what a DELETE deletes from; an UPDATE only reads it.
 func (p *Plugin) checkClauses(stmt *gorm.Statement, deletes bool) error {
 	var named []string
 	name := func(table clause.Table) {

@@ -10,12 +10,14 @@ import (
 // rawWritesKey marks statements that may write guarded tables by raw SQL.
 const rawWritesKey = "pathlock:raw_writes"
 
-// WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does per call.
+// WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does per
+// call.
 func WithoutTripwire() Option { return func(p *Plugin) { p.tripwire = false } }
 
-// AllowRawWrites returns a DB on which [gorm.DB.Exec] and [gorm.DB.Raw] may write to guarded tables; db itself stays as it
-// is. Nothing looks after the tree there: paths, descendants, leaves and locks are the caller's business, who
-// calls [LockSubtrees] or [Assert] first, in the same transaction.
+// AllowRawWrites returns a DB on which [gorm.DB.Exec] and [gorm.DB.Raw] may write to guarded
+// tables; db itself stays as it is. Nothing looks after the tree there: paths, descendants, leaves
+// and locks are the caller's business, who calls [LockSubtrees] or [Assert] first, in the same
+// transaction.
 //
 //	gormplugin.AllowRawWrites(tx).Exec("UPDATE suites SET note = '' WHERE plan_id = ?", plan)
 //
@@ -87,8 +89,8 @@ func (p *Plugin) watchRow(db *gorm.DB) {
 	db.Statement.Dest = unwrapped(db.Statement.ConnPool).QueryRowContext(ctx, "")
 }
 
-// refusedContext is a context that has ended for a reason of its own, by which database/sql makes a row
-// that has an error.
+// refusedContext is a context that has ended for a reason of its own, by which database/sql makes a
+// row that has an error.
 type refusedContext struct {
 	context.Context
 	err error

@@ -184,7 +184,8 @@ func isRefused(err error) (*gormplugin.RawWriteError, bool) {
 	return errors.AsType[*gormplugin.RawWriteError](err)
 }
 
-// scratch is a table that a test makes and drops. Its name and a column's begin like a guarded table's.
+// scratch is a table that a test makes and drops. Its name and a column's begin like a guarded
+// table's.
 type scratch struct {
 	ID     int64
 	Suites string

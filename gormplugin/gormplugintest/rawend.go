@@ -151,8 +151,8 @@ func (w *world) touches() map[string]func(tx *gorm.DB) error {
 	}
 }
 
-// inTransaction runs fn in a transaction that is rolled back, on a connection whose session is not used again:
-// the transaction may have ended before, and tables may be locked.
+// inTransaction runs fn in a transaction that is rolled back, on a connection whose session is not
+// used again: the transaction may have ended before, and tables may be locked.
 func (w *world) inTransaction(fn func(tx *gorm.DB)) {
 	w.Helper()
 	tx := w.db.Begin()

@@ -105,8 +105,8 @@ func (w *world) spell(form string) string {
 	return fmt.Sprintf(form, w.db.Migrator().CurrentDatabase())
 }
 
-// shout makes a table whose name is spelled another way, where the database takes that for another one, and returns what
-// drops it.
+// shout makes a table whose name is spelled another way, where the database takes that for another
+// one, and returns what drops it.
 func (w *world) shout() (drop func()) {
 	w.Helper()
 	if err := w.db.Migrator().CreateTable(&shouting{}); err != nil {
@@ -115,8 +115,8 @@ func (w *world) shout() (drop func()) {
 	return func() { w.must(w.db.Migrator().DropTable(&shouting{})) }
 }
 
-// reaches asks the database which table an UPDATE of a row's note writes, the guarded one or another, and takes it back. It is neither where
-// the database refuses the UPDATE.
+// reaches asks the database which table an UPDATE of a row's note writes, the guarded one or
+// another, and takes it back. It is neither where the database refuses the UPDATE.
 func (w *world) reaches(update string, id int64) (guarded, another bool) {
 	w.Helper()
 	err := gormplugin.AllowRawWrites(w.db).Transaction(func(tx *gorm.DB) error {

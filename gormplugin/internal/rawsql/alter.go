@@ -7,8 +7,8 @@ var exchanges = [][2]string{
 	{"DISCARD", "TABLESPACE"}, {"IMPORT", "TABLESPACE"}, {"DISCARD", "PARTITION"}, {"IMPORT", "PARTITION"},
 }
 
-// altered looks for actions of an ALTER TABLE that change rows of a guarded table, as the one that is altered or as
-// the other one. ALTER IGNORE TABLE deletes what a new unique index would refuse.
+// altered looks for actions of an ALTER TABLE that change rows of a guarded table, as the one that
+// is altered or as the other one. ALTER IGNORE TABLE deletes what a new unique index would refuse.
 func (s *statement) altered(i int) (verb, table string, found bool) {
 	i = s.skip(i+1, "ONLINE", "FOREIGN")
 	ignores := s.at(i).is("IGNORE")
@@ -42,7 +42,8 @@ func (s *statement) isExchange(i int) bool {
 	return false
 }
 
-// isInherit reports whether an action at i is PostgreSQL's [NO] INHERIT table, which a constraint's NO INHERIT is not.
+// isInherit reports whether an action at i is PostgreSQL's [NO] INHERIT table, which a constraint's
+// NO INHERIT is not.
 func (s *statement) isInherit(i int) bool {
 	return s.grammar.dollarQuotes && s.at(i).is("INHERIT") && s.canName(s.at(i+1))
 }
@@ -60,8 +61,8 @@ func (s *statement) exchanged(i int) (string, bool) {
 	}
 }
 
-// rewrites reports whether there is a USING at i by which PostgreSQL's ALTER COLUMN … TYPE … USING gives a column other
-// values than its own, cast.
+// rewrites reports whether there is a USING at i by which PostgreSQL's ALTER COLUMN … TYPE … USING
+// gives a column other values than its own, cast.
 func (s *statement) rewrites(i int) bool {
 	if !s.grammar.dollarQuotes || !s.at(i).is("USING") {
 		return false

@@ -2,8 +2,8 @@ package rawsql
 
 import "strings"
 
-// created looks for rows in a CREATE TABLE of a guarded table, and for what the routines of PostgreSQL, whose text is
-// in a string, write.
+// created looks for rows in a CREATE TABLE of a guarded table, and for what the routines of
+// PostgreSQL, whose text is in a string, write.
 func (s *statement) created(i int) (verb, table string, found bool) {
 	replaces := s.at(i+1).is("OR") && s.at(i+2).is("REPLACE")
 	i = s.skip(i+1, "OR", "REPLACE", "TEMPORARY", "TEMP", "LOCAL", "GLOBAL", "UNLOGGED")
@@ -22,7 +22,8 @@ func (s *statement) created(i int) (verb, table string, found bool) {
 	return "", "", false
 }
 
-// hasQuery reports whether a CREATE TABLE, from behind the table's name on, takes rows from a query.
+// hasQuery reports whether a CREATE TABLE, from behind the table's name on, takes rows from a
+// query.
 func (s *statement) hasQuery(i int) bool {
 	depth := 0
 	for ; i < len(s.tokens); i++ {

@@ -2,8 +2,8 @@ package rawsql
 
 import "strings"
 
-// EndsTransaction returns the first statement in sql that ends the transaction that it runs in, by itself or by an
-// implicit commit: "COMMIT", "CREATE TABLE". ROLLBACK TO SAVEPOINT is none.
+// EndsTransaction returns the first statement in sql that ends the transaction that it runs in, by
+// itself or by an implicit commit: "COMMIT", "CREATE TABLE". ROLLBACK TO SAVEPOINT is none.
 func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
 	if g.cannotEnd(sql) {
 		return "", false
@@ -37,7 +37,8 @@ func (g *Grammar) cannotEnd(sql string) bool {
 // ender looks for the end of a transaction in one statement after the other.
 type ender struct {
 	grammar *Grammar
-	// compound is set within BEGIN NOT ATOMIC, IF and the like, and body within the text of a routine or a trigger.
+	// compound is set within BEGIN NOT ATOMIC, IF and the like, and body within the text of a
+	// routine or a trigger.
 	compound, body bool
 }
 
@@ -81,8 +82,8 @@ func (s *statement) holds(keyword string) bool {
 	return false
 }
 
-// endsPlainly is for PostgreSQL and SQLite, where nothing commits but what says so. SQLite's OR ROLLBACK ends the transaction where
-// a row is refused.
+// endsPlainly is for PostgreSQL and SQLite, where nothing commits but what says so. SQLite's OR
+// ROLLBACK ends the transaction where a row is refused.
 func (s *statement) endsPlainly() (string, bool) {
 	first := s.at(0)
 	switch {
@@ -99,13 +100,15 @@ func (s *statement) endsPlainly() (string, bool) {
 	return "", false
 }
 
-// committers are the words that begin statements of MySQL and MariaDB which commit, whatever follows.
+// committers are the words that begin statements of MySQL and MariaDB which commit, whatever
+// follows.
 var committers = []string{
 	"ALTER", "BACKUP", "CACHE", "CHANGE", "CHECK", "CLONE", "COMMIT", "FLUSH", "GRANT", "IMPORT", "INSTALL", "LOCK", "OPTIMIZE", "RENAME",
 	"REPAIR", "RESET", "RESTART", "REVOKE", "SHUTDOWN", "START", "STOP", "TRUNCATE", "UNINSTALL", "UNLOCK",
 }
 
-// commits reports whether the statement of MySQL or MariaDB that begins at i commits, or rolls back.
+// commits reports whether the statement of MySQL or MariaDB that begins at i commits, or rolls
+// back.
 func (s *statement) commits(i int) (string, bool) {
 	first, second := s.at(i), s.at(i+1)
 	both := strings.ToUpper(first.text)

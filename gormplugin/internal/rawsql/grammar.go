@@ -16,14 +16,15 @@ type Grammar struct {
 	backquotes bool
 	// brackets is set where identifiers may be in [brackets]; in MariaDB where sql_mode says so.
 	brackets bool
-	// dollarQuotes is set where there are $tag$ strings, E'strings', U&'strings' and U&"identifiers".
+	// dollarQuotes is set where there are $tag$ strings, E'strings', U&'strings' and
+	// U&"identifiers".
 	dollarQuotes bool
 	// variables is set where $name, @name and :name may go on in parentheses, quotes included.
 	variables bool
 	// byteOrderMarks is set where a byte order mark is a space.
 	byteOrderMarks bool
-	// stringsName is set where a string in single quotes may name a table, and doubleQuotedStrings where
-	// settings decide whether double quotes hold a string or a name.
+	// stringsName is set where a string in single quotes may name a table, and doubleQuotedStrings
+	// where settings decide whether double quotes hold a string or a name.
 	stringsName, doubleQuotedStrings bool
 	// joinedTargets is set where one statement writes to several tables of a join.
 	joinedTargets bool

@@ -12,7 +12,8 @@ const (
 	word
 	// name is an identifier in quotes, text without them.
 	name
-	// opaque is an identifier that is written in escapes, so that its text does not say what it names.
+	// opaque is an identifier that is written in escapes, so that its text does not say what it
+	// names.
 	opaque
 	// literal is a string.
 	literal

@@ -11,12 +11,13 @@ import (
 type Case uint8
 
 const (
-	// CaseUnicode: letter case never counts. MySQL with lower_case_table_names set to 1 or 2; the safe
-	// answer where nobody knows.
+	// CaseUnicode: letter case never counts. MySQL with lower_case_table_names set to 1 or 2; the
+	// safe answer where nobody knows.
 	CaseUnicode Case = iota
 	// CaseASCII: the case of the letters A to Z does not count. SQLite.
 	CaseASCII
-	// CaseFolded: a name counts as it is, and one without quotes as if it were in small letters. PostgreSQL.
+	// CaseFolded: a name counts as it is, and one without quotes as if it were in small letters.
+	// PostgreSQL.
 	CaseFolded
 	// CaseExact: a name counts as it is. MySQL with lower_case_table_names set to 0.
 	CaseExact
@@ -73,8 +74,8 @@ func (n *Names) find(text string, quoted bool) int {
 	return slices.IndexFunc(n.names, func(guarded string) bool { return n.Same(text, guarded) })
 }
 
-// MayMention reports whether any of the names is in sql, or could be there in escapes. It is quick, and it is
-// what raw statements on all other tables pay.
+// MayMention reports whether any of the names is in sql, or could be there in escapes. It is quick,
+// and it is what raw statements on all other tables pay.
 func (n *Names) MayMention(sql string) bool {
 	if !n.plain {
 		return true
@@ -103,8 +104,8 @@ func (n *Names) anyAt(sql string) bool {
 	return false
 }
 
-// In returns the first of the names that sql has as an identifier, in whichever way sql may be read. It is "" where
-// that cannot be told.
+// In returns the first of the names that sql has as an identifier, in whichever way sql may be
+// read. It is "" where that cannot be told.
 func (n *Names) In(sql string) (guarded string, found bool) {
 	if n.grammar.isAmbiguous(sql) {
 		return "", true
@@ -139,8 +140,8 @@ func (n *Names) guards(t token) bool {
 	}
 }
 
-// mentionedBy returns the first of the names that a text contains in any way, as SQL that is put together from
-// pieces does.
+// mentionedBy returns the first of the names that a text contains in any way, as SQL that is put
+// together from pieces does.
 func (n *Names) mentionedBy(text string) (string, bool) {
 	for i := range len(text) {
 		for _, guarded := range n.names {

@@ -22,8 +22,8 @@ func (l *lexer) quotation(b byte) token {
 	}
 }
 
-// quoted reads up to the closing quote, which is doubled where it stands for itself, and returns what
-// the text in between stands for. Without a closing quote that is all of the rest.
+// quoted reads up to the closing quote, which is doubled where it stands for itself, and returns
+// what the text in between stands for. Without a closing quote that is all of the rest.
 func (l *lexer) quoted(closing byte, backslashes bool) string {
 	l.at++
 	start, plain := l.at, true
@@ -57,8 +57,8 @@ func (l *lexer) bracketed() string {
 	return rest[:n]
 }
 
-// escapeString reads PostgreSQL's E'…', of which a string that begins on another line is a part, with
-// the same escapes.
+// escapeString reads PostgreSQL's E'…', of which a string that begins on another line is a part,
+// with the same escapes.
 func (l *lexer) escapeString() token {
 	text := l.quoted('\'', true)
 	for {
@@ -113,7 +113,8 @@ func (l *lexer) dollar() token {
 	return token{kind: literal, text: body[:n]}
 }
 
-// unescape returns what the text between two quotes stands for. plain is set where it stands for itself.
+// unescape returns what the text between two quotes stands for. plain is set where it stands for
+// itself.
 func (l *lexer) unescape(text string, closing byte, backslashes, plain bool) string {
 	if plain {
 		return text
@@ -138,8 +139,8 @@ func (l *lexer) unescape(text string, closing byte, backslashes, plain bool) str
 	return b.String()
 }
 
-// escaped returns what the first n bytes behind a backslash stand for in PostgreSQL. In MySQL it is one
-// byte, which stands for itself where it could be part of a name.
+// escaped returns what the first n bytes behind a backslash stand for in PostgreSQL. In MySQL it is
+// one byte, which stands for itself where it could be part of a name.
 func escaped(rest string) (n int, meant string) {
 	if rest == "" {
 		return 0, ""

@@ -6,8 +6,8 @@ import "strings"
 type reading struct {
 	// backslashes is set where a backslash in a string takes the next byte along.
 	backslashes bool
-	// quotedNames is set where what is in double quotes is a name, in which a backslash is a character
-	// like any other.
+	// quotedNames is set where what is in double quotes is a name, in which a backslash is a
+	// character like any other.
 	quotedNames bool
 	// executed are the beginnings of comments that are executed: "/*!50000".
 	executed map[string]bool
@@ -16,7 +16,8 @@ type reading struct {
 // maxVersions bounds how many different beginnings of executable comments are told apart.
 const maxVersions = 4
 
-// readings returns the ways in which sql can be read; where [Grammar.isAmbiguous], only some of them.
+// readings returns the ways in which sql can be read; where [Grammar.isAmbiguous], only some of
+// them.
 func (g *Grammar) readings(sql string) []reading {
 	all := []reading{{}}
 	if g.backslashes && strings.IndexByte(sql, '\\') >= 0 {
@@ -49,7 +50,8 @@ func (g *Grammar) isAmbiguous(sql string) bool {
 	return g.versionComments && len(versionMarks(sql)) > maxVersions
 }
 
-// versionMarks returns the different beginnings of comments that some version of MySQL or MariaDB executes.
+// versionMarks returns the different beginnings of comments that some version of MySQL or MariaDB
+// executes.
 func versionMarks(sql string) []string {
 	var marks []string
 	seen := make(map[string]bool)
@@ -68,7 +70,8 @@ func versionMarks(sql string) []string {
 	return marks
 }
 
-// versionMark returns the beginning of a comment that may be executed, with its version; "" for any other.
+// versionMark returns the beginning of a comment that may be executed, with its version; "" for any
+// other.
 func versionMark(sql string) string {
 	n := 0
 	switch {

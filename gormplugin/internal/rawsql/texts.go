@@ -1,7 +1,7 @@
 package rawsql
 
-// quoted returns a guarded table that is mentioned, in whatever way, in a string from i on: for strings of which SQL may be
-// put together.
+// quoted returns a guarded table that is mentioned, in whatever way, in a string from i on: for
+// strings of which SQL may be put together.
 func (s *statement) quoted(i int) (string, bool) {
 	for ; i < len(s.tokens); i++ {
 		t := s.tokens[i]

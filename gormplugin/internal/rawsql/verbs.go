@@ -2,7 +2,8 @@ package rawsql
 
 import "strings"
 
-// written returns the guarded table that the word at i, if it is one that writes, has among its targets.
+// written returns the guarded table that the word at i, if it is one that writes, has among its
+// targets.
 func (s *statement) written(i int) (verb, table string, found bool) {
 	switch t := s.tokens[i]; {
 	case t.isAny("INSERT", "REPLACE"):
@@ -35,7 +36,8 @@ func (s *statement) written(i int) (verb, table string, found bool) {
 	return strings.ToUpper(s.tokens[i].text), table, true
 }
 
-// inserted: INSERT [IGNORE | OR IGNORE …] [INTO] table, and REPLACE likewise. As functions, both have parentheses.
+// inserted: INSERT [IGNORE | OR IGNORE …] [INTO] table, and REPLACE likewise. As functions, both
+// have parentheses.
 func (s *statement) inserted(i int) (string, bool) {
 	i = s.skip(i+1, "LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "OR", "REPLACE", "ABORT", "FAIL", "ROLLBACK", "INTO")
 	if s.at(i).isSign('(') {
@@ -45,8 +47,9 @@ func (s *statement) inserted(i int) (string, bool) {
 	return table, found
 }
 
-// updated: UPDATE [OR IGNORE …] [ONLY] table, and UPDATE tables SET in MySQL. ON UPDATE, ON DUPLICATE KEY UPDATE
-// and FOR UPDATE are others; but in MariaDB, FOR is also what comes between SET STATEMENT and a statement.
+// updated: UPDATE [OR IGNORE …] [ONLY] table, and UPDATE tables SET in MySQL. ON UPDATE, ON
+// DUPLICATE KEY UPDATE and FOR UPDATE are others; but in MariaDB, FOR is also what comes between
+// SET STATEMENT and a statement.
 func (s *statement) updated(i int) (string, bool) {
 	if !s.grammar.joinedTargets {
 		i = s.skip(i+1, "OR", "IGNORE", "REPLACE", "ABORT", "FAIL", "ROLLBACK")
@@ -60,7 +63,8 @@ func (s *statement) updated(i int) (string, bool) {
 	return s.between(i+1, "SET")
 }
 
-// deleted: DELETE FROM tables; in MySQL also DELETE tables FROM join, and DELETE FROM tables USING join.
+// deleted: DELETE FROM tables; in MySQL also DELETE tables FROM join, and DELETE FROM tables USING
+// join.
 func (s *statement) deleted(i int) (string, bool) {
 	if s.at(i-1).is("ON") || s.at(i+1).is("ON") {
 		return "", false
@@ -126,8 +130,8 @@ func (s *statement) loaded(i int) (string, bool) {
 	return "", false
 }
 
-// prepared: PREPARE … FROM and EXECUTE IMMEDIATE run a string in MySQL, and EXECUTE does within PostgreSQL's
-// routines.
+// prepared: PREPARE … FROM and EXECUTE IMMEDIATE run a string in MySQL, and EXECUTE does within
+// PostgreSQL's routines.
 func (s *statement) prepared(i int) (string, bool) {
 	if s.grammar.dollarQuotes {
 		return s.quotedWrite(i + 1)

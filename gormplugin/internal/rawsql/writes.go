@@ -12,9 +12,10 @@ type Write struct {
 
 // FindWrite returns the first statement in sql that writes, or may write, to one of the tables.
 //
-// Definitions of tables and indexes are no writes, and neither are DROP, RENAME and reads that lock. TRUNCATE is
-// one, and so are a CREATE TABLE that takes rows from a query, an ALTER TABLE that adds or removes rows, and
-// definitions of triggers, rules, events and routines with a write in their text.
+// Definitions of tables and indexes are no writes, and neither are DROP, RENAME and reads that
+// lock. TRUNCATE is one, and so are a CREATE TABLE that takes rows from a query, an ALTER TABLE
+// that adds or removes rows, and definitions of triggers, rules, events and routines with a write
+// in their text.
 func (n *Names) FindWrite(sql string) (Write, bool) {
 	if n.grammar.isAmbiguous(sql) {
 		if table, found := n.mentionedBy(sql); found {
@@ -49,8 +50,8 @@ func pieces(rest []token) func(yield func([]token) bool) {
 	}
 }
 
-// IsPlainRead reports whether sql is one SELECT that writes nothing, as far as its first word and the absence of a
-// few others tell: the quickest way to be sure.
+// IsPlainRead reports whether sql is one SELECT that writes nothing, as far as its first word and
+// the absence of a few others tell: the quickest way to be sure.
 func (g *Grammar) IsPlainRead(sql string) bool {
 	const read = "SELECT"
 	sql = strings.TrimLeft(sql, " \t\r\n(")
@@ -72,7 +73,8 @@ func containsWord(sql, word string) bool {
 type statement struct {
 	grammar *Grammar
 	tokens  []token
-	// names are the tables that writes are looked for to; or else guarded says so of a name without schema and quotes.
+	// names are the tables that writes are looked for to; or else guarded says so of a name without
+	// schema and quotes.
 	names   *Names
 	guarded func(name string) bool
 }
@@ -85,8 +87,8 @@ func (s *statement) guards(t token) bool {
 	return t.kind == opaque || t.kind != end && s.guarded(t.text)
 }
 
-// reads are the words that begin statements which write no rows of a table that they name, whatever else is in
-// them; in PostgreSQL, unless there is an INTO or a WITH in them.
+// reads are the words that begin statements which write no rows of a table that they name, whatever
+// else is in them; in PostgreSQL, unless there is an INTO or a WITH in them.
 var reads = []string{"SELECT", "VALUES", "TABLE", "SHOW", "DROP", "RENAME", "COMMENT", "GRANT", "REVOKE", "LOCK", "UNLOCK"}
 
 // write returns the first write in the statement.
@@ -152,8 +154,8 @@ func (s *statement) behind(i int, words ...string) int {
 	return i + len(words)
 }
 
-// table reads the name of a table at i, with or without a schema before it, and reports whether it is guarded. next is where
-// the statement goes on.
+// table reads the name of a table at i, with or without a schema before it, and reports whether it
+// is guarded. next is where the statement goes on.
 func (s *statement) table(i int) (table string, next int, found bool) {
 	for s.at(i).isSign('(') {
 		i++

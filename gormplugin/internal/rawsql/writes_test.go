@@ -284,7 +284,8 @@ func TestIsPlainRead(t *testing.T) {
 	}
 }
 
-// Whatever the text is, reading it comes to an end, and what is found is one of the names that were asked for.
+// Whatever the text is, reading it comes to an end, and what is found is one of the names that were
+// asked for.
 func FuzzFindWrite(f *testing.F) {
 	for _, sql := range []string{"UPDATE suites SET x = 'a\\'b'", "/*!5 x */", "$a$ $a$", `U&"x`, "DELETE a.b.c.* FROM (suites)", "[", "E'\\"} {
 		f.Add(sql)

@@ -14,8 +14,8 @@ var fragments = []string{
 	"(", ")", ",", ".", "::", "=", "\x00", "\ufeff", "\u00a0", "\v", "\x7f", "é", "ſ", "NOT", "NULL", "OR", "IGNORE", "OR REPLACE", "LOW_PRIORITY", "INTO", "IF", "EXISTS",
 }
 
-// edited returns the statement with a number, changed: every three bytes are one change, its kind, its place and its
-// choice.
+// edited returns the statement with a number, changed: every three bytes are one change, its kind,
+// its place and its choice.
 func edited(statements []string, number int, edits []byte) string {
 	pieces := cut(statements[number%len(statements)])
 	for ; len(edits) >= 3; edits = edits[3:] {
@@ -44,7 +44,8 @@ func edited(statements []string, number int, edits []byte) string {
 	return strings.Join(pieces, "")
 }
 
-// spliced puts pieces in the place of those from begin up to end, with spaces around where there is something around.
+// spliced puts pieces in the place of those from begin up to end, with spaces around where there is
+// something around.
 func spliced(pieces []string, begin, end int, put ...string) []string {
 	end = min(end, len(pieces))
 	all := append([]string(nil), pieces[:begin]...)

@@ -31,7 +31,8 @@ type Oracle interface {
 	Names() *rawsql.Names
 }
 
-// overlooked reports whether SQL writes the guarded table and is not refused, by the way that the plugin takes.
+// overlooked reports whether SQL writes the guarded table and is not refused, by the way that the
+// plugin takes.
 func overlooked(o Oracle, sql string) bool { return o.Ask(sql).Writes && !Refused(o.Names(), sql) }
 
 // Refused reports whether the tripwire refuses SQL.
@@ -49,7 +50,8 @@ func Corpus(tb testing.TB, dialect string) []string {
 	return append(CorpusOf(tb, "everywhere"), CorpusOf(tb, dialect)...)
 }
 
-// CorpusOf returns the statements of a file of testdata, each on a line, those that need it as a Go string.
+// CorpusOf returns the statements of a file of testdata, each on a line, those that need it as a Go
+// string.
 func CorpusOf(tb testing.TB, name string) []string {
 	tb.Helper()
 	content, err := testdata.ReadFile("testdata/" + name + ".sql")
@@ -69,7 +71,8 @@ func CorpusOf(tb testing.TB, name string) []string {
 	return all
 }
 
-// Check compares the rules with the oracle on every statement of the corpus, and on every pair of them in one text.
+// Check compares the rules with the oracle on every statement of the corpus, and on every pair of
+// them in one text.
 func Check(t *testing.T, o Oracle, dialect string) {
 	t.Helper()
 	statements := Corpus(t, dialect)
@@ -112,7 +115,8 @@ var falseAlarms = map[string]map[string]bool{
 // SearchVariable is the environment variable that says how many changed statements [Search] tries.
 const SearchVariable = "PATHLOCK_TEST_EDITS"
 
-// Search is [Fuzz] without a fuzzer: it tries statements that are changed at random, the same ones at every run.
+// Search is [Fuzz] without a fuzzer: it tries statements that are changed at random, the same ones
+// at every run.
 func Search(t *testing.T, o Oracle, dialect string) {
 	t.Helper()
 	tries := 3000
@@ -149,8 +153,8 @@ func Search(t *testing.T, o Oracle, dialect string) {
 	}
 }
 
-// Fuzz looks for SQL that the oracle says writes the guarded table, and that passes. A text is one of the corpus, changed by
-// edits.
+// Fuzz looks for SQL that the oracle says writes the guarded table, and that passes. A text is one
+// of the corpus, changed by edits.
 func Fuzz(f *testing.F, newOracle func(testing.TB) Oracle, dialect string) {
 	statements := Corpus(f, dialect)
 	for i := range statements {

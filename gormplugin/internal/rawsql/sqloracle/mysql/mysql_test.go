@@ -113,8 +113,8 @@ func (o *tidb) alters(s *ast.AlterTableStmt) bool {
 	return false
 }
 
-// anyTable reports whether the guarded table is among the tables of a join that go by one of the qualifiers, or by any if that
-// is nil.
+// anyTable reports whether the guarded table is among the tables of a join that go by one of the
+// qualifiers, or by any if that is nil.
 func anyTable(node ast.ResultSetNode, qualifiers map[string]bool) bool {
 	switch n := node.(type) {
 	case *ast.Join:

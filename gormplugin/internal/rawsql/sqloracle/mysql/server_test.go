@@ -73,7 +73,8 @@ var (
 	rows = "INSERT INTO suites VALUES (1, 'a', '/a'), (2, 'b', '/a/b'), (5, 'c', '/c'); INSERT INTO others VALUES (2, 'z', '/z'); INSERT INTO x VALUES (1, 'y', '/y'), (2, 'y', '/y')"
 )
 
-// fill puts the rows into the tables as they were, and makes these anew where they are not what they were.
+// fill puts the rows into the tables as they were, and makes these anew where they are not what
+// they were.
 func (s *server) fill() {
 	s.t.Helper()
 	if now := s.definitions(); now == "" || now != s.made {
@@ -117,7 +118,8 @@ func (s *server) rows(table string) string {
 	return all.String
 }
 
-// alone runs statements on a connection of their own, which is then closed, and returns the last one's error.
+// alone runs statements on a connection of their own, which is then closed, and returns the last
+// one's error.
 func (s *server) alone(statements ...string) (err error) {
 	s.t.Helper()
 	conn, err := s.Conn(s.t.Context())
@@ -133,7 +135,8 @@ func (s *server) alone(statements ...string) (err error) {
 	return err
 }
 
-// Whatever changes the rows of the table on a server has to be refused, also where no parser at hand knows the statement.
+// Whatever changes the rows of the table on a server has to be refused, also where no parser at
+// hand knows the statement.
 func TestServers(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, on testserver.MySQLServer) {
 		s := newServer(t, on)
@@ -179,8 +182,8 @@ func TestImplicitCommits(t *testing.T) {
 		for _, statement := range sqloracle.CorpusOf(t, "mysql_ends") {
 			statement, conservative := strings.CutPrefix(statement, "~ ")
 			before := s.rows("others")
-			// What was written before the statement is taken back unless that has committed; what is written after it, only
-			// if the transaction goes on.
+			// What was written before the statement is taken back unless that has committed; what
+			// is written after it, only if the transaction goes on.
 			_ = s.alone("BEGIN", "INSERT INTO others VALUES (7, 'before', '')", statement, "INSERT INTO others VALUES (8, 'after', '')", "UNLOCK TABLES", "ROLLBACK")
 			ended := s.rows("others") != before
 			if ended {
