@@ -31,7 +31,8 @@
 // that one does. The locks give order: with them, the assertion hardly ever fails and the database
 // hardly ever sees a deadlock. That siblings have distinct names rests on a
 // unique index over tree, parent and name (and the deletion mark, where rows are deleted softly), which the schema has to have.
-// An index over tree and path keeps a rename from locking the whole table. [AutoMigrate] makes tables with all that; [Verify] says what is
+// An index over tree and path keeps a rename from locking the whole table. All writes have to reach one server: row locks say nothing
+// to another one of a cluster, see [OneWriter]. [AutoMigrate] makes tables with all that; [Verify] says what is
 // missing in others, and which statements mend it.
 //
 // A tree has either one root row, without a parent, name and path, and no other row at the top, or any number of rows at the
