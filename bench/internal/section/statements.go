@@ -28,11 +28,18 @@ func statements(ctx context.Context, env *Env) (_ result, err error) {
 	}
 	defer func() { err = errors.Join(err, tree.Close()) }()
 
+	kinds := countedWrites(env.Plan.MovedAtOnce)
+	for i, kind := range kinds {
+		// Once in a process, the plugin asks for the name of an index.
+		if _, err := countWrite(ctx, tree, fmt.Sprint("first-", i), kind); err != nil {
+			return result{}, fmt.Errorf("%s: %w", kind.name, err)
+		}
+	}
 	var rows []string
 	var counts [][]float64
 	var targets []report.Target
 	one := 0.0 // what the move of one row takes
-	for i, kind := range countedWrites(env.Plan.MovedAtOnce) {
+	for i, kind := range kinds {
 		sent, err := countWrite(ctx, tree, fmt.Sprint("write-", i), kind)
 		if err != nil {
 			return result{}, fmt.Errorf("%s: %w", kind.name, err)
