@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 )
 
 // The operations on trees (Rename, Move, Copy, Delete, and the queries Subtree, Ancestors, Children, Leaves and At) have in
