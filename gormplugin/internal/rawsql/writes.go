@@ -104,7 +104,7 @@ func (s *statement) write() (Write, bool) {
 	}
 	opening := s.at(first)
 	switch {
-	case opening.isAny(reads...) && !(s.grammar.selectInto && (s.holds("INTO") || s.holds("WITH"))):
+	case opening.isAny(reads...) && (!s.grammar.selectInto || !s.holds("INTO") && !s.holds("WITH")):
 		return Write{}, false
 	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
 		return Write{}, false
