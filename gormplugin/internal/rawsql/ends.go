@@ -56,8 +56,10 @@ func (e *ender) piece(tokens []token) (string, bool) {
 	opening := s.at(0)
 	e.compound = e.compound || opening.is("BEGIN") && s.at(1).is("NOT") || s.at(1).isSign(':') ||
 		opening.isAny("IF", "WHILE", "FOR", "LOOP", "REPEAT", "CASE", "DECLARE")
-	if ended, found := s.commits(0); found && !(e.compound && opening.isAny("BEGIN", "END")) {
-		return ended, true
+	if block := e.compound && opening.isAny("BEGIN", "END"); !block {
+		if ended, found := s.commits(0); found {
+			return ended, true
+		}
 	}
 	for i := range tokens {
 		starts := e.compound && tokens[i].isAny("THEN", "ELSE", "DO", "LOOP", "REPEAT", "ATOMIC", "BEGIN", "FOUND", "SQLEXCEPTION", "SQLWARNING") ||
@@ -103,7 +105,7 @@ func (s *statement) endsPlainly() (string, bool) {
 // committers are the words that begin statements of MySQL and MariaDB which commit, whatever
 // follows.
 var committers = []string{
-	"ALTER", "BACKUP", "CACHE", "CHANGE", "CHECK", "CLONE", "COMMIT", "FLUSH", "GRANT", "IMPORT", "INSTALL", "LOCK", "OPTIMIZE", "RENAME",
+	"ALTER", "BACKUP", "CACHE", "CHANGE", "CHECK", "CLONE", "COMMIT", "FLUSH", "GRANT", "IMPORT", "INSTALL", "LOCK", "OPTIMIZE", "RENAME", //nolint:misspell // as SQL spells it
 	"REPAIR", "RESET", "RESTART", "REVOKE", "SHUTDOWN", "START", "STOP", "TRUNCATE", "UNINSTALL", "UNLOCK",
 }
 
@@ -153,8 +155,13 @@ func (s *statement) sets(i int) (string, bool) {
 	}
 	for ; i < len(s.tokens); i++ {
 		t := s.tokens[i]
-		if (t.kind == word || t.kind == name) && strings.EqualFold(t.text, "autocommit") && !s.at(i-1).is("GLOBAL") &&
-			!(s.at(i-1).isSign('.') && s.at(i-2).is("GLOBAL")) && !(s.at(i-1).isSign('@') && !s.at(i-2).isSign('@')) {
+		if (t.kind != word && t.kind != name) || !strings.EqualFold(t.text, "autocommit") {
+			continue
+		}
+		before, further := s.at(i-1), s.at(i-2)
+		global := before.is("GLOBAL") || before.isSign('.') && further.is("GLOBAL")
+		variable := before.isSign('@') && !further.isSign('@')
+		if !global && !variable {
 			return "SET autocommit", true
 		}
 	}

@@ -11,15 +11,15 @@ import (
 type Case uint8
 
 const (
-	// CaseUnicode: letter case never counts. MySQL with lower_case_table_names set to 1 or 2; the
+	// CaseUnicode means that letter case never counts. MySQL with lower_case_table_names set to 1 or 2; the
 	// safe answer where nobody knows.
 	CaseUnicode Case = iota
-	// CaseASCII: the case of the letters A to Z does not count. SQLite.
+	// CaseASCII means that the case of the letters A to Z does not count. SQLite.
 	CaseASCII
-	// CaseFolded: a name counts as it is, and one without quotes as if it were in small letters.
+	// CaseFolded means that a name counts as it is, and without quotes as in small letters.
 	// PostgreSQL.
 	CaseFolded
-	// CaseExact: a name counts as it is. MySQL with lower_case_table_names set to 0.
+	// CaseExact means that a name counts as it is. MySQL with lower_case_table_names set to 0.
 	CaseExact
 )
 

@@ -73,7 +73,7 @@ func versionMarks(sql string) []string {
 // versionMark returns the beginning of a comment that may be executed, with its version; "" for any
 // other.
 func versionMark(sql string) string {
-	n := 0
+	var n int
 	switch {
 	case strings.HasPrefix(sql, "/*!"):
 		n = len("/*!")

@@ -55,8 +55,13 @@ func pieces(rest []token) func(yield func([]token) bool) {
 func (g *Grammar) IsPlainRead(sql string) bool {
 	const read = "SELECT"
 	sql = strings.TrimLeft(sql, " \t\r\n(")
-	return len(sql) > len(read) && strings.EqualFold(sql[:len(read)], read) && !isIdentifier(sql[len(read)]) &&
-		strings.IndexByte(sql, ';') < 0 && !(g.selectInto && (containsWord(sql, "INTO") || containsWord(sql, "WITH")))
+	if len(sql) <= len(read) || !strings.EqualFold(sql[:len(read)], read) || isIdentifier(sql[len(read)]) {
+		return false
+	}
+	if g.selectInto && (containsWord(sql, "INTO") || containsWord(sql, "WITH")) {
+		return false
+	}
+	return strings.IndexByte(sql, ';') < 0
 }
 
 // containsWord reports whether a word, given in capitals, is in sql, be it in a longer one.
@@ -99,7 +104,7 @@ func (s *statement) write() (Write, bool) {
 	}
 	opening := s.at(first)
 	switch {
-	case opening.isAny(reads...) && !(s.grammar.selectInto && (s.holds("INTO") || s.holds("WITH"))):
+	case opening.isAny(reads...) && (!s.grammar.selectInto || !s.holds("INTO") && !s.holds("WITH")):
 		return Write{}, false
 	case opening.isAny("EXPLAIN", "DESCRIBE", "DESC") && !s.analyses():
 		return Write{}, false
