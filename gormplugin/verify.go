@@ -48,13 +48,16 @@ func (e *SchemaError) Is(target error) bool {
 // another one, so that two servers can each commit half of a cycle, and no setting of the cluster changes that.
 func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 
-// Verify checks that the database has what the plugin's promises rest on, for all registered tables: the unique indexes that keep siblings
-// apart, indexes over tree and path, binary collations, columns long enough; that no foreign key or trigger
-// changes the tree by itself; the server's version, strict mode, isolation level. It changes nothing, reads no rows, and
-// takes a few milliseconds: call it when the program starts. The settings that it sees are those of one connection.
+// Verify checks that the database has what the plugin's promises rest on, for all registered tables: the unique indexes that keep
+// siblings apart, indexes over tree and path, binary collations, columns long enough; that no foreign key, trigger, rule, policy or
+// conflict clause changes the tree by itself; the server's version, strict mode, isolation level, and whether other servers write,
+// too. It changes nothing, reads no rows, and takes a few milliseconds: call it when the program starts. The settings that it sees
+// are those of one connection. It writes no rows to try triggers out, since a trigger may do what no rollback undoes: it goes by
+// their text, and says where that does not tell.
 //
 // What it finds is returned as a [*SchemaError], in which every finding comes with the statements that mend it, ready
-// to be run. One that matches [ErrUnsafeSchema] should keep the program from starting; the others are for the log.
+// to be run. One that matches [ErrUnsafeSchema] should keep the program from starting; the others are for the log. A finding
+// that is [treeschema.Advice] is about a second line of defence.
 //
 //	err := gormplugin.Verify(db)
 //	if errors.Is(err, gormplugin.ErrUnsafeSchema) {

@@ -58,7 +58,7 @@ func (c *checker) checkTriggers() {
 		case v.doubtful:
 			c.found(Finding{
 				Severity: Warning, Check: Triggers, Missing: fmt.Sprintf("the text of the trigger %s on %s does not tell what it writes", tr.name, tr.table),
-				Why: "a trigger that writes to the tree changes rows past the locks and the assertion", Advice: "run gormplugin.Probe on a copy of the database",
+				Why: "a trigger that writes to the tree changes rows past the locks and the assertion", Advice: "see for yourself: write a row of the tree in a transaction, look at the rows around it, and roll back",
 			})
 		}
 	}
