@@ -9,9 +9,9 @@ import (
 // maxAncestry is how many rows an ancestry knows at most.
 const maxAncestry = 1 << 14
 
-// ancestry knows the parents that rows had when they were last read. It says which rows to read together, and nothing about
-// where any of them is: a read by primary keys costs the database a third of a recursive one. Where it is
-// wrong, the recursive one follows.
+// ancestry knows the parents that rows had when they were last read. It says which rows to read
+// together, and nothing about where any of them is: a read by primary keys costs the database a
+// third of a recursive one. Where it is wrong, the recursive one follows.
 type ancestry struct {
 	mu     sync.Mutex
 	parent map[any]any
@@ -49,7 +49,8 @@ func (a *ancestry) learn(rows map[any]*node) {
 	}
 }
 
-// climbAgain is [table.climb] by the parents that the rows had last time; nil if these are not known, or not theirs any more.
+// climbAgain is [table.climb] by the parents that the rows had last time; nil if these are not
+// known, or not theirs any more.
 func (t *table) climbAgain(db *gorm.DB, ids []any) (map[any]*node, error) {
 	all := t.ancestry.above(ids)
 	if len(all) == 0 || len(all) > maxPlaceholders {

@@ -8,12 +8,13 @@ import (
 	"gorm.io/gorm"
 )
 
-// recallKey is under which a request's context has its [recall]. Plugins that share a locker lock the same trees.
+// recallKey is under which a request's context has its [recall]. Plugins that share a locker lock
+// the same trees.
 type recallKey struct{ locker *pathlock.Locker }
 
-// recall holds what a request has read of trees while its ids were resolved. The first write of the request believes it, in the place
-// of its first plain read: what a write is planned on is asserted under row locks in any case, and
-// where that fails it is planned again on what the locks show.
+// recall holds what a request has read of trees while its ids were resolved. The first write of the
+// request believes it, in the place of its first plain read: what a write is planned on is asserted
+// under row locks in any case, and where that fails it is planned again on what the locks show.
 type recall struct {
 	mu   sync.Mutex
 	rows map[recallRow]*node
@@ -50,8 +51,8 @@ func (t *table) remember(ctx context.Context, rows ...*node) {
 	}
 }
 
-// recalled takes what was read for the statement's request, nil if nothing was. Nobody is given it again: a
-// second write reads for itself what the first one may have changed.
+// recalled takes what was read for the statement's request, nil if nothing was. Nobody is given it
+// again: a second write reads for itself what the first one may have changed.
 func (p *Plugin) recalled(db *gorm.DB) map[recallRow]*node {
 	r, _ := db.Statement.Context.Value(recallKey{p.locker}).(*recall)
 	if r == nil || !p.assert {
@@ -64,7 +65,8 @@ func (p *Plugin) recalled(db *gorm.DB) map[recallRow]*node {
 	return rows
 }
 
-// chainsIn returns the rows of t with the ids, and all above them, from what was read before; nil if any is missing.
+// chainsIn returns the rows of t with the ids, and all above them, from what was read before; nil
+// if any is missing.
 func (t *table) chainsIn(read map[recallRow]*node, ids []any) map[any]*node {
 	if len(read) == 0 {
 		return nil
@@ -82,8 +84,9 @@ func (t *table) chainsIn(read map[recallRow]*node, ids []any) map[any]*node {
 	return found
 }
 
-// recallErrand returns what [Plugin.survey] would of a statement for which an operation sent e, from what the
-// request has read before. Whether rows hang below the row is not known; most have none.
+// recallErrand returns what [Plugin.survey] would of a statement for which an operation sent e,
+// from what the request has read before. Whether rows hang below the row is not known; most have
+// none.
 func (p *Plugin) recallErrand(db *gorm.DB, t *table, e *errand, also []any) (hit targets, known map[any]*node, ok bool) {
 	if e == nil || !e.alone {
 		return hit, nil, false

@@ -10,7 +10,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// resolved is a request that has looked rows up by their ids, as the middleware does before its handler writes.
+// resolved is a request that has looked rows up by their ids, as the middleware does before its
+// handler writes.
 func (w *world) resolved(rows ...*Suite) *gorm.DB {
 	w.Helper()
 	resolver, ok := w.plugin.Resolver(&Suite{}).(pathlock.PreparedResolver)
@@ -30,7 +31,8 @@ func (w *world) resolved(rows ...*Suite) *gorm.DB {
 type recalledWrite struct {
 	name string
 	do   func(db *gorm.DB, c, d *Suite) error
-	// want are the paths of the tree afterwards, where nothing happened meanwhile, and where a was renamed to z.
+	// want are the paths of the tree afterwards, where nothing happened meanwhile, and where a was
+	// renamed to z.
 	want, renamed []string
 }
 

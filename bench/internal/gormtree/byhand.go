@@ -9,9 +9,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// What follows is what a careful programmer writes without the plugin: every statement is written for
-// the one purpose, and as safe as the plugin's. The rows that a path rests on, up to the top, are locked
-// for sharing by their keys and compared; the rows that change are locked by what changes them, or before.
+// What follows is what a careful programmer writes without the plugin: every statement is written
+// for the one purpose, and as safe as the plugin's. The rows that a path rests on, up to the top,
+// are locked for sharing by their keys and compared; the rows that change are locked by what
+// changes them, or before.
 
 // lockedChains locks rows and everything above them, in one statement, and compares their paths. It
 // returns all of them by id.
@@ -49,8 +50,8 @@ func (t *Tree) EditByHand(ctx context.Context, id int64, note string) error {
 	})
 }
 
-// SaveByHand writes all columns of a row whose place the caller leaves as it was read: the condition
-// says so.
+// SaveByHand writes all columns of a row whose place the caller leaves as it was read: the
+// condition says so.
 func (t *Tree) SaveByHand(ctx context.Context, s *Suite) error {
 	return t.inTransaction(ctx, func(tx *gorm.DB) error {
 		return hits(1, tx.Exec(`UPDATE suites SET note = ? WHERE id = ? AND plan_id = ? AND parent_id = ? AND name = ?`,
@@ -97,8 +98,8 @@ func (t *Tree) MoveByHand(ctx context.Context, id, parent int64) error {
 	})
 }
 
-// relocate writes a row and the paths below. The row is locked before, as two that have locked it for sharing would
-// wait for each other.
+// relocate writes a row and the paths below. The row is locked before, as two that have locked it
+// for sharing would wait for each other.
 func relocate(tx *gorm.DB, id int64, from, to, assignment string, value any) error {
 	var path string
 	if err := tx.Raw(`SELECT path FROM suites WHERE id = ? FOR UPDATE`, id).Row().Scan(&path); err != nil {

@@ -54,7 +54,8 @@ type Instance struct {
 	*daemon.Daemon
 }
 
-// Serve starts an instance on a free port of the loopback interface, with further flags, and returns when it answers. Stop it in the end.
+// Serve starts an instance on a free port of the loopback interface, with further flags, and
+// returns when it answers. Stop it in the end.
 func (p *Program) Serve(ctx context.Context, flags ...string) (*Instance, error) {
 	port, err := daemon.FreePort(ctx)
 	if err != nil {

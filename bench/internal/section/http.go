@@ -17,7 +17,8 @@ import (
 type protection struct {
 	name  string
 	flags []string
-	// locks is set where they have a lock store, and asserts where the plugin asserts what is written.
+	// locks is set where they have a lock store, and asserts where the plugin asserts what is
+	// written.
 	locks, asserts bool
 }
 
@@ -43,7 +44,8 @@ func protections() []protection {
 // crowds are how many clients there are at once.
 var crowds = []int{8, 32}
 
-// httpChanges measures what users of the sample app feel: changes of one plan by HTTP, on three instances.
+// httpChanges measures what users of the sample app feel: changes of one plan by HTTP, on three
+// instances.
 func httpChanges(ctx context.Context, env *Env) (_ result, err error) {
 	server, err := openDurable(ctx, env)
 	if err != nil {

@@ -88,7 +88,8 @@ type driven struct {
 	refused int
 }
 
-// drive has a number of clients change the plan for a time. What they have begun when it is up, they finish.
+// drive has a number of clients change the plan for a time. What they have begun when it is up,
+// they finish.
 func (f *fleet) drive(ctx context.Context, clients int, d time.Duration) (driven, error) {
 	each := make([]driven, clients)
 	errs := make([]error, clients)

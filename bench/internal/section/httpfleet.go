@@ -120,7 +120,8 @@ func (f *fleet) check(ctx context.Context) error {
 	return err
 }
 
-// statementsOfChanges counts what the database is sent for a change of each kind, one request after the other.
+// statementsOfChanges counts what the database is sent for a change of each kind, one request after
+// the other.
 func statementsOfChanges(ctx context.Context, server *durable, fleets []*fleet) (report.Table, error) {
 	const each = 10
 	var rows []string

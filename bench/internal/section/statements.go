@@ -75,13 +75,15 @@ func statements(ctx context.Context, env *Env) (_ result, err error) {
 	}}, nil
 }
 
-// countedWrite is a kind of write. Its functions make one write each, of rows that are made anew for each.
+// countedWrite is a kind of write. Its functions make one write each, of rows that are made anew
+// for each.
 type countedWrite struct {
 	id, name string
 	goal     float64
 	byHand   func(ctx context.Context, tree *gormtree.Tree, at place) error
 	byPlugin func(db *gorm.DB, at place) error
-	// below is how many rows lie below the row, and rows how many rows are written by one statement.
+	// below is how many rows lie below the row, and rows how many rows are written by one
+	// statement.
 	below, rows int
 }
 
@@ -251,7 +253,8 @@ func makePlace(ctx context.Context, tree *gormtree.Tree, name string, w countedW
 	return at, nil
 }
 
-// countInside returns how many statements db's connection sends for what do does, beyond BEGIN and COMMIT.
+// countInside returns how many statements db's connection sends for what do does, beyond BEGIN and
+// COMMIT.
 func countInside(ctx context.Context, db *gorm.DB, do func() error) (float64, error) {
 	before, err := gormtree.StatementsInside(ctx, db)
 	if err != nil {

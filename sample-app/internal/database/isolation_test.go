@@ -10,7 +10,9 @@ import (
 
 // Whoever asks for the level by the options need not ask for it in each transaction.
 func TestMySQLConnectionsAreReadCommitted(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { connectionsAreReadCommitted(t, testdb.MySQL(t, server)) })
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		connectionsAreReadCommitted(t, testdb.MySQL(t, server))
+	})
 }
 
 func connectionsAreReadCommitted(t *testing.T, url string) {

@@ -6,8 +6,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// Rule is how much of a plan's tree the routes of suites and cases lock. All instances on a database
-// may have different ones. The rules other than [NameSlots] exist to be compared with it.
+// Rule is how much of a plan's tree the routes of suites and cases lock. All instances on a
+// database may have different ones. The rules other than [NameSlots] exist to be compared with it.
 type Rule string
 
 // The rules.
@@ -20,7 +20,8 @@ const (
 	WholePlan Rule = "whole-plan"
 )
 
-// apply returns what a change locks by the rule. node is the node of the change, or the parent of a new one.
+// apply returns what a change locks by the rule. node is the node of the change, or the parent of a
+// new one.
 func (r Rule) apply(change lockspec.Spec, node lockspec.Source) (lockspec.Spec, error) {
 	switch r {
 	case "", NameSlots:
