@@ -98,6 +98,9 @@ func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	if e.plan != nil {
 		if moved.parent != r.parent {
 			moved.above, moved.fault = moved.parent, faultNone
+			if moved.isTop() {
+				moved.above = Key{}
+			}
 		}
 		e.plan.put(e.sibling(moved), moved)
 	}

@@ -24,6 +24,8 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	home := row{tree: r.tree}
 	if root != nil {
 		home.parent, home.above = root.key, root.key
+	} else if home.parent, err = e.noParent(ctx, r.tree); err != nil {
+		return Key{}, err
 	}
 	if e.repair.opts.ToTop {
 		return home.parent, nil
@@ -66,6 +68,33 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	}
 }
 
+// noParent returns what the rows at the top have for a parent, first those of the tree: NULL, 0, the nil
+// UUID. Where there are none, it is NULL.
+func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
+	cols := e.of("c")
+	first, args := e.among(cols.parent, e.tops(tree.arg()), cols.live)
+	whole := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s", cols.parent, e.dialect.quote(e.table.Name), cols.isTop, cols.live)
+	for _, query := range []struct {
+		text string
+		args []any
+	}{{first, args}, {whole, nil}} {
+		found := false
+		err = e.each(ctx, query.text+" LIMIT 1", query.args, func(scan func(...any) error) error {
+			var value any
+			if err := scan(&value); err != nil {
+				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			}
+			found = true
+			none, err = e.readKey(e.table.Parent, value)
+			return err
+		})
+		if found || err != nil {
+			break
+		}
+	}
+	return none, err
+}
+
 // namesake returns the live row that has exactly r's name, the one with the smallest key if there are several, and whether any row has it, or one
 // that the database holds equal.
 func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
@@ -99,7 +128,7 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 // columns of the table get their defaults.
 func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	path, above := "/"+r.name, ""
-	if !r.parent.IsZero() {
+	if !r.isTop() {
 		above = "/" + r.parent.String()
 	}
 	if e.plan != nil {
