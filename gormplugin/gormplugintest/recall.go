@@ -115,6 +115,14 @@ func recallChecks() []check {
 			w.fails(gormplugin.Rename(request.Where("name = ?", "another"), &Suite{}, c.ID, "new"), pathlock.ErrNotFound)
 			w.has("/a", "/a/b", "/a/b/c", "/d")
 		}},
+		check{"what lay above a row last time is not what lies above it now", func(w *world) {
+			c, d := w.build("/a/b/c"), w.build("/d")
+			w.resolved(c)
+			w.must(gormplugin.Move(w.db, &Suite{}, w.build("/a/b").ID, d.ID))
+			w.must(w.resolved(c).Create(&Suite{ParentID: &c.ID, Name: "new"}).Error)
+			w.has("/a", "/d", "/d/b", "/d/b/c", "/d/b/c/new")
+			w.sound()
+		}},
 		check{"a subtree is taken along by what was resolved to one row", func(w *world) {
 			c, d := w.build("/a/b/c"), w.build("/d")
 			w.build("/a/b/c/x/y")
