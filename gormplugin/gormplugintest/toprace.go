@@ -73,7 +73,7 @@ func checkTopRaces(t *testing.T, d Database) {
 					continue
 				}
 				t.Run(race.name, func(t *testing.T) {
-					tries := max(d.tries(t)/5, 3)
+					tries := max(d.tries(t)/10, 3)
 					t.Log(race.provoke(t, d, kind, tries, settings{store: offstore.New()}))
 				})
 			}
