@@ -11,9 +11,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// Some errors end a transaction on the server, or may do so by a setting: whatever is run afterwards would be
-// committed by itself, past the caller's ROLLBACK. Which errors these are differs between versions, settings and
-// plugins of a server. So the server is asked, after every error but those that are known to undo nothing but their statement.
+// Some errors end a transaction on the server, or may do so by a setting: whatever is run
+// afterwards would be committed by itself, past the caller's ROLLBACK. Which errors these are
+// differs between versions, settings and plugins of a server. So the server is asked, after every
+// error but those that are known to undo nothing but their statement.
 
 // probe is how a database is asked whether a transaction has ended.
 type probe struct {
@@ -23,7 +24,8 @@ type probe struct {
 	open func(context.Context, *sql.Tx) (bool, error)
 }
 
-// hasEnded reports whether a transaction in which a statement has failed is over on the server, or may be.
+// hasEnded reports whether a transaction in which a statement has failed is over on the server, or
+// may be.
 func (d *dialect) hasEnded(tx *transaction, err error) bool {
 	if d.probe == nil || tx.failed() != nil || d.probe.harmless(err) {
 		return false
@@ -42,18 +44,21 @@ var mysqlHarmless = []uint16{
 	3819, 4025, // a CHECK
 }
 
-// probeMySQL asks by a savepoint. Outside of a transaction, none is set, and there is none to release.
+// probeMySQL asks by a savepoint. Outside of a transaction, none is set, and there is none to
+// release.
 func probeMySQL() *probe {
 	const noSavepoint = 1305 // ER_SP_DOES_NOT_EXIST
 	return &probe{
 		harmless: func(err error) bool {
 			e, ok := errors.AsType[*mysql.MySQLError](err)
-			// Where the connection is gone, so is all of the transaction, and nothing can be run in it.
+			// Where the connection is gone, so is all of the transaction, and nothing can be run in
+			// it.
 			return !ok || slices.Contains(mysqlHarmless, e.Number)
 		},
 		open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
 			var commits bool
-			// Where nothing is committed by itself, the server has begun another transaction in the place of the one that ended.
+			// Where nothing is committed by itself, the server has begun another transaction in the
+			// place of the one that ended.
 			if err := tx.QueryRowContext(ctx, "SELECT @@autocommit").Scan(&commits); err != nil || !commits {
 				return false, err
 			}
@@ -69,8 +74,8 @@ func probeMySQL() *probe {
 	}
 }
 
-// probeSQLite asks by a BEGIN, which is refused within a transaction. Otherwise it begins another one, which is rolled back
-// in the place of the one that ended.
+// probeSQLite asks by a BEGIN, which is refused within a transaction. Otherwise it begins another
+// one, which is rolled back in the place of the one that ended.
 func probeSQLite() *probe {
 	return &probe{
 		harmless: func(err error) bool { return errors.Is(err, gorm.ErrRecordNotFound) },

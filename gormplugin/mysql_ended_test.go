@@ -11,8 +11,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// Whatever error has ended a transaction on the server, nothing more runs in it; after an error that has not, it goes on. A procedure
-// fails with any number, with a ROLLBACK before it or without one, as a server does by its version, its settings and its plugins.
+// Whatever error has ended a transaction on the server, nothing more runs in it; after an error
+// that has not, it goes on. A procedure fails with any number, with a ROLLBACK before it or without
+// one, as a server does by its version, its settings and its plugins.
 func TestErrorsThatEndTheTransaction(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for name, config := range map[string]gorm.Config{"plain": {}, "prepared": {PrepareStmt: true}, "translated": {TranslateError: true}} {
@@ -62,7 +63,8 @@ func failWithEachNumber(t *testing.T, server testserver.MySQLServer, config gorm
 	noLocks(t, locker)
 }
 
-// goOn writes in a transaction after an error, and checks that nothing of it is committed if the error has ended it, and all of it if not.
+// goOn writes in a transaction after an error, and checks that nothing of it is committed if the
+// error has ended it, and all of it if not.
 func goOn(t *testing.T, db, tx *gorm.DB, a *suite, name string, ended bool) {
 	t.Helper()
 	for what, write := range map[string]func(tx *gorm.DB) error{
@@ -92,7 +94,8 @@ func goOn(t *testing.T, db, tx *gorm.DB, a *suite, name string, ended bool) {
 	}
 }
 
-// A row lock that is not given in time ends the statement or, where the server is set up so, all of its transaction.
+// A row lock that is not given in time ends the statement or, where the server is set up so, all of
+// its transaction.
 func TestLockWaitTimeoutInATransaction(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db, locker, a, b := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})

@@ -10,17 +10,17 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// A row without a parent has NULL in its parent column, or the zero value of the column's type: 0, "", a nil UUID.
-// No row has that as its key, since GORM takes such a key for none. Both are read as the same; what is written is what
-// [table.noParent] says, however the caller has put it.
+// A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
+// "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Both are read
+// as the same; what is written is what [table.noParent] says, however the caller has put it.
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
 func (t *table) isNoParent(value any) bool {
 	return treerow.NoParent(value) || slices.Contains(t.zeroKeys, value)
 }
 
-// findZeroKeys notes how the zero values of the key's and the parent's type are written, where a type of the caller's
-// has a form of its own for that.
+// findZeroKeys notes how the zero values of the key's and the parent's type are written, where a
+// type of the caller's has a form of its own for that.
 func (t *table) findZeroKeys() {
 	for _, f := range []*schema.Field{t.parent, t.above.key} {
 		if zero, err := plain(reflect.Zero(f.IndirectFieldType).Interface()); err == nil && zero != nil {
@@ -37,8 +37,8 @@ func (t *table) parentOrNil(value any) any {
 	return value
 }
 
-// noParent is what the parent column of a row without a parent is given: NULL where the field can hold it, and the zero
-// value otherwise.
+// noParent is what the parent column of a row without a parent is given: NULL where the field can
+// hold it, and the zero value otherwise.
 func (t *table) noParent() any {
 	f := t.parent
 	if f.NotNull {
@@ -69,7 +69,8 @@ func holdsNull(f *schema.Field) bool {
 	return err == nil && value == nil
 }
 
-// clearParents takes the parent out of the model's rows that an UPDATE has just assigned one to that is none.
+// clearParents takes the parent out of the model's rows that an UPDATE has just assigned one to
+// that is none.
 func (t *table) clearParents(ctx context.Context, rows reflect.Value) error {
 	none := t.noParent()
 	clear := func(row reflect.Value) error {

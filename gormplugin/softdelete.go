@@ -9,8 +9,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// marksDeletion reports whether a column marks rows as deleted. Its type hides rows from queries, and turns a DELETE into
-// an UPDATE of the column. A type that does only the first is a condition of the caller's, such as that of a tenant.
+// marksDeletion reports whether a column marks rows as deleted. Its type hides rows from queries,
+// and turns a DELETE into an UPDATE of the column. A type that does only the first is a condition
+// of the caller's, such as that of a tenant.
 func marksDeletion(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	if f.DBName == "" {
 		return false
@@ -36,14 +37,14 @@ func marksDeletion(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	return stmt.SQL.Len() > 0 || slices.ContainsFunc(set, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
 }
 
-// isDead reports whether an update hits rows that are deleted softly, none of which it restores, and no others. They are no part
-// of the tree: their place is the caller's to write.
+// isDead reports whether an update hits rows that are deleted softly, none of which it restores,
+// and no others. They are no part of the tree: their place is the caller's to write.
 func (x *turn) isDead() bool {
 	return len(x.hit.live) == 0 && len(x.hit.dead) > 0 && !x.assignment.restores
 }
 
-// checkMixed refuses an update that states the tree or a path of deleted rows and of live ones at once: what is right for the former is
-// not the caller's to say for the latter.
+// checkMixed refuses an update that states the tree or a path of deleted rows and of live ones at
+// once: what is right for the former is not the caller's to say for the latter.
 func (x *turn) checkMixed() error {
 	if len(x.hit.live) == 0 || len(x.hit.dead) == 0 || x.assignment.restores {
 		return nil

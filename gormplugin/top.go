@@ -14,12 +14,13 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// A tree has either one root row, and that is its only row at the top, or any number of rows at the top and no root row.
-// Otherwise two rows could have one path: "/a" at the top, and "a" below the root row.
+// A tree has either one root row, and that is its only row at the top, or any number of rows at the
+// top and no root row. Otherwise two rows could have one path: "/a" at the top, and "a" below the
+// root row.
 //
-// A write that puts a row at the top asks for what is in its way: the root row or, for a new root row, any row of the
-// tree. Two writes that begin the tree at once have no row in common to lock, and each database has its own way to keep
-// them apart:
+// A write that puts a row at the top asks for what is in its way: the root row or, for a new root
+// row, any row of the tree. Two writes that begin the tree at once have no row in common to lock,
+// and each database has its own way to keep them apart:
 //
 //   - MySQL: the question comes after the write, and under row locks. Whichever of two asks last finds the other's
 //     row and waits for its end, since a locking read stops at rows that are not committed yet, at every isolation level.
@@ -34,7 +35,8 @@ type landing struct {
 	lock pathlock.Tree
 	// root is set for a root row.
 	root bool
-	// rows is how many rows the statement brings into the tree altogether, and atTop how many of these are at the top.
+	// rows is how many rows the statement brings into the tree altogether, and atTop how many of
+	// these are at the top.
 	rows, atTop int
 }
 
@@ -70,15 +72,16 @@ func (t *table) landingsOf(rows []*arrival) landings {
 // isRoot reports whether a row is the root row of its tree.
 func (n *node) isRoot() bool { return n.parent == nil && n.name == "" }
 
-// atTops returns the landings that put a row at the top, in an order that is the same for everybody.
+// atTops returns the landings that put a row at the top, in an order that is the same for
+// everybody.
 func (l landings) atTops() []*landing {
 	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *landing) bool { return at.atTop == 0 })
 	slices.SortFunc(all, func(a, b *landing) int { return cmp.Compare(a.lock.ID(), b.lock.ID()) })
 	return all
 }
 
-// guardTop refuses what a statement is about to put at the top of trees, where something is in its way. What it cannot
-// rule out yet is left to [Plugin.settleTop].
+// guardTop refuses what a statement is about to put at the top of trees, where something is in its
+// way. What it cannot rule out yet is left to [Plugin.settleTop].
 func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 	t := st.table
 	for _, at := range l.atTops() {
@@ -115,8 +118,8 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 	return nil
 }
 
-// settleTop asks again once the rows are written, where that is the database's way. A refusal now leaves them in the table: it
-// ends the transaction.
+// settleTop asks again once the rows are written, where that is the database's way. A refusal now
+// leaves them in the table: it ends the transaction.
 func (p *Plugin) settleTop(db *gorm.DB, tx *transaction, st *statement) error {
 	for _, at := range st.landings {
 		if err := st.table.checkTop(db, at, at.rows, p.dialect.share); err != nil {
@@ -127,8 +130,9 @@ func (p *Plugin) settleTop(db *gorm.DB, tx *transaction, st *statement) error {
 	return nil
 }
 
-// checkTop looks for what is in the way of a landing: beside the root row, nothing can be at the top, and a root row can
-// only be put into a tree that has no rows but the given number, the statement's own.
+// checkTop looks for what is in the way of a landing: beside the root row, nothing can be at the
+// top, and a root row can only be put into a tree that has no rows but the given number, the
+// statement's own.
 func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock rowLock) error {
 	where := clause.Expression(clause.Eq{Column: column(t.tree), Value: at.tree})
 	limit := 1
@@ -146,7 +150,8 @@ func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock rowLock) error 
 	}
 	inTheWay := &RootRowError{Table: t.name, Tree: at.lock}
 	for _, n := range found {
-		// Among the statement's own rows, only those at the top that are no root row are known to be somebody else's.
+		// Among the statement's own rows, only those at the top that are no root row are known to
+		// be somebody else's.
 		if own == 0 || !at.root || n.parent == nil && !n.isRoot() {
 			inTheWay.ID, inTheWay.Root = n.id, n.isRoot()
 		}
@@ -154,7 +159,8 @@ func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock rowLock) error 
 	return inTheWay
 }
 
-// explainTop finds out whether a unique index has refused a row that a rule would have refused, too: the rule says more.
+// explainTop finds out whether a unique index has refused a row that a rule would have refused,
+// too: the rule says more.
 func (p *Plugin) explainTop(db *gorm.DB, st *statement) {
 	if st == nil || len(st.landings) == 0 || p.dialect.classify(db.Error) != failureDuplicate {
 		return
@@ -197,8 +203,8 @@ func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) (err error) {
 	return rows.Err()
 }
 
-// lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing unless it is exclusive, and returns the
-// isolation level.
+// lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing
+// unless it is exclusive, and returns the isolation level.
 func lockTopPostgres(number int64, exclusive bool) []any {
 	source := clause.Expr{SQL: "pg_advisory_xact_lock_shared(?)", Vars: []any{number}}
 	if exclusive {

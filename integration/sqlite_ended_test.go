@@ -14,8 +14,9 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// SQLite rolls a transaction back by itself where a statement that writes is interrupted, and where a trigger or a
-// constraint says so. Nothing more runs in it then; after any other error, it goes on.
+// SQLite rolls a transaction back by itself where a statement that writes is interrupted, and where
+// a trigger or a constraint says so. Nothing more runs in it then; after any other error, it goes
+// on.
 func TestSQLiteErrorsThatEndTheTransaction(t *testing.T) {
 	for name, dialector := range map[string]func(t *testing.T) gorm.Dialector{
 		"ncruces":  func(t *testing.T) gorm.Dialector { return gormlite.Open(fileName(t, "&_txlock=immediate")) },

@@ -52,7 +52,8 @@ type (
 	}
 )
 
-// spelling is one way to say that a row has no parent: the type of a parent column, a value, and what the column then holds.
+// spelling is one way to say that a row has no parent: the type of a parent column, a value, and
+// what the column then holds.
 type spelling struct {
 	name      string
 	model     any
@@ -86,8 +87,9 @@ func spellings() []spelling {
 	}
 }
 
-// checkNoParent writes rows without a parent in every form, for every type of parent column. Whatever the caller writes for none, the
-// row is at the top, its column holds the one value for that, and so does the caller's struct.
+// checkNoParent writes rows without a parent in every form, for every type of parent column.
+// Whatever the caller writes for none, the row is at the top, its column holds the one value for
+// that, and so does the caller's struct.
 func checkNoParent(t *testing.T, d Database) {
 	// Each form begins with the rows /a and /a/b, and writes the row at the top that is to be /x.
 	for _, form := range []struct {
@@ -161,7 +163,8 @@ func checkNoParent(t *testing.T, d Database) {
 					if isNull != s.wantsNull {
 						t.Errorf("the parent column is NULL: %v, want %v", isNull, s.wantsNull)
 					}
-					// What is read counts as the same: the row can be written below, and moved, like any other.
+					// What is read counts as the same: the row can be written below, and moved,
+					// like any other.
 					k.must(k.db.Model(k.new()).Where("path = '/x'").Update("parent", a).Error)
 					var n int64
 					k.must(k.db.Model(k.new()).Where("path = '/a/x'").Count(&n).Error)

@@ -119,7 +119,8 @@ func topForms() []topForm {
 	}
 	others := func(k tops) []any { return []any{k.put(nil, "a"), k.put(nil, "b")} }
 	nothing := func(tops) []any { return nil }
-	// deletedTop is a root row that came after a row at the top had been deleted, which is the first one.
+	// deletedTop is a root row that came after a row at the top had been deleted, which is the
+	// first one.
 	deletedTop := func(k tops) []any {
 		a := k.put(nil, "a")
 		k.must(k.db.Delete(k.new(), "id = ?", a).Error)
@@ -224,7 +225,8 @@ func (k tops) batch(rows ...any) any {
 	return slice.Interface()
 }
 
-// checkTop has every form put rows at the top of trees of every kind: a tree has either one root row, which is its only row at the top, or none.
+// checkTop has every form put rows at the top of trees of every kind: a tree has either one root
+// row, which is its only row at the top, or none.
 func checkTop(t *testing.T, d Database) {
 	for _, kind := range topKinds() {
 		t.Run(reflect.TypeOf(kind.model).Name(), func(t *testing.T) {
@@ -246,7 +248,8 @@ func checkTop(t *testing.T, d Database) {
 	}
 }
 
-// try runs one form, in a transaction that is committed whatever becomes of the form if within is set.
+// try runs one form, in a transaction that is committed whatever becomes of the form if within is
+// set.
 func (f topForm) try(k tops, within bool) {
 	k.Helper()
 	ids := f.before(k)

@@ -15,11 +15,13 @@ import (
 	"gorm.io/gorm"
 )
 
-// topRace is a pair of statements that are both right by themselves and wrong together, in a tree in which they have no row in common.
+// topRace is a pair of statements that are both right by themselves and wrong together, in a tree
+// in which they have no row in common.
 type topRace struct {
 	name string
 	soft bool
-	// free is set where the first is a transaction, which would hold rows while it waits for the other to be granted its locks.
+	// free is set where the first is a transaction, which would hold rows while it waits for the
+	// other to be granted its locks.
 	free   bool
 	before func(k tops) []any
 	first  func(k tops, tx *gorm.DB, ids []any) error
@@ -73,7 +75,7 @@ func checkTopRaces(t *testing.T, d Database) {
 					continue
 				}
 				t.Run(race.name, func(t *testing.T) {
-					tries := max(d.tries(t)/5, 3)
+					tries := max(d.tries(t)/10, 3)
 					t.Log(race.provoke(t, d, kind, tries, settings{store: offstore.New()}))
 				})
 			}
@@ -92,7 +94,8 @@ func checkTopRaces(t *testing.T, d Database) {
 	t.Run("storm", func(t *testing.T) { checkTopStorm(t, d) })
 }
 
-// provoke runs the pair a number of times, each in a tree of its own: together, or both granted before one writes after the other.
+// provoke runs the pair a number of times, each in a tree of its own: together, or both granted
+// before one writes after the other.
 func (r topRace) provoke(t *testing.T, d Database, kind topKind, tries int, s settings) outcome {
 	t.Helper()
 	m := new(meeting)
@@ -140,7 +143,8 @@ func (r topRace) provoke(t *testing.T, d Database, kind topKind, tries int, s se
 	return o
 }
 
-// committed says what is wrong with what is committed of the tree, whatever the session's isolation level is.
+// committed says what is wrong with what is committed of the tree, whatever the session's isolation
+// level is.
 func (k tops) committed(d Database) (found []string) {
 	k.Helper()
 	if d.SoleWriter {
@@ -165,7 +169,8 @@ func (o *outcome) addTop(t *testing.T, err error) {
 	o.add(t, err)
 }
 
-// checkTopStorm has workers write at the top of one tree, in transactions of one to three statements.
+// checkTopStorm has workers write at the top of one tree, in transactions of one to three
+// statements.
 func checkTopStorm(t *testing.T, d Database) {
 	const workers = 4
 	each := 60
