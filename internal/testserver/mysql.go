@@ -100,3 +100,13 @@ func Product(ctx context.Context, dsn string) (product string, err error) {
 	}
 	return Oracle, nil
 }
+
+// MySQL returns the DSN of a server of either product, for a test of what does not depend on it, or skips the test.
+func MySQL(t testing.TB) string {
+	t.Helper()
+	for _, server := range MySQLServers(t) {
+		return server.DSN
+	}
+	Missing(t, missing("MySQL or MariaDB"))
+	return ""
+}
