@@ -75,7 +75,7 @@ func prepare(ctx context.Context, o options) (*section.Env, func() error, error)
 	for need, open := range map[section.Server]func(context.Context, *section.Env) (func() error, error){
 		section.Redis: openRedis, section.MariaDB: openMariaDB,
 	} {
-		if !slices.ContainsFunc(o.sections, func(s section.Section) bool { return s.Server == need }) {
+		if !slices.ContainsFunc(o.sections, func(s section.Section) bool { return s.Server.Includes(need) }) {
 			continue
 		}
 		f, err := open(ctx, env)
@@ -114,7 +114,7 @@ func openMariaDB(ctx context.Context, env *section.Env) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	env.DSN = server.DSN
+	env.OwnSQL, env.DSN = server, server.DSN
 	return server.Stop, nil
 }
 

@@ -10,7 +10,7 @@ type Change struct {
 	// Insert is set for the columns of a row that is created: a lost+found.
 	Insert bool   `json:"insert,omitempty"`
 	Column string `json:"column"`
-	// Old and New are the values: a Key, a string or nil.
+	// Old and New are the values: a Key, a string, Bytes where that is not UTF-8, or nil.
 	Old any `json:"old"`
 	New any `json:"new"`
 	// Why is the problem that the change mends.

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // Checker checks and repairs the trees of one table.
@@ -12,12 +14,13 @@ type Checker struct {
 	db      *sql.DB
 	dialect Dialect
 	table   Table
-	// What inspect found out: the SQL of a zero parent, if the column can have one; how keys
-	// are made; how long texts may be, by column.
-	zeroParent             string
-	keyIsUUID, keyIsNumber bool
-	treeIsNumber           bool
-	limits                 map[string]limit
+	// What inspect found out: what the columns hold, which of them are padded, and how long texts
+	// may be.
+	kinds  map[string]treerow.Kind
+	padded map[string]bool
+	limits map[string]limit
+	// parentFirst is set where SQLite has an index that begins with the parent.
+	parentFirst bool
 }
 
 // New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches
@@ -29,7 +32,7 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 	if dialect < MySQL || dialect > SQLite {
 		return nil, fmt.Errorf("%w: %v is no dialect", ErrTable, dialect)
 	}
-	c := &Checker{db: db, dialect: dialect, table: table, limits: make(map[string]limit)}
+	c := &Checker{db: db, dialect: dialect, table: table, kinds: make(map[string]treerow.Kind), padded: make(map[string]bool), limits: make(map[string]limit)}
 	if err := c.inspect(ctx); err != nil {
 		return nil, err
 	}
@@ -52,6 +55,7 @@ const pageRows = 500
 //
 // The memory that it needs does not depend on the number of rows or trees, nor on the trees' shapes.
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
+	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)
 	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {
@@ -68,6 +72,9 @@ func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) 
 		return report(p)
 	}
 	if summary.Rows, err = s.scan(ctx, opts, counted); err != nil {
+		return summary, err
+	}
+	if err := s.besideRoots(ctx, opts.Tree, counted); err != nil {
 		return summary, err
 	}
 	if err := s.siblings(ctx, opts.Tree, counted); err != nil {

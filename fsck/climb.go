@@ -126,9 +126,9 @@ func (w *walk) keep(r *row, p place) place {
 func (r *row) end() (place, bool) {
 	switch {
 	case r.fault != faultNone:
-		return place{state: detached}, true
+		return place{state: detached, tree: r.tree}, true
 	case r.isRoot():
-		return place{idPath: "/" + r.key.String()}, true
+		return place{tree: r.tree, idPath: "/" + r.key.String()}, true
 	case r.isTop():
 		return place{}.below(r), true
 	default:
@@ -138,14 +138,17 @@ func (r *row) end() (place, bool) {
 
 // below returns the place of a row whose parent's place is p.
 func (p place) below(r *row) place {
+	if r.hasTree() {
+		p.tree = r.tree
+	}
 	switch {
 	case p.state != placed:
 		return p
-	case checkName(r.name) != nil:
-		return place{state: detached}
+	case r.checkName() != nil:
+		return place{state: detached, tree: p.tree}
 	case p.depth >= pathlock.MaxDepth:
-		return place{state: tooDeep}
+		return place{state: tooDeep, tree: p.tree}
 	default:
-		return place{depth: p.depth + 1, path: p.path + "/" + r.name, idPath: p.idPath + "/" + r.key.String()}
+		return place{tree: p.tree, depth: p.depth + 1, path: p.path + "/" + r.name, idPath: p.idPath + "/" + r.key.String()}
 	}
 }

@@ -2,12 +2,11 @@ package fsck
 
 import (
 	"database/sql"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // Dialect is the SQL that a database speaks.
@@ -34,6 +33,30 @@ func (d Dialect) String() string {
 		return "SQLite"
 	default:
 		return fmt.Sprintf("Dialect(%d)", uint8(d))
+	}
+}
+
+// rows is the dialect as package treerow names it.
+func (d Dialect) rows() treerow.Dialect {
+	switch d {
+	case MySQL:
+		return treerow.MySQL
+	case PostgreSQL:
+		return treerow.Postgres
+	default:
+		return treerow.SQLite
+	}
+}
+
+// differs is the condition that two values differ, of which either may be NULL.
+func (d Dialect) differs(a, b string) string {
+	switch d {
+	case MySQL:
+		return "NOT (" + a + " <=> " + b + ")"
+	case PostgreSQL:
+		return a + " IS DISTINCT FROM " + b
+	default:
+		return a + " IS NOT " + b
 	}
 }
 
@@ -135,16 +158,4 @@ func (d Dialect) writing() *sql.TxOptions {
 		return nil
 	}
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
-}
-
-// isRetryable reports whether the database gave a transaction up in favour of another one.
-func isRetryable(err error) bool {
-	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return e.Number == 1213 || e.Number == 1205 || e.Number == 1020
-	}
-	var state interface{ SQLState() string }
-	if errors.As(err, &state) {
-		return state.SQLState() == "40001" || state.SQLState() == "40P01"
-	}
-	return strings.Contains(err.Error(), "database is locked")
 }

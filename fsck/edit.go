@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -10,10 +11,13 @@ import (
 type editor struct {
 	*session
 	repair  *repair
+	tree    Key
 	changes []Change
 	// careful is set where a unique index refused the transaction before; aside has the paths that it has put aside.
 	careful bool
 	aside   map[value]string
+	// skips are the rows that stay as they are.
+	skips []Skip
 }
 
 // assignment is a column's new value.
@@ -27,7 +31,7 @@ func (e *editor) note(r *row, why Kind, insert bool, set ...assignment) {
 	for _, a := range set {
 		e.changes = append(e.changes, Change{
 			Transaction: e.repair.transaction, Table: e.table.Name, Tree: r.tree, ID: r.key,
-			Insert: insert, Column: a.column, Old: a.old, New: a.new, Why: why,
+			Insert: insert, Column: a.column, Old: logged(a.old), New: logged(a.new), Why: why,
 		})
 	}
 }
@@ -71,14 +75,22 @@ func (k Key) value() any {
 	return k
 }
 
+// logged returns a value as a change has it.
+func logged(v any) any {
+	if text, ok := v.(string); ok {
+		return lossless(text)
+	}
+	return v
+}
+
 // relocate makes a row look like moved, which is a copy of it with another name, another parent, or both.
 func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	var set []assignment
 	if moved.parent != r.parent {
 		set = append(set, assignment{e.table.Parent, r.parent.value(), moved.parent.value()})
 	}
-	if moved.name != r.name {
-		set = append(set, assignment{e.table.Label, r.name, moved.name})
+	if moved.name != r.name || r.nameless && !moved.nameless {
+		set = append(set, assignment{e.table.Label, r.nameValue(), moved.name})
 	}
 	if err := e.update(ctx, r, why, set...); err != nil {
 		return err
@@ -109,7 +121,7 @@ func (e *editor) settle(ctx context.Context, r, moved *row, base string, from in
 		case refusal == nil || err != nil:
 			return err
 		case try == renumberings:
-			return fmt.Errorf("with %d names: %w", renumberings, refusal)
+			return leftError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
 		}
 		from = n + 1
 	}
@@ -117,11 +129,18 @@ func (e *editor) settle(ctx context.Context, r, moved *row, base string, from in
 
 // takeFreeName gives r, which may have been moved already, the first name from the number from on that nothing else has below its
 // parent, and returns its number. Deleted rows count, since an index may cover them too.
+//
+// Numbers are remembered by what is left of the name before them: names that are alike up to there
+// count on from each other, and do not each begin anew.
 func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int) (int, error) {
 	slot := e.sibling(r)
-	slot.name = base
-	for n := max(from, e.repair.numbers[slot]); ; n++ {
-		r.name = numbered(base, n, e.limits[e.table.Label])
+	for n := from; ; n++ {
+		stem, suffix := stem(base, n, e.limits[e.table.Label])
+		slot.name, slot.digits = stem, len(suffix)
+		if n > 1 {
+			n = max(n, e.repair.numbers[slot])
+		}
+		r.name, r.nameless = numbered(base, n, e.limits[e.table.Label]), false
 		taken, err := e.isTaken(ctx, r, "<>", false)
 		if err != nil {
 			return 0, err
@@ -139,28 +158,39 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 	if holder, ok := e.plan.holder(e.sibling(r)); ok && holder != r.key && (compares == "<>" || holder.Compare(r.key) < 0) {
 		return true, nil
 	}
-	besides, args, err := e.besides(ctx, r)
-	if err != nil || besides == "" {
+	places, err := e.besides(ctx, r)
+	if err != nil || len(places) == 0 {
 		return false, err
 	}
 	cols := e.of("c")
-	query := fmt.Sprintf("SELECT %[1]s FROM %[2]s AS c WHERE %[3]s AND %[4]s = ? AND %[1]s %[5]s ?", cols.key, e.dialect.quote(e.table.Name), besides, cols.label, compares)
+	rest := fmt.Sprintf("%s = ? AND %s %s ?", cols.label, cols.key, compares)
 	if liveOnly {
-		query += " AND " + cols.live
+		rest += " AND " + cols.live
 	}
-	if e.plan == nil {
-		query += " LIMIT 1"
+	query, args := e.among(cols.key, places, rest, r.name, r.key.arg())
+	// One row is enough. In a dry run, some of them would not have the name any more: seldom all of
+	// the first.
+	limits := []int{1}
+	if e.plan != nil {
+		limits = []int{64, math.MaxInt32}
 	}
 	taken := false
-	err = e.each(ctx, query, append(args, r.name, r.key.arg()), func(scan func(...any) error) error {
-		var value any
-		if err := scan(&value); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+	for _, limit := range limits {
+		read := 0
+		err = e.each(ctx, fmt.Sprintf("%s LIMIT %d", query, limit), args, func(scan func(...any) error) error {
+			var value any
+			if err := scan(&value); err != nil {
+				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			}
+			key, err := e.readKey(e.table.Key, value)
+			taken = taken || !e.plan.left(key)
+			read++
+			return err
+		})
+		if taken || err != nil || read < limit {
+			break
 		}
-		key, err := readKey(e.dialect, value)
-		taken = taken || !e.plan.left(key)
-		return err
-	})
+	}
 	return taken, err
 }
 
@@ -170,42 +200,108 @@ func (e *editor) sibling(r *row) sibling {
 	if root := e.repair.roots[r.tree]; r.isTop() || root != nil && parent == root.key {
 		parent = Key{}
 	}
-	return sibling{r.tree, parent, r.name}
+	return sibling{tree: r.tree, parent: parent, name: r.name}
 }
 
-// besides returns a condition, and its arguments, that a row called c is a sibling of r; an empty one where there can be none.
-func (e *editor) besides(ctx context.Context, r *row) (string, []any, error) {
-	cols := e.of("c")
+// condition is one of SQL, with its arguments.
+type condition struct {
+	sql  string
+	args []any
+}
+
+// besides returns where a row called c is a sibling of r: where one of the conditions holds, of
+// which no two hold at once. Where there can be none, there are no conditions.
+func (e *editor) besides(ctx context.Context, r *row) ([]condition, error) {
 	root, err := e.root(ctx, r.tree)
 	if err != nil || e.plan.row(r.parent) != nil {
-		return "", nil, err
+		return nil, err
 	}
-	top := r.isTop() || root != nil && r.parent == root.key
+	cols, tree := e.of("c"), r.tree.arg()
+	below := func(k Key) condition {
+		return condition{cols.tree + " = ? AND " + cols.parent + " = ?", []any{tree, k.arg()}}
+	}
 	switch {
-	case !top:
-		return cols.tree + " = ? AND " + cols.parent + " = ?", []any{r.tree.arg(), r.parent.arg()}, nil
+	case !r.isTop() && (root == nil || r.parent != root.key):
+		return []condition{below(r.parent)}, nil
 	case root == nil:
-		return cols.tree + " = ? AND " + cols.isTop, []any{r.tree.arg()}, nil
+		return e.tops(tree), nil
 	default:
-		return cols.tree + " = ? AND (" + cols.isTop + " OR " + cols.parent + " = ?)", []any{r.tree.arg(), root.key.arg()}, nil
+		return append(e.tops(tree), below(root.key)), nil
 	}
+}
+
+// tops returns where a row called c is at the top of a tree. SQLite, which otherwise reads the
+// whole tree, is asked for each way to have no parent by itself.
+func (e *editor) tops(tree any) []condition {
+	cols := e.of("c")
+	if e.dialect != SQLite {
+		return []condition{{cols.tree + " = ? AND " + cols.isTop, []any{tree}}}
+	}
+	inTree := cols.tree + " = ? AND "
+	if e.parentFirst {
+		inTree = "+" + inTree // not by an index that begins with the tree
+	}
+	var places []condition
+	for _, top := range cols.tops {
+		places = append(places, condition{inTree + top, []any{tree}})
+	}
+	return places
+}
+
+// among makes a query for the rows called c for which one of the conditions holds, and rest: in one
+// SELECT where the database looks them all up by an index, and else in one for each.
+func (e *editor) among(selected string, places []condition, rest string, restArgs ...any) (string, []any) {
+	from := fmt.Sprintf("SELECT %s FROM %s AS c WHERE ", selected, e.dialect.quote(e.table.Name))
+	var parts []string
+	var args []any
+	for _, p := range places {
+		if e.dialect != SQLite {
+			parts = append(parts, "("+p.sql+")")
+			args = append(args, p.args...)
+			continue
+		}
+		parts = append(parts, from+p.sql+" AND "+rest)
+		args = append(append(args, p.args...), restArgs...)
+	}
+	if e.dialect == SQLite {
+		return strings.Join(parts, " UNION ALL "), args
+	}
+	return from + "(" + strings.Join(parts, " OR ") + ") AND " + rest, append(args, restArgs...)
 }
 
 // root returns the root row of a tree, the one with the smallest key if there are several, or nil.
+// It is locked until the transaction ends, so that nobody deletes it meanwhile.
 func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 	if root, ok := e.repair.roots[tree]; ok {
 		return root, nil
 	}
 	cols := e.of("c")
-	query := fmt.Sprintf("%s WHERE %s AND %s = ? AND %s ORDER BY %s LIMIT 1", e.selectRows(true, ""), cols.live, cols.tree, cols.isRoot, cols.key)
-	found, err := e.rows(ctx, query, tree.arg())
-	if err != nil {
-		return nil, err
+	query, args := e.among(cols.key, e.tops(tree.arg()), cols.live+" AND "+cols.empty)
+	query += " ORDER BY 1 LIMIT 1"
+	for {
+		var found *Key
+		err := e.each(ctx, query, args, func(scan func(...any) error) error {
+			var value any
+			if err := scan(&value); err != nil {
+				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			}
+			key, err := e.readKey(e.table.Key, value)
+			found = &key
+			return err
+		})
+		if err != nil || found == nil {
+			if err == nil {
+				e.repair.roots[tree] = nil
+			}
+			return nil, err
+		}
+		root, err := e.byKey(ctx, *found)
+		if err != nil {
+			return nil, err
+		}
+		if e.plan != nil || root != nil && root.isRoot() { // and not changed since it was looked for
+			e.repair.roots[tree] = root
+			return root, nil
+		}
 	}
-	var root *row
-	if len(found) > 0 {
-		root = found[0]
-	}
-	e.repair.roots[tree] = root
-	return root, nil
 }

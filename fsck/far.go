@@ -122,9 +122,9 @@ func (w *walk) upwards(ctx context.Context, start Key, f func(*row) (bool, error
 			SELECT up.n + 1, %[1]s, %[2]s FROM up JOIN %[3]s AS t ON %[1]s = up.above WHERE up.n < %[4]d
 		)
 		SELECT %[5]s, %[6]s, %[7]s, %[8]s, NULL, NULL, %[9]s,
-			CASE WHEN %[9]s IS NULL THEN 1 WHEN NOT (%[10]s) THEN 2 WHEN %[11]s <> %[6]s THEN 3 ELSE 0 END
+			CASE WHEN %[9]s IS NULL THEN 1 WHEN NOT (%[10]s) THEN 2 WHEN %[11]s THEN 3 ELSE 0 END
 		FROM up JOIN %[3]s AS c ON %[5]s = up.k LEFT JOIN %[3]s AS p ON %[9]s = %[7]s ORDER BY up.n`,
-		up.key, up.parent, table, stride, cols.key, cols.tree, cols.parent, cols.label, parent.key, parent.live, parent.tree)
+		up.key, up.parent, table, stride, cols.key, cols.tree, cols.parent, cols.label, parent.key, parent.live, w.dialect.differs(parent.tree, cols.tree))
 	for at := start; !at.IsZero(); {
 		rows := []*row{w.plan.row(at)}
 		if rows[0] == nil {

@@ -3,8 +3,11 @@ package fsck
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // limit is how long the texts of a column may be; 0 is no limit.
@@ -33,30 +36,27 @@ func (c *Checker) inspect(ctx context.Context) error {
 		return fmt.Errorf("%w %q: %w", ErrTable, t.Name, err)
 	}
 	for i, column := range types {
-		name := present[i]
-		kind := strings.ToUpper(column.DatabaseTypeName())
-		switch name {
-		case t.Parent:
-			switch {
-			case strings.Contains(kind, "INT"):
-				c.zeroParent = "0"
-			case strings.Contains(kind, "CHAR"), strings.Contains(kind, "TEXT"):
-				c.zeroParent = "''"
-			}
-		case t.Tree:
-			c.treeIsNumber = strings.Contains(kind, "INT")
-		case t.Key:
-			c.keyIsUUID = kind == "UUID"
-			c.keyIsNumber = strings.Contains(kind, "INT")
-		}
+		c.kinds[present[i]] = treerow.KindOf(column.DatabaseTypeName())
+		c.padded[present[i]] = column.DatabaseTypeName() == "BPCHAR" // PostgreSQL's CHAR(n)
 	}
-	if err := rows.Err(); err != nil {
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // the pool may have but one connection
 		return fmt.Errorf("%w %q: %w", ErrTable, t.Name, err)
 	}
 	if c.dialect == SQLite {
-		return nil // its columns have no limits
+		return c.inspectIndexes(ctx) // its columns have no limits
 	}
 	return c.inspectLimits(ctx)
+}
+
+// inspectIndexes looks for an index that begins with the parent, which SQLite has to be led to.
+func (c *Checker) inspectIndexes(ctx context.Context) error {
+	name := c.table.Name[strings.LastIndexByte(c.table.Name, '.')+1:]
+	query := `SELECT COUNT(*) > 0 FROM pragma_index_list(?) AS l JOIN pragma_index_info(l.name) AS i
+		WHERE l.partial = 0 AND i.seqno = 0 AND LOWER(i.name) = LOWER(?)`
+	if err := c.db.QueryRowContext(ctx, query, name, c.table.Parent).Scan(&c.parentFirst); err != nil {
+		return fmt.Errorf("%w %q: its indexes: %w", ErrTable, c.table.Name, err)
+	}
+	return nil
 }
 
 // culprit says which part of the description err is about: a column that the table does not have, or the table itself.
@@ -86,22 +86,24 @@ func (c *Checker) probe(ctx context.Context, query string) error {
 	return rows.Err()
 }
 
-// inspectLimits asks how long names and paths may be.
+// inspectLimits asks how long names and paths may be, and what the columns hold, where the driver
+// does not say that.
 func (c *Checker) inspectLimits(ctx context.Context) error {
 	schema, name := "", c.table.Name
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		schema, name = name[:i], name[i+1:]
 	}
-	current := "DATABASE()"
-	if c.dialect == PostgreSQL {
-		current = "current_schema()"
-	}
-	query := `SELECT column_name, character_maximum_length, character_octet_length FROM information_schema.columns
-		WHERE table_name = ? AND table_schema = ` + current
+	query := `SELECT column_name, data_type, character_maximum_length, character_octet_length FROM information_schema.columns WHERE table_name = ? AND table_schema = `
 	args := []any{name}
-	if schema != "" {
-		query = strings.Replace(query, current, "?", 1)
+	switch {
+	case c.dialect == PostgreSQL: // whichever schema of the search path it is found in
+		query += "(SELECT n.nspname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE t.oid = to_regclass(?))"
+		args = append(args, c.dialect.quote(c.table.Name))
+	case schema != "":
+		query += "?"
 		args = append(args, schema)
+	default:
+		query += "DATABASE()"
 	}
 	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
 	if err != nil {
@@ -109,10 +111,13 @@ func (c *Checker) inspectLimits(ctx context.Context) error {
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var column string
+		var column, kind string
 		var characters, octets sql.NullInt64
-		if err := rows.Scan(&column, &characters, &octets); err != nil {
+		if err := rows.Scan(&column, &kind, &characters, &octets); err != nil {
 			return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Name, err)
+		}
+		if c.dialect == MySQL { // whose driver does not know MariaDB's UUID
+			c.kinds[column] = treerow.KindOf(kind)
 		}
 		c.limits[column] = limit{characters.Int64, octets.Int64}
 	}

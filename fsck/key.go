@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"io"
+	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // Key is the value of a key column: the key of a row, of its parent, or of its tree. Keys are
@@ -93,13 +96,27 @@ func (k Key) String() string {
 	}
 }
 
-// MarshalJSON writes numbers as numbers, texts as texts, bytes in hexadecimal, and none as null.
+// Format writes the key for people: as String does or, where that has spaces or anything in it that
+// a terminal does not print, in quotes.
+func (k Key) Format(f fmt.State, verb rune) {
+	text := k.String()
+	_, isText := k.v.(string)
+	if quoted := strconv.Quote(text); verb == 'q' || isText && (quoted != `"`+text+`"` || strings.ContainsRune(text, ' ')) {
+		text = quoted
+	}
+	_, _ = io.WriteString(f, text) // fmt asks for no more
+}
+
+// MarshalJSON writes numbers as numbers, texts as texts, bytes in hexadecimal, and none as null. A
+// text that is not UTF-8 is written as [Bytes].
 func (k Key) MarshalJSON() ([]byte, error) {
 	var text []byte
 	var err error
 	switch v := k.v.(type) {
 	case binaryKey:
 		text, err = json.Marshal(k.String())
+	case string:
+		text, err = json.Marshal(lossless(v))
 	default:
 		text, err = json.Marshal(v)
 	}
@@ -115,19 +132,20 @@ func (k *Key) UnmarshalJSON(text []byte) error {
 		*k = Key{}
 		return nil
 	}
-	if n, err := strconv.ParseInt(string(text), 10, 64); err == nil {
-		k.v = n
-		return nil
-	}
-	if n, err := strconv.ParseUint(string(text), 10, 64); err == nil {
-		k.v = n
+	if n, ok := numberKey(string(text)); ok {
+		*k = n
 		return nil
 	}
 	var s string
-	if err := json.Unmarshal(text, &s); err != nil {
+	if err := json.Unmarshal(text, &s); err == nil {
+		k.v = s
+		return nil
+	}
+	var b Bytes
+	if err := json.Unmarshal(text, &b); err != nil {
 		return fmt.Errorf("fsck: %q is not a key: %w", text, err)
 	}
-	k.v = s
+	k.v = string(b)
 	return nil
 }
 
@@ -142,29 +160,59 @@ func (k Key) arg() any {
 // bytes is about how much memory the key takes.
 func (k Key) bytes() int { return 32 + len(k.text()) }
 
-// readKey makes a key of what a driver returned.
-func readKey(d Dialect, value any) (Key, error) {
+// none reports whether k, as a parent, says that there is none.
+func (k Key) none() bool { return treerow.NoParent(k.arg()) }
+
+// readKey makes a key of what a driver returned for a column.
+func (c *Checker) readKey(column string, value any) (Key, error) {
+	kind := c.kinds[column]
 	switch v := value.(type) {
 	case nil:
 		return Key{}, nil
 	case int64:
 		return Key{v}, nil
 	case uint64:
-		if v <= 1<<63-1 {
+		if v <= math.MaxInt64 {
 			return Key{int64(v)}, nil
 		}
 		return Key{v}, nil
+	case float64:
+		if n := int64(v); float64(n) == v {
+			return Key{n}, nil
+		}
 	case string:
-		return Key{v}, nil
+		return c.textKey(column, v), nil
 	case []byte:
 		// The MySQL driver returns texts as bytes, too, and takes texts for both.
-		if d == MySQL && utf8.Valid(v) {
-			return Key{string(v)}, nil
+		if c.dialect == MySQL && kind != treerow.Bytes {
+			return c.textKey(column, string(v)), nil
 		}
 		return Key{binaryKey(v)}, nil
 	case [16]byte:
 		return Key{fmt.Sprintf("%x-%x-%x-%x-%x", v[0:4], v[4:6], v[6:8], v[8:10], v[10:16])}, nil
-	default:
-		return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
 	}
+	return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
+}
+
+// textKey makes a key of a text. One of a column of numbers is a number, which some drivers return
+// as text.
+func (c *Checker) textKey(column, text string) Key {
+	if c.kinds[column] == treerow.Number && c.dialect != SQLite {
+		if k, ok := numberKey(text); ok {
+			return k
+		}
+	}
+	if c.padded[column] {
+		text = strings.TrimRight(text, " ")
+	}
+	return Key{text}
+}
+
+// numberKey reads a whole number.
+func numberKey(text string) (Key, bool) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return Key{n}, true
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	return Key{n}, err == nil
 }

@@ -3,15 +3,19 @@ package fsck
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // DefaultLostFound is the name of the row that gets what has no place, at the top of its tree.
 const DefaultLostFound = "lost+found"
 
-// lostFound returns the parent for rows of r's tree that have no place: the lost+found row, which is created if need
-// be, or, where that is wanted, the top of the tree.
+// lostFound returns the parent for rows of r's tree that have no place: the lost+found row, which
+// is created if need be, or, where that is wanted, the top of the tree. It is locked until the
+// transaction ends, so that nobody deletes it meanwhile.
 func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	root, err := e.root(ctx, r.tree)
 	if err != nil {
@@ -26,6 +30,9 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	}
 	if key, ok := e.repair.homes[r.tree]; ok {
 		return key, nil
+	}
+	if why, ok := e.repair.homeless[r.tree]; ok {
+		return Key{}, leftError{why}
 	}
 	for n := 1; ; n++ {
 		home.name = numbered(e.repair.opts.LostFound, n, e.limits[e.table.Label])
@@ -44,6 +51,15 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 				return Key{}, err
 			}
 			key = home.key
+		case e.locks:
+			there, err := e.byKey(ctx, key)
+			if err != nil {
+				return Key{}, err
+			}
+			if there == nil || there.name != home.name || e.sibling(there).parent != e.sibling(&home).parent {
+				n-- // somebody has changed it since it was looked for
+				continue
+			}
 		}
 		e.repair.homes[r.tree] = key
 		return key, nil
@@ -53,21 +69,20 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 // namesake returns the live row that has exactly r's name, the one with the smallest key if there are several, and whether any row has it, or one
 // that the database holds equal.
 func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
-	besides, args, err := e.besides(ctx, r)
+	places, err := e.besides(ctx, r)
 	if err != nil {
 		return key, false, err
 	}
 	cols := e.of("c")
-	query := fmt.Sprintf("SELECT %[1]s, %[2]s, CASE WHEN %[3]s THEN 1 ELSE 0 END FROM %[4]s AS c WHERE %[5]s AND %[2]s = ? ORDER BY %[1]s",
-		cols.key, cols.label, cols.live, e.dialect.quote(e.table.Name), besides)
-	err = e.each(ctx, query, append(args, r.name), func(scan func(...any) error) error {
+	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.label, cols.live), places, cols.label+" = ?", r.name)
+	err = e.each(ctx, query+" ORDER BY 1", args, func(scan func(...any) error) error {
 		var value any
 		var name string
 		var live int
 		if err := scan(&value, &name, &live); err != nil {
 			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
 		}
-		found, err := readKey(e.dialect, value)
+		found, err := e.readKey(e.table.Key, value)
 		if e.plan.left(found) {
 			return err
 		}
@@ -101,7 +116,7 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	if e.table.IDPath != "" { // its key, and so its id path, is not known yet
 		set = append(set, assignment{column: e.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath])})
 	}
-	if !e.keyIsNumber {
+	if !e.keyIsNumber() {
 		r.key = derivedKey(e.table.Name, r.tree, like, e.limits[e.table.Key])
 		set = append(set, assignment{column: e.table.Key, new: r.key})
 	}
@@ -114,11 +129,30 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		_, err := e.tx.ExecContext(ctx, e.dialect.bind(query), paths[1].new, r.key.arg())
 		return err
 	}); err != nil {
-		return fmt.Errorf("fsck: create %q in tree %v of %s (create it yourself, or have what is lost put at the top): %w", r.name, r.tree, e.table.Name, err)
+		why := fmt.Errorf("create %q (create it yourself, or have what is lost put at the top): %w", r.name, err)
+		if !isSaid(err) && !isImpossible(err) || isRetryable(err) || isBusy(err) || isDuplicate(err) && !e.careful {
+			return fmt.Errorf("fsck: repair %s: %w", e.table.Name, why)
+		}
+		if e.careful {
+			e.repair.homeless[r.tree] = why
+			return leftError{why}
+		}
+		return fmt.Errorf("%w: %w", errCare, why)
 	}
 	e.noteCreated(r, path, above)
 	return nil
 }
+
+// errImpossible: no lost+found can be made, whatever the database says.
+var errImpossible = errors.New("impossible")
+
+func isImpossible(err error) bool { return errors.Is(err, errImpossible) }
+
+// errCare: the transaction has to be done again with care, since a row cannot be written.
+var errCare = errors.New("fsck")
+
+// keyIsNumber reports whether the database gives out the keys of new rows.
+func (c *Checker) keyIsNumber() bool { return c.kinds[c.table.Key] == treerow.Number }
 
 // insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is missing
 // can be given out again, and the orphans below it would come back as children of the new row, unseen.
@@ -136,8 +170,8 @@ func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) er
 		}); err != nil || !named {
 			return err
 		}
-		if !e.keyIsNumber {
-			return fmt.Errorf("rows name %v as their parent", r.key)
+		if !e.keyIsNumber() {
+			return fmt.Errorf("%w: rows name %v as their parent", errImpossible, r.key)
 		}
 		if _, err := e.tx.ExecContext(ctx, e.dialect.bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
 			return err
@@ -167,17 +201,20 @@ func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
 		return e.each(ctx, query+" RETURNING "+e.dialect.quote(e.table.Key), args, func(scan func(...any) error) (err error) {
 			var value any
 			if err = scan(&value); err == nil {
-				r.key, err = readKey(e.dialect, value)
+				r.key, err = e.readKey(e.table.Key, value)
 			}
 			return err
 		})
 	}
 	result, err := e.tx.ExecContext(ctx, query, args...)
-	if err != nil || !e.keyIsNumber {
+	if err != nil || !e.keyIsNumber() {
 		return err
 	}
 	id, err := result.LastInsertId()
 	r.key = IntKey(id)
+	if id < 0 && e.dialect == MySQL { // an unsigned number, which database/sql has no type for
+		r.key = Key{uint64(id)}
+	}
 	if err != nil {
 		return fmt.Errorf("its key: %w", err)
 	}
@@ -202,8 +239,8 @@ func derivedKey(table string, tree, like Key, most limit) Key {
 	sum := sha256.Sum256([]byte("pathlock lost+found\x00" + table + "\x00" + tree.String()))
 	sum[6] = sum[6]&0x0f | 0x80
 	sum[8] = sum[8]&0x3f | 0x80
-	if _, binary := like.v.(binaryKey); binary {
-		return Key{binaryKey(sum[:16])}
+	if b, binary := like.v.(binaryKey); binary {
+		return Key{binaryKey(sum[:min(max(1, len(b)), len(sum))])}
 	}
 	if len(like.text()) == 36 {
 		return TextKey(fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16]))

@@ -7,6 +7,8 @@ type place struct {
 	depth int
 	// path and idPath are what the row's columns should hold.
 	path, idPath string
+	// tree is the one of the row or, where it has none, of the nearest row above that has.
+	tree Key
 	// cycle is the one that the row is on or below.
 	cycle *cycle
 }
@@ -56,5 +58,5 @@ func (m *memo) put(k Key, p place) {
 		m.old, m.young, m.bytes = m.young, make(map[Key]place), 0
 	}
 	m.young[k] = p
-	m.bytes += k.bytes() + len(p.path) + len(p.idPath)
+	m.bytes += k.bytes() + p.tree.bytes() + len(p.path) + len(p.idPath)
 }

@@ -13,11 +13,50 @@ import (
 // mendName gives a row whose name no path can have one that it can.
 func (e *editor) mendName(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
-	if err != nil || r == nil || r.isRoot() || checkName(r.name) == nil {
+	if err != nil || r == nil || r.isRoot() || r.checkName() == nil {
 		return err
 	}
 	moved := *r
 	return e.settle(ctx, r, &moved, cleanName(r.name), 1, BadName)
+}
+
+// mendTree gives a row that is in no tree the one of the nearest row above that is in one, which is
+// that of the transaction.
+func (e *editor) mendTree(ctx context.Context, key Key) error {
+	r, err := e.byKey(ctx, key)
+	if err != nil || r == nil || r.hasTree() {
+		return err
+	}
+	climb := &climber{session: e.session, memo: newMemo()}
+	places, err := climb.places(ctx, []*row{r})
+	if err != nil || places[0].tree != e.tree {
+		return err
+	}
+	if err := e.update(ctx, r, NoTree, assignment{e.table.Tree, r.tree.value(), e.tree.value()}); err != nil {
+		return err
+	}
+	if e.plan != nil {
+		moved := *r
+		moved.tree = e.tree
+		e.plan.put(e.sibling(&moved), &moved)
+	}
+	return nil
+}
+
+// mendBeside puts a row at the top below the root row of its tree. It keeps its path then, unless a
+// sibling there has its name. A second root row is called "root".
+func (e *editor) mendBeside(ctx context.Context, key Key) error {
+	r, err := e.byKey(ctx, key)
+	if err != nil || r == nil || !r.isTop() {
+		return err
+	}
+	root, err := e.root(ctx, r.tree)
+	if err != nil || root == nil || root.key == r.key {
+		return err
+	}
+	moved := *r
+	moved.parent = root.key
+	return e.settle(ctx, r, &moved, cmp.Or(r.name, "root"), 1, BesideRoot)
 }
 
 // mendOrphan moves a row without a parent to lost+found.
@@ -53,22 +92,13 @@ func (e *editor) moveToLostFound(ctx context.Context, r *row, why Kind) error {
 	return e.settle(ctx, r, &moved, r.name, 1, why)
 }
 
-// mendSibling gives a row another name if a sibling with a smaller key has the same one. A second
-// root row becomes a child of the first, called "root".
+// mendSibling gives a row another name if a sibling with a smaller key has the same one.
 func (e *editor) mendSibling(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
-	if err != nil || r == nil {
+	if err != nil || r == nil || r.isRoot() || r.nameless {
 		return err
 	}
 	moved := *r
-	if r.isRoot() {
-		root, err := e.root(ctx, r.tree)
-		if err != nil || root == nil || root.key == r.key {
-			return err
-		}
-		moved.parent = root.key
-		return e.settle(ctx, r, &moved, "root", 1, Duplicate)
-	}
 	taken, err := e.isTaken(ctx, r, "<", true)
 	if err != nil || !taken {
 		return err
@@ -104,7 +134,9 @@ func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 		if len(set) == 0 {
 			continue
 		}
-		if err := e.clearing(ctx, r, set, func() error { return e.update(ctx, r, WrongPath, set...) }); err != nil {
+		if err := e.one(ctx, r.key, WrongPath, func() error {
+			return e.clearing(ctx, r, set, func() error { return e.update(ctx, r, WrongPath, set...) })
+		}); err != nil {
 			return err
 		}
 	}

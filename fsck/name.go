@@ -7,11 +7,18 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // checkName says why no path can have a name.
 func checkName(name string) error {
-	_, err := pathlock.Root().Child(name)
+	_, err := treerow.Name(name)
+	return err
+}
+
+// checkName says why no path can have the row's name.
+func (r *row) checkName() error {
+	_, err := treerow.Name(r.nameValue())
 	return err
 }
 
@@ -34,10 +41,17 @@ func cleanName(name string) string {
 
 // numbered appends " (n)" to a name, which is shortened where the column has no room for both.
 func numbered(name string, n int, most limit) string {
+	stem, suffix := stem(name, n, most)
+	return stem + suffix
+}
+
+// stem returns the parts of a numbered name. Names that are alike up to where they have to be
+// shortened have the same.
+func stem(name string, n int, most limit) (stem, suffix string) {
 	if n < 2 {
-		return fit(name, most)
+		return fit(name, most), ""
 	}
-	suffix := fmt.Sprintf(" (%d)", n)
+	suffix = fmt.Sprintf(" (%d)", n)
 	if most.characters > 0 {
 		most.characters = max(1, most.characters-int64(len(suffix)))
 	}
@@ -45,7 +59,7 @@ func numbered(name string, n int, most limit) string {
 		most.bytes = pathlock.MaxNameBytes
 	}
 	most.bytes = max(1, most.bytes-int64(len(suffix)))
-	return fit(name, most) + suffix
+	return fit(name, most), suffix
 }
 
 // fit shortens a text to what a column holds, at the end of a character.

@@ -17,6 +17,8 @@ func newOverlay() *overlay {
 type sibling struct {
 	tree, parent Key
 	name         string
+	// digits is the length of the number behind it, where it is the beginning of a name.
+	digits int
 }
 
 // freshKey is the key of a row that a dry run would have created, such as "new:1".

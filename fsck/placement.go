@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -15,7 +16,7 @@ func (c *climber) examine(ctx context.Context, rows []*row, report func(Problem)
 		return err
 	}
 	for i, r := range rows {
-		for _, check := range []func(*row, place) *Problem{badName, orphan, onCycle, tooFarDown, c.wrongPath, c.wrongIDPath} {
+		for _, check := range []func(*row, place) *Problem{noTree, badName, orphan, onCycle, tooFarDown, c.wrongPath, c.wrongIDPath} {
 			if p := check(r, places[i]); p != nil {
 				if err := report(*p); err != nil {
 					return err
@@ -29,9 +30,24 @@ func (c *climber) examine(ctx context.Context, rows []*row, report func(Problem)
 // problem begins a report on a row.
 func (r *row) problem(kind Kind, format string, args ...any) *Problem {
 	p := &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Detail: fmt.Sprintf(format, args...)}
+	if !utf8.ValidString(r.name) {
+		p.NameBytes = []byte(r.name)
+	}
 	if r.path.Valid {
 		p.Is = &r.path.String
 	}
+	return p
+}
+
+func noTree(r *row, at place) *Problem {
+	switch {
+	case r.hasTree():
+		return nil
+	case at.tree.String() == "":
+		return r.problem(NoTree, "it is in no tree, and so are the rows above it: no lock can be taken")
+	}
+	p := r.problem(NoTree, "it is in no tree, and below the tree %v", at.tree)
+	p.Others = []Key{at.tree}
 	return p
 }
 
@@ -39,7 +55,10 @@ func badName(r *row, _ place) *Problem {
 	if r.isRoot() {
 		return nil
 	}
-	if err := checkName(r.name); err != nil {
+	if r.nameless {
+		return r.problem(BadName, "its name is NULL")
+	}
+	if err := r.checkName(); err != nil {
 		reason := strings.TrimPrefix(err.Error(), fmt.Sprintf("%v: below %q: ", pathlock.ErrInvalidPath, pathlock.Root()))
 		return r.problem(BadName, "%s", reason)
 	}
@@ -127,7 +146,7 @@ func (s *session) mixed(ctx context.Context, tree Key, report func(Problem) erro
 		) AS m JOIN (SELECT %[1]s AS k, %[5]s AS tree, %[6]s AS label, %[7]s AS path FROM %[2]s AS p) AS p ON p.k = m.k ORDER BY p.k`,
 		parent.key, table, row.parent, strings.Join(conditions, " AND "), parent.tree, parent.label, parent.path)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
-		r, children := newScan(s.dialect), int64(0)
+		r, children := newScan(s.Checker), int64(0)
 		if err := scan(r.dest(&children)...); err != nil {
 			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
 		}

@@ -7,8 +7,13 @@ type Kind string
 
 // The kinds of problems.
 const (
-	// BadName: a name that no path can have: empty, "." or "..", with a slash or a control character, not UTF-8, or
-	// longer than [pathlock.MaxNameBytes]. The rows below have no path that would be right.
+	// NoTree: the tree column is NULL or empty, so that no lock can be taken for the row. A repair
+	// gives it the tree of the nearest row above that has one, and leaves it as it is where there
+	// is none.
+	NoTree Kind = "no-tree"
+	// BadName: a name that no path can have: NULL, empty, "." or "..", with a slash or a control
+	// character, not UTF-8, or longer than [pathlock.MaxNameBytes]. The rows below have no path
+	// that would be right.
 	BadName Kind = "bad-name"
 	// Orphan: the parent is missing, deleted, or in another tree. The rows below have no path that would be right.
 	Orphan Kind = "orphan"
@@ -22,6 +27,10 @@ const (
 	WrongIDPath Kind = "wrong-id-path"
 	// PathTooLong: the path is not what it should be, and that does not fit into the column. A repair leaves it as it is.
 	PathTooLong Kind = "path-too-long"
+	// BesideRoot: the row is at the top, and its tree has a root row, the one with the smallest key
+	// if there are several. A tree has either one root row, which is then the only row at the top,
+	// or none.
+	BesideRoot Kind = "beside-root"
 	// Duplicate: a sibling with a smaller key has the same name.
 	Duplicate Kind = "duplicate"
 	// Lookalike: a sibling with a smaller key has a name that is different, and equal to the collation of the name
@@ -38,9 +47,11 @@ type Problem struct {
 	Tree Key  `json:"tree"`
 	ID   Key  `json:"id"`
 	// Others are further rows that the problem is about: an orphan's parent, the members of a cycle (the first 16), the
-	// sibling that has the name.
+	// sibling that has the name, the root row, the tree that a row without one is below.
 	Others []Key  `json:"others,omitempty"`
 	Name   string `json:"name"`
+	// NameBytes is the name if it is not UTF-8, which JSON cannot tell otherwise.
+	NameBytes []byte `json:"name_base64,omitempty"`
 	// Is is the path as it is (the id path for WrongIDPath), and Want as it should be; nil where there is none.
 	Is   *string `json:"is"`
 	Want *string `json:"want"`

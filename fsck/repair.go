@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -19,7 +20,8 @@ type RepairOptions struct {
 	// Locker, if set, takes the gate of a tree for each transaction that changes it. Without one, row locks
 	// alone keep the changes right while others write.
 	Locker *pathlock.Locker
-	// Wait is how long to wait for a gate; 0 is a minute.
+	// Wait is how long to wait for a gate, and for a row that somebody else has locked; 0 is a
+	// minute. A tree that is busy for longer is left as it is.
 	Wait time.Duration
 	// BatchRows is how many rows a transaction mends at most; 0 is 500. One that also creates a lost+found changes one more,
 	// and one in which unique indexes refuse paths puts aside at most two more for each.
@@ -38,6 +40,8 @@ type RepairOptions struct {
 	Changed func(Change) error
 	// Left, if set, is told of the problems that remain.
 	Left func(Problem) error
+	// Skipped, if set, is told of the rows and trees that could not be mended, and why.
+	Skipped func(Skip) error
 	// Progress, if set, is told now and then how many rows of how many a phase has done.
 	Progress func(phase string, done, total int64)
 }
@@ -56,6 +60,8 @@ type RepairSummary struct {
 	Changes int64 `json:"changes"`
 	// Transactions is how many were committed.
 	Transactions int `json:"transactions"`
+	// Skipped is the number of rows and trees that could not be mended.
+	Skipped int64 `json:"skipped,omitempty"`
 	// After is what a second check found; in a dry run, what would be left.
 	After Summary `json:"after"`
 }
@@ -70,17 +76,24 @@ type repair struct {
 	// dry is set in a dry run: the one transaction that it reads in, with what it would have changed.
 	dry *session
 
-	// What is known of the database's state; forgotten when a transaction is rolled back.
+	// What is known of the database's state: the root rows and the lost+founds, for as long as a
+	// transaction has them locked, and the numbers that names were given. It is forgotten when a
+	// transaction is rolled back.
 	roots   map[Key]*row
 	homes   map[Key]Key
 	numbers map[sibling]int
+	// homeless says why no lost+found can be made in a tree; left has the trees that are left as
+	// they are.
+	homeless map[Key]error
+	left     map[Key]bool
 }
 
 // Repair checks the table and mends what it finds, as the package's documentation says, in transactions of a
 // bounded number of rows. When ctx ends, it stops between two of them. Whenever and however it was ended,
 // another run completes it, and the outcome is the same.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
-	r := &repair{Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}}
+	defer func() { err = canceled(ctx, err) }()
+	r := &repair{Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, homeless: make(map[Key]error), left: make(map[Key]bool)}
 	if err := checkName(r.opts.LostFound); err != nil {
 		return summary, fmt.Errorf("fsck: the name of lost+found: %w", err)
 	}
@@ -92,13 +105,20 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		}
 	}()
 	if r.summary.Before, err = c.Check(ctx, Options{Tree: opts.Tree, Progress: r.phase("check")}, func(p Problem) error {
-		if suspects[p.Kind] == nil {
-			suspects[p.Kind] = &spool{}
-		}
 		if err := r.tell(r.opts.Report, p); err != nil {
 			return err
 		}
-		return suspects[p.Kind].add(suspect{p.Tree, p.ID})
+		if !slices.ContainsFunc(steps, func(s step) bool { return s.kind == p.Kind }) {
+			return nil // paths are looked for again when all else has been mended
+		}
+		if suspects[p.Kind] == nil {
+			suspects[p.Kind] = &spool{}
+		}
+		one := suspect{p.Tree, p.ID}
+		if p.Kind == NoTree && len(p.Others) > 0 {
+			one.tree = p.Others[0]
+		}
+		return suspects[p.Kind].add(one)
 	}); err != nil || r.summary.Before.Total() == 0 {
 		r.summary.After = r.summary.Before
 		return r.summary, err
@@ -185,18 +205,26 @@ func (r *repair) rehearse(ctx context.Context, suspects map[Kind]*spool) (summar
 	return r.summary, err
 }
 
+// step mends the problems of one kind.
+type step struct {
+	kind Kind
+	mend func(*editor, context.Context, Key) error
+}
+
+// steps are the kinds of problems that are mended one by one, in their order.
+var steps = []step{
+	{NoTree, (*editor).mendTree},
+	{BadName, (*editor).mendName},
+	{Orphan, (*editor).mendOrphan},
+	{Cycle, (*editor).mendCycle},
+	{BesideRoot, (*editor).mendBeside},
+	{Duplicate, (*editor).mendSibling},
+	{Lookalike, (*editor).mendSibling},
+}
+
 // mend makes the rows' names and parents right, one kind of problem after the other, and then the paths.
 func (r *repair) mend(ctx context.Context, suspects map[Kind]*spool) error {
-	for _, step := range []struct {
-		kind Kind
-		mend func(*editor, context.Context, Key) error
-	}{
-		{BadName, (*editor).mendName},
-		{Orphan, (*editor).mendOrphan},
-		{Cycle, (*editor).mendCycle},
-		{Duplicate, (*editor).mendSibling},
-		{Lookalike, (*editor).mendSibling},
-	} {
+	for _, step := range steps {
 		s := suspects[step.kind]
 		if s == nil {
 			continue
@@ -205,7 +233,7 @@ func (r *repair) mend(ctx context.Context, suspects map[Kind]*spool) error {
 		err := s.each(r.opts.BatchRows, func(batch []suspect) error {
 			err := r.batch(ctx, batch, func(ctx context.Context, e *editor, keys []Key) error {
 				for _, k := range keys {
-					if err := step.mend(e, ctx, k); err != nil {
+					if err := e.one(ctx, k, step.kind, func() error { return step.mend(e, ctx, k) }); err != nil {
 						return err
 					}
 				}

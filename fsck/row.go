@@ -3,10 +3,12 @@ package fsck
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // row is a live row of the table.
@@ -16,15 +18,28 @@ type row struct {
 	above Key
 	fault fault
 	name  string
+	// nameless is set where the name is NULL.
+	nameless bool
 	// path and idPath are only read of rows that are being checked, not of those above them.
 	path, idPath sql.NullString
 }
 
 // isTop reports whether the row has no parent and wants none.
-func (r *row) isTop() bool { return r.parent.IsZero() }
+func (r *row) isTop() bool { return r.parent.none() }
 
 // isRoot reports whether the row is the root row of its tree.
-func (r *row) isRoot() bool { return r.isTop() && r.name == "" }
+func (r *row) isRoot() bool { return r.isTop() && r.name == "" && !r.nameless }
+
+// hasTree reports whether the row says which tree it is in.
+func (r *row) hasTree() bool { return r.tree.String() != "" }
+
+// nameValue is the row's name as a driver returns it.
+func (r *row) nameValue() any {
+	if r.nameless {
+		return nil
+	}
+	return r.name
+}
 
 // fault says what is wrong with a row's parent.
 type fault uint8
@@ -61,10 +76,10 @@ func (c *Checker) selectRows(withPaths bool, hint string) string {
 	}
 	table := c.dialect.quote(c.table.Name)
 	return fmt.Sprintf(`SELECT %s, %s, %s, %s, %s, %s, %s,
-		CASE WHEN %s IS NULL THEN 1 WHEN NOT (%s) THEN 2 WHEN %s <> %s THEN 3 ELSE 0 END
+		CASE WHEN %s IS NULL THEN 1 WHEN NOT (%s) THEN 2 WHEN %s THEN 3 ELSE 0 END
 		FROM %s AS c%s %s`,
 		row.key, row.tree, row.parent, row.label, path, idPath, parent.key,
-		parent.key, parent.live, parent.tree, row.tree,
+		parent.key, parent.live, c.dialect.differs(parent.tree, row.tree),
 		table, hint, c.joinParent(table, parent.key, row.parent))
 }
 
@@ -102,12 +117,24 @@ func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*
 	return rows, err
 }
 
-// treeArg returns the id of a tree as an argument; a number may have been given as text.
+// treeArg returns the id of a tree as an argument. It may have been given as text: of a number, or
+// of bytes in hexadecimal.
 func (c *Checker) treeArg(tree Key) any {
-	if n, err := strconv.ParseInt(tree.text(), 10, 64); err == nil && c.treeIsNumber {
-		return n
+	text, isText := tree.v.(string)
+	if !isText {
+		return tree.arg()
 	}
-	return tree.arg()
+	switch c.kinds[c.table.Tree] {
+	case treerow.Number:
+		if k, ok := numberKey(text); ok {
+			return k.arg()
+		}
+	case treerow.Bytes:
+		if b, err := hex.DecodeString(strings.ReplaceAll(text, "-", "")); err == nil {
+			return b
+		}
+	}
+	return text
 }
 
 // chunk is how many keys one statement asks for.
@@ -160,20 +187,22 @@ func (s *session) rows(ctx context.Context, query string, args ...any) (found []
 		if err := scan(&key, &tree, &parent, &name, &r.path, &r.idPath, &above, &r.fault); err != nil {
 			return err
 		}
+		t := s.table
 		for _, k := range []struct {
-			to   *Key
-			from any
-		}{{&r.key, key}, {&r.tree, tree}, {&r.parent, parent}, {&r.above, above}} {
-			if *k.to, err = readKey(s.dialect, k.from); err != nil {
+			to     *Key
+			column string
+			from   any
+		}{{&r.key, t.Key, key}, {&r.tree, t.Tree, tree}, {&r.parent, t.Parent, parent}, {&r.above, t.Key, above}} {
+			if *k.to, err = s.readKey(k.column, k.from); err != nil {
 				return err
 			}
 		}
-		r.name = name.String
+		r.name, r.nameless = name.String, !name.Valid
+		if r.isTop() || r.fault == faultForeign && !r.hasTree() { // which is another kind of problem
+			r.fault = faultNone
+		}
 		if r.fault != faultNone || r.isTop() {
 			r.above = Key{}
-		}
-		if r.isTop() {
-			r.fault = faultNone
 		}
 		found = append(found, s.plan.patch(r))
 		return nil

@@ -8,25 +8,25 @@ import (
 
 // rowScan reads the columns key, tree, name and path, and what a query has besides.
 type rowScan struct {
-	dialect   Dialect
+	*Checker
 	key, tree any
 	name      sql.NullString
 	path      sql.NullString
 }
 
-func newScan(d Dialect) *rowScan { return &rowScan{dialect: d} }
+func newScan(c *Checker) *rowScan { return &rowScan{Checker: c} }
 
 func (s *rowScan) dest(further ...any) []any {
 	return append([]any{&s.key, &s.tree, &s.name, &s.path}, further...)
 }
 
 func (s *rowScan) row() (*row, error) {
-	key, err := readKey(s.dialect, s.key)
+	key, err := s.readKey(s.table.Key, s.key)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := readKey(s.dialect, s.tree)
-	return &row{key: key, tree: tree, name: s.name.String, path: s.path}, err
+	tree, err := s.readKey(s.table.Tree, s.tree)
+	return &row{key: key, tree: tree, name: s.name.String, nameless: !s.name.Valid, path: s.path}, err
 }
 
 // under is what siblings have in common: the parent, and NULL for all that are at the top of
@@ -43,13 +43,15 @@ func (c *Checker) under() string {
 func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) error) error {
 	row, parent, again := s.of("c"), s.of("p"), s.of("t")
 	table := s.dialect.quote(s.table.Name)
-	where := row.live
+	// A row without a name has none that another could have, and a second root row is another kind
+	// of problem.
+	where := fmt.Sprintf("%s AND %s IS NOT NULL AND NOT %s", row.live, row.label, row.isRoot)
 	var args []any
 	if !tree.IsZero() {
 		where += " AND " + row.tree + " = ?"
 		args = append(args, s.treeArg(tree))
 	}
-	// The rows at the top are told from the others by NULL, and a root row from those by its empty name.
+	// The rows at the top are told from the others by NULL.
 	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s, %[4]s, x.k1, %[11]s FROM (
 			SELECT %[5]s AS k, FIRST_VALUE(%[5]s) OVER w AS k1, ROW_NUMBER() OVER w AS n
 			FROM %[6]s AS c LEFT JOIN %[6]s AS p ON %[7]s = %[8]s AND %[12]s WHERE %[9]s
@@ -58,7 +60,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 		again.key, again.tree, again.label, again.path, row.key, table, parent.key, row.parent, where, s.under(),
 		s.of("f").label, parent.live, row.tree, row.label, s.of("f").key)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
-		r := newScan(s.dialect)
+		r := newScan(s.Checker)
 		var firstKey any
 		var firstName sql.NullString
 		if err := scan(r.dest(&firstKey, &firstName)...); err != nil {
@@ -68,7 +70,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 		if err != nil {
 			return err
 		}
-		first, err := readKey(s.dialect, firstKey)
+		first, err := s.readKey(s.table.Key, firstKey)
 		if err != nil {
 			return err
 		}
@@ -77,6 +79,43 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 			p = row.problem(Lookalike, "to the collation, its name equals that of its sibling %v, %q", first, firstName.String)
 		}
 		p.Others = []Key{first}
+		return report(*p)
+	})
+}
+
+// besideRoots reports rows at the top of trees that have a root row. The database sorts the rows at
+// the top, once.
+func (s *session) besideRoots(ctx context.Context, tree Key, report func(Problem) error) error {
+	row, again := s.of("c"), s.of("t")
+	where := fmt.Sprintf("%s AND %s AND %s IS NOT NULL", row.live, row.isTop, row.tree)
+	var args []any
+	if !tree.IsZero() {
+		where += " AND " + row.tree + " = ?"
+		args = append(args, s.treeArg(tree))
+	}
+	rooted := fmt.Sprintf("CASE WHEN %s THEN 1 ELSE 0 END", row.empty)
+	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s, %[4]s, x.k1 FROM (
+			SELECT %[5]s AS k, FIRST_VALUE(%[5]s) OVER w AS k1, FIRST_VALUE(%[6]s) OVER w AS rooted
+			FROM %[7]s AS c WHERE %[8]s
+			WINDOW w AS (PARTITION BY %[9]s ORDER BY %[6]s DESC, %[5]s)
+		) AS x JOIN %[7]s AS t ON %[1]s = x.k WHERE x.rooted = 1 AND x.k <> x.k1 ORDER BY %[1]s`,
+		again.key, again.tree, again.label, again.path, row.key, rooted, s.dialect.quote(s.table.Name), where, row.tree)
+	return s.each(ctx, query, args, func(scan func(...any) error) error {
+		r := newScan(s.Checker)
+		var rootKey any
+		if err := scan(r.dest(&rootKey)...); err != nil {
+			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+		}
+		row, err := r.row()
+		if err != nil {
+			return err
+		}
+		root, err := s.readKey(s.table.Key, rootKey)
+		if err != nil {
+			return err
+		}
+		p := row.problem(BesideRoot, "it has no parent, and the tree has the root row %v", root)
+		p.Others = []Key{root}
 		return report(*p)
 	})
 }

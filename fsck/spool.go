@@ -12,12 +12,16 @@ import (
 // suspect is a row that a check found something wrong with.
 type suspect struct{ tree, key Key }
 
-// spool keeps suspects in a temporary file, so that the memory of a repair does not grow with the damage.
+// spool keeps suspects in a temporary file, so that the memory of a repair does not grow with the
+// damage. Where the system allows that, the file has no name from the beginning, and a process that
+// is killed leaves none.
 type spool struct {
 	file *os.File
-	buf  *bufio.Writer
-	enc  *gob.Encoder
-	n    int64
+	// named is set where the file still has its name.
+	named bool
+	buf   *bufio.Writer
+	enc   *gob.Encoder
+	n     int64
 }
 
 // entry is a suspect as the file has it.
@@ -46,7 +50,7 @@ func (s *spool) add(one suspect) error {
 		if err != nil {
 			return fmt.Errorf("fsck: spool: %w", err)
 		}
-		s.file, s.buf = file, bufio.NewWriter(file)
+		s.file, s.buf, s.named = file, bufio.NewWriter(file), os.Remove(file.Name()) != nil
 		s.enc = gob.NewEncoder(s.buf)
 	}
 	s.n++
@@ -95,5 +99,9 @@ func (s *spool) close() error {
 	if s.file == nil {
 		return nil
 	}
-	return errors.Join(s.file.Close(), os.Remove(s.file.Name()))
+	err := s.file.Close()
+	if s.named {
+		err = errors.Join(err, os.Remove(s.file.Name()))
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package fsck
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -13,7 +14,8 @@ type Table struct {
 	Key string
 	// Tree is the id of the tree that a row is in, such as the plan's.
 	Tree string
-	// Parent is the parent's primary key; NULL, or a zero value, for a row at the top.
+	// Parent is the parent's primary key; NULL, or a zero value such as 0 or the nil UUID, for a
+	// row at the top.
 	Parent string
 	// Label is the row's name among its siblings; "" for a root row.
 	Label string
@@ -21,9 +23,10 @@ type Table struct {
 	Path string
 	// IDPath, optional, is the path of ids: "/1/17/203".
 	IDPath string
-	// Deleted, optional, marks a row as deleted by not being NULL.
+	// Deleted, optional, marks a row as deleted by being neither NULL nor a zero value: 0, false or
+	// the empty text. A time marks it whatever it says.
 	Deleted string
-	// DeletedFlag, optional, marks a row as deleted by being neither NULL nor 0 nor false.
+	// DeletedFlag is another name for Deleted.
 	DeletedFlag string
 	// Version, optional, is a whole number that a repair counts up whenever it changes the row.
 	Version string
@@ -73,7 +76,13 @@ func (t *Table) validate() error {
 }
 
 // columns are the table's quoted names, prefixed by an alias.
-type columns struct{ key, tree, parent, label, path, idPath, live, isTop, isRoot string }
+type columns struct {
+	key, tree, parent, label, path, idPath string
+	// live, isTop and isRoot are conditions; tops are the alternatives of isTop, and empty that of
+	// an empty name.
+	live, isTop, isRoot, empty string
+	tops                       []string
+}
 
 // of returns the columns of the rows called alias.
 func (c *Checker) of(alias string) columns {
@@ -88,18 +97,12 @@ func (c *Checker) of(alias string) columns {
 		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), label: column(t.Label),
 		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
 	}
-	switch {
-	case t.Deleted != "":
-		cols.live = column(t.Deleted) + " IS NULL"
-	case t.DeletedFlag != "" && c.dialect == PostgreSQL:
-		cols.live = fmt.Sprintf("COALESCE(%s::text, '0') IN ('0', 'false')", column(t.DeletedFlag))
-	case t.DeletedFlag != "":
-		cols.live = fmt.Sprintf("COALESCE(%s, 0) = 0", column(t.DeletedFlag))
+	d := c.dialect.rows()
+	if mark := cmp.Or(t.Deleted, t.DeletedFlag); mark != "" {
+		cols.live = d.Live(column(mark), c.kinds[mark])
 	}
-	cols.isTop = cols.parent + " IS NULL"
-	if c.zeroParent != "" {
-		cols.isTop = fmt.Sprintf("(%s IS NULL OR %s = %s)", cols.parent, cols.parent, c.zeroParent)
-	}
-	cols.isRoot = fmt.Sprintf("(%s AND LENGTH(%s) = 0)", cols.isTop, cols.label)
+	cols.isTop, cols.tops = d.NoParent(cols.parent, c.kinds[t.Parent]), d.NoParents(cols.parent, c.kinds[t.Parent])
+	cols.empty = d.Empty(cols.label)
+	cols.isRoot = fmt.Sprintf("(%s AND %s)", cols.isTop, cols.empty)
 	return cols
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -12,8 +13,11 @@ import (
 // attempts is how often a transaction that the database gave up is tried.
 const attempts = 10
 
+// mending mends rows of one tree, within a transaction.
+type mending func(context.Context, *editor, []Key) error
+
 // batch mends some rows: those of each tree in one transaction.
-func (r *repair) batch(ctx context.Context, batch []suspect, mend func(context.Context, *editor, []Key) error) error {
+func (r *repair) batch(ctx context.Context, batch []suspect, mend mending) error {
 	var trees []Key
 	keys := make(map[Key][]Key)
 	for _, s := range batch {
@@ -23,102 +27,146 @@ func (r *repair) batch(ctx context.Context, batch []suspect, mend func(context.C
 		keys[s.tree] = append(keys[s.tree], s.key)
 	}
 	for _, tree := range trees {
-		if err := r.inTree(ctx, tree, func(ctx context.Context, e *editor) error { return mend(ctx, e, keys[tree]) }); err != nil {
+		if err := r.inTree(ctx, tree, keys[tree], mend); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inTree runs f in a transaction, with the tree's gate. Once that has begun, the end of ctx does not end it.
-func (r *repair) inTree(ctx context.Context, tree Key, f func(context.Context, *editor) error) error {
+// inTree mends rows in a transaction, with the tree's gate. A tree that cannot be locked, or that
+// others keep busy, is left.
+func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, context.Cause(ctx))
 	}
+	if r.left[tree] {
+		return nil
+	}
+	name, err := r.lockable(tree)
+	if err != nil {
+		return r.leave(tree, err)
+	}
+	if r.dry != nil {
+		return r.pretend(ctx, tree, keys, mend)
+	}
+	held, release, err := r.gate(ctx, name)
+	switch {
+	case errors.Is(err, pathlock.ErrConflict) || errors.Is(err, pathlock.ErrDeadlock):
+		return r.leave(tree, err)
+	case err != nil:
+		return err
+	}
+	err = r.persist(ctx, held, tree, keys, mend)
+	switch released := release(); {
+	case released != nil || err == nil || ctx.Err() != nil:
+		return errors.Join(err, released)
+	case isBusy(err), isRetryable(err):
+		return r.leave(tree, err)
+	case !isRefused(err):
+		return err
+	case len(keys) == 1:
+		return r.skip(Skip{Tree: tree, ID: keys[0], Reason: err.Error()})
+	}
+	// It was refused as a whole, when it was committed: whose fault that is, each row shows by
+	// itself.
+	for _, k := range keys {
+		if err := r.inTree(ctx, tree, []Key{k}, mend); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pretend is what a dry run does instead of a transaction.
+func (r *repair) pretend(ctx context.Context, tree Key, keys []Key, mend mending) error {
 	if len(r.roots) >= remembered {
 		r.forget()
 	}
-	if r.dry != nil {
-		e := &editor{session: r.dry, repair: r}
-		if err := f(ctx, e); err != nil {
-			return err
-		}
-		return r.changed(e.changes)
-	}
-	held, release, err := r.gate(ctx, tree)
-	if err != nil {
+	e := &editor{session: r.dry, repair: r, tree: tree}
+	if err := mend(ctx, e, keys); err != nil {
 		return err
 	}
+	if err := r.skip(e.skips...); err != nil {
+		return err
+	}
+	return r.changed(e.changes)
+}
+
+// persist tries a transaction until it is committed, or until that makes no sense: with care where
+// the database refuses something, and for as long as there is time where somebody else has what it
+// needs.
+func (r *repair) persist(ctx, held context.Context, tree Key, keys []Key, mend mending) error {
 	careful := false
+	begun := time.Now()
 	for try := 1; ; try++ {
-		err = r.transact(held, careful, f)
-		refused := isDuplicate(err) && !careful
-		if err == nil || try == attempts || !refused && !isRetryable(err) || ctx.Err() != nil {
-			break
+		err := r.transact(ctx, held, tree, careful, func(ctx context.Context, e *editor) error { return mend(ctx, e, keys) })
+		refused := isRefused(err) && !careful
+		again := refused || isRetryable(err) || isBusy(err) && time.Since(begun) < r.opts.Wait
+		if err == nil || !again || try == attempts || ctx.Err() != nil {
+			return err
 		}
 		careful = careful || refused
 	}
-	return errors.Join(err, release())
 }
 
-// gate takes the gate of a tree and returns the context to work under, which ends if the gate is lost.
-func (r *repair) gate(ctx context.Context, tree Key) (context.Context, func() error, error) {
+// gate takes the gate of a tree and returns the context of what is done under it, which ends if the
+// gate is lost, and not with ctx.
+func (r *repair) gate(ctx context.Context, tree pathlock.Tree) (context.Context, func() error, error) {
 	detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if r.opts.Locker == nil {
 		return detached, func() error { cancel(); return nil }, nil
 	}
-	t, err := pathlock.NewTree(r.table.Namespace, tree.String())
-	if err != nil {
-		cancel()
-		return nil, nil, fmt.Errorf("fsck: lock tree %v: %w", tree, err)
-	}
 	stop := context.AfterFunc(ctx, cancel) // while it waits
-	lock, err := r.opts.Locker.Acquire(detached, pathlock.Request{Tree: t, Gate: true, Wait: r.opts.Wait, Note: "pathlock fsck"})
+	lock, err := r.opts.Locker.Acquire(detached, pathlock.Request{Tree: tree, Gate: true, Wait: r.opts.Wait, Note: "pathlock fsck"})
 	if err != nil {
 		stop()
 		cancel()
-		return nil, nil, fmt.Errorf("fsck: lock tree %v: %w", tree, err)
+		return nil, nil, fmt.Errorf("fsck: lock tree %q: %w", tree.ID(), err)
 	}
 	stop()
 	return lock.Context(), func() error {
 		defer cancel()
 		if err := lock.Release(ctx); err != nil {
-			return fmt.Errorf("fsck: unlock tree %v: %w", tree, err)
+			return fmt.Errorf("fsck: unlock tree %q: %w", tree.ID(), err)
 		}
 		return nil
 	}, nil
 }
 
-// transact runs f in a transaction, and commits it when the log has the changes.
-func (r *repair) transact(ctx context.Context, careful bool, f func(context.Context, *editor) error) (err error) {
-	tx, err := r.db.BeginTx(ctx, r.dialect.writing())
+// transact runs f in a transaction, and commits it when the log has the changes. The end of ctx
+// ends what f does, with any wait for a row that somebody else has locked. A transaction that f is
+// done with is committed all the same.
+func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f func(context.Context, *editor) error) (err error) {
+	working, stop := context.WithCancelCause(held)
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })()
+	tx, end, err := r.begin(working, held)
 	if err != nil {
 		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
 	}
 	committed := false
 	defer func() {
-		if committed {
-			return
+		if !committed {
+			r.forget() // what the transaction has changed is undone
+			if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) && working.Err() == nil {
+				err = errors.Join(err, fmt.Errorf("fsck: repair %s: %w", r.table.Name, ended))
+			}
 		}
-		r.forget() // what the transaction has changed is undone
-		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
-			err = errors.Join(err, fmt.Errorf("fsck: repair %s: %w", r.table.Name, ended))
-		}
+		end()
 	}()
-	if r.dialect == SQLite {
-		// The first statement makes the transaction the writer, so that all it reads is what it changes.
-		key := r.dialect.quote(r.table.Key)
-		if _, err := tx.ExecContext(ctx, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.quote(r.table.Name), key, key)); err != nil {
-			return fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
-		}
-	}
+	clear(r.roots) // they were locked by the transaction before
+	clear(r.homes)
 	r.transaction++
-	e := &editor{session: &session{Checker: r.Checker, tx: tx, locks: true}, repair: r, careful: careful, aside: make(map[value]string)}
-	if err := e.immediately(ctx); err != nil {
+	e := &editor{session: &session{Checker: r.Checker, tx: tx, locks: true}, repair: r, tree: tree, careful: careful, aside: make(map[value]string)}
+	if err := e.immediately(working); err != nil {
 		return err
 	}
-	if err := f(ctx, e); err != nil || len(e.changes) == 0 {
+	if err := f(working, e); err != nil {
 		return err
+	}
+	if len(e.changes) == 0 {
+		return r.skip(e.skips...)
 	}
 	if err := r.log.write(e.changes); err != nil {
 		return err
@@ -129,6 +177,9 @@ func (r *repair) transact(ctx context.Context, careful bool, f func(context.Cont
 	committed = true
 	r.summary.Transactions++
 	if err := r.log.committed(r.transaction); err != nil {
+		return err
+	}
+	if err := r.skip(e.skips...); err != nil {
 		return err
 	}
 	return r.changed(e.changes)

@@ -6,9 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/go-sql-driver/mysql"
+	"maps"
 )
 
 // Unique indexes over names or paths can refuse a row although the rows will be right together in the end, as where two siblings
@@ -17,21 +15,6 @@ import (
 // its right one in its turn, and a name that is refused gets another number.
 //
 // That is done only where the database refuses, since what its indexes hold equal is known to itself alone.
-
-// isDuplicate reports whether a unique index refused a statement.
-func isDuplicate(err error) bool {
-	if err == nil {
-		return false
-	}
-	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
-		return e.Number == 1062
-	}
-	var state interface{ SQLState() string }
-	if errors.As(err, &state) {
-		return state.SQLState() == "23505"
-	}
-	return strings.Contains(err.Error(), "UNIQUE constraint failed")
-}
 
 // immediately has the database look at unique constraints with each statement, where they could wait for the end of the transaction.
 func (e *editor) immediately(ctx context.Context) error {
@@ -72,6 +55,36 @@ func (e *editor) command(ctx context.Context, statement string) error {
 	return nil
 }
 
+// one mends one row. What cannot be done, the row is left for: where the database refuses it, a
+// careful transaction goes on as if it had not been tried.
+func (e *editor) one(ctx context.Context, key Key, why Kind, mend func() error) error {
+	if e.careful {
+		if err := e.command(ctx, "SAVEPOINT pathlock_row"); err != nil {
+			return err
+		}
+	}
+	noted, aside := len(e.changes), maps.Clone(e.aside)
+	err := mend()
+	_, left := errors.AsType[leftError](err)
+	switch {
+	case err != nil && !left && (!e.careful || !isRefused(err)):
+		return err
+	case err != nil:
+		e.changes, e.aside = e.changes[:noted], aside
+		e.skips = append(e.skips, Skip{Tree: e.tree, ID: key, Why: why, Reason: err.Error()})
+		if e.careful {
+			e.repair.forget()
+			if err := e.command(ctx, "ROLLBACK TO SAVEPOINT pathlock_row"); err != nil {
+				return err
+			}
+		}
+	}
+	if !e.careful {
+		return nil
+	}
+	return e.command(ctx, "RELEASE SAVEPOINT pathlock_row")
+}
+
 // clearing runs write, which gives r the paths in set, and puts aside what is in its way.
 func (e *editor) clearing(ctx context.Context, r *row, set []assignment, write func() error) error {
 	for {
@@ -108,7 +121,7 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 		if err := scan(&value); err != nil {
 			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
 		}
-		key, err := readKey(e.dialect, value)
+		key, err := e.readKey(e.table.Key, value)
 		if key != r.key {
 			keys = append(keys, key)
 		}
@@ -121,7 +134,7 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 		return err
 	}
 	if len(rows) < len(keys) {
-		return fmt.Errorf("fsck: row %v of %s cannot get its path %q, which one of the rows %v has, and that is deleted: give that one another path: %w", r.key, e.table.Name, a.new, keys, refusal)
+		return leftError{fmt.Errorf("it cannot get its path %q, which one of the rows %v has, and that is deleted: give that one another path: %w", a.new, keys, refusal)}
 	}
 	climb := &climber{session: e.session, memo: newMemo()}
 	places, err := climb.places(ctx, rows)
@@ -134,7 +147,7 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 			is, right = held.idPath, places[i].idPath
 		}
 		if places[i].state == placed && is.String == right {
-			return fmt.Errorf("fsck: row %v of %s cannot get its path %q, since row %v has %q by right, and an index holds them equal: rename one: %w", r.key, e.table.Name, a.new, held.key, right, refusal)
+			return leftError{fmt.Errorf("it cannot get its path %q, since row %v has %q by right, and an index holds them equal: rename one: %w", a.new, held.key, right, refusal)}
 		}
 		aside := asidePath(held.key, e.limits[a.column])
 		if err := e.update(ctx, held, WrongPath, assignment{a.column, is.String, aside}); err != nil {

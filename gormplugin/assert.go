@@ -2,6 +2,8 @@ package gormplugin
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
@@ -28,8 +30,7 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 		return nil
 	}
 	key := clause.Column{Name: t.key.DBName}
-	err := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).
-		Exec("UPDATE ? SET ? = ? WHERE 1 = 0", clause.Table{Name: t.name}, key, key).Error
+	_, err := t.direct(db).add("UPDATE ? SET ? = ? WHERE 1 = 0", clause.Table{Name: t.name}, key, key).exec()
 	if err != nil {
 		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
 	}
@@ -47,40 +48,74 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 // parent's row yet would be missed where its UPDATE does not see rows newer than its snapshot.
 // Where a check fails, the error is a [*PathChangedError].
 func (p *Plugin) lockChains(db *gorm.DB, t *table, planned []*node, known map[any]*node) (map[any]*node, error) {
-	locked := make(map[any]*node)
-	asked := make(map[any]bool)
-	var ids []any
-	ask := func(id any) bool {
-		if id == nil || asked[id] {
-			return false
-		}
-		asked[id] = true
-		ids = append(ids, id)
-		return true
-	}
-	for _, n := range planned {
-		for ask(n.id) && known[n.parent] != nil {
-			n = known[n.parent]
-		}
-	}
-	// One read, unless what was known is out of date: then the way up is found under locks.
-	for len(ids) > 0 {
-		found, err := t.byID(db, ids, p.dialect.share)
+	return p.lockRest(db, newChains(t, planned, known, nil))
+}
+
+// lockRest locks what is not locked yet of c, and checks it: by one read, unless what was known is out of date. Then the way up is
+// found under locks.
+func (p *Plugin) lockRest(db *gorm.DB, c *chains) (map[any]*node, error) {
+	for ids := c.next(); len(ids) > 0; ids = c.next() {
+		found, err := c.table.byID(db, ids, p.dialect.share)
 		if err != nil {
 			return nil, err
 		}
-		ids = nil
-		for id, n := range found {
-			locked[id] = n
-			ask(n.parent)
-		}
+		c.found(slices.Collect(maps.Values(found)))
 	}
-	for _, n := range planned {
-		if err := t.checkChain(n, locked); err != nil {
+	for _, n := range c.planned {
+		if err := c.table.checkChain(n, c.locked); err != nil {
 			return nil, err
 		}
 	}
-	return locked, nil
+	return c.locked, nil
+}
+
+// chains are rows with everything above them, as far as it is known, on the way to being locked.
+type chains struct {
+	table   *table
+	planned []*node
+	locked  map[any]*node
+	asked   map[any]bool
+	ids     []any
+}
+
+// newChains returns the chains of planned. Those with the ids in others are locked by somebody else.
+func newChains(t *table, planned []*node, known map[any]*node, others []any) *chains {
+	c := &chains{table: t, planned: planned, locked: make(map[any]*node), asked: make(map[any]bool)}
+	for _, id := range others {
+		c.asked[id] = true
+	}
+	climbed := make(map[any]bool)
+	for _, n := range planned {
+		for n != nil && !climbed[n.id] {
+			climbed[n.id] = true
+			c.ask(n.id)
+			n = known[n.parent]
+		}
+	}
+	return c
+}
+
+// ask notes a row that is to be locked.
+func (c *chains) ask(id any) {
+	if id != nil && !c.asked[id] {
+		c.asked[id] = true
+		c.ids = append(c.ids, id)
+	}
+}
+
+// next returns the rows to be locked now.
+func (c *chains) next() []any {
+	ids := c.ids
+	c.ids = nil
+	return ids
+}
+
+// found notes rows that have been locked, and asks for what is above them.
+func (c *chains) found(rows []*node) {
+	for _, n := range rows {
+		c.locked[n.id] = n
+		c.ask(n.parent)
+	}
 }
 
 // checkChain walks from where a node is planned to be up to the top.

@@ -22,6 +22,8 @@ type assignment struct {
 	// plugin decides what is written.
 	key, tree any
 	path, ids string
+	// version is what is assigned to the version, if anything.
+	version any
 	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
 	restores, removes bool
 }
@@ -47,6 +49,11 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	seen := make(map[*schema.Field]bool)
 	for i, assigned := range a.set {
 		f := t.columnNamed(assigned.Column.Name)
+		if f != nil && f == t.version {
+			if version, err := plain(assigned.Value); err == nil {
+				a.version = version
+			}
+		}
 		if assigned.Column.Raw {
 			return nil, unsupported(t, "an update cannot set %q: name one column", assigned.Column.Name)
 		}
@@ -64,6 +71,12 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 		}
 		if err := t.enter(stmt.Context, a, f, assigned.Value); err != nil {
 			return nil, err
+		}
+		if f == t.parent && *a.parent == nil {
+			a.set[i].Value = t.noParent()
+			if err := t.clearParents(stmt.Context, stmt.ReflectValue); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return a, nil
@@ -83,7 +96,10 @@ func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assig
 	if err != nil {
 		return err
 	}
-	if f != t.label && value != nil && reflect.ValueOf(value).IsZero() {
+	switch {
+	case f == t.parent:
+		value = t.parentOrNil(value)
+	case f != t.label && value != nil && reflect.ValueOf(value).IsZero():
 		value = nil
 	}
 	switch f {

@@ -6,16 +6,16 @@ import (
 	"gorm.io/gorm"
 )
 
-// complete adds the new paths, and what else follows from them, to what the statement assigns.
-func (t *table) complete(a *assignment, x *turn, fence uint64) {
+// complete adds the new paths, and what else follows from them, to what the statement assigns to a number of rows of which some move.
+func (t *table) complete(a *assignment, moves []move, rows int, fence uint64) {
 	var ids, paths, idPaths, versions, fences []any
-	for _, m := range x.moves {
+	for _, m := range moves {
 		ids = append(ids, m.id)
 		paths, idPaths = append(paths, m.path), append(idPaths, m.ids)
 		versions = append(versions, m.version+1)
 		fences = append(fences, fence)
 	}
-	others := len(ids) < len(x.hit.ids())
+	others := len(moves) < rows
 	if !t.isLeaf() {
 		a.drop(t.tree)
 		a.replace(t, t.path, ids, paths, others)

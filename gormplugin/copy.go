@@ -58,7 +58,7 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 // In a transaction of the caller's it takes part in that. Outside of one it has one of its own, which is run again while the
 // database gives it up; what is given to [CopyAttached] may then be called more than once.
 //
-// Errors match [pathlock.ErrNotFound], [ErrNameTaken], [pathlock.ErrInvalidPath], [ErrPathTooLong] where the path of any copied row would not fit, all before anything
+// Errors match [pathlock.ErrNotFound], [ErrNameTaken], [ErrRootRow] for the top of a tree with a root row, [pathlock.ErrInvalidPath], [ErrPathTooLong] where the path of any copied row would not fit, all before anything
 // is written; but that a path of ids would not fit is seen when the new keys are there, and ends the transaction; [ErrUnsupported]; [pathlock.ErrPathChanged] where the rows below have other paths than their parents'; or what every write may fail with.
 func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, err error) {
 	p, t, err := subject(db, dest)
@@ -85,7 +85,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		db = db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true)
+		db = db.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
 		tx, err := p.connections(db)
 		if err != nil {
 			return err

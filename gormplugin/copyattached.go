@@ -58,37 +58,30 @@ func (p *Plugin) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPla
 	if len(c.leaves) == 0 && len(c.attach) == 0 {
 		return nil
 	}
-	pairs, err := p.pairs(db, c, x)
-	if err != nil {
-		return err
-	}
+	pairs := p.pairs(db, c, x)
 	for _, l := range c.leaves {
 		leaf, err := p.tableFor(l.model)
 		if err != nil {
 			return err
 		}
-		from := leaf.onlyLive(leaf.own(db)).Table("? AS c", clause.Table{Name: leaf.name})
-		from.Statement.AddClause(clause.From{Joins: []clause.Join{{Expression: clause.Expr{
-			SQL: "JOIN (?) AS m ON m.old_id = ?", Vars: []any{pairs, column(leaf.parent)},
-		}}}})
 		own := map[*schema.Field]any{leaf.parent: clause.Column{Table: "m", Name: "new_id"}}
-		if _, err := leaf.insertFrom(db, from, own, l.values, st.fence); err != nil {
+		from := clause.Expr{SQL: "? AS c JOIN (?) AS m ON m.old_id = ?", Vars: []any{clause.Table{Name: leaf.name}, pairs, column(leaf.parent)}}
+		if _, err := leaf.insertFrom(db, from, nil, own, l.values, st.fence); err != nil {
 			return err
 		}
 	}
 	for _, attach := range c.attach {
-		if err := attach(db.Session(&gorm.Session{NewDB: true}), pairs); err != nil {
+		if err := attach(db.Session(&gorm.Session{NewDB: true}), db.Session(&gorm.Session{NewDB: true}).Raw("?", pairs)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pairs is a query for which row is the copy of which: a copy's path is that of the source, with another beginning.
-func (p *Plugin) pairs(db *gorm.DB, c *copying, x *copyPlan) (*gorm.DB, error) {
+// pairs is a SELECT of which row is the copy of which: a copy's path is that of the source, with another beginning.
+func (p *Plugin) pairs(db *gorm.DB, c *copying, x *copyPlan) clause.Expression {
 	t := c.table
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
-	name := clause.Table{Name: t.name}
 	var same, source clause.Expression
 	if t.isLeaf() {
 		value, _ := t.key.ValueOf(db.Statement.Context, c.made)
@@ -96,18 +89,14 @@ func (p *Plugin) pairs(db *gorm.DB, c *copying, x *copyPlan) (*gorm.DB, error) {
 		source = clause.Eq{Column: column(t.key), Value: x.source.id}
 	} else {
 		path := p.dialect.join(x.after.path, of("s", t.path), utf8.RuneCountInString(x.source.path)+1)
-		same = clause.And(clause.Eq{Column: of("n", t.tree), Value: x.after.tree}, p.exactly(of("n", t.path), path), under("n", t.live(db)))
+		same = clause.And(clause.Eq{Column: of("n", t.tree), Value: x.after.tree}, p.exactly(of("n", t.path), path), under("n", t.alive))
 		source = p.within(t, x.source.tree, x.source.id, x.source.path)
 	}
-	query := t.own(db).Table("? AS s", name).Select("? AS old_id, ? AS new_id", of("s", t.key), of("n", t.key)).Where(source)
-	query.Statement.AddClause(clause.From{Joins: []clause.Join{{Expression: clause.Expr{SQL: "JOIN ? AS n ON ?", Vars: []any{name, same}}}}})
-	return query.Session(&gorm.Session{}), query.Error
-}
-
-// live is the condition that a row is not deleted softly.
-func (t *table) live(db *gorm.DB) clause.Expression {
-	where, _ := t.onlyLive(t.own(db)).Statement.Clauses["WHERE"].Expression.(clause.Where)
-	return clause.And(append([]clause.Expression{clause.Expr{SQL: "1 = 1"}}, where.Exprs...)...)
+	name := clause.Table{Name: t.name}
+	return clause.Expr{
+		SQL:  "SELECT ? AS old_id, ? AS new_id FROM ? AS s JOIN ? AS n ON ? WHERE ?",
+		Vars: []any{of("s", t.key), of("n", t.key), name, name, same, under("s", t.matching(source, false))},
+	}
 }
 
 // under makes a condition on the columns of the statement's table one on those of an alias.

@@ -81,10 +81,8 @@ func (p *Plugin) planCopy(db *gorm.DB, c *copying, lock rowLock) (*copyPlan, err
 	if err != nil {
 		return nil, err
 	}
-	if c.parent == nil {
-		if err := t.checkTop(db, x.source.tree); err != nil {
-			return nil, err
-		}
+	if c.parent == nil && t.isLeaf() {
+		return nil, unsupported(t, "a leaf needs a parent")
 	}
 	return x, t.placeCopy(c, x)
 }

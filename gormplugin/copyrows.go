@@ -29,8 +29,18 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err := p.checkSlot(db, t, x); err != nil {
 		return err
 	}
+	if x.above == nil {
+		l := make(landings)
+		l.enter(x.after, x.to.tree)
+		if err := p.guardTop(db, st, l); err != nil {
+			return err
+		}
+	}
 	inserted, err := p.insertCopies(db, st, c, x)
 	if err != nil {
+		return err
+	}
+	if err := p.settleTop(db, tx, st); err != nil {
 		return err
 	}
 	switch {
@@ -66,18 +76,18 @@ func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 	if t.isLeaf() {
 		return 0, nil
 	}
-	rows := t.onlyLive(t.own(db)).Where(p.below(t, x.source.tree, x.source.path)).Select("? AS path", column(t.path))
-	if p.assert && p.dialect.share != "" {
-		rows.Statement.AddClause(p.dialect.share)
-	}
-	var most struct {
-		Count         int64
-		Length, Depth int
+	lock := rowLock("")
+	if p.assert {
+		lock = p.dialect.share
 	}
 	length := p.dialect.length
-	err := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Table("(?) AS s", rows).
-		Select("COUNT(*) AS count, COALESCE(MAX(" + length + "(path)), 0) AS length, COALESCE(MAX(" + length + "(path) - " + length + "(REPLACE(path, '/', ''))), 0) AS depth").
-		Scan(&most).Error
+	var most struct{ Count, Length, Depth int64 }
+	err := t.onPathIndex(db, func(from hinted) error {
+		d := t.direct(db).add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+length+"(s.path) - "+length+"(REPLACE(s.path, '/', ''))), 0)").
+			add(" FROM (SELECT ? AS path FROM ? WHERE ? AND ? ", column(t.path), from, p.below(t, x.source.tree, x.source.path), t.alive).
+			add(string(lock) + ") AS s")
+		return d.one(&most.Count, &most.Length, &most.Depth)
+	})
 	if err != nil {
 		return 0, fmt.Errorf("gormplugin: measuring the paths below %q: %w", x.source.path, err)
 	}
@@ -85,10 +95,10 @@ func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 		return 0, nil
 	}
 	longer := utf8.RuneCountInString(x.after.path) - utf8.RuneCountInString(x.source.path)
-	if err := fits(t.path, most.Length+longer, x.after.path); err != nil {
+	if err := fits(t.path, int(most.Length)+longer, x.after.path); err != nil {
 		return 0, err
 	}
-	if depth := most.Depth + x.to.path.Depth() - x.from.path.Depth(); depth > pathlock.MaxDepth {
+	if depth := int(most.Depth) + x.to.path.Depth() - x.from.path.Depth(); depth > pathlock.MaxDepth {
 		return 0, fmt.Errorf("%w: the copy at %q would be %d names deep, at most %d are allowed", ErrPathTooLong, x.after.path, depth, pathlock.MaxDepth)
 	}
 	return most.Count, nil
@@ -104,7 +114,7 @@ func (p *Plugin) slot(t *table, x *copyPlan) clause.Expression {
 
 // checkSlot refuses a name that is taken, also where no unique index would.
 func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
-	taken, err := t.read(t.own(db).Where(p.slot(t, x)), "")
+	taken, err := t.read(db, selection{where: p.slot(t, x)})
 	if err != nil || len(taken) == 0 {
 		return err
 	}
@@ -120,7 +130,7 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 	}
 	parent := x.after.parent
 	if parent == nil {
-		parent = t.top()
+		parent = t.noParent()
 	}
 	own := map[*schema.Field]any{}
 	where := clause.Expression(isTop)
@@ -139,26 +149,32 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 		own[t.path] = p.dialect.join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
 		where = p.within(t, x.source.tree, x.source.id, x.source.path)
 	}
-	from := t.onlyLive(t.own(db)).Table("? AS c", clause.Table{Name: t.name}).Where(where)
-	return t.insertFrom(db, from, own, c.values, st.fence)
+	var rows int64
+	err := t.onPathIndex(db, func(from hinted) (err error) {
+		rows, err = t.insertFrom(db, from.as("c"), where, own, c.values, st.fence)
+		return err
+	})
+	return rows, err
 }
 
-// insertFrom runs an INSERT … SELECT of rows of the table into the table, and returns how many they were. own are the columns that the
-// copy decides, values those that the caller does.
-func (t *table) insertFrom(db, from *gorm.DB, own map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
+// insertFrom runs an INSERT … SELECT of live rows of the table, called c in from, into the table, and returns how many they were. own are
+// the columns that the copy decides, values those that the caller does.
+func (t *table) insertFrom(db *gorm.DB, from, where clause.Expression, own map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
 	columns, list := t.copiedColumns(db, own, values, fence)
-	names := make([]any, len(columns))
+	d := t.direct(db).add("INSERT INTO ? (", clause.Table{Name: t.name})
 	for i, f := range columns {
-		names[i] = clause.Column{Name: f.DBName}
+		if i > 0 {
+			d.add(", ")
+		}
+		d.add("?", clause.Column{Name: f.DBName})
 	}
-	marks := strings.Repeat(", ?", len(columns))[2:]
-	vars := append([]any{clause.Table{Name: t.name}}, names...)
-	result := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).
-		Exec("INSERT INTO ? ("+strings.ReplaceAll(marks, "?", " ?")+") ?", append(vars, from.Select(marks, list...))...)
-	if result.Error != nil {
-		return 0, fmt.Errorf("gormplugin: copying rows of %s: %w", t.name, result.Error)
+	d.Table, d.TableExpr = "c", nil
+	d.add(") SELECT "+strings.Repeat(", ?", len(list))[len(", "):], list...).add(" FROM ? WHERE ?", from, t.matching(where, false))
+	rows, err := d.exec()
+	if err != nil {
+		return 0, fmt.Errorf("gormplugin: copying rows of %s: %w", t.name, err)
 	}
-	return result.RowsAffected, nil
+	return rows, nil
 }
 
 // copiedColumns returns the columns that a copy writes and what it writes there.
@@ -239,17 +255,17 @@ func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, rows int64) error {
 	belongs := clause.And(
 		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.tree), of("c", t.tree)}},
 		p.exactly(of("p", t.path), parentPath),
-		under("p", t.live(db)),
+		under("p", t.alive),
 	)
-	where := clause.And(pending, under("c", clause.And(p.below(t, x.after.tree, x.after.path), t.live(db))))
+	where := clause.And(pending, under("c", clause.And(p.below(t, x.after.tree, x.after.path), t.alive)))
 	update := p.dialect.assign(clause.Table{Name: t.name}, clause.Table{Name: t.name}, t.parent.DBName, t.key.DBName, belongs, where)
-	result := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Exec(update.SQL, update.Vars...)
-	if result.Error != nil {
-		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.path, result.Error)
+	adopted, err := t.direct(db).add(update.SQL, update.Vars...).exec()
+	if err != nil {
+		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.path, err)
 	}
-	if result.RowsAffected != rows {
+	if adopted != rows {
 		return fmt.Errorf("gormplugin: %d of the %d rows below have no parent where their paths say: %w",
-			rows-result.RowsAffected, rows, &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path, Actual: x.source.path})
+			rows-adopted, rows, &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path, Actual: x.source.path})
 	}
 	return nil
 }
@@ -257,8 +273,8 @@ func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, rows int64) error {
 // fetchCopy reads the new top row.
 func (p *Plugin) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
 	made := reflect.New(c.table.schema.ModelType)
-	err := db.Session(&gorm.Session{NewDB: true}).Set(internalKey, true).Where(p.slot(c.table, x)).Take(made.Interface()).Error
-	if err != nil {
+	d := c.table.direct(db).add("SELECT * FROM ? WHERE ? AND ?", clause.Table{Name: c.table.name}, p.slot(c.table, x), c.table.alive)
+	if err := d.into(made); err != nil {
 		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.after.path, err)
 	}
 	c.made = made.Elem()

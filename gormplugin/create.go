@@ -63,67 +63,93 @@ func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
 	return true, p.acquireEarly(db, st, wanted)
 }
 
-// guardCreate gives every row its path and asserts that its parent is, and stays, where the path says.
-func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) error {
-	t := st.table
-	st.note = "insert into " + t.name
-	if err := p.becomeWriter(db, tx, t.above); err != nil {
+// create carries out an INSERT: it gives every row its path, asserts that its parent is, and stays, where the path says, has the rows
+// written, and fills in paths of ids.
+func (w *writing) create() error {
+	if !w.db.Statement.Unscoped {
+		if err := w.apply(w.db.Statement.Schema.CreateClauses); err != nil {
+			return err
+		}
+	}
+	if err := w.begin(); err != nil {
 		return err
 	}
-	rows, err := arrivals(db, t)
+	rows, err := w.plugin.guardCreate(w.db, w.tx, w.st)
 	if err != nil {
 		return err
+	}
+	w.write(w.db)
+	if w.db.Error != nil {
+		return nil
+	}
+	if written := w.db.RowsAffected; rows > 0 && written != int64(rows) {
+		return w.missed(int64(rows), written)
+	}
+	return w.plugin.fillIDs(w.db, w.tx, w.st)
+}
+
+// guardCreate gives every row its path, and asserts that its parent is, and stays, where the path says. It returns how many rows there are to
+// be inserted: none, where the statement is an upsert of rows that are there.
+func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, error) {
+	t := st.table
+	st.note = "insert into " + t.name
+	rows, err := arrivals(db, t)
+	if err != nil {
+		return 0, err
 	}
 	if isUpsert(db) {
 		stay, err := p.settleUpsert(db, t, rows, p.dialect.update)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if stay {
 			for _, row := range rows {
-				if err := t.keep(row); err != nil {
-					return err
+				if err := errors.Join(t.keep(row), row.settleParent()); err != nil {
+					return 0, err
 				}
 			}
-			return nil
+			return 0, nil
 		}
 		delete(db.Statement.Clauses, conflictClause)
 	}
 	if st.columns, err = t.selectPlace(db.Statement, rows); err != nil {
-		return err
+		return 0, err
 	}
 	if !isWritten(db.Statement, t.key) {
 		for _, row := range rows {
 			if row.id != nil && t.hasIDs() {
-				return unsupported(t, "a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
+				return 0, unsupported(t, "a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
 			}
 			row.id = nil // the database makes its own
 		}
 	}
 	if err := p.settleCreate(db, tx, st, rows); err != nil {
-		return err
+		return 0, err
+	}
+	if err := p.guardTop(db, st, t.landingsOf(rows)); err != nil {
+		return 0, err
 	}
 	taken := make(map[site]bool, len(rows))
 	for _, row := range rows {
 		if taken[row.at] {
-			return &NameTakenError{Table: t.name, Tree: row.at.tree, Path: row.at.path}
+			return 0, &NameTakenError{Table: t.name, Tree: row.at.tree, Path: row.at.path}
 		}
 		taken[row.at] = true
 		st.slots = append(st.slots, row.at)
-		if err := errors.Join(row.settle(t.label), row.settle(t.parent)); err != nil {
-			return err
+		if err := errors.Join(row.settle(t.label), row.settle(t.parent), row.settleParent()); err != nil {
+			return 0, err
 		}
 		if row.id == nil && t.hasIDs() {
 			if row.pairs != nil {
-				return unsupported(t, "GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
+				return 0, unsupported(t, "GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
 			}
 			st.nameless = append(st.nameless, row)
 		}
 		if err := t.store(row, st.fence); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(rows), nil
 }
 
 // settleCreate finds the rows' places and locks them, first on what a plain read says. Where the assertion finds that to be

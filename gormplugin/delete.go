@@ -37,7 +37,7 @@ func (p *Plugin) surveyDelete(db *gorm.DB, st *statement) (bool, error) {
 	if !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, nil
 	}
-	planned, err := p.removalOf(db, st.table, stmt, nil, nil, "", "")
+	planned, err := p.surveyRemoval(db, st.table, stmt)
 	if err != nil {
 		return false, err
 	}
@@ -45,37 +45,61 @@ func (p *Plugin) surveyDelete(db *gorm.DB, st *statement) (bool, error) {
 	return true, p.acquireEarly(db, st, planned.claims)
 }
 
-// guardDelete locks, asserts, and takes the subtrees along.
-func (p *Plugin) guardDelete(db *gorm.DB, tx *transaction, st *statement) error {
-	t := st.table
+// surveyRemoval works out by plain reads what a DELETE does.
+func (p *Plugin) surveyRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
+	hit, known, err := p.survey(db, t, stmt)
+	if err != nil {
+		return nil, err
+	}
+	return p.removalOf(db, t, hit, known, "")
+}
+
+// remove carries out a DELETE: it locks, asserts, takes the subtrees along, and has the rows themselves deleted.
+func (w *writing) remove() error {
+	t, db, st := w.st.table, w.db, w.st
 	st.note = "delete from " + t.name
+	if err := w.apply(t.clausesOfDelete); err != nil {
+		return err
+	}
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	t.addKeys(stmt)
 	if !hasCondition(stmt) && !db.AllowGlobalUpdate {
+		w.write(db)
 		return nil
 	}
-	if err := p.becomeWriter(db, tx, t.above); err != nil {
+	if err := w.begin(); err != nil {
 		return err
 	}
-	gone, err := p.settleDelete(db, tx, st, stmt)
+	gone, err := w.plugin.settleDelete(db, w.tx, st, stmt)
 	if err != nil {
 		return err
 	}
-	if !t.isLeaf() {
-		if err := p.removeBelow(db, st, gone.tops); err != nil {
-			tx.abandon(err)
-			return err
-		}
+	below, err := w.plugin.removeBelow(db, t, gone.tops)
+	if err != nil {
+		w.tx.abandon(err)
+		return err
 	}
-	ids := make([]any, 0, len(gone.tops))
+	ids := make([]any, 0, len(gone.tops)+len(gone.hit.dead))
 	for _, n := range gone.tops {
 		ids = append(ids, n.id)
 	}
-	st.alsoAffected = int64(len(gone.hit.live) - len(gone.tops))
-	for id := range gone.hit.dead {
-		ids = append(ids, id)
+	ids = slices.AppendSeq(ids, maps.Keys(gone.hit.dead))
+	written, err := w.writeParts(ids, func(ids []any) int {
+		t.pin(db.Statement, ids)
+		return len(ids)
+	})
+	switch {
+	case below == 0:
+		return err
+	case err != nil:
+		// The rows below are gone already: this is not left to a caller who may ignore the error.
+		w.tx.abandon(err)
+		return err
+	case written == 0:
+		return w.missed(int64(len(ids)), 0)
 	}
-	t.pin(db.Statement, ids)
+	db.RowsAffected += int64(len(gone.hit.live) - len(gone.tops))
+	errandOf(db).wentAlong(below)
 	return nil
 }
 
@@ -84,13 +108,16 @@ func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt 
 	t := st.table
 	const lastRound = 1
 	for round := 0; ; round++ {
-		share, update, wait := rowLock(""), rowLock(""), p.transactionWait
+		wait := p.transactionWait
 		if round == lastRound {
-			share, update, wait = p.dialect.share, p.dialect.update, pathlock.NoWait
+			wait = pathlock.NoWait
 		}
 		planned, err := st.removal, error(nil)
-		if planned == nil || round == lastRound {
-			planned, err = p.removalOf(db, t, stmt, nil, nil, share, update)
+		switch {
+		case round == lastRound:
+			planned, err = p.lockedRemoval(db, t, stmt)
+		case planned == nil:
+			planned, err = p.surveyRemoval(db, t, stmt)
 		}
 		if err == nil {
 			err = p.acquireWithin(db, tx, st, planned.claims, wait)
@@ -107,13 +134,23 @@ func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt 
 	}
 }
 
-// assertRemoval row-locks what a planned removal relies on and works it out again.
-func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, planned *removal) (*removal, error) {
-	locked, err := p.lockChains(db, t.above, planned.chains, planned.above)
+// lockedRemoval works out by locking reads what a DELETE does.
+func (p *Plugin) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
+	hit, err := p.targetsOf(db, t, stmt, nil, p.dialect.update)
 	if err != nil {
 		return nil, err
 	}
-	actual, err := p.removalOf(db, t, stmt, planned.hit.ids(), locked, p.dialect.share, p.dialect.update)
+	return p.removalOf(db, t, hit, nil, p.dialect.share)
+}
+
+// assertRemoval row-locks what a planned removal relies on and works it out again.
+func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, planned *removal) (*removal, error) {
+	locked, hit, err := p.lockPlanned(db, t, stmt, planned.chains, planned.above, planned.hit.ids())
+	if err != nil {
+		return nil, err
+	}
+	hit.remember(planned.hit)
+	actual, err := p.removalOf(db, t, hit, locked, p.dialect.share)
 	if err != nil {
 		return nil, err
 	}
@@ -134,12 +171,8 @@ func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, plan
 	return actual, nil
 }
 
-// removalOf reads the rows that a DELETE hits, among those with the given ids unless ids is nil, and the rows above them.
-func (p *Plugin) removalOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, known map[any]*node, share, update rowLock) (*removal, error) {
-	hit, err := p.targetsOf(db, t, stmt, ids, update)
-	if err != nil {
-		return nil, err
-	}
+// removalOf works out what the deletion of rows does. known are rows that need not be read again.
+func (p *Plugin) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*node, share rowLock) (*removal, error) {
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
@@ -161,7 +194,9 @@ func (p *Plugin) removalOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []an
 		if t.isLeaf() {
 			parent := above[n.parent]
 			if parent == nil {
-				return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, n.parent, t.name, n.id)
+				// A leaf whose parent is deleted has no place that anybody could take or lock.
+				x.tops = append(x.tops, top{node: n})
+				continue
 			}
 			n.tree = parent.tree
 			t.follow(n, parent)
@@ -200,39 +235,33 @@ func (x *removal) keepTopmost(t *table, tops []top, above map[any]*node) {
 }
 
 // removeBelow deletes the descendants of rows that are being deleted, in the same
-// way: softly where the rows are, and for good where the statement is Unscoped.
+// way: softly where the rows are, and for good where the statement is Unscoped. It returns how many these were.
 // Descendants that were deleted before are not part of the tree, and stay as they are.
-func (p *Plugin) removeBelow(db *gorm.DB, st *statement, tops []top) error {
-	t := st.table
-	// Each range takes five of the values that a statement can list.
-	for chunk := range slices.Chunk(tops, maxPlaceholders/5) {
+func (p *Plugin) removeBelow(db *gorm.DB, t *table, tops []top) (rows int64, err error) {
+	if t.isLeaf() || len(tops) == 0 {
+		return 0, nil
+	}
+	childless := true
+	above := make([]*node, len(tops))
+	for i, n := range tops {
+		above[i] = n.node
+		childless = childless && n.childless
+	}
+	if childless {
+		if any, err := p.anyBelow(db, t, above); err != nil || !any {
+			return 0, err
+		}
+	}
+	for chunk := range slices.Chunk(tops, maxRanges) {
 		ranges := make([]clause.Expression, len(chunk))
 		for i, n := range chunk {
 			ranges[i] = p.below(t, n.tree, n.node.path)
 		}
-		query := t.onlyLive(t.own(db)).Where(clause.Or(ranges...))
-		query.Statement.Unscoped = db.Statement.Unscoped
-		if p.dialect.childrenFirst {
-			query = query.Order(clause.OrderByColumn{Column: clause.Column{Name: t.path.DBName}, Desc: true})
+		deleted, err := t.deleteBelow(db, anyOf(ranges), db.Statement.Unscoped)
+		if err != nil {
+			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}
-		result := query.Delete(query.Statement.Model)
-		if result.Error != nil {
-			return fmt.Errorf("gormplugin: deleting the rows below: %w", result.Error)
-		}
-		st.removedBelow = st.removedBelow || result.RowsAffected > 0
-		errandOf(db).wentAlong(result.RowsAffected)
+		rows += deleted
 	}
-	return nil
-}
-
-// keepWhole follows the DELETE itself. Where that has failed after the rows below were deleted, the transaction is rolled
-// back, and not left to a caller who may ignore the error.
-func (p *Plugin) keepWhole(db *gorm.DB) {
-	st := stateOf(db)
-	if st == nil || db.Error == nil || !st.removedBelow {
-		return
-	}
-	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
-		h.abandon(db.Error)
-	}
+	return rows, nil
 }

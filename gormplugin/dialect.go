@@ -18,8 +18,13 @@ type dialect struct {
 	share, update rowLock
 	// newest is appended to a SELECT that must not be answered from an old snapshot, where not every statement has its own.
 	newest rowLock
+	// both are what stands before, between and behind two SELECTs with a lock of their own each that are one statement.
+	both [3]string
 	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	primaryKeyHint string
+	// namesIndexes is set where a statement that is about a large part of a table leaves an index aside, and locks the whole table,
+	// unless it names the index.
+	namesIndexes bool
 	// soleWriter is set where the first write of a transaction keeps every other writer out until its
 	// end. Instead of row locks the plugin then makes sure that this write comes before the reads that it relies on.
 	soleWriter bool
@@ -45,6 +50,11 @@ type dialect struct {
 	// to do instead, where an UPDATE might miss rows below those that the assertion has locked. Both are empty where no level is unsafe.
 	isolation string
 	refuse    func(isolation string) string
+	// asksLater is set where a locking read stops at rows of others that are not committed yet, so that what is in the way of a row
+	// at the top is asked for when that is written; lockTop, unless nil, are the columns and the source of a SELECT that takes a lock on the number
+	// of a tree's top until the end of the transaction, and returns the isolation level.
+	asksLater bool
+	lockTop   func(number int64, exclusive bool) []any
 	// childrenFirst is set where foreign keys are checked row by row, so that a
 	// subtree has to be deleted from its leaves upwards.
 	childrenFirst bool
@@ -54,6 +64,8 @@ type dialect struct {
 	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
+	// probe finds out whether an error has ended the transaction; nil where no error ends one unseen.
+	probe *probe
 	// tooLong says whether an error means that a value is too long for a column or an index: what it names is "" where
 	// the error does not tell which.
 	tooLong func(error) (names string, ok bool)
@@ -93,7 +105,9 @@ var dialects = []dialect{
 		share:          "LOCK IN SHARE MODE",
 		update:         "FOR UPDATE",
 		newest:         "LOCK IN SHARE MODE",
+		both:           [3]string{"(", ") UNION ALL (", ")"},
 		primaryKeyHint: "FORCE INDEX (PRIMARY)",
+		namesIndexes:   true,
 		binary:         "?",
 		length:         "CHAR_LENGTH",
 		bytes:          "LENGTH",
@@ -104,10 +118,12 @@ var dialects = []dialect{
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
 		},
 		assign:        assignByJoin,
+		asksLater:     true,
 		childrenFirst: true,
 		textsNeedSize: true,
 		commitsDDL:    true,
 		classify:      classifyMySQL,
+		probe:         probeMySQL(),
 		tooLong:       tooLongMySQL,
 		grammar:       &rawsql.MySQL,
 		answered:      answeredByMySQL,
@@ -117,18 +133,20 @@ var dialects = []dialect{
 		name:      "postgres",
 		share:     "FOR SHARE",
 		update:    "FOR UPDATE",
+		both:      [3]string{"SELECT * FROM (", ") AS a UNION ALL SELECT * FROM (", ") AS b"},
 		binary:    `? COLLATE "C"`,
 		length:    "CHAR_LENGTH",
 		bytes:     "OCTET_LENGTH",
 		prefix:    `LEFT(?, ?) COLLATE "C" = ?`,
 		follow:    "? || '/' || ?",
 		first:     "CAST(? AS TEXT) || ?",
-		isolation: "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')",
+		isolation: postgresIsolation,
 		refuse:    refusePostgres,
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
 		assign:   assignFrom,
+		lockTop:  lockTopPostgres,
 		classify: classifyPostgres,
 		tooLong:  tooLongPostgres,
 		grammar:  &rawsql.PostgreSQL,
@@ -138,6 +156,7 @@ var dialects = []dialect{
 	{
 		name:       "sqlite",
 		soleWriter: true,
+		both:       [3]string{"", " UNION ALL ", ""},
 		binary:     "?",
 		length:     "LENGTH",
 		bytes:      "LENGTH",
@@ -149,6 +168,7 @@ var dialects = []dialect{
 		},
 		assign:   assignFrom,
 		classify: classifySQLite,
+		probe:    probeSQLite(),
 		grammar:  &rawsql.SQLite,
 	},
 }
@@ -241,6 +261,9 @@ func answeredByPostgres(err error) bool {
 	}
 	return true
 }
+
+// postgresIsolation is the isolation level of the transaction, and the session's usual one.
+const postgresIsolation = "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')"
 
 // refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or SERIALIZABLE transaction
 // changes no row that was committed meanwhile, though it may lie below a row that the transaction has locked since. SERIALIZABLE notices

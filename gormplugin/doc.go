@@ -16,7 +16,7 @@
 //
 //   - give new rows their path, and moved or renamed rows and all their descendants their new one, in one statement;
 //   - delete, with a row, its descendants in the same table, in the same way: softly or for good. Leaves are rows of other
-//     tables; deleting those is left to the caller;
+//     tables; deleting those is left to the caller. Until then they can be edited, but neither moved nor renamed;
 //   - take the path locks that they need from the locker and hold them until the transaction has really ended. Where
 //     the context holds them already, because the middleware took them, none are taken;
 //   - assert, under row locks of the database and in the same transaction, that every path that the
@@ -31,8 +31,14 @@
 // that one does. The locks give order: with them, the assertion hardly ever fails and the database
 // hardly ever sees a deadlock. That siblings have distinct names rests on a
 // unique index over tree, parent and name (and the deletion mark, where rows are deleted softly), which the schema has to have.
-// An index over tree and path keeps a rename from locking the whole table. [AutoMigrate] makes tables with all that; [Verify] says what is
+// An index over tree and path keeps a rename from locking the whole table. All writes have to reach one server: row locks say nothing
+// to another one of a cluster, see [OneWriter]. [AutoMigrate] makes tables with all that; [Verify] says what is
 // missing in others, and which statements mend it.
+//
+// A tree has either one root row, without a parent, name and path, and no other row at the top, or any number of rows at the
+// top and no root row. A write that would mix the two is refused with [ErrRootRow]. A parent column that
+// holds a zero value (0, "", a nil UUID) says that there is no parent, as NULL does; what is written for that is NULL or, where the field cannot hold
+// it, the zero value.
 //
 // Softly deleted rows are not part of the tree: they collide with nothing and are not rewritten. Unscoped updates may
 // change them freely; one that takes the deletion mark off gives them a place again, as an insert would.
@@ -43,6 +49,8 @@
 // the wait for path locks is bounded by [TransactionWait], and all statements share
 // one owner, so that they never stand in each other's way. When a lock is not granted, nothing of the statement is written,
 // and the error is package pathlock's. When the database gives a transaction up, the error is [ErrRetry]; [Transaction] tries again by itself.
+// After an error that has ended the transaction on the server (a deadlock, or a lock wait under MySQL's innodb_rollback_on_timeout),
+// nothing more runs in it.
 //
 // A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction: it is rolled back, and its
 // locks are let go, when the statement's context ends or the garbage collector finds it.
@@ -66,7 +74,9 @@
 // rename, delete or restore a row, or that mixes new rows with old ones, is refused with [ErrUnsupported], and so are joins, aliases, clauses that name another table, INSERT
 // IGNORE, expressions as name or parent, a change of a primary key and rows created as deleted ones.
 //
-// Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does: the children move to the top.
+// Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does: the children move to the top, in a tree without a root row.
+// Saving a row saves the children that it was loaded with: those that were renamed meanwhile keep their names, and one that was moved away is
+// refused with [pathlock.ErrPathChanged].
 // A model is guarded in the table that it was registered with: Table("archive") on it is another table, and left alone.
 //
 // # Raw SQL
@@ -120,8 +130,11 @@
 //
 // # Databases
 //
-// MySQL 8.0 and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at READ COMMITTED, or at SERIALIZABLE where that is the level of
+// MySQL 8.0 to 9.x, and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at READ COMMITTED, or at SERIALIZABLE where that is the level of
 // everybody; other combinations are refused with [ErrIsolation], since an UPDATE there misses rows that others have committed meanwhile. SQLite,
 // preferably with _txlock=immediate: a transaction that was begun otherwise becomes the writer when the plugin needs it to, and fails as
 // busy ([ErrRetry]) if it has read an older state by then.
+//
+// What is only like one of these, such as TiDB or CockroachDB, is refused with [ErrUnsupportedDatabase]: its row locks are not known to keep a
+// tree right. [gorm.DB.Use] asks the server, or else the first transaction on its connections does.
 package gormplugin

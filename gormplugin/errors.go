@@ -24,6 +24,9 @@ var (
 	ErrOutcomeUnknown = errors.New("gormplugin: outcome of the commit unknown")
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = errors.New("gormplugin: name taken")
+	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A row cannot be put at the top
+	// beside the root row: state that as its parent. Nor can a root row be put into a tree that has rows. The error is a [*RootRowError].
+	ErrRootRow = errors.New("gormplugin: a root row is the only row at the top")
 	// ErrWouldCycle: a move into the node's own subtree.
 	ErrWouldCycle = lockspec.ErrWouldCycle
 	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be
@@ -37,6 +40,12 @@ var (
 	// ErrUnsupported: a form of write to a guarded table that the plugin cannot keep the tree
 	// right for. The message says what to use instead.
 	ErrUnsupported = errors.New("gormplugin: unsupported write")
+	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because of a condition that somebody
+	// added in between, a trigger or a policy of the database. The error is a [*MissedRowsError], and the transaction was rolled back.
+	ErrMissedRows = errors.New("gormplugin: a write missed rows")
+	// ErrCallbacks: the callbacks of another plugin leave no way to tell what a statement writes: it has replaced GORM's own writing
+	// callback after this plugin was registered, has built the statement's SQL itself, or has changed its table. Nothing was written.
+	ErrCallbacks = errors.New("gormplugin: another plugin's callbacks are in the way")
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept right on this
 	// database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = errors.New("gormplugin: unsafe isolation level")
@@ -96,6 +105,46 @@ func (e *NameTakenError) Unwrap() []error {
 	}
 	return []error{ErrNameTaken, e.Err}
 }
+
+// RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches [ErrRootRow] and
+// [ErrUnsupported].
+type RootRowError struct {
+	Table string
+	Tree  pathlock.Tree
+	// ID is the row in the way, nil where it is of the same statement or not known; Root is set if it is the root row.
+	ID   any
+	Root bool
+}
+
+// Error implements error.
+func (e *RootRowError) Error() string {
+	switch {
+	case e.ID == nil:
+		return fmt.Sprintf("%v: %s: the top of %s has room for a root row or for others, not for both", ErrRootRow, e.Table, e.Tree)
+	case e.Root:
+		return fmt.Sprintf("%v: %s: %s has the root row %v: put the row below that", ErrRootRow, e.Table, e.Tree, e.ID)
+	default:
+		return fmt.Sprintf("%v: %s: %s has rows already, such as %v, and cannot get a root row", ErrRootRow, e.Table, e.Tree, e.ID)
+	}
+}
+
+// Unwrap returns [ErrRootRow] and [ErrUnsupported].
+func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
+
+// MissedRowsError says how many rows a write should have hit, and how many it did. It matches [ErrMissedRows].
+type MissedRowsError struct {
+	Table            string
+	Planned, Written int64
+}
+
+// Error implements error.
+func (e *MissedRowsError) Error() string {
+	return fmt.Sprintf("%v: %s: %d were locked and checked, %d were written: look for a trigger, a policy or a column type that adds a condition of its own; the transaction was rolled back",
+		ErrMissedRows, e.Table, e.Planned, e.Written)
+}
+
+// Unwrap returns [ErrMissedRows].
+func (e *MissedRowsError) Unwrap() error { return ErrMissedRows }
 
 // UnsupportedDatabaseError says which product answered in the place of a supported one. It matches [ErrUnsupportedDatabase].
 type UnsupportedDatabaseError struct {

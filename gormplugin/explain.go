@@ -45,8 +45,12 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 		}
 	}
 	kind := p.dialect.classify(err)
-	if kind == failureEnded && tx != nil {
-		tx.abandon(retry(err))
+	if tx != nil && (kind == failureEnded || p.dialect.hasEnded(tx, err)) {
+		cause := err
+		if kind.isRetryable() && !errors.Is(err, ErrRetry) {
+			cause = retry(err)
+		}
+		tx.abandon(cause)
 	}
 	if st == nil || errors.Is(err, ErrRetry) {
 		return
@@ -100,8 +104,8 @@ func (st *statement) nameTaken(err error) error {
 // apart. Where the error does not tell, every index but the primary key is taken for one.
 func (st *statement) namesIndex(err error) bool {
 	text, t := err.Error(), st.table
-	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok {
-		// SQLite lists the index's columns.
+	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok && !strings.HasPrefix(columns, "index '") {
+		// SQLite lists the index's columns, but names one that has an expression.
 		return strings.Contains(columns, "."+t.label.DBName) || t.path != nil && strings.Contains(columns, "."+t.path.DBName)
 	}
 	key, ok := indexIn(text)
@@ -126,9 +130,9 @@ func (st *statement) namesIndex(err error) bool {
 	return true
 }
 
-// indexIn returns the index that an error of MySQL (table.index), MariaDB (index) or PostgreSQL names.
+// indexIn returns the index that an error of MySQL (table.index), MariaDB (index), PostgreSQL or SQLite names.
 func indexIn(text string) (string, bool) {
-	for before, after := range map[string]string{"for key '": "'", `unique constraint "`: `"`} {
+	for before, after := range map[string]string{"for key '": "'", `unique constraint "`: `"`, "failed: index '": "'"} {
 		if _, rest, ok := strings.Cut(text, before); ok {
 			name, _, _ := strings.Cut(rest, after)
 			return name, true

@@ -16,8 +16,8 @@ import (
 // is deleted. It returns where the node is; there it stays until the end of tx. Of a leaf, it is the
 // parent that is checked so, and the leaf's own row is locked.
 //
-// It takes no path lock; [LockSubtrees] does. model is a registered one. Errors match
-// [pathlock.ErrNotFound], [pathlock.ErrPathChanged], [ErrRetry] or [ErrUnmanagedTransaction], the last
+// It takes no path lock; [LockSubtrees] does. model is a registered one, and id a primary key as the model has it, or its text
+// form. Errors match [pathlock.ErrNotFound], [pathlock.ErrInvalidID], [pathlock.ErrPathChanged], [ErrRetry] or [ErrUnmanagedTransaction], the last
 // one also where tx is no transaction.
 func Assert(tx *gorm.DB, model, id any) (pathlock.Location, error) {
 	locations, err := AssertAll(tx, model, id)
@@ -54,11 +54,11 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 	}
 	keys := make([]any, len(ids))
 	for i, id := range ids {
-		if keys[i], err = plain(id); err != nil {
+		if keys[i], err = t.keyOf(id); err != nil {
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true}).Set(internalKey, true)
+	db := tx.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
 	g := guard{plugin: p, db: db, table: t, keys: keys}
 	locations, err := g.run(lock)
 	if err == nil {

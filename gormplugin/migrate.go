@@ -2,7 +2,9 @@ package gormplugin
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
@@ -14,6 +16,20 @@ import (
 type DuplicatesError struct {
 	// Duplicates are some of the names, at most ten of each table.
 	Duplicates []treeschema.Duplicate
+}
+
+// TooLongError says which texts are longer than the models allow, so that [AutoMigrate] would cut them off.
+type TooLongError struct {
+	Texts []treeschema.Long
+}
+
+// Error implements error.
+func (e *TooLongError) Error() string {
+	lines := make([]string, len(e.Texts))
+	for i, l := range e.Texts {
+		lines[i] = "\n\t" + l.String()
+	}
+	return "gormplugin: texts are longer than the models say, and nothing was migrated: give the fields a larger size, or shorten the texts:" + strings.Join(lines, "")
 }
 
 // maxDuplicates is how many names of each table a [DuplicatesError] lists at most.
@@ -30,15 +46,17 @@ func (e *DuplicatesError) Error() string {
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
 // and then adds what that one does not: the unique indexes and path indexes that are missing, and binary collations for names and
-// paths. After it, [Verify] finds nothing wrong with the tables. It may be called again at any time, on tables with rows too, but by one
-// program at a time; it drops nothing.
+// paths. After it, [Verify] finds nothing wrong with the tables, but may have advice. It may be called again at any time, on tables with
+// rows too, but by one program at a time; it drops nothing.
 //
 // Siblings of one name, which hinder a unique index, are looked for first: they are returned as a
-// [*DuplicatesError], and nothing is changed. On PostgreSQL and SQLite all is done in one transaction. MySQL and
-// MariaDB commit each statement by itself; what a failure leaves undone there, the next call does.
+// [*DuplicatesError], and nothing is changed. So are names, paths and ids that the model has no room for, as a [*TooLongError]:
+// they would be cut off. On PostgreSQL and SQLite all is done in one transaction. MySQL and
+// MariaDB commit each statement by itself; what a failure leaves undone there, the next call does. Their statements run in strict
+// mode, whatever the session's is.
 //
 // What can only be mended by taking something away, such as an index that holds deleted rows against live ones, is not done:
-// it is returned as a [*SchemaError].
+// it is returned as a [*SchemaError], when all else has been done.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. There, a name
 // without one gets 255 characters, a path 766, which is the most that an index holds beside a tree id of eight bytes, and
@@ -48,57 +66,146 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	if err != nil {
 		return err
 	}
-	migrate := func(tx *gorm.DB) error { return p.migrate(tx, others) }
-	if p.dialect.commitsDDL {
-		return migrate(db)
+	var left error
+	migrate := func(tx *gorm.DB) (err error) {
+		left, err = p.migrate(tx, others)
+		return err
 	}
-	return db.Transaction(migrate)
+	if p.dialect.commitsDDL {
+		err = strictly(db, migrate)
+	} else {
+		err = db.Transaction(migrate)
+	}
+	return errors.Join(err, left)
 }
 
-// migrate does the work of [AutoMigrate].
-func (p *Plugin) migrate(db *gorm.DB, others []any) error {
+// strictly runs migrate on one connection of MySQL, in strict mode: otherwise a shorter column would cut off what is in it.
+func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
+	on := func(tx *gorm.DB) (err error) {
+		var mode string
+		if err := tx.Raw("SELECT @@SESSION.sql_mode").Row().Scan(&mode); err != nil {
+			return fmt.Errorf("gormplugin: reading sql_mode: %w", err)
+		}
+		if err := tx.Exec("SET SESSION sql_mode = CONCAT_WS(',', 'STRICT_ALL_TABLES', NULLIF(?, ''))", mode).Error; err != nil {
+			return fmt.Errorf("gormplugin: setting sql_mode: %w", err)
+		}
+		defer func() {
+			// The connection goes back to the pool.
+			restore := tx.WithContext(background(tx.Statement.Context)).Exec("SET SESSION sql_mode = ?", mode)
+			err = errors.Join(err, restore.Error)
+		}()
+		return migrate(tx)
+	}
+	if _, inTransaction := unwrapped(db.Statement.ConnPool).(*handle); inTransaction {
+		return on(db)
+	}
+	return db.Connection(func(tx *gorm.DB) error { return on(tx.Session(&gorm.Session{})) })
+}
+
+// migrate does the work of [AutoMigrate]. It returns apart what is left to be mended.
+func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	layout := p.layout()
-	err := p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
 		duplicates, err := treeschema.Duplicates(ctx, conn, p.dialect.name, layout, maxDuplicates)
 		if err == nil && len(duplicates) > 0 {
-			err = &DuplicatesError{Duplicates: duplicates}
+			return &DuplicatesError{Duplicates: duplicates}
+		}
+		if err != nil {
+			return err
+		}
+		long, err := treeschema.TooLong(ctx, conn, p.dialect.name, layout)
+		if err == nil && len(long) > 0 {
+			return &TooLongError{Texts: long}
 		}
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
 		models = append(models, spec.model)
 	}
-	if err := db.AutoMigrate(append(models, others...)...); err != nil {
-		return fmt.Errorf("gormplugin: AutoMigrate: %w", err)
+	for _, model := range append(models, others...) {
+		if err := p.migrateModel(db, model); err != nil {
+			return nil, fmt.Errorf("gormplugin: AutoMigrate: %w", err)
+		}
 	}
-	findings, err := p.tableFindings(db, layout)
+	findings, err := p.findings(db, layout, treeschema.Automatic)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, f := range findings {
-		if !f.Automatic() {
-			continue
-		}
 		for _, statement := range f.Statements {
 			if err := AllowRawWrites(db).Exec(statement).Error; err != nil {
-				return fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, statement, err)
+				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, statement, err)
 			}
 		}
 	}
-	if findings, err = p.tableFindings(db, layout); err != nil {
-		return err
+	if findings, err = p.findings(db, layout, treeschema.Tables); err != nil {
+		return nil, err
 	}
-	return schemaError(findings)
+	return schemaError(slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Advice })), nil
 }
 
-// tableFindings checks the tables.
-func (p *Plugin) tableFindings(db *gorm.DB, layout []treeschema.Table) (findings []treeschema.Finding, err error) {
+// migrateUntied is GORM's AutoMigrate without the columns that cannot be changed by themselves.
+func (p *Plugin) migrateUntied(db *gorm.DB, model any, t *table) error {
+	var tied []string
+	err := p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) (err error) {
+		tied, err = treeschema.Tied(ctx, conn, p.dialect.name, t.name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, f := range t.schema.Fields {
+		if slices.Contains(tied, f.DBName) && !f.IgnoreMigration {
+			f.IgnoreMigration = true
+			defer func() { f.IgnoreMigration = false }()
+		}
+	}
+	return db.AutoMigrate(model)
+}
+
+// migrateModel makes or completes the table of a model.
+func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
+	t, err := p.tableFor(model)
+	if err != nil {
+		return db.AutoMigrate(model)
+	}
+	if !p.dialect.commitsDDL || !strings.Contains(t.name, ".") {
+		return p.migrateUntied(db, model, t)
+	}
+	// GORM looks for a table of MySQL in the current database only, and makes one that is there already again.
+	schema, name, _ := strings.Cut(t.name, ".")
+	var columns, indexes []string
+	err = db.Raw("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, name).Scan(&columns).Error
+	if err != nil {
+		return err
+	}
+	if len(columns) == 0 {
+		return db.AutoMigrate(model)
+	}
+	err = db.Raw("SELECT DISTINCT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, name).Scan(&indexes).Error
+	for _, f := range t.schema.Fields {
+		if err == nil && f.DBName != "" && !f.IgnoreMigration && !slices.Contains(columns, f.DBName) {
+			err = db.Migrator().AddColumn(model, f.Name)
+		}
+	}
+	for _, index := range t.schema.ParseIndexes() {
+		if err == nil && !slices.Contains(indexes, index.Name) {
+			err = db.Migrator().CreateIndex(model, index.Name)
+		}
+	}
+	return err
+}
+
+// findings checks the tables.
+func (p *Plugin) findings(db *gorm.DB, layout []treeschema.Table,
+	check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]treeschema.Finding, error),
+) (findings []treeschema.Finding, err error) {
 	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = treeschema.Tables(ctx, conn, p.dialect.name, layout)
+		findings, err = check(ctx, conn, p.dialect.name, layout)
 		return err
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -11,83 +12,168 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// checkSubtrees refuses moves by which any descendant's path would become longer than the
-// column, or the tree too deep, before anything is written.
-func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) error {
+// maxRanges is how many subtrees one statement is about at most: each is a range of the path index, and a branch of what
+// is written.
+const maxRanges = 100
+
+// checkSubtrees looks below the rows that move, which are locked: it reports whether there is anything, and refuses moves by which any
+// descendant's path would become longer than the column, or the tree too deep, before anything is written.
+func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend bool, err error) {
 	if t.isLeaf() {
-		return nil
+		return false, nil
 	}
+	var tops []*node
+	var deeper []move
+	childless := true
 	for _, m := range moves {
-		if m.restored {
+		if m.restored || m.node.path == m.path && m.node.ids == m.ids {
 			continue
 		}
-		if err := p.checkSubtree(db, t, m); err != nil {
-			return err
+		tops, deeper = append(tops, m.node), append(deeper, m)
+		childless = childless && m.childless
+	}
+	if len(tops) == 0 {
+		return false, nil
+	}
+	if childless {
+		// It was so before the rows were locked, and should be still.
+		if descend, err := p.anyBelow(db, t, tops); err != nil || !descend {
+			return false, err
 		}
 	}
-	return nil
+	for chunk := range slices.Chunk(deeper, maxRanges) {
+		if err := p.checkRoom(db, t, chunk); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
 }
 
-// checkSubtree looks for a row below one that moves which would not fit. It reads the index over the paths and nothing else, where
-// the rows have no mark of deletion.
-func (p *Plugin) checkSubtree(db *gorm.DB, t *table, m move) error {
-	length, path := p.dialect.length, column(t.path)
-	changes, deeper := t.changes(m), strings.Count(m.path, "/")-strings.Count(m.node.path, "/")
-	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
+// anyBelow reports whether any live row hangs below rows that are locked. It looks the children up by their parents, where
+// nobody else can have business meanwhile, and leaves the index over the paths alone, where the neighbours are.
+func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err error) {
+	for chunk := range slices.Chunk(above, maxPlaceholders/2) {
+		var trees, ids []any
+		for _, n := range chunk {
+			if !slices.Contains(trees, n.tree) {
+				trees = append(trees, n.tree)
+			}
+			ids = append(ids, n.id)
+		}
+		d := t.direct(db).add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.name}, in(t.tree, trees), in(t.parent, ids), t.alive)
+		p.addNewest(d)
+		rows, err := d.rows()
+		if err != nil {
+			return false, fmt.Errorf("gormplugin: looking below rows of %s: %w", t.name, err)
+		}
+		found = rows.Next()
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil || found {
+			return found, err
+		}
+	}
+	return false, nil
+}
 
+// addNewest has a SELECT not be answered from an old snapshot.
+func (p *Plugin) addNewest(d *direct) {
+	if p.assert && p.dialect.newest != "" {
+		d.add(" " + string(p.dialect.newest))
+	}
+}
+
+// checkRoom looks for a row below one that moves which would not fit. It reads the index over the paths and nothing else, where
+// the rows have no mark of deletion.
+func (p *Plugin) checkRoom(db *gorm.DB, t *table, moves []move) error {
+	length, path := p.dialect.length, column(t.path)
+	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
 	var misfits []clause.Expression
-	list, columns := "?", []any{depth}
-	for _, c := range changes {
-		list, columns = list+", "+length+"(?)", append(columns, column(c.column))
+	for _, m := range moves {
+		if tight := p.misfits(t, m, depth); len(tight) > 0 {
+			misfits = append(misfits, clause.And(p.below(t, m.tree, m.node.path), anyOf(tight)))
+		}
+	}
+	if len(misfits) == 0 {
+		return nil
+	}
+	var sizes []clause.Expression
+	for f := range t.pathsIn(new(node)) {
+		sizes = append(sizes, clause.Expr{SQL: length + "(?)", Vars: []any{column(f)}})
+	}
+	var found string
+	var levels int
+	var lengths []int
+	err := t.onPathIndex(db, func(from hinted) (err error) {
+		d := t.direct(db).add("SELECT ?, ?", path, depth)
+		for _, size := range sizes {
+			d.add(", ?", size)
+		}
+		d.add(" FROM ? WHERE ? AND ? LIMIT 1", from, anyOf(misfits), t.alive)
+		p.addNewest(d)
+		found, levels, lengths, err = firstMisfit(d, len(sizes))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("gormplugin: measuring the paths below %q: %w", moves[0].node.path, err)
+	}
+	if levels == 0 {
+		return nil
+	}
+	return t.misfit(moves, found, levels, lengths)
+}
+
+// misfits are the conditions under which a row below one that moves would not fit.
+func (p *Plugin) misfits(t *table, m move, depth clause.Expression) (conditions []clause.Expression) {
+	length := p.dialect.length
+	for _, c := range t.changes(m) {
 		if c.longer() > 0 && c.column.Size > 0 && c.column.DataType == schema.String {
 			room := c.column.Size - c.longer()
-			misfits = append(misfits, clause.Expr{
+			conditions = append(conditions, clause.Expr{
 				SQL:  "(" + p.dialect.bytes + "(?) > ? AND " + length + "(?) > ?)",
 				Vars: []any{column(c.column), room, column(c.column), room},
 			})
 		}
 	}
-	if deeper > 0 {
-		misfits = append(misfits, clause.Expr{SQL: "? > ?", Vars: []any{depth, pathlock.MaxDepth - deeper}})
+	if deeper := m.deeper(); deeper > 0 {
+		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, pathlock.MaxDepth - deeper}})
 	}
-	if len(misfits) == 0 {
-		return nil
+	return conditions
+}
+
+// deeper returns by how many levels a row moves down.
+func (m move) deeper() int { return strings.Count(m.path, "/") - strings.Count(m.node.path, "/") }
+
+// misfit says why a row with a path, so many levels deep and with paths so long, would not fit any more.
+func (t *table) misfit(moves []move, path string, levels int, lengths []int) error {
+	m := moves[0]
+	for _, other := range moves {
+		if strings.HasPrefix(path, other.node.path+"/") && len(other.node.path) > len(m.node.path) {
+			m = other
+		}
 	}
-	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path)).Where(clause.And(clause.Or(misfits...))).Limit(1)
-	if p.assert && p.dialect.newest != "" {
-		query.Statement.AddClause(p.dialect.newest)
-	}
-	levels, lengths, err := firstMisfit(query.Select(list, columns...), len(changes))
-	if err != nil {
-		return fmt.Errorf("gormplugin: measuring the paths below %q: %w", m.node.path, err)
-	}
-	for i, c := range changes {
+	for i, c := range t.changes(m) {
 		if err := fits(c.column, lengths[i]+max(c.longer(), 0), c.to); err != nil {
 			return err
 		}
 	}
-	if levels+deeper > pathlock.MaxDepth {
-		return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, levels+deeper, pathlock.MaxDepth)
-	}
-	return nil
+	return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, levels+m.deeper(), pathlock.MaxDepth)
 }
 
-// firstMisfit returns how deep a row lies that would not fit and how long its paths are; zeros if there is none.
-func firstMisfit(query *gorm.DB, paths int) (levels int, lengths []int, err error) {
+// firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths are; zeros if there is none.
+func firstMisfit(d *direct, paths int) (path string, levels int, lengths []int, err error) {
 	lengths = make([]int, paths)
-	into := []any{&levels}
+	into := []any{&path, &levels}
 	for i := range lengths {
 		into = append(into, &lengths[i])
 	}
-	rows, err := query.Rows()
+	rows, err := d.rows()
 	if err != nil {
-		return 0, nil, err
+		return "", 0, nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	if rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return 0, nil, err
+			return "", 0, nil, err
 		}
 	}
-	return levels, lengths, rows.Err()
+	return path, levels, lengths, rows.Err()
 }

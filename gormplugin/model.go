@@ -3,10 +3,12 @@ package gormplugin
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
 )
 
@@ -103,8 +105,25 @@ type table struct {
 	fence   *schema.Field // optional
 	// deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	deletion []*schema.Field
+	// zeroKeys are the values, in plain form, of keys that no row has.
+	zeroKeys []any
 	// above is the table that the parents are in: the table itself, or a leaf's other one.
 	above *table
+
+	// index is what is known of the index over tree and path.
+	index pathIndex
+
+	// plugin is whose table it is.
+	plugin *Plugin
+	// ancestry is what was last seen above its rows.
+	ancestry ancestry
+	// columns are those that say where a row is, and list is how a SELECT names them.
+	columns []*schema.Field
+	list    clause.Expression
+	// alive is the condition that a row is not deleted softly.
+	alive clause.Expression
+	// clausesOfDelete are what the types of other columns than the marks of deletion add to a DELETE.
+	clausesOfDelete []clause.Interface
 }
 
 // isLeaf reports whether the rows have no path column of their own.
@@ -166,12 +185,50 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent", parsed.Name)
 	}
 	for _, f := range parsed.Fields {
-		if _, soft := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface); soft && f.DBName != "" {
+		if marksDeletion(db, parsed, f) {
 			t.deletion = append(t.deletion, f)
 		}
 	}
+	for _, f := range parsed.Fields {
+		adds, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface)
+		if ok && f.DBName != "" && !slices.Contains(t.deletion, f) {
+			t.clausesOfDelete = append(t.clausesOfDelete, adds.DeleteClauses(f)...)
+		}
+	}
 	t.above = t
+	t.list = t.selectList()
+	t.alive = t.liveCondition(db)
 	return t, t.checkColumns()
+}
+
+// selectList fills columns, and returns the columns as a SELECT lists them.
+func (t *table) selectList() clause.Expression {
+	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.ids, t.version, t.fence} {
+		if f != nil {
+			t.columns = append(t.columns, f)
+		}
+	}
+	vars := make([]any, len(t.columns))
+	for i, f := range t.columns {
+		vars[i] = column(f)
+	}
+	return clause.Expr{SQL: strings.Repeat(", ?", len(vars))[2:], Vars: vars}
+}
+
+// liveCondition returns the condition by which GORM's queries leave out softly deleted rows.
+func (t *table) liveCondition(db *gorm.DB) clause.Expression {
+	stmt := db.Session(&gorm.Session{NewDB: true}).Model(t.fresh()).Statement
+	for _, f := range t.deletion {
+		mark, _ := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface)
+		for _, c := range mark.QueryClauses(f) {
+			stmt.AddClause(c)
+		}
+	}
+	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	if len(where.Exprs) == 0 {
+		return clause.Expr{SQL: "1 = 1"}
+	}
+	return clause.And(where.Exprs...)
 }
 
 // checkColumns refuses models whose settings would keep the plugin from writing what it has to, or change what it writes.

@@ -2,7 +2,6 @@ package gormplugin
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
@@ -13,8 +12,8 @@ import (
 // new name slot. Otherwise it is as [Rename].
 //
 // Errors match [ErrWouldCycle] where the parent is the row itself or lies below it, in which case no path lock has been taken; [pathlock.ErrNotFound] where the row or the
-// parent is not there; [ErrUnsupported] for a parent in another tree, for the root row, and for the top of a tree with a root row, or
-// of leaves; and what [Rename] may fail with.
+// parent is not there; [ErrRootRow] for the top of a tree with a root row; [ErrUnsupported] for a parent in another tree, for the
+// root row, and for the top where the row is a leaf; and what [Rename] may fail with.
 func Move(db *gorm.DB, model, id, parent any) error {
 	p, t, err := subject(db, model)
 	if err != nil {
@@ -31,16 +30,9 @@ func Move(db *gorm.DB, model, id, parent any) error {
 	return p.operate(db, func(db *gorm.DB) error {
 		value := above
 		if above == nil {
-			n, err := t.find(db, key)
-			if err != nil {
-				return err
-			}
-			if err := t.checkTop(db, n.tree); err != nil {
-				return err
-			}
-			value = t.top()
+			value = t.noParent()
 		}
-		e := &errand{id: key}
+		e := &errand{id: key, into: t.structOf(model)}
 		return e.statement(db, t).Update(t.parent.DBName, value).Error
 	})
 }
@@ -49,7 +41,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 // mistake than to mean the top.
 func (t *table) parentKey(parent any) (any, error) {
 	key, err := t.above.keyOf(parent)
-	if err == nil && key != nil && reflect.ValueOf(key).IsZero() {
+	if err == nil && key != nil && t.isNoParent(key) {
 		err = fmt.Errorf("%w: %s %v, as a parent", pathlock.ErrNotFound, t.above.name, parent)
 	}
 	return key, err

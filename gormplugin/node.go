@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -26,6 +25,8 @@ type node struct {
 	ids     string
 	version int64
 	fence   any
+	// hit is set where a survey's statement means the row, and childless where the survey has found no live row below such a row.
+	hit, childless bool
 }
 
 // bytes is a byte string that can be compared: a binary key, which a database would not find as a text.
@@ -82,20 +83,9 @@ func plain(value any) (any, error) {
 	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", ErrUnsupported, value)
 }
 
-// internalKey marks statements of the plugin itself.
-const internalKey = "pathlock:internal"
-
-// isInternal reports whether the statement is the plugin's own.
-func isInternal(db *gorm.DB) bool {
-	_, internal := db.Get(internalKey)
-	return internal
-}
-
-// own starts a statement of the plugin's own on the connection, and within the
-// transaction, that db works on. It sees live rows of t only.
+// own starts a query for live rows of t, to be a part of a query of the caller's.
 func (t *table) own(db *gorm.DB) *gorm.DB {
-	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Set(internalKey, true).Set(sourceKey, struct{}{}).
-		Model(t.fresh())
+	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(t.fresh())
 	tx.Statement.Unscoped = false
 	return tx
 }
@@ -110,57 +100,21 @@ func in(f *schema.Field, values []any) clause.Expression {
 	return clause.IN{Column: column(f), Values: values}
 }
 
-// read runs query, a statement begun by own, and returns the rows that it finds.
-func (t *table) read(query *gorm.DB, lock rowLock) (nodes []*node, err error) {
-	var fields []*schema.Field
-	for _, f := range []*schema.Field{t.key, t.parent, t.label, t.tree, t.path, t.ids, t.version, t.fence} {
-		if f != nil {
-			fields = append(fields, f)
-		}
-	}
-	list, columns := strings.Repeat(", ?", len(fields))[2:], make([]any, len(fields))
-	for i, f := range fields {
-		columns[i] = column(f)
-	}
-	if lock != "" {
-		query.Statement.AddClause(lock)
-		if t.dialect.isolation != "" {
-			list += ", " + t.dialect.isolation
-		}
-	}
-	rows, err := query.Select(list, columns...).Rows()
-	if err != nil {
-		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
-	}
-	defer func() {
-		if closing := rows.Close(); err == nil && closing != nil {
-			err = fmt.Errorf("gormplugin: reading %s: %w", t.name, closing)
-		}
-	}()
-	for rows.Next() {
-		n, err := t.scan(query.Statement.Context, rows, fields, lock != "")
-		if err != nil {
-			return nil, err
-		}
-		nodes = append(nodes, n)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
-	}
-	return nodes, nil
-}
-
 // scan reads one row through the model's fields, which know their serializers and types. A row that was locked says at which
-// isolation level.
-func (t *table) scan(ctx context.Context, rows *sql.Rows, fields []*schema.Field, locked bool) (*node, error) {
-	values := make([]any, len(fields), len(fields)+1)
-	for i, f := range fields {
+// isolation level, and one that was surveyed whether the statement hits it and whether rows hang below it.
+func (t *table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool) (*node, error) {
+	values := make([]any, len(t.columns), len(t.columns)+2)
+	for i, f := range t.columns {
 		values[i] = f.NewValuePool.Get()
 		defer f.NewValuePool.Put(values[i])
 	}
 	var isolation string
 	if locked && t.dialect.isolation != "" {
 		values = append(values, &isolation)
+	}
+	var hit, children bool
+	if surveyed {
+		values = append(values, &hit, &children)
 	}
 	if err := rows.Scan(values...); err != nil {
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
@@ -171,12 +125,16 @@ func (t *table) scan(ctx context.Context, rows *sql.Rows, fields []*schema.Field
 		}
 	}
 	row := reflect.New(t.schema.ModelType).Elem()
-	for i, f := range fields {
+	for i, f := range t.columns {
 		if err := f.Set(ctx, row, values[i]); err != nil {
 			return nil, fmt.Errorf("gormplugin: reading %s.%s: %w", t.name, f.DBName, err)
 		}
 	}
-	return t.nodeOf(ctx, row)
+	n, err := t.nodeOf(ctx, row)
+	if err == nil {
+		n.hit, n.childless = hit, hit && !children
+	}
+	return n, err
 }
 
 // nodeOf returns what a struct of the model holds.
@@ -193,9 +151,7 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 		return value
 	}
 	n.id, n.tree = get(t.key), get(t.tree)
-	if _, isZero := t.parent.ValueOf(ctx, row); !isZero {
-		n.parent = get(t.parent)
-	}
+	n.parent = t.parentOrNil(get(t.parent))
 	n.name, _ = textOf(get(t.label))
 	n.path, _ = textOf(get(t.path))
 	n.ids, _ = textOf(get(t.ids))
@@ -210,9 +166,7 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error) {
 	found := make(map[any]*node, len(ids))
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		query := t.own(db).Where(in(t.key, chunk))
-		t.byPrimaryKey(query, lock)
-		nodes, err := t.read(query, lock)
+		nodes, err := t.read(db, selection{where: in(t.key, chunk), lock: lock, byPrimaryKey: true})
 		if err != nil {
 			return nil, err
 		}
@@ -223,21 +177,14 @@ func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error
 	return found, nil
 }
 
-// byPrimaryKey keeps a locking read from scanning, and locking, a table that the
-// database thinks small enough for that.
-func (t *table) byPrimaryKey(query *gorm.DB, lock rowLock) {
-	if lock == "" || t.dialect.primaryKeyHint == "" {
-		return
-	}
-	from := query.Statement.Quote(t.name) + " " + t.dialect.primaryKeyHint
-	query.Statement.AddClause(clause.From{Tables: []clause.Table{{Name: from, Raw: true}}})
-}
-
 // climb returns, by one plain read, the live rows with the given ids and all live rows above them.
 func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
+	if found, err := t.climbAgain(db, ids); err != nil || found != nil {
+		return found, err
+	}
 	found := make(map[any]*node, len(ids))
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		nodes, err := t.read(t.own(db).Where(t.lineage(chunk)), "")
+		nodes, err := t.read(db, selection{where: t.lineage(chunk)})
 		if err != nil {
 			return nil, err
 		}
@@ -245,6 +192,7 @@ func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
 			found[n.id] = n
 		}
 	}
+	t.ancestry.learn(found)
 	return found, nil
 }
 
@@ -264,10 +212,13 @@ func (t *table) rows(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error
 	if len(ids) == 0 {
 		return make(map[any]*node), nil
 	}
-	if lock == "" {
-		return t.climb(db, ids)
+	if lock != "" {
+		return t.byID(db, ids, lock)
 	}
-	return t.byID(db, ids, lock)
+	if known := t.chainsIn(t.plugin.recalled(db), ids); known != nil {
+		return known, nil
+	}
+	return t.climb(db, ids)
 }
 
 // maxPlaceholders is how many values one statement lists at most: SQLite's

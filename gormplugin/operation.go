@@ -1,6 +1,8 @@
 package gormplugin
 
 import (
+	"context"
+	"encoding"
 	"fmt"
 	"reflect"
 
@@ -14,7 +16,7 @@ import (
 // common what their arguments mean:
 //
 //   - db is what GORM's own methods are called on, with the caller's context; conditions on it narrow down which rows are found;
-//   - model is a pointer to a registered model, and says no more than which table is meant;
+//   - model is a pointer to a registered model, and says which table is meant;
 //   - id is a primary key as the model has it, or its text form.
 
 // subject returns the plugin that db uses and the table that a model stands for.
@@ -37,10 +39,23 @@ func (t *table) keyOf(id any) (any, error) {
 		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.name, err)
 	}
 	text, ok := key.(string)
-	if !ok || t.key.DataType == schema.String || t.key.DataType == schema.Bytes {
+	typ := reflect.TypeOf(id)
+	for typ != nil && typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	if !ok || typ == t.key.IndirectFieldType || !t.parsesKeys() {
 		return key, nil
 	}
 	return t.parseKey(text)
+}
+
+// parsesKeys reports whether the text form of a key differs from what the column holds.
+func (t *table) parsesKeys() bool {
+	typ := t.key.IndirectFieldType
+	if _, ok := reflect.New(typ).Interface().(encoding.TextUnmarshaler); ok {
+		return true
+	}
+	return reflect.Int <= typ.Kind() && typ.Kind() <= reflect.Uint64
 }
 
 // operate runs do on what db works on. In a transaction of the caller's it takes part. Otherwise do is, or makes, a transaction of
@@ -63,6 +78,10 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 // errand is what an operation on one row asks of the statement that does it, and what it learns from it.
 type errand struct {
 	id any
+	// alone is set where no condition but the id says which row is meant.
+	alone bool
+	// into is the struct that is told where the row is then; invalid if the caller has none.
+	into reflect.Value
 	// along is how many rows went along with the row.
 	along int64
 }
@@ -81,7 +100,46 @@ func errandOf(db *gorm.DB) *errand {
 
 // statement begins the statement, on the one live row that e is about.
 func (e *errand) statement(db *gorm.DB, t *table) *gorm.DB {
+	e.alone = len(db.Statement.Clauses) == 0 && !db.Statement.Unscoped
 	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.key), Value: e.id}).InstanceSet(errandKey, e)
+}
+
+// structOf returns the struct of the table that a model points to, an invalid value if it does not.
+func (t *table) structOf(model any) reflect.Value {
+	v := reflect.ValueOf(model)
+	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Type() != t.schema.ModelType {
+		return reflect.Value{}
+	}
+	return v.Elem()
+}
+
+// tell writes into the caller's struct where the row is after an update.
+func (e *errand) tell(ctx context.Context, x *turn) error {
+	if e == nil || !e.into.IsValid() || x.hit.live[e.id] == nil {
+		return nil
+	}
+	t, n := x.table, *x.hit.live[e.id]
+	for _, m := range x.moves {
+		if m.id == e.id {
+			n.path, n.ids, n.version = m.path, m.ids, m.version+1
+		}
+	}
+	n.parent, n.name = x.assignment.parentOf(&n), x.assignment.nameOf(&n)
+	for _, part := range []struct {
+		field *schema.Field
+		value any
+	}{{t.key, n.id}, {t.tree, n.tree}, {t.parent, n.parent}, {t.label, n.name}, {t.version, n.version}} {
+		if part.field == nil {
+			continue
+		}
+		if err := part.field.Set(ctx, e.into, part.value); err != nil {
+			return err
+		}
+	}
+	if t.isLeaf() {
+		return nil
+	}
+	return t.setPaths(record{ctx: ctx, row: e.into}, &n)
 }
 
 // missed is the error of a statement that hits nothing, where it should hit a row. A statement without an errand may hit as many
@@ -98,27 +156,6 @@ func (e *errand) wentAlong(rows int64) {
 	if e != nil {
 		e.along += rows
 	}
-}
-
-// checkTop refuses to put a row beside the root row of its tree, where the path of a row at the top could be that of a row below
-// the root row.
-func (t *table) checkTop(db *gorm.DB, tree any) error {
-	if t.isLeaf() {
-		return unsupported(t, "a leaf needs a parent")
-	}
-	roots, err := t.read(t.own(db).Where(clause.And(clause.Eq{Column: column(t.tree), Value: tree}, clause.Eq{Column: column(t.path), Value: ""})), "")
-	if err != nil || len(roots) == 0 {
-		return err
-	}
-	return unsupported(t, "the tree %v has a root row: the top is below that, %v", tree, roots[0].id)
-}
-
-// top is the value of the parent column of a row without parent.
-func (t *table) top() any {
-	if t.parent.FieldType.Kind() == reflect.Pointer {
-		return nil
-	}
-	return reflect.Zero(t.parent.FieldType).Interface()
 }
 
 // explained is the error that a caller should see in the place of err, on a db of the plugin's own; see [Plugin.explain].

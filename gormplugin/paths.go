@@ -126,6 +126,9 @@ func (t *table) setPaths(r record, n *node) error {
 // fillIDs completes the paths of ids of rows that have just been inserted and were given their keys by the
 // database. A failure here would leave rows without a path in the table: it ends the transaction.
 func (p *Plugin) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
+	if err := p.settleTop(db, tx, st); err != nil {
+		return err
+	}
 	if len(st.nameless) == 0 {
 		return nil
 	}
@@ -167,8 +170,7 @@ func (p *Plugin) writeIDs(db *gorm.DB, t *table, rows []*arrival) error {
 			}
 		}
 		a.replace(t, f, ids, paths, false)
-		values := map[string]any{f.DBName: a.set[0].Value}
-		if err := t.own(db).Where(in(t.key, ids)).UpdateColumns(values).Error; err != nil {
+		if err := t.updateDirect(db, f, a.set[0].Value, in(t.key, ids)); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,7 @@ type Plugin struct {
 	maxTries        int
 	assert          bool
 	tripwire        bool
+	oneWriter       bool
 
 	// What follows is set once, by Initialize.
 	db      *gorm.DB
@@ -132,7 +133,7 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 		if err != nil {
 			return err
 		}
-		t.dialect = p.dialect
+		t.plugin, t.dialect = p, p.dialect
 		if p.dialect.textsNeedSize {
 			t.limitTexts()
 		}
@@ -156,6 +157,9 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 		if leaf.above.path == nil {
 			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.schema.Name, leaf.above.schema.Name)
 		}
+	}
+	for _, t := range p.tables {
+		t.findZeroKeys()
 	}
 	return nil
 }
@@ -185,25 +189,22 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 	return nil, errors.New("gormplugin: the DB does not use the plugin")
 }
 
-// register puts the plugin's steps into GORM's chains of callbacks. They are
-// anchored on the chains' ends and on the callbacks that write the SQL, all of which exist whether or not the
-// default transaction was switched off when the DB was opened.
+// register puts the plugin's steps into GORM's chains of callbacks: one at each end, and one in the place of GORM's own that writes the
+// SQL. All of these exist whether or not the default transaction was switched off when the DB was opened.
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
+	creating, updating, removing := p.writers(db)
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.begin(false, create.Get, p.surveyCreate)),
-		create.Before("gorm:create").Register("pathlock:create", p.guarded(p.guardCreate)),
-		create.After("gorm:create").Before("gorm:save_after_associations").Register("pathlock:fill_ids", p.guarded(p.fillIDs)),
+		create.Before("*").Register("pathlock:begin_create", p.begin(creating, p.surveyCreate)),
+		p.install(creating, create.Replace),
 		create.After("*").Register("pathlock:end_create", p.end(create.Execute)),
 
-		update.Before("*").Register("pathlock:begin_update", p.begin(false, update.Get, p.surveyUpdate)),
-		update.Before("gorm:update").Register("pathlock:update", p.guarded(p.guardUpdate)),
-		update.Before("gorm:save_after_associations").Register("pathlock:rewrite", p.guarded(p.rewriteMoved)),
+		update.Before("*").Register("pathlock:begin_update", p.begin(updating, p.surveyUpdate)),
+		p.install(updating, update.Replace),
 		update.After("*").Register("pathlock:end_update", p.end(update.Execute)),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.begin(true, remove.Get, p.surveyDelete)),
-		remove.Before("gorm:delete").Register("pathlock:delete", p.guarded(p.guardDelete)),
-		remove.After("gorm:delete").Register("pathlock:deleted", p.keepWhole),
+		remove.Before("*").Register("pathlock:begin_delete", p.begin(removing, p.surveyDelete)),
+		p.install(removing, remove.Replace),
 		remove.After("*").Register("pathlock:end_delete", p.end(remove.Execute)),
 
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),

@@ -111,6 +111,24 @@ const resolverCallback = "gorm:db_resolver"
 // sourceKey is the setting by which dbresolver reads from a source, and not from a replica that may lag behind.
 const sourceKey = "gorm:db_resolver:write"
 
+// source begins a statement that reads. One that runs in no transaction reads where dbresolver would write to the table, and not from a
+// replica that may lag behind.
+func (t *table) source(db *gorm.DB) *direct {
+	d := t.direct(db)
+	resolve := db.Callback().Row().Get(resolverCallback)
+	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
+		return d
+	}
+	chosen := db.Session(&gorm.Session{NewDB: true}).Set(sourceKey, struct{}{}).Model(t.fresh())
+	if err := chosen.Statement.Parse(chosen.Statement.Model); err != nil {
+		_ = d.AddError(err)
+		return d
+	}
+	resolve(chosen)
+	d.ConnPool = chosen.Statement.ConnPool
+	return d
+}
+
 // choose has dbresolver, where it is used, choose the connections for a write that runs in no transaction; its own
 // callback may come after the plugin's. It then puts the plugin's pool around them, so that it is the plugin that begins the statement's transaction. It
 // reports whether these are other connections than the DB's.

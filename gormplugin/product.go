@@ -54,7 +54,7 @@ var identities = map[string]identity{
 		{"greenplum", "Greenplum", unproved},
 		{"cloudberry", "Cloudberry", unproved},
 		{"crate", "CrateDB", "it has no transactions"},
-		{"materialize", "Materialize", "it has no row locks"},
+		{"materialize", "Materialize", "it has no row locks"}, //nolint:misspell // a name
 		{"risingwave", "RisingWave", "it has no row locks"},
 		{"questdb", "QuestDB", "it has no row locks"},
 		{"spanner", "Spanner", unproved},
@@ -117,13 +117,20 @@ func (p *Plugin) recognise(ctx context.Context, connections *sql.DB, on asker) e
 	if _, done := p.recognised.pools.Load(key); done {
 		return nil
 	}
-	var version sql.NullString
-	if err := on.QueryRowContext(ctx, identity.question).Scan(&version); err != nil {
+	version, answered := identity.ask(ctx, on)
+	if !answered {
 		return nil
 	}
-	if err := unsupportedProduct(p.dialect.name, version.String); err != nil {
+	if err := unsupportedProduct(p.dialect.name, version); err != nil {
 		return err
 	}
 	p.recognised.pools.Store(key, nil)
 	return nil
+}
+
+// ask returns what a database says that it is.
+func (i identity) ask(ctx context.Context, on asker) (version string, answered bool) {
+	var text sql.NullString
+	err := on.QueryRowContext(ctx, i.question).Scan(&text)
+	return text.String, err == nil
 }

@@ -137,9 +137,7 @@ func (t *table) lookUp(db *gorm.DB, id any) (*node, error) {
 	if err != nil {
 		return nil, err
 	}
-	query := t.own(db)
-	query.Statement.Unscoped = db.Statement.Unscoped
-	found, err := t.read(query.Where(clause.Eq{Column: column(t.key), Value: key}), "")
+	found, err := t.read(db, selection{where: clause.Eq{Column: column(t.key), Value: key}, unscoped: db.Statement.Unscoped})
 	if err != nil {
 		return nil, err
 	}

@@ -99,6 +99,7 @@ func (t *table) nodeIn(r record) (*node, error) {
 		}
 		*part.value = value
 	}
+	n.parent = t.parentOrNil(n.parent)
 	for _, part := range []struct {
 		field *schema.Field
 		value *string

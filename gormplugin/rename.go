@@ -8,6 +8,8 @@ import (
 // db.Model(model).Update would, and with the same locks, X on the row and on its new name slot. The row's hooks run, on an empty row of the model, and its
 // update time is set. A row that has the name already stays as it is. A leaf, which has no descendants, can be renamed as well.
 //
+// Where model points to a struct, its key, tree, parent, name, paths and version are then those of the row; other fields stay as they are.
+//
 // In a transaction of the caller's it takes part in that. Outside of one it has one of its own, which is run again while the
 // database gives it up.
 //
@@ -23,7 +25,7 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 		return err
 	}
 	return p.operate(db, func(db *gorm.DB) error {
-		e := &errand{id: key}
+		e := &errand{id: key, into: t.structOf(model)}
 		return e.statement(db, t).Update(t.label.DBName, name).Error
 	})
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -18,33 +20,54 @@ import (
 //
 // A text that the key's type cannot hold gives an error that matches
 // [pathlock.ErrInvalidID]; a row that is not there, or deleted, or a leaf whose parent is, one that matches [pathlock.ErrNotFound].
-func (p *Plugin) Resolver(model any) pathlock.Resolver {
-	return pathlock.ResolverFunc(func(ctx context.Context, id string) (pathlock.Location, error) {
-		if p.db == nil {
-			return pathlock.Location{}, fmt.Errorf("gormplugin: the plugin is not in use by a DB yet")
-		}
-		t, err := p.tableFor(model)
-		if err != nil {
-			return pathlock.Location{}, err
-		}
-		key, err := t.parseKey(id)
-		if err != nil {
-			return pathlock.Location{}, err
-		}
-		return t.locate(p.db.WithContext(ctx), key)
-	})
+//
+// It is a [pathlock.PreparedResolver]: what it reads under a prepared context, which the middleware makes for each request, the first write
+// of the request does not read again.
+func (p *Plugin) Resolver(model any) pathlock.Resolver { return resolver{p, model} }
+
+// resolver finds the rows of a model.
+type resolver struct {
+	plugin *Plugin
+	model  any
+}
+
+var _ pathlock.PreparedResolver = resolver{}
+
+// Prepare implements [pathlock.PreparedResolver].
+func (r resolver) Prepare(ctx context.Context) context.Context { return r.plugin.withRecall(ctx) }
+
+// Resolve implements [pathlock.Resolver].
+func (r resolver) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
+	p := r.plugin
+	if p.db == nil {
+		return pathlock.Location{}, fmt.Errorf("gormplugin: the plugin is not in use by a DB yet")
+	}
+	t, err := p.tableFor(r.model)
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	key, err := t.parseKey(id)
+	if err != nil {
+		return pathlock.Location{}, err
+	}
+	return t.locate(p.db.WithContext(ctx), key)
 }
 
 // locate returns where the live row with the id is.
 func (t *table) locate(db *gorm.DB, id any) (pathlock.Location, error) {
+	if !t.isLeaf() {
+		n, err := t.findWithAbove(db, id)
+		if err != nil {
+			return pathlock.Location{}, err
+		}
+		return t.location(n)
+	}
 	n, err := t.find(db, id)
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	if !t.isLeaf() {
-		return t.location(n)
-	}
-	above, err := t.above.find(db, n.parent)
+	t.remember(db.Statement.Context, n)
+	above, err := t.above.findWithAbove(db, n.parent)
 	if err != nil {
 		return pathlock.Location{}, fmt.Errorf("the parent of %s %v: %w", t.name, id, err)
 	}
@@ -56,6 +79,23 @@ func (t *table) locate(db *gorm.DB, id any) (pathlock.Location, error) {
 	return location, err
 }
 
+// findWithAbove is find, for a request whose write will want to know what is above the row.
+func (t *table) findWithAbove(db *gorm.DB, id any) (*node, error) {
+	if db.Statement.Context.Value(recallKey{t.plugin.locker}) == nil {
+		return t.find(db, id)
+	}
+	rows, err := t.climb(db, []any{id})
+	if err != nil {
+		return nil, err
+	}
+	n := rows[id]
+	if n == nil {
+		return nil, t.missing(id)
+	}
+	t.remember(db.Statement.Context, slices.Collect(maps.Values(rows))...)
+	return n, nil
+}
+
 // find returns the live row with the id.
 func (t *table) find(db *gorm.DB, id any) (*node, error) {
 	found, err := t.byID(db, []any{id}, "")
@@ -65,7 +105,12 @@ func (t *table) find(db *gorm.DB, id any) (*node, error) {
 	if n := found[id]; n != nil {
 		return n, nil
 	}
-	return nil, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
+	return nil, t.missing(id)
+}
+
+// missing says that there is no live row with an id.
+func (t *table) missing(id any) error {
+	return fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
 }
 
 // location says where a row with a path is.

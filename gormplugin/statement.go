@@ -33,12 +33,8 @@ type statement struct {
 	assigned bool
 	// columns undoes what the plugin has changed of the columns that the statement writes; nil if nothing.
 	columns func()
-	// removedBelow is set once a DELETE has removed descendants of the rows that it hits.
-	removedBelow bool
-	// alsoAffected are the rows hit by a DELETE that went along with others that it hit.
-	alsoAffected int64
-	// moves are the subtrees whose paths are still to be rewritten.
-	moves []move
+	// landings are what the statement puts at the top of trees, where that is asked for once it is written.
+	landings []*landing
 	// fence is the highest one of the locks.
 	fence uint64
 	// rerun is set where the statement can be run again, should the database give it up.
@@ -62,12 +58,10 @@ func stateOf(db *gorm.DB) *statement {
 // a transaction: in this order no row lock is ever held while waiting for a path lock.
 //
 // A survey reports whether the statement touches the tree. Where it does not, or where a hook
-// makes it do so only later, the transaction is begun by GORM or by [Plugin.guarded].
-//
-// chain returns the callbacks of the chain by name.
-func (p *Plugin) begin(deletes bool, chain func(name string) func(*gorm.DB), survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
+// makes it do so only later, the transaction is begun by GORM or by [writing.begin].
+func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
 	return func(db *gorm.DB) {
-		if db.Error != nil || db.DryRun || isInternal(db) {
+		if db.Error != nil || db.DryRun {
 			return
 		}
 		if db.Statement.SQL.Len() > 0 {
@@ -75,7 +69,7 @@ func (p *Plugin) begin(deletes bool, chain func(name string) func(*gorm.DB), sur
 			p.watch(db)
 			return
 		}
-		t, err := p.guardedTable(db.Statement, deletes)
+		t, err := p.guardedTable(db.Statement, w.deletes)
 		if err != nil {
 			_ = db.AddError(err)
 			return
@@ -83,9 +77,13 @@ func (p *Plugin) begin(deletes bool, chain func(name string) func(*gorm.DB), sur
 		if t == nil {
 			return
 		}
+		if err := w.check(); err != nil {
+			_ = db.AddError(err)
+			return
+		}
 		st := &statement{table: t, note: "gorm: " + t.name}
 		db.InstanceSet(statementKey, st)
-		elsewhere := p.choose(db, chain(resolverCallback))
+		elsewhere := p.choose(db, w.chain(resolverCallback))
 		tx, err := p.connections(db)
 		if err != nil {
 			_ = db.AddError(err)
@@ -135,34 +133,11 @@ func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
 	return nil
 }
 
-// guarded makes a callback of a step that runs within the statement's transaction.
-func (p *Plugin) guarded(step func(*gorm.DB, *transaction, *statement) error) func(*gorm.DB) {
-	return func(db *gorm.DB) {
-		st := stateOf(db)
-		if st == nil || db.Error != nil {
-			return
-		}
-		tx, err := p.connections(db)
-		if err == nil && tx == nil {
-			// Hooks have run already, each on its own: they cannot be undone.
-			st.rerun = nil
-			if err = p.beginOwn(db, st); err == nil {
-				tx = st.own.transaction
-			}
-		}
-		if err == nil {
-			err = step(db, tx, st)
-		}
-		if err != nil {
-			_ = db.AddError(err)
-		}
-	}
-}
-
 // end makes the last callback of a chain that writes; execute runs such a chain.
 func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
+		p.explainTop(db, st)
 		p.explain(db, st)
 		if st == nil {
 			return
@@ -173,9 +148,6 @@ func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 		}
 		if st.columns != nil {
 			st.columns()
-		}
-		if db.Error == nil {
-			db.RowsAffected += st.alsoAffected
 		}
 		if st.own != nil {
 			p.endOwn(db, st)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
@@ -45,29 +46,26 @@ func (p *Plugin) exactly(column clause.Column, text any) clause.Expression {
 	)
 }
 
-// onlyLive adds the conditions by which GORM's queries leave out softly deleted rows,
-// also where the statement itself would not.
-func (t *table) onlyLive(tx *gorm.DB) *gorm.DB {
-	for _, c := range t.schema.QueryClauses {
-		tx.Statement.AddClause(c)
+// anyOf is the condition that one of some conditions holds. GORM's own would be a condition beside those of the statement.
+func anyOf(conditions []clause.Expression) clause.Expression {
+	vars := make([]any, len(conditions))
+	for i, c := range conditions {
+		vars[i] = c
 	}
-	return tx
+	return clause.Expr{SQL: "(" + strings.Repeat(" OR ?", len(vars))[len(" OR "):] + ")", Vars: vars}
 }
 
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From here on, a
 // failure leaves the subtree torn apart: the transaction is rolled back, and not left to a caller who may ignore the error.
-func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, st *statement) error {
-	if st.table.isLeaf() {
-		return nil
-	}
-	// Where one moved row lies below another, its subtree goes first, out of the other's way.
-	slices.SortFunc(st.moves, func(a, b move) int { return cmp.Compare(len(b.node.path), len(a.node.path)) })
-	for _, m := range st.moves {
-		if m.restored || m.node.path == m.path && m.node.ids == m.ids {
-			continue
-		}
-		if err := p.rewrite(db, st.table, m); err != nil {
-			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", m.node.path, err)
+func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []move) error {
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
+		return m.restored || m.node.path == m.path && m.node.ids == m.ids
+	})
+	// Where one moved row lies below another, what is below it follows the lower one.
+	slices.SortFunc(moves, func(a, b move) int { return cmp.Compare(len(b.node.path), len(a.node.path)) })
+	for chunk := range slices.Chunk(moves, maxRanges) {
+		if err := p.rewrite(db, t, chunk); err != nil {
+			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].node.path, err)
 			cause := err
 			if p.dialect.classify(err).isRetryable() {
 				cause = retry(err)
@@ -79,20 +77,48 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, st *statement) error
 	return nil
 }
 
-// rewrite moves one subtree, without its top row, in one statement.
-func (p *Plugin) rewrite(db *gorm.DB, t *table, m move) error {
-	values := make(map[string]any)
-	for _, c := range t.changes(m) {
-		if c.from != c.to {
-			// SUBSTRING and SUBSTR count characters, from 1.
-			values[c.column.DBName] = p.dialect.join(c.to, column(c.column), utf8.RuneCountInString(c.from)+1)
+// rewrite moves subtrees, without their top rows, in one statement.
+func (p *Plugin) rewrite(db *gorm.DB, t *table, moves []move) error {
+	ranges := make([]clause.Expression, len(moves))
+	for i, m := range moves {
+		ranges[i] = p.below(t, m.tree, m.node.path)
+	}
+	return t.onPathIndex(db, func(from hinted) error {
+		d := t.direct(db).add("UPDATE ? SET ", from)
+		if t.version != nil {
+			d.add("? = ? + 1, ", clause.Column{Name: t.version.DBName}, column(t.version))
 		}
+		changes := t.changes(moves[0])
+		// The column that the ranges are about comes last: MySQL works the columns out one by one, on what it has written already.
+		for i := len(changes) - 1; i >= 0; i-- {
+			d.add("? = ?", clause.Column{Name: changes[i].column.DBName}, p.rewritten(t, moves, ranges, i))
+			if i > 0 {
+				d.add(", ")
+			}
+		}
+		_, err := d.add(" WHERE ? AND ?", anyOf(ranges), t.alive).exec()
+		return err
+	})
+}
+
+// rewritten is what a path column becomes, the first or the second one, in the rows of the ranges that belong to moves.
+func (p *Plugin) rewritten(t *table, moves []move, ranges []clause.Expression, which int) clause.Expression {
+	begin := func(m move) clause.Expr {
+		c := t.changes(m)[which]
+		// SUBSTRING and SUBSTR count characters, from 1.
+		return p.dialect.join(c.to, column(c.column), utf8.RuneCountInString(c.from)+1)
 	}
-	if t.version != nil {
-		values[t.version.DBName] = clause.Expr{SQL: "? + 1", Vars: []any{column(t.version)}}
+	if len(moves) == 1 {
+		return begin(moves[0])
 	}
-	query := t.onlyLive(t.own(db)).Where(p.below(t, m.tree, m.node.path))
-	return query.UpdateColumns(values).Error
+	branches := clause.Expr{SQL: "CASE"}
+	for i, m := range moves {
+		branches.SQL += " WHEN ? THEN ?"
+		branches.Vars = append(branches.Vars, ranges[i], begin(m))
+	}
+	branches.SQL += " ELSE ? END"
+	branches.Vars = append(branches.Vars, column(t.changes(moves[0])[which].column))
+	return branches
 }
 
 // change is how the beginning of a path column changes for a moved row and everything below it.

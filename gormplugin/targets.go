@@ -15,11 +15,22 @@ import (
 type targets struct {
 	live map[any]*node
 	dead map[any]*node
+	// recalled is set where they were read earlier in the request: that may be planned on, as plans are asserted, and nothing else.
+	recalled bool
 }
 
 // ids returns the ids of all targets.
 func (x targets) ids() []any {
 	return append(slices.Collect(maps.Keys(x.live)), slices.Collect(maps.Keys(x.dead))...)
+}
+
+// remember takes over what a survey has found out about the rows beyond what is in them.
+func (x targets) remember(surveyed targets) {
+	for id, n := range x.live {
+		if before := surveyed.live[id]; before != nil {
+			n.childless = before.childless
+		}
+	}
 }
 
 // hasCondition reports whether a statement says which rows it means. One that does not
@@ -35,65 +46,104 @@ func hasCondition(stmt *gorm.Statement) bool {
 	return len(where.Exprs) > 0
 }
 
-// targetsOf reads the rows that stmt hits, with the same conditions, order and limit; among those with the given
-// ids, unless ids is nil.
+// hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is nil, by the conditions among those
+// with the given ids.
+func (t *table) hits(stmt *gorm.Statement, ids []any, lock rowLock) selection {
+	s := selection{unscoped: stmt.Unscoped, lock: lock}
+	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
+		// Cloned, as building them reorders them in place.
+		s.where = clause.And(slices.Clone(stated.Exprs)...)
+	}
+	if ids != nil {
+		s.byPrimaryKey = true
+		if s.where == nil {
+			s.where = in(t.key, ids)
+		} else {
+			s.where = clause.Expr{SQL: "? AND (?)", Vars: []any{in(t.key, ids), s.where}}
+		}
+		return s
+	}
+	if c, ok := stmt.Clauses["ORDER BY"]; ok {
+		s.order = whole{c}
+	}
+	if c, ok := stmt.Clauses["LIMIT"]; ok {
+		s.limit = whole{c}
+	}
+	return s
+}
+
+// whole is a clause of a statement with its name, as an expression.
+type whole struct{ clause.Clause }
+
+// Build implements [clause.Expression].
+func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
+
+// targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
 func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, lock rowLock) (targets, error) {
 	found := targets{live: make(map[any]*node), dead: make(map[any]*node)}
-	if ids != nil && len(ids) == 0 {
-		return found, nil
-	}
-	query := t.own(db)
-	query.Statement.Unscoped = stmt.Unscoped
-	var where []clause.Expression
-	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
-		// In parentheses, for the sake of an OR in them; and cloned, as building them reorders them in place.
-		where = append(where, clause.And(slices.Clone(stated.Exprs)...))
-	}
 	if ids == nil {
-		for _, name := range []string{"ORDER BY", "LIMIT"} {
-			if c, ok := stmt.Clauses[name]; ok {
-				query.Statement.Clauses[name] = c
-			}
+		all, err := t.read(db, t.hits(stmt, nil, lock))
+		if err != nil {
+			return found, err
 		}
-	} else {
-		where = append(where, in(t.key, ids))
-		t.byPrimaryKey(query, lock)
+		return found, p.classify(db, t, stmt, found, all, lock)
 	}
-	if len(where) > 0 {
-		query.Statement.AddClause(clause.Where{Exprs: where})
-	}
-	all, err := t.read(query, lock)
-	if err != nil {
-		return found, err
-	}
-	for _, n := range all {
-		found.live[n.id] = n
-	}
-	if !stmt.Unscoped || len(t.deletion) == 0 {
-		// By GORM's own condition, the statement hits live rows only.
-		return found, nil
-	}
-	live, err := t.byID(db, slices.Collect(maps.Keys(found.live)), lock)
-	if err != nil {
-		return found, err
-	}
-	for id, n := range found.live {
-		if live[id] == nil {
-			found.dead[id] = n
-			delete(found.live, id)
+	for chunk := range slices.Chunk(ids, maxPlaceholders) {
+		all, err := t.read(db, t.hits(stmt, chunk, lock))
+		if err != nil {
+			return found, err
+		}
+		if err := p.classify(db, t, stmt, found, all, lock); err != nil {
+			return found, err
 		}
 	}
 	return found, nil
 }
 
-// pin has a statement mean exactly the rows that were locked and checked, and no conditions any more: these were true of the rows under their
-// locks, and may not be after the plugin's own writes, such as one that looks for rows with children.
-func (t *table) pin(stmt *gorm.Statement, ids []any) {
+// classify adds rows that stmt hits to the live ones found, or to the dead ones.
+func (p *Plugin) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found targets, rows []*node, lock rowLock) error {
+	if !stmt.Unscoped || len(t.deletion) == 0 {
+		// By GORM's own condition, the statement hits live rows only.
+		for _, n := range rows {
+			found.live[n.id] = n
+		}
+		return nil
+	}
+	ids := make([]any, len(rows))
+	for i, n := range rows {
+		ids[i] = n.id
+	}
+	live, err := t.byID(db, ids, lock)
+	if err != nil {
+		return err
+	}
+	for _, n := range rows {
+		if live[n.id] == nil {
+			found.dead[n.id] = n
+		} else {
+			found.live[n.id] = n
+		}
+	}
+	return nil
+}
+
+// pin has a statement mean exactly the rows with the ids, which were locked and checked, under no conditions any more but the given ones: the
+// statement's own were true of the rows under their locks, and may not be after the plugin's own writes, such as one that
+// looks for rows with children.
+func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
 	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
 		pinned = in(t.key, ids)
 	}
-	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: []clause.Expression{pinned}}}
+	where := []clause.Expression{pinned}
+	if len(conditions) > 0 {
+		where = append(where, clause.And(slices.Clone(conditions)...))
+	}
+	if !stmt.Unscoped {
+		// GORM takes the condition for its own, and asks for another one beside it.
+		where = append(where, t.alive)
+	}
+	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
 	// The rows have been chosen: an order and a limit have done their work.
 	delete(stmt.Clauses, "ORDER BY")
 	delete(stmt.Clauses, "LIMIT")

@@ -58,7 +58,7 @@ func (p *Plugin) trips(sql string) error {
 // watch is the first callback of the chains that run raw SQL. What GORM builds itself in them only
 // reads, and is not built yet.
 func (p *Plugin) watch(db *gorm.DB) {
-	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun || isInternal(db) {
+	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
 		return
 	}
 	sql := db.Statement.SQL.String()

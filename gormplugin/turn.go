@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,9 +13,12 @@ import (
 
 // turn is what an update does to the tree: which rows it hits, and which of them go where.
 type turn struct {
-	table *table
-	hit   targets
-	moves []move
+	table      *table
+	assignment *assignment
+	hit        targets
+	moves      []move
+	// landings are the rows that come to the top of their trees.
+	landings landings
 	// claims are the old places and the new slots.
 	claims claims
 	// chains are the nodes above the old places and the new ones, which must stay where they are, and above is
@@ -49,7 +53,10 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
-	x := &turn{table: t, hit: hit, claims: make(claims)}
+	x := &turn{table: t, assignment: a, hit: hit, claims: make(claims), landings: make(landings)}
+	if err := x.checkMixed(); err != nil {
+		return nil, err
+	}
 	affected := make(map[any]*node, len(hit.live))
 	for id, n := range hit.live {
 		affected[id] = n
@@ -69,19 +76,44 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 			return nil, err
 		}
 	}
+	x.carry()
 	return x, nil
+}
+
+// carry has rows that move within the subtree of another one that moves go along with it: what lies between the two does not move by
+// itself, so that the paths of the lower ones were worked out from where it is now.
+func (x *turn) carry() {
+	if x.table.isLeaf() || len(x.moves) < 2 {
+		return
+	}
+	slices.SortFunc(x.moves, func(a, b move) int { return cmp.Compare(len(a.node.path), len(b.node.path)) })
+	for i := range x.moves {
+		m := &x.moves[i]
+		for _, upper := range slices.Backward(x.moves[:i]) {
+			if upper.restored || upper.node.tree != m.node.tree || !strings.HasPrefix(m.path, upper.node.path+"/") {
+				continue
+			}
+			m.path = upper.path + m.path[len(upper.node.path):]
+			if x.table.ids != nil {
+				m.ids = upper.ids + m.ids[len(upper.node.ids):]
+			}
+			break
+		}
+	}
 }
 
 // aboveTargets returns the rows that affected ones hang below now and
 // those that they are going to, by id.
 func (p *Plugin) aboveTargets(db *gorm.DB, t *table, a *assignment, affected, known map[any]*node, lock rowLock) (map[any]*node, error) {
-	above := make(map[any]*node)
+	// What is above them all is known as well, and says later whom to lock.
+	above := maps.Clone(known)
+	if above == nil {
+		above = make(map[any]*node)
+	}
 	missing := make(map[any]bool)
 	need := func(id any) {
 		switch {
 		case id == nil || above[id] != nil:
-		case known[id] != nil:
-			above[id] = known[id]
 		case affected[id] != nil && !t.isLeaf():
 			above[id] = affected[id]
 		default:
@@ -125,7 +157,11 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 		// The place that a leaf has now follows from the parent that it has now.
 		parent := above[n.parent]
 		if parent == nil && !restored {
-			return fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, n.parent, t.name, n.id)
+			if a.parentOf(n) == n.parent && a.nameOf(n) == n.name {
+				// It stays where it is: among the leaves that the deletion of their parent has left to the caller.
+				return nil
+			}
+			return t.parentGone(n.parent, n)
 		}
 		if parent != nil {
 			t.follow(n, parent)
@@ -160,7 +196,7 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 // enter notes a row that changes its place.
 func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 	t := x.table
-	if n.path == "" && !restored && !t.isLeaf() {
+	if (n.path == "" || n.isRoot()) && !restored && !t.isLeaf() {
 		return unsupported(t, "the root row %v can be neither renamed nor moved", n.id)
 	}
 	to, err := t.siteOf(after, after.parent == nil && restored)
@@ -168,6 +204,9 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 		return err
 	}
 	x.claims.add(to.tree, to.path)
+	if !t.isLeaf() && (restored || after.parent == nil && n.parent != nil) {
+		x.landings.enter(after, to.tree)
+	}
 	m := move{node: n, to: to, path: after.path, ids: after.ids, restored: restored}
 	if !restored {
 		from, err := pathlock.ParsePath(n.path)
@@ -192,6 +231,15 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 	return nil
 }
 
+// parentGone is the error of a row that needs a parent which is not there, or deleted.
+func (t *table) parentGone(parent any, n *node) error {
+	if t.isLeaf() && parent == n.parent {
+		return fmt.Errorf("%w: %s %v, the parent of %s %v, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
+			pathlock.ErrNotFound, t.above.name, parent, t.name, n.id)
+	}
+	return fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, parent, t.name, n.id)
+}
+
 // after returns a row as the assignment leaves it, which may have moved rows above it as well.
 func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, depth int) (*node, error) {
 	t := x.table
@@ -206,7 +254,7 @@ func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, dept
 	}
 	parent := above[after.parent]
 	if parent == nil {
-		return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, after.parent, t.name, n.id)
+		return nil, t.parentGone(after.parent, n)
 	}
 	if t.isLeaf() {
 		t.follow(&after, parent)
@@ -245,4 +293,14 @@ func (x *turn) differs(actual *turn, locked map[any]*node) error {
 		}
 	}
 	return nil
+}
+
+// hasVersion reports whether all rows that the update hits have a version, as far as one is assigned.
+func (x *turn) hasVersion(version any) bool {
+	for _, n := range x.hit.live {
+		if version != n.version {
+			return false
+		}
+	}
+	return true
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
 // surveyUpdate takes the locks that an update will need as far as can be told before its
@@ -18,11 +19,10 @@ func (p *Plugin) surveyUpdate(db *gorm.DB, st *statement) (bool, error) {
 		return false, err
 	}
 	st.note = fmt.Sprintf("%s in %s", a, t.name)
-	hit, err := p.targetsOf(db, t, stmt, nil, "")
-	if err != nil {
-		return false, err
+	turn, err := p.surveyTurn(db, t, a, stmt)
+	if err == nil && turn.staysPut() && turn.hit.recalled {
+		turn, err = p.surveyTurn(db, t, a, stmt)
 	}
-	turn, err := p.turnOf(db, t, a, hit, nil, "")
 	if err != nil {
 		if errors.Is(err, pathlock.ErrNotFound) {
 			// An association that is saved before may bring the parent.
@@ -31,7 +31,23 @@ func (p *Plugin) surveyUpdate(db *gorm.DB, st *statement) (bool, error) {
 		return false, err
 	}
 	st.plan = &plan{assignment: a, turn: turn}
+	if turn.staysPut() {
+		return false, nil
+	}
 	return true, p.acquireEarly(db, st, turn.claims)
+}
+
+// surveyTurn works out by plain reads what an assignment does to the rows that stmt hits.
+func (p *Plugin) surveyTurn(db *gorm.DB, t *table, a *assignment, stmt *gorm.Statement) (*turn, error) {
+	var parent any
+	if a.parent != nil {
+		parent = *a.parent
+	}
+	hit, known, err := p.survey(db, t, stmt, parent)
+	if err != nil {
+		return nil, err
+	}
+	return p.turnOf(db, t, a, hit, known, "")
 }
 
 // plan is what a survey has found out about an update.
@@ -40,55 +56,155 @@ type plan struct {
 	turn       *turn
 }
 
-// guardUpdate locks, asserts, and completes the statement with the new paths of the rows that it hits.
-func (p *Plugin) guardUpdate(db *gorm.DB, tx *transaction, st *statement) error {
-	t, stmt := st.table, db.Statement
+// update carries out an UPDATE: it locks, asserts, and has the rows that it hits written with their new paths.
+func (w *writing) update() error {
+	t, db, stmt := w.st.table, w.db, w.db.Statement
+	if err := w.apply(stmt.Schema.UpdateClauses); err != nil {
+		return err
+	}
 	a, err := t.assignmentIn(stmt)
 	if err != nil {
 		return err
 	}
-	stmt.AddClause(a.set)
-	st.assigned = true
+	if len(a.set) > 0 {
+		stmt.AddClause(a.set)
+		w.st.assigned = true
+	}
 	if !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
+		w.write(db)
 		return nil
 	}
-	st.note = fmt.Sprintf("%s in %s", a, t.name)
-	if err := p.becomeWriter(db, tx, t.above); err != nil {
+	w.st.note = fmt.Sprintf("%s in %s", a, t.name)
+	if w.tx != nil {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
+	planned, err := w.plannedTurn(a)
+	if err == nil && planned.staysPut() && planned.hit.recalled {
+		planned, err = w.plannedTurn(a)
+	}
+	if err == nil && planned.staysPut() {
+		return w.updateInPlace(a, planned)
+	}
+	if err != nil && !(w.plugin.assert && isOutdated(err)) {
 		return err
 	}
-	turn, err := p.settleUpdate(db, tx, st, a)
+	if err := w.begin(); err != nil {
+		return err
+	}
+	turn, err := w.plugin.settleUpdate(db, w.tx, w.st, a, planned)
 	if err != nil {
 		return err
 	}
-	if err := p.checkSubtrees(db, t, turn.moves); err != nil {
+	if err := w.plugin.guardTop(db, w.st, turn.landings); err != nil {
 		return err
 	}
-	st.moves = turn.moves
-	for _, m := range turn.moves {
-		st.slots = append(st.slots, m.to)
+	return w.updateMoved(a, turn)
+}
+
+// plannedTurn returns what plain reads say that the update does. The survey's plan is as good as a plain read of now.
+func (w *writing) plannedTurn(a *assignment) (*turn, error) {
+	if plan := w.st.plan; plan != nil && plan.assignment.sameAs(a) {
+		return plan.turn, nil
 	}
-	t.complete(a, turn, st.fence)
+	return w.plugin.surveyTurn(w.db, w.st.table, a, w.db.Statement)
+}
+
+// staysPut reports whether the tree is the same after the update as before, and no row of it is deleted or restored.
+func (x *turn) staysPut() bool {
+	return len(x.moves) == 0 && len(x.hit.dead) == 0 && !x.assignment.restores && !x.assignment.removes
+}
+
+// updateInPlace writes the other columns of rows that stay where they are. What says where they are is not
+// written: somebody may move them until then, which needs no lock, as it is as if that came later.
+func (w *writing) updateInPlace(a *assignment, x *turn) error {
+	t, stmt := w.st.table, w.db.Statement
+	for _, f := range t.placeColumns() {
+		a.drop(f)
+	}
+	if t.version != nil && x.hasVersion(a.version) {
+		a.drop(t.version)
+	}
+	if len(a.set) == 0 {
+		a.set = clause.Set{{Column: clause.Column{Name: t.label.DBName}, Value: clause.Column{Name: t.label.DBName}}}
+	}
 	stmt.AddClause(a.set)
-	t.pin(stmt, turn.hit.ids())
-	return t.reflect(stmt, turn)
+	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	_, err := w.writeParts(x.hit.ids(), func(ids []any) int {
+		t.pin(stmt, ids, where.Exprs...)
+		return 0
+	})
+	if err != nil {
+		return err
+	}
+	return errandOf(w.db).tell(stmt.Context, x)
+}
+
+// updateMoved writes rows, some of which move, and the paths of all that is below these.
+func (w *writing) updateMoved(a *assignment, x *turn) error {
+	t, db := w.st.table, w.db
+	descend, err := w.plugin.checkSubtrees(db, t, x.moves)
+	if err != nil {
+		return err
+	}
+	moves := make(map[any]move, len(x.moves))
+	for _, m := range x.moves {
+		moves[m.id] = m
+		w.st.slots = append(w.st.slots, m.to)
+	}
+	assigned := a.set
+	written, err := w.writeParts(x.hit.ids(), func(ids []any) int {
+		var moved []move
+		for _, id := range ids {
+			if m, ok := moves[id]; ok {
+				moved = append(moved, m)
+			}
+		}
+		a.set = assigned
+		if !x.isDead() {
+			t.complete(a, moved, len(ids), w.st.fence)
+		}
+		db.Statement.AddClause(a.set)
+		t.pin(db.Statement, ids)
+		return len(moved)
+	})
+	if err != nil || written == 0 && len(x.moves) > 0 {
+		return err
+	}
+	if err := w.plugin.settleTop(db, w.tx, w.st); err != nil {
+		return err
+	}
+	if descend {
+		if err := w.plugin.rewriteMoved(db, w.tx, t, x.moves); err != nil {
+			return err
+		}
+	}
+	if err := t.reflect(db.Statement, x); err != nil {
+		return err
+	}
+	return errandOf(db).tell(db.Statement.Context, x)
 }
 
 // settleUpdate works out which rows go where and locks all of it. As settleCreate, it
 // believes plain reads in its first round and locking ones in its last.
-func (p *Plugin) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *assignment) (*turn, error) {
+//
+// planned is what the first round believes; nil where plain reads are known to be out of date.
+func (p *Plugin) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *assignment, planned *turn) (*turn, error) {
 	const lastRound = 1
 	for round := 0; ; round++ {
 		wait := p.transactionWait
 		if round == lastRound {
 			wait = pathlock.NoWait
+			var err error
+			if planned, err = p.lockedTurn(db, st.table, a); err != nil {
+				return nil, err
+			}
 		}
-		planned, err := p.planUpdate(db, st, a, round == lastRound)
-		if err == nil {
-			err = p.acquireWithin(db, tx, st, planned.claims, wait)
-		} else if round < lastRound && p.assert && isOutdated(err) {
+		if planned == nil {
 			continue
 		}
-		if err != nil || !p.assert {
+		if err := p.acquireWithin(db, tx, st, planned.claims, wait); err != nil || !p.assert {
 			return planned, err
 		}
 		actual, err := p.assertTurn(db, a, planned)
@@ -98,20 +214,13 @@ func (p *Plugin) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *as
 	}
 }
 
-// planUpdate reads what the update hits. The survey's plan is as good as a plain read of now.
-func (p *Plugin) planUpdate(db *gorm.DB, st *statement, a *assignment, locking bool) (*turn, error) {
-	if !locking && st.plan != nil && st.plan.assignment.sameAs(a) {
-		return st.plan.turn, nil
-	}
-	var share, update rowLock
-	if locking {
-		share, update = p.dialect.share, p.dialect.update
-	}
-	hit, err := p.targetsOf(db, st.table, db.Statement, nil, update)
+// lockedTurn works out by locking reads what the update does.
+func (p *Plugin) lockedTurn(db *gorm.DB, t *table, a *assignment) (*turn, error) {
+	hit, err := p.targetsOf(db, t, db.Statement, nil, p.dialect.update)
 	if err != nil {
 		return nil, err
 	}
-	return p.turnOf(db, st.table, a, hit, nil, share)
+	return p.turnOf(db, t, a, hit, nil, p.dialect.share)
 }
 
 // isOutdated reports whether an error can come from rows that were read
@@ -124,14 +233,11 @@ func isOutdated(err error) bool {
 // to agree.
 func (p *Plugin) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, error) {
 	t := planned.table
-	locked, err := p.lockChains(db, t.above, planned.chains, planned.above)
+	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())
 	if err != nil {
 		return nil, err
 	}
-	hit, err := p.targetsOf(db, t, db.Statement, planned.hit.ids(), p.dialect.update)
-	if err != nil {
-		return nil, err
-	}
+	hit.remember(planned.hit)
 	actual, err := p.turnOf(db, t, a, hit, locked, p.dialect.share)
 	if err != nil {
 		return nil, err

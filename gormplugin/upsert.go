@@ -5,6 +5,7 @@ import (
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
 )
 
 // conflictClause is GORM's name of the clause that makes an insert an upsert.
@@ -47,12 +48,26 @@ func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLo
 	}
 	for _, row := range rows {
 		n := present[row.id]
-		if n == nil || !conflict.DoNothing && (n.parent != row.parent || n.name != row.name || row.tree != nil && row.tree != n.tree) {
-			return false, unsupported(t, "an upsert can neither move nor rename rows nor mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
+		_, associated := db.Get(associationsKey)
+		switch {
+		case n == nil:
+			return false, unsupported(t, "an upsert cannot mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
+		case !t.displaces(conflict, row, n):
+		case associated && row.isStale(n):
+			// Somebody has moved it since it was loaded; the caller does not mean to undo that.
+			return false, &PathChangedError{Table: t.name, ID: n.id, Planned: row.stated, Actual: n.path}
+		default:
+			return false, unsupported(t, "an upsert can neither move nor rename rows: use Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
 		}
 		// An association that was loaded before its parent moved is no reason to fail: nothing of its path is written.
-		if _, associated := db.Get(associationsKey); !associated && !conflict.DoNothing {
+		if !associated && !conflict.DoNothing {
 			if err := t.stated(row.id, row.stated, row.statedIDs, n); err != nil {
+				return false, err
+			}
+		}
+		if n.name != row.name {
+			// The name is not written, but what the database is handed should not collide with a sibling's.
+			if err := row.set(t.label, n.name); err != nil {
 				return false, err
 			}
 		}
@@ -67,7 +82,7 @@ func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) err
 		return nil
 	}
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		all, err := t.read(t.own(db).Unscoped().Where(in(t.key, chunk)), "")
+		all, err := t.read(db, selection{where: in(t.key, chunk), unscoped: true})
 		if err != nil {
 			return err
 		}
@@ -99,6 +114,27 @@ func (t *table) checkConflict(c clause.OnConflict) error {
 		}
 	}
 	return nil
+}
+
+// displaces reports whether an upsert would give a row that is there another parent, name or tree. What it does not
+// write, such as the name of an association's row, stays as it is.
+func (t *table) displaces(c clause.OnConflict, row *arrival, n *node) bool {
+	return writes(c, t.parent) && n.parent != row.parent || writes(c, t.label) && n.name != row.name ||
+		t.tree != nil && writes(c, t.tree) && row.tree != nil && row.tree != n.tree
+}
+
+// writes reports whether an upsert writes a column of the rows that are there.
+func writes(c clause.OnConflict, f *schema.Field) bool {
+	if c.DoNothing {
+		return false
+	}
+	return c.UpdateAll || len(c.DoUpdates) == 0 ||
+		slices.ContainsFunc(c.DoUpdates, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
+}
+
+// isStale reports whether a row was loaded before it came to where it is now.
+func (row *arrival) isStale(n *node) bool {
+	return row.stated != "" && row.stated != n.path || row.statedIDs != "" && row.statedIDs != n.ids
 }
 
 // keep has an upsert write what its row has already: what follows from the row's place is not the caller's to change.

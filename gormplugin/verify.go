@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"reflect"
@@ -42,6 +43,11 @@ func (e *SchemaError) Is(target error) bool {
 	return target == ErrUnsafeSchema && slices.ContainsFunc(e.Findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Unsafe })
 }
 
+// OneWriter says that all writes of the tree reach one server, though several could take them: a proxy in front of a Galera
+// cluster sees to that, say. [Verify] believes it; without it, it finds such a cluster unsafe. Row locks of one server say nothing to
+// another one, so that two servers can each commit half of a cycle, and no setting of the cluster changes that.
+func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
+
 // Verify checks that the database has what the plugin's promises rest on, for all registered tables: the unique indexes that keep siblings
 // apart, indexes over tree and path, binary collations, columns long enough; that no foreign key or trigger
 // changes the tree by itself; the server's version, strict mode, isolation level. It changes nothing, reads no rows, and
@@ -66,6 +72,9 @@ func Verify(db *gorm.DB) error {
 		findings, err = treeschema.Run(ctx, conn, p.dialect.name, p.layout())
 		return err
 	})
+	if p.oneWriter {
+		findings = slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Check == treeschema.Writers && f.Table == "" })
+	}
 	if err != nil {
 		return fmt.Errorf("gormplugin: verifying the schema: %w", err)
 	}
@@ -83,8 +92,11 @@ func schemaError(findings []treeschema.Finding) error {
 // catalogue runs read on the transaction that db is in, or else on one connection of its pool.
 func (p *Plugin) catalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
 	ctx := db.Statement.Context
-	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
-		return read(ctx, h.Tx)
+	switch on := unwrapped(db.Statement.ConnPool).(type) {
+	case *handle:
+		return read(ctx, on.Tx)
+	case *sql.Conn:
+		return read(ctx, on)
 	}
 	pool, err := db.DB()
 	if err != nil {
@@ -128,6 +140,11 @@ func (t *table) layout() treeschema.Table {
 		ids := text(t.ids)
 		ids.OfIDs = true
 		l.Paths = append(l.Paths, ids)
+	}
+	for _, f := range []*schema.Field{t.tree, t.parent, t.key} {
+		if f != nil && f.DataType == schema.String {
+			l.Keys = append(l.Keys, text(f))
+		}
 	}
 	for _, f := range t.deletion {
 		mark := treeschema.Mark{Column: f.DBName, Live: liveLiteral(f)}

@@ -70,9 +70,9 @@ func Example_verify() {
 
 	// Output:
 	// directories, unsafe: no unique index keeps apart live rows whose parent_id is NULL
-	//     CREATE UNIQUE INDEX "directories_top" ON "directories" ("drive_id", "name") WHERE "parent_id" IS NULL
+	//     CREATE UNIQUE INDEX "directories_top" ON "directories" ("drive_id", "name") WHERE ("parent_id" IS NULL OR "parent_id" = 0)
 	// directories, warning: no index begins with drive_id, path
-	//     CREATE INDEX "directories_path" ON "directories" ("drive_id", "path")
+	//     CREATE UNIQUE INDEX "directories_path" ON "directories" ("drive_id", "path")
 	// then: <nil>
 }
 

@@ -16,6 +16,8 @@ type Locks struct {
 	locker    *pathlock.Locker
 	resolvers map[string]pathlock.Resolver
 	config    Config
+	// prepared are the resolvers that keep what they read for the handlers.
+	prepared []pathlock.PreparedResolver
 }
 
 // New returns middleware that locks by locker and finds nodes by resolver, or
@@ -28,6 +30,11 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	}
 	for kind, r := range config.Resolvers {
 		m.resolvers[kind] = r
+	}
+	for _, r := range m.resolvers {
+		if r, ok := r.(pathlock.PreparedResolver); ok {
+			m.prepared = append(m.prepared, r)
+		}
 	}
 	if m.config.Retry == nil {
 		m.config.Retry = defaultRetry
@@ -104,7 +111,11 @@ func (m *Locks) check(spec lockspec.Spec) error {
 // around runs the rest of the handler chain under the spec's locks.
 func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	outer := c.Request.Context()
-	held, err := m.acquire(outer, newValues(c, m.config.MaxBody), spec)
+	ctx := outer
+	for _, r := range m.prepared {
+		ctx = r.Prepare(ctx)
+	}
+	held, err := m.acquire(ctx, newValues(c, m.config.MaxBody), spec)
 	if err != nil {
 		c.Abort()
 		m.config.OnError(c, err)
@@ -116,7 +127,7 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 		c.Request = c.Request.WithContext(outer)
 		held.release(outer)
 	}()
-	c.Request = c.Request.WithContext(held.context(outer))
+	c.Request = c.Request.WithContext(held.context(ctx))
 	c.Next()
 }
 

@@ -96,8 +96,33 @@ var damage = []damageCase{
 	},
 	{
 		what: "two root rows", rows: with(Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 5, "x", "/x", "/5/6", false}),
-		found:  []string{"duplicate 5"},
+		found:  []string{"beside-root 5"},
 		mended: []string{"5 1 root /root", "6 5 x /root/x"},
+	},
+	{
+		what: "two root rows, and a child that is called as the second one would be", rows: with(
+			Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 1, "root", "/root", "/1/6", false}),
+		found:  []string{"beside-root 5"},
+		mended: []string{"5 1 root (2) /root (2)"},
+	},
+	{
+		what: "a row at the top beside the root row, which keeps its path", rows: with(Node{5, 1, 0, "x", "/x", "/5", false}, Node{6, 1, 5, "y", "/x/y", "/5/6", false}),
+		found:  []string{"beside-root 5"},
+		mended: []string{"5 1 x /x", "6 5 y /x/y"},
+	},
+	{
+		what: "a root row that came after the rows at the top", rows: []Node{
+			{1, 1, 0, "a", "/a", "/1", false}, {2, 1, 0, "b", "/b", "/2", false}, {3, 1, 0, "", "", "/3", false}, {4, 1, 3, "a", "/a", "/3/4", false}},
+		found:  []string{"beside-root 1", "beside-root 2", "duplicate 4"},
+		mended: []string{"1 3 a (2) /a (2)", "2 3 b /b"},
+	},
+	{
+		what: "a name that no path can have, at the top beside the root row", rows: with(Node{5, 1, 0, "x/y", "/x/y", "/5", false}),
+		found:  []string{"bad-name 5", "beside-root 5"},
+		mended: []string{"5 1 x_y /x_y"},
+	},
+	{
+		what: "a deleted root row", rows: []Node{{1, 1, 0, "", "", "/1", true}, {2, 1, 0, "a", "/a", "/2", false}, {3, 1, 0, "b", "/b", "/3", false}},
 	},
 	{
 		what: "siblings of one name, and a number that is taken", rows: with(
@@ -113,8 +138,8 @@ var damage = []damageCase{
 	},
 	{
 		what: "a row without a parent that has the path of a child of the root row", rows: with(Node{5, 1, 0, "a", "/a", "/5", false}),
-		found:  []string{"duplicate 5"},
-		mended: []string{"5 0 a (2) /a (2)"},
+		found:  []string{"beside-root 5", "duplicate 5"},
+		mended: []string{"5 1 a (2) /a (2)"},
 	},
 	{
 		what: "duplicates that have no room for a number", rows: with(

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,6 +34,12 @@ func Run(t *testing.T, database Database) {
 	t.Run("Chains", func(t *testing.T) { testChains(t, database) })
 	t.Run("Meanwhile", func(t *testing.T) { testMeanwhile(t, database) })
 	t.Run("RowLocks", func(t *testing.T) { testRowLocks(t, database) })
+	t.Run("NoParent", func(t *testing.T) { testNoParent(t, database) })
+	t.Run("Live", func(t *testing.T) { testLive(t, database) })
+	t.Run("Odd", func(t *testing.T) { testOdd(t, database) })
+	t.Run("NotUTF8", func(t *testing.T) { testNotUTF8(t, database) })
+	t.Run("Hostile", func(t *testing.T) { testHostile(t, database) })
+	t.Run("Refused", func(t *testing.T) { testRefused(t, database) })
 	t.Run("Gate", func(t *testing.T) { testGate(t, database) })
 }
 
@@ -216,4 +223,29 @@ func (w *world) repair(t testing.TB, opts fsck.RepairOptions) ([]fsck.Change, fs
 		t.Fatal(err)
 	}
 	return changes, summary
+}
+
+// skips repairs the table and returns what is left, as text.
+func (w *world) skips(t testing.TB, opts fsck.RepairOptions) []string {
+	t.Helper()
+	var skips []string
+	opts.Apply = true
+	opts.Skipped = func(s fsck.Skip) error {
+		skips = append(skips, s.String())
+		return nil
+	}
+	_, summary := w.repair(t, opts)
+	if int(summary.Skipped) != len(skips) {
+		t.Errorf("%d skips, of which %d are told", summary.Skipped, len(skips))
+	}
+	return skips
+}
+
+// skipsOne fails the test unless exactly one thing is left, for a reason that says all of these.
+func (w *world) skipsOne(t testing.TB, opts fsck.RepairOptions, says ...string) {
+	t.Helper()
+	skips := w.skips(t, opts)
+	if len(skips) != 1 || slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(skips[0], text) }) {
+		t.Errorf("left %q, want one that says %q", skips, says)
+	}
 }

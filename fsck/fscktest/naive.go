@@ -47,8 +47,16 @@ func unsound(rows map[int]Node, idPath func(int) string) []string {
 			walk(child, path, ids)
 		}
 	}
+	tops, roots := make(map[int]int), make(map[int]bool)
 	for _, top := range children[0] {
 		walk(top, "", "")
+		tops[top.Tree]++
+		roots[top.Tree] = roots[top.Tree] || top.Name == ""
+	}
+	for tree, rooted := range roots {
+		if rooted && tops[tree] > 1 {
+			wrong = append(wrong, fmt.Sprintf("tree %d has a root row and %d further rows at the top", tree, tops[tree]-1))
+		}
 	}
 	for id := range rows {
 		if !seen[id] {

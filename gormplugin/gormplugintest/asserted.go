@@ -34,8 +34,8 @@ func checkAsserted(t *testing.T, d Database) {
 						open = false
 					case strings.HasSuffix(s, "WHERE 1 = 0"):
 						sole = true
-					case first == "SELECT":
-						locks := slices.ContainsFunc([]string{"FOR UPDATE", "FOR SHARE", "LOCK IN SHARE MODE"}, func(l string) bool { return strings.HasSuffix(s, l) })
+					case first == "SELECT" || first == "(SELECT":
+						locks := slices.ContainsFunc([]string{"FOR UPDATE", "FOR SHARE", "LOCK IN SHARE MODE"}, func(l string) bool { return strings.Contains(s, l) })
 						asserted = asserted || open && (locks || d.SoleWriter && sole)
 					case first == "INSERT" || first == "UPDATE" || first == "DELETE":
 						if !open || !asserted {

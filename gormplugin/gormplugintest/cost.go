@@ -28,8 +28,8 @@ func (c *tally) Trace(_ context.Context, _ time.Time, statement func() (string, 
 	sql, _ := statement()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch {
-	case strings.HasPrefix(sql, "SELECT"):
+	switch first, _, _ := strings.Cut(strings.TrimLeft(sql, "("), " "); {
+	case first == "SELECT", first == "WITH":
 		c.reads++
 	case strings.HasSuffix(sql, "WHERE 1 = 0"):
 		// It makes the transaction the database's only writer, where there are no row locks.

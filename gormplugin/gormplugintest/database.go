@@ -63,6 +63,8 @@ func Run(t *testing.T, d Database) {
 		{"create", createChecks()},
 		{"update", updateChecks()},
 		{"delete", deleteChecks()},
+		{"callbacks", callbackChecks()},
+		{"portions", portionChecks()},
 		{"leaf", leafChecks()},
 		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
@@ -75,8 +77,10 @@ func Run(t *testing.T, d Database) {
 		{"copy", append(copyChecks(), copyIDChecks()...)},
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
+		{"recall", recallChecks()},
 		{"panics", panicChecks()},
 		{"guards", guardChecks()},
+		{"ids", idChecks()},
 	} {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, c := range topic.checks {
@@ -88,6 +92,10 @@ func Run(t *testing.T, d Database) {
 		s.run(t, d)
 	}
 	t.Run("keys", func(t *testing.T) { checkKeys(t, d) })
+	t.Run("tenants", func(t *testing.T) { checkTenants(t, d) })
+	t.Run("no parent", func(t *testing.T) { checkNoParent(t, d) })
+	t.Run("top", func(t *testing.T) { checkTop(t, d) })
+	t.Run("top races", func(t *testing.T) { checkTopRaces(t, d) })
 	t.Run("names", func(t *testing.T) { checkNames(t, d) })
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })

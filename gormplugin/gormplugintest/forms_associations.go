@@ -77,6 +77,52 @@ func associationForms() []form {
 				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
 			})
 		}},
+		{name: "Save of a row with children one of which was renamed meanwhile", tree: "/d /z /z/b /z/y", write: func(w *world, tx *gorm.DB) error {
+			a := w.page("/a")
+			// Its name is another one's by now.
+			if err := tx.Model(&Page{ID: w.ids["/a/b"]}).Update("at_name", "y").Error; err != nil {
+				return err
+			}
+			if err := tx.Create(&Page{ParentID: w.parent("/a"), Place: named("b")}).Error; err != nil {
+				return err
+			}
+			a.Place.Name = "z"
+			return tx.Save(a).Error
+		}},
+		{name: "Save of a row with a child that was moved away meanwhile", refused: changed, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				a := w.page("/a")
+				if err := tx.Model(&Page{ID: w.ids["/a/b"]}).Update("parent_id", w.ids["/d"]).Error; err != nil {
+					return err
+				}
+				return tx.Save(a).Error
+			})
+		}},
+		{name: "Save of a row with leaves one of which was renamed meanwhile", write: func(w *world, tx *gorm.DB) error {
+			b := w.page("/a/b")
+			b.Above = nil
+			if err := tx.Model(&Block{ID: b.Blocks[0].ID}).Update("name", "renamed").Error; err != nil {
+				return err
+			}
+			return tx.Save(b).Error
+		}, check: func(w *world) {
+			var name string
+			w.must(w.db.Raw("SELECT name FROM blocks WHERE page_id = ?", w.ids["/a/b"]).Row().Scan(&name))
+			if name != "renamed" {
+				w.Errorf("the leaf is called %q", name)
+			}
+		}},
+		{name: "a new row below a parent that was renamed since it was loaded", tree: "/d /z /z/b /z/x", write: func(w *world, tx *gorm.DB) error {
+			a := w.page("/a")
+			if err := tx.Model(&Page{ID: w.ids["/a"]}).Update("at_name", "z").Error; err != nil {
+				return err
+			}
+			return tx.Omit("Above.Children").Create(&Page{Place: named("x"), Above: a}).Error
+		}},
+		{name: "an upsert of a column that says nothing of a row's place", write: func(w *world, tx *gorm.DB) error {
+			return tx.Clauses(clause.OnConflict{Columns: []clause.Column{{Name: "id"}}, DoUpdates: clause.AssignmentColumns([]string{"author_id"})}).
+				Create(&Page{ID: w.ids["/a/b"], ParentID: w.parent("/d"), Place: named("other")}).Error
+		}},
 		{name: "Save of a row with its parent loaded", tree: "/a /a/x /d", write: func(w *world, tx *gorm.DB) error {
 			b := w.page("/a/b")
 			b.Place.Name = "x"

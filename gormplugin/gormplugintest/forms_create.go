@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -95,7 +96,7 @@ func createForms() []form {
 		{name: "a row that is deleted at once", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Suite{ParentID: w.parent("/d"), Name: "x", Deleted: gorm.DeletedAt{Time: w.db.NowFunc(), Valid: true}}).Error
 		}},
-		{name: "at the top of a tree", tree: suiteTree + " /x", write: func(w *world, tx *gorm.DB) error {
+		{name: "at the top of a tree that has a root row", refused: gormplugin.ErrRootRow, write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Suite{PlanID: w.root.PlanID, Name: "x"}).Error
 		}},
 		{name: "without a tree", refused: errAny, write: func(_ *world, tx *gorm.DB) error {
@@ -104,7 +105,7 @@ func createForms() []form {
 		{name: "below a row in the bin", refused: notFound, write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Suite{ParentID: w.parent("/bin"), Name: "x"}).Error
 		}},
-		{name: "below the parent 0", refused: notFound, write: func(w *world, tx *gorm.DB) error {
+		{name: "below the parent 0, which is none", refused: gormplugin.ErrRootRow, write: func(w *world, tx *gorm.DB) error {
 			return tx.Create(&Suite{PlanID: w.root.PlanID, ParentID: new(int64), Name: "x"}).Error
 		}},
 		{name: "INSERT IGNORE", refused: unsupported, write: func(w *world, tx *gorm.DB) error {

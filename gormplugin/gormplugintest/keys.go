@@ -161,6 +161,9 @@ func checkKeys(t *testing.T, d Database) {
 			}
 			k.must(k.db.Model(k.row(below, nil, nil, "")).Updates(map[string]any{"parent": k.none}).Error)
 			k.has("/d /x /y /y/c")
+			k.must(gormplugin.Rename(k.db, k.new(), below, "z"))
+			k.has("/d /x /z /z/c")
+			k.must(gormplugin.Rename(k.db, k.new(), below, "y"))
 			k.must(k.db.Transaction(func(tx *gorm.DB) error {
 				at, err := gormplugin.LockSubtrees(tx, k.new(), below)
 				if err == nil && at[0].Path.String() != "/y" {

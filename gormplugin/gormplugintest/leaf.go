@@ -5,6 +5,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
 )
 
 func leafChecks() []check {
@@ -50,6 +51,59 @@ func leafChecks() []check {
 			w.fails(w.db.Create(&Case{SuiteID: a.ID, Name: "t"}).Error, pathlock.ErrNotFound)
 			w.fails(w.db.Model(leaf).Update("suite_id", a.ID).Error, pathlock.ErrNotFound)
 			w.fails(w.db.Create(&Case{Name: "t"}).Error, gormplugin.ErrUnsupported)
+		}},
+		{"leaves of a deleted row are the caller's", func(w *world) {
+			for what, remove := range map[string]func(*gorm.DB, *Suite) error{
+				"softly":   func(db *gorm.DB, s *Suite) error { return db.Delete(s).Error },
+				"for good": func(db *gorm.DB, s *Suite) error { return db.Unscoped().Delete(s).Error },
+			} {
+				a, b := w.build("/a"), w.build("/b")
+				leaf := func(above *Suite, name string) *Case {
+					c := &Case{SuiteID: above.ID, Name: name}
+					w.must(w.db.Create(c).Error)
+					return c
+				}
+				one, two, three, four, five := leaf(a, "1"), leaf(a, "2"), leaf(a, "3"), leaf(a, "4"), leaf(b, "5")
+				w.must(remove(w.db, a))
+				for _, run := range []func(*gorm.DB, func(*gorm.DB) error) error{
+					func(db *gorm.DB, do func(*gorm.DB) error) error { return do(db) },
+					func(db *gorm.DB, do func(*gorm.DB) error) error { return db.Transaction(do) },
+				} {
+					w.must(run(w.db, func(db *gorm.DB) error { return db.Model(one).Update("body", "edited").Error }))
+					w.must(run(w.db, func(db *gorm.DB) error {
+						saved := *two
+						saved.Body = "saved"
+						return db.Save(&saved).Error
+					}))
+					w.must(run(w.db, func(db *gorm.DB) error {
+						return db.Model(&Case{}).Where("id IN ?", []int64{one.ID, five.ID}).Updates(map[string]any{"body": "both"}).Error
+					}))
+					for refused, err := range map[string]error{
+						"a rename":        run(w.db, func(db *gorm.DB) error { return db.Model(one).Update("name", "x").Error }),
+						"Rename":          run(w.db, func(db *gorm.DB) error { return gormplugin.Rename(db, &Case{}, one.ID, "x") }),
+						"a move":          run(w.db, func(db *gorm.DB) error { return db.Model(&Case{ID: one.ID}).Update("suite_id", b.ID).Error }),
+						"a move below it": run(w.db, func(db *gorm.DB) error { return db.Model(&Case{ID: five.ID}).Update("suite_id", a.ID).Error }),
+					} {
+						if !isA(err, pathlock.ErrNotFound) {
+							w.Errorf("%s, parent deleted %s: %v", refused, what, err)
+						}
+					}
+				}
+				w.must(w.db.Delete(one).Error)
+				w.must(w.db.Transaction(func(tx *gorm.DB) error { return tx.Delete(&Case{}, two.ID).Error }))
+				if n, err := gormplugin.Delete(w.db, &Case{}, three.ID); n != 1 || err != nil {
+					w.Errorf("Delete: %d, %v", n, err)
+				}
+				result := w.db.Where("id IN ?", []int64{four.ID, five.ID}).Delete(&Case{})
+				if result.RowsAffected != 2 || result.Error != nil {
+					w.Errorf("a deletion of leaves here and there: %d, %v", result.RowsAffected, result.Error)
+				}
+				var left int64
+				w.must(w.db.Model(&Case{}).Where("suite_id IN ?", []int64{a.ID, b.ID}).Count(&left).Error)
+				if left != 0 {
+					w.Errorf("parent deleted %s: %d leaves are left", what, left)
+				}
+			}
 		}},
 		{"many at once", func(w *world) {
 			a, b := w.build("/a"), w.build("/b")

@@ -59,11 +59,12 @@ func NewPlugin(locker *pathlock.Locker, opts ...gormplugin.Option) *gormplugin.P
 		gormplugin.Model(&Entry{}),
 		gormplugin.Model(&Shelf{}),
 		gormplugin.Model(&Genre{}),
+		gormplugin.Model(&Draft{}),
 	}
 	return gormplugin.New(locker, append(models, opts...)...)
 }
 
 // Models returns the models that a plugin of [NewPlugin] guards.
 func Models() []any {
-	return []any{&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Genre{}}
+	return []any{&Suite{}, &Case{}, &Folder{}, &Flagged{}, &Page{}, &Block{}, &Entry{}, &Shelf{}, &Genre{}, &Draft{}}
 }

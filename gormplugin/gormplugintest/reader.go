@@ -44,7 +44,15 @@ func (t treeTable) problems(db *gorm.DB, tree any) (paths, found []string) {
 		byKey[r.key] = r
 	}
 	slots := make(map[string]string)
+	var root string
+	atTop := 0
 	for _, r := range all {
+		if r.parent == nil {
+			atTop++
+			if r.name == "" {
+				root = r.key
+			}
+		}
 		if r.path != "" {
 			paths = append(paths, r.path)
 		}
@@ -63,6 +71,9 @@ func (t treeTable) problems(db *gorm.DB, tree any) (paths, found []string) {
 			found = append(found, fmt.Sprintf("rows %s and %s are siblings with the name %q", other, r.key, r.name))
 		}
 		slots[slot] = r.key
+	}
+	if root != "" && atTop > 1 {
+		found = append(found, fmt.Sprintf("%d rows are at the top, beside the root row %s", atTop-1, root))
 	}
 	slices.Sort(paths)
 	slices.Sort(found)

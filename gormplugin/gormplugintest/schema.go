@@ -48,6 +48,8 @@ type flaw struct {
 	byHand bool
 	// vanishes is set where the statements only make room for [gormplugin.AutoMigrate].
 	vanishes bool
+	// advised is set where an index may be advised beside, as far as the database can have it.
+	advised bool
 }
 
 // statements are those of a dialect.
@@ -64,6 +66,13 @@ func flaws() []flaw {
 	dropTop, dropTopIndex := drop("branches_top")
 	dropPath, dropPathIndex := drop("branches_path")
 	dropLeaf, dropLeafIndex := drop("fruits_sibling")
+	// A unique path keeps siblings apart, too; where it is in the way, the index is as it often is.
+	plainMySQL := []string{"ALTER TABLE branches DROP INDEX branches_path, ADD KEY branches_path (tree_id, path)"}
+	plainPostgres := []string{"DROP INDEX branches_path", `CREATE INDEX branches_path ON branches (tree_id, path COLLATE "C")`}
+	plainSQLite := []string{"DROP INDEX branches_path", "CREATE INDEX branches_path ON branches (tree_id, path)"}
+	dropSibling, dropTop = slices.Concat(plainMySQL, dropSibling), slices.Concat(plainMySQL, dropTop)
+	dropSiblingPostgres, dropSiblingSQLite := slices.Concat(plainPostgres, dropSiblingIndex), slices.Concat(plainSQLite, dropSiblingIndex)
+	dropTopPostgres, dropTopSQLite := slices.Concat(plainPostgres, dropTopIndex), slices.Concat(plainSQLite, dropTopIndex)
 	and := func(first []string, then ...string) []string { return append(slices.Clone(first), then...) }
 	const (
 		unsafe  = treeschema.Unsafe
@@ -71,38 +80,38 @@ func flaws() []flaw {
 	)
 	return []flaw{
 		{
-			name: "no unique index over parent and name", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
-			mysql: dropSibling, postgres: dropSiblingIndex, sqlite: dropSiblingIndex,
+			name: "no unique index over parent and name", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
+			mysql: dropSibling, postgres: dropSiblingPostgres, sqlite: dropSiblingSQLite,
 		},
 		{
-			name: "a unique index with a column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			name: "a unique index with a column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
 			mysql:    and(dropSibling, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
-			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
-			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
+			postgres: and(dropSiblingPostgres, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
+			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX hollow ON branches (tree_id, parent_id, name, deleted)"),
 		},
 		{
-			name: "a unique index with a column in which siblings differ", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			name: "a unique index with a column in which siblings differ", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
 			mysql:    and(dropSibling, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
-			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
-			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
+			postgres: and(dropSiblingPostgres, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
+			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX wide ON branches (parent_id, name, id)"),
 		},
 		{
-			name: "an index that is not unique", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			name: "an index that is not unique", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
 			mysql:    and(dropSibling, "CREATE INDEX loose ON branches (parent_id, name)"),
-			postgres: and(dropSiblingIndex, "CREATE INDEX loose ON branches (parent_id, name)"),
-			sqlite:   and(dropSiblingIndex, "CREATE INDEX loose ON branches (parent_id, name)"),
+			postgres: and(dropSiblingPostgres, "CREATE INDEX loose ON branches (parent_id, name)"),
+			sqlite:   and(dropSiblingSQLite, "CREATE INDEX loose ON branches (parent_id, name)"),
 		},
 		{
-			name: "a unique index over the deleted rows", want: []treeschema.Check{treeschema.Siblings, treeschema.DeletedNames}, severity: unsafe,
-			postgres: and(dropSiblingIndex, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
-			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
+			name: "a unique index over the deleted rows", want: []treeschema.Check{treeschema.Siblings, treeschema.DeletedNames, treeschema.Paths}, severity: unsafe,
+			postgres: and(dropSiblingPostgres, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
+			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX dead ON branches (parent_id, name) WHERE deleted IS NOT NULL"),
 		},
 		{
-			name: "a generated column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings}, severity: unsafe,
+			name: "a generated column that is NULL in live rows", want: []treeschema.Check{treeschema.Siblings, treeschema.Paths}, severity: unsafe,
 			mysql: and(dropSibling, "ALTER TABLE branches ADD COLUMN dead INT AS (IF(deleted IS NULL, NULL, TO_DAYS(deleted))) VIRTUAL, ADD UNIQUE KEY dead (parent_id, name, dead)"),
-			postgres: and(dropSiblingIndex, "ALTER TABLE branches ADD COLUMN dead bigint GENERATED ALWAYS AS (CASE WHEN deleted IS NOT NULL THEN id END) STORED",
+			postgres: and(dropSiblingPostgres, "ALTER TABLE branches ADD COLUMN dead bigint GENERATED ALWAYS AS (CASE WHEN deleted IS NOT NULL THEN id END) STORED",
 				"CREATE UNIQUE INDEX dead ON branches (parent_id, name, dead)"),
-			sqlite: and(dropSiblingIndex, "ALTER TABLE branches ADD COLUMN dead INT AS (CASE WHEN deleted IS NOT NULL THEN id END) VIRTUAL",
+			sqlite: and(dropSiblingSQLite, "ALTER TABLE branches ADD COLUMN dead INT AS (CASE WHEN deleted IS NOT NULL THEN id END) VIRTUAL",
 				"CREATE UNIQUE INDEX dead ON branches (parent_id, name, dead)"),
 		},
 		{
@@ -112,27 +121,33 @@ func flaws() []flaw {
 			sqlite:   []string{"CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"},
 		},
 		{
-			name: "only a unique index that holds deleted rows against live ones", want: []treeschema.Check{treeschema.DeletedNames}, severity: warning,
+			name: "only a unique index that holds deleted rows against live ones", want: []treeschema.Check{treeschema.DeletedNames, treeschema.Paths}, severity: warning,
 			mysql:    and(dropSibling, "CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"),
-			postgres: and(dropSiblingIndex, "ALTER TABLE branches ADD CONSTRAINT strict UNIQUE (tree_id, parent_id, name)"),
-			sqlite:   and(dropSiblingIndex, "CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"),
+			postgres: and(dropSiblingPostgres, "ALTER TABLE branches ADD CONSTRAINT strict UNIQUE (tree_id, parent_id, name)"),
+			sqlite:   and(dropSiblingSQLite, "CREATE UNIQUE INDEX strict ON branches (tree_id, parent_id, name)"),
 		},
 		{
-			name: "a unique path of ids", want: []treeschema.Check{treeschema.Siblings, treeschema.TopRows}, severity: unsafe,
-			mysql:    []string{"ALTER TABLE plains DROP INDEX plains_sibling, DROP INDEX plains_top, ADD UNIQUE KEY u (tree_id, ids(500))"},
-			postgres: []string{"DROP INDEX plains_sibling", "DROP INDEX plains_top", "CREATE UNIQUE INDEX u ON plains (tree_id, ids)"},
-			sqlite:   []string{"DROP INDEX plains_sibling", "DROP INDEX plains_top", "CREATE UNIQUE INDEX u ON plains (tree_id, ids)"},
+			name: "a unique path of ids", want: []treeschema.Check{treeschema.Siblings, treeschema.TopRows}, severity: unsafe, advised: true,
+			mysql: []string{"ALTER TABLE plains DROP INDEX plains_sibling, DROP INDEX plains_top, ADD UNIQUE KEY u (tree_id, ids(500))"},
+			postgres: []string{
+				"DROP INDEX plains_sibling", "DROP INDEX plains_top", "DROP INDEX plains_path", `CREATE INDEX plains_path ON plains (tree_id, path COLLATE "C")`,
+				"CREATE UNIQUE INDEX u ON plains (tree_id, ids)",
+			},
+			sqlite: []string{
+				"DROP INDEX plains_sibling", "DROP INDEX plains_top", "DROP INDEX plains_path", "CREATE INDEX plains_path ON plains (tree_id, path)",
+				"CREATE UNIQUE INDEX u ON plains (tree_id, ids)",
+			},
 		},
 		{
-			name: "no unique index over rows at the top", want: []treeschema.Check{treeschema.TopRows}, severity: unsafe,
-			mysql: dropTop, postgres: dropTopIndex, sqlite: dropTopIndex,
+			name: "no unique index over rows at the top", want: []treeschema.Check{treeschema.TopRows, treeschema.Paths}, severity: unsafe,
+			mysql: dropTop, postgres: dropTopPostgres, sqlite: dropTopSQLite,
 		},
 		{
 			name: "a unique path in the place of all", want: nil,
-			mysql: and(append(slices.Clone(dropSibling), dropTop...),
+			mysql: and([]string{dropSibling[0], dropSibling[1], dropTop[1]},
 				"ALTER TABLE branches ADD COLUMN live_path VARCHAR(500) COLLATE utf8mb4_bin AS (IF(deleted IS NULL, path, NULL)) VIRTUAL, ADD UNIQUE KEY place (tree_id, live_path)"),
-			postgres: and(append(slices.Clone(dropSiblingIndex), dropTopIndex...), "CREATE UNIQUE INDEX place ON branches (tree_id, path) WHERE (deleted IS NULL)"),
-			sqlite: and(append(slices.Clone(dropSiblingIndex), dropTopIndex...),
+			postgres: and(append(slices.Clone(dropSiblingPostgres), dropTopIndex...), "CREATE UNIQUE INDEX place ON branches (tree_id, path) WHERE (deleted IS NULL)"),
+			sqlite: and(append(slices.Clone(dropSiblingSQLite), dropTopIndex...),
 				"CREATE UNIQUE INDEX place /* (tree_id) */ ON branches (tree_id, (CASE WHEN deleted IS NULL THEN path END) COLLATE BINARY ASC) -- WHERE"),
 		},
 		{
@@ -164,7 +179,7 @@ func flaws() []flaw {
 			sqlite:   and(dropPathIndex, "CREATE INDEX upper_rows ON branches (tree_id, path) WHERE parent_id IS NOT NULL"),
 		},
 		{
-			name: "an index over the live rows", want: nil,
+			name: "an index over the live rows", want: []treeschema.Check{treeschema.Paths}, severity: treeschema.Advice,
 			postgres: and(dropPathIndex, "CREATE INDEX live ON branches (tree_id, path) WHERE deleted IS NULL"),
 			sqlite:   and(dropPathIndex, "CREATE INDEX live ON branches (tree_id, path) WHERE deleted IS NULL"),
 		},
@@ -210,8 +225,8 @@ func flaws() []flaw {
 			},
 		},
 		{
-			name: "a name that no index can hold", want: []treeschema.Check{treeschema.Collation, treeschema.Siblings, treeschema.TopRows}, severity: warning,
-			mysql: []string{dropSibling[0], dropTop[0], "ALTER TABLE branches MODIFY name LONGTEXT COLLATE utf8mb4_unicode_ci"},
+			name: "a name that no index can hold", want: []treeschema.Check{treeschema.Collation, treeschema.Siblings, treeschema.TopRows, treeschema.Paths}, severity: warning,
+			mysql: []string{dropSibling[0], dropSibling[1], dropTop[1], "ALTER TABLE branches MODIFY name LONGTEXT COLLATE utf8mb4_unicode_ci"},
 		},
 		{
 			name: "trees whose ids are held equal", want: []treeschema.Check{treeschema.Collation}, severity: unsafe,

@@ -83,6 +83,7 @@ func RunStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {
 	t.Helper()
 	migrate(t, d)
 	checkStorms(t, d, isolations...)
+	t.Run("at the top", func(t *testing.T) { checkTopStorm(t, d) })
 }
 
 func checkStorms(t *testing.T, d Database, isolations ...sql.IsolationLevel) {

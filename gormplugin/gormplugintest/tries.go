@@ -122,7 +122,11 @@ func refuseWithin(t *testing.T, d Database, change change, failure error) {
 	})
 	err := w.db.Transaction(statement)
 	w.trace.intercept(nil)
-	if !errors.Is(err, gormplugin.ErrRetry) || transactions != 1 || calls != 1 {
+	most := 1
+	if d.SoleWriter {
+		most = 2 // such a database is asked whether the error has ended the transaction
+	}
+	if !errors.Is(err, gormplugin.ErrRetry) || transactions != 1 || calls > most {
 		t.Errorf("%s: %d transactions, %d calls in them, and the error %v", change.name, transactions, calls, err)
 	}
 	if now := w.state(); now != before {

@@ -43,6 +43,22 @@ func renameChecks() []check {
 			w.must(w.db.Model(w.build("/a/a")).Update("name", "aa").Error)
 			w.has("/a", "/a/aa", "/a/aa/a")
 		}},
+		{"rows that lie within each other, renamed by one statement", func(w *world) {
+			for _, p := range []string{"/a/b/c/d", "/a/b/c/e/f", "/a/g"} {
+				w.build(p)
+			}
+			ids := []int64{w.build("/a").ID, w.build("/a/b/c").ID, w.build("/a/b/c/e/f").ID}
+			w.must(w.db.Model(&Suite{}).Where("id IN ?", ids).Update("name", "z").Error)
+			w.has("/z", "/z/b", "/z/b/z", "/z/b/z/d", "/z/b/z/e", "/z/b/z/e/z", "/z/g")
+		}},
+		{"rows that lie within each other, moved by one statement", func(w *world) {
+			for _, p := range []string{"/a/b/c/d", "/a/b/e", "/t"} {
+				w.build(p)
+			}
+			ids := []int64{w.build("/a").ID, w.build("/a/b/c").ID}
+			w.must(w.db.Model(&Suite{}).Where("id IN ?", ids).Update("parent_id", w.build("/t").ID).Error)
+			w.has("/t", "/t/a", "/t/a/b", "/t/a/b/e", "/t/c", "/t/c/d")
+		}},
 		{"the struct that was updated has the new path and version", func(w *world) {
 			a := w.suite(w.root, "a")
 			w.must(w.db.Model(a).Updates(Suite{Name: "b"}).Error)

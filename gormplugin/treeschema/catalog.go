@@ -27,10 +27,29 @@ type physical struct {
 	indexes     []index
 	foreignKeys []foreignKey
 	triggers    []trigger
+	// routines are the bodies of procedures and functions, by name in lower case.
+	routines map[string][]routine
+	shape    shape
+	// schema is the one that the table is in.
+	schema string
+	// blind says why triggers of the table cannot be seen, "" where they can.
+	blind string
 	// engine is the storage engine's name, where there is a choice.
 	engine string
 	// binary is the collation that different texts differ by, where it depends on the server.
 	binary string
+	// mariaDB is set on MariaDB, short where an index has room for no more than 767 bytes of a column; partitionedBy is what the table
+	// is partitioned by.
+	mariaDB, short bool
+	partitionedBy  string
+	// links are the foreign keys that can be seen, those of other tables included.
+	links []link
+	// linked are the columns that foreign keys tie to one of the table's, by its name.
+	linked map[string][]linked
+	// referring are the columns that refer to other rows, so that they hold no key of nothing.
+	referring map[string]bool
+	// mark is a generated column that is NULL for deleted rows, and the same for all live ones; "" if there is none.
+	mark string
 	// names are those that a new index cannot have, in lower case.
 	names map[string]bool
 }
@@ -40,13 +59,17 @@ type column struct {
 	name string
 	// typ is the type as the database spells it, definition the whole definition, where there is a use for it.
 	typ, definition string
+	// defined is set where the definition is known.
+	defined bool
+	// charset is the character set of a text, where columns have one.
+	charset string
 	// length is the maximum in characters, 0 for none; bytes the most that an index needs for the column.
 	length, bytes int
 	nullable      bool
 	// collation is "" for a column that holds no text.
 	collation string
-	// equal is how the collation treats different texts.
-	equal equality
+	// equal is how the collation treats different texts, asKey how different keys.
+	equal, asKey equality
 	// generated is the expression of a generated column.
 	generated string
 }
@@ -109,15 +132,6 @@ type foreignKey struct {
 	empties bool
 	// plain is the constraint's definition without the actions.
 	plain string
-}
-
-// trigger is a trigger of the database.
-type trigger struct {
-	name, table string
-	// before is set where it runs before the row is written.
-	before bool
-	// text is what it does.
-	text string
 }
 
 // file returns one of the SQL files.

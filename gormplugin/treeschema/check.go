@@ -24,13 +24,25 @@ func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]
 
 // Tables checks the tables only.
 func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+	return checkTables(ctx, conn, dialectName, tables, false)
+}
+
+// Automatic returns the findings whose statements a migration may run unasked, see [Finding.Automatic]. None of them relies on
+// the statements of one that is not among them.
+func Automatic(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+	findings, err := checkTables(ctx, conn, dialectName, tables, true)
+	return slices.DeleteFunc(findings, func(f Finding) bool { return !f.automatic || len(f.Statements) == 0 }), err
+}
+
+// checkTables checks tables.
+func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, automatic bool) ([]Finding, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
 		return nil, err
 	}
 	var findings []Finding
 	for _, t := range tables {
-		more, err := checkTable(ctx, conn, d, t)
+		more, err := checkTable(ctx, conn, d, t, automatic)
 		if err != nil {
 			return nil, err
 		}
@@ -46,25 +58,46 @@ type checker struct {
 	table    Table
 	physical *physical
 	findings []Finding
+	// automatic is set where only statements are made that may be run unasked. A statement is made for the table as the ones
+	// before it leave it behind.
+	automatic bool
+	// mark and partitionedBy are those of the table as the statements of the last finding leave it behind.
+	mark, partitionedBy string
+	partitioned         bool
+}
+
+// asked makes statements that are to be run by somebody who has read them.
+func (c *checker) asked(statements func() []string) []string {
+	if c.automatic {
+		return nil
+	}
+	return statements()
 }
 
 // found adds a finding about the table.
 func (c *checker) found(f Finding) {
 	f.Table = c.table.Name
+	// Without its partitions a table is made anew.
+	f.automatic = f.automatic && (!c.partitioned || c.physical.partitionedBy != "")
+	if c.automatic && !f.automatic {
+		c.physical.mark, c.physical.partitionedBy = c.mark, c.partitionedBy
+	}
+	c.mark, c.partitionedBy = c.physical.mark, c.physical.partitionedBy
 	c.findings = append(c.findings, f)
 }
 
 // checkTable checks one table.
-func checkTable(ctx context.Context, conn Conn, d dialect, t Table) ([]Finding, error) {
+func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bool) ([]Finding, error) {
 	p, err := d.read(ctx, conn, t.Name)
 	if err != nil {
 		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
 	}
-	c := &checker{dialect: d, conn: conn, table: t, physical: p}
-	if !c.complete() {
+	c := &checker{dialect: d, conn: conn, table: t, physical: p, automatic: automatic, partitionedBy: p.partitionedBy, partitioned: p.partitionedBy != ""}
+	if !c.exists() || !c.isTable() || !c.complete() {
 		return c.findings, nil
 	}
 	c.checkEngine()
+	c.checkShape()
 	c.checkPrimaryKey()
 	c.checkTexts()
 	if err := c.checkUnique(ctx); err != nil {
@@ -78,17 +111,24 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table) ([]Finding, 
 	return c.findings, nil
 }
 
-// complete checks that the table has the model's columns.
-func (c *checker) complete() bool {
-	f := Finding{
-		Severity: Unsafe, Check: TableExists, Why: "nothing can be written",
+// absence is the finding that something is not there.
+func absence(missing string) Finding {
+	return Finding{
+		Severity: Unsafe, Check: TableExists, Missing: missing, Why: "nothing can be written",
 		Advice: "gormplugin.AutoMigrate makes what the model needs",
 	}
+}
+
+// exists checks that there is something of the table's name.
+func (c *checker) exists() bool {
 	if !c.physical.exists {
-		f.Missing = "there is no such table"
-		c.found(f)
-		return false
+		c.found(absence("there is no such table"))
 	}
+	return c.physical.exists
+}
+
+// complete checks that the table has the model's columns.
+func (c *checker) complete() bool {
 	var missing []string
 	for _, name := range c.table.Columns() {
 		if _, ok := c.physical.columns[name]; !ok {
@@ -96,8 +136,7 @@ func (c *checker) complete() bool {
 		}
 	}
 	if len(missing) > 0 {
-		f.Missing = "there is no column " + strings.Join(missing, ", ")
-		c.found(f)
+		c.found(absence("there is no column " + strings.Join(missing, ", ")))
 	}
 	return len(missing) == 0
 }
@@ -106,7 +145,7 @@ func (c *checker) complete() bool {
 func (c *checker) checkEngine() {
 	if engine := c.physical.engine; engine != "" && engine != "InnoDB" {
 		c.found(Finding{
-			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + engine, Why: "without transactions and row locks no assertion holds",
+			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + engine, Why: "without InnoDB's transactions and row locks no assertion holds",
 			Statements: []string{"ALTER TABLE " + c.quote(c.table.Name) + " ENGINE = InnoDB"},
 		})
 	}
@@ -131,7 +170,10 @@ func (c *checker) checkPrimaryKey() {
 	f := Finding{
 		Severity: Unsafe, Check: PrimaryKey, Missing: "the primary key is not " + strings.Join(c.table.Key, ", "),
 		Why:        "two rows may have one id, and a lock on one row locks them all",
-		Statements: c.primaryKey(c.table, c.physical),
+		Statements: c.asked(func() []string { return c.primaryKey(c.table, c.physical) }),
+	}
+	if f.Statements == nil {
+		f.Advice = "partition the table by " + strings.Join(c.table.Key, ", ") + ", or not at all"
 	}
 	if unique {
 		f.Severity, f.Why = Warning, "a lock on one row locks them all"

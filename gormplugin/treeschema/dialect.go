@@ -3,14 +3,22 @@ package treeschema
 import (
 	"context"
 	"fmt"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // dialect reads a database's catalogue and writes the statements that change it.
 type dialect interface {
+	// name is GORM's.
+	name() string
 	// server checks the server and the session.
 	server(ctx context.Context, conn Conn) ([]Finding, error)
 	// read describes a table.
 	read(ctx context.Context, conn Conn, table string) (*physical, error)
+
+	// grammar reads the dialect's SQL.
+	grammar() *rawsql.Grammar
 
 	// quote quotes a name, which may have a schema in front.
 	quote(name string) string
@@ -31,6 +39,9 @@ type dialect interface {
 	siblings(t Table, p *physical) []string
 	// topRows makes a unique index for rows that have none.
 	topRows(t Table, p *physical) []string
+	// uniquePaths makes a unique index over tree and path, for live rows; it leads to the rows below a path, too. Nil means that
+	// the database cannot have it.
+	uniquePaths(t Table, p *physical, path Text) []string
 	// pathIndex makes the index that leads to the rows below a path.
 	pathIndex(t Table, p *physical, path Text) []string
 	// dropIndex drops an index.
@@ -39,6 +50,15 @@ type dialect interface {
 	plainKey(t Table, k foreignKey) []string
 	// dropTrigger drops a trigger.
 	dropTrigger(tr trigger) []string
+}
+
+// noParent is the condition that a row has no parent: NULL, or the zero value of its kind.
+func noParent(d dialect, t Table, p *physical) string {
+	of, kind := treerow.Dialect(d.name()), treerow.KindOf(p.columns[t.Parent].typ)
+	if of == treerow.SQLite && (kind == treerow.Number || kind == treerow.Text) {
+		of = treerow.MySQL // keys of one kind, as all programs write them
+	}
+	return of.NoParent(d.quote(t.Parent), kind)
 }
 
 // dialectOf returns the dialect with GORM's name for it.

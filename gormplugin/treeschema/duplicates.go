@@ -35,7 +35,7 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 		if err != nil {
 			return nil, err
 		}
-		if !(&checker{dialect: d, table: t, physical: p}).complete() {
+		if c := (&checker{dialect: d, table: t, physical: p}); !c.exists() || !c.isTable() || !c.complete() {
 			continue
 		}
 		records, err := ask(ctx, conn, duplicatesQuery(d, t, limit))

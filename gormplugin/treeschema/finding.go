@@ -9,19 +9,25 @@ import (
 type Severity uint8
 
 const (
+	// Advice means that nothing is wrong or slow, and that the database could also notice what the plugin prevents.
+	Advice Severity = iota
 	// Warning means that the tree stays right, but statements are slow, wait for each other without need, or are refused although
 	// they could be done.
-	Warning Severity = iota
+	Warning
 	// Unsafe means that a tree can be broken, or nothing can be written at all.
 	Unsafe
 )
 
-// String returns "warning" or "unsafe".
+// String returns "advice", "warning" or "unsafe".
 func (s Severity) String() string {
-	if s == Unsafe {
+	switch s {
+	case Unsafe:
 		return "unsafe"
+	case Warning:
+		return "warning"
+	default:
+		return "advice"
 	}
-	return "warning"
 }
 
 // Check names what was checked.
@@ -51,6 +57,18 @@ const (
 	ForeignKeys Check = "foreign keys"
 	// Triggers: no trigger writes to the tree.
 	Triggers Check = "triggers"
+	// Rules: no rule makes other writes of the plugin's.
+	Rules Check = "rules"
+	// RowSecurity: no policy hides a part of a tree.
+	RowSecurity Check = "row security"
+	// Inheritance: no other table has the same rows.
+	Inheritance Check = "inheritance"
+	// Conflicts: a write that meets another row fails, and fails as a whole.
+	Conflicts Check = "conflicts"
+	// Generated: the columns of the tree can be written.
+	Generated Check = "generated columns"
+	// Paths: a unique index keeps live rows with one path apart.
+	Paths Check = "paths"
 	// Version: the server is one that the plugin is made for.
 	Version Check = "version"
 	// Encoding: the database counts characters as the plugin does.
@@ -59,6 +77,14 @@ const (
 	StrictMode Check = "strict mode"
 	// Isolation: transactions see what the assertion needs to see.
 	Isolation Check = "isolation"
+	// Writers: the tree is written on one server only.
+	Writers Check = "writers"
+	// ReadOnly: the server takes writes.
+	ReadOnly Check = "read only"
+	// TransactionEnd: a transaction ends where the program ends it, and nowhere else.
+	TransactionEnd Check = "end of transaction"
+	// UniqueChecks: unique indexes are looked at on every write.
+	UniqueChecks Check = "unique checks"
 	// BusyTimeout: writers of an SQLite file wait for each other.
 	BusyTimeout Check = "busy timeout"
 	// Journal: readers and the writer of an SQLite file do not exclude each other.

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 // mysql is MySQL and MariaDB.
@@ -20,35 +21,58 @@ const mysqlIndexBytes = 3072
 // mysqlCharacter is how many bytes a character of utf8mb4 counts for in an index.
 const mysqlCharacter = 4
 
-func (mysql) quote(name string) string {
+func (m mysql) quote(name string) string {
 	parts := strings.Split(name, ".")
 	for i, part := range parts {
-		parts[i] = "`" + strings.ReplaceAll(part, "`", "``") + "`"
+		parts[i] = m.quote1(part)
 	}
 	return strings.Join(parts, ".")
 }
 
-func (mysql) cast(literal string, _ column) string { return literal }
+// quote1 quotes a name that has no schema in front.
+func (mysql) quote1(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+func (mysql) name() string { return "mysql" }
+
+func (mysql) grammar() *rawsql.Grammar { return &rawsql.MySQL }
+
+func (mysql) cast(literal string, c column) string {
+	if c.collation == "" {
+		return literal
+	}
+	return "CONVERT(" + literal + " USING " + c.charset + ") COLLATE " + c.collation
+}
 
 func (mysql) bytes(text string) string { return "CAST(" + text + " AS BINARY)" }
 
 // read describes a table.
 func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, error) {
 	schema, name := splitName(table)
-	p := &physical{columns: make(map[string]column), names: make(map[string]bool)}
+	p := &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
 	found, err := askFile(ctx, conn, "mysql_table.sql", schema, name)
 	if err != nil || len(found) == 0 {
 		return p, err
 	}
-	p.exists, p.engine, p.binary = true, found[0]["engine"], "utf8mb4_0900_bin"
-	if strings.Contains(found[0]["version"], "MariaDB") {
+	t := found[0]
+	p.exists, p.schema, p.engine, p.binary = true, t["table_schema"], t["engine"], "utf8mb4_0900_bin"
+	p.mariaDB = strings.Contains(t["version"], "MariaDB")
+	if p.mariaDB {
 		p.binary = "utf8mb4_nopad_bin"
+	}
+	p.short, p.partitionedBy = slices.Contains([]string{"COMPACT", "REDUNDANT"}, strings.ToUpper(t["format"])), t["partitioned_by"]
+	switch kind := t["kind"]; kind {
+	case "BASE TABLE", "SYSTEM VERSIONED":
+	default:
+		p.shape.kind = "a " + strings.ToLower(kind)
+		return p, nil
 	}
 	return p, errors.Join(
 		m.readColumns(ctx, conn, p, schema, name),
 		m.readIndexes(ctx, conn, p, schema, name),
+		m.readKeys(ctx, conn, p, name),
 		m.readDefinition(ctx, conn, p, table),
-		m.readTriggers(ctx, conn, p, schema),
+		m.readLinked(ctx, conn, p, name),
+		m.readTriggers(ctx, conn, p, name),
 	)
 }
 
@@ -68,7 +92,7 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		}
 		c := column{
 			name: r["name"], typ: r["type"], length: int(min(length, 1<<30)), bytes: int(min(bytes, 1<<30)), nullable: r.is("nullable"),
-			collation: r["collation_name"], generated: strings.ReplaceAll(r["expression"], `\'`, `'`),
+			collation: r["collation_name"], charset: r["charset_name"], generated: strings.ReplaceAll(r["expression"], `\'`, `'`),
 		}
 		if c.bytes == 0 {
 			c.bytes = 8 // whole numbers and dates
@@ -80,6 +104,11 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 			c.equal = exactly
 		case strings.HasSuffix(c.collation, "_bin"):
 			c.equal = padded
+		}
+		c.asKey = c.equal
+		if c.equal == padded && (strings.HasPrefix(c.typ, "char(") || c.collation == p.keyCollation(c.charset)) {
+			// A CHAR never ends with spaces, and MySQL has nothing stricter for other character sets.
+			c.asKey = exactly
 		}
 		p.columns[c.name] = c
 		p.names[strings.ToLower(c.name)] = true
@@ -111,13 +140,6 @@ func (mysql) readIndexes(ctx context.Context, conn Conn, p *physical, schema, na
 	return nil
 }
 
-var (
-	// mysqlColumn matches a text column's line of SHOW CREATE TABLE: its name, type, character set and collation, and the rest.
-	mysqlColumn = regexp.MustCompile("^`((?:[^`]|``)+)` ([a-z]+(?:\\(\\d+\\))?)((?: CHARACTER SET \\w+)?(?: COLLATE \\w+)?)(.*)$")
-	// mysqlKey matches a foreign key's line: its name, columns, what it refers to, and the actions.
-	mysqlKey = regexp.MustCompile("^CONSTRAINT `((?:[^`]|``)+)` (FOREIGN KEY \\(([^)]*)\\) REFERENCES [^(]+\\([^)]*\\))(.*)$")
-)
-
 // readDefinition reads from SHOW CREATE TABLE what the catalogue has in no form that can be written back.
 func (m mysql) readDefinition(ctx context.Context, conn Conn, p *physical, table string) error {
 	records, err := ask(ctx, conn, "SHOW CREATE TABLE "+m.quote(table))
@@ -127,26 +149,16 @@ func (m mysql) readDefinition(ctx context.Context, conn Conn, p *physical, table
 	if len(records) == 0 {
 		return nil
 	}
-	for line := range strings.SplitSeq(records[0]["create table"], "\n") {
-		line = strings.TrimSuffix(strings.TrimSpace(line), ",")
-		if match := mysqlColumn.FindStringSubmatch(line); match != nil {
-			name := strings.ReplaceAll(match[1], "``", "`")
-			if c, ok := p.columns[name]; ok {
-				c.definition = match[4]
-				p.columns[name] = c
-			}
-		}
-		match := mysqlKey.FindStringSubmatch(line)
-		if match == nil || !actsByItself(match[4]) {
+	statement := records[0]["create table"]
+	p.shape.temporary = strings.HasPrefix(statement, "CREATE TEMPORARY")
+	for _, entry := range mysqlEntries(statement) {
+		if len(entry) < 2 {
 			continue
 		}
-		var columns []string
-		for c := range strings.SplitSeq(match[3], ",") {
-			columns = append(columns, strings.Trim(strings.TrimSpace(c), "`"))
+		if c, ok := p.columns[mysqlName(entry[0])]; ok {
+			c.definition, c.defined = mysqlRest(entry[2:]), true
+			p.columns[c.name] = c
 		}
-		p.foreignKeys = append(p.foreignKeys, foreignKey{
-			name: match[1], columns: columns, actions: strings.TrimSpace(match[4]), empties: empties(match[4]), plain: match[2],
-		})
 	}
 	return nil
 }
@@ -159,68 +171,4 @@ func actsByItself(actions string) bool {
 // empties reports whether a foreign key's actions overwrite columns.
 func empties(actions string) bool {
 	return strings.Contains(actions, "SET NULL") || strings.Contains(actions, "SET DEFAULT")
-}
-
-// readTriggers reads the schema's triggers.
-func (mysql) readTriggers(ctx context.Context, conn Conn, p *physical, schema string) error {
-	records, err := askFile(ctx, conn, "mysql_triggers.sql", schema)
-	for _, r := range records {
-		p.triggers = append(p.triggers, trigger{name: r["name"], table: r["tbl"], before: r.is("before_row"), text: r["text"]})
-	}
-	return err
-}
-
-// server checks the server's version and the session's settings.
-func (m mysql) server(ctx context.Context, conn Conn) ([]Finding, error) {
-	records, err := askFile(ctx, conn, "mysql_settings.sql")
-	if err != nil {
-		return nil, err
-	}
-	settings := records[0]
-	var findings []Finding
-	if f, ok := m.version(settings["version"]); !ok {
-		findings = append(findings, f)
-	}
-	strict := func(mode string) bool {
-		return slices.ContainsFunc(strings.Split(mode, ","), func(m string) bool {
-			return m == "STRICT_TRANS_TABLES" || m == "STRICT_ALL_TABLES"
-		})
-	}
-	if !strict(settings["sql_mode"]) {
-		f := Finding{
-			Severity: Unsafe, Check: StrictMode, Missing: fmt.Sprintf("sql_mode is %q, which is not strict", settings["sql_mode"]),
-			Why:    "a name or path that does not fit into its column is cut off silently",
-			Advice: "add sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27 to the DSN",
-		}
-		if !strict(settings["server_mode"]) {
-			f.Statements = []string{"SET GLOBAL sql_mode = CONCAT_WS(',', 'STRICT_TRANS_TABLES', NULLIF(@@GLOBAL.sql_mode, ''))"}
-			f.Advice = "connect anew; or " + f.Advice
-		}
-		findings = append(findings, f)
-	}
-	// MySQL 8 says transaction_isolation, MariaDB before 11.1 tx_isolation.
-	records, err = ask(ctx, conn, "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')")
-	if err != nil {
-		return nil, fmt.Errorf("treeschema: %w", err)
-	}
-	if len(records) > 0 && records[0]["value"] == "READ-UNCOMMITTED" {
-		variable := records[0]["variable_name"]
-		findings = append(findings, Finding{
-			Severity: Warning, Check: Isolation, Missing: "the isolation level is READ UNCOMMITTED",
-			Why:        "statements are planned on rows that may never be committed, and fail when that shows",
-			Statements: []string{"SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED"},
-			Advice:     "connect anew; where the DSN sets the level, write " + variable + "=%27READ-COMMITTED%27 there",
-		})
-	}
-	return findings, nil
-}
-
-// version checks the server's version.
-func (mysql) version(text string) (Finding, bool) {
-	// 8.0.17 brought utf8mb4_0900_bin.
-	product, least := "MySQL", []int{8, 0, 17}
-	if strings.Contains(text, "MariaDB") {
-		product, least = "MariaDB", []int{10, 6}
-	}
-	return tooOld(product, text, least)
 }

@@ -6,8 +6,14 @@ import (
 	"strings"
 )
 
-// usualName is the size of a name whose column has none that an index can hold.
-const usualName = 255
+// usualName is the size of a name whose column has none that an index can hold, usualKey that of a key.
+const (
+	usualName = 255
+	usualKey  = 191
+)
+
+// mysqlShortBytes is how much of a column an index holds in the older row formats.
+const mysqlShortBytes = 767
 
 // alter begins a statement that changes a table.
 func (m mysql) alter(t Table) string { return "ALTER TABLE " + m.quote(t.Name) + " " }
@@ -34,11 +40,46 @@ func (m mysql) primaryKey(t Table, p *physical) []string {
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
 		drop = "DROP PRIMARY KEY, "
 	}
-	return []string{m.alter(t) + drop + "ADD PRIMARY KEY (" + quoted(m, t.Key) + ")"}
+	return append(m.unpartitioned(t, p, t.Key), m.alter(t)+drop+"ADD PRIMARY KEY ("+quoted(m, t.Key)+")")
+}
+
+// unpartitioned makes one table of a partitioned one, where a unique key lacks a column that it is partitioned by.
+func (m mysql) unpartitioned(t Table, p *physical, key []string) []string {
+	for name := range p.columns {
+		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(key, name) {
+			p.partitionedBy = ""
+			return []string{m.alter(t) + "REMOVE PARTITIONING"}
+		}
+	}
+	return nil
+}
+
+// roomy gives a table the row format whose indexes hold whole names, where it has an older one.
+func (m mysql) roomy(t Table, p *physical, columns ...string) []string {
+	tooLong := func(name string) bool {
+		c := p.columns[name]
+		return c.collation != "" && min(c.bytes, mysqlIndexBytes) > mysqlShortBytes
+	}
+	if !p.short || !slices.ContainsFunc(columns, tooLong) {
+		return nil
+	}
+	p.short = false
+	return []string{m.alter(t) + "ROW_FORMAT = DYNAMIC"}
+}
+
+// isLong reports whether a type has no size that an index could go by.
+func isLong(c column) bool {
+	return strings.HasSuffix(c.typ, "text") || strings.HasSuffix(c.typ, "blob")
 }
 
 // retype implements [dialect].
 func (m mysql) retype(t Table, p *physical, c column, size int) []string {
+	if !c.defined {
+		return nil
+	}
+	if c.name == t.Tree || c.name == t.Parent {
+		return m.retypeKey(t, p, c)
+	}
 	typ := c.typ
 	switch {
 	case size > 1<<16/mysqlCharacter-1:
@@ -48,75 +89,157 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 	case c.collation == "", strings.HasPrefix(c.typ, "char("):
 		typ = fmt.Sprintf("varchar(%d)", max(c.length, usualName))
 	}
-	return []string{fmt.Sprintf("%sMODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s%s", m.alter(t), m.quote(c.name), typ, p.binary, c.definition)}
+	collated := c
+	collated.typ, collated.collation, collated.charset, collated.equal = typ, p.binary, "utf8mb4", exactly
+	if _, err := fmt.Sscanf(typ, "varchar(%d)", &collated.length); err == nil {
+		collated.bytes = collated.length * mysqlCharacter
+	}
+	p.columns[c.name] = collated
+	for _, i := range p.indexes {
+		for k := range i.parts {
+			i.parts[k].ordered = i.parts[k].ordered || i.parts[k].column == c.name
+		}
+	}
+	var statements []string
+	if p.short {
+		// An index on the column may not have room for more bytes of it.
+		statements, p.short = []string{m.alter(t) + "ROW_FORMAT = DYNAMIC"}, false
+	}
+	return append(statements, strings.TrimRight(fmt.Sprintf("%sMODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s %s", m.alter(t), m.quote1(c.name), typ, p.binary, c.definition), " "))
+}
+
+// indexable retypes a key column that no index can hold.
+func (m mysql) indexable(t Table, p *physical, name string) []string {
+	c := p.columns[name]
+	if !isLong(c) {
+		return nil
+	}
+	statements := m.retypeKey(t, p, c)
+	c.typ, c.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey*mysqlCharacter
+	p.columns[name] = c
+	return statements
 }
 
 // siblings implements [dialect].
 func (m mysql) siblings(t Table, p *physical) []string {
+	statements := m.indexable(t, p, t.Parent)
+	if t.Tree != "" {
+		statements = append(statements, m.indexable(t, p, t.Tree)...)
+	}
 	name := p.columns[t.Label.Column]
 	key := []string{t.Parent, t.Label.Column}
 	room := mysqlIndexBytes - p.columns[t.Parent].bytes - 1
-	if t.Tree != "" && p.columns[t.Tree].bytes+usualName*mysqlCharacter <= room {
+	if t.Tree != "" && (p.columns[t.Tree].bytes+usualName*mysqlCharacter <= room || mentions(p.partitionedBy, t.Tree)) {
 		key = append(key, t.Tree)
 		room -= p.columns[t.Tree].bytes
 	}
-	var statements []string
-	if strings.HasSuffix(name.typ, "text") || name.bytes > room {
-		statements = m.retype(t, p, name, min(usualName, room/mysqlCharacter))
+	statements = append(statements, m.roomy(t, p, key...)...)
+	if isLong(name) || name.bytes > room {
+		statements = append(statements, m.retype(t, p, name, min(usualName, room/mysqlCharacter))...)
 	}
 	unique := p.freeName(t.Name, "sibling")
-	live := t.live(m.quote)
-	if live == "" {
-		return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote(unique), quoted(m, key)))
+	mark, made := m.mark(t, p)
+	statements = append(statements, made...)
+	if mark != "" {
+		key = append(key, mark)
 	}
-	mark := p.freeName(t.Name, "live")
-	return append(statements, fmt.Sprintf("%sADD COLUMN %s tinyint AS (IF(%s, 1, NULL)) VIRTUAL, ADD UNIQUE KEY %s (%s)",
-		m.alter(t), m.quote(mark), live, m.quote(unique), quoted(m, append(key, mark))))
+	statements = append(statements, m.unpartitioned(t, p, key)...)
+	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(unique), quoted(m, key)))
+}
+
+// mark returns the generated column that is NULL for deleted rows, and the statement that makes it if there is none. It is a
+// statement of its own, since a virtual column and a key can each be added while others write, but not both at once.
+func (m mysql) mark(t Table, p *physical) (string, []string) {
+	live := t.live(m.quote)
+	if live == "" || p.mark != "" {
+		return p.mark, nil
+	}
+	p.mark = p.freeName(t.Name, "live")
+	p.names[strings.ToLower(p.mark)] = true
+	return p.mark, []string{fmt.Sprintf("%sADD COLUMN %s TINYINT AS (IF(%s, 1, NULL)) VIRTUAL", m.alter(t), m.quote1(p.mark), live)}
 }
 
 // topRows implements [dialect].
 func (m mysql) topRows(t Table, p *physical) []string {
+	statements := m.indexable(t, p, t.Tree)
+	statements = append(statements, m.roomy(t, p, t.Tree, t.Label.Column)...)
 	tree := p.columns[t.Tree]
-	typ := tree.typ
-	if tree.collation != "" {
-		typ += " CHARACTER SET utf8mb4 COLLATE " + p.binary
+	typ, value := tree.typ, m.quote1(t.Tree)
+	if strings.HasPrefix(typ, "char(") {
+		// How many spaces a CHAR ends with is a matter of sql_mode, so that MariaDB takes none into an index as it is.
+		typ, value = "var"+typ, "RTRIM("+value+")"
 	}
-	condition := m.quote(t.Parent) + " IS NULL"
+	if tree.collation != "" {
+		typ += " CHARACTER SET " + tree.charset + " COLLATE " + tree.collation
+	}
+	condition := noParent(m, t, p)
 	if live := t.live(m.quote); live != "" {
 		condition += " AND " + live
 	}
 	top := p.freeName(t.Name, "top")
-	return []string{fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL, ADD UNIQUE KEY %s (%s)",
-		m.alter(t), m.quote(top), typ, condition, m.quote(t.Tree), m.quote(top), quoted(m, []string{top, t.Label.Column}))}
+	p.names[strings.ToLower(top)] = true
+	key := []string{top, t.Label.Column}
+	if mentions(p.partitionedBy, t.Tree) {
+		key = append(key, t.Tree)
+	}
+	statements = append(statements, fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", m.alter(t), m.quote1(top), typ, condition, value))
+	statements = append(statements, m.unpartitioned(t, p, key)...)
+	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(top), quoted(m, key)))
+}
+
+// uniquePaths implements [dialect]. An index of InnoDB holds 3,072 bytes, and only a whole path can be unique.
+func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
+	c, tree := p.columns[path.Column], p.columns[t.Tree]
+	bytes := max(c.length, path.Size)*mysqlCharacter + tree.bytes
+	if len(t.Marks) > 0 {
+		bytes++
+	}
+	if isLong(c) || isLong(tree) || bytes > mysqlIndexBytes || p.partitionedBy != "" && len(m.unpartitioned(t, &physical{columns: p.columns, partitionedBy: p.partitionedBy}, []string{t.Tree, path.Column})) > 0 {
+		return nil
+	}
+	statements := m.roomy(t, p, t.Tree, path.Column)
+	key := []string{t.Tree, path.Column}
+	mark, made := m.mark(t, p)
+	if mark != "" {
+		key = append(key, mark)
+	}
+	statements = append(statements, made...)
+	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(p.freeName(t.Name, path.Column)), quoted(m, key)))
 }
 
 // pathIndex implements [dialect].
 func (m mysql) pathIndex(t Table, p *physical, path Text) []string {
+	statements := m.indexable(t, p, t.Tree)
 	c := p.columns[path.Column]
 	most := (mysqlIndexBytes - p.columns[t.Tree].bytes) / mysqlCharacter
+	if p.short {
+		most = mysqlShortBytes / mysqlCharacter
+	}
 	prefix := ""
-	if strings.HasSuffix(c.typ, "text") || c.length > most {
+	if isLong(c) || c.length > most {
 		prefix = fmt.Sprintf("(%d)", most)
 	}
-	return []string{fmt.Sprintf("%sADD KEY %s (%s, %s%s)",
-		m.alter(t), m.quote(p.freeName(t.Name, path.Column)), m.quote(t.Tree), m.quote(path.Column), prefix)}
+	return append(statements, fmt.Sprintf("%sADD KEY %s (%s, %s%s)",
+		m.alter(t), m.quote1(p.freeName(t.Name, path.Column)), m.quote1(t.Tree), m.quote1(path.Column), prefix))
 }
 
 // dropIndex implements [dialect].
 func (m mysql) dropIndex(t Table, i index) []string {
-	return []string{m.alter(t) + "DROP INDEX " + m.quote(i.name)}
+	return []string{m.alter(t) + "DROP INDEX " + m.quote1(i.name)}
 }
 
 // plainKey implements [dialect].
 func (m mysql) plainKey(t Table, k foreignKey) []string {
 	return []string{
-		m.alter(t) + "DROP FOREIGN KEY " + m.quote(k.name),
-		m.alter(t) + "ADD CONSTRAINT " + m.quote(k.name) + " " + k.plain,
+		m.alter(t) + "DROP FOREIGN KEY " + m.quote1(k.name),
+		m.alter(t) + "ADD CONSTRAINT " + m.quote1(k.name) + " " + k.plain,
 	}
 }
 
 // dropTrigger implements [dialect].
-func (m mysql) dropTrigger(tr trigger) []string { return []string{"DROP TRIGGER " + m.quote(tr.name)} }
+func (m mysql) dropTrigger(tr trigger) []string {
+	return []string{"DROP TRIGGER " + m.quote1(tr.schema) + "." + m.quote1(tr.name)}
+}
 
 // quoted quotes a list of columns.
 func quoted(d dialect, columns []string) string {

@@ -2,11 +2,12 @@ package treeschema
 
 import (
 	"context"
-	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 // postgres is PostgreSQL.
@@ -20,6 +21,10 @@ func (postgres) quote(name string) string {
 	return strings.Join(parts, ".")
 }
 
+func (postgres) name() string { return "postgres" }
+
+func (postgres) grammar() *rawsql.Grammar { return &rawsql.PostgreSQL }
+
 func (postgres) cast(literal string, c column) string {
 	return "CAST(" + literal + " AS " + c.typ + ")"
 }
@@ -28,24 +33,31 @@ func (postgres) bytes(text string) string { return text + ` COLLATE "C"` }
 
 // read describes a table.
 func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical, error) {
-	p := &physical{columns: make(map[string]column), names: make(map[string]bool)}
+	p := &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
 	found, err := askFile(ctx, conn, "postgres_table.sql", g.quote(table))
 	if err != nil || len(found) == 0 {
 		return p, err
 	}
 	p.exists = true
 	oid, schema := found[0]["oid"], found[0]["schema_oid"]
+	if g.readShape(p, found[0]); p.shape.kind != "" {
+		return p, nil
+	}
 	for _, read := range []struct {
-		file, of string
-		into     func(*physical, []record)
+		file string
+		args []any
+		into func(*physical, []record)
 	}{
-		{"postgres_columns.sql", oid, g.readColumns},
-		{"postgres_indexes.sql", oid, g.readIndexes},
-		{"postgres_keys.sql", oid, g.readKeys},
-		{"postgres_triggers.sql", schema, readTriggers},
-		{"postgres_names.sql", schema, readNames},
+		{"postgres_columns.sql", []any{oid}, g.readColumns},
+		{"postgres_indexes.sql", []any{oid}, g.readIndexes},
+		{"postgres_keys.sql", []any{oid}, g.readKeys},
+		{"postgres_triggers.sql", nil, readTriggers},
+		{"postgres_routines.sql", nil, readRoutines},
+		{"postgres_policies.sql", []any{oid}, readPolicies},
+		{"postgres_rules.sql", []any{oid}, readRules},
+		{"postgres_names.sql", []any{schema}, readNames},
 	} {
-		records, err := askFile(ctx, conn, read.file, read.of)
+		records, err := askFile(ctx, conn, read.file, read.args...)
 		if err != nil {
 			return nil, err
 		}
@@ -68,6 +80,7 @@ func (postgres) readColumns(p *physical, records []record) {
 		default:
 			c.equal = ordered
 		}
+		c.asKey = c.equal
 		p.columns[c.name] = c
 		p.names[strings.ToLower(c.name)] = true
 	}
@@ -96,22 +109,20 @@ var postgresActions = regexp.MustCompile(` ON (?:DELETE|UPDATE) (?:CASCADE|SET N
 
 // readKeys reads the foreign keys.
 func (postgres) readKeys(p *physical, records []record) {
+	p.referring = make(map[string]bool)
 	for _, r := range records {
+		columns := strings.Split(r["column_names"], ",")
+		for _, name := range columns {
+			p.referring[name] = true
+		}
 		actions := strings.Join(postgresActions.FindAllString(r["definition"], -1), "")
 		if !actsByItself(actions) {
 			continue
 		}
 		p.foreignKeys = append(p.foreignKeys, foreignKey{
-			name: r["name"], columns: strings.Split(r["column_names"], ","), actions: strings.TrimSpace(actions), empties: empties(actions),
+			name: r["name"], columns: columns, actions: strings.TrimSpace(actions), empties: empties(actions),
 			plain: postgresActions.ReplaceAllString(r["definition"], ""),
 		})
-	}
-}
-
-// readTriggers reads the schema's triggers.
-func readTriggers(p *physical, records []record) {
-	for _, r := range records {
-		p.triggers = append(p.triggers, trigger{name: r["name"], table: r["tbl"], before: r.is("before_row"), text: r["text"]})
 	}
 }
 
@@ -120,48 +131,4 @@ func readNames(p *physical, records []record) {
 	for _, r := range records {
 		p.names[strings.ToLower(r["name"])] = true
 	}
-}
-
-// server checks the server's version and the session's settings.
-func (postgres) server(ctx context.Context, conn Conn) ([]Finding, error) {
-	records, err := askFile(ctx, conn, "postgres_settings.sql")
-	if err != nil {
-		return nil, err
-	}
-	settings := records[0]
-	var findings []Finding
-	if f, ok := tooOld("PostgreSQL", settings["version"], []int{13}); !ok {
-		findings = append(findings, f)
-	}
-	if settings["encoding"] != "UTF8" {
-		findings = append(findings, Finding{
-			Severity: Unsafe, Check: Encoding, Missing: fmt.Sprintf("the database's encoding is %s", settings["encoding"]),
-			Why: "it cannot hold every name, or counts bytes where the plugin counts characters", Advice: "make the database anew with ENCODING 'UTF8'",
-		})
-	}
-	if settings["isolation"] == "repeatable read" {
-		findings = append(findings, postgresIsolation(settings))
-	}
-	return findings, nil
-}
-
-// postgresIsolation says where REPEATABLE READ was made the usual level.
-func postgresIsolation(settings record) Finding {
-	f := Finding{
-		Severity: Unsafe, Check: Isolation, Missing: "transactions are REPEATABLE READ",
-		Why:    "an UPDATE of a subtree would miss the rows that are newer than its snapshot, so that the plugin refuses to write",
-		Advice: "connect anew",
-	}
-	const set = " SET default_transaction_isolation = 'read committed'"
-	switch settings["source"] {
-	case "client", "session":
-		f.Advice = "take default_transaction_isolation out of the DSN, or set it to read committed or serializable"
-	case "user":
-		f.Statements = []string{"ALTER ROLE " + settings["role_name"] + set}
-	case "database user":
-		f.Statements = []string{"ALTER ROLE " + settings["role_name"] + " IN DATABASE " + settings["database_name"] + set}
-	default:
-		f.Statements = []string{"ALTER DATABASE " + settings["database_name"] + set}
-	}
-	return f
 }

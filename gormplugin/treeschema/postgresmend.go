@@ -22,6 +22,11 @@ func (postgres) compares(c column, label bool) (Severity, string, bool) {
 
 // primaryKey implements [dialect].
 func (g postgres) primaryKey(t Table, p *physical) []string {
+	for name := range p.columns {
+		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(t.Key, name) {
+			return nil // no unique index can be without what the table is partitioned by
+		}
+	}
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
 		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", g.quote(p.freeName(t.Name, "key")), g.quote(t.Name), quoted(g, t.Key))}
 	}
@@ -50,11 +55,26 @@ func (g postgres) topRows(t Table, p *physical) []string { return partialTop(g, 
 
 // partialTop makes a unique index over the rows without a parent, in databases that have partial indexes.
 func partialTop(d dialect, t Table, p *physical) []string {
-	condition := d.quote(t.Parent) + " IS NULL"
+	condition := noParent(d, t, p)
 	if live := t.live(d.quote); live != "" {
 		condition += " AND " + live
 	}
 	return partialUnique(d, t, p, "top", []string{t.Tree, t.Label.Column}, condition)
+}
+
+// uniqueLive makes a unique index over tree and path, for live rows. It has a part that is NULL for deleted ones, and no condition: so it
+// leads to deleted rows, too, and serves queries that say with a placeholder which rows are live.
+func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []string {
+	key := quoted(d, []string{t.Tree, path.Column}) + order
+	if live := t.live(d.quote); live != "" {
+		key += ", (CASE WHEN " + live + " THEN 1 END)"
+	}
+	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", d.quote(p.freeName(t.Name, path.Column)), d.quote(t.Name), key)}
+}
+
+// uniquePaths implements [dialect].
+func (g postgres) uniquePaths(t Table, p *physical, path Text) []string {
+	return uniqueLive(g, t, p, path, ` COLLATE "C"`)
 }
 
 // partialUnique makes a unique index over the rows that meet a condition, "" for all.
@@ -91,5 +111,5 @@ func (g postgres) plainKey(t Table, k foreignKey) []string {
 
 // dropTrigger implements [dialect].
 func (g postgres) dropTrigger(tr trigger) []string {
-	return []string{fmt.Sprintf("DROP TRIGGER %s ON %s", g.quote(tr.name), g.quote(tr.table))}
+	return []string{fmt.Sprintf("DROP TRIGGER %s ON %s", g.quote(tr.name), g.quote(tr.schema)+"."+g.quote(tr.table))}
 }

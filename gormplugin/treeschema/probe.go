@@ -6,12 +6,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // probe is a row as it could be.
 type probe struct {
-	// top is set for a row without a parent.
-	top bool
+	// top is the literal by which a row says that it has no parent, "" for a row with one.
+	top string
 	// deleted is set for one that is deleted, with different numbers for rows deleted at different times.
 	deleted int
 }
@@ -75,8 +77,8 @@ func (c *checker) literals(number int, p probe) string {
 		return c.cast(literal, c.physical.columns[name]) + " AS " + c.quote(name)
 	}
 	parent := c.sample(t.Parent)
-	if p.top {
-		parent = "NULL"
+	if p.top != "" {
+		parent = p.top
 	}
 	columns := []string{
 		fmt.Sprintf("%d AS pathlock_probe", number), value(parent, t.Parent), value("'a'", t.Label.Column),
@@ -96,6 +98,26 @@ func (c *checker) literals(number int, p probe) string {
 		columns = append(columns, value(literal, mark.Column))
 	}
 	return "SELECT " + strings.Join(columns, ", ")
+}
+
+// zeros are literals by which a column may say that a row has no parent, beside NULL.
+func zeros(d dialect, c column) []string {
+	nilUUID := "'" + treerow.NilUUID + "'"
+	switch treerow.KindOf(c.typ) {
+	case treerow.Number:
+		return []string{"0"}
+	case treerow.Text:
+		return []string{"''", nilUUID}
+	case treerow.UUID:
+		return []string{nilUUID}
+	case treerow.Bytes:
+		if d.name() == "postgres" {
+			return []string{`'\x'`, `'\x` + strings.Repeat("00", 16) + "'"}
+		}
+		return []string{"x''", "x'" + strings.Repeat("00", 16) + "'"}
+	default:
+		return nil
+	}
 }
 
 // sample is a literal that a key column of any kind can have.

@@ -4,12 +4,18 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 // sqlite is SQLite, by whichever driver.
 type sqlite struct{}
 
 func (sqlite) quote(name string) string { return postgres{}.quote(name) }
+
+func (sqlite) name() string { return "sqlite" }
+
+func (sqlite) grammar() *rawsql.Grammar { return &rawsql.SQLite }
 
 func (sqlite) cast(literal string, _ column) string { return literal }
 
@@ -27,18 +33,27 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 	for _, r := range things {
 		p.names[strings.ToLower(r["name"])] = true
 		switch {
-		case r["type"] == "table" && strings.EqualFold(r["name"], name):
+		case strings.EqualFold(r["name"], name) && (r["type"] == "table" || r["type"] == "view"):
+			// What is temporary comes last, and hides the rest.
 			p.exists = true
 			made[""] = r["text"]
+			p.shape.temporary = r.is("is_temporary")
+			p.shape.kind = ""
+			if all := tokens(r["text"]); r["type"] == "view" {
+				p.shape.kind = "a view"
+			} else if len(all) > 1 && strings.EqualFold(all[1], "VIRTUAL") {
+				p.shape.kind = "a virtual table"
+			}
 		case r["type"] == "index":
 			made[r["name"]] = r["text"]
 		case r["type"] == "trigger":
-			p.triggers = append(p.triggers, trigger{name: r["name"], table: r["tbl"], text: r["text"]})
+			p.triggers = append(p.triggers, sqliteTrigger(r))
 		}
 	}
-	if !p.exists {
+	if !p.exists || p.shape.kind != "" || p.shape.temporary {
 		return p, nil
 	}
+	p.shape.conflicts = conflictClauses(made[""])
 	columns, err := askFile(ctx, conn, "sqlite_columns.sql", name)
 	if err != nil {
 		return nil, err
@@ -58,6 +73,47 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 		s.readKeys(p, keys)
 	}
 	return p, err
+}
+
+// sqliteTrigger is a trigger by the statement that made it. Whether it runs before or after a write makes no difference: it cannot
+// change the new row, but leave out any.
+func sqliteTrigger(r record) trigger {
+	tr := trigger{name: r["name"], table: r["tbl"], text: r["text"], before: true}
+	for _, token := range tokens(r["text"]) {
+		switch strings.ToUpper(token) {
+		case "UPDATE":
+			tr.updates = true
+		case "DELETE":
+			tr.deletes = true
+		case "ON":
+			return tr
+		}
+	}
+	return tr
+}
+
+// conflictClauses are the clauses of a table's constraints by which a conflict is no plain error.
+func conflictClauses(made string) []string {
+	var clauses []string
+	entries, _ := definitions(made)
+	for _, entry := range entries {
+		notNull := false
+		for i, token := range entry {
+			notNull = notNull && !strings.EqualFold(token, "UNIQUE") && !strings.EqualFold(token, "KEY") || strings.EqualFold(token, "NOT")
+			if !strings.EqualFold(token, "CONFLICT") || i+1 == len(entry) {
+				continue
+			}
+			switch action := strings.ToUpper(entry[i+1]); action {
+			case "REPLACE":
+				if !notNull {
+					clauses = append(clauses, "ON CONFLICT REPLACE")
+				}
+			case "IGNORE", "ROLLBACK", "FAIL":
+				clauses = append(clauses, "ON CONFLICT "+action)
+			}
+		}
+	}
+	return clauses
 }
 
 // readColumns reads the columns; collations and expressions are found in the statement that made the table.
@@ -89,6 +145,7 @@ func (sqlite) readColumns(p *physical, records []record, made string) {
 		case "RTRIM":
 			c.equal = padded
 		}
+		c.asKey = c.equal
 		p.columns[c.name] = c
 		if r["pk"] != "0" {
 			key = append(key, part{column: c.name})
@@ -144,7 +201,9 @@ func expression(entry []string) string {
 func (sqlite) readKeys(p *physical, records []record) {
 	keys := make(map[string]*foreignKey)
 	var order []string
+	p.referring = make(map[string]bool)
 	for _, r := range records {
+		p.referring[r["column_name"]] = true
 		actions := "ON DELETE " + r["on_delete"] + " ON UPDATE " + r["on_update"]
 		if !actsByItself(actions) {
 			continue
@@ -178,9 +237,19 @@ func (sqlite) server(ctx context.Context, conn Conn) ([]Finding, error) {
 			Advice: "add _pragma=busy_timeout(10000) to the DSN, and _txlock=immediate",
 		})
 	}
+	if settings["query_only"] == "1" {
+		findings = append(findings, Finding{
+			Severity: Unsafe, Check: ReadOnly, Missing: "query_only is on", Why: "nothing can be written", Advice: "take query_only out of the DSN",
+		})
+	}
 	switch settings["journal_mode"] {
-	case "wal", "memory", "off":
+	case "wal", "memory":
 		// A database in memory cannot have a log.
+	case "off":
+		findings = append(findings, Finding{
+			Severity: Unsafe, Check: Journal, Missing: "journal_mode is off", Why: "what is rolled back stays written",
+			Statements: []string{"PRAGMA journal_mode = WAL"}, Advice: "take journal_mode out of the DSN",
+		})
 	default:
 		findings = append(findings, Finding{
 			Severity: Warning, Check: Journal, Missing: "journal_mode is " + settings["journal_mode"], Why: "readers and the writer keep each other waiting",

@@ -30,6 +30,14 @@ func (s sqlite) siblings(t Table, p *physical) []string {
 // topRows implements [dialect].
 func (s sqlite) topRows(t Table, p *physical) []string { return partialTop(s, t, p) }
 
+// uniquePaths implements [dialect].
+func (s sqlite) uniquePaths(t Table, p *physical, path Text) []string {
+	if p.columns[path.Column].equal != exactly {
+		return nil
+	}
+	return uniqueLive(s, t, p, path, "")
+}
+
 // pathIndex implements [dialect].
 func (s sqlite) pathIndex(t Table, p *physical, path Text) []string {
 	return []string{fmt.Sprintf("CREATE INDEX %s ON %s (%s, %s)",

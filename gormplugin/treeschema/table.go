@@ -16,6 +16,8 @@ type Table struct {
 	Paths []Text
 	// Marks are the columns that mark a row as deleted, if rows are deleted softly.
 	Marks []Mark
+	// Keys are the tree's id, the parent and the primary key, where they are texts.
+	Keys []Text
 	// Others are further columns that the model has.
 	Others []string
 }
@@ -79,4 +81,13 @@ func (t Table) live(quote func(string) string) string {
 		}
 	}
 	return condition
+}
+
+// columnsOfTexts are the names of the text columns.
+func (t Table) columnsOfTexts() []string {
+	var columns []string
+	for _, text := range t.texts() {
+		columns = append(columns, text.Column)
+	}
+	return columns
 }

@@ -11,7 +11,7 @@ func (c *checker) checkTexts() {
 		c.checkCollation(text)
 		c.checkLength(text)
 	}
-	if tree, ok := c.physical.columns[c.table.Tree]; ok && tree.collation != "" && tree.equal < ordered {
+	if tree, ok := c.physical.columns[c.table.Tree]; ok && tree.collation != "" && tree.asKey < ordered {
 		c.found(c.retyped(Finding{
 			Severity: Unsafe, Check: Collation, Missing: fmt.Sprintf("the column %s has the collation %s", tree.name, tree.collation),
 			Why: "two trees whose ids it holds equal are changed together, but locked apart",
@@ -21,8 +21,11 @@ func (c *checker) checkTexts() {
 
 // retyped adds the statement that gives a column a size and a binary collation.
 func (c *checker) retyped(f Finding, col column, size int) Finding {
-	f.Statements = c.retype(c.table, c.physical, col, size)
-	f.automatic = true
+	// Foreign keys have to be taken away meanwhile.
+	f.automatic = len(c.physical.linked[col.name]) == 0
+	if f.automatic || !c.automatic {
+		f.Statements = c.retype(c.table, c.physical, col, size)
+	}
 	if f.Statements == nil {
 		f.Advice = fmt.Sprintf("make the table anew with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", c.quote(col.name))
 	}
@@ -57,9 +60,13 @@ func (c *checker) checkLength(text Text) {
 		return
 	}
 	if text != c.table.Label && !text.OfIDs && label.length > 0 && col.length <= label.length {
+		longest := longestIndexed
+		if len(c.table.Marks) > 0 {
+			longest-- // the index has a column more
+		}
 		c.found(c.retyped(Finding{
 			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.name, col.length, label.length),
-			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longestIndexed, label.length+1)),
-		}, col, max(longestIndexed, label.length+1)))
+			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longest, label.length+1)),
+		}, col, max(longest, label.length+1)))
 	}
 }

@@ -3,6 +3,7 @@ package treeschema
 import (
 	"context"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 )
@@ -21,10 +22,21 @@ func (a covered) and(b covered) covered {
 
 // checkUnique looks for the unique indexes.
 func (c *checker) checkUnique(ctx context.Context) error {
-	probes := []probe{{}, {deleted: 1}, {deleted: 2}, {top: true}, {top: true, deleted: 1}, {top: true, deleted: 2}}
+	if err := c.findMark(ctx); err != nil {
+		return err
+	}
+	probes := []probe{{}, {deleted: 1}, {deleted: 2}, {top: "NULL"}, {top: "NULL", deleted: 1}, {top: "NULL", deleted: 2}}
+	parent := c.physical.columns[c.table.Parent]
+	// A column that refers to rows holds no key of nothing beside NULL.
+	mixed := parent.nullable && !c.physical.referring[parent.name] && c.table.Tree != ""
+	if mixed {
+		for _, zero := range zeros(c.dialect, parent) {
+			probes = append(probes, probe{top: zero})
+		}
+	}
 	// Rows whose parent cannot be NULL are siblings of each other at the top, too; leaves are never there.
-	good := covered{top: c.table.Tree == "" || !c.physical.columns[c.table.Parent].nullable}
-	var bad covered
+	good := covered{top: c.table.Tree == "" || !parent.nullable}
+	var bad, halves covered
 	var strict []index
 	for _, i := range c.physical.indexes {
 		if !i.unique || i.primary || !c.concerns(i) {
@@ -35,7 +47,11 @@ func (c *checker) checkUnique(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", i.name, err)
 		}
 		covers := covered{siblings: k[0] != nil, top: k[3] != nil}
-		if len(c.table.Marks) > 0 && (k[:3].holdsDeleted() || k[3:].holdsDeleted()) {
+		halves = halves.and(covers)
+		if mixed && covers.top {
+			covers.top = slices.ContainsFunc(k[6:], func(zero []string) bool { return slices.Equal(zero, k[3]) })
+		}
+		if len(c.table.Marks) > 0 && (k[:3].holdsDeleted() || k[3:6].holdsDeleted()) {
 			strict, bad = append(strict, i), bad.and(covers)
 			continue
 		}
@@ -50,27 +66,54 @@ func (c *checker) checkUnique(ctx context.Context) error {
 		good.siblings = true
 	}
 	if !good.top && !bad.top {
-		c.found(Finding{
+		f := Finding{
 			Severity: Unsafe, Check: TopRows, Missing: "no unique index keeps apart live rows whose " + c.table.Parent + " is NULL",
 			Why:        "two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL",
 			Statements: c.topRows(c.table, c.physical), automatic: true,
-		})
+		}
+		if halves.top {
+			f.Missing = "no unique index keeps live rows whose " + c.table.Parent + " is NULL apart from those in which it is a zero value"
+			f.Why = "both are at the top, where two rows can have one name, as NULL is not equal to zero"
+		}
+		c.found(f)
 		good.top = true
 	}
 	c.reportStrict(strict, good)
 	return nil
 }
 
+// findMark looks for a generated column that tells live rows from deleted ones.
+func (c *checker) findMark(ctx context.Context) error {
+	names := slices.Sorted(maps.Keys(c.physical.columns))
+	for _, name := range names {
+		i := index{parts: []part{{column: name}}}
+		if c.physical.columns[name].generated == "" || len(c.table.Marks) == 0 || !c.concerns(i) {
+			continue
+		}
+		k, err := c.evaluate(ctx, i, []probe{{}, {deleted: 1}, {deleted: 2}, {top: "NULL"}})
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if k[0] != nil && slices.Equal(k[0], k[3]) && k[1] == nil && k[2] == nil {
+			c.physical.mark, c.mark = name, name
+			return nil
+		}
+	}
+	return nil
+}
+
 // reportStrict reports the unique indexes that hold deleted rows against others; what is not covered
 // by good ones needs an index before they can be dropped.
 func (c *checker) reportStrict(strict []index, good covered) {
-	var statements []string
-	if !good.siblings {
-		statements = c.siblings(c.table, c.physical)
-	}
-	if !good.top {
-		statements = append(statements, c.topRows(c.table, c.physical)...)
-	}
+	statements := c.asked(func() (statements []string) {
+		if !good.siblings && len(strict) > 0 {
+			statements = c.siblings(c.table, c.physical)
+		}
+		if !good.top && len(strict) > 0 {
+			statements = append(statements, c.topRows(c.table, c.physical)...)
+		}
+		return statements
+	})
 	for _, i := range strict {
 		f := Finding{
 			Severity: Warning, Check: DeletedNames, Missing: "the unique index " + i.name + " keeps deleted rows apart, too",

@@ -16,6 +16,8 @@ import (
 type Daemon struct {
 	// Folder is the server's, and Log the file in it that the server writes its log to.
 	Folder, Log string
+	// Talks is to be set before Start for a server that writes its log to its output.
+	Talks bool
 
 	name     string
 	patience time.Duration
@@ -37,6 +39,14 @@ func (d *Daemon) Start(ctx context.Context, program string, args ...string) erro
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
 	// An interrupt from the terminal is for this process alone, which then stops the server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if d.Talks {
+		log, err := os.Create(d.Log)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = log.Close() }() // the server has it open by then
+		cmd.Stdout, cmd.Stderr = log, log
+	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting %s: %w", program, err)
 	}

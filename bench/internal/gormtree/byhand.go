@@ -3,43 +3,172 @@ package gormtree
 import (
 	"context"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
 )
 
-// InsertByHand inserts a row below a parent, as safely as the plugin does and without it: the parent and everything above it are locked for
-// sharing by their keys and compared, and the row gets the path that they say.
+// What follows is what a careful programmer writes without the plugin: every statement is written for
+// the one purpose, and as safe as the plugin's. The rows that a path rests on, up to the top, are locked
+// for sharing by their keys and compared; the rows that change are locked by what changes them, or before.
+
+// lockedChains locks rows and everything above them, in one statement, and compares their paths. It
+// returns all of them by id.
+func lockedChains(tx *gorm.DB, ids ...int64) (map[int64]Suite, error) {
+	var chain []Suite
+	err := tx.Raw(`SELECT id, parent_id, name, path, plan_id FROM suites FORCE INDEX (PRIMARY) WHERE id IN (
+		WITH RECURSIVE up (id, above) AS (
+			SELECT id, parent_id FROM suites WHERE id IN ?
+			UNION SELECT s.id, s.parent_id FROM suites s JOIN up ON s.id = up.above)
+		SELECT id FROM up) LOCK IN SHARE MODE`, ids).Scan(&chain).Error
+	if err != nil {
+		return nil, err
+	}
+	rows := make(map[int64]Suite, len(chain))
+	for _, s := range chain {
+		rows[s.ID] = s
+	}
+	for _, s := range chain {
+		if s.ParentID != nil && s.Path != rows[*s.ParentID].Path+"/"+s.Name {
+			return nil, fmt.Errorf("the path of %d has changed", s.ID)
+		}
+	}
+	for _, id := range ids {
+		if rows[id].ID == 0 {
+			return nil, fmt.Errorf("%w: row %d", gorm.ErrRecordNotFound, id)
+		}
+	}
+	return rows, nil
+}
+
+// EditByHand changes a column that no path depends on.
+func (t *Tree) EditByHand(ctx context.Context, id int64, note string) error {
+	return t.inTransaction(ctx, func(tx *gorm.DB) error {
+		return hits(1, tx.Exec(`UPDATE suites SET note = ? WHERE id = ?`, note, id))
+	})
+}
+
+// SaveByHand writes all columns of a row whose place the caller leaves as it was read: the condition
+// says so.
+func (t *Tree) SaveByHand(ctx context.Context, s *Suite) error {
+	return t.inTransaction(ctx, func(tx *gorm.DB) error {
+		return hits(1, tx.Exec(`UPDATE suites SET note = ? WHERE id = ? AND plan_id = ? AND parent_id = ? AND name = ?`,
+			s.Note, s.ID, s.PlanID, s.ParentID, s.Name))
+	})
+}
+
+// InsertByHand inserts a row below a parent.
 func (t *Tree) InsertByHand(ctx context.Context, parent int64, name string) error {
-	return t.Plain.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
-		var chain []Suite
-		err := tx.Raw(`SELECT id, parent_id, name, path, plan_id FROM suites FORCE INDEX (PRIMARY) WHERE id IN (
-			WITH RECURSIVE up (id, above) AS (
-				SELECT id, parent_id FROM suites WHERE id = ?
-				UNION SELECT s.id, s.parent_id FROM suites s JOIN up ON s.id = up.above)
-			SELECT id FROM up) LOCK IN SHARE MODE`, parent).Scan(&chain).Error
+	return t.inTransaction(ctx, func(tx *gorm.DB) error {
+		above, err := lockedChains(tx, parent)
 		if err != nil {
 			return err
 		}
-		above := make(map[int64]Suite, len(chain))
-		for _, s := range chain {
-			above[s.ID] = s
+		return tx.Create(&Suite{PlanID: above[parent].PlanID, ParentID: &parent, Name: name, Path: above[parent].Path + "/" + name}).Error
+	})
+}
+
+// RenameByHand gives a row another name, and all below it their paths, be there any or not.
+func (t *Tree) RenameByHand(ctx context.Context, id int64, name string) error {
+	return t.inTransaction(ctx, func(tx *gorm.DB) error {
+		rows, err := lockedChains(tx, id)
+		if err != nil {
+			return err
 		}
-		for _, s := range chain {
-			if s.ParentID != nil && s.Path != above[*s.ParentID].Path+"/"+s.Name {
-				return fmt.Errorf("the path of %d has changed", s.ID)
-			}
+		from := rows[id].Path
+		to := from[:strings.LastIndexByte(from, '/')+1] + name
+		return relocate(tx, id, from, to, `name = ?`, name)
+	})
+}
+
+// MoveByHand puts a row below another one.
+func (t *Tree) MoveByHand(ctx context.Context, id, parent int64) error {
+	return t.inTransaction(ctx, func(tx *gorm.DB) error {
+		rows, err := lockedChains(tx, id, parent)
+		if err != nil {
+			return err
 		}
-		at, ok := above[parent]
-		if !ok {
-			return gorm.ErrRecordNotFound
+		from, above := rows[id], rows[parent]
+		if strings.HasPrefix(above.Path+"/", from.Path+"/") {
+			return fmt.Errorf("%s would lie below itself", from.Path)
 		}
-		return tx.Create(&Suite{PlanID: at.PlanID, ParentID: &parent, Name: name, Path: at.Path + "/" + name}).Error
+		return relocate(tx, id, from.Path, above.Path+"/"+from.Name, `parent_id = ?`, parent)
+	})
+}
+
+// relocate writes a row and the paths below. The row is locked before, as two that have locked it for sharing would
+// wait for each other.
+func relocate(tx *gorm.DB, id int64, from, to, assignment string, value any) error {
+	var path string
+	if err := tx.Raw(`SELECT path FROM suites WHERE id = ? FOR UPDATE`, id).Row().Scan(&path); err != nil {
+		return err
+	}
+	if path != from {
+		return fmt.Errorf("the path of %d has changed", id)
+	}
+	if err := hits(1, tx.Exec(`UPDATE suites SET `+assignment+`, path = ? WHERE id = ?`, value, to, id)); err != nil {
+		return err
+	}
+	return rewrite(tx, from, to)
+}
+
+// MoveAllByHand puts rows that have nothing below them under another one, in one statement.
+func (t *Tree) MoveAllByHand(ctx context.Context, ids []int64, parent int64) error {
+	return t.inTransaction(ctx, func(tx *gorm.DB) error {
+		rows, err := lockedChains(tx, append([]int64{parent}, ids...)...)
+		if err != nil {
+			return err
+		}
+		var ranges []string
+		var ends []any
+		for _, id := range ids {
+			ranges = append(ranges, `path >= ? AND path < ?`)
+			ends = append(ends, rows[id].Path+"/", rows[id].Path+"0")
+		}
+		var below int
+		err = tx.Raw(`SELECT COUNT(*) FROM suites WHERE plan_id = ? AND (`+strings.Join(ranges, ` OR `)+`)`, append([]any{PlanID}, ends...)...).Row().Scan(&below)
+		if err != nil {
+			return err
+		}
+		if below > 0 {
+			return fmt.Errorf("there are %d rows below", below)
+		}
+		return hits(int64(len(ids)), tx.Exec(`UPDATE suites SET parent_id = ?, path = CONCAT(?, name) WHERE id IN ?`, parent, rows[parent].Path+"/", ids))
+	})
+}
+
+// DeleteByHand deletes a row and all below it.
+func (t *Tree) DeleteByHand(ctx context.Context, id int64) error {
+	return t.inTransaction(ctx, func(tx *gorm.DB) error {
+		rows, err := lockedChains(tx, id)
+		if err != nil {
+			return err
+		}
+		path := rows[id].Path
+		return tx.Exec(`DELETE FROM suites WHERE plan_id = ? AND (path = ? OR path >= ? AND path < ?)`, PlanID, path, path+"/", path+"0").Error
 	})
 }
 
 // RewriteByHand is the one UPDATE that gives everything below a path its new one.
 func (t *Tree) RewriteByHand(ctx context.Context, from, to string) error {
-	return t.Plain.WithContext(ctx).Exec(`UPDATE suites SET path = CONCAT(?, SUBSTRING(path, ?)) WHERE plan_id = ? AND path >= ? AND path < ?`,
+	return rewrite(t.Plain.WithContext(ctx), from, to)
+}
+
+func rewrite(tx *gorm.DB, from, to string) error {
+	return tx.Exec(`UPDATE suites SET path = CONCAT(?, SUBSTRING(path, ?)) WHERE plan_id = ? AND path >= ? AND path < ?`,
 		to, utf8.RuneCountInString(from)+1, PlanID, from+"/", from+"0").Error
+}
+
+// inTransaction runs do on the connection without the plugin.
+func (t *Tree) inTransaction(ctx context.Context, do func(tx *gorm.DB) error) error {
+	return t.Plain.WithContext(ctx).Transaction(do)
+}
+
+// hits refuses a statement that changed another number of rows than it was to.
+func hits(n int64, result *gorm.DB) error {
+	if result.Error == nil && result.RowsAffected != n {
+		return fmt.Errorf("%d rows were changed, and not %d", result.RowsAffected, n)
+	}
+	return result.Error
 }

@@ -26,6 +26,8 @@ type Suite struct {
 	ParentID *int64 `pathlock:"parent" gorm:"uniqueIndex:sibling,priority:2"`
 	Name     string `pathlock:"name" gorm:"size:100;uniqueIndex:sibling,priority:3"`
 	Path     string `pathlock:"path" gorm:"size:500;index:path,priority:2"`
+	// Note is a column that no path depends on.
+	Note string `gorm:"size:100"`
 }
 
 // PlanID is the one plan that there is.
@@ -144,10 +146,39 @@ func (t *Tree) Fill(ctx context.Context, top *Suite, n int) error {
 	return t.Plain.WithContext(ctx).Exec("ANALYZE TABLE suites").Error
 }
 
+// Check refuses a tree in which a row's path is not the one that follows from its parent's.
+func (t *Tree) Check(ctx context.Context) error {
+	var wrong []string
+	err := t.Plain.WithContext(ctx).Raw(`SELECT s.path FROM suites s LEFT JOIN suites above ON above.id = s.parent_id
+		WHERE s.path <> CONCAT(above.path, '/', s.name) OR above.id IS NULL AND s.id <> ?`, t.Root.ID).Scan(&wrong).Error
+	if err == nil && len(wrong) > 0 {
+		err = fmt.Errorf("the tree is broken: %q", wrong)
+	}
+	return err
+}
+
 // Statements returns how many statements the server was sent by the connection of db so far, this one not counted.
 func Statements(ctx context.Context, db *gorm.DB) (int64, error) {
-	var name string
-	var n int64
-	err := db.WithContext(ctx).Raw("SHOW SESSION STATUS LIKE 'Questions'").Row().Scan(&name, &n)
-	return n - 1, err
+	counters, err := counted(ctx, db)
+	return counters["Questions"] - 1, err
+}
+
+// StatementsInside is [Statements] without BEGIN and COMMIT.
+func StatementsInside(ctx context.Context, db *gorm.DB) (int64, error) {
+	counters, err := counted(ctx, db)
+	return counters["Questions"] - 1 - counters["Com_begin"] - counters["Com_commit"], err
+}
+
+// counted returns the counters of db's connection.
+func counted(ctx context.Context, db *gorm.DB) (map[string]int64, error) {
+	var rows []struct {
+		VariableName string
+		Value        int64
+	}
+	err := db.WithContext(ctx).Raw("SHOW SESSION STATUS WHERE Variable_name IN ('Questions', 'Com_begin', 'Com_commit')").Scan(&rows).Error
+	counters := make(map[string]int64)
+	for _, r := range rows {
+		counters[r.VariableName] = r.Value
+	}
+	return counters, err
 }

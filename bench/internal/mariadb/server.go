@@ -86,7 +86,7 @@ func (s *Server) run(ctx context.Context, install, server string) error {
 	err = s.Start(ctx, server, append([]string{
 		"--no-defaults", "--datadir=" + data, "--port=" + strconv.Itoa(port), "--bind-address=127.0.0.1",
 		"--socket=" + filepath.Join(s.Folder, "socket"), "--pid-file=" + filepath.Join(s.Folder, "pid"), "--log-error=" + s.Log,
-		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=1G",
+		"--innodb-flush-log-at-trx-commit=0", "--innodb-buffer-pool-size=1G", "--max-connections=500",
 	}, as...)...)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package section
 
-// Plan says how much is measured. Every amount is a number of operations, so that the load is bounded whatever the
+import "time"
+
+// Plan says how much is measured. Amounts are numbers of operations, so that the load is bounded whatever the
 // machine; together they bound the time.
 type Plan struct {
 	// Rounds is how many ratios each result is the median of.
@@ -31,8 +33,14 @@ type Plan struct {
 	// round, each of which renames there and back.
 	Descendants  []int
 	RenamePasses int
+	// MovedAtOnce are the numbers of rows that are moved by one statement while its statements are counted.
+	MovedAtOnce []int
 	// HTTPRounds is how many times testing.Benchmark is asked, which takes a second or two each time.
 	HTTPRounds int
+	// Leaves is how many leaves the plan has that HTTP clients change, and ChangeTurn how long a contender's turn is: the one
+	// measurement that is bounded by time, since it counts what is done meanwhile.
+	Leaves     int
+	ChangeTurn time.Duration
 }
 
 // WithRounds returns the plan with another number of rounds. Memory, which hardly varies, keeps its own.
@@ -49,6 +57,8 @@ func Full() Plan {
 		MemoryLocks: 10_000, MemoryRounds: 3,
 		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
 		Descendants: []int{10_000, 100_000}, RenamePasses: 2,
+		MovedAtOnce: []int{1, 10, 100},
+		Leaves:      384, ChangeTurn: 1500 * time.Millisecond,
 	}
 }
 
@@ -60,5 +70,7 @@ func Quick() Plan {
 		MemoryLocks: 1_000, MemoryRounds: 1,
 		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
 		Descendants: []int{500}, RenamePasses: 1,
+		MovedAtOnce: []int{1, 10},
+		Leaves:      48, ChangeTurn: 200 * time.Millisecond,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock/bench/internal/contender"
+	"github.com/pathlock-go/pathlock/bench/internal/mariadb"
 	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
 	"github.com/pathlock-go/pathlock/bench/internal/report"
 )
@@ -24,15 +25,18 @@ type Section struct {
 	measure func(ctx context.Context, env *Env) (result, error)
 }
 
-// Server is a server that sections need.
+// Server is a server that sections need, or several of them.
 type Server uint8
 
 // The servers.
 const (
-	NoServer Server = iota
-	Redis
+	Redis Server = 1 << iota
 	MariaDB
+	NoServer Server = 0
 )
+
+// Includes reports whether one of the servers is other.
+func (s Server) Includes(other Server) bool { return s&other != 0 }
 
 // result is a section's answer.
 type result struct {
@@ -55,9 +59,11 @@ func All() []Section {
 		{"reentry", "what does an acquisition cost under a lock that covers it?", NoServer, reentry},
 		{"local", "what does locking take within one process?", NoServer, local},
 		{"middleware", "what does the middleware add to a request?", NoServer, middlewareCost},
+		{"statements", "how many statements does a write cost with the GORM plugin, beside one that is made safe by hand?", MariaDB, statements},
 		{"gorminsert", "what does an insert cost with the GORM plugin, beside one that is made safe by hand?", MariaDB, gormInsert},
 		{"gormrename", "what does the rename of a large subtree cost, beside the bare statement?", MariaDB, gormRename},
 		{"gormuntagged", "what does the GORM plugin add to writes on tables without a tree?", NoServer, gormUntagged},
+		{"http", "how many changes a second does the sample app make, by each rule of locking and by none?", Redis | MariaDB, httpChanges},
 	}
 }
 
@@ -69,6 +75,8 @@ type Env struct {
 	DSN string
 	// Own is the Redis if it was started for this run, nil if it is somebody else's.
 	Own *redisserver.Server
+	// OwnSQL is the same of the MariaDB.
+	OwnSQL *mariadb.Server
 	// Admin reads counters and clears up.
 	Admin redis.UniversalClient
 	Plan  Plan

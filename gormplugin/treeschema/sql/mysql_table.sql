@@ -1,4 +1,7 @@
--- The table's storage engine, and the server's version; no row if there is no such table. Arguments: schema ('' for the current one), table.
-SELECT ENGINE AS engine, VERSION() AS version
-FROM information_schema.TABLES
-WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_NAME = ? AND TABLE_TYPE LIKE 'BASE TABLE'
+-- What the name stands for, and the server's version; no row if there is nothing of the name. Arguments: schema ('' for the
+-- current one), table.
+SELECT TABLE_SCHEMA AS table_schema, TABLE_TYPE AS kind, ENGINE AS engine, ROW_FORMAT AS format, VERSION() AS version,
+       (SELECT MIN(PARTITION_EXPRESSION) FROM information_schema.PARTITIONS p
+        WHERE p.TABLE_SCHEMA = t.TABLE_SCHEMA AND p.TABLE_NAME = t.TABLE_NAME) AS partitioned_by
+FROM information_schema.TABLES t
+WHERE TABLE_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE()) AND TABLE_NAME = ?

@@ -1,4 +1,5 @@
--- All triggers of the schema. Argument: schema ('' for the current one).
-SELECT TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS tbl, ACTION_TIMING = 'BEFORE' AS before_row, ACTION_STATEMENT AS text
+-- The triggers of the schema that can be seen. Argument: schema.
+SELECT TRIGGER_SCHEMA AS trigger_schema, TRIGGER_NAME AS name, EVENT_OBJECT_TABLE AS tbl, ACTION_TIMING = 'BEFORE' AS before_row,
+       EVENT_MANIPULATION = 'UPDATE' AS updates, EVENT_MANIPULATION = 'DELETE' AS deletes, ACTION_STATEMENT AS text
 FROM information_schema.TRIGGERS
-WHERE TRIGGER_SCHEMA = COALESCE(NULLIF(?, ''), DATABASE())
+WHERE TRIGGER_SCHEMA = ?

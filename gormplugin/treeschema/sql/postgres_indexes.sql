@@ -1,10 +1,10 @@
 -- The parts of the indexes' keys, without INCLUDEd columns. An index that could not be built keeps nothing apart. PostgreSQL 15 brought NULLS NOT DISTINCT. Argument: the table's oid.
 SELECT c.relname AS name, i.indisunique AND i.indisvalid AND i.indisready AS is_unique, i.indisprimary AS is_primary,
        NOT (i.indisvalid AND i.indisready) OR am.amname <> 'btree' AS idle,
-       COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, false) AS nulls_equal,
+       COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, FALSE) AS nulls_equal,
        EXISTS (SELECT FROM pg_constraint o WHERE o.conindid = i.indexrelid AND o.contype = 'u') AS is_constraint,
        pg_get_expr(i.indpred, i.indrelid) AS predicate,
-       a.attname AS column_name, CASE WHEN a.attname IS NULL THEN pg_get_indexdef(i.indexrelid, k.n, true) END AS expression,
+       a.attname AS column_name, CASE WHEN a.attname IS NULL THEN pg_get_indexdef(i.indexrelid, k.n, TRUE) END AS expression,
        co.collname AS collation_name, oc.opcdefault AS usual_order
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indexrelid

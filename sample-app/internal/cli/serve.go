@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 )
@@ -15,12 +16,13 @@ type serveCommand struct {
 	backend
 	Addr  string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PATHLOCK_ADDR"`
 	Think time.Duration `help:"How long at most an unprotected handler takes between reading and writing; of effect with --locks off:// --assert=false alone." hidden:""`
+	Rule  string        `help:"How much of a plan the changes of its tree lock: name-slots, parent-exclusive or whole-plan; the others are there to be compared with the first." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
 }
 
 // Run implements the command.
 func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	config := c.config(streams.log)
-	config.Think = c.Think
+	config.Think, config.Rule = c.Think, httpapi.Rule(c.Rule)
 	i, err := instance.Open(ctx, config)
 	if err != nil {
 		return err

@@ -34,6 +34,9 @@ type DB struct {
 	// Where says for people which database it is; it contains no password.
 	Where string
 
+	// ReadCommitted is set if that is the level of every transaction that does not ask for another one.
+	ReadCommitted bool
+
 	pools []*sql.DB
 }
 
@@ -41,6 +44,9 @@ type DB struct {
 type Options struct {
 	// Connections is how many connections a server is asked for at most; 0 means [DefaultConnections].
 	Connections int
+	// ReadCommitted makes that the level of every transaction that does not ask for another one, on a server that would have
+	// to be asked again and again. Without it the level is the server's own.
+	ReadCommitted bool
 }
 
 // DefaultConnections leaves room for several instances beside each other on a
@@ -62,7 +68,7 @@ func Open(url string, opts Options) (*DB, error) {
 	case "sqlite":
 		return openSQLite(rest)
 	case "mysql":
-		return openMySQL(rest, opts.Connections)
+		return openMySQL(rest, opts)
 	case "postgres", "postgresql":
 		return openPostgres(url, opts.Connections)
 	default:

@@ -1,7 +1,9 @@
 package database
 
 import (
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,7 +24,7 @@ const (
 )
 
 // openMySQL opens a MySQL or MariaDB server's database.
-func openMySQL(dsn string, connections int) (*DB, error) {
+func openMySQL(dsn string, opts Options) (*DB, error) {
 	cfg, err := mysqldriver.ParseDSN(dsn)
 	if err != nil {
 		// The driver's message can quote the DSN, and with it the password.
@@ -56,11 +58,16 @@ func openMySQL(dsn string, connections int) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: open MySQL: %w", err)
 	}
+	if opts.ReadCommitted {
+		connector = readCommitted{connector}
+	}
 	pool := sql.OpenDB(connector)
-	pool.SetMaxOpenConns(connections)
-	pool.SetMaxIdleConns(connections)
+	pool.SetMaxOpenConns(opts.Connections)
+	pool.SetMaxIdleConns(opts.Connections)
 	pool.SetConnMaxIdleTime(time.Minute)
-	db := &DB{Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), pools: []*sql.DB{pool}}
+	db := &DB{
+		Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), ReadCommitted: opts.ReadCommitted, pools: []*sql.DB{pool},
+	}
 	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
 		// Asking for the version would need the server to be up already.
 		*handle, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
@@ -69,6 +76,26 @@ func openMySQL(dsn string, connections int) (*DB, error) {
 		}
 	}
 	return db, nil
+}
+
+// readCommitted makes connections whose transactions are READ COMMITTED unless they ask for another level. A transaction that asks
+// costs a statement of its own. It is no parameter of the DSN, as MySQL and MariaDB have different names for the variable.
+type readCommitted struct{ driver.Connector }
+
+// Connect implements [driver.Connector].
+func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	execer, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("database: a %T cannot set its isolation level", conn), conn.Close())
+	}
+	if _, err := execer.ExecContext(ctx, "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", nil); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // The server's error numbers that matter here.

@@ -49,7 +49,7 @@ func scratchFile(path string) (string, func(context.Context) error, error) {
 func scratchSchema(ctx context.Context, dsn string) (string, func(context.Context) error, error) {
 	cfg, err := mysqldriver.ParseDSN(dsn)
 	if err != nil || cfg.DBName == "" {
-		_, err := openMySQL(dsn, 1)
+		_, err := openMySQL(dsn, Options{})
 		return "", nil, err
 	}
 	name := scratchName(cfg.DBName)

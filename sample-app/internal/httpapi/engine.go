@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// Config is what the interface works with. All other fields than Asserted are required.
+// Config is what the interface works with. All other fields than Asserted and Rule are required.
 type Config struct {
 	Service *plans.Service
 	// Suites writes the tree: the service, unless what happens without any protection is to be shown.
@@ -25,6 +25,8 @@ type Config struct {
 	DB                          *database.DB
 	// Asserted says that the plugin asserts what is written to suites and cases.
 	Asserted bool
+	// Rule is how much of a plan the changes of its tree lock.
+	Rule Rule
 	// Namespace is that of the plans' trees among the locks, the plans' ids being
 	// the trees'. Plan names are locked in the namespace that has "-names" after it.
 	Namespace string
@@ -69,7 +71,10 @@ func New(config Config) (http.Handler, error) {
 			"the route does not know the method "+c.Request.Method))
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered), a.limitBody, a.checkParams)
-	table := table(config.Service, config.Namespace)
+	table, err := table(config.Service, config.Namespace, config.Rule)
+	if err != nil {
+		return nil, err
+	}
 	a.routes(engine, table)
 	if err := middleware.CheckRoutes(engine, table); err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)

@@ -23,7 +23,7 @@ const (
 )
 
 // table says what each route locks. That it is complete is checked when the engine is made.
-func table(service *plans.Service, namespace string) lockspec.Table {
+func table(service *plans.Service, namespace string, rule Rule) (lockspec.Table, error) {
 	var (
 		suite = lockspec.Param("id")
 		leaf  = lockspec.Param("id").Kind(kindCase)
@@ -33,27 +33,39 @@ func table(service *plans.Service, namespace string) lockspec.Table {
 		// The name gate of the project that the plan in the URL is in.
 		planNames = lockspec.Names(namesOf(namespace), lockspec.Func("project", projectOf(service)))
 	)
-	return lockspec.Table{
+	table := lockspec.Table{
 		"POST /api/projects/:project/plans": lockspec.Names(namesOf(namespace), lockspec.Param("project")).Note("create a plan"),
 		"PATCH /api/plans/:plan":            lockspec.All(planNames, lockspec.Gate(plan)).Note("rename the plan"),
 		"DELETE /api/plans/:plan":           lockspec.All(planNames, lockspec.Gate(plan)).Note("delete the plan"),
-
-		"POST /api/plans/:plan/suites": lockspec.Insert(lockspec.JSON("parent_id"), name).Note("create a suite"),
-		"PATCH /api/suites/:id":        lockspec.Rename(suite, name).Note("rename a suite"),
-		"POST /api/suites/:id/move":    lockspec.Move(suite, lockspec.JSON("parent_id")).Note("move a suite"),
-		"POST /api/suites/:id/copy":    lockspec.Copy(suite, lockspec.JSON("parent_id"), name).Note("copy a suite"),
-		"DELETE /api/suites/:id":       lockspec.Delete(suite).Note("delete a suite"),
-
-		"POST /api/suites/:id/cases": lockspec.Insert(suite, name).Note("create a case"),
-		"PATCH /api/cases/:id":       lockspec.Rename(leaf, name.Optional()).Note("edit a case"),
-		"POST /api/cases/:id/move":   lockspec.Move(leaf, lockspec.JSON("suite_id")).Note("move a case"),
-		"POST /api/cases/:id/copy":   lockspec.Copy(leaf, lockspec.JSON("suite_id"), name).Note("copy a case"),
-		"DELETE /api/cases/:id":      lockspec.Delete(leaf).Note("delete a case"),
 
 		"POST /api/recycle-bin/:item/restore": lockspec.Slot(item).Note("restore from the recycle bin"),
 		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
 		"GET /api/plans/:plan/fsck":           lockspec.Read(plan).Note("check the plan"),
 	}
+	for route, change := range map[string]struct {
+		spec lockspec.Spec
+		node lockspec.Source
+		note string
+	}{
+		"POST /api/plans/:plan/suites": {lockspec.Insert(lockspec.JSON("parent_id"), name), lockspec.JSON("parent_id"), "create a suite"},
+		"PATCH /api/suites/:id":        {lockspec.Rename(suite, name), suite, "rename a suite"},
+		"POST /api/suites/:id/move":    {lockspec.Move(suite, lockspec.JSON("parent_id")), suite, "move a suite"},
+		"POST /api/suites/:id/copy":    {lockspec.Copy(suite, lockspec.JSON("parent_id"), name), suite, "copy a suite"},
+		"DELETE /api/suites/:id":       {lockspec.Delete(suite), suite, "delete a suite"},
+
+		"POST /api/suites/:id/cases": {lockspec.Insert(suite, name), suite, "create a case"},
+		"PATCH /api/cases/:id":       {lockspec.Rename(leaf, name.Optional()), leaf, "edit a case"},
+		"POST /api/cases/:id/move":   {lockspec.Move(leaf, lockspec.JSON("suite_id")), leaf, "move a case"},
+		"POST /api/cases/:id/copy":   {lockspec.Copy(leaf, lockspec.JSON("suite_id"), name), leaf, "copy a case"},
+		"DELETE /api/cases/:id":      {lockspec.Delete(leaf), leaf, "delete a case"},
+	} {
+		spec, err := rule.apply(change.spec, change.node)
+		if err != nil {
+			return nil, err
+		}
+		table[route] = spec.Note(change.note)
+	}
+	return table, nil
 }
 
 // isAsserted reports whether all that a route writes to the nodes that it locks goes through the plugin, which asserts

@@ -43,7 +43,9 @@ type Config struct {
 	Assert bool
 	// Think is how long an unprotected handler takes between what it reads and what it writes.
 	Think time.Duration
-	Log   *slog.Logger
+	// Rule is how much of a plan the changes of its tree lock.
+	Rule httpapi.Rule
+	Log  *slog.Logger
 }
 
 // DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is testplan/7.
@@ -78,7 +80,9 @@ func Open(ctx context.Context, config Config) (*Instance, error) {
 
 // On is [Open] on a lock store that is open already, and that the instance will close.
 func On(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
-	db, err := database.Open(config.DB, database.Options{Connections: config.Connections})
+	// Without any protection, trees are written as by hand: at the server's own level.
+	protected := !store.Off || config.Assert
+	db, err := database.Open(config.DB, database.Options{Connections: config.Connections, ReadCommitted: protected})
 	if err != nil {
 		return nil, err
 	}
@@ -124,6 +128,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Locker:        i.locker,
 		DB:            i.DB,
 		Asserted:      config.Assert,
+		Rule:          config.Rule,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
 		Observe:       m.Observe,

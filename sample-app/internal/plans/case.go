@@ -35,10 +35,8 @@ func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body stri
 	}
 	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
 		c := model.Case{SuiteID: suiteID, Name: name, Body: body}
-		if _, err := one[model.Suite](tx, "suite", suiteID); err != nil {
-			return c, err
-		}
-		return c, nameTaken(tx.Create(&c).Error, name)
+		err := tx.Create(&c).Error
+		return c, refused(nameTaken(err, name), func() error { return checkSuite(tx, suiteID) })
 	})
 }
 
@@ -66,13 +64,11 @@ func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (mo
 		return model.Case{}, &InvalidError{"name", "or body is missing"}
 	}
 	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
-		c, err := one[model.Case](tx, "case", id)
-		if err != nil {
-			return c, err
-		}
+		c := model.Case{ID: id}
 		if err := tx.Model(&c).Updates(assignments).Error; err != nil {
 			return c, nameTaken(err, name)
 		}
+		// One that is not there was not changed: the reading back says so.
 		return one[model.Case](tx, "case", id)
 	})
 }
@@ -80,12 +76,11 @@ func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (mo
 // MoveCase puts a case into another suite of the same plan.
 func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, error) {
 	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
-		c, err := caseBeside(tx, id, suiteID)
-		if err != nil {
-			return c, err
-		}
-		if err := gormplugin.Move(tx, &c, id, suiteID); err != nil {
-			return c, nameTaken(err, c.Name)
+		if err := gormplugin.Move(tx, &model.Case{}, id, suiteID); err != nil {
+			return model.Case{}, refused(slotTaken(err), func() error {
+				_, err := caseBeside(tx, id, suiteID)
+				return err
+			})
 		}
 		return one[model.Case](tx, "case", id)
 	})
@@ -131,6 +126,12 @@ func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, e
 		return checkDepth("suite_id", model.Depth(suite.Path))
 	})
 	return c, err
+}
+
+// checkSuite refuses a suite that is not there.
+func checkSuite(tx *gorm.DB, id int64) error {
+	_, err := one[model.Suite](tx, "suite", id)
+	return err
 }
 
 // caseBeside loads a case that is to go into a suite, and refuses a suite of another plan.

@@ -30,7 +30,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		if err != nil {
 			return nameTaken(err, name)
 		}
-		depth, err := deepest(tx, top.ID)
+		depth, err := deepest(tx, top)
 		if err != nil {
 			return err
 		}

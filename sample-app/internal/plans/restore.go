@@ -94,14 +94,14 @@ func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = NULL WHERE id IN ?`, cases); err != nil {
 		return top, err
 	}
-	depth, err := deepest(tx, item.NodeID)
+	if top, err = one[model.Suite](tx, "suite", item.NodeID); err != nil {
+		return top, err
+	}
+	depth, err := deepest(tx, top)
 	if err != nil {
 		return top, err
 	}
-	if err := checkDepth("item", depth); err != nil {
-		return top, err
-	}
-	return one[model.Suite](tx, "suite", item.NodeID)
+	return top, checkDepth("item", depth)
 }
 
 // restoreCase brings a case's row back.

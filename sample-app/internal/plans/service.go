@@ -52,10 +52,10 @@ func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 // others have committed by then: what a transaction reads after it has locked the rows that it rests on
 // must not be older than the lock. SQLite has one writer at a time anyway.
 func (s *Service) isolation() *sql.TxOptions {
-	if s.db.Dialect != database.SQLite {
-		return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if s.db.Dialect == database.SQLite || s.db.ReadCommitted {
+		return nil
 	}
-	return nil
+	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }
 
 // forUpdate locks the rows that are read until the end of the transaction.
@@ -128,6 +128,27 @@ func (e *NameTakenError) Error() string { return fmt.Sprintf("the name %q is tak
 
 // Unwrap returns [ErrNameTaken].
 func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
+
+// refused finds out why the plugin has refused a write, in words of this package: explain says what is wrong with its
+// arguments, or returns nil. What is right is not read before the write: the plugin has to do so in any case. An
+// error of the database's stays as it is, since it may have ended the transaction.
+func refused(err error, explain func() error) error {
+	if !errors.Is(err, gormplugin.ErrUnsupported) && !errors.Is(err, pathlock.ErrNotFound) {
+		return err
+	}
+	if why := explain(); why != nil {
+		return why
+	}
+	return err
+}
+
+// slotTaken is nameTaken for a node that keeps its name.
+func slotTaken(err error) error {
+	if taken, ok := errors.AsType[*gormplugin.NameTakenError](err); ok {
+		return nameTaken(err, taken.Path.Base())
+	}
+	return err
+}
 
 // nameTaken says which name it was that a unique index refused.
 func nameTaken(err error, name string) error {

@@ -39,15 +39,14 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 	}
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
-			return err
-		}
-		if err := checkParent(tx, planID, parentID); err != nil {
-			return err
-		}
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		if err := tx.Create(&suite).Error; err != nil {
-			return nameTaken(err, name)
+			return refused(nameTaken(err, name), func() error {
+				if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+					return err
+				}
+				return checkParent(tx, planID, parentID)
+			})
 		}
 		return checkDepth("parent_id", model.Depth(suite.Path))
 	})
@@ -59,40 +58,34 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	if err := checkName("name", name); err != nil {
 		return model.Suite{}, err
 	}
-	return s.changeSuite(ctx, id, func(tx *gorm.DB, _ model.Suite) error {
-		return nameTaken(gormplugin.Rename(tx, &model.Suite{}, id, name), name)
+	var suite model.Suite
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		suite = model.Suite{}
+		err := gormplugin.Rename(tx, &suite, id, name)
+		return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
 	})
+	return suite, err
 }
 
 // MoveSuite puts a suite below another one of the same plan.
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
-	return s.changeSuite(ctx, id, func(tx *gorm.DB, suite model.Suite) error {
-		if err := checkParent(tx, suite.PlanID, parentID); err != nil {
-			return err
+	var suite model.Suite
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		suite = model.Suite{}
+		if err := gormplugin.Move(tx, &suite, id, parentID); err != nil {
+			return refused(slotTaken(err), func() error {
+				suite, err := branch(tx, id)
+				if err != nil {
+					return err
+				}
+				return checkParent(tx, suite.PlanID, parentID)
+			})
 		}
-		if err := gormplugin.Move(tx, &model.Suite{}, id, parentID); err != nil {
-			return nameTaken(err, suite.Name)
-		}
-		depth, err := deepest(tx, id)
+		depth, err := deepest(tx, suite)
 		if err != nil {
 			return err
 		}
 		return checkDepth("parent_id", depth)
-	})
-}
-
-// changeSuite runs change on a suite that is not a root, and returns the suite as it is then.
-func (s *Service) changeSuite(ctx context.Context, id int64, change func(*gorm.DB, model.Suite) error) (model.Suite, error) {
-	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if suite, err = branch(tx, id); err != nil {
-			return err
-		}
-		if err := change(tx, suite); err != nil {
-			return err
-		}
-		suite, err = one[model.Suite](tx, "suite", id)
-		return err
 	})
 	return suite, err
 }
@@ -100,7 +93,7 @@ func (s *Service) changeSuite(ctx context.Context, id int64, change func(*gorm.D
 // DeleteSuite puts a suite, with everything below, into the recycle bin.
 func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := branch(tx, id); err != nil {
+		if err := checkBranch(tx, id); err != nil {
 			return err
 		}
 		if _, err := gormplugin.Delete(tx, &model.Suite{}, id); err != nil {
@@ -119,6 +112,12 @@ func branch(tx *gorm.DB, id int64) (model.Suite, error) {
 	return suite, err
 }
 
+// checkBranch refuses what branch does.
+func checkBranch(tx *gorm.DB, id int64) error {
+	_, err := branch(tx, id)
+	return err
+}
+
 // checkParent refuses a suite that nothing of the plan can be put into.
 func checkParent(tx *gorm.DB, planID, id int64) error {
 	suite, err := one[model.Suite](tx, "suite", id)
@@ -128,10 +127,15 @@ func checkParent(tx *gorm.DB, planID, id int64) error {
 	return err
 }
 
-// deepest returns the depth of the deepest suite in the subtree of a suite, as the transaction left it.
-func deepest(tx *gorm.DB, id int64) (depth int, err error) {
-	err = gormplugin.Subtree(tx, &model.Suite{}, id).
-		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&depth).Error
+// deepest returns the depth of the deepest suite in the subtree of a suite, which the transaction has just written.
+func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
+	var below *int
+	err = tx.Model(&model.Suite{}).Where("plan_id = ? AND path > ? AND path < ?", top.PlanID, top.Path+"/", top.Path+"0").
+		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&below).Error
+	depth = model.Depth(top.Path)
+	if below != nil {
+		depth = max(depth, *below)
+	}
 	return depth, err
 }
 

@@ -26,6 +26,8 @@ const (
 // commands is the command line as kong reads it. A further subcommand is a further field.
 type commands struct {
 	Fsck fsckCommand `cmd:"" help:"Check the trees of a table, and repair them."`
+
+	Version kong.VersionFlag `help:"Say which version this is."`
 }
 
 // streams are where a command writes.
@@ -40,6 +42,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		kong.Name("pathlock"),
 		kong.Description("Looks after trees with materialised paths in SQL tables."),
 		kong.Writers(out, errs),
+		kong.Vars{"version": version()},
 		kong.Exit(func(code int) { exit = code }),
 	)
 	if err != nil {
@@ -48,10 +51,10 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 {
-		return exit // --help has been answered
+		return exit // --help or --version has been answered
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errs, "pathlock: %v\nTry pathlock --help.\n", err)
+		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(err.Error()))
 		return exitUsage
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -60,7 +63,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	var code int
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	if err := parsed.Run(streams{out, errs}, &code); err != nil {
-		_, _ = fmt.Fprintln(errs, "pathlock:", err)
+		_, _ = fmt.Fprintln(errs, "pathlock:", printable(err.Error()))
 	}
 	return code
 }

@@ -70,6 +70,10 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 func TestExitCodes(t *testing.T) {
 	soundURL, _ := table(t, sound)
 	brokenURL, _ := table(t, broken)
+	emptyURL, empty := table(t, `VALUES (1, 1, NULL, 'a', '/a')`)
+	if _, err := empty.ExecContext(t.Context(), `UPDATE suites SET deleted_at = '2026-01-01'`); err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		args string
 		code int
@@ -89,15 +93,34 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --repair --log x --db " + brokenURL, 16, "--log without --apply"},
 		{"fsck --table suites --repair --batch 0 --db " + brokenURL, 16, "--batch"},
 		{"fsck --table suites --repair --lost-found a/b --db " + brokenURL, 16, `--lost-found "a/b"`},
+		{"fsck --table suites --repair --lost-found= --db " + brokenURL, 16, `--lost-found ""`},
+		{"fsck --table suites --repair --to-top --lost-found x --db " + brokenURL, 16, "--to-top and --lost-found"},
+		{"fsck --table suites --repair --wait 0s --db " + brokenURL, 16, "--wait"},
+		{"fsck --table suites --wait 1s --db " + brokenURL, 16, "--wait without --repair"},
+		{"fsck --table suites --batch 5 --db " + brokenURL, 16, "--batch without --repair"},
+		{"fsck --table suites --to-top --db " + brokenURL, 16, "--to-top without --repair"},
+		{"fsck --table suites --lost-found x --db " + brokenURL, 16, "--lost-found without --repair"},
+		{"fsck --table suites --tree= --db " + brokenURL, 16, "--tree is empty"},
+		{"fsck --table suites --deleted a --deleted-flag b --db " + brokenURL, 16, "--deleted and --deleted-flag"},
+		{"fsck --table suites --path= --db " + brokenURL, 16, "neither --path nor --id-path"},
+		{"fsck --table suites --id-path path --db " + brokenURL, 16, `--path and --id-path are both the column "path"`},
+		{"fsck --table suites --key plan_id --db " + brokenURL, 16, `--key and --tree-column are both the column "plan_id"`},
+		{"fsck --table suites --deleted-flag deleted_at --db " + soundURL, 0, "3 rows, 0 problems"},
 		{"fsck --table nothing --db " + soundURL, 8, `table "nothing": `},
 		{"fsck --table suites --parent father --db " + soundURL, 8, `table "suites": the parent column, "father": `},
-		{"fsck --table suites --path way --id-path path --db " + soundURL, 8, `table "suites": the path column, "way": `},
-		{"fsck --table suites --key plan_id --db " + brokenURL, 8, `the key column, "plan_id", has 1 in several rows`},
-		{"fsck --table suites --tree 7 --db " + soundURL, 0, `no row of suites has "7" as its plan_id`},
+		{"fsck --table suites --path way --id-path name2 --db " + soundURL, 8, `table "suites": the path column, "way": `},
+		{"fsck --table suites --key plan_id --tree-column id --db " + brokenURL, 8, `the key column, "plan_id", has 1 in several rows`},
+		{"fsck --table suites --tree 7 --db " + soundURL, 8, `no live row of "suites" has "7" as its "plan_id"`},
+		{"fsck --table suites --json --tree 7 --db " + soundURL, 8, `no live row of "suites" has "7" as its "plan_id"`},
+		{"fsck --table suites --db " + emptyURL, 8, `"suites" has no live row (rows are deleted by "deleted_at")`},
+		{"fsck --table suites --deleted= --db " + emptyURL, 0, "1 rows"},
+		{"fsck --table suites --repair --db " + emptyURL, 8, `"suites" has no live row`},
+		{"fsck --table suites --repair --apply --locks off --db " + emptyURL, 8, `"suites" has no live row`},
+		{"--version", 0, "pathlock "},
 		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "connect to the database: "},
 		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},
 		{"fsck --table suites --db suites.db", 8, "scheme"},
-		{"fsck --table suites --repair --apply --locks off --tree 7 --db " + brokenURL, 0, "0 rows"},
+		{"fsck --table suites --repair --apply --locks off --tree 7 --db " + brokenURL, 8, "0 rows"},
 		{"fsck --table suites --repair --yes --locks off --db " + brokenURL, 1, "0 problems left"},
 		{"fsck --table suites --db " + brokenURL, 0, "6 rows, 0 problems"},
 	}
@@ -135,6 +158,70 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// What a terminal would obey is shown, whether it is in a key, a name, a path, or what the database
+// says.
+func TestHostile(t *testing.T) {
+	const hostile = "\x1b[2J\u009bk\u202e"
+	url, db := table(t, sound)
+	for _, statement := range []string{
+		`CREATE TABLE texts (id TEXT PRIMARY KEY, plan_id TEXT, parent_id TEXT, name TEXT, path TEXT, deleted_at DATETIME, CHECK (path <> '/` + hostile + `2'))`,
+		`INSERT INTO texts (id, plan_id, parent_id, name, path) VALUES ('` + hostile + `1', '` + hostile + `', NULL, '` + hostile + `', '` + hostile + `'),
+			('` + hostile + `2', 'b', '` + hostile + `3', '` + hostile + `', '` + hostile + `')`,
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{
+		{}, {"--json"}, {"--repair"}, {"--repair", "--json"}, {"--repair", "--apply", "--locks", "off", "--to-top"}, {"--tree", hostile + "4"}, {"--parent", hostile},
+	} {
+		code, out, errs := run(t, append([]string{"fsck", "--table", "texts", "--db", url}, args...)...)
+		if text := out + errs; strings.ContainsAny(text, "\x1b\u009b\u202e") || !strings.Contains(text, `[2J\u009bk\u202e`) {
+			t.Errorf("%v: exit code %d, written %q", args, code, text)
+		}
+	}
+}
+
+// A repair that is killed leaves no file of its own behind, and one that is not needs none for
+// wrong paths.
+func TestTemporaryFiles(t *testing.T) {
+	url, _ := table(t, many(1000))
+	folder := t.TempDir()
+	log := filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--db", url, "--log", log, "-q")
+	cmd.Env = append(cmd.Env, "TMPDIR="+folder)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bufio.NewScanner(pipe).Scan() { // it has begun to mend
+		t.Error("no line is in the log")
+	}
+	_ = cmd.Process.Kill()
+	_ = pipe.Close()
+	_ = cmd.Wait()
+	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 || cmd.ProcessState.ExitCode() >= 0 {
+		t.Errorf("left behind: %v (%v), exit code %d", left, err, cmd.ProcessState.ExitCode())
+	}
+}
+
+// Wrong paths are looked for again when all else has been mended: they are not kept in a file, for
+// which there is no room here.
+func TestWrongPathsNeedNoFile(t *testing.T) {
+	url, _ := table(t, `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/wrong')`)
+	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--db", url)
+	cmd.Env = append(cmd.Env, "TMPDIR="+filepath.Join(t.TempDir(), "none"))
+	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("exit code %d (%v): %s", cmd.ProcessState.ExitCode(), err, out)
+	}
+}
+
 // Others who use the lock store are respected, and the log has everything.
 func TestRedisLocksAndLog(t *testing.T) {
 	server := testserver.Redis(t)
@@ -155,7 +242,7 @@ func TestRedisLocksAndLog(t *testing.T) {
 	url, _ := table(t, broken)
 	log := filepath.Join(t.TempDir(), "changes.jsonl")
 	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", server, "--namespace", namespace, "--wait", "50ms", "--log", log}
-	if code, out, errs := run(t, args...); code != 8 || !strings.Contains(errs, `"an editor"`) {
+	if code, out, errs := run(t, args...); code != 4 || !strings.Contains(out, "skipped: tree 1: ") || !strings.Contains(out, `"an editor"`) {
 		t.Errorf("while somebody edits: exit code %d, %s%s", code, out, errs)
 	}
 	if err := lock.Release(t.Context()); err != nil {

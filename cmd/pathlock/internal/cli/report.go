@@ -69,7 +69,7 @@ func (r *report) endBar() {
 }
 
 // warn tells people something that is not part of the report.
-func (r *report) warn(text string) { _, _ = fmt.Fprintln(r.errs, "pathlock:", text) }
+func (r *report) warn(text string) { _, _ = fmt.Fprintln(r.errs, "pathlock:", printable(text)) }
 
 // The lines of the JSON report.
 type (
@@ -80,6 +80,10 @@ type (
 	changeLine struct {
 		Type string `json:"type"`
 		fsck.Change
+	}
+	skipLine struct {
+		Type string `json:"type"`
+		fsck.Skip
 	}
 	checkLine struct {
 		Type string `json:"type"`
@@ -97,6 +101,17 @@ type (
 func (r *report) problem(p fsck.Problem) error { return r.line("problem", "", p) }
 
 func (r *report) left(p fsck.Problem) error { return r.line("left", "left: ", p) }
+
+func (r *report) skipped(s fsck.Skip) error {
+	switch {
+	case r.quiet:
+		return nil
+	case r.json:
+		return line(r.out, skipLine{"skipped", s})
+	default:
+		return r.print("skipped: %v\n", s)
+	}
+}
 
 func (r *report) line(kind, prefix string, p fsck.Problem) error {
 	switch {
@@ -120,15 +135,15 @@ func (r *report) change(c fsck.Change) error {
 	if c.Insert {
 		verb = "create"
 	}
-	return r.print("%s: tree %v, row %v, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, c.Column, value(c.Old), value(c.New), c.Why)
+	return r.print("%s: tree %v, row %v, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, c.Column, written(c.Old), written(c.New), c.Why)
 }
 
-// value writes a column's value.
-func value(v any) string {
+// written is a column's value for people.
+func written(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "NULL"
-	case string:
+	case string, fsck.Bytes:
 		return fmt.Sprintf("%q", v)
 	default:
 		return fmt.Sprint(v)
@@ -154,7 +169,11 @@ func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) error {
 	case !applied:
 		return r.print("%s\n%d values would be changed, %d problems would be left; nothing has been written (--apply does)\n", count(s.Before), s.Changes, s.After.Total())
 	default:
-		return r.print("%s\n%d values changed in %d transactions, %d problems left\n", count(s.Before), s.Changes, s.Transactions, s.After.Total())
+		skipped := ""
+		if s.Skipped > 0 {
+			skipped = fmt.Sprintf(", %d rows or trees skipped", s.Skipped)
+		}
+		return r.print("%s\n%d values changed in %d transactions%s, %d problems left\n", count(s.Before), s.Changes, s.Transactions, skipped, s.After.Total())
 	}
 }
 
@@ -168,7 +187,7 @@ func count(s fsck.Summary) string {
 }
 
 func (r *report) print(format string, args ...any) error {
-	if _, err := fmt.Fprintf(r.out, format, args...); err != nil {
+	if _, err := io.WriteString(r.out, printable(fmt.Sprintf(format, args...))); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

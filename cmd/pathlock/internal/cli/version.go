@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// version says what this program was built of.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "pathlock, of unknown origin"
+	}
+	text := "pathlock " + info.Main.Version
+	settings := make(map[string]string)
+	for _, s := range info.Settings {
+		settings[s.Key] = s.Value
+	}
+	if revision := settings["vcs.revision"]; revision != "" {
+		text += ", revision " + revision
+		if settings["vcs.modified"] == "true" {
+			text += " with changes"
+		}
+	}
+	return fmt.Sprintf("%s, %s %s/%s", text, info.GoVersion, settings["GOOS"], settings["GOARCH"])
+}

@@ -1,0 +1,245 @@
+package fscktest
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// testRefused repairs tables of which something cannot be mended. All the rest is.
+func testRefused(t *testing.T, database Database) {
+	t.Run("a path that a constraint refuses", func(t *testing.T) {
+		for _, batch := range []int{1, 500} {
+			w := oddWorld(t, database, columnTypes{more: `, CONSTRAINT suites_allowed CHECK (path <> '/a/forbidden')`})
+			w.put(t, 1, 1, nil, "a", "/a")
+			w.put(t, 2, 1, 1, "b", "/wrong/b")
+			w.put(t, 3, 1, 1, "forbidden", "/wrong/forbidden")
+			w.put(t, 4, 1, 1, "c", "/wrong/c")
+			var log bytes.Buffer
+			w.skipsOne(t, fsck.RepairOptions{BatchRows: batch, Log: &log}, "row 3 (wrong-path)", "suites_allowed")
+			if got, want := w.kinds(t), []string{"wrong-path 3", "mixed-prefix 1"}; !slices.Equal(got, want) {
+				t.Errorf("left %q, want %q", got, want)
+			}
+			if strings.Contains(log.String(), "forbidden") {
+				t.Errorf("the log has what was not done:\n%s", &log)
+			}
+		}
+	})
+	t.Run("a path beyond the limit of an index", func(t *testing.T) {
+		if database.Dialect != fsck.PostgreSQL {
+			t.Skip("only PostgreSQL's depends on what the path is")
+		}
+		w := oddWorld(t, database, columnTypes{})
+		w.exec(t, `ALTER TABLE suites ALTER path TYPE TEXT`)
+		random := rand.New(rand.NewPCG(1, 1))
+		for id := 1; id <= 20; id++ { // from 11 on, 250 characters each are more than 2704 that cannot be compressed
+			var parent any
+			if id > 1 {
+				parent = id - 1
+			}
+			name := make([]byte, 250)
+			for i := range name {
+				name[i] = byte('a' + random.IntN(26))
+			}
+			w.put(t, id, 1, parent, string(name), "/wrong")
+		}
+		w.put(t, 21, 2, nil, "a", "/wrong")
+		skips := w.skips(t, fsck.RepairOptions{})
+		left := w.kinds(t)
+		if len(skips) == 0 || !strings.Contains(skips[0], "index row") || slices.Contains(left, "wrong-path 8") || slices.Contains(left, "wrong-path 21") {
+			t.Errorf("skipped %.200q, left %q", skips, left)
+		}
+		for i, kind := range left {
+			if want := fmt.Sprintf("wrong-path %d", 21-len(left)+i); kind != want {
+				t.Errorf("left %q, want the lowest rows", left)
+				break
+			}
+		}
+	})
+	t.Run("a lost+found that cannot be", func(t *testing.T) {
+		w := oddWorld(t, database, columnTypes{more: `, owner VARCHAR(20) NOT NULL`})
+		for _, r := range [][4]any{{1, nil, "a", "/wrong"}, {2, 97, "b", "/b"}, {3, 98, "c", "/c"}, {4, 99, "d", "/d"}, {5, nil, "x/y", "/x"}} {
+			w.exec(t, `INSERT INTO suites (id, plan_id, parent_id, name, path, owner) VALUES (?, 1, ?, ?, ?, 'me')`, r[0], r[1], r[2], r[3])
+		}
+		var started []string
+		skips := w.skips(t, fsck.RepairOptions{Log: lineLog(func(line []byte) (int, error) { started = append(started, string(line)); return len(line), nil })})
+		if len(skips) != 3 || !strings.Contains(skips[2], "owner") || !strings.Contains(skips[2], "create it yourself") {
+			t.Errorf("skipped %q, want three orphans, because of the owner", skips)
+		}
+		if got, want := w.kinds(t), []string{"orphan 2", "orphan 3", "orphan 4"}; !slices.Equal(got, want) {
+			t.Errorf("left %q, want %q", got, want)
+		}
+		w.repair(t, fsck.RepairOptions{Apply: true, ToTop: true})
+		if got := w.kinds(t); len(got) > 0 {
+			t.Errorf("put at the top, left %q", got)
+		}
+	})
+	t.Run("one tree that an editor has locked", func(t *testing.T) {
+		w := busyWorld(t, database)
+		locker := pathlock.New(memstore.New())
+		tree, err := pathlock.NewTree("suites", "1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Note: "an editor"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.skipsOne(t, fsck.RepairOptions{Locker: locker, Wait: pathlock.NoWait, BatchRows: 1}, "tree 1: ", "an editor")
+		w.onlyTheOther(t)
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Run("one tree of which somebody has locked a row", func(t *testing.T) {
+		w := busyWorld(t, database)
+		tx := w.lockRow(t)
+		opts := fsck.RepairOptions{Wait: time.Millisecond, BatchRows: 1}
+		if database.Dialect == fsck.SQLite { // there, a writer locks all trees
+			if skips := w.skips(t, opts); len(skips) != 2 || !strings.Contains(skips[1], "locked") {
+				t.Errorf("skipped %q, want both trees", skips)
+			}
+		} else {
+			w.skipsOne(t, opts, "tree 1: ")
+			w.onlyTheOther(t)
+		}
+		if err := tx.Rollback(); err != nil {
+			t.Fatal(err)
+		}
+		if w.repair(t, fsck.RepairOptions{Apply: true}); len(w.kinds(t)) > 0 {
+			t.Errorf("when nobody has locked anything, left %q", w.kinds(t))
+		}
+	})
+	t.Run("the end of the context while a row is waited for", func(t *testing.T) { testWaitEnds(t, database) })
+	t.Run("a lost+found that is deleted meanwhile", func(t *testing.T) { testLostFoundDeleted(t, database) })
+}
+
+// busyWorld is a table with two trees, in each of which two rows have a wrong path.
+func busyWorld(t *testing.T, database Database) *world {
+	t.Helper()
+	w := oddWorld(t, database, columnTypes{})
+	for tree := 1; tree <= 2; tree++ {
+		w.put(t, 10*tree, tree, nil, "a", "/wrong/1")
+		w.put(t, 10*tree+1, tree, 10*tree, "b", "/wrong/2")
+	}
+	return w
+}
+
+// onlyTheOther fails the test unless the second tree of busyWorld was mended, and only that.
+func (w *world) onlyTheOther(t *testing.T) {
+	t.Helper()
+	if got, want := w.kinds(t), []string{"wrong-path 10", "wrong-path 11"}; !slices.Equal(got, want) {
+		t.Errorf("left %q, want %q", got, want)
+	}
+}
+
+// lockRow locks a row of the first tree of busyWorld, as somebody who changes it.
+func (w *world) lockRow(t *testing.T) *sql.Tx {
+	t.Helper()
+	tx, err := w.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), `UPDATE suites SET deleted_at = NULL WHERE id = 10`); err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+// testWaitEnds ends a repair that waits for a row, for which it would wait an hour.
+func testWaitEnds(t *testing.T, database Database) {
+	w := busyWorld(t, database)
+	before := w.dump(t)
+	tx := w.lockRow(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	checker := w.checker(t)
+	go func() {
+		_, err := checker.Repair(ctx, fsck.RepairOptions{Apply: true, Wait: time.Hour, Tree: fsck.IntKey(1)})
+		ended <- err
+	}()
+	w.awaitWaiter(t)
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want one that matches context.Canceled", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("it still waits")
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if after := w.dump(t); !maps.Equal(before, after) {
+		t.Errorf("changed: %v", after)
+	}
+}
+
+// awaitWaiter returns when somebody waits for a lock in the database.
+func (w *world) awaitWaiter(t *testing.T) {
+	t.Helper()
+	query := map[fsck.Dialect]string{
+		fsck.MySQL: `SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
+			WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`,
+		fsck.PostgreSQL: `SELECT COUNT(*) FROM pg_locks WHERE NOT granted`,
+		fsck.SQLite:     `SELECT 1`, // nobody can see that there
+	}[w.Dialect]
+	for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(200 * time.Millisecond) { // InnoDB's answer is as old as the last but 100 ms
+		var waiting int
+		if err := w.db.QueryRowContext(t.Context(), query).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+		if waiting > 0 {
+			return
+		}
+	}
+	t.Fatal("nobody waits")
+}
+
+// testLostFoundDeleted has somebody delete the lost+found, with all that is below it, after the
+// first orphan is there; and the root row with it.
+func testLostFoundDeleted(t *testing.T, database Database) {
+	for _, what := range []string{"as a deleted row", "for good", "with the root row"} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t, database, schema{})
+			w.insert(t, Node{1, 1, 0, "", "", "/1", false},
+				Node{5, 1, 97, "x", "/x", "/1/5", false}, Node{6, 1, 98, "y", "/y", "/1/6", false}, Node{7, 1, 99, "z", "/z", "/1/7", false})
+			deleted := false
+			w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1, Log: lineLog(func(line []byte) (int, error) {
+				if deleted || !bytes.Contains(line, []byte(`"commit":true`)) {
+					return len(line), nil
+				}
+				deleted = true
+				switch what {
+				case "for good":
+					w.exec(t, `DELETE FROM suites WHERE id = 5 OR name = 'lost+found'`)
+				case "with the root row":
+					w.exec(t, `DELETE FROM suites WHERE id IN (1, 5) OR name = 'lost+found'`)
+				default:
+					w.exec(t, `UPDATE suites SET deleted_at = '2026-01-01 00:00:00' WHERE id = 5 OR name = 'lost+found'`)
+				}
+				return len(line), nil
+			})})
+			rows := w.rows(t)
+			w.sound(t, rows)
+			home := rows[rows[6].Parent]
+			if !deleted || !strings.HasPrefix(home.Name, "lost+found") || rows[7].Parent != home.ID {
+				t.Errorf("rows %v", rows)
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package gormplugintest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// idChecks are about the ids that functions take: as the model has them, or their text form.
+func idChecks() []check {
+	return []check{
+		{"every function takes the ids that Rename takes", func(w *world) {
+			a := w.build("/a")
+			for _, id := range []any{a.ID, &a.ID, fmt.Sprint(a.ID), uint64(a.ID), int(a.ID)} {
+				w.must(gormplugin.Rename(w.db, &Suite{}, id, "a"))
+				w.must(w.db.Transaction(func(tx *gorm.DB) error {
+					for what, guard := range guards() {
+						at, err := guard(tx, &Suite{}, id)
+						if err != nil || at[0].Path.String() != "/a" {
+							w.Errorf("%s of a %T: %v, %v", what, id, at, err)
+						}
+					}
+					return nil
+				}))
+			}
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				for what, guard := range guards() {
+					for _, id := range []any{"x", "", "9223372036854775808", "1 OR 1=1"} {
+						if _, err := guard(tx, &Suite{}, id); !isA(err, pathlock.ErrInvalidID) {
+							w.Errorf("%s of %q: %v", what, id, err)
+						}
+					}
+					if _, err := guard(tx, &Suite{}, "0"); !isA(err, pathlock.ErrNotFound) {
+						w.Errorf("%s of a row that is not there: %v", what, err)
+					}
+				}
+				return nil
+			}))
+		}},
+		{"a deleted row's place is the caller's", func(w *world) {
+			id := w.build("/a/b").ID
+			w.must(w.db.Delete(&Suite{}, id).Error)
+			dead := func() Suite {
+				var s Suite
+				w.must(w.db.Unscoped().Take(&s, id).Error)
+				return s
+			}
+			update := func(values map[string]any) {
+				w.Helper()
+				w.must(w.db.Unscoped().Model(&Suite{}).Where("id = ?", id).Updates(values).Error)
+			}
+			update(map[string]any{"name": "x", "path": "/somewhere", "plan_id": 1, "fence": 5})
+			if s := dead(); s.Name != "x" || s.Path != "/somewhere" || s.PlanID != 1 || s.Fence != 5 {
+				w.Errorf("the row is %+v", s)
+			}
+			update(map[string]any{"parent_id": nil, "path": ""})
+			if s := dead(); s.ParentID != nil || s.Path != "" {
+				w.Errorf("the row is %+v", s)
+			}
+			saved := dead()
+			saved.Path, saved.PlanID, saved.ParentID = "/elsewhere", w.root.PlanID, &w.root.ID
+			w.must(w.db.Unscoped().Save(&saved).Error)
+			if s := dead(); s.Path != "/elsewhere" || *s.ParentID != w.root.ID {
+				w.Errorf("the row is %+v", s)
+			}
+			// What comes back has the place that follows from its parent and its name.
+			update(map[string]any{"deleted": nil})
+			w.has("/a", "/x")
+		}},
+		{"the place of deleted rows and of live ones is not set at once", func(w *world) {
+			a, b := w.build("/a"), w.build("/b")
+			w.must(w.db.Delete(b).Error)
+			err := w.db.Unscoped().Model(&Suite{}).Where("id IN ?", []int64{a.ID, b.ID}).Update("path", "/a").Error
+			w.fails(err, gormplugin.ErrUnsupported)
+			w.must(w.db.Unscoped().Model(&Suite{}).Where("id IN ?", []int64{a.ID, b.ID}).Update("note", "n").Error)
+			w.has("/a")
+		}},
+	}
+}
+
+// guards are the functions that assert rows.
+func guards() map[string]func(*gorm.DB, any, ...any) ([]pathlock.Location, error) {
+	return map[string]func(*gorm.DB, any, ...any) ([]pathlock.Location, error){
+		"AssertAll": gormplugin.AssertAll, "LockSubtrees": gormplugin.LockSubtrees,
+		"Assert": func(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) {
+			at, err := gormplugin.Assert(tx, model, ids[0])
+			return []pathlock.Location{at}, err
+		},
+	}
+}
+
+// Tenant is a column type that shows queries, and has deletions hit, the rows of one tenant only.
+type Tenant string
+
+// QueryClauses implements [schema.QueryClausesInterface].
+func (Tenant) QueryClauses(f *schema.Field) []clause.Interface {
+	return []clause.Interface{clause.Where{Exprs: []clause.Expression{clause.Eq{Column: clause.Column{Table: clause.CurrentTable, Name: f.DBName}, Value: "mine"}}}}
+}
+
+// DeleteClauses implements [schema.DeleteClausesInterface].
+func (t Tenant) DeleteClauses(f *schema.Field) []clause.Interface { return t.QueryClauses(f) }
+
+// tenantKeyed is a tree whose rows belong to tenants.
+type tenantKeyed struct {
+	ID     int64
+	Owner  Tenant `gorm:"size:20"`
+	Tree   int64  `pathlock:"tree"`
+	Parent *int64 `pathlock:"parent"`
+	Name   string `pathlock:"name" gorm:"size:100"`
+	Path   string `pathlock:"path" gorm:"size:500"`
+}
+
+// checkTenants has a tree with a column type that looks like a mark of deletion and is none.
+func checkTenants(t *testing.T, d Database) {
+	k := newKeyed(t, d, tenantKeyed{})
+	a := &tenantKeyed{ID: 1, Owner: "mine", Tree: 7, Name: "a"}
+	k.must(k.db.Create(a).Error)
+	k.must(k.db.Create(&tenantKeyed{ID: 2, Owner: "mine", Parent: &a.ID, Name: "b"}).Error)
+	k.must(k.db.Model(a).Update("name", "x").Error)
+	k.has("/x /x/b")
+	k.must(k.db.Model(&tenantKeyed{}).Where("id = ?", 2).Update("owner", "theirs").Error)
+	k.must(k.db.Model(a).Update("name", "y").Error)
+	k.has("/y /y/b")
+	k.must(k.db.Delete(&tenantKeyed{}, 1).Error)
+	k.has("")
+}

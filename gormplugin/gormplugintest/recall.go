@@ -1,0 +1,152 @@
+package gormplugintest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+)
+
+// resolved is a request that has looked rows up by their ids, as the middleware does before its handler writes.
+func (w *world) resolved(rows ...*Suite) *gorm.DB {
+	w.Helper()
+	resolver, ok := w.plugin.Resolver(&Suite{}).(pathlock.PreparedResolver)
+	if !ok {
+		w.Fatal("the plugin's resolver cannot be prepared")
+	}
+	ctx := resolver.Prepare(context.Background())
+	for _, s := range rows {
+		if _, err := resolver.Resolve(ctx, fmt.Sprint(s.ID)); err != nil {
+			w.Fatal(err)
+		}
+	}
+	return w.db.WithContext(ctx)
+}
+
+// recalledWrite is a write by a request that knows /a/b/c and /d from looking them up.
+type recalledWrite struct {
+	name string
+	do   func(db *gorm.DB, c, d *Suite) error
+	// want are the paths of the tree afterwards, where nothing happened meanwhile, and where a was renamed to z.
+	want, renamed []string
+}
+
+func recalledWrites() []recalledWrite {
+	return []recalledWrite{
+		{
+			"create", func(db *gorm.DB, c, _ *Suite) error { return db.Create(&Suite{ParentID: &c.ID, Name: "new"}).Error },
+			[]string{"/a", "/a/b", "/a/b/c", "/a/b/c/new", "/d"}, []string{"/d", "/z", "/z/b", "/z/b/c", "/z/b/c/new"},
+		},
+		{
+			"rename", func(db *gorm.DB, c, _ *Suite) error { return gormplugin.Rename(db, &Suite{}, c.ID, "new") },
+			[]string{"/a", "/a/b", "/a/b/new", "/d"}, []string{"/d", "/z", "/z/b", "/z/b/new"},
+		},
+		{
+			"move", func(db *gorm.DB, c, d *Suite) error { return gormplugin.Move(db, &Suite{}, c.ID, d.ID) },
+			[]string{"/a", "/a/b", "/d", "/d/c"}, []string{"/d", "/d/c", "/z", "/z/b"},
+		},
+		{
+			"delete", func(db *gorm.DB, c, _ *Suite) error { _, err := gormplugin.Delete(db, &Suite{}, c.ID); return err },
+			[]string{"/a", "/a/b", "/d"}, []string{"/d", "/z", "/z/b"},
+		},
+	}
+}
+
+// recallChecks are about what a request's first write believes of what its ids were resolved to.
+func recallChecks() []check {
+	var checks []check
+	for _, write := range recalledWrites() {
+		checks = append(checks,
+			check{write.name + " reads no more what its ids were resolved to", func(w *world) {
+				count := func(db *gorm.DB) int {
+					counted := &tally{Interface: logger.Discard}
+					w.must(write.do(db.Session(&gorm.Session{Logger: counted}), w.build("/a/b/c"), w.build("/d")))
+					return counted.reads
+				}
+				recalled := count(w.resolved(w.build("/a/b/c"), w.build("/d")))
+				w.root = w.newPlan()
+				w.build("/a/b/c")
+				w.build("/d")
+				if unprepared := count(w.db); recalled != unprepared-1 {
+					w.Errorf("%d reads, and %d where nothing was read before: want one less", recalled, unprepared)
+				}
+			}},
+			check{write.name + " of what is where it was when its ids were resolved", func(w *world) {
+				c, d := w.build("/a/b/c"), w.build("/d")
+				w.must(write.do(w.resolved(c, d), c, d))
+				w.has(write.want...)
+				w.sound()
+			}},
+			check{write.name + " of what was moved since its ids were resolved", func(w *world) {
+				c, d := w.build("/a/b/c"), w.build("/d")
+				request := w.resolved(c, d)
+				w.must(gormplugin.Rename(w.db, &Suite{}, w.build("/a").ID, "z"))
+				w.must(write.do(request, c, d))
+				w.has(write.renamed...)
+				w.sound()
+			}},
+			check{write.name + " of what was deleted since its ids were resolved", func(w *world) {
+				c, d := w.build("/a/b/c"), w.build("/d")
+				request := w.resolved(c, d)
+				_, err := gormplugin.Delete(w.db, &Suite{}, w.build("/a").ID)
+				w.must(err)
+				w.fails(write.do(request, c, d), pathlock.ErrNotFound)
+				w.has("/d")
+			}},
+			check{write.name + " after another write of the same request", func(w *world) {
+				c, d := w.build("/a/b/c"), w.build("/d")
+				request := w.resolved(c, d)
+				w.must(gormplugin.Rename(request, &Suite{}, w.build("/a").ID, "z"))
+				w.must(write.do(request, c, d))
+				w.has(write.renamed...)
+				w.sound()
+			}},
+		)
+	}
+	return append(checks,
+		check{"a condition beside the id is asked of the database", func(w *world) {
+			c, d := w.build("/a/b/c"), w.build("/d")
+			request := w.resolved(c, d)
+			w.fails(gormplugin.Rename(request.Where("name = ?", "another"), &Suite{}, c.ID, "new"), pathlock.ErrNotFound)
+			w.has("/a", "/a/b", "/a/b/c", "/d")
+		}},
+		check{"a subtree is taken along by what was resolved to one row", func(w *world) {
+			c, d := w.build("/a/b/c"), w.build("/d")
+			w.build("/a/b/c/x/y")
+			w.must(gormplugin.Move(w.resolved(c, d), &Suite{}, c.ID, d.ID))
+			w.has("/a", "/a/b", "/d", "/d/c", "/d/c/x", "/d/c/x/y")
+			w.sound()
+		}},
+		check{"Rename and Move say where the row is then", func(w *world) {
+			c, d := w.build("/a/b/c"), w.build("/d")
+			for _, db := range []*gorm.DB{w.db, w.resolved(c, d)} {
+				told := Suite{}
+				w.must(gormplugin.Rename(db, &told, c.ID, "new"))
+				w.isAsRead(told)
+				told = Suite{}
+				w.must(gormplugin.Move(db, &told, c.ID, d.ID))
+				w.isAsRead(told)
+				// It stays where it is.
+				told = Suite{}
+				w.must(gormplugin.Rename(db, &told, c.ID, "new"))
+				w.isAsRead(told)
+				w.must(gormplugin.Rename(db, &told, c.ID, "c"))
+				w.must(gormplugin.Move(db, &told, c.ID, w.build("/a/b").ID))
+				w.isAsRead(told)
+			}
+		}},
+	)
+}
+
+// isAsRead checks that a row is as it stands in the database.
+func (w *world) isAsRead(told Suite) {
+	w.Helper()
+	var read Suite
+	w.must(w.db.Take(&read, told.ID).Error)
+	if told.PlanID != read.PlanID || *told.ParentID != *read.ParentID || told.Name != read.Name || told.Path != read.Path || told.Version != read.Version {
+		w.Errorf("told that the row is %+v, and it is %+v", told, read)
+	}
+}

@@ -1,0 +1,208 @@
+package gormplugin
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// A tree has either one root row, and that is its only row at the top, or any number of rows at the top and no root row.
+// Otherwise two rows could have one path: "/a" at the top, and "a" below the root row.
+//
+// A write that puts a row at the top asks for what is in its way: the root row or, for a new root row, any row of the
+// tree. Two writes that begin the tree at once have no row in common to lock, and each database has its own way to keep
+// them apart:
+//
+//   - MySQL: the question comes after the write, and under row locks. Whichever of two asks last finds the other's
+//     row and waits for its end, since a locking read stops at rows that are not committed yet, at every isolation level.
+//   - PostgreSQL shows no such rows. An advisory lock on the tree's top comes before the question: shared for a
+//     row at the top, exclusive for a root row. At SERIALIZABLE the database itself notices what a question
+//     asked of an older state has missed.
+//   - SQLite has one writer at a time.
+
+// landing is what a statement puts at the top of a tree.
+type landing struct {
+	tree any
+	lock pathlock.Tree
+	// root is set for a root row.
+	root bool
+	// rows is how many rows the statement brings into the tree altogether, and atTop how many of these are at the top.
+	rows, atTop int
+}
+
+// landings are what a statement puts at the top of trees, by tree.
+type landings map[any]*landing
+
+// enter notes a row that comes into a tree, or to the top of it.
+func (l landings) enter(n *node, lock pathlock.Tree) {
+	at := l[n.tree]
+	if at == nil {
+		at = &landing{tree: n.tree, lock: lock}
+		l[n.tree] = at
+	}
+	at.rows++
+	if n.parent == nil {
+		at.atTop++
+		at.root = at.root || n.isRoot()
+	}
+}
+
+// landingsOf returns where new rows come to the top of their trees.
+func (t *table) landingsOf(rows []*arrival) landings {
+	if t.isLeaf() || !slices.ContainsFunc(rows, func(row *arrival) bool { return row.parent == nil }) {
+		return nil
+	}
+	l := make(landings)
+	for _, row := range rows {
+		l.enter(row.node, row.at.tree)
+	}
+	return l
+}
+
+// isRoot reports whether a row is the root row of its tree.
+func (n *node) isRoot() bool { return n.parent == nil && n.name == "" }
+
+// atTops returns the landings that put a row at the top, in an order that is the same for everybody.
+func (l landings) atTops() []*landing {
+	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *landing) bool { return at.atTop == 0 })
+	slices.SortFunc(all, func(a, b *landing) int { return cmp.Compare(a.lock.ID(), b.lock.ID()) })
+	return all
+}
+
+// guardTop refuses what a statement is about to put at the top of trees, where something is in its way. What it cannot
+// rule out yet is left to [Plugin.settleTop].
+func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
+	t := st.table
+	for _, at := range l.atTops() {
+		if at.root && at.atTop > 1 {
+			return &RootRowError{Table: t.name, Tree: at.lock}
+		}
+		later := p.assert && p.dialect.asksLater
+		if later {
+			st.landings = append(st.landings, at)
+			if st.own != nil {
+				// A refusal after the write costs nothing but the statement's own transaction.
+				continue
+			}
+		}
+		if p.assert && p.dialect.lockTop != nil {
+			if err := p.lockTop(db, t, at); err != nil {
+				return err
+			}
+		}
+		lock := p.dialect.share
+		if !p.assert || later {
+			lock = ""
+		}
+		if err := t.checkTop(db, at, 0, lock); err != nil {
+			if !later {
+				return err
+			}
+			// The plain read may be of an old snapshot.
+			if err := t.checkTop(db, at, 0, p.dialect.share); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settleTop asks again once the rows are written, where that is the database's way. A refusal now leaves them in the table: it
+// ends the transaction.
+func (p *Plugin) settleTop(db *gorm.DB, tx *transaction, st *statement) error {
+	for _, at := range st.landings {
+		if err := st.table.checkTop(db, at, at.rows, p.dialect.share); err != nil {
+			tx.abandon(err)
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTop looks for what is in the way of a landing: beside the root row, nothing can be at the top, and a root row can
+// only be put into a tree that has no rows but the given number, the statement's own.
+func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock rowLock) error {
+	where := clause.Expression(clause.Eq{Column: column(t.tree), Value: at.tree})
+	limit := 1
+	switch {
+	case at.root:
+		limit = own + 1
+	case t.byIDs:
+		where = clause.And(where, clause.Eq{Column: column(t.parent), Value: t.noParent()}, clause.Eq{Column: column(t.label), Value: ""})
+	default:
+		where = clause.And(where, clause.Eq{Column: column(t.path), Value: ""})
+	}
+	found, err := t.read(db, selection{where: where, lock: lock, limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
+	if err != nil || len(found) < limit {
+		return err
+	}
+	inTheWay := &RootRowError{Table: t.name, Tree: at.lock}
+	for _, n := range found {
+		// Among the statement's own rows, only those at the top that are no root row are known to be somebody else's.
+		if own == 0 || !at.root || n.parent == nil && !n.isRoot() {
+			inTheWay.ID, inTheWay.Root = n.id, n.isRoot()
+		}
+	}
+	return inTheWay
+}
+
+// explainTop finds out whether a unique index has refused a row that a rule would have refused, too: the rule says more.
+func (p *Plugin) explainTop(db *gorm.DB, st *statement) {
+	if st == nil || len(st.landings) == 0 || p.dialect.classify(db.Error) != failureDuplicate {
+		return
+	}
+	for _, at := range st.landings {
+		if err := st.table.checkTop(db, at, 0, ""); errors.Is(err, ErrRootRow) {
+			db.Error = err
+			return
+		}
+	}
+}
+
+// lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
+func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) (err error) {
+	digest := fnv.New64a()
+	for _, part := range []string{"pathlock top", t.name, at.lock.ID()} {
+		var length [8]byte
+		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
+		_, _ = digest.Write(length[:])
+		_, _ = digest.Write([]byte(part))
+	}
+	rows, err := t.direct(db).add("SELECT ? FROM ? AS l", p.dialect.lockTop(int64(digest.Sum64()), at.root)...).rows()
+	if err != nil {
+		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
+	}
+	defer func() {
+		if closing := rows.Close(); err == nil {
+			err = closing
+		}
+	}()
+	for rows.Next() {
+		var isolation string
+		if err := rows.Scan(&isolation); err != nil {
+			return err
+		}
+		if why := p.dialect.refuse(isolation); why != "" {
+			return fmt.Errorf("%w: a write to %s at %s", ErrIsolation, t.name, why)
+		}
+	}
+	return rows.Err()
+}
+
+// lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing unless it is exclusive, and returns the
+// isolation level.
+func lockTopPostgres(number int64, exclusive bool) []any {
+	source := clause.Expr{SQL: "pg_advisory_xact_lock_shared(?)", Vars: []any{number}}
+	if exclusive {
+		source.SQL = "pg_advisory_xact_lock(?)"
+	}
+	return []any{clause.Expr{SQL: postgresIsolation}, source}
+}

@@ -1,0 +1,134 @@
+package treeschema
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+)
+
+// trigger is a trigger of the database.
+type trigger struct {
+	// schema is "" where triggers have none.
+	schema, name, table string
+	// before is set where it runs for each row, before that is written.
+	before bool
+	// updates and deletes are set for a trigger of those events.
+	updates, deletes bool
+	// text is what it does, and language what that is written in, "" for SQL.
+	text, language string
+}
+
+// routine is a procedure or a function.
+type routine struct{ text, language string }
+
+// readable are the languages that a trigger's text can be told from.
+var readable = []string{"", "sql", "plpgsql"}
+
+// harmless are functions written in C that do nothing to the columns of a tree.
+var harmless = []string{"tsvector_update_trigger", "tsvector_update_trigger_column", "suppress_redundant_updates_trigger"}
+
+// verdict is what a trigger does to the tree.
+type verdict struct {
+	does string
+	// doubtful is set where its text does not tell.
+	doubtful bool
+}
+
+// checkTriggers looks for triggers that write to the table, or change or skip a row of it before it is written. It goes by
+// the text, and by that of the routines that are called.
+func (c *checker) checkTriggers() {
+	if c.physical.blind != "" {
+		c.found(Finding{
+			Severity: Warning, Check: Triggers, Missing: c.physical.blind, Why: "one that writes to the tree is not found",
+			Advice: "call Verify as a user who has the TRIGGER privilege on the table",
+		})
+	}
+	for _, tr := range c.physical.triggers {
+		v := c.judge(tr)
+		switch {
+		case v.does != "":
+			c.found(Finding{
+				Severity: Unsafe, Check: Triggers, Missing: fmt.Sprintf("the trigger %s on %s %s", tr.name, tr.table, v.does),
+				Why: "it changes rows past the locks and the assertion", Statements: c.dropTrigger(tr),
+				Advice: "do in the program what it is for",
+			})
+		case v.doubtful:
+			c.found(Finding{
+				Severity: Warning, Check: Triggers, Missing: fmt.Sprintf("the text of the trigger %s on %s does not tell what it writes", tr.name, tr.table),
+				Why: "a trigger that writes to the tree changes rows past the locks and the assertion", Advice: "run gormplugin.Probe on a copy of the database",
+			})
+		}
+	}
+}
+
+// judge says what a trigger does to the tree.
+func (c *checker) judge(tr trigger) verdict {
+	schema, name := splitName(c.table.Name)
+	schema = cmp.Or(schema, c.physical.schema)
+	isTable := func(n string) bool { return strings.EqualFold(n, name) }
+	if tr.schema != "" && schema != "" && !strings.EqualFold(tr.schema, schema) {
+		// Names without a schema mean tables of the trigger's own.
+		if !c.grammar().Names(tr.text, schema) {
+			return verdict{}
+		}
+	}
+	own := isTable(tr.table) && (tr.schema == "" || schema == "" || strings.EqualFold(tr.schema, schema))
+	if slices.Contains(harmless, tr.text) {
+		return verdict{}
+	}
+	if !slices.Contains(readable, tr.language) {
+		return verdict{doubtful: own || strings.Contains(strings.ToLower(tr.text), strings.ToLower(name))}
+	}
+	b := c.grammar().Inspect(tr.text, isTable, c.places)
+	switch {
+	case b.Writes:
+		return verdict{does: "writes to the tree"}
+	case own && tr.before && b.SetsNew:
+		return verdict{does: "writes to the tree"}
+	case own && tr.before && (b.Skips || b.ReturnsOld && !tr.deletes):
+		return verdict{does: "may leave a row as it was without an error"}
+	}
+	text, opaque := tr.text, b.Opaque
+	for _, r := range c.reached(b) {
+		inner := c.grammar().Inspect(r.text, isTable, c.places)
+		if inner.Writes {
+			return verdict{does: "writes to the tree"}
+		}
+		text, opaque = text+"\n"+r.text, opaque || inner.Opaque || !slices.Contains(readable, r.language) || r.text == ""
+	}
+	return verdict{doubtful: opaque && (own || strings.Contains(strings.ToLower(text), strings.ToLower(name)))}
+}
+
+// reached are the routines that a body calls, and those that they call.
+func (c *checker) reached(b rawsql.Body) []routine {
+	var all []routine
+	seen := make(map[string]bool)
+	calls := b.Calls
+	for len(calls) > 0 {
+		name := calls[0]
+		calls = calls[1:]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		for _, r := range c.physical.routines[name] {
+			all = append(all, r)
+			none := func(string) bool { return false }
+			calls = append(calls, c.grammar().Inspect(r.text, none, none).Calls...)
+		}
+	}
+	return all
+}
+
+// places reports whether a column is one by which a row has its place: the key, those that the tree is made
+// of, and the deletion marks.
+func (c *checker) places(name string) bool {
+	t := c.table
+	isMark := func(m Mark) bool { return strings.EqualFold(m.Column, name) }
+	isName := func(n string) bool { return strings.EqualFold(n, name) }
+	return slices.ContainsFunc(t.Key, isName) || slices.ContainsFunc(t.Marks, isMark) ||
+		slices.ContainsFunc(append([]string{t.Tree, t.Parent}, t.columnsOfTexts()...), isName)
+}

@@ -1,0 +1,141 @@
+package treerow_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/treerow"
+)
+
+// key and binary are types as models have them.
+type (
+	key    int64
+	text   string
+	binary [16]byte
+)
+
+func TestNoParent(t *testing.T) {
+	zero, one := int64(0), int64(1)
+	for _, tt := range []struct {
+		what  string
+		value any
+		none  bool
+	}{
+		{"NULL", nil, true},
+		{"a pointer to nothing", (*int64)(nil), true},
+		{"the zero number", 0, true},
+		{"the unsigned zero", uint64(0), true},
+		{"a type of its own", key(0), true},
+		{"a pointer to zero", &zero, true},
+		{"the empty text", "", true},
+		{"the empty text of another type", text(""), true},
+		{"the nil UUID", treerow.NilUUID, true},
+		{"the nil UUID without hyphens", strings.Repeat("0", 32), true},
+		{"the nil UUID as a driver returns texts", []byte(treerow.NilUUID), true},
+		{"the nil UUID as bytes", make([]byte, 16), true},
+		{"the nil UUID as an array", binary{}, true},
+		{"the nil UUID as bytes in a string", strings.Repeat("\x00", 16), true},
+		{"no bytes", []byte{}, true},
+		{"nil bytes", []byte(nil), true},
+		{"BINARY(20) of zeros", make([]byte, 20), true},
+		{"a number", 7, false},
+		{"a negative number", int64(-1), false},
+		{"a pointer to a number", &one, false},
+		{"a text", "a", false},
+		{"a text that looks like the zero number", "0", false},
+		{"a text of zeros that is no UUID", "0000", false},
+		{"a text of a space", " ", false},
+		{"a UUID", "00000000-0000-0000-0000-000000000001", false},
+		{"a UUID as bytes", append(make([]byte, 15), 1), false},
+		{"a UUID as an array", binary{15: 1}, false},
+		{"more zeros than any key has", make([]byte, 65), false},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			if none := treerow.NoParent(tt.value); none != tt.none {
+				t.Errorf("NoParent(%#v) is %v", tt.value, none)
+			}
+		})
+	}
+}
+
+func TestLive(t *testing.T) {
+	var never *time.Time
+	for _, tt := range []struct {
+		what string
+		mark any
+		live bool
+	}{
+		{"NULL", nil, true},
+		{"a pointer to no time", never, true},
+		{"the zero number", int64(0), true},
+		{"false", false, true},
+		{"the empty text", "", true},
+		{"the empty text as a driver returns it", []byte{}, true},
+		{"BIT(1) of zero", []byte{0}, true},
+		{"BIT(1) of one", []byte{1}, false},
+		{"a number", int64(1735689600), false},
+		{"true", true, false},
+		{"a text", "2026-01-01", false},
+		{"a time", time.Unix(1735689600, 0), false},
+		{"the zero time, for which GORM looks no further than NULL", time.Time{}, false},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			if live := treerow.Live(tt.mark); live != tt.live {
+				t.Errorf("Live(%#v) is %v", tt.mark, live)
+			}
+		})
+	}
+}
+
+func TestName(t *testing.T) {
+	for _, tt := range []struct {
+		what  string
+		value any
+		name  string
+		err   error
+		root  bool
+	}{
+		{what: "a name", value: "a", name: "a"},
+		{what: "a name as a driver returns it", value: []byte("a"), name: "a"},
+		{what: "the empty name", value: "", err: pathlock.ErrInvalidPath, root: true},
+		{what: "NULL", value: nil, err: treerow.ErrNoName},
+		{what: "NULL as a driver returns it", value: []byte(nil), err: treerow.ErrNoName},
+		{what: "a number", value: 7, err: treerow.ErrNoName},
+		{what: "a slash", value: "a/b", name: "a/b", err: pathlock.ErrInvalidPath},
+		{what: "a NUL", value: "\x00", name: "\x00", err: pathlock.ErrInvalidPath},
+		{what: "no UTF-8", value: []byte{0xff}, name: "\xff", err: pathlock.ErrInvalidPath},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			name, err := treerow.Name(tt.value)
+			if name != tt.name || !errors.Is(err, tt.err) {
+				t.Errorf("Name is %q, %v; want %q, %v", name, err, tt.name, tt.err)
+			}
+			if root := treerow.Root(nil, tt.value); root != tt.root {
+				t.Errorf("at the top, Root is %v", root)
+			}
+			if treerow.Root(int64(7), tt.value) {
+				t.Error("below a parent, Root is true")
+			}
+		})
+	}
+}
+
+func TestKindOf(t *testing.T) {
+	for typ, want := range map[string]treerow.Kind{
+		"BIGINT": treerow.Number, "bigint(20) unsigned": treerow.Number, "UNSIGNED BIGINT": treerow.Number, "INT8": treerow.Number,
+		"numeric": treerow.Number, "DECIMAL": treerow.Number,
+		"VARCHAR": treerow.Text, "char(36)": treerow.Text, "bpchar": treerow.Text, "character varying": treerow.Text, "longtext": treerow.Text,
+		"uuid": treerow.UUID, "UUID": treerow.UUID,
+		"BINARY": treerow.Bytes, "varbinary(16)": treerow.Bytes, "bytea": treerow.Bytes, "BLOB": treerow.Bytes,
+		"boolean": treerow.Bool, "BOOL": treerow.Bool, "bit(1)": treerow.Bits,
+		"timestamp without time zone": treerow.Time, "DATETIME": treerow.Time, "TIMESTAMPTZ": treerow.Time,
+		"json": treerow.Other, "": treerow.Other, "interval": treerow.Other,
+	} {
+		if kind := treerow.KindOf(typ); kind != want {
+			t.Errorf("KindOf(%q) is %d, want %d", typ, kind, want)
+		}
+	}
+}
