@@ -15,7 +15,7 @@ var committing = map[string][]string{
 		"COMMIT", "ROLLBACK", "BEGIN", "START TRANSACTION", "/*!50000 COMMIT */", "SELECT 1 FROM others WHERE id = 0 FOR UPDATE; COMMIT",
 		"CREATE TABLE raw_end (id INT)", "CREATE INDEX raw_end_note ON others (name)", "ALTER TABLE others ADD raw_end INT", "ALTER TABLE others DROP raw_end",
 		"RENAME TABLE raw_end TO raw_end2", "TRUNCATE raw_end2", "DROP TABLE raw_end2", "DROP INDEX raw_end_note ON others",
-		"LOCK TABLES others READ", "ANALYZE TABLE others", "SET autocommit = 1", "FLUSH STATUS",
+		"LOCK TABLES others WRITE", "ANALYZE TABLE others", "SET autocommit = 1", "FLUSH STATUS",
 	},
 	"postgres": {"COMMIT", "END", "ROLLBACK", "ABORT", "COMMIT WORK"},
 	"sqlite":   {"COMMIT", "END TRANSACTION", "ROLLBACK"},
