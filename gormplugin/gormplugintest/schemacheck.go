@@ -199,6 +199,20 @@ func checkDuplicates(t *testing.T, d Database) {
 	if after := checks(w.findings()); !slices.Equal(after, before) || w.db.Migrator().HasTable(&Fruit{}) {
 		t.Errorf("AutoMigrate has changed something: before %v, after %v", before, after)
 	}
+	// So are rows of one path that are no siblings of one name, and siblings at the top that say so in different ways.
+	for _, c := range []struct {
+		change string
+		want   treeschema.Duplicate
+	}{
+		{"UPDATE branches SET parent_id = 0 WHERE id = 2", treeschema.Duplicate{Table: "branches", Tree: "7", Name: "top", Rows: 2}},
+		{"UPDATE branches SET parent_id = 3, name = 'x' WHERE id = 2", treeschema.Duplicate{Table: "branches", Tree: "7", Path: "/top", Rows: 2}},
+	} {
+		w.exec(c.change)
+		duplicates, ok := errors.AsType[*gormplugin.DuplicatesError](gormplugin.AutoMigrate(w.db))
+		if !ok || len(duplicates.Duplicates) != 1 || duplicates.Duplicates[0] != c.want {
+			t.Errorf("%s: got %v, want %v", c.change, duplicates, c.want)
+		}
+	}
 	w.exec("DELETE FROM branches WHERE id = 2")
 	w.must(gormplugin.AutoMigrate(w.db))
 	if found := w.findings(); found != nil {

@@ -15,10 +15,15 @@ type Duplicate struct {
 	// Name is their name, Rows how many they are.
 	Name string
 	Rows int
+	// Path is set, and Name is not, for rows that have one path, though they are no siblings of one name.
+	Path string
 }
 
 // String says where the duplicate is.
 func (d Duplicate) String() string {
+	if d.Path != "" {
+		return fmt.Sprintf("%s: %d rows with the path %q (tree %q)", d.Table, d.Rows, d.Path, d.Tree)
+	}
 	return fmt.Sprintf("%s: %d rows named %q below %q (tree %q)", d.Table, d.Rows, d.Name, d.Parent, d.Tree)
 }
 
@@ -35,10 +40,11 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 		if err != nil {
 			return nil, err
 		}
-		if c := (&checker{dialect: d, table: t, physical: p}); !c.exists() || !c.isTable() || !c.complete() {
+		c := &checker{dialect: d, conn: conn, table: t, physical: p}
+		if !c.exists() || !c.isTable() || !c.complete() {
 			continue
 		}
-		records, err := ask(ctx, conn, duplicatesQuery(d, t, limit))
+		records, err := ask(ctx, conn, duplicatesQuery(d, t, p, limit))
 		if err != nil {
 			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
 		}
@@ -46,14 +52,26 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 			rows, _ := strconv.Atoi(r["siblings"])
 			all = append(all, Duplicate{Table: t.Name, Tree: r["tree"], Parent: r["parent"], Name: r["name"], Rows: rows})
 		}
+		if len(records) > 0 {
+			continue // they have one path, too
+		}
+		twins, err := c.twins(ctx, limit)
+		if err != nil {
+			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
+		}
+		all = append(all, twins...)
 	}
 	return all, nil
 }
 
 // duplicatesQuery groups the live rows by what siblings of one name have in common, byte by byte.
-func duplicatesQuery(d dialect, t Table, limit int) string {
-	name := d.quote(t.Label.Column)
-	key := []string{d.quote(t.Parent), d.bytes(name)}
+func duplicatesQuery(d dialect, t Table, p *physical, limit int) string {
+	name, parent := d.quote(t.Label.Column), d.quote(t.Parent)
+	if t.Tree != "" {
+		// Rows that say in different ways that they have no parent are siblings.
+		parent = "CASE WHEN " + noParent(d, t, p) + " THEN NULL ELSE " + parent + " END"
+	}
+	key := []string{parent, d.bytes(name)}
 	tree := "''"
 	if t.Tree != "" {
 		tree = d.quote(t.Tree)
@@ -64,5 +82,34 @@ func duplicatesQuery(d dialect, t Table, limit int) string {
 		where = " WHERE " + live
 	}
 	return fmt.Sprintf("SELECT %s AS tree, %s AS parent, MIN(%s) AS name, COUNT(*) AS siblings FROM %s%s GROUP BY %s HAVING COUNT(*) > 1 ORDER BY 2, 3 LIMIT %d",
-		tree, d.quote(t.Parent), name, d.quote(t.Name), where, strings.Join(key, ", "), limit)
+		tree, parent, name, d.quote(t.Name), where, strings.Join(key, ", "), limit)
+}
+
+// twins are paths that several live rows of a tree have, where there is no index over tree and path yet: the one that is to be
+// made is unique.
+func (c *checker) twins(ctx context.Context, limit int) ([]Duplicate, error) {
+	t := c.table
+	if len(t.Paths) == 0 || t.Paths[0].OfIDs {
+		return nil, nil
+	}
+	for _, i := range c.physical.indexes {
+		if leads, err := c.leadsTo(ctx, i, t.Paths[0]); err != nil || leads {
+			return nil, err
+		}
+	}
+	tree, path, where := c.quote(t.Tree), c.quote(t.Paths[0].Column), ""
+	if live := t.live(c.quote); live != "" {
+		where = " WHERE " + live
+	}
+	records, err := ask(ctx, c.conn, fmt.Sprintf("SELECT %s AS tree, MIN(%s) AS path, COUNT(*) AS twins FROM %s%s GROUP BY %s, %s HAVING COUNT(*) > 1 ORDER BY 1, 2 LIMIT %d",
+		tree, path, c.quote(t.Name), where, tree, c.bytes(path), limit))
+	if err != nil {
+		return nil, err
+	}
+	var all []Duplicate
+	for _, r := range records {
+		rows, _ := strconv.Atoi(r["twins"])
+		all = append(all, Duplicate{Table: t.Name, Tree: r["tree"], Path: r["path"], Rows: rows})
+	}
+	return all, nil
 }

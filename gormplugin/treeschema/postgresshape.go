@@ -2,7 +2,7 @@ package treeschema
 
 // postgresKinds are things that the name of a table may stand for, by pg_class.relkind.
 var postgresKinds = map[string]string{
-	"v": "a view", "m": "a materialized view", "f": "a foreign table", "S": "a sequence", "i": "an index", "c": "a composite type",
+	"v": "a view", "m": "a stored view", "f": "a foreign table", "S": "a sequence", "i": "an index", "c": "a composite type",
 }
 
 // readShape reads what the name stands for.

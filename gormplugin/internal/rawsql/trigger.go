@@ -165,25 +165,25 @@ func (b *body) calls(s statement) {
 			continue
 		}
 		for ; s.at(i).kind != end; i++ {
-			if _, n := b.target(s, i); n > 0 && (s.at(i-1).isSign('(') || s.at(i-1).isSign(',')) && (s.at(i+n).isSign(')') || s.at(i+n).isSign(',')) {
+			if n := b.target(s, i); n > 0 && (s.at(i-1).isSign('(') || s.at(i-1).isSign(',')) && (s.at(i+n).isSign(')') || s.at(i+n).isSign(',')) {
 				b.Opaque = true
 			}
 		}
 	}
 }
 
-// target returns how many tokens at i name a column of interest in the new row, or that row, and whether it is the latter.
-func (b *body) target(s statement, i int) (whole bool, n int) {
+// target returns how many tokens at i name a column of interest in the new row, or that row; 0 for none.
+func (b *body) target(s statement, i int) int {
 	if !s.at(i).is("NEW") && (s.at(i).kind != name || !strings.EqualFold(s.at(i).text, "new")) {
-		return false, 0
+		return 0
 	}
 	if !s.at(i + 1).isSign('.') {
-		return true, 1
+		return 1
 	}
 	if t := s.at(i + 2); (t.kind == word || t.kind == name) && (b.column(t.text) || b.column(strings.ToLower(t.text))) || t.kind == opaque {
-		return false, 3
+		return 3
 	}
-	return false, 0
+	return 0
 }
 
 // assigns looks for values that are given to the new row.
@@ -206,7 +206,7 @@ func (b *body) assigns(s statement) {
 				list = -1
 			}
 		}
-		_, n := b.target(s, i)
+		n := b.target(s, i)
 		if n == 0 {
 			continue
 		}
