@@ -78,9 +78,8 @@ func (w *writing) create() error {
 	if err != nil {
 		return err
 	}
-	w.write(w.db)
-	if w.db.Error != nil {
-		return nil
+	if w.write(w.db); w.db.Error != nil {
+		return w.db.Error
 	}
 	if written := w.db.RowsAffected; rows > 0 && written != int64(rows) {
 		return w.missed(int64(rows), written)

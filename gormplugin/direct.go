@@ -66,31 +66,26 @@ func (d *direct) exec() (affected int64, err error) {
 
 // one reads the only row of a statement into places.
 func (d *direct) one(places ...any) error {
-	rows, err := d.rows()
-	if err != nil {
-		return err
-	}
-	if rows.Next() {
-		err = rows.Scan(places...)
-	} else {
-		err = cmp.Or(rows.Err(), gorm.ErrRecordNotFound)
-	}
-	return errors.Join(err, rows.Close())
+	return d.first(func(rows *sql.Rows) error { return rows.Scan(places...) })
 }
 
 // into reads the only row of a statement into a struct of the model, as GORM does.
 func (d *direct) into(model reflect.Value) error {
+	reader := d.DB.Session(&gorm.Session{NewDB: true, Context: d.Context}).Model(model.Interface())
+	return d.first(func(rows *sql.Rows) error { return reader.ScanRows(rows, model.Interface()) })
+}
+
+// first has read read the only row of a statement. Without one, the error is [gorm.ErrRecordNotFound].
+func (d *direct) first(read func(*sql.Rows) error) (err error) {
 	rows, err := d.rows()
 	if err != nil {
 		return err
 	}
-	reader := d.DB.Session(&gorm.Session{NewDB: true, Context: d.Context}).Model(model.Interface())
-	if rows.Next() {
-		err = reader.ScanRows(rows, model.Interface())
-	} else {
-		err = cmp.Or(rows.Err(), gorm.ErrRecordNotFound)
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if !rows.Next() {
+		return cmp.Or(rows.Err(), gorm.ErrRecordNotFound)
 	}
-	return errors.Join(err, rows.Close())
+	return read(rows)
 }
 
 // run runs the statement, tells GORM's log about it, and explains its error.

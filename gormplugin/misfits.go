@@ -62,14 +62,15 @@ func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err
 		}
 		d := t.direct(db).add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.name}, in(t.tree, trees), in(t.parent, ids), t.alive)
 		p.addNewest(d)
-		rows, err := d.rows()
+		var one int
+		err := d.one(&one)
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			continue
+		}
 		if err != nil {
 			return false, fmt.Errorf("gormplugin: looking below rows of %s: %w", t.name, err)
 		}
-		found = rows.Next()
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil || found {
-			return found, err
-		}
+		return true, nil
 	}
 	return false, nil
 }

@@ -34,7 +34,7 @@ func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	ports := make([]int, n)
 	for i := range ports {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		must(t, err)
 		defer func() { _ = listener.Close() }()
 		ports[i] = listener.Addr().(*net.TCPAddr).Port
@@ -79,7 +79,7 @@ func galeraNode(t *testing.T, others string) (config *mysqldriver.Config, addres
 	defer func() { _ = pool.Close() }()
 	t.Cleanup(func() {
 		_ = server.Process.Kill()
-		<-ended
+		t.Log("the node has ended:", <-ended)
 		_ = log.Close()
 	})
 	deadline, cancel := context.WithTimeout(t.Context(), time.Minute)

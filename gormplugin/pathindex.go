@@ -85,15 +85,12 @@ func (t *table) pathIndexName(db *gorm.DB) (string, error) {
 		return t.index.name, nil
 	}
 	schema, name := schemaOf(t.name)
-	rows, err := t.direct(db).add(indexQuery, schema, name, t.tree.DBName, t.path.DBName).rows()
-	if err != nil {
+	err := t.direct(db).add(indexQuery, schema, name, t.tree.DBName, t.path.DBName).one(&t.index.name)
+	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
 		return "", err
 	}
-	if rows.Next() {
-		err = rows.Scan(&t.index.name)
-	}
 	t.index.asked = time.Now()
-	return t.index.name, errors.Join(err, rows.Err(), rows.Close())
+	return t.index.name, nil
 }
 
 // forgetPathIndex has statements do without the index for a while.

@@ -87,7 +87,7 @@ func (w *writing) update() error {
 	if err == nil && planned.staysPut() {
 		return w.updateInPlace(a, planned)
 	}
-	if err != nil && !(w.plugin.assert && isOutdated(err)) {
+	if err != nil && (!w.plugin.assert || !isOutdated(err)) {
 		return err
 	}
 	if err := w.begin(); err != nil {

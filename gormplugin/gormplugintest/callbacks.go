@@ -212,7 +212,7 @@ func replacedChecks() []check {
 				rows := w.book("/a", "/a/b")
 				build := func(db *gorm.DB) {
 					if db.Statement.Schema != nil && db.Statement.Schema.Table == "drafts" {
-						db.Statement.SQL.WriteString(fmt.Sprintf("UPDATE drafts SET name = 'raw' WHERE id = %d", rows["/a"].ID))
+						fmt.Fprintf(&db.Statement.SQL, "UPDATE drafts SET name = 'raw' WHERE id = %d", rows["/a"].ID)
 					}
 				}
 				cb := w.db.Callback()

@@ -97,10 +97,10 @@ func checkNoParent(t *testing.T, d Database) {
 		write func(k *keyed, s spelling, a, b any) error
 	}{
 		{"Create of a struct", func(k *keyed, s spelling, _, _ any) error {
-			return k.db.Create(k.orphan(s, s.key(), s.tree, "x")).Error
+			return k.db.Create(k.orphan(s, s.key(), s.tree)).Error
 		}},
 		{"Create of a slice", func(k *keyed, s spelling, _, _ any) error {
-			return k.db.Create(k.rows(k.orphan(s, s.key(), s.tree, "x"))).Error
+			return k.db.Create(k.rows(k.orphan(s, s.key(), s.tree))).Error
 		}},
 		{"Create of a map", func(k *keyed, s spelling, _, _ any) error {
 			return k.db.Model(k.new()).Create(map[string]any{"id": s.key(), "tree": s.tree, "parent": s.none, "name": "x"}).Error
@@ -127,21 +127,21 @@ func checkNoParent(t *testing.T, d Database) {
 			return k.db.Model(k.row(b, nil, nil, "")).UpdateColumns(map[string]any{"parent": s.none, "name": "x"}).Error
 		}},
 		{"Updates with a struct and Select", func(k *keyed, s spelling, _, b any) error {
-			return k.db.Model(k.row(b, nil, nil, "")).Select("Parent", "Name").Updates(k.orphan(s, nil, nil, "x")).Error
+			return k.db.Model(k.row(b, nil, nil, "")).Select("Parent", "Name").Updates(k.orphan(s, nil, nil)).Error
 		}},
 		{"Save", func(k *keyed, s spelling, _, b any) error {
-			row := k.orphan(s, b, s.tree, "x")
+			row := k.orphan(s, b, s.tree)
 			err := k.db.Save(row).Error
 			k.cleared(row, s)
 			return err
 		}},
 		{"an upsert of a new row", func(k *keyed, s spelling, _, _ any) error {
-			return k.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(k.orphan(s, s.key(), s.tree, "x")).Error
+			return k.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(k.orphan(s, s.key(), s.tree)).Error
 		}},
 		{"an upsert of a row that is there", func(k *keyed, s spelling, _, _ any) error {
 			id := s.key()
 			k.must(k.db.Create(k.row(id, s.tree, nil, "x")).Error)
-			return k.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(k.orphan(s, id, s.tree, "x")).Error
+			return k.db.Clauses(clause.OnConflict{UpdateAll: true}).Create(k.orphan(s, id, s.tree)).Error
 		}},
 		{"an upsert of a map that is there", func(k *keyed, s spelling, _, _ any) error {
 			id := s.key()
@@ -204,10 +204,10 @@ func checkZeroParents(t *testing.T, d Database) {
 	}
 }
 
-// orphan returns a pointer to a struct of the model whose parent is what the spelling says.
-func (k *keyed) orphan(s spelling, id, tree any, name string) any {
+// orphan returns a pointer to a struct of the model, called x, whose parent is what the spelling says.
+func (k *keyed) orphan(s spelling, id, tree any) any {
 	k.Helper()
-	row := k.row(id, tree, nil, name)
+	row := k.row(id, tree, nil, "x")
 	field := k.schema.FieldsByDBName["parent"]
 	k.must(field.Set(k.Context(), reflect.ValueOf(row).Elem(), s.none))
 	return row
