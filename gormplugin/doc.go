@@ -79,6 +79,14 @@
 // refused with [pathlock.ErrPathChanged].
 // A model is guarded in the table that it was registered with: Table("archive") on it is another table, and left alone.
 //
+// # Other plugins
+//
+// Their callbacks run before what is written is asserted, whenever they were registered: a name that one sets gets its path, a
+// column that one fills in is written, and a condition that one adds decides which rows move. The plugin's own
+// statements pass nobody's callbacks. A plugin that replaces gorm:create, gorm:update or gorm:delete after this one was registered, or builds a
+// statement's SQL itself, makes writes to guarded tables fail with [ErrCallbacks]. Where a write has changed other rows
+// than were asserted, the transaction is rolled back, and the error is [ErrMissedRows].
+//
 // # Raw SQL
 //
 // [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a [*RawWriteError] and

@@ -21,8 +21,8 @@ const pluginName = "pathlock"
 const DefaultTransactionWait = time.Second
 
 // Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to
-// [gorm.DB.Use] before anything else, in particular before sessions and other
-// plugins are made from the DB: a session made earlier knows nothing of it.
+// [gorm.DB.Use] before sessions are made from the DB, which would know nothing of it, and before plugins that
+// wrap connections or replace GORM's own writing callbacks.
 type Plugin struct {
 	locker          *pathlock.Locker
 	specs           []modelSpec
