@@ -21,6 +21,25 @@ func behindFlaws() []flaw {
 				"ALTER TABLE branches DROP INDEX branches_path, DROP INDEX branches_top, ADD KEY branches_path (tree_id, path)",
 				"ALTER TABLE branches DROP COLUMN branches_top",
 				"ALTER TABLE branches ADD COLUMN branches_top BIGINT AS (IF(parent_id IS NULL AND deleted IS NULL, tree_id, NULL)) VIRTUAL, ADD UNIQUE KEY old (branches_top, name)",
+				"INSERT INTO branches (tree_id, parent_id, name, path) VALUES (1, 0, 'zero', '/zero')",
+			},
+			postgres: []string{
+				"DROP INDEX branches_path", `CREATE INDEX branches_path ON branches (tree_id, path COLLATE "C")`, "DROP INDEX branches_top",
+				"CREATE UNIQUE INDEX old ON branches (tree_id, name) WHERE parent_id IS NULL AND deleted IS NULL",
+				"INSERT INTO branches (tree_id, parent_id, name, path) VALUES (1, 0, 'zero', '/zero')",
+			},
+			sqlite: []string{
+				"DROP INDEX branches_path", "CREATE INDEX branches_path ON branches (tree_id, path)", "DROP INDEX branches_top",
+				"CREATE UNIQUE INDEX old ON branches (tree_id, name) WHERE parent_id IS NULL AND deleted IS NULL",
+				"INSERT INTO branches (tree_id, parent_id, name, path) VALUES (1, 0, 'zero', '/zero')",
+			},
+		},
+		{
+			name: "rows at the top, of which an index leaves out those with 0", want: []treeschema.Check{treeschema.TopRows, treeschema.Paths}, severity: treeschema.Advice,
+			mysql: []string{
+				"ALTER TABLE branches DROP INDEX branches_path, DROP INDEX branches_top, ADD KEY branches_path (tree_id, path)",
+				"ALTER TABLE branches DROP COLUMN branches_top",
+				"ALTER TABLE branches ADD COLUMN branches_top BIGINT AS (IF(parent_id IS NULL AND deleted IS NULL, tree_id, NULL)) VIRTUAL, ADD UNIQUE KEY old (branches_top, name)",
 			},
 			postgres: []string{
 				"DROP INDEX branches_path", `CREATE INDEX branches_path ON branches (tree_id, path COLLATE "C")`, "DROP INDEX branches_top",

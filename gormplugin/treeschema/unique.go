@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // Two rows with the same parent and name are told apart by a unique index if, for a row as it would be, the index's condition holds and
@@ -72,6 +73,14 @@ func (c *checker) checkUnique(ctx context.Context) error {
 			Statements: c.topRows(c.table, c.physical), automatic: true,
 		}
 		if halves.top {
+			// What the plugin writes there is NULL: harm is done by what somebody else has written.
+			beside, err := c.hasZeroParents(ctx)
+			if err != nil {
+				return err
+			}
+			if !beside {
+				f.Severity, f.automatic = Advice, false
+			}
 			f.Missing = "no unique index keeps live rows whose " + c.table.Parent + " is NULL apart from those in which it is a zero value"
 			f.Why = "both are at the top, where two rows can have one name, as NULL is not equal to zero"
 		}
@@ -80,6 +89,20 @@ func (c *checker) checkUnique(ctx context.Context) error {
 	}
 	c.reportStrict(strict, good)
 	return nil
+}
+
+// hasZeroParents reports whether any live row says by a zero value that it has no parent, in a column that can be NULL.
+func (c *checker) hasZeroParents(ctx context.Context) (bool, error) {
+	zero := zeros(c.dialect, c.physical.columns[c.table.Parent])
+	if len(zero) == 0 {
+		return false, nil
+	}
+	query := fmt.Sprintf("SELECT 1 AS found FROM %s WHERE %s IN (%s)", c.quote(c.table.Name), c.quote(c.table.Parent), strings.Join(zero, ", "))
+	if live := c.table.live(c.quote); live != "" {
+		query += " AND " + live
+	}
+	found, err := ask(ctx, c.conn, query+" LIMIT 1")
+	return len(found) > 0, err
 }
 
 // findMark looks for a generated column that tells live rows from deleted ones.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
@@ -168,7 +169,11 @@ func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 		return err
 	}
 	for _, finding := range lacks.Findings {
-		log.WarnContext(ctx, "the database could serve better", "finding", finding.String())
+		level := slog.LevelWarn
+		if finding.Severity == treeschema.Advice {
+			level = slog.LevelDebug
+		}
+		log.Log(ctx, level, "the database could serve better", "finding", finding.String())
 	}
 	return nil
 }
