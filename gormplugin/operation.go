@@ -132,6 +132,10 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 		if part.field == nil {
 			continue
 		}
+		// GORM assigns through a pointer that is there already, and that may well be one to the old parent's own id.
+		if place := part.field.ReflectValueOf(ctx, e.into); place.Kind() == reflect.Pointer {
+			place.SetZero()
+		}
 		if err := part.field.Set(ctx, e.into, part.value); err != nil {
 			return err
 		}

@@ -28,6 +28,16 @@ func operationChecks() []check {
 			w.must(gormplugin.Move(w.db, &Suite{}, w.build("/d/b").ID, w.build("/a").ParentID))
 			w.has("/a", "/b", "/b/c", "/d")
 		}},
+		{"the row that a struct's parent pointed into stays as it is", func(w *world) {
+			a, b := w.build("/a"), w.build("/b")
+			s := &Suite{ParentID: &a.ID, Name: "s"}
+			w.must(w.db.Create(s).Error)
+			id := a.ID
+			w.must(gormplugin.Move(w.db, s, s.ID, b.ID))
+			if a.ID != id || *s.ParentID != b.ID || s.Path != "/b/s" {
+				w.Errorf("the old parent's id is %d, want %d; the struct says %d, %s", a.ID, id, *s.ParentID, s.Path)
+			}
+		}},
 		{"the top of a tree without a root row", func(w *world) {
 			drive := w.tree().ID()
 			a := &Flagged{DriveID: drive, Name: "a"}
