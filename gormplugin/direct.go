@@ -83,7 +83,7 @@ func (d *direct) first(read func(*sql.Rows) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	if !rows.Next() {
-		return cmp.Or(rows.Err(), gorm.ErrRecordNotFound)
+		return cmp.Or(d.failed(rows), gorm.ErrRecordNotFound)
 	}
 	return read(rows)
 }
@@ -101,6 +101,20 @@ func (d *direct) run(statement func(context.Context) (rows int64, err error)) er
 	d.DB.Logger.Trace(d.Context, began, func() (string, int64) {
 		return d.DB.Dialector.Explain(d.SQL.String(), d.Vars...), rows
 	}, err)
+	return d.explained(err)
+}
+
+// failed returns the error that has ended the reading of rows: a database may tell of a deadlock only there.
+func (d *direct) failed(rows *sql.Rows) error {
+	if err := rows.Err(); err != nil {
+		return d.explained(err)
+	}
+	return nil
+}
+
+// explained is the error that a statement's error means to a caller. A transaction that the error has ended is not gone on with,
+// whatever becomes of the error.
+func (d *direct) explained(err error) error {
 	d.DB.Error = err
 	d.plugin.explain(d.DB, nil)
 	return d.DB.Error
@@ -182,7 +196,7 @@ func (t *table) collect(d *direct, locked, surveyed bool) (nodes []*node, err er
 		}
 		nodes = append(nodes, n)
 	}
-	if err := rows.Err(); err != nil {
+	if err := d.failed(rows); err != nil {
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
 	}
 	return nodes, nil

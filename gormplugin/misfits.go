@@ -176,5 +176,5 @@ func firstMisfit(d *direct, paths int) (path string, levels int, lengths []int, 
 			return "", 0, nil, err
 		}
 	}
-	return path, levels, lengths, rows.Err()
+	return path, levels, lengths, d.failed(rows)
 }

@@ -106,7 +106,7 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 			lock = ""
 		}
 		if err := t.checkTop(db, at, 0, lock); err != nil {
-			if !later {
+			if !later || !errors.Is(err, ErrRootRow) {
 				return err
 			}
 			// The plain read may be of an old snapshot.
@@ -182,7 +182,8 @@ func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) (err error) {
 		_, _ = digest.Write(length[:])
 		_, _ = digest.Write([]byte(part))
 	}
-	rows, err := t.direct(db).add("SELECT ? FROM ? AS l", p.dialect.lockTop(int64(digest.Sum64()), at.root)...).rows()
+	d := t.direct(db).add("SELECT ? FROM ? AS l", p.dialect.lockTop(int64(digest.Sum64()), at.root)...)
+	rows, err := d.rows()
 	if err != nil {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
 	}
@@ -200,7 +201,7 @@ func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) (err error) {
 			return fmt.Errorf("%w: a write to %s at %s", ErrIsolation, t.name, why)
 		}
 	}
-	return rows.Err()
+	return d.failed(rows)
 }
 
 // lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing
