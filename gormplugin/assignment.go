@@ -24,13 +24,15 @@ type assignment struct {
 	path, ids string
 	// version is what is assigned to the version, if anything.
 	version any
+	// place is set if anything is assigned to a column that says where a row is, were it a zero value.
+	place bool
 	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
 	restores, removes bool
 }
 
 // touches reports whether the tree can change by it.
 func (a *assignment) touches() bool {
-	return a.name != nil || a.parent != nil || a.key != nil || a.tree != nil || a.path != "" || a.ids != "" || a.restores || a.removes
+	return a.place || a.restores || a.removes
 }
 
 // assignmentIn returns what the update that stmt stands for assigns, as
@@ -66,9 +68,19 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 		seen[f] = true
 		// However it was named: the plugin may have another value for it.
 		a.set[i].Column = clause.Column{Name: f.DBName}
-		if slices.Contains(t.deletion, f) && isLive(f, assigned.Value) {
-			a.set[i].Value = liveMark(f)
+		if slices.Contains(t.deletion, f) {
+			live, err := t.marksLive(stmt.Context, f, assigned.Value)
+			if err != nil {
+				return nil, err
+			}
+			if live {
+				a.set[i].Value = liveMark(f)
+			}
+			// A statement that leaves deleted rows out brings none back.
+			a.restores, a.removes = live && stmt.Unscoped, !live
+			continue
 		}
+		a.place = a.place || f != t.fence
 		if err := t.enter(stmt.Context, a, f, assigned.Value); err != nil {
 			return nil, err
 		}
@@ -82,13 +94,8 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	return a, nil
 }
 
-// enter notes what is assigned to a column that says where a row is, or whether it is.
+// enter notes what is assigned to a column that says where a row is.
 func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assigned any) error {
-	if slices.Contains(t.deletion, f) {
-		a.restores = isLive(f, assigned)
-		a.removes = !a.restores
-		return nil
-	}
 	if f == t.fence {
 		return nil
 	}
@@ -113,6 +120,9 @@ func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assig
 	case t.parent:
 		a.parent = &value
 	case t.key:
+		if value == nil {
+			return unsupported(t, "the primary key cannot be set to %v", assigned)
+		}
 		a.key = value
 	case t.tree:
 		a.tree = value
@@ -134,15 +144,15 @@ func liveMark(f *schema.Field) any {
 	return live
 }
 
-// isLive reports whether a value that is assigned to a deletion mark means a live row.
-func isLive(f *schema.Field, value any) bool {
-	p, err := plain(value)
+// marksLive reports whether a value that is assigned to a deletion mark means a live row.
+func (t *table) marksLive(ctx context.Context, f *schema.Field, assigned any) (bool, error) {
+	value, err := t.convert(ctx, f, assigned)
 	if err != nil {
-		return false
+		return false, err
 	}
 	live := liveMark(f)
-	// Of a struct whose mark is 0, nobody can tell whether that was NULL.
-	return p == live || live == nil && p != nil && reflect.ValueOf(p).IsZero()
+	// Of a struct whose mark is 0, nobody can tell whether that was NULL; and a flag may be given as NULL or as a zero value.
+	return value == live || value == nil || live == nil && reflect.ValueOf(value).IsZero(), nil
 }
 
 // rehearsal returns a copy of an update's statement on which its assignments can

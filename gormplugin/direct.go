@@ -47,6 +47,7 @@ func (d *direct) rows() (rows *sql.Rows, err error) {
 	err = d.run(func(ctx context.Context) (int64, error) {
 		//nolint:rowserrcheck,sqlclosecheck // The caller reads and closes them.
 		rows, err = d.ConnPool.QueryContext(ctx, d.SQL.String(), d.Vars...)
+		haveRead(d.ConnPool) // as every error that comes with them is looked for
 		return -1, err
 	})
 	return rows, err
@@ -56,6 +57,7 @@ func (d *direct) rows() (rows *sql.Rows, err error) {
 func (d *direct) exec() (affected int64, err error) {
 	err = d.run(func(ctx context.Context) (int64, error) {
 		result, err := d.ConnPool.ExecContext(ctx, d.SQL.String(), d.Vars...)
+		haveRead(d.ConnPool)
 		if err == nil {
 			affected, err = result.RowsAffected()
 		}

@@ -11,7 +11,13 @@ import (
 )
 
 // endRead is the last callback of a chain that reads or runs raw SQL.
-func (p *Plugin) endRead(db *gorm.DB) { p.explain(db, nil) }
+func (p *Plugin) endRead(db *gorm.DB) {
+	haveRead(db.Statement.ConnPool)
+	p.explain(db, nil)
+}
+
+// endRow is the last callback of the chain that hands rows over.
+func (p *Plugin) endRow(db *gorm.DB) { p.explain(db, nil) }
 
 // explain puts the error that a caller should see in the place of the database's, and ends
 // a transaction that the server has ended. st is nil for statements on other tables.

@@ -27,6 +27,9 @@ func Move(db *gorm.DB, model, id, parent any) error {
 	if err != nil {
 		return err
 	}
+	if err := t.isWritable(t.parent); err != nil {
+		return err
+	}
 	return p.operate(db, func(db *gorm.DB) error {
 		value := above
 		if above == nil {

@@ -146,6 +146,14 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 	return t.setPaths(record{ctx: ctx, row: e.into}, &n)
 }
 
+// isWritable refuses to change a column that GORM is told not to update, which it would leave out without a word.
+func (t *table) isWritable(f *schema.Field) error {
+	if f.Updatable {
+		return nil
+	}
+	return unsupported(t, "the model's tag `gorm:%q` forbids updates of %q", f.Tag.Get("gorm"), f.DBName)
+}
+
 // missed is the error of a statement that hits nothing, where it should hit a row. A statement without an errand may hit as many
 // as it likes.
 func (e *errand) missed(t *table, hit targets) error {

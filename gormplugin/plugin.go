@@ -214,7 +214,7 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", p.cachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
-		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRead),
+		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRow),
 		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.endRead),
 	)
 }

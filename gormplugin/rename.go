@@ -24,6 +24,9 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := t.isWritable(t.label); err != nil {
+		return err
+	}
 	return p.operate(db, func(db *gorm.DB) error {
 		e := &errand{id: key, into: t.structOf(model)}
 		return e.statement(db, t).Update(t.label.DBName, name).Error

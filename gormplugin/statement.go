@@ -115,6 +115,8 @@ func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error
 
 // beginOwn begins a transaction for a statement that runs in none.
 func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
+	// What an earlier statement on the same gorm.Statement has left behind: GORM would commit this transaction for it.
+	db.Statement.Settings.Delete(fmt.Sprintf("%p", db.Statement) + "gorm:started_transaction")
 	begun := db.Begin()
 	if begun.Error != nil {
 		return fmt.Errorf("gormplugin: begin: %w", begun.Error)
@@ -137,6 +139,7 @@ func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
 func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
+		haveRead(db.Statement.ConnPool)
 		p.explainTop(db, st)
 		p.explain(db, st)
 		if st == nil {

@@ -42,6 +42,8 @@ type transaction struct {
 	closed bool
 	// writing is set once the transaction is known to be the database's only writer.
 	writing bool
+	// unread knows whether a read may have failed unseen.
+	unread unread
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
 	rawEnd rawEnd
 	// aborted is how the statement failed that the database wants rolled back before it runs another.
@@ -89,6 +91,7 @@ func newTransaction(ctx context.Context, p *Plugin, conn *sql.Conn, tx *sql.Tx, 
 
 // Commit ends the transaction.
 func (t *transaction) Commit() error {
+	t.settleReads()
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {
@@ -149,6 +152,9 @@ func (t *transaction) abandon(cause error) {
 	defer t.ending.Unlock()
 	if t.ended {
 		return
+	}
+	if !errors.Is(cause, ErrRetry) && t.plugin.dialect.classify(cause).isRetryable() {
+		cause = retry(cause)
 	}
 	t.cause = cause
 	// The error says no more than that the connection is gone, and the transaction with it.

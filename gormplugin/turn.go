@@ -87,17 +87,26 @@ func (x *turn) carry() {
 		return
 	}
 	slices.SortFunc(x.moves, func(a, b move) int { return cmp.Compare(len(a.node.path), len(b.node.path)) })
+	type place struct {
+		tree any
+		path string
+	}
+	moved := make(map[place]move, len(x.moves))
 	for i := range x.moves {
 		m := &x.moves[i]
-		for _, upper := range slices.Backward(x.moves[:i]) {
-			if upper.restored || upper.node.tree != m.node.tree || !strings.HasPrefix(m.path, upper.node.path+"/") {
+		for end := strings.LastIndexByte(m.path, '/'); end > 0; end = strings.LastIndexByte(m.path[:end], '/') {
+			upper, ok := moved[place{m.node.tree, m.path[:end]}]
+			if !ok {
 				continue
 			}
-			m.path = upper.path + m.path[len(upper.node.path):]
+			m.path = upper.path + m.path[end:]
 			if x.table.ids != nil {
 				m.ids = upper.ids + m.ids[len(upper.node.ids):]
 			}
 			break
+		}
+		if !m.restored {
+			moved[place{m.node.tree, m.node.path}] = *m
 		}
 	}
 }

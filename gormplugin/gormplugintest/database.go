@@ -65,6 +65,7 @@ func Run(t *testing.T, d Database) {
 		{"delete", deleteChecks()},
 		{"callbacks", callbackChecks()},
 		{"portions", portionChecks()},
+		{"zeroes", zeroChecks()},
 		{"leaf", leafChecks()},
 		{"id paths", idPathChecks()},
 		{"raw", rawChecks()},
