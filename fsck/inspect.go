@@ -45,7 +45,26 @@ func (c *Checker) inspect(ctx context.Context) error {
 	if c.dialect == SQLite {
 		return c.inspectIndexes(ctx) // its columns have no limits
 	}
+	if err := c.inspectSecurity(ctx); err != nil {
+		return err
+	}
 	return c.inspectLimits(ctx)
+}
+
+// inspectSecurity refuses a table of which PostgreSQL shows the role some rows only: the parents that it hides would be taken
+// for missing, and sound rows be moved.
+func (c *Checker) inspectSecurity(ctx context.Context) error {
+	if c.dialect != PostgreSQL {
+		return nil
+	}
+	var hides sql.NullBool
+	if err := c.db.QueryRowContext(ctx, "SELECT row_security_active(to_regclass($1))", c.dialect.quote(c.table.Name)).Scan(&hides); err != nil {
+		return fmt.Errorf("%w %q: its policies: %w", ErrTable, c.table.Name, err)
+	}
+	if hides.Bool {
+		return fmt.Errorf("%w %q: row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS", ErrTable, c.table.Name)
+	}
+	return nil
 }
 
 // inspectIndexes looks for an index that begins with the parent, which SQLite has to be led to.

@@ -55,7 +55,7 @@
 // A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction: it is rolled back, and its
 // locks are let go, when the statement's context ends or the garbage collector finds it.
 //
-// Raw SQL cannot end a transaction behind the plugin's back. After a guarded table was written or asserted in it, COMMIT,
+// Raw SQL by Exec and Raw cannot end a transaction behind the plugin's back. After a guarded table was written or asserted in it, COMMIT,
 // ROLLBACK and, on MySQL and MariaDB, whatever commits by itself (most definitions, TRUNCATE, LOCK TABLES, START
 // TRANSACTION, SET autocommit), are refused with a [*TransactionEndError]. Where such a statement came first, as by
 // [gorm.DB.AutoMigrate] within db.Transaction, it is the later write that is refused: it would be committed by itself. Run
@@ -119,8 +119,8 @@
 // # What it does not see
 //
 // Calls of procedures, triggers and views, prepared statements that are run by their name, SQL that the database puts together
-// itself, and connections that the plugin did not hand out, such as
-// those of [gorm.DB.DB]. A write by [gorm.DB.Connection], by a session made
+// itself, SQL in the text of a clause or an expression (gorm.Expr, Where, Order), what is sent to a statement's ConnPool
+// past GORM, and connections that the plugin did not hand out, such as those of [gorm.DB.DB]. A write by [gorm.DB.Connection], by a session made
 // before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one whose columns cannot be made out,
 // such as an update under an alias, an expression as name, or an upsert that moves rows, with [ErrUnsupported].
 //

@@ -1,8 +1,11 @@
 package integration
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"testing"
 
@@ -112,5 +115,36 @@ func TestGormfsckPostgres(t *testing.T) {
 		if _, one := model.(byFlag); err != nil || (summary.Rows == 1) != one {
 			t.Errorf("%T: %+v, %v", model, summary, err)
 		}
+	}
+}
+
+// A role that sees some rows only would take the parents of others for missing.
+func TestFsckUnderRowLevelSecurity(t *testing.T) {
+	database := postgresDatabase(t, byteOrder, nil)
+	pool := sql.OpenDB(database.Connector)
+	pool.SetMaxOpenConns(1) // whose role the statements set
+	t.Cleanup(func() { _ = pool.Close() })
+	run := func(ctx context.Context, statements ...string) {
+		for _, statement := range statements {
+			if _, err := pool.ExecContext(ctx, statement); err != nil {
+				t.Errorf("%s: %v", statement, err)
+			}
+		}
+	}
+	role := fmt.Sprintf("pathlock_fsck_%d", rand.Uint64())
+	run(t.Context(),
+		"CREATE TABLE nodes (id BIGINT PRIMARY KEY, tree_id BIGINT, parent_id BIGINT, name TEXT, path TEXT, owner TEXT)",
+		"INSERT INTO nodes VALUES (1, 1, NULL, 'a', '/a', 'somebody else'), (2, 1, 1, 'b', '/a/b', '"+role+"')",
+		"CREATE ROLE "+role, "GRANT ALL ON nodes TO "+role,
+		"ALTER TABLE nodes ENABLE ROW LEVEL SECURITY", "CREATE POLICY own_rows ON nodes USING (owner = CURRENT_USER)",
+	)
+	t.Cleanup(func() { run(context.Background(), "RESET ROLE", "DROP TABLE nodes", "DROP ROLE "+role) })
+	table := fsck.Table{Name: "nodes", Key: "id", Tree: "tree_id", Parent: "parent_id", Label: "name", Path: "path"}
+	if _, err := fsck.New(t.Context(), pool, fsck.PostgreSQL, table); err != nil {
+		t.Errorf("the table's owner: %v", err)
+	}
+	run(t.Context(), "SET ROLE "+role)
+	if _, err := fsck.New(t.Context(), pool, fsck.PostgreSQL, table); !errors.Is(err, fsck.ErrTable) {
+		t.Errorf("a role that sees some rows: %v, want an error that matches ErrTable", err)
 	}
 }

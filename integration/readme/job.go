@@ -34,7 +34,7 @@ func tidy(ctx context.Context, locker *pathlock.Locker, db *gorm.DB, plan pathlo
 	}
 	defer func() { _ = lock.Release(ctx) }()
 	// lock.Context() carries the locks, and ends if the lease is lost.
-	return db.WithContext(lock.Context()).Where("path = ?", "/drafts/old").Delete(&Suite{}).Error
+	return db.WithContext(lock.Context()).Where("plan_id = ? AND path = ?", plan.ID(), "/drafts/old").Delete(&Suite{}).Error
 }
 
 // A program without a Locker takes a whole plan by redislock: new node locks are
