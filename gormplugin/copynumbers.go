@@ -33,7 +33,7 @@ func (p *Plugin) numberCopies(db *gorm.DB, t *table, x *copyPlan) error {
 			return err
 		}
 		belongs := clause.Eq{Column: of("c", key), Value: of("p", "id")}
-		update := p.dialect.assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, t.ids.DBName, "ids", belongs, clause.Expr{SQL: "1 = 1"})
+		update := p.dialect.assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, clause.Set{{Column: clause.Column{Name: t.ids.DBName}, Value: of("p", "ids")}}, belongs, clause.Expr{SQL: "1 = 1"})
 		_, err = t.direct(db).add(update.SQL, update.Vars...).exec()
 	}
 	if err != nil {

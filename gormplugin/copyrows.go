@@ -14,7 +14,7 @@ import (
 
 // The rows are copied by one INSERT … SELECT, which writes the new paths. What it cannot know are the ids that the database gives
 // the new rows, and hence their parents: these are found by a second statement, which joins every new row with the one that
-// has the beginning of its path. Until then the parent column holds what keeps equal names apart: NULL, or the source's id, negative.
+// has the beginning of its path. Until then every row below the top has a stand-in for its name, see standIn.
 
 // copyRows copies what was planned, once it has been locked.
 func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copying, x *copyPlan) error {
@@ -23,8 +23,9 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err != nil {
 		return err
 	}
-	if below > 0 && t.pendingParent() == nil {
-		return unsupported(t, "the parent column %q is neither nullable nor a signed number: rows with descendants cannot be copied", t.parent.DBName)
+	names, err := t.standIn(below)
+	if err != nil {
+		return err
 	}
 	if err := p.checkSlot(db, t, x); err != nil {
 		return err
@@ -36,7 +37,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 			return err
 		}
 	}
-	inserted, err := p.insertCopies(db, st, c, x)
+	inserted, err := p.insertCopies(db, st, c, x, names)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 		err = retry(fmt.Errorf("gormplugin: copying %s %v: the subtree had %d rows, of which %d were copied", t.name, x.source.id, below+1, inserted))
 	}
 	if err == nil && inserted > 1 {
-		err = p.adopt(db, t, x, inserted-1)
+		err = p.adopt(db, t, x, names, inserted-1)
 	}
 	if err == nil && t.ids != nil {
 		err = p.numberCopies(db, t, x)
@@ -121,8 +122,8 @@ func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
 	return &NameTakenError{Table: t.name, Tree: x.to.tree, Path: x.to.path}
 }
 
-// insertCopies copies the rows, without the ids of their parents but for the top one's, and returns how many they are.
-func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan) (int64, error) {
+// insertCopies copies the rows, those below the top without their parents and names, and returns how many they are.
+func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan, names standIn) (int64, error) {
 	t := c.table
 	isTop := clause.Eq{Column: column(t.key), Value: x.source.id}
 	ofTop := func(top, others any) any {
@@ -137,11 +138,8 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 	if t.isLeaf() {
 		own[t.parent], own[t.label] = typed(parent, t.parent), typed(x.after.name, t.label)
 	} else {
-		pending := t.pendingParent()
-		if pending == nil {
-			pending = none(t.parent)
-		}
-		own[t.parent], own[t.label] = ofTop(parent, pending), ofTop(x.after.name, column(t.label))
+		own[t.parent] = t.pendingParent(parent, ofTop)
+		own[t.label] = ofTop(x.after.name, clause.Expr{SQL: p.dialect.numbered, Vars: []any{string(names)}})
 		own[t.tree] = typed(x.after.tree, t.tree)
 		if t.ids != nil {
 			own[t.ids] = typed("", t.ids)
@@ -226,48 +224,6 @@ func typed(value any, f *schema.Field) clause.Expression {
 // none is NULL, of the type of a column.
 func none(f *schema.Field) clause.Expression {
 	return clause.Expr{SQL: "NULLIF(?, ?)", Vars: []any{column(f), column(f)}}
-}
-
-// pendingParent is what the parent column of a copied row holds until the parent's id is known; nil where the column can hold nothing of the kind.
-func (t *table) pendingParent() clause.Expression {
-	switch {
-	case !t.parent.NotNull:
-		return none(t.parent)
-	case t.parent.DataType == schema.Int:
-		return clause.Expr{SQL: "-?", Vars: []any{column(t.key)}}
-	default:
-		return nil
-	}
-}
-
-// adopt gives the copied rows below the top their parents.
-func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, rows int64) error {
-	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
-	pending := clause.Expr{SQL: "? IS NULL", Vars: []any{of("c", t.parent)}}
-	if t.parent.NotNull {
-		pending.SQL = "? < 0"
-	}
-	length := p.dialect.length
-	parentPath := clause.Expr{
-		SQL:  "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)",
-		Vars: []any{of("c", t.path), of("c", t.path), of("c", t.label)},
-	}
-	belongs := clause.And(
-		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.tree), of("c", t.tree)}},
-		p.exactly(of("p", t.path), parentPath),
-		under("p", t.alive),
-	)
-	where := clause.And(pending, under("c", clause.And(p.below(t, x.after.tree, x.after.path), t.alive)))
-	update := p.dialect.assign(clause.Table{Name: t.name}, clause.Table{Name: t.name}, t.parent.DBName, t.key.DBName, belongs, where)
-	adopted, err := t.direct(db).add(update.SQL, update.Vars...).exec()
-	if err != nil {
-		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.path, err)
-	}
-	if adopted != rows {
-		return fmt.Errorf("gormplugin: %d of the %d rows below have no parent where their paths say: %w",
-			rows-adopted, rows, &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path, Actual: x.source.path})
-	}
-	return nil
 }
 
 // fetchCopy reads the new top row.

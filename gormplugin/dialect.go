@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -43,9 +44,13 @@ type dialect struct {
 	// join is the text that a string and the end of a column's text make, the column's part
 	// beginning with the given character, counted from 1.
 	join func(head string, column clause.Column, from int) clause.Expr
-	// assign is an UPDATE of rows of a table, which are called c in it, that gives the column set the value of the column from of
-	// the row, called p, of others that belongs to each; others is the same table, or a query in parentheses.
-	assign func(others any, table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr
+	// numbered is the text that a string and the number of the row make; its argument is the string.
+	numbered string
+	// base is the last name of a path, which is a column.
+	base func(path clause.Column) clause.Expr
+	// assign is an UPDATE of rows of a table, which are called c in it, that sets columns to what is known of c and of the row,
+	// called p, of others that belongs to each; others is the same table, or a query in parentheses.
+	assign func(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr
 	// isolation is an expression for the transaction's isolation level and the session's usual one, and refuse says why, and what
 	// to do instead, where an UPDATE might miss rows below those that the assertion has locked. Both are empty where no level is unsafe.
 	isolation string
@@ -117,6 +122,10 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
 		},
+		numbered: "CONCAT(?, ROW_NUMBER() OVER ())",
+		base: func(path clause.Column) clause.Expr {
+			return clause.Expr{SQL: "SUBSTRING_INDEX(?, '/', -1)", Vars: []any{path}}
+		},
 		assign:        assignByJoin,
 		asksLater:     true,
 		childrenFirst: true,
@@ -145,6 +154,8 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
+		numbered: "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
+		base:     baseByTrim,
 		assign:   assignFrom,
 		lockTop:  lockTopPostgres,
 		classify: classifyPostgres,
@@ -166,6 +177,8 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
+		numbered: "? || ROW_NUMBER() OVER ()",
+		base:     baseByTrim,
 		assign:   assignFrom,
 		classify: classifySQLite,
 		probe:    probeSQLite(),
@@ -185,20 +198,23 @@ func dialectOf(name string) (*dialect, error) {
 	return nil, fmt.Errorf("%w: the dialect %q is not known; known are %s", ErrUnsupportedDatabase, name, strings.Join(known, ", "))
 }
 
-// assignByJoin is MySQL's form of an UPDATE with values of other rows.
-func assignByJoin(others any, table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
-	return clause.Expr{
-		SQL:  "UPDATE ? AS c JOIN ? AS p ON ? SET ? = ? WHERE ?",
-		Vars: []any{table, others, belongs, clause.Column{Table: "c", Name: set}, clause.Column{Table: "p", Name: from}, where},
+// baseByTrim takes everything but slashes off the end of a path to find out where its last name begins.
+func baseByTrim(path clause.Column) clause.Expr {
+	return clause.Expr{SQL: "SUBSTR(?, LENGTH(RTRIM(?, REPLACE(?, '/', ''))) + 1)", Vars: []any{path, path, path}}
+}
+
+// assignByJoin is MySQL's form of an UPDATE with values of other rows. A clause.Set writes its own SET.
+func assignByJoin(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr {
+	set = slices.Clone(set)
+	for i := range set {
+		set[i].Column.Table = "c"
 	}
+	return clause.Expr{SQL: "UPDATE ? AS c JOIN ? AS p ON ? ? WHERE ?", Vars: []any{table, others, belongs, set, where}}
 }
 
 // assignFrom is the form of PostgreSQL and, since its version 3.33, of SQLite.
-func assignFrom(others any, table clause.Table, set, from string, belongs, where clause.Expression) clause.Expr {
-	return clause.Expr{
-		SQL:  "UPDATE ? AS c SET ? = ? FROM ? AS p WHERE ? AND ?",
-		Vars: []any{table, clause.Column{Name: set}, clause.Column{Table: "p", Name: from}, others, belongs, where},
-	}
+func assignFrom(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr {
+	return clause.Expr{SQL: "UPDATE ? AS c ? FROM ? AS p WHERE ? AND ?", Vars: []any{table, set, others, belongs, where}}
 }
 
 // classifyMySQL reads the error numbers of MySQL and MariaDB.

@@ -1,0 +1,78 @@
+package gormplugin
+
+import (
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// A standIn is the beginning of the names that copied rows have until they have their parents; the number of the row is the end.
+//
+// Rows of all folders are without their parents at the same time, so their own names would collide, with each other and with
+// those of rows at the top. No name has a slash, so a stand-in collides with none. What is random in it keeps apart
+// what several transactions insert at once: without, they would wait for each other, and still be right.
+type standIn string
+
+// standInRandom is how many random characters a stand-in has, where the column has room for them.
+const standInRandom = 8
+
+// standIn returns one for a number of rows. It refuses a column that has no room for their numbers.
+func (t *table) standIn(rows int64) (standIn, error) {
+	if rows == 0 {
+		return "/", nil
+	}
+	random := standInRandom
+	if size := t.label.Size; size > 0 {
+		// The row at the top has a number, too.
+		random = min(random, size-len("/")-len(strconv.FormatInt(rows+1, 10)))
+	}
+	if random < 0 {
+		return "", unsupported(t, "names of %d characters have no room for the numbers of %d rows, which Copy writes there until it knows their parents",
+			t.label.Size, rows)
+	}
+	return standIn("/" + rand.Text()[:random]), nil
+}
+
+// pendingParent is what a copy writes into the parent column: the top row's parent and, until the parents of the others are known,
+// NULL for these. Where the column cannot be NULL, they have the same parent as the top row, which is one that a foreign key
+// accepts. ofTop tells the top row from the others.
+func (t *table) pendingParent(top any, ofTop func(top, others any) any) any {
+	if t.noParent() == nil {
+		return ofTop(top, none(t.parent))
+	}
+	return typed(top, t.parent)
+}
+
+// adopt gives the copied rows below the top their parents and their names.
+func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, names standIn, rows int64) error {
+	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	path, name, length := of("c", t.path), p.dialect.base(of("c", t.path)), p.dialect.length
+	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
+	belongs := clause.And(
+		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.tree), of("c", t.tree)}},
+		p.exactly(of("p", t.path), parentPath),
+		under("p", t.alive),
+	)
+	pending := clause.Expr{SQL: p.dialect.prefix, Vars: []any{of("c", t.label), utf8.RuneCountInString(string(names)), string(names)}}
+	where := clause.And(pending, under("c", clause.And(p.below(t, x.after.tree, x.after.path), t.alive)))
+	set := clause.Set{
+		{Column: clause.Column{Name: t.parent.DBName}, Value: of("p", t.key)},
+		{Column: clause.Column{Name: t.label.DBName}, Value: name},
+	}
+	table := clause.Table{Name: t.name}
+	update := p.dialect.assign(table, table, set, belongs, where)
+	adopted, err := t.direct(db).add(update.SQL, update.Vars...).exec()
+	if err != nil {
+		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.path, err)
+	}
+	if adopted != rows {
+		return fmt.Errorf("gormplugin: %d of the %d rows below have no parent where their paths say: %w",
+			rows-adopted, rows, &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path, Actual: x.source.path})
+	}
+	return nil
+}
