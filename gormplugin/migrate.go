@@ -46,7 +46,16 @@ func (e *DuplicatesError) Error() string {
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
 // and then adds what that one does not: the unique indexes and path indexes that are missing, and binary collations for names and
-// paths. After it, [Verify] finds nothing wrong with the tables, but may have advice. It may be called again at any time, on tables with
+// paths.
+//
+// To a table that is there already it adds the columns, indexes and constraints that are missing. Of
+// the columns that are there, it only changes names, paths and ids that a finding of [Verify] is
+// about, and keeps their defaults, comments and NOT NULL. Change other columns by yourself, with
+// [gorm.Migrator.AlterColumn] say. GORM alters columns of others as usual, but on SQLite,
+// where it would make a table anew, and delete the rows that refer to it by ON DELETE CASCADE. For
+// the same reason, no constraint is added to a table of SQLite that is there.
+//
+// After it, [Verify] finds nothing wrong with the tables, but may have advice. It may be called again at any time, on tables with
 // rows too, but by one program at a time; it drops nothing.
 //
 // Siblings of one name, which hinder a unique index, are looked for first: they are returned as a
@@ -60,7 +69,7 @@ func (e *DuplicatesError) Error() string {
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. There, a name
 // without one gets 255 characters, a path 766, which is the most that an index holds beside a tree id of eight bytes, and
-// ids that are texts get 191; tag a field `gorm:"size:…"` for another one.
+// ids that are texts or bytes get 191; tag a field `gorm:"size:…"` for another one.
 func AutoMigrate(db *gorm.DB, others ...any) error {
 	p, err := pluginOf(db)
 	if err != nil {
@@ -148,56 +157,13 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	return schemaError(slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Advice })), nil
 }
 
-// migrateUntied is GORM's AutoMigrate without the columns that cannot be changed by themselves.
-func (p *Plugin) migrateUntied(db *gorm.DB, model any, t *table) error {
-	var tied []string
-	err := p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		tied, err = treeschema.Tied(ctx, conn, p.dialect.name, t.name)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, f := range t.schema.Fields {
-		if slices.Contains(tied, f.DBName) && !f.IgnoreMigration {
-			f.IgnoreMigration = true
-			defer func() { f.IgnoreMigration = false }()
-		}
-	}
-	return db.AutoMigrate(model)
-}
-
 // migrateModel makes or completes the table of a model.
 func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
-	t, err := p.tableFor(model)
-	if err != nil {
-		return db.AutoMigrate(model)
+	m := addingMigrator{plugin: p, db: db}
+	if there, ok, err := m.present(model); err != nil || ok && there.Exists && !there.IsTable {
+		return err // what it is instead is found later
 	}
-	if !p.dialect.commitsDDL || !strings.Contains(t.name, ".") {
-		return p.migrateUntied(db, model, t)
-	}
-	// GORM looks for a table of MySQL in the current database only, and makes one that is there already again.
-	schema, name, _ := strings.Cut(t.name, ".")
-	var columns, indexes []string
-	err = db.Raw("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, name).Scan(&columns).Error
-	if err != nil {
-		return err
-	}
-	if len(columns) == 0 {
-		return db.AutoMigrate(model)
-	}
-	err = db.Raw("SELECT DISTINCT INDEX_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ?", schema, name).Scan(&indexes).Error
-	for _, f := range t.schema.Fields {
-		if err == nil && f.DBName != "" && !f.IgnoreMigration && !slices.Contains(columns, f.DBName) {
-			err = db.Migrator().AddColumn(model, f.Name)
-		}
-	}
-	for _, index := range t.schema.ParseIndexes() {
-		if err == nil && !slices.Contains(indexes, index.Name) {
-			err = db.Migrator().CreateIndex(model, index.Name)
-		}
-	}
-	return err
+	return p.addingOnly(db).AutoMigrate(model)
 }
 
 // findings checks the tables.
@@ -227,6 +193,12 @@ func (t *table) limitTexts() {
 	for field, size := range map[*schema.Field]int{t.label: usualName, t.path: usualPath, t.ids: usualPath, t.tree: usualKey, t.parent: usualKey} {
 		if field != nil && field.DataType == schema.String && field.Size == 0 && field.TagSettings["TYPE"] == "" {
 			field.Size = size
+		}
+	}
+	// Keys of bytes would be longblob, which no index can hold either.
+	for _, field := range []*schema.Field{t.tree, t.parent, t.key} {
+		if field != nil && field.DataType == schema.Bytes && field.Size == 0 && field.TagSettings["TYPE"] == "" {
+			field.Size = usualKey
 		}
 	}
 }

@@ -21,8 +21,8 @@ type schemaWorld struct {
 	db *gorm.DB
 }
 
-// newSchemaWorld connects with the plugin, and makes no table.
-func newSchemaWorld(t *testing.T, d Database) *schemaWorld {
+// newSchemaWorld connects with the plugin for the models, and makes no table. Without models, it takes all of them.
+func newSchemaWorld(t *testing.T, d Database, models ...gormplugin.Option) *schemaWorld {
 	t.Helper()
 	pool := sql.OpenDB(d.Connector)
 	t.Cleanup(func() { _ = pool.Close() })
@@ -30,8 +30,10 @@ func newSchemaWorld(t *testing.T, d Database) *schemaWorld {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Branch{}), gormplugin.Leaf(&Fruit{}, &Branch{}), gormplugin.Model(&Plain{})))
-	if err != nil {
+	if len(models) == 0 {
+		models = []gormplugin.Option{gormplugin.Model(&Branch{}), gormplugin.Leaf(&Fruit{}, &Branch{}), gormplugin.Model(&Plain{})}
+	}
+	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()), models...)); err != nil {
 		t.Fatal(err)
 	}
 	return &schemaWorld{t, db}
@@ -105,6 +107,7 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
 	t.Run("found", func(t *testing.T) { checkFound(t, fresh(t)) })
 	t.Run("odd rows", func(t *testing.T) { checkOddRows(t, fresh(t)) })
+	t.Run("kept", func(t *testing.T) { checkKept(t, fresh) })
 	t.Run("migrate", func(t *testing.T) { checkMigrate(t, fresh(t)) })
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
 }

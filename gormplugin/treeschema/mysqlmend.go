@@ -115,8 +115,13 @@ func (m mysql) indexable(t Table, p *physical, name string) []string {
 		return nil
 	}
 	statements := m.retypeKey(t, p, c)
-	c.typ, c.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey*mysqlCharacter
-	p.columns[name] = c
+	if stricter := p.columns[name]; stricter.collation == "" {
+		stricter.typ, stricter.bytes = fmt.Sprintf("varbinary(%d)", usualKey), usualKey
+		p.columns[name] = stricter
+	} else {
+		stricter.typ, stricter.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey*mysqlCharacter
+		p.columns[name] = stricter
+	}
 	return statements
 }
 

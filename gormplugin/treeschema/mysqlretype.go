@@ -3,7 +3,6 @@ package treeschema
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -31,21 +30,21 @@ func (p *physical) keyCollation(charset string) string {
 // foreign keys tie it to.
 func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 	modify := func(table, column, typ, definition string) string {
-		if strings.HasSuffix(typ, "text") || strings.HasSuffix(typ, "blob") {
+		switch {
+		case c.collation == "":
+			typ = fmt.Sprintf("varbinary(%d)", usualKey) // bytes need not be a text in any character set
+		case strings.HasSuffix(typ, "text"):
 			typ = fmt.Sprintf("varchar(%d)", usualKey)
 		}
-		charset := c.charset
-		if charset == "" {
-			charset = "utf8mb4" // of a blob
+		if c.collation != "" {
+			typ += " CHARACTER SET " + c.charset + " COLLATE " + p.keyCollation(c.charset)
 		}
-		return strings.TrimRight(fmt.Sprintf("ALTER TABLE %s MODIFY %s %s CHARACTER SET %s COLLATE %s %s",
-			table, m.quote1(column), typ, charset, p.keyCollation(charset), definition), " ")
+		return strings.TrimRight(fmt.Sprintf("ALTER TABLE %s MODIFY %s %s %s", table, m.quote1(column), typ, definition), " ")
 	}
 	stricter := c
-	if stricter.charset == "" {
-		stricter.charset = "utf8mb4"
+	if c.collation != "" {
+		stricter.collation = p.keyCollation(c.charset)
 	}
-	stricter.collation = p.keyCollation(stricter.charset)
 	p.columns[c.name] = stricter
 	others := p.linked[c.name]
 	if len(others) == 0 {
@@ -114,24 +113,4 @@ func (m mysql) readLinked(ctx context.Context, conn Conn, p *physical, table str
 // pairs reports whether the k-th pair of columns of a foreign key has a column in it.
 func (l link) pairs(k int, o linked) bool {
 	return l.schema == o.schema && l.table == o.table && l.columns[k] == o.column || l.toSchema == o.schema && l.other == o.table && l.toColumns[k] == o.column
-}
-
-// Tied returns the columns of a table whose type and NULLs other things hold as they are: foreign keys on MySQL and MariaDB, where one
-// column of several cannot be changed alone, and the primary key on PostgreSQL, which may be wider than the model's.
-func Tied(ctx context.Context, conn Conn, dialectName, table string) ([]string, error) {
-	d, err := dialectOf(dialectName)
-	if err != nil {
-		return nil, err
-	}
-	p, err := d.read(ctx, conn, table)
-	if err != nil {
-		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", table, err)
-	}
-	tied := slices.Collect(maps.Keys(p.linked))
-	for _, i := range p.indexes {
-		if _, isPostgres := d.(postgres); isPostgres && i.primary {
-			tied = append(tied, i.columns()...)
-		}
-	}
-	return tied, nil
 }

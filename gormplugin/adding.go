@@ -1,0 +1,145 @@
+package gormplugin
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"gorm.io/gorm"
+	"gorm.io/gorm/migrator"
+	"gorm.io/gorm/schema"
+)
+
+// adding is a dialector whose migrator adds to the tables of registered models and changes nothing
+// that is there. GORM's own alters every column that its model describes otherwise: MySQL and
+// PostgreSQL lose defaults, comments and NOT NULL thereby, and SQLite makes the whole table anew,
+// without its triggers and indexes, and without the rows that refer to it by ON DELETE CASCADE.
+type adding struct {
+	gorm.Dialector
+	plugin *Plugin
+}
+
+// addingOnly returns a session of db whose AutoMigrate only adds.
+func (p *Plugin) addingOnly(db *gorm.DB) *gorm.DB {
+	tx := db.Session(&gorm.Session{})
+	tx.Dialector = adding{tx.Dialector, p}
+	return tx
+}
+
+// Migrator implements [gorm.Dialector].
+func (a adding) Migrator(db *gorm.DB) gorm.Migrator {
+	return addingMigrator{a.Dialector.Migrator(db), db, a.plugin}
+}
+
+// SavePoint implements [gorm.SavePointerDialectorInterface].
+func (a adding) SavePoint(tx *gorm.DB, name string) error {
+	if d, ok := a.Dialector.(gorm.SavePointerDialectorInterface); ok {
+		return d.SavePoint(tx, name)
+	}
+	return gorm.ErrUnsupportedDriver
+}
+
+// RollbackTo implements [gorm.SavePointerDialectorInterface].
+func (a adding) RollbackTo(tx *gorm.DB, name string) error {
+	if d, ok := a.Dialector.(gorm.SavePointerDialectorInterface); ok {
+		return d.RollbackTo(tx, name)
+	}
+	return gorm.ErrUnsupportedDriver
+}
+
+// Translate implements [gorm.ErrorTranslator].
+func (a adding) Translate(err error) error {
+	if d, ok := a.Dialector.(gorm.ErrorTranslator); ok {
+		return d.Translate(err)
+	}
+	return err
+}
+
+// addingMigrator is the migrator of [adding].
+type addingMigrator struct {
+	gorm.Migrator
+	db     *gorm.DB
+	plugin *Plugin
+}
+
+// present returns what is there of a registered model; ok is not set for other models.
+func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, err error) {
+	t, notRegistered := m.plugin.tableFor(model)
+	if notRegistered != nil {
+		return there, false, nil
+	}
+	err = m.plugin.catalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
+		there, err = treeschema.Look(ctx, conn, m.plugin.dialect.name, t.name)
+		return err
+	})
+	return there, true, err
+}
+
+// HasTable looks for the table in the schema that statements find it in. GORM's own looks in the
+// current one.
+func (m addingMigrator) HasTable(model any) bool {
+	there, ok, err := m.present(model)
+	if !ok {
+		return m.Migrator.HasTable(model)
+	}
+	return err == nil && there.Exists
+}
+
+// ColumnTypes says which columns there are.
+func (m addingMigrator) ColumnTypes(model any) ([]gorm.ColumnType, error) {
+	there, ok, err := m.present(model)
+	if !ok {
+		return m.Migrator.ColumnTypes(model)
+	}
+	types := make([]gorm.ColumnType, len(there.Columns))
+	for i, name := range there.Columns {
+		types[i] = migrator.ColumnType{NameValue: sql.NullString{String: name, Valid: true}}
+	}
+	return types, err
+}
+
+// MigrateColumn leaves a column as it is, but for a UNIQUE constraint that the model asks for.
+func (m addingMigrator) MigrateColumn(model any, f *schema.Field, have gorm.ColumnType) error {
+	there, ok, err := m.present(model)
+	switch {
+	case m.remakes():
+		return nil
+	case !ok:
+		return m.Migrator.MigrateColumn(model, f, have)
+	case err != nil || !f.Unique || f.PrimaryKey || f.IgnoreMigration || slices.Contains(there.Unique, f.DBName):
+		return err
+	default:
+		return m.CreateConstraint(model, m.db.NamingStrategy.UniqueName(f.Schema.Table, f.DBName))
+	}
+}
+
+// CreateConstraint adds a constraint to a table that is there, where the database can.
+func (m addingMigrator) CreateConstraint(model any, name string) error {
+	if m.remakes() {
+		return nil
+	}
+	return m.Migrator.CreateConstraint(model, name)
+}
+
+// HasIndex looks for the index where the table is.
+func (m addingMigrator) HasIndex(model any, name string) bool {
+	there, ok, err := m.present(model)
+	if !ok {
+		return m.Migrator.HasIndex(model, name)
+	}
+	return err == nil && slices.Contains(there.Indexes, name)
+}
+
+// BuildIndexOptions implements [migrator.BuildIndexOptionsInterface], which GORM's migrators ask for.
+func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gorm.Statement) []any {
+	if builder, ok := m.Migrator.(migrator.BuildIndexOptionsInterface); ok {
+		return builder.BuildIndexOptions(fields, stmt)
+	}
+	return migrator.Migrator{Config: migrator.Config{DB: m.db, Dialector: m.db.Dialector}}.BuildIndexOptions(fields, stmt)
+}
+
+// remakes reports whether GORM changes a table by making it anew. Foreign keys work meanwhile, as
+// they cannot be switched off within a transaction: the table of any model may have the tree below
+// it, by ON DELETE CASCADE.
+func (m addingMigrator) remakes() bool { return m.plugin.dialect.name == "sqlite" }
