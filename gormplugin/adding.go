@@ -65,8 +65,8 @@ type addingMigrator struct {
 
 // present returns what is there of a registered model; ok is not set for other models.
 func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, err error) {
-	t, notRegistered := m.plugin.tableFor(model)
-	if notRegistered != nil {
+	t := m.plugin.models[modelType(model)]
+	if t == nil {
 		return there, false, nil
 	}
 	err = m.plugin.catalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
