@@ -50,6 +50,8 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 // All columns of the model are copied, but for: the key, which the database gives (see [CopyValues]); the tree's own columns; the version,
 // which begins at 0 unless [CopyValues] says otherwise, and the fence; the times of creation and update, which are now. Softly deleted rows are not copied, and no hooks run. Columns that the model
 // does not have get their defaults. Tables that have a path of ids only are refused.
+// Until the copied rows have their parents, their names are a slash and a number: the name column has to have room for the number
+// of rows, and no CHECK may refuse the slash.
 //
 // The locks are S on the row, unless there is [SnapshotSource], and X on the new name slot. Whatever the lock store does, the rows that are copied are locked in
 // the database for sharing until the transaction ends, so that the copy is of the subtree as it was at one instant; a row that joins it

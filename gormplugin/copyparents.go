@@ -11,11 +11,13 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// A standIn is the beginning of the names that copied rows have until they have their parents; the number of the row is the end.
+// A standIn is the beginning of the names that copied rows have until they have their parents; the
+// number of the row is the end.
 //
-// Rows of all folders are without their parents at the same time, so their own names would collide, with each other and with
-// those of rows at the top. No name has a slash, so a stand-in collides with none. What is random in it keeps apart
-// what several transactions insert at once: without, they would wait for each other, and still be right.
+// Rows of all folders are without their parents at the same time, so their own names would collide,
+// with each other and with those of rows at the top. No name has a slash, so a stand-in collides
+// with none. The random part keeps apart what several transactions insert at once: without it, they
+// would wait for each other, and still be right.
 type standIn string
 
 // standInRandom is how many random characters a stand-in has, where the column has room for them.
@@ -38,9 +40,10 @@ func (t *table) standIn(rows int64) (standIn, error) {
 	return standIn("/" + rand.Text()[:random]), nil
 }
 
-// pendingParent is what a copy writes into the parent column: the top row's parent and, until the parents of the others are known,
-// NULL for these. Where the column cannot be NULL, they have the same parent as the top row, which is one that a foreign key
-// accepts. ofTop tells the top row from the others.
+// pendingParent is what a copy writes into the parent column: the top row's parent and, until the
+// parents of the others are known, NULL for these. Where the column cannot be NULL, they have the
+// same parent as the top row, which is one that a foreign key accepts. ofTop tells the top row from
+// the others.
 func (t *table) pendingParent(top any, ofTop func(top, others any) any) any {
 	if t.noParent() == nil {
 		return ofTop(top, none(t.parent))

@@ -144,7 +144,8 @@ func checkCopyTables(t *testing.T, d Database) {
 				(&copier{world: &world{T: t, db: db}, copyTable: table}).check(c.from, c.below, c.want, c.another)
 			})
 		}
-		if !d.SoleWriter {
+		// Others have one writer, or lock more than the rows that they read.
+		if db.Name() == "postgres" {
 			t.Run(table.name+"/by two at once", func(t *testing.T) {
 				(&copier{world: &world{T: t, db: db}, copyTable: table}).checkTwo()
 			})
@@ -231,20 +232,20 @@ func (c *copier) check(from, below, want string, another bool) {
 func (c *copier) checkTwo() {
 	c.Helper()
 	tree, keys := c.plant()
-	ctx, cancel := context.WithTimeout(c.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Second)
 	defer cancel()
 	want := slices.Clone(planted)
 	var open []*gorm.DB
 	for _, name := range []string{"one", "two"} {
-		tx := c.db.WithContext(ctx).Begin()
+		tx := c.db.WithContext(ctx).Begin(&sql.TxOptions{Isolation: sql.LevelReadCommitted})
 		c.must(tx.Error)
 		defer tx.Rollback()
-		_, err := gormplugin.Copy(tx, c.model(), keys["/src"], nil, gormplugin.CopyAs(name), c.keys())
+		_, err := gormplugin.Copy(tx, c.model(), keys["/src"], keys["/dst"], gormplugin.CopyAs(name), c.keys())
 		c.must(err)
 		open = append(open, tx)
 		for _, path := range planted {
 			if rest, ok := strings.CutPrefix(path, "/src"); ok {
-				want = append(want, "/"+name+rest)
+				want = append(want, "/dst/"+name+rest)
 			}
 		}
 	}
