@@ -139,6 +139,51 @@ func TestMySQLAutoMigrateCutsNothingOff(t *testing.T) {
 	})
 }
 
+// What Verify proposes cuts nothing off either: where texts are too long for an index, it says so.
+func TestMySQLVerifyCutsNothingOff(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		for _, c := range []struct {
+			name, definition, value string
+			says                    string
+		}{
+			{"a long name", "tree_id BIGINT, name TEXT", "1, REPEAT('x', 300)", "shorten name to 255 characters in 1 rows"},
+			{"a name that fits", "tree_id BIGINT, name TEXT", "1, REPEAT('x', 200)", ""},
+			{"a name of bytes that are no text", "tree_id BIGINT, name VARBINARY(100)", "1, X'61FF62'", ""},
+		} {
+			for _, mode := range []string{"''", "'STRICT_ALL_TABLES'"} {
+				t.Run(c.name+" "+mode, func(t *testing.T) {
+					db := opened(t, mysqlDatabase(t, server, map[string]string{"sql_mode": mode}), gormplugin.Model(&gormplugintest.Branch{}))
+					run(t, db, "CREATE TABLE branches (id BIGINT AUTO_INCREMENT PRIMARY KEY, parent_id BIGINT, "+c.definition+", path VARCHAR(500), note LONGTEXT, deleted DATETIME(3)) CHARACTER SET utf8mb4",
+						"INSERT INTO branches (tree_id, name, path) VALUES ("+c.value+", '/x')")
+					var before, after string
+					must(t, db.Raw("SELECT HEX(name) FROM branches").Scan(&before).Error)
+					says := ""
+					must(t, db.Connection(func(tx *gorm.DB) error {
+						for _, f := range found(t, tx) {
+							says += f.Advice
+							for _, s := range f.Statements {
+								if strings.HasPrefix(s, "SET GLOBAL") {
+									continue
+								}
+								// A statement may fail, such as an index on a name that is no text.
+								_ = gormplugin.AllowRawWrites(tx).Exec(s).Error
+							}
+						}
+						return nil
+					}))
+					must(t, db.Raw("SELECT HEX(name) FROM branches").Scan(&after).Error)
+					if after != before {
+						t.Errorf("the name was %s and is %s", before, after)
+					}
+					if !strings.Contains(says, c.says) || c.says == "" && strings.Contains(says, "shorten") {
+						t.Errorf("Verify says %q, want %q", says, c.says)
+					}
+				})
+			}
+		}
+	})
+}
+
 // Noted is a tree with another text, which its table has more room for.
 type Noted struct {
 	ID       int64

@@ -42,6 +42,8 @@ type physical struct {
 	// is partitioned by.
 	mariaDB, short bool
 	partitionedBy  string
+	// lax is set where the session cuts off what a column has no room for.
+	lax bool
 	// links are the foreign keys that can be seen, those of other tables included.
 	links []link
 	// linked are the columns that foreign keys tie to one of the table's, by its name.

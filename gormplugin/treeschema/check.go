@@ -3,6 +3,7 @@ package treeschema
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -96,6 +97,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bo
 	if !c.exists() || !c.isTable() || !c.complete() {
 		return c.findings, nil
 	}
+	before := maps.Clone(p.columns)
 	c.checkEngine()
 	c.checkShape()
 	c.checkPrimaryKey()
@@ -108,7 +110,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bo
 	}
 	c.checkForeignKeys()
 	c.checkTriggers()
-	return c.findings, nil
+	return c.findings, c.sparesRows(ctx, before)
 }
 
 // absence is the finding that something is not there.

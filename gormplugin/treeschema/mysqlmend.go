@@ -115,13 +115,12 @@ func (m mysql) indexable(t Table, p *physical, name string) []string {
 		return nil
 	}
 	statements := m.retypeKey(t, p, c)
-	if stricter := p.columns[name]; stricter.collation == "" {
+	stricter := p.columns[name]
+	stricter.typ, stricter.length, stricter.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey, usualKey*mysqlCharacter
+	if stricter.collation == "" {
 		stricter.typ, stricter.bytes = fmt.Sprintf("varbinary(%d)", usualKey), usualKey
-		p.columns[name] = stricter
-	} else {
-		stricter.typ, stricter.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey*mysqlCharacter
-		p.columns[name] = stricter
 	}
+	p.columns[name] = stricter
 	return statements
 }
 
