@@ -184,6 +184,52 @@ func TestMySQLVerifyCutsNothingOff(t *testing.T) {
 	})
 }
 
+// What is proposed can be run again and again: where rows keep an index from being made, no column more is added each time, and
+// when they are gone, the one that is there serves.
+func TestMySQLProposalsLeaveNothingBehind(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		for _, tree := range []string{"BIGINT", "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin", "VARCHAR(40)", "BINARY(16)"} {
+			t.Run(tree, func(t *testing.T) {
+				db := opened(t, mysqlDatabase(t, server, nil), gormplugin.Model(&gormplugintest.Branch{}))
+				run(t, db, "CREATE TABLE branches (id BIGINT AUTO_INCREMENT PRIMARY KEY, tree_id "+tree+", parent_id BIGINT, name VARCHAR(100), path VARCHAR(500), note LONGTEXT, deleted DATETIME(3)) CHARACTER SET utf8mb4",
+					"INSERT INTO branches (tree_id, name, path) VALUES (1, 'a', '/a'), (1, 'a', '/b')")
+				columns := func() (names []string) {
+					must(t, db.Raw("SELECT COLUMN_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'branches'").Scan(&names).Error)
+					return names
+				}
+				runsAll := func() {
+					for _, f := range found(t, db) {
+						for _, s := range f.Statements {
+							_ = gormplugin.AllowRawWrites(db).Exec(s).Error
+						}
+					}
+				}
+				runsAll()
+				once := columns()
+				runsAll()
+				if again := columns(); len(again) != len(once) {
+					t.Errorf("the columns were %q and are %q", once, again)
+				}
+				run(t, db, "DELETE FROM branches WHERE path = '/b'")
+				runsAll()
+				if again, findings := columns(), found(t, db); len(again) != len(once) || findings != nil {
+					t.Errorf("the columns are %q, and found is %v", again, findings)
+				}
+			})
+		}
+		t.Run("a path that is generated", func(t *testing.T) {
+			db := opened(t, mysqlDatabase(t, server, nil), gormplugin.Model(&gormplugintest.Branch{}))
+			run(t, db, "CREATE TABLE branches (id BIGINT AUTO_INCREMENT PRIMARY KEY, tree_id BIGINT, parent_id BIGINT, name VARCHAR(100), path VARCHAR(500) AS (CONCAT('/', name)) STORED, note LONGTEXT, deleted DATETIME(3)) CHARACTER SET utf8mb4")
+			for _, f := range found(t, db) {
+				run(t, db, f.Statements...)
+			}
+			if findings := found(t, db); len(findings) != 1 || findings[0].Check != treeschema.Generated {
+				t.Errorf("found %v", findings)
+			}
+		})
+	})
+}
+
 // Noted is a tree with another text, which its table has more room for.
 type Noted struct {
 	ID       int64
