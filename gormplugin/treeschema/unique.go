@@ -62,11 +62,15 @@ func (c *checker) checkUnique(ctx context.Context) error {
 		good = good.and(covers)
 	}
 	if !good.siblings && !bad.siblings {
-		c.found(Finding{
+		f := Finding{
 			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Label.Column,
 			Why:        "two siblings can have one name",
 			Statements: c.siblings(c.table, c.physical), automatic: true,
-		})
+		}
+		if f.Statements == nil {
+			f.Advice = c.onePiece()
+		}
+		c.found(f)
 		good.siblings = true
 	}
 	if !good.top && !bad.top {
@@ -74,6 +78,9 @@ func (c *checker) checkUnique(ctx context.Context) error {
 			Severity: Unsafe, Check: TopRows, Missing: "no unique index keeps apart live rows whose " + c.table.Parent + " is NULL",
 			Why:        "two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL",
 			Statements: c.topRows(c.table, c.physical), automatic: true,
+		}
+		if f.Statements == nil {
+			f.Advice = c.onePiece()
 		}
 		if halves.top {
 			// What the plugin writes there is NULL: harm is done by what somebody else has written.
