@@ -157,3 +157,33 @@ func TestMySQLAutoMigrateLeavesOtherColumns(t *testing.T) {
 		}
 	})
 }
+
+// Tables of MySQL that the usual statements cannot mend are mended all the same.
+func TestMySQLOddTables(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		for _, c := range []struct{ name, key, path, only string }{
+			{name: "a path that is a TINYTEXT", key: "PRIMARY KEY", path: "TINYTEXT"},
+			{name: "a primary key that the server made up", path: "VARCHAR(500)", only: testserver.Oracle},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				settings := map[string]string{}
+				if c.only == testserver.Oracle {
+					if server.Product != c.only {
+						return
+					}
+					settings["sql_generate_invisible_primary_key"] = "1"
+				}
+				db := opened(t, mysqlDatabase(t, server, settings), gormplugin.Model(&gormplugintest.Branch{}))
+				run(t, db, "CREATE TABLE branches (id BIGINT NOT NULL "+c.key+", tree_id BIGINT, parent_id BIGINT, name VARCHAR(100), path "+c.path+", note LONGTEXT, deleted DATETIME(3)) CHARACTER SET utf8mb4")
+				for range 2 {
+					for _, f := range found(t, db) {
+						run(t, db, f.Statements...)
+					}
+				}
+				if findings := found(t, db); findings != nil {
+					t.Error(findings)
+				}
+			})
+		}
+	})
+}

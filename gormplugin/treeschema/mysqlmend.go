@@ -40,6 +40,10 @@ func (m mysql) primaryKey(t Table, p *physical) []string {
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
 		drop = "DROP PRIMARY KEY, "
 	}
+	if c, there := p.columns["my_row_id"]; there && strings.Contains(c.definition, "INVISIBLE") {
+		// The server has made it up for want of a key, and lets go of the two only together.
+		drop = "DROP COLUMN " + m.quote1(c.name) + ", "
+	}
 	return append(m.unpartitioned(t, p, t.Key), m.alter(t)+drop+"ADD PRIMARY KEY ("+quoted(m, t.Key)+")")
 }
 
@@ -222,6 +226,10 @@ func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
 // pathIndex implements [dialect].
 func (m mysql) pathIndex(t Table, p *physical, path Text) []string {
 	statements := m.indexable(t, p, t.Tree)
+	if c := p.columns[path.Column]; c.typ == "tinytext" {
+		// An index would hold a quarter of it only.
+		statements = append(statements, m.retype(t, p, c, usualName)...)
+	}
 	c := p.columns[path.Column]
 	most := (mysqlIndexBytes - p.columns[t.Tree].bytes) / mysqlCharacter
 	if p.short {
