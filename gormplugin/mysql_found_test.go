@@ -109,61 +109,6 @@ func definitionOf(t *testing.T, db *gorm.DB, column string) string {
 	return fmt.Sprintf("%v %v", row, checks)
 }
 
-// In a session that is not strict, AutoMigrate cuts nothing off.
-func TestMySQLAutoMigrateCutsNothingOff(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		long := strings.Repeat("x", 300)
-		for _, c := range []struct{ name, column string }{
-			{"a name", "name VARCHAR(300), path VARCHAR(500)"},
-			{"a name that is a text", "name TEXT, path VARCHAR(500)"},
-		} {
-			t.Run(c.name, func(t *testing.T) {
-				db := opened(t, mysqlDatabase(t, server, map[string]string{"sql_mode": "''"}), gormplugin.Model(&gormplugintest.Branch{}))
-				run(t, db, "CREATE TABLE branches (id BIGINT AUTO_INCREMENT PRIMARY KEY, tree_id BIGINT NOT NULL, parent_id BIGINT, "+c.column+", note LONGTEXT, deleted DATETIME(3)) CHARACTER SET utf8mb4",
-					"INSERT INTO branches (tree_id, name, path) VALUES (1, '"+long+"', '/x')")
-				if _, ok := errors.AsType[*gormplugin.TooLongError](gormplugin.AutoMigrate(db)); !ok {
-					t.Error("AutoMigrate does not say that a name is too long")
-				}
-				var length int
-				must(t, db.Raw("SELECT CHAR_LENGTH(name) FROM branches").Scan(&length).Error)
-				if length != 300 {
-					t.Errorf("the name has %d characters, want 300", length)
-				}
-				var mode string
-				must(t, db.Raw("SELECT @@SESSION.sql_mode").Scan(&mode).Error)
-				if mode != "" {
-					t.Errorf("sql_mode is %q afterwards", mode)
-				}
-			})
-		}
-	})
-}
-
-// Noted is a tree with another text, which its table has more room for.
-type Noted struct {
-	ID       int64
-	TreeID   int64  `pathlock:"tree"`
-	ParentID *int64 `pathlock:"parent"`
-	Name     string `pathlock:"name" gorm:"size:100"`
-	Path     string `pathlock:"path" gorm:"size:500"`
-	Note     string `gorm:"size:10"`
-}
-
-// Columns that form no tree are left as they are, whatever the model says of them.
-func TestMySQLAutoMigrateLeavesOtherColumns(t *testing.T) {
-	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		db := opened(t, mysqlDatabase(t, server, map[string]string{"sql_mode": "''"}), gormplugin.Model(&Noted{}))
-		run(t, db, "CREATE TABLE noteds (id BIGINT AUTO_INCREMENT PRIMARY KEY, tree_id BIGINT, parent_id BIGINT, name VARCHAR(100), path VARCHAR(500), note VARCHAR(50)) CHARACTER SET utf8mb4",
-			"INSERT INTO noteds (tree_id, name, path, note) VALUES (1, 'a', '/a', 'longer than ten')")
-		must(t, gormplugin.AutoMigrate(db))
-		var note string
-		must(t, db.Raw("SELECT note FROM noteds").Scan(&note).Error)
-		if note != "longer than ten" {
-			t.Errorf("the note is %q", note)
-		}
-	})
-}
-
 // What is proposed to add runs while others write, as the server itself confirms.
 func TestMySQLStatementsRunOnline(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {

@@ -52,7 +52,8 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // siblings apart, indexes over tree and path, binary collations, columns long enough; that no foreign key, trigger, rule, policy or
 // conflict clause changes the tree by itself; the server's version, strict mode, isolation level, and whether other servers write,
 // too. It changes nothing and takes a few milliseconds: call it when the program starts. It reads no rows, but where an index keeps
-// rows at the top apart whose parent is NULL and no others: there it looks for one whose parent is 0. The settings that it sees
+// rows at the top apart whose parent is NULL and no others: there it looks for one whose parent is 0, and where a statement makes a text shorter: there it
+// counts those that it would cut off, and proposes no such statement if there are any. The settings that it sees
 // are those of one connection. It writes no rows to try triggers out, since a trigger may do what no rollback undoes: it goes by
 // their text, and says where that does not tell.
 //

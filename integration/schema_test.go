@@ -267,3 +267,24 @@ func TestVerifyTagged(t *testing.T) {
 	}
 	finds(t, db)
 }
+
+// The table that statements find by the search path is the one that AutoMigrate completes.
+func TestPostgresAutoMigrateSearchPath(t *testing.T) {
+	t.Parallel()
+	d := postgresDatabase(t, byteOrder, map[string]string{"search_path": "two,one,public"})
+	pool := sql.OpenDB(d.Connector)
+	for _, statement := range []string{
+		"CREATE SCHEMA two", "CREATE SCHEMA one", "CREATE TABLE public.branches (id int)",
+		"CREATE TABLE one.branches (id bigserial PRIMARY KEY, tree_id bigint, parent_id bigint, name varchar(100), path varchar(500), deleted timestamptz)",
+	} {
+		if _, err := pool.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db := openMigrated(t, d.Dialector(pool))
+	finds(t, db)
+	var in string
+	if err := db.Raw("SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('branches')").Scan(&in).Error; err != nil || in != "one" {
+		t.Errorf("the table is in the schema %q (%v), want one", in, err)
+	}
+}

@@ -72,6 +72,11 @@ func foundTables() []foundTable {
 		},
 		{
 			name: "partitions by the key", mysql: []string{branches("PRIMARY KEY (id)) CHARACTER SET utf8mb4 PARTITION BY HASH (id) PARTITIONS 4")},
+			postgres: []string{
+				"CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, name text NOT NULL, path text NOT NULL, note text, deleted timestamptz) PARTITION BY HASH (id)",
+				"CREATE TABLE branches0 PARTITION OF branches FOR VALUES WITH (MODULUS 1, REMAINDER 0)",
+			},
+			byHand: []treeschema.Check{treeschema.Siblings, treeschema.TopRows},
 		},
 		{
 			name: "no keys at all", mysql: []string{branches("KEY (id)) CHARACTER SET utf8mb4")},

@@ -42,6 +42,8 @@ type physical struct {
 	// is partitioned by.
 	mariaDB, short bool
 	partitionedBy  string
+	// lax is set where the session cuts off what a column has no room for.
+	lax bool
 	// links are the foreign keys that can be seen, those of other tables included.
 	links []link
 	// linked are the columns that foreign keys tie to one of the table's, by its name.
@@ -50,6 +52,8 @@ type physical struct {
 	referring map[string]bool
 	// mark is a generated column that is NULL for deleted rows, and the same for all live ones; "" if there is none.
 	mark string
+	// top is a generated column of an earlier attempt that is the tree's id at the top, and NULL elsewhere; "" if there is none.
+	top string
 	// names are those that a new index cannot have, in lower case.
 	names map[string]bool
 }
@@ -195,18 +199,23 @@ func (r record) is(name string) bool {
 
 // freeName returns a name for a new index or column: the table's, then want, and a number behind it if that is taken.
 func (p *physical) freeName(table, want string) string {
+	base := p.baseName(table, want)
+	name := base
+	for n := 2; p.names[strings.ToLower(name)]; n++ {
+		name = fmt.Sprintf("%s%d", base, n)
+	}
+	return name
+}
+
+// baseName is the name of a new index or column, without a number.
+func (*physical) baseName(table, want string) string {
 	// PostgreSQL's names have 63 bytes, MySQL's 64 characters; the number needs room too.
 	const longest = 58
 	_, base := splitName(table)
 	if room := longest - len(want) - 1; len(base) > room {
 		base = strings.ToValidUTF8(base[:room], "")
 	}
-	base += "_" + want
-	name := base
-	for n := 2; p.names[strings.ToLower(name)]; n++ {
-		name = fmt.Sprintf("%s%d", base, n)
-	}
-	return name
+	return base + "_" + want
 }
 
 // splitName splits "schema.table"; the schema may be "".

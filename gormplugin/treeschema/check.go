@@ -3,6 +3,7 @@ package treeschema
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -78,7 +79,7 @@ func (c *checker) asked(statements func() []string) []string {
 func (c *checker) found(f Finding) {
 	f.Table = c.table.Name
 	// Without its partitions a table is made anew.
-	f.automatic = f.automatic && (!c.partitioned || c.physical.partitionedBy != "")
+	f.automatic = f.automatic && f.Statements != nil && (!c.partitioned || c.physical.partitionedBy != "")
 	if c.automatic && !f.automatic {
 		c.physical.mark, c.physical.partitionedBy = c.mark, c.partitionedBy
 	}
@@ -96,6 +97,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bo
 	if !c.exists() || !c.isTable() || !c.complete() {
 		return c.findings, nil
 	}
+	before := maps.Clone(p.columns)
 	c.checkEngine()
 	c.checkShape()
 	c.checkPrimaryKey()
@@ -108,7 +110,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bo
 	}
 	c.checkForeignKeys()
 	c.checkTriggers()
-	return c.findings, nil
+	return c.findings, c.sparesRows(ctx, before)
 }
 
 // absence is the finding that something is not there.
@@ -151,6 +153,11 @@ func (c *checker) checkEngine() {
 	}
 }
 
+// onePiece is the advice for a table whose partitions are in the way of a unique index.
+func (c *checker) onePiece() string {
+	return "make one table of it, without partitions: a unique index of it has to hold what it is partitioned by (" + c.physical.partitionedBy + "), so that either ids or siblings have none"
+}
+
 // checkPrimaryKey checks that the model's key is the table's: rows are locked by it.
 func (c *checker) checkPrimaryKey() {
 	unique := false
@@ -173,7 +180,7 @@ func (c *checker) checkPrimaryKey() {
 		Statements: c.asked(func() []string { return c.primaryKey(c.table, c.physical) }),
 	}
 	if f.Statements == nil {
-		f.Advice = "partition the table by " + strings.Join(c.table.Key, ", ") + ", or not at all"
+		f.Advice = c.onePiece()
 	}
 	if unique {
 		f.Severity, f.Why = Warning, "a lock on one row locks them all"

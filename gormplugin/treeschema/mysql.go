@@ -60,6 +60,7 @@ func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, er
 		p.binary = "utf8mb4_nopad_bin"
 	}
 	p.short, p.partitionedBy = slices.Contains([]string{"COMPACT", "REDUNDANT"}, strings.ToUpper(t["format"])), t["partitioned_by"]
+	p.lax = !isStrict(t["mode"])
 	switch kind := t["kind"]; kind {
 	case "BASE TABLE", "SYSTEM VERSIONED":
 	default:

@@ -40,6 +40,10 @@ func (m mysql) primaryKey(t Table, p *physical) []string {
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
 		drop = "DROP PRIMARY KEY, "
 	}
+	if c, there := p.columns["my_row_id"]; there && strings.Contains(c.definition, "INVISIBLE") {
+		// The server has made it up for want of a key, and lets go of the two only together.
+		drop = "DROP COLUMN " + m.quote1(c.name) + ", "
+	}
 	return append(m.unpartitioned(t, p, t.Key), m.alter(t)+drop+"ADD PRIMARY KEY ("+quoted(m, t.Key)+")")
 }
 
@@ -115,13 +119,12 @@ func (m mysql) indexable(t Table, p *physical, name string) []string {
 		return nil
 	}
 	statements := m.retypeKey(t, p, c)
-	if stricter := p.columns[name]; stricter.collation == "" {
+	stricter := p.columns[name]
+	stricter.typ, stricter.length, stricter.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey, usualKey*mysqlCharacter
+	if stricter.collation == "" {
 		stricter.typ, stricter.bytes = fmt.Sprintf("varbinary(%d)", usualKey), usualKey
-		p.columns[name] = stricter
-	} else {
-		stricter.typ, stricter.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey*mysqlCharacter
-		p.columns[name] = stricter
 	}
+	p.columns[name] = stricter
 	return statements
 }
 
@@ -168,8 +171,28 @@ func (m mysql) mark(t Table, p *physical) (string, []string) {
 func (m mysql) topRows(t Table, p *physical) []string {
 	statements := m.indexable(t, p, t.Tree)
 	statements = append(statements, m.roomy(t, p, t.Tree, t.Label.Column)...)
-	tree := p.columns[t.Tree]
-	typ, value := tree.typ, m.quote1(t.Tree)
+	typ, value := m.topType(p.columns[t.Tree])
+	condition := noParent(m, t, p)
+	if live := t.live(m.quote); live != "" {
+		condition += " AND " + live
+	}
+	name, top := p.freeName(t.Name, "top"), p.top
+	if top == "" {
+		top = name
+		p.names[strings.ToLower(top)] = true
+		statements = append(statements, fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", m.alter(t), m.quote1(top), typ, condition, value))
+	}
+	key := []string{top, t.Label.Column}
+	if mentions(p.partitionedBy, t.Tree) {
+		key = append(key, t.Tree)
+	}
+	statements = append(statements, m.unpartitioned(t, p, key)...)
+	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(name), quoted(m, key)))
+}
+
+// topType returns the type of a generated column that is the tree's id, and the expression for it.
+func (m mysql) topType(tree column) (typ, value string) {
+	typ, value = tree.typ, m.quote1(tree.name)
 	if strings.HasPrefix(typ, "char(") {
 		// How many spaces a CHAR ends with is a matter of sql_mode, so that MariaDB takes none into an index as it is.
 		typ, value = "var"+typ, "RTRIM("+value+")"
@@ -177,19 +200,7 @@ func (m mysql) topRows(t Table, p *physical) []string {
 	if tree.collation != "" {
 		typ += " CHARACTER SET " + tree.charset + " COLLATE " + tree.collation
 	}
-	condition := noParent(m, t, p)
-	if live := t.live(m.quote); live != "" {
-		condition += " AND " + live
-	}
-	top := p.freeName(t.Name, "top")
-	p.names[strings.ToLower(top)] = true
-	key := []string{top, t.Label.Column}
-	if mentions(p.partitionedBy, t.Tree) {
-		key = append(key, t.Tree)
-	}
-	statements = append(statements, fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", m.alter(t), m.quote1(top), typ, condition, value))
-	statements = append(statements, m.unpartitioned(t, p, key)...)
-	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(top), quoted(m, key)))
+	return typ, value
 }
 
 // uniquePaths implements [dialect]. An index of InnoDB holds 3,072 bytes, and only a whole path can be unique.
@@ -215,6 +226,10 @@ func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
 // pathIndex implements [dialect].
 func (m mysql) pathIndex(t Table, p *physical, path Text) []string {
 	statements := m.indexable(t, p, t.Tree)
+	if c := p.columns[path.Column]; c.typ == "tinytext" {
+		// An index would hold a quarter of it only.
+		statements = append(statements, m.retype(t, p, c, usualName)...)
+	}
 	c := p.columns[path.Column]
 	most := (mysqlIndexBytes - p.columns[t.Tree].bytes) / mysqlCharacter
 	if p.short {

@@ -41,21 +41,23 @@ func (mysql) variables(ctx context.Context, conn Conn) (map[string]string, error
 	return variables, nil
 }
 
+// isStrict reports whether an SQL mode has what does not fit refused.
+func isStrict(mode string) bool {
+	return slices.ContainsFunc(strings.Split(mode, ","), func(m string) bool {
+		return m == "STRICT_TRANS_TABLES" || m == "STRICT_ALL_TABLES"
+	})
+}
+
 // mysqlMode checks the SQL mode.
 func mysqlMode(settings record) []Finding {
 	var findings []Finding
-	strict := func(mode string) bool {
-		return slices.ContainsFunc(strings.Split(mode, ","), func(m string) bool {
-			return m == "STRICT_TRANS_TABLES" || m == "STRICT_ALL_TABLES"
-		})
-	}
-	if !strict(settings["sql_mode"]) {
+	if !isStrict(settings["sql_mode"]) {
 		f := Finding{
 			Severity: Unsafe, Check: StrictMode, Missing: fmt.Sprintf("sql_mode is %q, which is not strict", settings["sql_mode"]),
 			Why:    "a name or path that does not fit into its column is cut off silently",
 			Advice: "add sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27 to the DSN",
 		}
-		if !strict(settings["server_mode"]) {
+		if !isStrict(settings["server_mode"]) {
 			f.Statements = []string{"SET GLOBAL sql_mode = CONCAT_WS(',', 'STRICT_TRANS_TABLES', NULLIF(@@GLOBAL.sql_mode, ''))"}
 			f.Advice = "connect anew; or " + f.Advice
 		}

@@ -22,15 +22,24 @@ func (postgres) compares(c column, label bool) (Severity, string, bool) {
 
 // primaryKey implements [dialect].
 func (g postgres) primaryKey(t Table, p *physical) []string {
-	for name := range p.columns {
-		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(t.Key, name) {
-			return nil // no unique index can be without what the table is partitioned by
-		}
+	if !p.allowsUnique(t.Key) {
+		return nil
 	}
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
 		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", g.quote(p.freeName(t.Name, "key")), g.quote(t.Name), quoted(g, t.Key))}
 	}
 	return []string{g.alter(t) + "ADD PRIMARY KEY (" + quoted(g, t.Key) + ")"}
+}
+
+// allowsUnique reports whether a table can have a unique index over some columns: it cannot be without
+// those that the table is partitioned by.
+func (p *physical) allowsUnique(columns []string) bool {
+	for name := range p.columns {
+		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(columns, name) {
+			return false
+		}
+	}
+	return true
 }
 
 // retype implements [dialect].
@@ -65,6 +74,9 @@ func partialTop(d dialect, t Table, p *physical) []string {
 // uniqueLive makes a unique index over tree and path, for live rows. It has a part that is NULL for deleted ones, and no condition: so it
 // leads to deleted rows, too, and serves queries that say with a placeholder which rows are live.
 func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []string {
+	if !p.allowsUnique([]string{t.Tree, path.Column}) {
+		return nil
+	}
 	key := quoted(d, []string{t.Tree, path.Column}) + order
 	if live := t.live(d.quote); live != "" {
 		key += ", (CASE WHEN " + live + " THEN 1 END)"
@@ -79,6 +91,9 @@ func (g postgres) uniquePaths(t Table, p *physical, path Text) []string {
 
 // partialUnique makes a unique index over the rows that meet a condition, "" for all.
 func partialUnique(d dialect, t Table, p *physical, name string, columns []string, condition string) []string {
+	if !p.allowsUnique(columns) {
+		return nil
+	}
 	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", d.quote(p.freeName(t.Name, name)), d.quote(t.Name), quoted(d, columns))
 	if condition != "" {
 		statement += " WHERE " + condition

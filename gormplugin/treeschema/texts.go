@@ -8,6 +8,9 @@ const longestIndexed = 766
 // checkTexts checks how names and paths are compared, and how long they may be.
 func (c *checker) checkTexts() {
 	for _, text := range c.table.texts() {
+		if c.physical.columns[text.Column].generated != "" {
+			continue // it cannot be kept, whatever its type
+		}
 		c.checkCollation(text)
 		c.checkLength(text)
 	}

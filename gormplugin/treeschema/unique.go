@@ -26,6 +26,9 @@ func (c *checker) checkUnique(ctx context.Context) error {
 	if err := c.findMark(ctx); err != nil {
 		return err
 	}
+	if err := c.findTop(ctx); err != nil {
+		return err
+	}
 	probes := []probe{{}, {deleted: 1}, {deleted: 2}, {top: "NULL"}, {top: "NULL", deleted: 1}, {top: "NULL", deleted: 2}}
 	parent := c.physical.columns[c.table.Parent]
 	// A column that refers to rows holds no key of nothing beside NULL.
@@ -59,11 +62,15 @@ func (c *checker) checkUnique(ctx context.Context) error {
 		good = good.and(covers)
 	}
 	if !good.siblings && !bad.siblings {
-		c.found(Finding{
+		f := Finding{
 			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Label.Column,
 			Why:        "two siblings can have one name",
 			Statements: c.siblings(c.table, c.physical), automatic: true,
-		})
+		}
+		if f.Statements == nil {
+			f.Advice = c.onePiece()
+		}
+		c.found(f)
 		good.siblings = true
 	}
 	if !good.top && !bad.top {
@@ -71,6 +78,9 @@ func (c *checker) checkUnique(ctx context.Context) error {
 			Severity: Unsafe, Check: TopRows, Missing: "no unique index keeps apart live rows whose " + c.table.Parent + " is NULL",
 			Why:        "two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL",
 			Statements: c.topRows(c.table, c.physical), automatic: true,
+		}
+		if f.Statements == nil {
+			f.Advice = c.onePiece()
 		}
 		if halves.top {
 			// What the plugin writes there is NULL: harm is done by what somebody else has written.
@@ -119,6 +129,38 @@ func (c *checker) findMark(ctx context.Context) error {
 		}
 		if k[0] != nil && slices.Equal(k[0], k[3]) && k[1] == nil && k[2] == nil {
 			c.physical.mark, c.mark = name, name
+			return nil
+		}
+	}
+	return nil
+}
+
+// findTop looks for a generated column that tells rows at the top apart by tree: where siblings of
+// one name have kept the index over it from being made, only the column was.
+func (c *checker) findTop(ctx context.Context) error {
+	if c.table.Tree == "" {
+		return nil // of leaves none is at the top
+	}
+	tree, parent := c.physical.columns[c.table.Tree], c.physical.columns[c.table.Parent]
+	probes := []probe{{}, {top: "NULL"}, {top: "NULL", deleted: 1}}
+	for _, zero := range zeros(c.dialect, parent) {
+		probes = append(probes, probe{top: zero})
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.physical.columns)) {
+		col := c.physical.columns[name]
+		ours := strings.HasPrefix(name, c.physical.baseName(c.table.Name, "top"))
+		typ := strings.TrimPrefix(col.typ, "var") == strings.TrimPrefix(tree.typ, "var") && col.collation == tree.collation
+		i := index{parts: []part{{column: name}}}
+		if col.generated == "" || !ours || !typ || !mentions(col.generated, c.table.Tree) || !c.concerns(i) {
+			continue
+		}
+		k, err := c.evaluate(ctx, i, probes)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		isTop := func(key []string) bool { return slices.Equal(key, k[1]) }
+		if k[0] == nil && k[1] != nil && (k[2] == nil || len(c.table.Marks) == 0) && !slices.ContainsFunc(k[3:], func(key []string) bool { return !isTop(key) }) {
+			c.physical.top = name
 			return nil
 		}
 	}
