@@ -131,7 +131,8 @@ func (m addingMigrator) HasIndex(model any, name string) bool {
 	return err == nil && slices.Contains(there.Indexes, name)
 }
 
-// BuildIndexOptions implements [migrator.BuildIndexOptionsInterface], which GORM's migrators ask for.
+// BuildIndexOptions implements [migrator.BuildIndexOptionsInterface], which GORM's migrators ask
+// for.
 func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gorm.Statement) []any {
 	if builder, ok := m.Migrator.(migrator.BuildIndexOptionsInterface); ok {
 		return builder.BuildIndexOptions(fields, stmt)

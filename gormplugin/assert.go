@@ -16,9 +16,10 @@ type site struct {
 	path pathlock.Path
 }
 
-// becomeWriter makes sure that nobody else writes between the reads of the assertion and the end of the
-// transaction, in databases that have no row locks: a write that touches no row, before the reads. In
-// a transaction that was begun IMMEDIATE it changes nothing; in one that has read an older state it fails as busy.
+// becomeWriter makes sure that nobody else writes between the reads of the assertion and the end of
+// the transaction, in databases that have no row locks: a write that touches no row, before the
+// reads. In a transaction that was begun IMMEDIATE it changes nothing; in one that has read an
+// older state it fails as busy.
 func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 	if !p.dialect.soleWriter || !p.assert {
 		return nil
@@ -40,9 +41,10 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 	return nil
 }
 
-// lockChains row-locks the nodes and everything above them for sharing, and checks that
-// each is where it was planned to be: that every path on the way down is the parent's path + "/" + name, and that nothing on
-// the way is deleted. It returns what it has locked, by id. known are rows read before, which say whom to lock at once.
+// lockChains row-locks the nodes and everything above them for sharing, and checks that each is
+// where it was planned to be: that every path on the way down is the parent's path + "/" + name,
+// and that nothing on the way is deleted. It returns what it has locked, by id. known are rows read
+// before, which say whom to lock at once.
 //
 // Locking only the parent would not be enough: a rename further up that has not reached the
 // parent's row yet would be missed where its UPDATE does not see rows newer than its snapshot.
@@ -51,8 +53,8 @@ func (p *Plugin) lockChains(db *gorm.DB, t *table, planned []*node, known map[an
 	return p.lockRest(db, newChains(t, planned, known, nil))
 }
 
-// lockRest locks what is not locked yet of c, and checks it: by one read, unless what was known is out of date. Then the way up is
-// found under locks.
+// lockRest locks what is not locked yet of c, and checks it: by one read, unless what was known is
+// out of date. Then the way up is found under locks.
 func (p *Plugin) lockRest(db *gorm.DB, c *chains) (map[any]*node, error) {
 	for ids := c.next(); len(ids) > 0; ids = c.next() {
 		found, err := c.table.byID(db, ids, p.dialect.share)
@@ -78,7 +80,8 @@ type chains struct {
 	ids     []any
 }
 
-// newChains returns the chains of planned. Those with the ids in others are locked by somebody else.
+// newChains returns the chains of planned. Those with the ids in others are locked by somebody
+// else.
 func newChains(t *table, planned []*node, known map[any]*node, others []any) *chains {
 	c := &chains{table: t, planned: planned, locked: make(map[any]*node), asked: make(map[any]bool)}
 	for _, id := range others {

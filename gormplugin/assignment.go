@@ -18,13 +18,14 @@ type assignment struct {
 	set clause.Set
 	// name and parent are the assigned values, where they are assigned.
 	name, parent *any
-	// key, tree, path and ids are what the caller states, if anything. A key cannot change; of the others, the
-	// plugin decides what is written.
+	// key, tree, path and ids are what the caller states, if anything. A key cannot change; of the
+	// others, the plugin decides what is written.
 	key, tree any
 	path, ids string
 	// version is what is assigned to the version, if anything.
 	version any
-	// place is set if anything is assigned to a column that says where a row is, were it a zero value.
+	// place is set if anything is assigned to a column that says where a row is, were it a zero
+	// value.
 	place bool
 	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
 	restores, removes bool
@@ -134,7 +135,8 @@ func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assig
 	return nil
 }
 
-// liveMark is the value of a deletion mark in a live row: what GORM writes for a new one, NULL or a zero value.
+// liveMark is the value of a deletion mark in a live row: what GORM writes for a new one, NULL or a
+// zero value.
 func liveMark(f *schema.Field) any {
 	if strings.EqualFold(f.DefaultValue, "NULL") {
 		return nil
@@ -151,7 +153,8 @@ func (t *table) marksLive(ctx context.Context, f *schema.Field, assigned any) (b
 		return false, err
 	}
 	live := liveMark(f)
-	// Of a struct whose mark is 0, nobody can tell whether that was NULL; and a flag may be given as NULL or as a zero value.
+	// Of a struct whose mark is 0, nobody can tell whether that was NULL; and a flag may be given
+	// as NULL or as a zero value.
 	return value == live || value == nil || live == nil && reflect.ValueOf(value).IsZero(), nil
 }
 

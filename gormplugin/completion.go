@@ -6,7 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// complete adds the new paths, and what else follows from them, to what the statement assigns to a number of rows of which some move.
+// complete adds the new paths, and what else follows from them, to what the statement assigns to a
+// number of rows of which some move.
 func (t *table) complete(a *assignment, moves []move, rows int, fence uint64) {
 	var ids, paths, idPaths, versions, fences []any
 	for _, m := range moves {

@@ -78,7 +78,8 @@ func (p *Plugin) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPla
 	return nil
 }
 
-// pairs is a SELECT of which row is the copy of which: a copy's path is that of the source, with another beginning.
+// pairs is a SELECT of which row is the copy of which: a copy's path is that of the source, with
+// another beginning.
 func (p *Plugin) pairs(db *gorm.DB, c *copying, x *copyPlan) clause.Expression {
 	t := c.table
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }

@@ -8,8 +8,8 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// numberCopies gives the copied rows their paths of ids, now that they have ids, in one statement: from the top down, by the
-// parents.
+// numberCopies gives the copied rows their paths of ids, now that they have ids, in one statement:
+// from the top down, by the parents.
 func (p *Plugin) numberCopies(db *gorm.DB, t *table, x *copyPlan) error {
 	of := func(alias, name string) clause.Column { return clause.Column{Table: alias, Name: name} }
 	name, key := clause.Table{Name: t.name}, t.key.DBName

@@ -18,7 +18,8 @@ type copyPlan struct {
 	after    *node
 	from, to site
 	snapshot bool
-	// chains are the nodes that must stay where they are, and known what was read of the rows above them.
+	// chains are the nodes that must stay where they are, and known what was read of the rows above
+	// them.
 	chains []*node
 	known  map[any]*node
 }
@@ -108,8 +109,8 @@ func (t *table) placeCopy(c *copying, x *copyPlan) error {
 	return err
 }
 
-// assertCopy row-locks the row, where it is to be copied to, and everything above both, and checks that all of it is where it was
-// planned to be.
+// assertCopy row-locks the row, where it is to be copied to, and everything above both, and checks
+// that all of it is where it was planned to be.
 func (p *Plugin) assertCopy(db *gorm.DB, t *table, x *copyPlan) error {
 	if _, err := p.lockChains(db, t.above, x.chains, x.known); err != nil {
 		return err

@@ -12,9 +12,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// The rows are copied by one INSERT … SELECT, which writes the new paths. What it cannot know are the ids that the database gives
-// the new rows, and hence their parents: these are found by a second statement, which joins every new row with the one that
-// has the beginning of its path. Until then every row below the top has a stand-in for its name, see standIn.
+// The rows are copied by one INSERT … SELECT, which writes the new paths. What it cannot know are
+// the ids that the database gives the new rows, and hence their parents: these are found by a
+// second statement, which joins every new row with the one that has the beginning of its path.
+// Until then every row below the top has a stand-in for its name, see standIn.
 
 // copyRows copies what was planned, once it has been locked.
 func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copying, x *copyPlan) error {
@@ -60,7 +61,8 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 		err = p.fetchCopy(db, c, x)
 	}
 	if err != nil {
-		// From the insert on, a failure leaves rows without their parents: they are not left to a caller who may ignore the error.
+		// From the insert on, a failure leaves rows without their parents: they are not left to a
+		// caller who may ignore the error.
 		if p.dialect.classify(err) != failureOther {
 			err = retry(err)
 		}
@@ -71,8 +73,8 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	return p.copyAttached(db, st, c, x)
 }
 
-// measureCopy locks what lies below the row for sharing, and returns how many rows that is. It refuses a copy that has a path which is too long, or is too
-// deep.
+// measureCopy locks what lies below the row for sharing, and returns how many rows that is. It
+// refuses a copy that has a path which is too long, or is too deep.
 func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) {
 	if t.isLeaf() {
 		return 0, nil
@@ -122,7 +124,8 @@ func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
 	return &NameTakenError{Table: t.name, Tree: x.to.tree, Path: x.to.path}
 }
 
-// insertCopies copies the rows, those below the top without their parents and names, and returns how many they are.
+// insertCopies copies the rows, those below the top without their parents and names, and returns
+// how many they are.
 func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan, names standIn) (int64, error) {
 	t := c.table
 	isTop := clause.Eq{Column: column(t.key), Value: x.source.id}
@@ -155,8 +158,9 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 	return rows, err
 }
 
-// insertFrom runs an INSERT … SELECT of live rows of the table, called c in from, into the table, and returns how many they were. own are
-// the columns that the copy decides, values those that the caller does.
+// insertFrom runs an INSERT … SELECT of live rows of the table, called c in from, into the table,
+// and returns how many they were. own are the columns that the copy decides, values those that the
+// caller does.
 func (t *table) insertFrom(db *gorm.DB, from, where clause.Expression, own map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
 	columns, list := t.copiedColumns(db, own, values, fence)
 	d := t.direct(db).add("INSERT INTO ? (", clause.Table{Name: t.name})

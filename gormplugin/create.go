@@ -37,8 +37,8 @@ func arrivals(db *gorm.DB, t *table) ([]*arrival, error) {
 	return rows, nil
 }
 
-// surveyCreate takes the locks on the slots that can be told before the transaction. A
-// parent that is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
+// surveyCreate takes the locks on the slots that can be told before the transaction. A parent that
+// is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
 // associations have their say in between.
 func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
 	st.note = "insert into " + st.table.name
@@ -63,8 +63,8 @@ func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
 	return true, p.acquireEarly(db, st, wanted)
 }
 
-// create carries out an INSERT: it gives every row its path, asserts that its parent is, and stays, where the path says, has the rows
-// written, and fills in paths of ids.
+// create carries out an INSERT: it gives every row its path, asserts that its parent is, and stays,
+// where the path says, has the rows written, and fills in paths of ids.
 func (w *writing) create() error {
 	if !w.db.Statement.Unscoped {
 		if err := w.apply(w.db.Statement.Schema.CreateClauses); err != nil {
@@ -87,8 +87,9 @@ func (w *writing) create() error {
 	return w.plugin.fillIDs(w.db, w.tx, w.st)
 }
 
-// guardCreate gives every row its path, and asserts that its parent is, and stays, where the path says. It returns how many rows there are to
-// be inserted: none, where the statement is an upsert of rows that are there.
+// guardCreate gives every row its path, and asserts that its parent is, and stays, where the path
+// says. It returns how many rows there are to be inserted: none, where the statement is an upsert
+// of rows that are there.
 func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, error) {
 	t := st.table
 	st.note = "insert into " + t.name
@@ -144,16 +145,32 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 			}
 			st.nameless = append(st.nameless, row)
 		}
-		if err := t.store(row, st.fence); err != nil {
+		if err := errors.Join(row.settleMarks(), t.store(row, st.fence)); err != nil {
 			return 0, err
 		}
 	}
 	return len(rows), nil
 }
 
-// settleCreate finds the rows' places and locks them, first on what a plain read says. Where the assertion finds that to be
-// out of date, which in a transaction with an old snapshot it always is, it does so
-// once more on what locking reads say, now without waiting for anybody.
+// settleMarks gives a row in a map the marks of a live one, where it states none: a struct has
+// them, and a mark that is NULL is none in a column in which 0 marks a live row.
+func (row *arrival) settleMarks() error {
+	if row.pairs == nil {
+		return nil
+	}
+	for _, f := range row.table.deletion {
+		if live := liveMark(f); live != nil && !row.states(f) {
+			if err := row.set(f, live); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settleCreate finds the rows' places and locks them, first on what a plain read says. Where the
+// assertion finds that to be out of date, which in a transaction with an old snapshot it always is,
+// it does so once more on what locking reads say, now without waiting for anybody.
 func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows []*arrival) error {
 	t := st.table
 	const lastRound = 1
@@ -199,8 +216,8 @@ func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows 
 	}
 }
 
-// parentsOf returns the rows that rows hang below and that are in the database: all
-// of those known already, and what is missing, read with lock, or without one together with what is above.
+// parentsOf returns the rows that rows hang below and that are in the database: all of those known
+// already, and what is missing, read with lock, or without one together with what is above.
 func (p *Plugin) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock rowLock) (map[any]*node, error) {
 	parents := maps.Clone(known)
 	if parents == nil {
@@ -273,8 +290,8 @@ func (t *table) aboveOf(row *arrival, rows []*arrival, parents map[any]*node, de
 	return nil, fmt.Errorf("%w: %s %v, the parent of %q", pathlock.ErrNotFound, t.above.name, row.parent, row.name)
 }
 
-// siteOf checks a row's name and path against what a tree and the columns
-// can hold, and returns its place. atTop is set for a row without a parent, which may be a nameless root row.
+// siteOf checks a row's name and path against what a tree and the columns can hold, and returns its
+// place. atTop is set for a row without a parent, which may be a nameless root row.
 func (t *table) siteOf(n *node, atTop bool) (site, error) {
 	tree, err := t.above.treeOf(n.tree)
 	if err != nil {

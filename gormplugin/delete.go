@@ -54,7 +54,8 @@ func (p *Plugin) surveyRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*re
 	return p.removalOf(db, t, hit, known, "")
 }
 
-// remove carries out a DELETE: it locks, asserts, takes the subtrees along, and has the rows themselves deleted.
+// remove carries out a DELETE: it locks, asserts, takes the subtrees along, and has the rows
+// themselves deleted.
 func (w *writing) remove() error {
 	t, db, st := w.st.table, w.db, w.st
 	st.note = "delete from " + t.name
@@ -234,8 +235,8 @@ func (x *removal) keepTopmost(t *table, tops []top, above map[any]*node) {
 	}
 }
 
-// removeBelow deletes the descendants of rows that are being deleted, in the same
-// way: softly where the rows are, and for good where the statement is Unscoped. It returns how many these were.
+// removeBelow deletes the descendants of rows that are being deleted, in the same way: softly where
+// the rows are, and for good where the statement is Unscoped. It returns how many these were.
 // Descendants that were deleted before are not part of the tree, and stay as they are.
 func (p *Plugin) removeBelow(db *gorm.DB, t *table, tops []top) (rows int64, err error) {
 	if t.isLeaf() || len(tops) == 0 {

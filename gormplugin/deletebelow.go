@@ -10,8 +10,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// deleteBelow deletes the live rows in ranges of the index over tree and path, in the way in which GORM would: softly, unless unscoped is
-// set or the rows have no mark of deletion. It returns how many these were.
+// deleteBelow deletes the live rows in ranges of the index over tree and path, in the way in which
+// GORM would: softly, unless unscoped is set or the rows have no mark of deletion. It returns how
+// many these were.
 func (t *table) deleteBelow(db *gorm.DB, ranges clause.Expression, unscoped bool) (rows int64, err error) {
 	err = t.onPathIndex(db, func(from hinted) error {
 		d := t.direct(db)
@@ -28,7 +29,8 @@ func (t *table) deleteBelow(db *gorm.DB, ranges clause.Expression, unscoped bool
 	return rows, err
 }
 
-// addSoftDelete has the marks of deletion write an UPDATE that sets them; nothing is written where there is no mark.
+// addSoftDelete has the marks of deletion write an UPDATE that sets them; nothing is written where
+// there is no mark.
 func (t *table) addSoftDelete(d *direct, from, where clause.Expression) {
 	d.Model = t.fresh()
 	d.Dest, d.ReflectValue = d.Model, reflect.ValueOf(d.Model).Elem()
@@ -44,8 +46,8 @@ func (t *table) addSoftDelete(d *direct, from, where clause.Expression) {
 	}
 }
 
-// deleteForGood removes the live rows that match where. Foreign keys are checked row by row on MySQL: where they want the leaves removed first,
-// that is what is done.
+// deleteForGood removes the live rows that match where. Foreign keys are checked row by row on
+// MySQL: where they want the leaves removed first, that is what is done.
 func (t *table) deleteForGood(db *gorm.DB, from, where clause.Expression) (int64, error) {
 	name := clause.Table{Name: t.name}
 	if !t.dialect.childrenFirst {
@@ -63,7 +65,8 @@ func (t *table) deleteForGood(db *gorm.DB, from, where clause.Expression) (int64
 	return t.direct(db).add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.alive, clause.Column{Name: t.path.DBName}).exec()
 }
 
-// wantsChildrenFirst reports whether a foreign key has been found to want rows deleted from the leaves upwards.
+// wantsChildrenFirst reports whether a foreign key has been found to want rows deleted from the
+// leaves upwards.
 func (x *pathIndex) wantsChildrenFirst() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

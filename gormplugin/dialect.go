@@ -11,53 +11,63 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// dialect is what the plugin has to know of a database. A further database is a further entry in dialects.
+// dialect is what the plugin has to know of a database. A further database is a further entry in
+// dialects.
 type dialect struct {
 	name string
 	// share and update are appended to a SELECT that locks the rows it reads.
 	// Both are empty where a writing transaction is alone anyway.
 	share, update rowLock
-	// newest is appended to a SELECT that must not be answered from an old snapshot, where not every statement has its own.
+	// newest is appended to a SELECT that must not be answered from an old snapshot, where not
+	// every statement has its own.
 	newest rowLock
-	// both are what stands before, between and behind two SELECTs with a lock of their own each that are one statement.
+	// both are what stands before, between and behind two SELECTs with a lock of their own each
+	// that are one statement.
 	both [3]string
 	// primaryKeyHint follows a table's name in a locking read that has to go by the primary key.
 	primaryKeyHint string
-	// namesIndexes is set where a statement that is about a large part of a table leaves an index aside, and locks the whole table,
-	// unless it names the index.
+	// namesIndexes is set where a statement that is about a large part of a table leaves an index
+	// aside, and locks the whole table, unless it names the index.
 	namesIndexes bool
-	// soleWriter is set where the first write of a transaction keeps every other writer out until its
-	// end. Instead of row locks the plugin then makes sure that this write comes before the reads that it relies on.
+	// soleWriter is set where the first write of a transaction keeps every other writer out until
+	// its end. Instead of row locks the plugin then makes sure that this write comes before the
+	// reads that it relies on.
 	soleWriter bool
-	// binary, whose argument is a column, is the column compared byte by byte, for ranges of an index that is in this order.
-	// A column of another collation is still compared right, without the index.
+	// binary, whose argument is a column, is the column compared byte by byte, for ranges of an
+	// index that is in this order. A column of another collation is still compared right, without
+	// the index.
 	binary string
-	// length is the function that counts a text's characters, and bytes one that is faster and never gives less.
+	// length is the function that counts a text's characters, and bytes one that is faster and
+	// never gives less.
 	length, bytes string
 	// prefix is a condition, exact to the byte whatever the column's
 	// collation, that a text's first characters are a given string: its
 	// arguments are the column, the number of characters, and the string.
 	prefix string
-	// follow is the text that a text, a slash and a key make, and first the one of a string and a key: of a type that
-	// has room for the longest path. Their arguments are these.
+	// follow is the text that a text, a slash and a key make, and first the one of a string and a
+	// key: of a type that has room for the longest path. Their arguments are these.
 	follow, first string
 	// join is the text that a string and the end of a column's text make, the column's part
 	// beginning with the given character, counted from 1.
 	join func(head string, column clause.Column, from int) clause.Expr
-	// numbered is the text that a string and the number of the row make; its argument is the string.
+	// numbered is the text that a string and the number of the row make; its argument is the
+	// string.
 	numbered string
 	// base is the last name of a path, which is a column.
 	base func(path clause.Column) clause.Expr
-	// assign is an UPDATE of rows of a table, which are called c in it, that sets columns to what is known of c and of the row,
-	// called p, of others that belongs to each; others is the same table, or a query in parentheses.
+	// assign is an UPDATE of rows of a table, which are called c in it, that sets columns to what
+	// is known of c and of the row, called p, of others that belongs to each; others is the same
+	// table, or a query in parentheses.
 	assign func(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr
-	// isolation is an expression for the transaction's isolation level and the session's usual one, and refuse says why, and what
-	// to do instead, where an UPDATE might miss rows below those that the assertion has locked. Both are empty where no level is unsafe.
+	// isolation is an expression for the transaction's isolation level and the session's usual one,
+	// and refuse says why, and what to do instead, where an UPDATE might miss rows below those that
+	// the assertion has locked. Both are empty where no level is unsafe.
 	isolation string
 	refuse    func(isolation string) string
-	// asksLater is set where a locking read stops at rows of others that are not committed yet, so that what is in the way of a row
-	// at the top is asked for when that is written; lockTop, unless nil, are the columns and the source of a SELECT that takes a lock on the number
-	// of a tree's top until the end of the transaction, and returns the isolation level.
+	// asksLater is set where a locking read stops at rows of others that are not committed yet, so
+	// that what is in the way of a row at the top is asked for when that is written; lockTop,
+	// unless nil, are the columns and the source of a SELECT that takes a lock on the number of a
+	// tree's top until the end of the transaction, and returns the isolation level.
 	asksLater bool
 	lockTop   func(number int64, exclusive bool) []any
 	// childrenFirst is set where foreign keys are checked row by row, so that a
@@ -65,21 +75,25 @@ type dialect struct {
 	childrenFirst bool
 	// textsNeedSize is set where a text column without a size cannot be indexed as a whole.
 	textsNeedSize bool
-	// commitsDDL is set where a statement that changes a table commits the transaction that it is in.
+	// commitsDDL is set where a statement that changes a table commits the transaction that it is
+	// in.
 	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
-	// probe finds out whether an error has ended the transaction; nil where no error ends one unseen.
+	// probe finds out whether an error has ended the transaction; nil where no error ends one
+	// unseen.
 	probe *probe
-	// tooLong says whether an error means that a value is too long for a column or an index: what it names is "" where
-	// the error does not tell which.
+	// tooLong says whether an error means that a value is too long for a column or an index: what
+	// it names is "" where the error does not tell which.
 	tooLong func(error) (names string, ok bool)
 	// grammar is how raw SQL is read.
 	grammar *rawsql.Grammar
-	// answered reports whether an error is what the server answered to a COMMIT, rather than the loss of the connection
-	// that the answer would have come by, or the server's last word on it; nil where there is no connection to be lost.
+	// answered reports whether an error is what the server answered to a COMMIT, rather than the
+	// loss of the connection that the answer would have come by, or the server's last word on it;
+	// nil where there is no connection to be lost.
 	answered func(error) bool
-	// aborts is set where, after an error of the server, nothing is run in a transaction until it is rolled back, or back to a savepoint.
+	// aborts is set where, after an error of the server, nothing is run in a transaction until it
+	// is rolled back, or back to a savepoint.
 	aborts bool
 }
 
@@ -91,8 +105,8 @@ const (
 	failureOther failure = iota
 	// failureRetry: the statement lost to another transaction; the whole should be run again.
 	failureRetry
-	// failureEnded: as failureRetry, and the transaction can only be rolled back. MySQL has done so already: a further
-	// statement on the connection would commit by itself.
+	// failureEnded: as failureRetry, and the transaction can only be rolled back. MySQL has done so
+	// already: a further statement on the connection would commit by itself.
 	failureEnded
 	// failureDuplicate: a unique index refused a row.
 	failureDuplicate
@@ -105,7 +119,8 @@ func (f failure) isRetryable() bool { return f == failureRetry || f == failureEn
 
 var dialects = []dialect{
 	{
-		// MySQL 8 and later, MariaDB 10.6 and later. LOCK IN SHARE MODE, since MariaDB does not know FOR SHARE.
+		// MySQL 8 and later, MariaDB 10.6 and later. LOCK IN SHARE MODE, since MariaDB does not
+		// know FOR SHARE.
 		name:           "mysql",
 		share:          "LOCK IN SHARE MODE",
 		update:         "FOR UPDATE",
@@ -198,12 +213,14 @@ func dialectOf(name string) (*dialect, error) {
 	return nil, fmt.Errorf("%w: the dialect %q is not known; known are %s", ErrUnsupportedDatabase, name, strings.Join(known, ", "))
 }
 
-// baseByTrim takes everything but slashes off the end of a path to find out where its last name begins.
+// baseByTrim takes everything but slashes off the end of a path to find out where its last name
+// begins.
 func baseByTrim(path clause.Column) clause.Expr {
 	return clause.Expr{SQL: "SUBSTR(?, LENGTH(RTRIM(?, REPLACE(?, '/', ''))) + 1)", Vars: []any{path, path, path}}
 }
 
-// assignByJoin is MySQL's form of an UPDATE with values of other rows. A clause.Set writes its own SET.
+// assignByJoin is MySQL's form of an UPDATE with values of other rows. A clause.Set writes its own
+// SET.
 func assignByJoin(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr {
 	set = slices.Clone(set)
 	for i := range set {
@@ -240,8 +257,8 @@ func classifyMySQL(err error) failure {
 	}
 }
 
-// answeredByMySQL reports whether an error is the server's answer. A session that is ended while it commits says so, whether or not
-// it has committed by then.
+// answeredByMySQL reports whether an error is the server's answer. A session that is ended while it
+// commits says so, whether or not it has committed by then.
 func answeredByMySQL(err error) bool {
 	e, ok := errors.AsType[*mysql.MySQLError](err)
 	if !ok {
@@ -263,8 +280,9 @@ type sqlState interface {
 	SQLState() string
 }
 
-// answeredByPostgres reports whether an error is the server's answer. A session that is ended says so at any time, by a message
-// that may have been sent before the COMMIT came, or after it was done.
+// answeredByPostgres reports whether an error is the server's answer. A session that is ended says
+// so at any time, by a message that may have been sent before the COMMIT came, or after it was
+// done.
 func answeredByPostgres(err error) bool {
 	e, ok := errors.AsType[sqlState](err)
 	if !ok {
@@ -281,9 +299,10 @@ func answeredByPostgres(err error) bool {
 // postgresIsolation is the isolation level of the transaction, and the session's usual one.
 const postgresIsolation = "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')"
 
-// refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or SERIALIZABLE transaction
-// changes no row that was committed meanwhile, though it may lie below a row that the transaction has locked since. SERIALIZABLE notices
-// that, but only where those who write the other rows are SERIALIZABLE, too.
+// refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or
+// SERIALIZABLE transaction changes no row that was committed meanwhile, though it may lie below a
+// row that the transaction has locked since. SERIALIZABLE notices that, but only where those who
+// write the other rows are SERIALIZABLE, too.
 func refusePostgres(isolation string) string {
 	const serialisable = "serializable"
 	level, usual, _ := strings.Cut(isolation, "/")
@@ -323,7 +342,8 @@ func classifyPostgres(err error) failure {
 	}
 }
 
-// classifySQLite reads SQLite's messages, which every driver passes on, whereas each has an error type of its own.
+// classifySQLite reads SQLite's messages, which every driver passes on, whereas each has an error
+// type of its own.
 func classifySQLite(err error) failure {
 	switch text := err.Error(); {
 	case strings.Contains(text, "database is locked"), strings.Contains(text, "database table is locked"):

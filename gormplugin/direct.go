@@ -14,9 +14,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// direct is a statement of the plugin's own on a guarded table. It runs on the connection, and within the
-// transaction, of the statement that it serves, and past GORM's chains of callbacks: what other plugins
-// add to everybody's statements, such as a condition or a column, has no business in it.
+// direct is a statement of the plugin's own on a guarded table. It runs on the connection, and
+// within the transaction, of the statement that it serves, and past GORM's chains of callbacks:
+// what other plugins add to everybody's statements, such as a condition or a column, has no
+// business in it.
 type direct struct {
 	*gorm.Statement
 	plugin *Plugin
@@ -77,7 +78,8 @@ func (d *direct) into(model reflect.Value) error {
 	return d.first(func(rows *sql.Rows) error { return reader.ScanRows(rows, model.Interface()) })
 }
 
-// first has read read the only row of a statement. Without one, the error is [gorm.ErrRecordNotFound].
+// first has read read the only row of a statement. Without one, the error is
+// [gorm.ErrRecordNotFound].
 func (d *direct) first(read func(*sql.Rows) error) (err error) {
 	rows, err := d.rows()
 	if err != nil {
@@ -106,7 +108,8 @@ func (d *direct) run(statement func(context.Context) (rows int64, err error)) er
 	return d.explained(err)
 }
 
-// failed returns the error that has ended the reading of rows: a database may tell of a deadlock only there.
+// failed returns the error that has ended the reading of rows: a database may tell of a deadlock
+// only there.
 func (d *direct) failed(rows *sql.Rows) error {
 	if err := rows.Err(); err != nil {
 		return d.explained(err)
@@ -114,8 +117,8 @@ func (d *direct) failed(rows *sql.Rows) error {
 	return nil
 }
 
-// explained is the error that a statement's error means to a caller. A transaction that the error has ended is not gone on with,
-// whatever becomes of the error.
+// explained is the error that a statement's error means to a caller. A transaction that the error
+// has ended is not gone on with, whatever becomes of the error.
 func (d *direct) explained(err error) error {
 	d.DB.Error = err
 	d.plugin.explain(d.DB, nil)
@@ -124,13 +127,14 @@ func (d *direct) explained(err error) error {
 
 // selection says which rows of a table are read, and how.
 type selection struct {
-	// where is the condition; nil for all rows. Softly deleted rows are left out unless unscoped is set.
+	// where is the condition; nil for all rows. Softly deleted rows are left out unless unscoped is
+	// set.
 	where    clause.Expression
 	unscoped bool
 	// lock is what the rows are locked with; "" for a plain read.
 	lock rowLock
-	// byPrimaryKey is set where where goes by the primary key. It keeps a locking read from scanning, and locking, a
-	// table that the database thinks small enough for that.
+	// byPrimaryKey is set where where goes by the primary key. It keeps a locking read from
+	// scanning, and locking, a table that the database thinks small enough for that.
 	byPrimaryKey bool
 	// order and limit are clauses of the statement that the rows are read for.
 	order, limit clause.Expression
@@ -179,8 +183,8 @@ func (t *table) read(db *gorm.DB, s selection) ([]*node, error) {
 	return t.collect(d, s.lock != "", false)
 }
 
-// collect runs d, which selects the table's place columns. Where locked is set, the isolation level follows them; where surveyed is set,
-// the two columns of a survey do.
+// collect runs d, which selects the table's place columns. Where locked is set, the isolation level
+// follows them; where surveyed is set, the two columns of a survey do.
 func (t *table) collect(d *direct, locked, surveyed bool) (nodes []*node, err error) {
 	rows, err := d.rows()
 	if err != nil {

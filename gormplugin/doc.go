@@ -14,11 +14,14 @@
 //
 // From then on, Create, Save, Update, Updates, UpdateColumn and Delete on the registered tables
 //
-//   - give new rows their path, and moved or renamed rows and all their descendants their new one, in one statement;
-//   - delete, with a row, its descendants in the same table, in the same way: softly or for good. Leaves are rows of other
-//     tables; deleting those is left to the caller. Until then they can be edited, but neither moved nor renamed;
-//   - take the path locks that they need from the locker and hold them until the transaction has really ended. Where
-//     the context holds them already, because the middleware took them, none are taken;
+//   - give new rows their path, and moved or renamed rows and all their descendants their new one,
+//     in one statement;
+//   - delete, with a row, its descendants in the same table, in the same way: softly or for good.
+//     Leaves are rows of other tables; deleting those is left to the caller. Until then they can be
+//     edited, but neither moved nor renamed;
+//   - take the path locks that they need from the locker and hold them until the transaction has
+//     really ended. Where the context holds them already, because the middleware took them, none
+//     are taken;
 //   - assert, under row locks of the database and in the same transaction, that every path that the
 //     work was planned on still is the path.
 //
@@ -26,83 +29,97 @@
 //
 // # What is guaranteed
 //
-// At every commit, for every live row: path = parent's path + "/" + name, no
-// orphan, no cycle. This rests on the assertion, not on the lock store, and holds whatever
-// that one does. The locks give order: with them, the assertion hardly ever fails and the database
-// hardly ever sees a deadlock. That siblings have distinct names rests on a
-// unique index over tree, parent and name (and the deletion mark, where rows are deleted softly), which the schema has to have.
-// An index over tree and path keeps a rename from locking the whole table. All writes have to reach one server: row locks say nothing
-// to another one of a cluster, see [OneWriter]. [AutoMigrate] makes tables with all that; [Verify] says what is
-// missing in others, and which statements mend it.
+// At every commit, for every live row: path = parent's path + "/" + name, no orphan, no cycle. This
+// rests on the assertion, not on the lock store, and holds whatever that one does. The locks give
+// order: with them, the assertion hardly ever fails and the database hardly ever sees a deadlock.
+// That siblings have distinct names rests on a unique index over tree, parent and name (and the
+// deletion mark, where rows are deleted softly), which the schema has to have. An index over tree
+// and path keeps a rename from locking the whole table. All writes have to reach one server: row
+// locks say nothing to another one of a cluster, see [OneWriter]. [AutoMigrate] makes tables with
+// all that; [Verify] says what is missing in others, and which statements mend it.
 //
-// A tree has either one root row, without a parent, name and path, and no other row at the top, or any number of rows at the
-// top and no root row. A write that would mix the two is refused with [ErrRootRow]. A parent column that
-// holds a zero value (0, "", a nil UUID) says that there is no parent, as NULL does; what is written for that is NULL or, where the field cannot hold
-// it, the zero value.
+// A tree has either one root row, without a parent, name and path, and no other row at the top, or
+// any number of rows at the top and no root row. A write that would mix the two is refused with
+// [ErrRootRow]. A parent column that holds a zero value (0, "", a nil UUID) says that there is no
+// parent, as NULL does; what is written for that is NULL or, where the field cannot hold it, the
+// zero value.
 //
-// Softly deleted rows are not part of the tree: they collide with nothing and are not rewritten. Unscoped updates may
-// change them freely; one that takes the deletion mark off gives them a place again, as an insert would.
+// Softly deleted rows are not part of the tree: they collide with nothing and are not rewritten.
+// Unscoped updates may change them freely; one that takes the deletion mark off gives them a place
+// again, as an insert would.
 //
 // # Transactions
 //
-// A statement outside of a transaction takes its path locks first and begins its transaction then. Inside one,
-// the wait for path locks is bounded by [TransactionWait], and all statements share
-// one owner, so that they never stand in each other's way. When a lock is not granted, nothing of the statement is written,
-// and the error is package pathlock's. When the database gives a transaction up, the error is [ErrRetry]; [Transaction] tries again by itself.
-// After an error that has ended the transaction on the server (a deadlock, or a lock wait under MySQL's innodb_rollback_on_timeout),
-// nothing more runs in it.
+// A statement outside of a transaction takes its path locks first and begins its transaction then.
+// Inside one, the wait for path locks is bounded by [TransactionWait], and all statements share one
+// owner, so that they never stand in each other's way. When a lock is not granted, nothing of the
+// statement is written, and the error is package pathlock's. When the database gives a transaction
+// up, the error is [ErrRetry]; [Transaction] tries again by itself. After an error that has ended
+// the transaction on the server (a deadlock, or a lock wait under MySQL's
+// innodb_rollback_on_timeout), nothing more runs in it.
 //
-// A panic in a hook of a statement outside of a transaction makes GORM itself forget the transaction: it is rolled back, and its
-// locks are let go, when the statement's context ends or the garbage collector finds it.
+// A panic in a hook of a statement outside of a transaction makes GORM itself forget the
+// transaction: it is rolled back, and its locks are let go, when the statement's context ends or
+// the garbage collector finds it.
 //
-// Raw SQL by Exec and Raw cannot end a transaction behind the plugin's back. After a guarded table was written or asserted in it, COMMIT,
-// ROLLBACK and, on MySQL and MariaDB, whatever commits by itself (most definitions, TRUNCATE, LOCK TABLES, START
-// TRANSACTION, SET autocommit), are refused with a [*TransactionEndError]. Where such a statement came first, as by
-// [gorm.DB.AutoMigrate] within db.Transaction, it is the later write that is refused: it would be committed by itself. Run
-// migrations outside of transactions there. Savepoints are fine.
+// Raw SQL by Exec and Raw cannot end a transaction behind the plugin's back. After a guarded table
+// was written or asserted in it, COMMIT, ROLLBACK and, on MySQL and MariaDB, whatever commits by
+// itself (most definitions, TRUNCATE, LOCK TABLES, START TRANSACTION, SET autocommit), are refused
+// with a [*TransactionEndError]. Where such a statement came first, as by [gorm.DB.AutoMigrate]
+// within db.Transaction, it is the later write that is refused: it would be committed by itself.
+// Run migrations outside of transactions there. Savepoints are fine.
 //
 // # Locks
 //
-// A new row locks its name slot, X(parent/name); a rename or a move the row and its new slot; a deletion the row. A statement that
-// needs more than 128 of them in one tree, or 200 with the nodes above them, locks the deepest node above them all instead. Updates of other
-// columns lock nothing, and neither does a Save that leaves the row where it is.
+// A new row locks its name slot, X(parent/name); a rename or a move the row and its new slot; a
+// deletion the row. A statement that needs more than 128 of them in one tree, or 200 with the nodes
+// above them, locks the deepest node above them all instead. Updates of other columns lock nothing,
+// and neither does a Save that leaves the row where it is.
 //
 // # Forms of write
 //
-// An upsert (OnConflict, Save of a slice) of rows that are not there is a plain insert: a name that is taken is [ErrNameTaken], also with DoNothing, and
-// never the other row's update. Rows that are there stay where they are, and get the other columns; DoNothing leaves them alone. One that would move,
-// rename, delete or restore a row, or that mixes new rows with old ones, is refused with [ErrUnsupported], and so are joins, aliases, clauses that name another table, INSERT
-// IGNORE, expressions as name or parent, a change of a primary key and rows created as deleted ones.
+// An upsert (OnConflict, Save of a slice) of rows that are not there is a plain insert: a name that
+// is taken is [ErrNameTaken], also with DoNothing, and never the other row's update. Rows that are
+// there stay where they are, and get the other columns; DoNothing leaves them alone. One that would
+// move, rename, delete or restore a row, or that mixes new rows with old ones, is refused with
+// [ErrUnsupported], and so are joins, aliases, clauses that name another table, INSERT IGNORE,
+// expressions as name or parent, a change of a primary key and rows created as deleted ones.
 //
-// Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does: the children move to the top, in a tree without a root row.
-// Saving a row saves the children that it was loaded with: those that were renamed meanwhile keep their names, and one that was moved away is
-// refused with [pathlock.ErrPathChanged].
-// A model is guarded in the table that it was registered with: Table("archive") on it is another table, and left alone.
+// Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does:
+// the children move to the top, in a tree without a root row. Saving a row saves the children that
+// it was loaded with: those that were renamed meanwhile keep their names, and one that was moved
+// away is refused with [pathlock.ErrPathChanged]. A model is guarded in the table that it was
+// registered with: Table("archive") on it is another table, and left alone.
 //
 // # Other plugins
 //
-// Their callbacks run before what is written is asserted, whenever they were registered: a name that one sets gets its path, a
-// column that one fills in is written, and a condition that one adds decides which rows move. The plugin's own
-// statements pass nobody's callbacks. A plugin that replaces gorm:create, gorm:update or gorm:delete after this one was registered, or builds a
-// statement's SQL itself, makes writes to guarded tables fail with [ErrCallbacks]. Where a write has changed other rows
-// than were asserted, the transaction is rolled back, and the error is [ErrMissedRows].
+// Their callbacks run before what is written is asserted, whenever they were registered: a name
+// that one sets gets its path, a column that one fills in is written, and a condition that one adds
+// decides which rows move. The plugin's own statements pass nobody's callbacks. A plugin that
+// replaces gorm:create, gorm:update or gorm:delete after this one was registered, or builds a
+// statement's SQL itself, makes writes to guarded tables fail with [ErrCallbacks]. Where a write
+// has changed other rows than were asserted, the transaction is rolled back, and the error is
+// [ErrMissedRows].
 //
 // # Raw SQL
 //
-// [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a [*RawWriteError] and
-// do nothing:
+// [gorm.DB.Exec] and [gorm.DB.Raw] with SQL that writes to a guarded table, or that may, give a
+// [*RawWriteError] and do nothing:
 //
-//   - UPDATE, INSERT, DELETE, REPLACE, MERGE, TRUNCATE, COPY and LOAD DATA, wherever they are in the text: behind WITH, in
-//     EXPLAIN ANALYZE, in MariaDB's compound statements, in comments that MySQL executes, in the text of PREPARE, EXECUTE
-//     IMMEDIATE and DO, and in definitions of triggers, rules, events and routines;
+//   - UPDATE, INSERT, DELETE, REPLACE, MERGE, TRUNCATE, COPY and LOAD DATA, wherever they are in
+//     the text: behind WITH, in EXPLAIN ANALYZE, in MariaDB's compound statements, in comments that
+//     MySQL executes, in the text of PREPARE, EXECUTE IMMEDIATE and DO, and in definitions of
+//     triggers, rules, events and routines;
 //   - CREATE TABLE and SELECT INTO that fill a guarded table from a query, CREATE OR REPLACE TABLE;
-//   - ALTER TABLE that adds rows or takes them away (TRUNCATE, DROP, EXCHANGE, CONVERT, ATTACH and DETACH PARTITION, IMPORT and DISCARD
-//     TABLESPACE, INHERIT), ALTER IGNORE TABLE, and ALTER COLUMN … USING with more than a cast.
+//   - ALTER TABLE that adds rows or takes them away (TRUNCATE, DROP, EXCHANGE, CONVERT, ATTACH and
+//     DETACH PARTITION, IMPORT and DISCARD TABLESPACE, INHERIT), ALTER IGNORE TABLE, and ALTER
+//     COLUMN … USING with more than a cast.
 //
-// Reads pass, locking ones too, and so do other definitions, DROP TABLE and RENAME TABLE, which migrations need: run those
-// while nobody writes. Where the text cannot be read with certainty, as in MySQL's UPDATE of a join, it is
-// refused. A name is a guarded table's if the database takes it for one: in any letter case on SQLite, and on MySQL where
-// lower_case_table_names is 1 or 2; a table of the same name in another schema counts as guarded.
+// Reads pass, locking ones too, and so do other definitions, DROP TABLE and RENAME TABLE, which
+// migrations need: run those while nobody writes. Where the text cannot be read with certainty, as
+// in MySQL's UPDATE of a join, it is refused. A name is a guarded table's if the database takes it
+// for one: in any letter case on SQLite, and on MySQL where lower_case_table_names is 1 or 2; a
+// table of the same name in another schema counts as guarded.
 //
 // Those who must write that way lock, assert, and say so:
 //
@@ -118,31 +135,38 @@
 //
 // # What it does not see
 //
-// Calls of procedures, triggers and views, prepared statements that are run by their name, SQL that the database puts together
-// itself, SQL in the text of a clause or an expression (gorm.Expr, Where, Order), what is sent to a statement's ConnPool
-// past GORM, and connections that the plugin did not hand out, such as those of [gorm.DB.DB]. A write by [gorm.DB.Connection], by a session made
-// before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one whose columns cannot be made out,
-// such as an update under an alias, an expression as name, or an upsert that moves rows, with [ErrUnsupported].
+// Calls of procedures, triggers and views, prepared statements that are run by their name, SQL that
+// the database puts together itself, SQL in the text of a clause or an expression (gorm.Expr,
+// Where, Order), what is sent to a statement's ConnPool past GORM, and connections that the plugin
+// did not hand out, such as those of [gorm.DB.DB]. A write by [gorm.DB.Connection], by a session
+// made before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one
+// whose columns cannot be made out, such as an update under an alias, an expression as name, or an
+// upsert that moves rows, with [ErrUnsupported].
 //
 // # Operations on trees
 //
-// [Rename], [Move], [Copy] and [Delete] are what one would otherwise write by hand, in a number of statements that does not depend on
-// the number of rows; [Subtree], [Ancestors], [Children], [Leaves] and [At] are queries to go on with. All find a subtree by a range of the
-// index over tree and path, never by LIKE.
+// [Rename], [Move], [Copy] and [Delete] are what one would otherwise write by hand, in a number of
+// statements that does not depend on the number of rows; [Subtree], [Ancestors], [Children],
+// [Leaves] and [At] are queries to go on with. All find a subtree by a range of the index over tree
+// and path, never by LIKE.
 //
 // # Paths of ids
 //
-// A column with the tag "idpath" holds the primary keys from the top, the row's own included: "/1/17/203". It may stand beside a path of names, or
-// alone: then it is what path locks go by, and a rename touches one row. Where the database gives a new row its key, the path is
-// filled in by a second statement of the same transaction.
+// A column with the tag "idpath" holds the primary keys from the top, the row's own included:
+// "/1/17/203". It may stand beside a path of names, or alone: then it is what path locks go by, and
+// a rename touches one row. Where the database gives a new row its key, the path is filled in by a
+// second statement of the same transaction.
 //
 // # Databases
 //
-// MySQL 8.0 to 9.x, and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at READ COMMITTED, or at SERIALIZABLE where that is the level of
-// everybody; other combinations are refused with [ErrIsolation], since an UPDATE there misses rows that others have committed meanwhile. SQLite,
-// preferably with _txlock=immediate: a transaction that was begun otherwise becomes the writer when the plugin needs it to, and fails as
-// busy ([ErrRetry]) if it has read an older state by then.
+// MySQL 8.0 to 9.x, and MariaDB 10.6 or later, at every isolation level. PostgreSQL 13 or later, at
+// READ COMMITTED, or at SERIALIZABLE where that is the level of everybody; other combinations are
+// refused with [ErrIsolation], since an UPDATE there misses rows that others have committed
+// meanwhile. SQLite, preferably with _txlock=immediate: a transaction that was begun otherwise
+// becomes the writer when the plugin needs it to, and fails as busy ([ErrRetry]) if it has read an
+// older state by then.
 //
-// What is only like one of these, such as TiDB or CockroachDB, is refused with [ErrUnsupportedDatabase]: its row locks are not known to keep a
-// tree right. [gorm.DB.Use] asks the server, or else the first transaction on its connections does.
+// What is only like one of these, such as TiDB or CockroachDB, is refused with
+// [ErrUnsupportedDatabase]: its row locks are not known to keep a tree right. [gorm.DB.Use] asks
+// the server, or else the first transaction on its connections does.
 package gormplugin

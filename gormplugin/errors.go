@@ -8,24 +8,27 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// The reasons for which the plugin refuses a write, beside those of package
-// pathlock: [pathlock.ErrConflict], [pathlock.ErrDeadlock] and [pathlock.ErrUnavailable] when a lock is not
-// granted, [pathlock.ErrPathChanged] (a [*PathChangedError]) when the
-// assertion fails, [pathlock.ErrNotFound] when the parent is not there,
-// [pathlock.ErrInvalidPath] when a name cannot be one.
+// The reasons for which the plugin refuses a write, beside those of package pathlock:
+// [pathlock.ErrConflict], [pathlock.ErrDeadlock] and [pathlock.ErrUnavailable] when a lock is not
+// granted, [pathlock.ErrPathChanged] (a [*PathChangedError]) when the assertion fails,
+// [pathlock.ErrNotFound] when the parent is not there, [pathlock.ErrInvalidPath] when a name cannot
+// be one.
 var (
-	// ErrRetry: the database gave up a transaction, or a statement of it, in favour of another one: a
-	// deadlock, a lock wait that took too long, a serialisation failure, a busy
-	// SQLite file; or the rows were found elsewhere than planned, where others hold the path locks. Nothing is wrong with the work: run the whole
-	// transaction again, as [Transaction] does. The driver's error is wrapped.
+	// ErrRetry: the database gave up a transaction, or a statement of it, in favour of another one:
+	// a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite file; or
+	// the rows were found elsewhere than planned, where others hold the path locks. Nothing is
+	// wrong with the work: run the whole transaction again, as [Transaction] does. The driver's
+	// error is wrapped.
 	ErrRetry = errors.New("gormplugin: transaction must be retried")
-	// ErrOutcomeUnknown: the answer to a COMMIT was lost, with the connection: the transaction was either
-	// committed, all of it, or not at all. It must not simply be run again; read first what there is.
+	// ErrOutcomeUnknown: the answer to a COMMIT was lost, with the connection: the transaction was
+	// either committed, all of it, or not at all. It must not simply be run again; read first what
+	// there is.
 	ErrOutcomeUnknown = errors.New("gormplugin: outcome of the commit unknown")
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = errors.New("gormplugin: name taken")
-	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A row cannot be put at the top
-	// beside the root row: state that as its parent. Nor can a root row be put into a tree that has rows. The error is a [*RootRowError].
+	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A
+	// row cannot be put at the top beside the root row: state that as its parent. Nor can a root
+	// row be put into a tree that has rows. The error is a [*RootRowError].
 	ErrRootRow = errors.New("gormplugin: a root row is the only row at the top")
 	// ErrWouldCycle: a move into the node's own subtree.
 	ErrWouldCycle = lockspec.ErrWouldCycle
@@ -33,36 +36,40 @@ var (
 	// longer than its column, or the tree deeper than [pathlock.MaxDepth].
 	// Nothing was written.
 	ErrPathTooLong = errors.New("gormplugin: path too long")
-	// ErrUnmanagedTransaction: a write to a guarded table on a connection or in a transaction that the plugin did not
-	// hand out, so that it cannot know when the transaction ends:
-	// a session made before [gorm.DB.Use], [gorm.DB.Connection], or a pool that another plugin put in.
+	// ErrUnmanagedTransaction: a write to a guarded table on a connection or in a transaction that
+	// the plugin did not hand out, so that it cannot know when the transaction ends: a session made
+	// before [gorm.DB.Use], [gorm.DB.Connection], or a pool that another plugin put in.
 	ErrUnmanagedTransaction = errors.New("gormplugin: unmanaged transaction")
 	// ErrUnsupported: a form of write to a guarded table that the plugin cannot keep the tree
 	// right for. The message says what to use instead.
 	ErrUnsupported = errors.New("gormplugin: unsupported write")
-	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because of a condition that somebody
-	// added in between, a trigger or a policy of the database. The error is a [*MissedRowsError], and the transaction was rolled back.
+	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
+	// of a condition that somebody added in between, a trigger or a policy of the database. The
+	// error is a [*MissedRowsError], and the transaction was rolled back.
 	ErrMissedRows = errors.New("gormplugin: a write missed rows")
-	// ErrCallbacks: the callbacks of another plugin leave no way to tell what a statement writes: it has replaced GORM's own writing
-	// callback after this plugin was registered, has built the statement's SQL itself, or has changed its table. Nothing was written.
+	// ErrCallbacks: the callbacks of another plugin leave no way to tell what a statement writes:
+	// it has replaced GORM's own writing callback after this plugin was registered, has built the
+	// statement's SQL itself, or has changed its table. Nothing was written.
 	ErrCallbacks = errors.New("gormplugin: another plugin's callbacks are in the way")
-	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept right on this
-	// database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the level of everybody. Nothing was written; the message says what to set.
+	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
+	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the
+	// level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = errors.New("gormplugin: unsafe isolation level")
-	// ErrUnsupportedDatabase: the database is none that the tree is known to be kept right on, though it speaks the protocol of one
-	// that is: TiDB, say, or CockroachDB. The error is an [*UnsupportedDatabaseError]. [gorm.DB.Use] returns it, or, where there is no
-	// connection yet, the first transaction.
+	// ErrUnsupportedDatabase: the database is none that the tree is known to be kept right on,
+	// though it speaks the protocol of one that is: TiDB, say, or CockroachDB. The error is an
+	// [*UnsupportedDatabaseError]. [gorm.DB.Use] returns it, or, where there is no connection yet,
+	// the first transaction.
 	ErrUnsupportedDatabase = errors.New("gormplugin: unsupported database")
 )
 
-// PathChangedError says which node was not, or could not be proved to be, where the work was planned
-// to find it. It matches [pathlock.ErrPathChanged].
+// PathChangedError says which node was not, or could not be proved to be, where the work was
+// planned to find it. It matches [pathlock.ErrPathChanged].
 type PathChangedError struct {
 	// Table and ID name the row.
 	Table string
 	ID    any
-	// Planned is the path column that the work relied upon, Actual the one
-	// that the database has, or that the row's ancestors say it should have. Actual is "" where the row is gone.
+	// Planned is the path column that the work relied upon, Actual the one that the database has,
+	// or that the row's ancestors say it should have. Actual is "" where the row is gone.
 	Planned, Actual string
 }
 
@@ -106,12 +113,13 @@ func (e *NameTakenError) Unwrap() []error {
 	return []error{ErrNameTaken, e.Err}
 }
 
-// RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches [ErrRootRow] and
-// [ErrUnsupported].
+// RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
+// [ErrRootRow] and [ErrUnsupported].
 type RootRowError struct {
 	Table string
 	Tree  pathlock.Tree
-	// ID is the row in the way, nil where it is of the same statement or not known; Root is set if it is the root row.
+	// ID is the row in the way, nil where it is of the same statement or not known; Root is set if
+	// it is the root row.
 	ID   any
 	Root bool
 }
@@ -131,7 +139,8 @@ func (e *RootRowError) Error() string {
 // Unwrap returns [ErrRootRow] and [ErrUnsupported].
 func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
 
-// MissedRowsError says how many rows a write should have hit, and how many it did. It matches [ErrMissedRows].
+// MissedRowsError says how many rows a write should have hit, and how many it did. It matches
+// [ErrMissedRows].
 type MissedRowsError struct {
 	Table            string
 	Planned, Written int64
@@ -146,7 +155,8 @@ func (e *MissedRowsError) Error() string {
 // Unwrap returns [ErrMissedRows].
 func (e *MissedRowsError) Unwrap() error { return ErrMissedRows }
 
-// UnsupportedDatabaseError says which product answered in the place of a supported one. It matches [ErrUnsupportedDatabase].
+// UnsupportedDatabaseError says which product answered in the place of a supported one. It matches
+// [ErrUnsupportedDatabase].
 type UnsupportedDatabaseError struct {
 	// Product is its name, and Version what it answered itself.
 	Product, Version string

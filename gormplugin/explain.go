@@ -76,8 +76,8 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 	}
 }
 
-// explainAborted says, of a statement that was not run, because of which earlier one. It reports whether there
-// is nothing else to explain.
+// explainAborted says, of a statement that was not run, because of which earlier one. It reports
+// whether there is nothing else to explain.
 func (p *Plugin) explainAborted(db *gorm.DB, tx *transaction) bool {
 	if db.Error == nil {
 		// Had there been a failure, it has been rolled back.
@@ -106,8 +106,8 @@ func (st *statement) nameTaken(err error) error {
 	return taken
 }
 
-// namesIndex reports whether the unique index that a database's error names is one that keeps names or paths
-// apart. Where the error does not tell, every index but the primary key is taken for one.
+// namesIndex reports whether the unique index that a database's error names is one that keeps names
+// or paths apart. Where the error does not tell, every index but the primary key is taken for one.
 func (st *statement) namesIndex(err error) bool {
 	text, t := err.Error(), st.table
 	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok && !strings.HasPrefix(columns, "index '") {
@@ -136,7 +136,8 @@ func (st *statement) namesIndex(err error) bool {
 	return true
 }
 
-// indexIn returns the index that an error of MySQL (table.index), MariaDB (index), PostgreSQL or SQLite names.
+// indexIn returns the index that an error of MySQL (table.index), MariaDB (index), PostgreSQL or
+// SQLite names.
 func indexIn(text string) (string, bool) {
 	for before, after := range map[string]string{"for key '": "'", `unique constraint "`: `"`, "failed: index '": "'"} {
 		if _, rest, ok := strings.Cut(text, before); ok {

@@ -12,13 +12,15 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// DuplicatesError says that siblings of one name keep [AutoMigrate] from making the unique index that forbids them.
+// DuplicatesError says that siblings of one name keep [AutoMigrate] from making the unique index
+// that forbids them.
 type DuplicatesError struct {
 	// Duplicates are some of the names, at most ten of each table.
 	Duplicates []treeschema.Duplicate
 }
 
-// TooLongError says which texts are longer than the models allow, so that [AutoMigrate] would cut them off.
+// TooLongError says which texts are longer than the models allow, so that [AutoMigrate] would cut
+// them off.
 type TooLongError struct {
 	Texts []treeschema.Long
 }
@@ -45,31 +47,32 @@ func (e *DuplicatesError) Error() string {
 }
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
-// and then adds what that one does not: the unique indexes and path indexes that are missing, and binary collations for names and
-// paths.
+// and then adds what that one does not: the unique indexes and path indexes that are missing, and
+// binary collations for names and paths.
 //
-// To a table that is there already it adds the columns, indexes and constraints that are missing. Of
-// the columns that are there, it only changes names, paths and ids that a finding of [Verify] is
+// To a table that is there already it adds the columns, indexes and constraints that are missing.
+// Of the columns that are there, it only changes names, paths and ids that a finding of [Verify] is
 // about, and keeps their defaults, comments and NOT NULL. Change other columns by yourself, with
-// [gorm.Migrator.AlterColumn] say. GORM alters columns of others as usual, but on SQLite,
-// where it would make a table anew, and delete the rows that refer to it by ON DELETE CASCADE. For
-// the same reason, no constraint is added to a table of SQLite that is there.
+// [gorm.Migrator.AlterColumn] say. GORM alters columns of others as usual, but on SQLite, where it
+// would make a table anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same
+// reason, no constraint is added to a table of SQLite that is there.
 //
-// After it, [Verify] finds nothing wrong with the tables, but may have advice. It may be called again at any time, on tables with
-// rows too, but by one program at a time; it drops nothing.
+// After it, [Verify] finds nothing wrong with the tables, but may have advice. It may be called
+// again at any time, on tables with rows too, but by one program at a time; it drops nothing.
 //
 // Siblings of one name, which hinder a unique index, are looked for first: they are returned as a
-// [*DuplicatesError], and nothing is changed. So are names, paths and ids that the model has no room for, as a [*TooLongError]:
-// they would be cut off. On PostgreSQL and SQLite all is done in one transaction. MySQL and
-// MariaDB commit each statement by itself; what a failure leaves undone there, the next call does. Their statements run in strict
-// mode, whatever the session's is.
+// [*DuplicatesError], and nothing is changed. So are names, paths and ids that the model has no
+// room for, as a [*TooLongError]: they would be cut off. On PostgreSQL and SQLite all is done in
+// one transaction. MySQL and MariaDB commit each statement by itself; what a failure leaves undone
+// there, the next call does. Their statements run in strict mode, whatever the session's is.
 //
-// What can only be mended by taking something away, such as an index that holds deleted rows against live ones, is not done:
-// it is returned as a [*SchemaError], when all else has been done.
+// What can only be mended by taking something away, such as an index that holds deleted rows
+// against live ones, is not done: it is returned as a [*SchemaError], when all else has been done.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. There, a name
-// without one gets 255 characters, a path 766, which is the most that an index holds beside a tree id of eight bytes, and
-// ids that are texts or bytes get 191; tag a field `gorm:"size:…"` for another one.
+// without one gets 255 characters, a path 766, which is the most that an index holds beside a tree
+// id of eight bytes, and ids that are texts or bytes get 191; tag a field `gorm:"size:…"` for
+// another one.
 func AutoMigrate(db *gorm.DB, others ...any) error {
 	p, err := pluginOf(db)
 	if err != nil {
@@ -88,7 +91,8 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	return errors.Join(err, left)
 }
 
-// strictly runs migrate on one connection of MySQL, in strict mode: otherwise a shorter column would cut off what is in it.
+// strictly runs migrate on one connection of MySQL, in strict mode: otherwise a shorter column
+// would cut off what is in it.
 func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	on := func(tx *gorm.DB) (err error) {
 		var mode string

@@ -12,12 +12,13 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// maxRanges is how many subtrees one statement is about at most: each is a range of the path index, and a branch of what
-// is written.
+// maxRanges is how many subtrees one statement is about at most: each is a range of the path index,
+// and a branch of what is written.
 const maxRanges = 100
 
-// checkSubtrees looks below the rows that move, which are locked: it reports whether there is anything, and refuses moves by which any
-// descendant's path would become longer than the column, or the tree too deep, before anything is written.
+// checkSubtrees looks below the rows that move, which are locked: it reports whether there is
+// anything, and refuses moves by which any descendant's path would become longer than the column,
+// or the tree too deep, before anything is written.
 func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend bool, err error) {
 	if t.isLeaf() {
 		return false, nil
@@ -49,8 +50,9 @@ func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend boo
 	return true, nil
 }
 
-// anyBelow reports whether any live row hangs below rows that are locked. It looks the children up by their parents, where
-// nobody else can have business meanwhile, and leaves the index over the paths alone, where the neighbours are.
+// anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
+// by their parents, where nobody else can have business meanwhile, and leaves the index over the
+// paths alone, where the neighbours are.
 func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, maxPlaceholders/2) {
 		var trees, ids []any
@@ -82,8 +84,8 @@ func (p *Plugin) addNewest(d *direct) {
 	}
 }
 
-// checkRoom looks for a row below one that moves which would not fit. It reads the index over the paths and nothing else, where
-// the rows have no mark of deletion.
+// checkRoom looks for a row below one that moves which would not fit. It reads the index over the
+// paths and nothing else, where the rows have no mark of deletion.
 func (p *Plugin) checkRoom(db *gorm.DB, t *table, moves []move) error {
 	length, path := p.dialect.length, column(t.path)
 	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
@@ -143,7 +145,8 @@ func (p *Plugin) misfits(t *table, m move, depth clause.Expression) (conditions 
 // deeper returns by how many levels a row moves down.
 func (m move) deeper() int { return strings.Count(m.path, "/") - strings.Count(m.node.path, "/") }
 
-// misfit says why a row with a path, so many levels deep and with paths so long, would not fit any more.
+// misfit says why a row with a path, so many levels deep and with paths so long, would not fit any
+// more.
 func (t *table) misfit(moves []move, path string, levels int, lengths []int) error {
 	m := moves[0]
 	for _, other := range moves {
@@ -159,7 +162,8 @@ func (t *table) misfit(moves []move, path string, levels int, lengths []int) err
 	return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, levels+m.deeper(), pathlock.MaxDepth)
 }
 
-// firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths are; zeros if there is none.
+// firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths
+// are; zeros if there is none.
 func firstMisfit(d *direct, paths int) (path string, levels int, lengths []int, err error) {
 	lengths = make([]int, paths)
 	into := []any{&path, &levels}

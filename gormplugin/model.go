@@ -26,10 +26,11 @@ type Columns struct {
 	Name string
 	// Path is the materialised path: "/a/b", and "" for a root row.
 	Path string
-	// IDPath is the path of primary keys from the top, the row's own included: "/1/17/203". It takes the place of Path, or stands
-	// beside it; one of the two is required.
+	// IDPath is the path of primary keys from the top, the row's own included: "/1/17/203". It
+	// takes the place of Path, or stands beside it; one of the two is required.
 	IDPath string
-	// Version, optional, is a whole number that grows whenever the row's path, parent or name changes.
+	// Version, optional, is a whole number that grows whenever the row's path, parent or name
+	// changes.
 	Version string
 	// Fence, optional, is a whole number that gets the fence of the lock under which
 	// the row's place in the tree was last written.
@@ -48,8 +49,8 @@ type namespaceOption string
 // apply implements [ModelOption].
 func (n namespaceOption) apply(m *modelSpec) { m.namespace = string(n) }
 
-// Namespace sets the first argument of [pathlock.NewTree] for the model's
-// trees; the second is the value of the tree column, in hexadecimal if it is binary. The default is the table's name.
+// Namespace sets the first argument of [pathlock.NewTree] for the model's trees; the second is the
+// value of the tree column, in hexadecimal if it is binary. The default is the table's name.
 func Namespace(namespace string) ModelOption { return namespaceOption(namespace) }
 
 // modelSpec is a model as it was registered.
@@ -60,12 +61,13 @@ type modelSpec struct {
 	namespace string
 }
 
-// Model registers a tree: a model whose rows carry their materialised path. Its
-// columns are marked by tags (tree, parent, name, and path or idpath or both; optionally version and
-// fence) or named by [Columns].
+// Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
+// by tags (tree, parent, name, and path or idpath or both; optionally version and fence) or named
+// by [Columns].
 //
-// A row without a parent is either at the top, with the path "/name", or, with an empty name
-// and the path "", the root row of its tree. In a path of ids every row has its own id, the root row too.
+// A row without a parent is either at the top, with the path "/name", or, with an empty name and
+// the path "", the root row of its tree. In a path of ids every row has its own id, the root row
+// too.
 func Model(model any, opts ...ModelOption) Option {
 	spec := modelSpec{model: model}
 	for _, opt := range opts {
@@ -95,10 +97,11 @@ type table struct {
 	parent    *schema.Field
 	label     *schema.Field // the name
 	tree      *schema.Field // nil for a leaf
-	// path is the column that says where a row is, and that locks go by: the path of names or, where there is
-	// none, that of ids; nil for a leaf.
+	// path is the column that says where a row is, and that locks go by: the path of names or,
+	// where there is none, that of ids; nil for a leaf.
 	path *schema.Field
-	// byIDs is set where path is the path of ids, and ids is the column of one that stands beside a path of names.
+	// byIDs is set where path is the path of ids, and ids is the column of one that stands beside a
+	// path of names.
 	byIDs   bool
 	ids     *schema.Field
 	version *schema.Field // optional
@@ -122,7 +125,8 @@ type table struct {
 	list    clause.Expression
 	// alive is the condition that a row is not deleted softly.
 	alive clause.Expression
-	// clausesOfDelete are what the types of other columns than the marks of deletion add to a DELETE.
+	// clausesOfDelete are what the types of other columns than the marks of deletion add to a
+	// DELETE.
 	clausesOfDelete []clause.Interface
 }
 
@@ -231,7 +235,8 @@ func (t *table) liveCondition(db *gorm.DB) clause.Expression {
 	return clause.And(where.Exprs...)
 }
 
-// checkColumns refuses models whose settings would keep the plugin from writing what it has to, or change what it writes.
+// checkColumns refuses models whose settings would keep the plugin from writing what it has to, or
+// change what it writes.
 func (t *table) checkColumns() error {
 	for _, f := range append(t.placeColumns(), t.version) {
 		switch {

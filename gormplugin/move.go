@@ -7,13 +7,14 @@ import (
 	"gorm.io/gorm"
 )
 
-// Move puts the row with the id, and with it its subtree, below another row of the same tree, under the name that it has. A
-// parent that is nil, or a nil pointer, is the top, in a tree that has no root row. The locks are X on the row and on its
-// new name slot. Otherwise it is as [Rename].
+// Move puts the row with the id, and with it its subtree, below another row of the same tree, under
+// the name that it has. A parent that is nil, or a nil pointer, is the top, in a tree that has no
+// root row. The locks are X on the row and on its new name slot. Otherwise it is as [Rename].
 //
-// Errors match [ErrWouldCycle] where the parent is the row itself or lies below it, in which case no path lock has been taken; [pathlock.ErrNotFound] where the row or the
-// parent is not there; [ErrRootRow] for the top of a tree with a root row; [ErrUnsupported] for a parent in another tree, for the
-// root row, and for the top where the row is a leaf; and what [Rename] may fail with.
+// Errors match [ErrWouldCycle] where the parent is the row itself or lies below it, in which case
+// no path lock has been taken; [pathlock.ErrNotFound] where the row or the parent is not there;
+// [ErrRootRow] for the top of a tree with a root row; [ErrUnsupported] for a parent in another
+// tree, for the root row, and for the top where the row is a leaf; and what [Rename] may fail with.
 func Move(db *gorm.DB, model, id, parent any) error {
 	p, t, err := subject(db, model)
 	if err != nil {
@@ -40,8 +41,8 @@ func Move(db *gorm.DB, model, id, parent any) error {
 	})
 }
 
-// parentKey returns the id of a parent in plain form, nil for the top. A zero value is the id of no row: it is more likely to be a
-// mistake than to mean the top.
+// parentKey returns the id of a parent in plain form, nil for the top. A zero value is the id of no
+// row: it is more likely to be a mistake than to mean the top.
 func (t *table) parentKey(parent any) (any, error) {
 	key, err := t.above.keyOf(parent)
 	if err == nil && key != nil && t.isNoParent(key) {

@@ -13,7 +13,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// loose is a tree whose names are told apart by their bytes and whose paths are not: to the path's collation, /d_1 and /D_1 are one.
+// loose is a tree whose names are told apart by their bytes and whose paths are not: to the path's
+// collation, /d_1 and /D_1 are one.
 type loose struct {
 	ID       int64
 	PlanID   int64  `pathlock:"tree" gorm:"uniqueIndex:sibling;index:path"`

@@ -55,10 +55,12 @@ func run(t *testing.T, db *gorm.DB, statements ...string) {
 	}
 }
 
-// Whatever the session makes of quotes, all of a column's definition stays, and a foreign key that empties the parent is found.
+// Whatever the session makes of quotes, all of a column's definition stays, and a foreign key that
+// empties the parent is found.
 func TestMySQLDefinitionsInEverySession(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		// Each rest is what a server of its kind says of the column; generated columns and checks name others.
+		// Each rest is what a server of its kind says of the column; generated columns and checks
+		// name others.
 		rests := map[string]string{
 			"a default and a comment": "NOT NULL DEFAULT '/it''s, (' COMMENT 'a \"b\", `c`'",
 			"a check":                 "DEFAULT NULL CHECK (path <> 'COLLATE \"x\"')",
@@ -219,7 +221,8 @@ func mysqlConfig(t *testing.T, server testserver.MySQLServer) *mysqldriver.Confi
 	return config
 }
 
-// Settings by which rows are not what was written, or a transaction ends elsewhere, are found in the session.
+// Settings by which rows are not what was written, or a transaction ends elsewhere, are found in
+// the session.
 func TestMySQLUnsafeSessions(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for _, c := range []struct {

@@ -26,7 +26,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// galeraProvider is where Debian's packages put the library that makes a cluster of MariaDB servers.
+// galeraProvider is where Debian's packages put the library that makes a cluster of MariaDB
+// servers.
 const galeraProvider = "/usr/lib/galera/libgalera_smm.so"
 
 // freePorts returns ports that nobody listens on.
@@ -42,7 +43,8 @@ func freePorts(t *testing.T, n int) []int {
 	return ports
 }
 
-// galeraNode starts a node of a cluster; the first one, without another's address, begins it. It returns how to connect to it, and the address for others.
+// galeraNode starts a node of a cluster; the first one, without another's address, begins it. It
+// returns how to connect to it, and the address for others.
 func galeraNode(t *testing.T, others string) (config *mysqldriver.Config, address string) {
 	t.Helper()
 	// Another user than root cannot get into a folder of t.TempDir.
@@ -102,7 +104,8 @@ func galeraNode(t *testing.T, others string) (config *mysqldriver.Config, addres
 	}
 }
 
-// openNode opens a DB on a node, with a lock store that nobody else has: one that grants everything.
+// openNode opens a DB on a node, with a lock store that nobody else has: one that grants
+// everything.
 func openNode(t *testing.T, node *mysqldriver.Config, options ...gormplugin.Option) *gorm.DB {
 	t.Helper()
 	node = node.Clone()
@@ -115,8 +118,8 @@ func openNode(t *testing.T, node *mysqldriver.Config, options ...gormplugin.Opti
 	return db
 }
 
-// That several writable servers are unsafe is no theory: two nodes each certify one half of a cycle. Verify finds the cluster, and believes who says that
-// one node alone is written to.
+// That several writable servers are unsafe is no theory: two nodes each certify one half of a
+// cycle. Verify finds the cluster, and believes who says that one node alone is written to.
 func TestMySQLGalera(t *testing.T) {
 	if _, err := os.Stat(galeraProvider); err != nil {
 		t.Skip("Galera is not installed")

@@ -87,8 +87,8 @@ func TestMySQLVerifyCutsNothingOff(t *testing.T) {
 	})
 }
 
-// What is proposed can be run again and again: where rows keep an index from being made, no column more is added each time, and
-// when they are gone, the one that is there serves.
+// What is proposed can be run again and again: where rows keep an index from being made, no column
+// more is added each time, and when they are gone, the one that is there serves.
 func TestMySQLProposalsLeaveNothingBehind(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for _, tree := range []string{"BIGINT", "CHAR(36) CHARACTER SET ascii COLLATE ascii_bin", "VARCHAR(40)", "BINARY(16)"} {

@@ -10,8 +10,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// A subtree may be most of a table. Who changes it locks the subtree, at every isolation level, and not the table: an edit in another tree
-// is not waited for.
+// A subtree may be most of a table. Who changes it locks the subtree, at every isolation level, and
+// not the table: an edit in another tree is not waited for.
 func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
 	changes := map[string]func(db *gorm.DB, top, shelf *suite) error{
 		"rename": func(db *gorm.DB, top, _ *suite) error { return gormplugin.Rename(db, &suite{}, top.ID, "renamed") },
@@ -46,7 +46,8 @@ func TestLargeSubtreesLockNoOtherTree(t *testing.T) {
 					must(t, db.Exec("ANALYZE TABLE suites").Error)
 
 					editing := db.Begin()
-					// By the primary key: MariaDB would take the index over the marks of deletion, and lock a gap of that.
+					// By the primary key: MariaDB would take the index over the marks of deletion,
+					// and lock a gap of that.
 					must(t, editing.Exec("SELECT id FROM suites FORCE INDEX (PRIMARY) WHERE id = ? FOR UPDATE", elsewhere.ID).Error)
 					if err := change(db, a, b); err != nil {
 						t.Error(err)

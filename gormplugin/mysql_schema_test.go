@@ -59,8 +59,8 @@ func TestMySQLSessionFlaws(t *testing.T) {
 	})
 }
 
-// That a path in the order of a language is unsafe is no theory: a line separator comes before the end of a text there, so that the
-// row below a path comes before it, and a rename leaves it behind.
+// That a path in the order of a language is unsafe is no theory: a line separator comes before the
+// end of a text there, so that the row below a path comes before it, and a rename leaves it behind.
 func TestMySQLOrderOfLanguage(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for _, c := range []struct {
@@ -129,7 +129,8 @@ func TestMySQLUnsizedTexts(t *testing.T) {
 	})
 }
 
-// Where the database's column is shorter than the model's, its error comes back as the plugin's own.
+// Where the database's column is shorter than the model's, its error comes back as the plugin's
+// own.
 func TestMySQLColumnTooShort(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db := openMigrated(t, mysqlDatabase(t, server, nil))

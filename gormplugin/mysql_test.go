@@ -16,7 +16,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// mysqlTries is how often each anomaly is provoked on each of the two products, which lock rows alike; make soak does more.
+// mysqlTries is how often each anomaly is provoked on each of the two products, which lock rows
+// alike; make soak does more.
 const mysqlTries = 100
 
 // mysqlDatabase makes a database on a server, and drops it afterwards. Settings are
@@ -76,8 +77,8 @@ func TestMySQL(t *testing.T) {
 	})
 }
 
-// Whatever the lock store does, the tree is sound: at every isolation level, whether the session has it
-// or the transactions ask for it.
+// Whatever the lock store does, the tree is sound: at every isolation level, whether the session
+// has it or the transactions ask for it.
 func TestMySQLStorms(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		for _, level := range []string{"READ-UNCOMMITTED", "READ-COMMITTED", "SERIALIZABLE"} {

@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// A deadlock that a read has lost may come with its rows, and be seen by the reader alone. It has ended the transaction all the same: whoever
-// takes no notice of it writes nothing that stays.
+// A deadlock that a read has lost may come with its rows, and be seen by the reader alone. It has
+// ended the transaction all the same: whoever takes no notice of it writes nothing that stays.
 func TestDeadlockThatComesWithTheRows(t *testing.T) {
 	reads := map[string]func(tx *gorm.DB, id int64) error{
 		"Row": func(tx *gorm.DB, id int64) error {

@@ -15,8 +15,8 @@ import (
 
 // node is a row of a guarded table, or one that is about to be.
 type node struct {
-	// id, parent and tree are column values in plain form, see [plain]: they can be compared and used as
-	// map keys. parent is nil at the top, which is NULL or a zero value in the column.
+	// id, parent and tree are column values in plain form, see [plain]: they can be compared and
+	// used as map keys. parent is nil at the top, which is NULL or a zero value in the column.
 	id, parent, tree any
 	name             string
 	// path is the path column; for a leaf it is made up from its parent's.
@@ -25,18 +25,20 @@ type node struct {
 	ids     string
 	version int64
 	fence   any
-	// hit is set where a survey's statement means the row, and childless where the survey has found no live row below such a row.
+	// hit is set where a survey's statement means the row, and childless where the survey has found
+	// no live row below such a row.
 	hit, childless bool
 }
 
-// bytes is a byte string that can be compared: a binary key, which a database would not find as a text.
+// bytes is a byte string that can be compared: a binary key, which a database would not find as a
+// text.
 type bytes string
 
 // Value implements [driver.Valuer].
 func (b bytes) Value() (driver.Value, error) { return []byte(b), nil }
 
-// plain reduces a column's value to what can be compared: pointers are followed,
-// Valuers asked, numbers widened. NULL is nil. What only the database can work out has no plain form.
+// plain reduces a column's value to what can be compared: pointers are followed, Valuers asked,
+// numbers widened. NULL is nil. What only the database can work out has no plain form.
 func plain(value any) (any, error) {
 	for range 8 {
 		v := reflect.ValueOf(value)
@@ -100,8 +102,9 @@ func in(f *schema.Field, values []any) clause.Expression {
 	return clause.IN{Column: column(f), Values: values}
 }
 
-// scan reads one row through the model's fields, which know their serializers and types. A row that was locked says at which
-// isolation level, and one that was surveyed whether the statement hits it and whether rows hang below it.
+// scan reads one row through the model's fields, which know their serializers and types. A row that
+// was locked says at which isolation level, and one that was surveyed whether the statement hits it
+// and whether rows hang below it.
 func (t *table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool) (*node, error) {
 	values := make([]any, len(t.columns), len(t.columns)+2)
 	for i, f := range t.columns {
@@ -196,7 +199,8 @@ func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
 	return found, nil
 }
 
-// lineage is the condition that a row has one of the ids, a list in parentheses, or lies above a row that has.
+// lineage is the condition that a row has one of the ids, a list in parentheses, or lies above a
+// row that has.
 func (t *table) lineage(ids any) clause.Expression {
 	name := clause.Table{Name: t.name}
 	key, parent := clause.Column{Name: t.key.DBName}, clause.Column{Name: t.parent.DBName}

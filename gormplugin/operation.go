@@ -12,10 +12,11 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// The operations on trees (Rename, Move, Copy, Delete, and the queries Subtree, Ancestors, Children, Leaves and At) have in
-// common what their arguments mean:
+// The operations on trees (Rename, Move, Copy, Delete, and the queries Subtree, Ancestors,
+// Children, Leaves and At) have in common what their arguments mean:
 //
-//   - db is what GORM's own methods are called on, with the caller's context; conditions on it narrow down which rows are found;
+//   - db is what GORM's own methods are called on, with the caller's context; conditions on it
+//     narrow down which rows are found;
 //   - model is a pointer to a registered model, and says which table is meant;
 //   - id is a primary key as the model has it, or its text form.
 
@@ -58,8 +59,9 @@ func (t *table) parsesKeys() bool {
 	return reflect.Int <= typ.Kind() && typ.Kind() <= reflect.Uint64
 }
 
-// operate runs do on what db works on. In a transaction of the caller's it takes part. Otherwise do is, or makes, a transaction of
-// its own, and is run again while the database gives it up in favour of others.
+// operate runs do on what db works on. In a transaction of the caller's it takes part. Otherwise do
+// is, or makes, a transaction of its own, and is run again while the database gives it up in favour
+// of others.
 func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if db.Error != nil {
 		return db.Error
@@ -75,7 +77,8 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	return persist(db.Statement.Context, db, p.maxTries, func() error { return do(db) })
 }
 
-// errand is what an operation on one row asks of the statement that does it, and what it learns from it.
+// errand is what an operation on one row asks of the statement that does it, and what it learns
+// from it.
 type errand struct {
 	id any
 	// alone is set where no condition but the id says which row is meant.
@@ -132,7 +135,8 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 		if part.field == nil {
 			continue
 		}
-		// GORM assigns through a pointer that is there already, and that may well be one to the old parent's own id.
+		// GORM assigns through a pointer that is there already, and that may well be one to the old
+		// parent's own id.
 		if place := part.field.ReflectValueOf(ctx, e.into); place.Kind() == reflect.Pointer {
 			place.SetZero()
 		}
@@ -146,7 +150,8 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 	return t.setPaths(record{ctx: ctx, row: e.into}, &n)
 }
 
-// isWritable refuses to change a column that GORM is told not to update, which it would leave out without a word.
+// isWritable refuses to change a column that GORM is told not to update, which it would leave out
+// without a word.
 func (t *table) isWritable(f *schema.Field) error {
 	if f.Updatable {
 		return nil
@@ -154,8 +159,8 @@ func (t *table) isWritable(f *schema.Field) error {
 	return unsupported(t, "the model's tag `gorm:%q` forbids updates of %q", f.Tag.Get("gorm"), f.DBName)
 }
 
-// missed is the error of a statement that hits nothing, where it should hit a row. A statement without an errand may hit as many
-// as it likes.
+// missed is the error of a statement that hits nothing, where it should hit a row. A statement
+// without an errand may hit as many as it likes.
 func (e *errand) missed(t *table, hit targets) error {
 	if e == nil || len(hit.live) > 0 {
 		return nil
@@ -170,7 +175,8 @@ func (e *errand) wentAlong(rows int64) {
 	}
 }
 
-// explained is the error that a caller should see in the place of err, on a db of the plugin's own; see [Plugin.explain].
+// explained is the error that a caller should see in the place of err, on a db of the plugin's own;
+// see [Plugin.explain].
 func (p *Plugin) explained(db *gorm.DB, st *statement, err error) error {
 	if err == nil {
 		return nil

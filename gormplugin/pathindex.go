@@ -10,8 +10,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// MySQL and MariaDB scan a table, and lock all of it, where a range is a large part of it: somebody who edits another
-// tree would have to wait. So the statements that are about the range of a subtree name the index over tree and path.
+// MySQL and MariaDB scan a table, and lock all of it, where a range is a large part of it: somebody
+// who edits another tree would have to wait. So the statements that are about the range of a
+// subtree name the index over tree and path.
 
 // pathIndex is what is known of a table's index over tree and path.
 type pathIndex struct {
@@ -20,7 +21,8 @@ type pathIndex struct {
 	name string
 	// asked is when the catalogue was asked for it.
 	asked time.Time
-	// childrenFirst is set once a foreign key has been found to want rows deleted from the leaves upwards.
+	// childrenFirst is set once a foreign key has been found to want rows deleted from the leaves
+	// upwards.
 	childrenFirst bool
 }
 
@@ -34,7 +36,8 @@ const indexQuery = `SELECT i.INDEX_NAME FROM information_schema.STATISTICS AS i
 	HAVING SUM(i.SEQ_IN_INDEX = 1 AND i.COLUMN_NAME = ?) = 1 AND SUM(i.SEQ_IN_INDEX = 2 AND i.COLUMN_NAME = ?) = 1
 	ORDER BY COUNT(*), i.INDEX_NAME`
 
-// hinted is a table, under an alias unless that is "", and the index that a statement is to use of it, unless that is "".
+// hinted is a table, under an alias unless that is "", and the index that a statement is to use of
+// it, unless that is "".
 type hinted struct{ table, alias, index string }
 
 // Build implements [clause.Expression].
@@ -51,8 +54,8 @@ func (h hinted) as(alias string) hinted {
 	return h
 }
 
-// onPathIndex runs a statement about ranges of the index over tree and path. statement is called with the table as the statement has
-// to name it, and again where the index is gone.
+// onPathIndex runs a statement about ranges of the index over tree and path. statement is called
+// with the table as the statement has to name it, and again where the index is gone.
 func (t *table) onPathIndex(db *gorm.DB, statement func(from hinted) error) error {
 	plain := hinted{table: t.name}
 	if !t.dialect.namesIndexes || t.isLeaf() {
@@ -70,14 +73,16 @@ func (t *table) onPathIndex(db *gorm.DB, statement func(from hinted) error) erro
 	return statement(plain)
 }
 
-// The errors of MySQL and MariaDB for an index that is not there, or not visible, and for a row that other rows refer to.
+// The errors of MySQL and MariaDB for an index that is not there, or not visible, and for a row
+// that other rows refer to.
 const (
 	errNoSuchIndex    = 1176 // ER_KEY_DOES_NOT_EXITS
 	errRowReferenced  = 1217 // ER_ROW_IS_REFERENCED
 	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
 )
 
-// pathIndexName returns the name of the index over tree and path, "" if there is none. It asks once.
+// pathIndexName returns the name of the index over tree and path, "" if there is none. It asks
+// once.
 func (t *table) pathIndexName(db *gorm.DB) (string, error) {
 	t.index.mu.Lock()
 	defer t.index.mu.Unlock()

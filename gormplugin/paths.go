@@ -11,8 +11,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// follow gives a row the paths that follow from where it is: below above, or at the top where above is nil. A row without a
-// key gets those up to its own id, which has to be filled in; see [Plugin.fillIDs].
+// follow gives a row the paths that follow from where it is: below above, or at the top where above
+// is nil. A row without a key gets those up to its own id, which has to be filled in; see
+// [Plugin.fillIDs].
 func (t *table) follow(n, above *node) {
 	if t.isLeaf() {
 		n.path = above.path + "/" + n.name
@@ -51,7 +52,8 @@ func idText(id any) string {
 	return fmt.Sprint(id)
 }
 
-// inPlace reports whether a row's paths are those that follow from where it is, and if one is not, what it should be.
+// inPlace reports whether a row's paths are those that follow from where it is, and if one is not,
+// what it should be.
 func (t *table) inPlace(n, above *node) (actual string, ok bool) {
 	want := *n
 	t.follow(&want, above)
@@ -61,8 +63,8 @@ func (t *table) inPlace(n, above *node) (actual string, ok bool) {
 	return want.ids, n.ids == want.ids
 }
 
-// stated compares the paths that a caller states, "" where none is, with those that a row has or will have. It returns
-// an error if a stated one is none of them.
+// stated compares the paths that a caller states, "" where none is, with those that a row has or
+// will have. It returns an error if a stated one is none of them.
 func (t *table) stated(id any, path, ids string, nodes ...*node) error {
 	known := func(stated string, of func(*node) string) error {
 		if stated == "" {
@@ -110,7 +112,8 @@ func (t *table) pathsIn(n *node) iter.Seq2[*schema.Field, string] {
 	}
 }
 
-// setPaths writes a row's paths into the record; one that lacks its id is left empty, see [Plugin.fillIDs].
+// setPaths writes a row's paths into the record; one that lacks its id is left empty, see
+// [Plugin.fillIDs].
 func (t *table) setPaths(r record, n *node) error {
 	for f, path := range t.pathsIn(n) {
 		if lacksID(path) {
@@ -123,8 +126,9 @@ func (t *table) setPaths(r record, n *node) error {
 	return nil
 }
 
-// fillIDs completes the paths of ids of rows that have just been inserted and were given their keys by the
-// database. A failure here would leave rows without a path in the table: it ends the transaction.
+// fillIDs completes the paths of ids of rows that have just been inserted and were given their keys
+// by the database. A failure here would leave rows without a path in the table: it ends the
+// transaction.
 func (p *Plugin) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
 	if err := p.settleTop(db, tx, st); err != nil {
 		return err

@@ -20,9 +20,9 @@ const pluginName = "pathlock"
 // the rows that the transaction has locked wait with it.
 const DefaultTransactionWait = time.Second
 
-// Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to
-// [gorm.DB.Use] before sessions are made from the DB, which would know nothing of it, and before plugins that
-// wrap connections or replace GORM's own writing callbacks.
+// Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to [gorm.DB.Use] before
+// sessions are made from the DB, which would know nothing of it, and before plugins that wrap
+// connections or replace GORM's own writing callbacks.
 type Plugin struct {
 	locker          *pathlock.Locker
 	specs           []modelSpec
@@ -54,8 +54,8 @@ func TransactionWait(d time.Duration) Option {
 	return func(p *Plugin) { p.transactionWait = d }
 }
 
-// WithoutAssertion leaves out the check under row locks, so that nothing but
-// the path locks keeps the tree right. It exists to show what the assertion prevents; never use it on data that matters.
+// WithoutAssertion leaves out the check under row locks, so that nothing but the path locks keeps
+// the tree right. It exists to show what the assertion prevents; never use it on data that matters.
 func WithoutAssertion() Option { return func(p *Plugin) { p.assert = false } }
 
 // New returns a plugin that takes its path locks with locker.
@@ -70,9 +70,9 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 // Name implements [gorm.Plugin].
 func (p *Plugin) Name() string { return pluginName }
 
-// Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the database is
-// of an unknown kind or only like a supported one, when a registered model lacks a column, or when the DB's connection
-// pool is none that can be wrapped.
+// Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the
+// database is of an unknown kind or only like a supported one, when a registered model lacks a
+// column, or when the DB's connection pool is none that can be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
 		return p.initializeAgain(db)
@@ -101,8 +101,8 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	return nil
 }
 
-// initializeAgain is for a further DB of the same configuration, as dbresolver opens one for each source
-// and replica. It is guarded as the first one is.
+// initializeAgain is for a further DB of the same configuration, as dbresolver opens one for each
+// source and replica. It is guarded as the first one is.
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
@@ -172,7 +172,8 @@ func (p *Plugin) tableFor(model any) (*table, error) {
 	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
 }
 
-// modelType returns the type of a model that is given as a value or by pointers to one; nil for nil.
+// modelType returns the type of a model that is given as a value or by pointers to one; nil for
+// nil.
 func modelType(model any) reflect.Type {
 	typ := reflect.TypeOf(model)
 	for typ != nil && typ.Kind() == reflect.Pointer {
@@ -189,8 +190,9 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 	return nil, errors.New("gormplugin: the DB does not use the plugin")
 }
 
-// register puts the plugin's steps into GORM's chains of callbacks: one at each end, and one in the place of GORM's own that writes the
-// SQL. All of these exist whether or not the default transaction was switched off when the DB was opened.
+// register puts the plugin's steps into GORM's chains of callbacks: one at each end, and one in the
+// place of GORM's own that writes the SQL. All of these exist whether or not the default
+// transaction was switched off when the DB was opened.
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
 	creating, updating, removing := p.writers(db)

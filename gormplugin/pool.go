@@ -26,8 +26,9 @@ var (
 // GetDBConn implements [gorm.GetDBConnector].
 func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 
-// BeginTx implements [gorm.ConnPoolBeginner]. The end of ctx rolls the transaction back, as database/sql's own
-// does; but that one calls the transaction done before it has rolled back, and locks would be let go too early.
+// BeginTx implements [gorm.ConnPoolBeginner]. The end of ctx rolls the transaction back, as
+// database/sql's own does; but that one calls the transaction done before it has rolled back, and
+// locks would be let go too early.
 func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
 	// The context given to database/sql ends with ctx only as long as the
 	// transaction is being begun.
@@ -54,8 +55,8 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	return newHandle(newTransaction(ctx, p.plugin, conn, tx, cancel)), nil
 }
 
-// begin begins a transaction on a connection of its own. Closing that one waits for the end of the transaction. As database/sql itself
-// does it, a connection that turns out to be stale is replaced.
+// begin begins a transaction on a connection of its own. Closing that one waits for the end of the
+// transaction. As database/sql itself does it, a connection that turns out to be stale is replaced.
 func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.Tx, error) {
 	const tries = 3
 	for try := 1; ; try++ {
@@ -101,18 +102,20 @@ func (p *Plugin) wrapPool(db *gorm.DB) error {
 	return nil
 }
 
-// Pool returns the connections of a database that the DB itself was not opened with, such as another source of
-// dbresolver's, in a form in which transactions on them are the plugin's: as the Conn of the source's dialector.
+// Pool returns the connections of a database that the DB itself was not opened with, such as
+// another source of dbresolver's, in a form in which transactions on them are the plugin's: as the
+// Conn of the source's dialector.
 func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, plugin: p} }
 
 // resolverCallback is what dbresolver's choice of connections is registered as.
 const resolverCallback = "gorm:db_resolver"
 
-// sourceKey is the setting by which dbresolver reads from a source, and not from a replica that may lag behind.
+// sourceKey is the setting by which dbresolver reads from a source, and not from a replica that may
+// lag behind.
 const sourceKey = "gorm:db_resolver:write"
 
-// source begins a statement that reads. One that runs in no transaction reads where dbresolver would write to the table, and not from a
-// replica that may lag behind.
+// source begins a statement that reads. One that runs in no transaction reads where dbresolver
+// would write to the table, and not from a replica that may lag behind.
 func (t *table) source(db *gorm.DB) *direct {
 	d := t.direct(db)
 	resolve := db.Callback().Row().Get(resolverCallback)
@@ -129,9 +132,10 @@ func (t *table) source(db *gorm.DB) *direct {
 	return d
 }
 
-// choose has dbresolver, where it is used, choose the connections for a write that runs in no transaction; its own
-// callback may come after the plugin's. It then puts the plugin's pool around them, so that it is the plugin that begins the statement's transaction. It
-// reports whether these are other connections than the DB's.
+// choose has dbresolver, where it is used, choose the connections for a write that runs in no
+// transaction; its own callback may come after the plugin's. It then puts the plugin's pool around
+// them, so that it is the plugin that begins the statement's transaction. It reports whether these
+// are other connections than the DB's.
 func (p *Plugin) choose(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
 	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
 		return false
@@ -142,8 +146,8 @@ func (p *Plugin) choose(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
 	return elsewhere
 }
 
-// managed puts the plugin's pool around bare connections, inside the cache of prepared statements where there is one. The cache itself
-// belongs to another plugin, and is left as it is.
+// managed puts the plugin's pool around bare connections, inside the cache of prepared statements
+// where there is one. The cache itself belongs to another plugin, and is left as it is.
 func (p *Plugin) managed(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
 	switch c := connections.(type) {
 	case *sql.DB:
@@ -171,8 +175,8 @@ func unwrapped(connections gorm.ConnPool) gorm.ConnPool {
 	}
 }
 
-// connections finds out what a statement works on: a transaction of the plugin's, or (nil) its pool.
-// Anything else is an error that matches [ErrUnmanagedTransaction].
+// connections finds out what a statement works on: a transaction of the plugin's, or (nil) its
+// pool. Anything else is an error that matches [ErrUnmanagedTransaction].
 func (p *Plugin) connections(db *gorm.DB) (*transaction, error) {
 	switch c := unwrapped(db.Statement.ConnPool).(type) {
 	case *handle:

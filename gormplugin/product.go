@@ -11,8 +11,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// identity is how a database says what it is: the question, and what speaks its protocol without being it. Where the
-// row locks of such a product are not those that the assertion is made of, nothing would say so at run time.
+// identity is how a database says what it is: the question, and what speaks its protocol without
+// being it. Where the row locks of such a product are not those that the assertion is made of,
+// nothing would say so at run time.
 type identity struct {
 	question string
 	// imitations are known by a part of the answer, in lower case.
@@ -85,8 +86,9 @@ type asker interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// recogniseNow asks the database that db is open on what it is. It need not be there yet: a session that only
-// builds SQL has none, and GORM can be told not to connect. It is then asked before the first transaction.
+// recogniseNow asks the database that db is open on what it is. It need not be there yet: a session
+// that only builds SQL has none, and GORM can be told not to connect. It is then asked before the
+// first transaction.
 func (p *Plugin) recogniseNow(db *gorm.DB) error {
 	if db.DryRun {
 		return nil
@@ -105,9 +107,9 @@ func (p *Plugin) recogniseNow(db *gorm.DB) error {
 	return p.recognise(ctx, connections, connections)
 }
 
-// recognise returns an [*UnsupportedDatabaseError] if what answers on one of the connections is no database that the
-// plugin supports. One that gives no answer is asked again the next time: it is what a test plays, or it is about to
-// fail anyway.
+// recognise returns an [*UnsupportedDatabaseError] if what answers on one of the connections is no
+// database that the plugin supports. One that gives no answer is asked again the next time: it is
+// what a test plays, or it is about to fail anyway.
 func (p *Plugin) recognise(ctx context.Context, connections *sql.DB, on asker) error {
 	identity, known := identities[p.dialect.name]
 	if !known {

@@ -145,8 +145,8 @@ func refused(t *testing.T, err error, product string) {
 	}
 }
 
-// A DB that has no connection when the plugin is put to use is asked when its first transaction begins, and nothing
-// of that is begun. So are connections that GORM did not open.
+// A DB that has no connection when the plugin is put to use is asked when its first transaction
+// begins, and nothing of that is begun. So are connections that GORM did not open.
 func TestImitationsThatComeLater(t *testing.T) {
 	const tidb = "8.0.11-TiDB-v8.5.0 TiDB Server"
 	create := func(db *gorm.DB) error { return db.Create(&tagged{PlanID: 1, Name: "a"}).Error }

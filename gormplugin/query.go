@@ -12,12 +12,13 @@ import (
 //
 //	err := gormplugin.Subtree(db, &Suite{}, id).Order("path").Find(&suites).Error
 //
-// It reads the row's place and makes a range of the index over tree and path of it. On db.Unscoped(), softly deleted rows are
-// included, and the row may be one. An error, such as one that matches [pathlock.ErrNotFound], is that of the returned DB, and of
-// what is called on it.
+// It reads the row's place and makes a range of the index over tree and path of it. On
+// db.Unscoped(), softly deleted rows are included, and the row may be one. An error, such as one
+// that matches [pathlock.ErrNotFound], is that of the returned DB, and of what is called on it.
 //
-// The query runs later than the look-up. A row that has moved in between gives an empty result, never
-// rows of another subtree; to rule that out, run both in a transaction that sees one snapshot, or under a lock on the row ([pathlock.S] or [Assert]).
+// The query runs later than the look-up. A row that has moved in between gives an empty result,
+// never rows of another subtree; to rule that out, run both in a transaction that sees one
+// snapshot, or under a lock on the row ([pathlock.S] or [Assert]).
 func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	p, t, n, err := lookUp(db, model, id)
 	switch {
@@ -29,8 +30,9 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	return db.Model(t.fresh()).Where(p.within(t, n.tree, n.id, n.path)).Where(&unmoved{p, t, n})
 }
 
-// Leaves returns a query for the rows of a leaf model that hang anywhere in the subtree of the row with the id, which is one of the model above the leaves, to go on with. It is
-// otherwise as [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
+// Leaves returns a query for the rows of a leaf model that hang anywhere in the subtree of the row
+// with the id, which is one of the model above the leaves, to go on with. It is otherwise as
+// [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
 func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	p, t, err := subject(db, leaf)
 	if err != nil {
@@ -49,8 +51,9 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	return db.Model(t.fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{column(t.parent), parents}}).Where(&unmoved{p, t.above, n})
 }
 
-// Children returns a query for the rows of model whose parent is the row with the id, to go on with. Where
-// model is a leaf, the id is one of the model above. A row that is not there has no children.
+// Children returns a query for the rows of model whose parent is the row with the id, to go on
+// with. Where model is a leaf, the id is one of the model above. A row that is not there has no
+// children.
 func Children(db *gorm.DB, model, id any) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err != nil {
@@ -63,8 +66,9 @@ func Children(db *gorm.DB, model, id any) *gorm.DB {
 	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.parent), Value: key})
 }
 
-// Ancestors returns a query for the rows above the row with the id, to go on with; ordered by path, the top comes first. Those above a leaf are rows of the model above. It
-// follows the parents, not the paths. A row that is not there has no ancestors.
+// Ancestors returns a query for the rows above the row with the id, to go on with; ordered by path,
+// the top comes first. Those above a leaf are rows of the model above. It follows the parents, not
+// the paths. A row that is not there has no ancestors.
 func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err != nil {
@@ -80,7 +84,8 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 	return db.Model(t.above.fresh()).Where(t.above.lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}}))
 }
 
-// At returns a query for the row that has a path in a tree, which is the value of the model's tree column, to go on with:
+// At returns a query for the row that has a path in a tree, which is the value of the model's tree
+// column, to go on with:
 //
 //	err := gormplugin.At(db, &Suite{}, plan.ID, pathlock.MustParsePath("/login/errors")).Take(&suite).Error
 //
@@ -107,8 +112,10 @@ func (p *Plugin) at(t *table, tree any, path pathlock.Path) clause.Expression {
 	return clause.And(clause.Eq{Column: column(t.tree), Value: tree}, p.exactly(column(t.path), path.Column()))
 }
 
-// Resolve returns where the live row with the id is: in the caller's transaction, if db is one, and without locks. A leaf is where
-// its parent's path and its own name say. Errors match [pathlock.ErrNotFound] or [pathlock.ErrInvalidID]. See [Assert] for a place that stays, and [Plugin.Resolver] for the middleware.
+// Resolve returns where the live row with the id is: in the caller's transaction, if db is one, and
+// without locks. A leaf is where its parent's path and its own name say. Errors match
+// [pathlock.ErrNotFound] or [pathlock.ErrInvalidID]. See [Assert] for a place that stays, and
+// [Plugin.Resolver] for the middleware.
 func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	_, t, err := subject(db, model)
 	if err != nil {
@@ -154,8 +161,8 @@ func failed(db *gorm.DB, err error) *gorm.DB {
 	return db
 }
 
-// unmoved is the condition that a row is where it was found before. It is part of queries only: an UPDATE or a
-// DELETE may not name its own table in a condition on MySQL.
+// unmoved is the condition that a row is where it was found before. It is part of queries only: an
+// UPDATE or a DELETE may not name its own table in a condition on MySQL.
 type unmoved struct {
 	plugin *Plugin
 	table  *table

@@ -63,8 +63,8 @@ func (r record) states(f *schema.Field) bool {
 	return byColumn || byField
 }
 
-// settle gives a column that the caller has not given a value the one that the row is planned with, so that no default of
-// the database's takes its place.
+// settle gives a column that the caller has not given a value the one that the row is planned with,
+// so that no default of the database's takes its place.
 func (r record) settle(f *schema.Field) error {
 	if r.states(f) {
 		return nil
@@ -172,7 +172,8 @@ func (t *table) recordsOf(stmt *gorm.Statement) ([]record, error) {
 	return records, collect(reflect.ValueOf(stmt.Dest))
 }
 
-// rename gives the columns in a map their own names, where they are named in another way that GORM or the database understands.
+// rename gives the columns in a map their own names, where they are named in another way that GORM
+// or the database understands.
 func (t *table) rename(pairs map[string]any) {
 	for name, value := range pairs {
 		if f := t.columnNamed(name); f != nil && f.DBName != "" && name != f.DBName && name != f.Name {

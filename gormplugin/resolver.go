@@ -14,15 +14,16 @@ import (
 	"gorm.io/gorm"
 )
 
-// Resolver finds the rows of a registered model, or leaf, by the text form of their primary key: for the
-// middleware. It reads without locks, on the DB that the plugin is used by and outside of any
-// transaction; it may be made before [gorm.DB.Use] and used after it.
+// Resolver finds the rows of a registered model, or leaf, by the text form of their primary key:
+// for the middleware. It reads without locks, on the DB that the plugin is used by and outside of
+// any transaction; it may be made before [gorm.DB.Use] and used after it.
 //
-// A text that the key's type cannot hold gives an error that matches
-// [pathlock.ErrInvalidID]; a row that is not there, or deleted, or a leaf whose parent is, one that matches [pathlock.ErrNotFound].
+// A text that the key's type cannot hold gives an error that matches [pathlock.ErrInvalidID]; a row
+// that is not there, or deleted, or a leaf whose parent is, one that matches
+// [pathlock.ErrNotFound].
 //
-// It is a [pathlock.PreparedResolver]: what it reads under a prepared context, which the middleware makes for each request, the first write
-// of the request does not read again.
+// It is a [pathlock.PreparedResolver]: what it reads under a prepared context, which the middleware
+// makes for each request, the first write of the request does not read again.
 func (p *Plugin) Resolver(model any) pathlock.Resolver { return resolver{p, model} }
 
 // resolver finds the rows of a model.

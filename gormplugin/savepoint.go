@@ -12,9 +12,9 @@ var savepointStatement = regexp.MustCompile(`(?i)^\s*(SAVEPOINT|ROLLBACK\s+(WORK
 // cachedKey is the setting that remembers which connections a savepoint's statement was given.
 const cachedKey = "pathlock:prepared"
 
-// bareSavepoint sends a savepoint's statement past all caches of prepared statements: MySQL cannot prepare it (error
-// 1295). GORM steps over one cache, and lays two around a transaction where both the DB and a session of it have
-// PrepareStmt.
+// bareSavepoint sends a savepoint's statement past all caches of prepared statements: MySQL cannot
+// prepare it (error 1295). GORM steps over one cache, and lays two around a transaction where both
+// the DB and a session of it have PrepareStmt.
 func (p *Plugin) bareSavepoint(db *gorm.DB) {
 	prepared, ok := db.Statement.ConnPool.(*gorm.PreparedStmtTX)
 	if !ok || !savepointStatement.MatchString(db.Statement.SQL.String()) {

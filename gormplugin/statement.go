@@ -22,7 +22,8 @@ type statement struct {
 	outer gorm.ConnPool
 	// seen are the rows that the survey found before the transaction, by id.
 	seen map[any]*node
-	// plan is what the survey of an UPDATE found, and removal what that of a DELETE did; nil if there was none.
+	// plan is what the survey of an UPDATE found, and removal what that of a DELETE did; nil if
+	// there was none.
 	plan    *plan
 	removal *removal
 	// slots are the places that the statement gives rows.
@@ -31,9 +32,11 @@ type statement struct {
 	nameless []*arrival
 	// assigned is set once the statement's SET clause was put in by the plugin.
 	assigned bool
-	// columns undoes what the plugin has changed of the columns that the statement writes; nil if nothing.
+	// columns undoes what the plugin has changed of the columns that the statement writes; nil if
+	// nothing.
 	columns func()
-	// landings are what the statement puts at the top of trees, where that is asked for once it is written.
+	// landings are what the statement puts at the top of trees, where that is asked for once it is
+	// written.
 	landings []*landing
 	// fence is the highest one of the locks.
 	fence uint64
@@ -115,7 +118,8 @@ func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error
 
 // beginOwn begins a transaction for a statement that runs in none.
 func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
-	// What an earlier statement on the same gorm.Statement has left behind: GORM would commit this transaction for it.
+	// What an earlier statement on the same gorm.Statement has left behind: GORM would commit this
+	// transaction for it.
 	db.Statement.Settings.Delete(fmt.Sprintf("%p", db.Statement) + "gorm:started_transaction")
 	begun := db.Begin()
 	if begun.Error != nil {

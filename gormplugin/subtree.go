@@ -12,10 +12,10 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// below is the condition that a row lies below a path, in a tree: a range of the index on (tree, path),
-// from "/d1/" up to "/d10", as 0 is the byte after the slash. LIKE would take the % and _ in
-// names for wildcards and follow the collation. The last condition is exact where the
-// collation is not, on the rows of the range only.
+// below is the condition that a row lies below a path, in a tree: a range of the index on (tree,
+// path), from "/d1/" up to "/d10", as 0 is the byte after the slash. LIKE would take the % and _ in
+// names for wildcards and follow the collation. The last condition is exact where the collation is
+// not, on the rows of the range only.
 func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
 	prefix := path + "/"
 	return clause.And(
@@ -25,8 +25,8 @@ func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
 	)
 }
 
-// within is the condition that a row is the one with the id, whose path is given, or lies below it: the two ends are one range
-// each of the same index.
+// within is the condition that a row is the one with the id, whose path is given, or lies below it:
+// the two ends are one range each of the same index.
 func (p *Plugin) within(t *table, tree, id any, path string) clause.Expression {
 	self := clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
@@ -36,8 +36,8 @@ func (p *Plugin) within(t *table, tree, id any, path string) clause.Expression {
 	return clause.Or(self, p.below(t, tree, path))
 }
 
-// exactly is the condition that a text column holds a text, which may be an expression: by an index that has the column in binary order,
-// and to the byte where its collation is another.
+// exactly is the condition that a text column holds a text, which may be an expression: by an index
+// that has the column in binary order, and to the byte where its collation is another.
 func (p *Plugin) exactly(column clause.Column, text any) clause.Expression {
 	length := clause.Expr{SQL: p.dialect.length + "(?)", Vars: []any{column}}
 	return clause.And(
@@ -46,7 +46,8 @@ func (p *Plugin) exactly(column clause.Column, text any) clause.Expression {
 	)
 }
 
-// anyOf is the condition that one of some conditions holds. GORM's own would be a condition beside those of the statement.
+// anyOf is the condition that one of some conditions holds. GORM's own would be a condition beside
+// those of the statement.
 func anyOf(conditions []clause.Expression) clause.Expression {
 	vars := make([]any, len(conditions))
 	for i, c := range conditions {
@@ -55,8 +56,9 @@ func anyOf(conditions []clause.Expression) clause.Expression {
 	return clause.Expr{SQL: "(" + strings.Repeat(" OR ?", len(vars))[len(" OR "):] + ")", Vars: vars}
 }
 
-// rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From here on, a
-// failure leaves the subtree torn apart: the transaction is rolled back, and not left to a caller who may ignore the error.
+// rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
+// here on, a failure leaves the subtree torn apart: the transaction is rolled back, and not left to
+// a caller who may ignore the error.
 func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []move) error {
 	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
 		return m.restored || m.node.path == m.path && m.node.ids == m.ids
@@ -89,7 +91,8 @@ func (p *Plugin) rewrite(db *gorm.DB, t *table, moves []move) error {
 			d.add("? = ? + 1, ", clause.Column{Name: t.version.DBName}, column(t.version))
 		}
 		changes := t.changes(moves[0])
-		// The column that the ranges are about comes last: MySQL works the columns out one by one, on what it has written already.
+		// The column that the ranges are about comes last: MySQL works the columns out one by one,
+		// on what it has written already.
 		for i := len(changes) - 1; i >= 0; i-- {
 			d.add("? = ?", clause.Column{Name: changes[i].column.DBName}, p.rewritten(t, moves, ranges, i))
 			if i > 0 {
@@ -101,7 +104,8 @@ func (p *Plugin) rewrite(db *gorm.DB, t *table, moves []move) error {
 	})
 }
 
-// rewritten is what a path column becomes, the first or the second one, in the rows of the ranges that belong to moves.
+// rewritten is what a path column becomes, the first or the second one, in the rows of the ranges
+// that belong to moves.
 func (p *Plugin) rewritten(t *table, moves []move, ranges []clause.Expression, which int) clause.Expression {
 	begin := func(m move) clause.Expr {
 		c := t.changes(m)[which]
@@ -139,7 +143,8 @@ func (t *table) changes(m move) []change {
 	return all
 }
 
-// checkLengths refuses a row that its columns cannot hold: outside strict mode, MySQL would cut it off silently.
+// checkLengths refuses a row that its columns cannot hold: outside strict mode, MySQL would cut it
+// off silently.
 func (t *table) checkLengths(n *node) error {
 	if err := fits(t.label, utf8.RuneCountInString(n.name), n.name); err != nil {
 		return err

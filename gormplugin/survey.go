@@ -7,11 +7,12 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// survey reads, by one plain read, the live rows that stmt hits, those with the ids in also, and all rows above both. It
-// returns the rows that the statement hits and, by id, everything that was read. Of the rows that are hit it says
-// whether any row hangs below them.
+// survey reads, by one plain read, the live rows that stmt hits, those with the ids in also, and
+// all rows above both. It returns the rows that the statement hits and, by id, everything that was
+// read. Of the rows that are hit it says whether any row hangs below them.
 //
-// A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is not known yet.
+// A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is
+// not known yet.
 func (p *Plugin) survey(db *gorm.DB, t *table, stmt *gorm.Statement, also ...any) (targets, map[any]*node, error) {
 	if hit, known, ok := p.recallErrand(db, t, errandOf(db), also); ok {
 		return hit, known, nil
@@ -40,7 +41,8 @@ func (p *Plugin) survey(db *gorm.DB, t *table, stmt *gorm.Statement, also ...any
 	return hit, known, nil
 }
 
-// addSurvey writes the survey's SQL: the rows that are hit, from there up by the parents, and for each the columns of its place.
+// addSurvey writes the survey's SQL: the rows that are hit, from there up by the parents, and for
+// each the columns of its place.
 func (t *table) addSurvey(d *direct, hits selection, also []any) {
 	name, key, parent := clause.Table{Name: t.name}, clause.Column{Name: t.key.DBName}, clause.Column{Name: t.parent.DBName}
 	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
@@ -74,8 +76,9 @@ func (t *table) hasChildren() clause.Expression {
 	}}
 }
 
-// lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for sharing, as lockChains does and with the
-// same checks, and the rows that the statement hits among those with the given ids for the change.
+// lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for
+// sharing, as lockChains does and with the same checks, and the rows that the statement hits among
+// those with the given ids for the change.
 func (p *Plugin) lockPlanned(db *gorm.DB, t *table, stmt *gorm.Statement, chains []*node, known map[any]*node, ids []any) (locked map[any]*node, hit targets, err error) {
 	if t.isLeaf() || stmt.Unscoped || len(ids) > maxPlaceholders || len(ids) == 0 {
 		if locked, err = p.lockChains(db, t.above, chains, known); err != nil {

@@ -15,7 +15,8 @@ import (
 type targets struct {
 	live map[any]*node
 	dead map[any]*node
-	// recalled is set where they were read earlier in the request: that may be planned on, as plans are asserted, and nothing else.
+	// recalled is set where they were read earlier in the request: that may be planned on, as plans
+	// are asserted, and nothing else.
 	recalled bool
 }
 
@@ -33,8 +34,9 @@ func (x targets) remember(surveyed targets) {
 	}
 }
 
-// hasCondition reports whether a statement says which rows it means. One that does not
-// is left to GORM, which refuses it unless AllowGlobalUpdate is set; pinning its targets would get around that.
+// hasCondition reports whether a statement says which rows it means. One that does not is left to
+// GORM, which refuses it unless AllowGlobalUpdate is set; pinning its targets would get around
+// that.
 func hasCondition(stmt *gorm.Statement) bool {
 	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
 	if !ok {
@@ -46,8 +48,8 @@ func hasCondition(stmt *gorm.Statement) bool {
 	return len(where.Exprs) > 0
 }
 
-// hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is nil, by the conditions among those
-// with the given ids.
+// hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
+// nil, by the conditions among those with the given ids.
 func (t *table) hits(stmt *gorm.Statement, ids []any, lock rowLock) selection {
 	s := selection{unscoped: stmt.Unscoped, lock: lock}
 	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
@@ -127,9 +129,10 @@ func (p *Plugin) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found tar
 	return nil
 }
 
-// pin has a statement mean exactly the rows with the ids, which were locked and checked, under no conditions any more but the given ones: the
-// statement's own were true of the rows under their locks, and may not be after the plugin's own writes, such as one that
-// looks for rows with children.
+// pin has a statement mean exactly the rows with the ids, which were locked and checked, under no
+// conditions any more but the given ones: the statement's own were true of the rows under their
+// locks, and may not be after the plugin's own writes, such as one that looks for rows with
+// children.
 func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
 	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
@@ -149,8 +152,8 @@ func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expres
 	delete(stmt.Clauses, "LIMIT")
 }
 
-// addKeys adds to a DELETE the conditions on the primary keys that the model's rows state, as GORM's
-// own callback does right before it writes the SQL.
+// addKeys adds to a DELETE the conditions on the primary keys that the model's rows state, as
+// GORM's own callback does right before it writes the SQL.
 func (t *table) addKeys(stmt *gorm.Statement) {
 	add := func(values [][]any) {
 		key, list := schema.ToQueryValues(stmt.Table, t.schema.PrimaryFieldDBNames, values)

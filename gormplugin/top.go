@@ -22,11 +22,12 @@ import (
 // row, any row of the tree. Two writes that begin the tree at once have no row in common to lock,
 // and each database has its own way to keep them apart:
 //
-//   - MySQL: the question comes after the write, and under row locks. Whichever of two asks last finds the other's
-//     row and waits for its end, since a locking read stops at rows that are not committed yet, at every isolation level.
-//   - PostgreSQL shows no such rows. An advisory lock on the tree's top comes before the question: shared for a
-//     row at the top, exclusive for a root row. At SERIALIZABLE the database itself notices what a question
-//     asked of an older state has missed.
+//   - MySQL: the question comes after the write, and under row locks. Whichever of two asks last
+//     finds the other's row and waits for its end, since a locking read stops at rows that are not
+//     committed yet, at every isolation level.
+//   - PostgreSQL shows no such rows. An advisory lock on the tree's top comes before the question:
+//     shared for a row at the top, exclusive for a root row. At SERIALIZABLE the database itself
+//     notices what a question asked of an older state has missed.
 //   - SQLite has one writer at a time.
 
 // landing is what a statement puts at the top of a tree.

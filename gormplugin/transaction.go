@@ -30,7 +30,8 @@ type transaction struct {
 	// that it happens once.
 	ending sync.Mutex
 	ended  bool
-	// cause is why the transaction ended before its Commit or Rollback was called; nil if it did not.
+	// cause is why the transaction ended before its Commit or Rollback was called; nil if it did
+	// not.
 	cause error
 
 	mu sync.Mutex
@@ -46,13 +47,14 @@ type transaction struct {
 	unread unread
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
 	rawEnd rawEnd
-	// aborted is how the statement failed that the database wants rolled back before it runs another.
+	// aborted is how the statement failed that the database wants rolled back before it runs
+	// another.
 	aborted error
 }
 
 // handle is what GORM has of a transaction. When nobody has it any more and the transaction was
-// never ended, it never will be: GORM forgets one so when a hook of a single statement panics. The garbage
-// collector's finding the handle then ends it, so that no lock renews itself for ever.
+// never ended, it never will be: GORM forgets one so when a hook of a single statement panics. The
+// garbage collector's finding the handle then ends it, so that no lock renews itself for ever.
 type handle struct{ *transaction }
 
 var _ gorm.Tx = (*handle)(nil)

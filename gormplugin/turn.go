@@ -21,8 +21,8 @@ type turn struct {
 	landings landings
 	// claims are the old places and the new slots.
 	claims claims
-	// chains are the nodes above the old places and the new ones, which must stay where they are, and above is
-	// what was read of the rows above them.
+	// chains are the nodes above the old places and the new ones, which must stay where they are,
+	// and above is what was read of the rows above them.
 	chains []*node
 	above  map[any]*node
 }
@@ -80,8 +80,9 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 	return x, nil
 }
 
-// carry has rows that move within the subtree of another one that moves go along with it: what lies between the two does not move by
-// itself, so that the paths of the lower ones were worked out from where it is now.
+// carry has rows that move within the subtree of another one that moves go along with it: what lies
+// between the two does not move by itself, so that the paths of the lower ones were worked out from
+// where it is now.
 func (x *turn) carry() {
 	if x.table.isLeaf() || len(x.moves) < 2 {
 		return
@@ -167,7 +168,8 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 		parent := above[n.parent]
 		if parent == nil && !restored {
 			if a.parentOf(n) == n.parent && a.nameOf(n) == n.name {
-				// It stays where it is: among the leaves that the deletion of their parent has left to the caller.
+				// It stays where it is: among the leaves that the deletion of their parent has left
+				// to the caller.
 				return nil
 			}
 			return t.parentGone(n.parent, n)
@@ -304,7 +306,8 @@ func (x *turn) differs(actual *turn, locked map[any]*node) error {
 	return nil
 }
 
-// hasVersion reports whether all rows that the update hits have a version, as far as one is assigned.
+// hasVersion reports whether all rows that the update hits have a version, as far as one is
+// assigned.
 func (x *turn) hasVersion(version any) bool {
 	for _, n := range x.hit.live {
 		if version != n.version {

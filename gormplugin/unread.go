@@ -10,9 +10,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// Rows and Row hand rows over to the caller, and an error that comes with the rows is seen by the caller alone: a deadlock that
-// a locking read has lost, say. It may have ended the transaction on the server, where further statements would
-// be committed one by one. So what follows such a read begins with the question whether the transaction is still open.
+// Rows and Row hand rows over to the caller, and an error that comes with the rows is seen by the
+// caller alone: a deadlock that a locking read has lost, say. It may have ended the transaction on
+// the server, where further statements would be committed one by one. So what follows such a read
+// begins with the question whether the transaction is still open.
 
 // errEndedUnseen is why a transaction was ended whose end only the reader of its rows could see.
 var errEndedUnseen = errors.New("gormplugin: an error that came with the rows of a read has ended the transaction on the server")
@@ -39,15 +40,16 @@ func (u *unread) take() bool {
 	return pending
 }
 
-// haveRead is called where all rows of a statement have been read, and the error that may have come with them has been seen.
+// haveRead is called where all rows of a statement have been read, and the error that may have come
+// with them has been seen.
 func haveRead(connections gorm.ConnPool) {
 	if h, ok := unwrapped(connections).(*handle); ok {
 		h.unread.set(false)
 	}
 }
 
-// settleReads makes sure that the transaction is still open before something else is run in it. One that is not is ended
-// here, too, so that what follows fails.
+// settleReads makes sure that the transaction is still open before something else is run in it. One
+// that is not is ended here, too, so that what follows fails.
 func (t *transaction) settleReads() {
 	probe := t.plugin.dialect.probe
 	if probe == nil || !t.unread.take() || t.failed() != nil {
@@ -55,7 +57,8 @@ func (t *transaction) settleReads() {
 	}
 	open, err := probe.open(background(t.ctx), t.Tx)
 	if _, answered := errors.AsType[*mysql.MySQLError](err); err != nil && !answered {
-		// The rows are being read still, or the connection is gone. Neither lets anything else be run.
+		// The rows are being read still, or the connection is gone. Neither lets anything else be
+		// run.
 		t.unread.set(true)
 		return
 	}

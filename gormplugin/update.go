@@ -56,7 +56,8 @@ type plan struct {
 	turn       *turn
 }
 
-// update carries out an UPDATE: it locks, asserts, and has the rows that it hits written with their new paths.
+// update carries out an UPDATE: it locks, asserts, and has the rows that it hits written with their
+// new paths.
 func (w *writing) update() error {
 	t, db, stmt := w.st.table, w.db, w.db.Statement
 	if err := w.apply(stmt.Schema.UpdateClauses); err != nil {
@@ -103,7 +104,8 @@ func (w *writing) update() error {
 	return w.updateMoved(a, turn)
 }
 
-// plannedTurn returns what plain reads say that the update does. The survey's plan is as good as a plain read of now.
+// plannedTurn returns what plain reads say that the update does. The survey's plan is as good as a
+// plain read of now.
 func (w *writing) plannedTurn(a *assignment) (*turn, error) {
 	if plan := w.st.plan; plan != nil && plan.assignment.sameAs(a) {
 		return plan.turn, nil
@@ -111,13 +113,15 @@ func (w *writing) plannedTurn(a *assignment) (*turn, error) {
 	return w.plugin.surveyTurn(w.db, w.st.table, a, w.db.Statement)
 }
 
-// staysPut reports whether the tree is the same after the update as before, and no row of it is deleted or restored.
+// staysPut reports whether the tree is the same after the update as before, and no row of it is
+// deleted or restored.
 func (x *turn) staysPut() bool {
 	return len(x.moves) == 0 && len(x.hit.dead) == 0 && !x.assignment.restores && !x.assignment.removes
 }
 
-// updateInPlace writes the other columns of rows that stay where they are. What says where they are is not
-// written: somebody may move them until then, which needs no lock, as it is as if that came later.
+// updateInPlace writes the other columns of rows that stay where they are. What says where they are
+// is not written: somebody may move them until then, which needs no lock, as it is as if that came
+// later.
 func (w *writing) updateInPlace(a *assignment, x *turn) error {
 	t, stmt := w.st.table, w.db.Statement
 	for _, f := range t.placeColumns() {
@@ -229,8 +233,8 @@ func isOutdated(err error) bool {
 	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, ErrWouldCycle)
 }
 
-// assertTurn row-locks everything that the planned turn relies on and works the turn out again: the two have
-// to agree.
+// assertTurn row-locks everything that the planned turn relies on and works the turn out again: the
+// two have to agree.
 func (p *Plugin) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, error) {
 	t := planned.table
 	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())

@@ -14,17 +14,17 @@ const conflictClause = "ON CONFLICT"
 // associationsKey is what GORM sets on the statements by which it saves the associations of a row.
 const associationsKey = "gorm:saved_association_map"
 
-// isUpsert reports whether an insert may turn into an update. GORM makes one of Save, when its UPDATE changed
-// nothing, and of the saving of associations too.
+// isUpsert reports whether an insert may turn into an update. GORM makes one of Save, when its
+// UPDATE changed nothing, and of the saving of associations too.
 func isUpsert(db *gorm.DB) bool {
 	_, ok := db.Statement.Clauses[conflictClause]
 	return ok
 }
 
-// settleUpsert decides about an upsert. MySQL's form of it matches any unique key, so that a
-// new row could silently take over an existing sibling of the same name. Hence:
-// rows that are not in the table are plainly inserted; rows that all are, and that
-// stay where they are in the tree, are left to the clause; anything else is refused. It reports whether the rows stay.
+// settleUpsert decides about an upsert. MySQL's form of it matches any unique key, so that a new
+// row could silently take over an existing sibling of the same name. Hence: rows that are not in
+// the table are plainly inserted; rows that all are, and that stay where they are in the tree, are
+// left to the clause; anything else is refused. It reports whether the rows stay.
 func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLock) (stay bool, err error) {
 	var ids []any
 	for _, row := range rows {
@@ -59,14 +59,16 @@ func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLo
 		default:
 			return false, unsupported(t, "an upsert can neither move nor rename rows: use Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
 		}
-		// An association that was loaded before its parent moved is no reason to fail: nothing of its path is written.
+		// An association that was loaded before its parent moved is no reason to fail: nothing of
+		// its path is written.
 		if !associated && !conflict.DoNothing {
 			if err := t.stated(row.id, row.stated, row.statedIDs, n); err != nil {
 				return false, err
 			}
 		}
 		if n.name != row.name {
-			// The name is not written, but what the database is handed should not collide with a sibling's.
+			// The name is not written, but what the database is handed should not collide with a
+			// sibling's.
 			if err := row.set(t.label, n.name); err != nil {
 				return false, err
 			}
@@ -95,8 +97,9 @@ func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) err
 	return nil
 }
 
-// checkConflict refuses conflict clauses by which a row would not stay where it is: those of other keys than the primary one, and
-// assignments of anything but the row's own values to the columns that say where it is.
+// checkConflict refuses conflict clauses by which a row would not stay where it is: those of other
+// keys than the primary one, and assignments of anything but the row's own values to the columns
+// that say where it is.
 func (t *table) checkConflict(c clause.OnConflict) error {
 	if c.OnConstraint != "" || slices.ContainsFunc(c.Columns, func(column clause.Column) bool { return column.Name != t.key.DBName }) {
 		return unsupported(t, "an upsert can only go by the primary key")
@@ -116,8 +119,8 @@ func (t *table) checkConflict(c clause.OnConflict) error {
 	return nil
 }
 
-// displaces reports whether an upsert would give a row that is there another parent, name or tree. What it does not
-// write, such as the name of an association's row, stays as it is.
+// displaces reports whether an upsert would give a row that is there another parent, name or tree.
+// What it does not write, such as the name of an association's row, stays as it is.
 func (t *table) displaces(c clause.OnConflict, row *arrival, n *node) bool {
 	return writes(c, t.parent) && n.parent != row.parent || writes(c, t.label) && n.name != row.name ||
 		t.tree != nil && writes(c, t.tree) && row.tree != nil && row.tree != n.tree
@@ -137,7 +140,8 @@ func (row *arrival) isStale(n *node) bool {
 	return row.stated != "" && row.stated != n.path || row.statedIDs != "" && row.statedIDs != n.ids
 }
 
-// keep has an upsert write what its row has already: what follows from the row's place is not the caller's to change.
+// keep has an upsert write what its row has already: what follows from the row's place is not the
+// caller's to change.
 func (t *table) keep(row *arrival) error {
 	if t.version != nil {
 		if err := row.set(t.version, row.version); err != nil {

@@ -14,8 +14,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing be written at all. A
-// [*SchemaError] matches it if any of its findings is [treeschema.Unsafe].
+// ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing be
+// written at all. A [*SchemaError] matches it if any of its findings is [treeschema.Unsafe].
 var ErrUnsafeSchema = errors.New("gormplugin: unsafe schema")
 
 // SchemaError is what [Verify] found, in an order in which the statements can be run.
@@ -43,30 +43,35 @@ func (e *SchemaError) Is(target error) bool {
 	return target == ErrUnsafeSchema && slices.ContainsFunc(e.Findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Unsafe })
 }
 
-// OneWriter says that all writes of the tree reach one server, though several could take them: a proxy in front of a Galera
-// cluster sees to that, say. [Verify] believes it; without it, it finds such a cluster unsafe. Row locks of one server say nothing to
-// another one, so that two servers can each commit half of a cycle, and no setting of the cluster changes that.
+// OneWriter says that all writes of the tree reach one server, though several could take them: a
+// proxy in front of a Galera cluster sees to that, say. [Verify] believes it; without it, it finds
+// such a cluster unsafe. Row locks of one server say nothing to another one, so that two servers
+// can each commit half of a cycle, and no setting of the cluster changes that.
 func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 
-// Verify checks that the database has what the plugin's promises rest on, for all registered tables: the unique indexes that keep
-// siblings apart, indexes over tree and path, binary collations, columns long enough; that no foreign key, trigger, rule, policy or
-// conflict clause changes the tree by itself; the server's version, strict mode, isolation level, and whether other servers write,
-// too. It changes nothing and takes a few milliseconds: call it when the program starts. It reads no rows, but where an index keeps
-// rows at the top apart whose parent is NULL and no others: there it looks for one whose parent is 0, and where a statement makes a text shorter: there it
-// counts those that it would cut off, and proposes no such statement if there are any. The settings that it sees
-// are those of one connection. It writes no rows to try triggers out, since a trigger may do what no rollback undoes: it goes by
-// their text, and says where that does not tell.
+// Verify checks that the database has what the plugin's promises rest on, for all registered
+// tables: the unique indexes that keep siblings apart, indexes over tree and path, binary
+// collations, columns long enough; that no foreign key, trigger, rule, policy or conflict clause
+// changes the tree by itself; the server's version, strict mode, isolation level, and whether other
+// servers write, too. It changes nothing and takes a few milliseconds: call it when the program
+// starts. It reads no rows, but where an index keeps rows at the top apart whose parent is NULL and
+// no others: there it looks for one whose parent is 0, and where a statement makes a text shorter:
+// there it counts those that it would cut off, and proposes no such statement if there are any. The
+// settings that it sees are those of one connection. It writes no rows to try triggers out, since a
+// trigger may do what no rollback undoes: it goes by their text, and says where that does not tell.
 //
-// What it finds is returned as a [*SchemaError], in which every finding comes with the statements that mend it, ready
-// to be run. One that matches [ErrUnsafeSchema] should keep the program from starting; the others are for the log. A finding
-// that is [treeschema.Advice] is about a second line of defence.
+// What it finds is returned as a [*SchemaError], in which every finding comes with the statements
+// that mend it, ready to be run. One that matches [ErrUnsafeSchema] should keep the program from
+// starting; the others are for the log. A finding that is [treeschema.Advice] is about a second
+// line of defence.
 //
 //	err := gormplugin.Verify(db)
 //	if errors.Is(err, gormplugin.ErrUnsafeSchema) {
 //		return err
 //	}
 //
-// Another error means that the checks could not be made. [AutoMigrate] makes tables in which nothing is found.
+// Another error means that the checks could not be made. [AutoMigrate] makes tables in which
+// nothing is found.
 func Verify(db *gorm.DB) error {
 	p, err := pluginOf(db)
 	if err != nil {

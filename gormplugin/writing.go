@@ -10,8 +10,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// writer carries out one kind of write. It assumes the place of GORM's own callback, so that nobody's callback can
-// come between what is asserted and what is written, whoever was registered when.
+// writer carries out one kind of write. It assumes the place of GORM's own callback, so that
+// nobody's callback can come between what is asserted and what is written, whoever was registered
+// when.
 type writer struct {
 	// name is that of GORM's callback.
 	name string
@@ -105,8 +106,9 @@ func (w *writer) check() error {
 	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", ErrCallbacks, w.name)
 }
 
-// apply has the types of the model's columns add to the statement what they would add when it is written: a condition on the version
-// that was read, for one. What is planned afterwards takes them into account.
+// apply has the types of the model's columns add to the statement what they would add when it is
+// written: a condition on the version that was read, for one. What is planned afterwards takes them
+// into account.
 func (w *writing) apply(clauses []clause.Interface) error {
 	for _, c := range clauses {
 		w.db.Statement.AddClause(c)
@@ -114,7 +116,8 @@ func (w *writing) apply(clauses []clause.Interface) error {
 	return w.db.Error
 }
 
-// begin makes sure that the statement runs in a transaction, and that nobody else writes beside it in databases that have no row locks.
+// begin makes sure that the statement runs in a transaction, and that nobody else writes beside it
+// in databases that have no row locks.
 func (w *writing) begin() error {
 	if w.tx == nil {
 		// Hooks have run already, each on its own: they cannot be undone.
@@ -127,7 +130,8 @@ func (w *writing) begin() error {
 	return w.plugin.becomeWriter(w.db, w.tx, w.st.table.above)
 }
 
-// missed ends the transaction, since a write has hit other rows than those that were locked and checked for it.
+// missed ends the transaction, since a write has hit other rows than those that were locked and
+// checked for it.
 func (w *writing) missed(want, got int64) error {
 	err := &MissedRowsError{Table: w.st.table.name, Planned: want, Written: got}
 	if w.tx != nil {
@@ -136,8 +140,9 @@ func (w *writing) missed(want, got int64) error {
 	return err
 }
 
-// writeParts has the statement written in parts, which pin it to some of the rows each, so that the size of no statement depends on
-// how many rows there are. Each part returns the rows that it may hit, and those of them that it has to hit.
+// writeParts has the statement written in parts, which pin it to some of the rows each, so that the
+// size of no statement depends on how many rows there are. Each part returns the rows that it may
+// hit, and those of them that it has to hit.
 func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
 	db, stmt := w.db, w.db.Statement
 	_, returning := stmt.Clauses["RETURNING"]

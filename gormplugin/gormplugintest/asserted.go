@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// checkAsserted reads what the driver was given to run: every statement that changes a guarded table lies within a
-// transaction, and after a read under row locks. Where the database has no row locks, the read comes after a
-// write that keeps all others out.
+// checkAsserted reads what the driver was given to run: every statement that changes a guarded
+// table lies within a transaction, and after a read under row locks. Where the database has no row
+// locks, the read comes after a write that keeps all others out.
 func checkAsserted(t *testing.T, d Database) {
 	for _, change := range changes() {
 		for _, way := range ways() {

@@ -27,7 +27,8 @@ type (
 		Name     string `pathlock:"name" gorm:"size:100"`
 		Path     string `pathlock:"path" gorm:"size:500"`
 	}
-	// Thorn is a tree whose parents cannot be NULL: a row with the key 0 is there for the foreign key.
+	// Thorn is a tree whose parents cannot be NULL: a row with the key 0 is there for the foreign
+	// key.
 	Thorn struct {
 		ID       int64
 		TreeID   int64  `pathlock:"tree"`
@@ -183,8 +184,9 @@ type copier struct {
 	copyTable
 }
 
-// planted are the paths of the source's tree: folders of one name in different folders, ones with the names of rows at the top
-// and of their parents, and numbers, which whoever numbers rows must not take for free.
+// planted are the paths of the source's tree: folders of one name in different folders, ones with
+// the names of rows at the top and of their parents, and numbers, which whoever numbers rows must
+// not take for free.
 var planted = []string{
 	"/setup", "/src", "/src/a", "/src/a/setup", "/src/a/src", "/src/a/src/setup", "/src/c", "/src/c/setup", "/src/c/a", "/src/c/a/setup", "/src/dst",
 	"/src/1", "/src/2", "/src/2/1", "/src/2/2", "/src/测试", "/src/测试/a b", "/src/测试/a b/😀", "/dst", "/dst/setup",

@@ -38,7 +38,8 @@ func (c *tally) Trace(_ context.Context, _ time.Time, statement func() (string, 
 	}
 }
 
-// costChecks count the statements of operations on a row with few descendants, and on one with many.
+// costChecks count the statements of operations on a row with few descendants, and on one with
+// many.
 func costChecks() []check {
 	const few, many = 10, 500
 	copied := func(db *gorm.DB, s *Suite, opts ...gormplugin.CopyOption) error {
@@ -48,7 +49,8 @@ func costChecks() []check {
 	var checks []check
 	for _, c := range []struct {
 		name string
-		// writes is how many statements write; reads is how many there are where no lock has to be taken and nothing asserted, and 0 otherwise.
+		// writes is how many statements write; reads is how many there are where no lock has to be
+		// taken and nothing asserted, and 0 otherwise.
 		writes, reads int
 		do            func(db *gorm.DB, s, other *Suite) error
 	}{
@@ -95,7 +97,8 @@ func costChecks() []check {
 	return checks
 }
 
-// broad makes a row with n descendants, half of them children of the last child, and a leaf below it.
+// broad makes a row with n descendants, half of them children of the last child, and a leaf below
+// it.
 func (w *world) broad(name string, n int) *Suite {
 	w.Helper()
 	top := w.suite(w.root, name)

@@ -28,15 +28,17 @@ type Database struct {
 	TableOptions string
 	// SoleWriter is set where writers wait for each other, so that no statement is ever given up.
 	SoleWriter bool
-	// GivenUp is an error by which the database says that it has given up a transaction, or a statement, in favour of another one,
-	// as the driver returns it. Without one, further tries are not tested.
+	// GivenUp is an error by which the database says that it has given up a transaction, or a
+	// statement, in favour of another one, as the driver returns it. Without one, further tries are
+	// not tested.
 	GivenUp error
 	// Tries is how often each anomaly is provoked, 200 times if it is 0. [TriesVariable] in the
 	// environment overrides it.
 	Tries int
 }
 
-// TriesVariable is the environment variable that says how often each anomaly is provoked on every database.
+// TriesVariable is the environment variable that says how often each anomaly is provoked on every
+// database.
 const TriesVariable = "PATHLOCK_TEST_TRIES"
 
 // tries returns how often to provoke each anomaly.
@@ -114,7 +116,8 @@ func Run(t *testing.T, d Database) {
 	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
 }
 
-// RunAnomalies provokes the anomalies only, for the further isolation levels of a database that passes [Run].
+// RunAnomalies provokes the anomalies only, for the further isolation levels of a database that
+// passes [Run].
 func RunAnomalies(t *testing.T, d Database) {
 	t.Helper()
 	migrate(t, d)

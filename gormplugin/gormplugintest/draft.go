@@ -8,7 +8,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Draft is a tree whose rows have an optimistic lock, and a column that callbacks of other plugins fill in.
+// Draft is a tree whose rows have an optimistic lock, and a column that callbacks of other plugins
+// fill in.
 type Draft struct {
 	ID        int64
 	BookID    int64    `pathlock:"tree" gorm:"uniqueIndex:draft_sibling;index:draft_path,priority:1"`
@@ -23,8 +24,8 @@ type Draft struct {
 // drafts is the table of [Draft].
 var drafts = treeTable{name: "drafts", key: "id", tree: "book_id", parent: "parent_id", label: "name", path: "path"}
 
-// Revision is an optimistic lock, as gorm.io/plugin/optimisticlock has it: an update of a row hits it only with the revision
-// that was read, and counts it up.
+// Revision is an optimistic lock, as gorm.io/plugin/optimisticlock has it: an update of a row hits
+// it only with the revision that was read, and counts it up.
 type Revision int64
 
 // UpdateClauses implements [schema.UpdateClausesInterface].

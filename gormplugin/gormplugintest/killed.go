@@ -9,15 +9,17 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
-// killing is how one session of a server ends another, by the dialect's name: what a connection is called, by itself, how it is ended (MySQL
-// takes no parameters there), and how many of that name there are.
+// killing is how one session of a server ends another, by the dialect's name: what a connection is
+// called, by itself, how it is ended (MySQL takes no parameters there), and how many of that name
+// there are.
 var killing = map[string]struct{ self, kill, count string }{
 	"mysql":    {"SELECT CONNECTION_ID()", "KILL CONNECTION %d", "SELECT COUNT(*) FROM information_schema.processlist WHERE id = ?"},
 	"postgres": {"SELECT pg_backend_pid()", "SELECT pg_terminate_backend(%d)", "SELECT COUNT(*) FROM pg_stat_activity WHERE pid = $1"},
 }
 
-// checkKilled has another session of the server end the connection of a write, while a statement of it or its COMMIT is about to be sent. It is
-// what [checkLosses] only plays, with the errors that the driver really gives.
+// checkKilled has another session of the server end the connection of a write, while a statement of
+// it or its COMMIT is about to be sent. It is what [checkLosses] only plays, with the errors that
+// the driver really gives.
 func checkKilled(t *testing.T, d Database) {
 	if d.SoleWriter {
 		t.Skip("a database in the process has no connection to lose")

@@ -204,7 +204,8 @@ func checkZeroParents(t *testing.T, d Database) {
 	}
 }
 
-// orphan returns a pointer to a struct of the model, called x, whose parent is what the spelling says.
+// orphan returns a pointer to a struct of the model, called x, whose parent is what the spelling
+// says.
 func (k *keyed) orphan(s spelling, id, tree any) any {
 	k.Helper()
 	row := k.row(id, tree, nil, "x")

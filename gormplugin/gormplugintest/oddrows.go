@@ -86,7 +86,8 @@ type OddBinary struct {
 type oddTable struct {
 	name, table string
 	model       any
-	// tops are SQL literals of a parent that is none, and keys of as many rows that have one of them each.
+	// tops are SQL literals of a parent that is none, and keys of as many rows that have one of
+	// them each.
 	tops, keys []string
 	// child is the key of a row below the first.
 	child string
@@ -128,8 +129,8 @@ func oddTables(dialect string) []oddTable {
 	}
 }
 
-// checkOddRows has the plugin, [gormplugin.Verify], [gormplugin.AutoMigrate] and fsck look at the same odd rows. None of them takes for damage what
-// another one writes.
+// checkOddRows has the plugin, [gormplugin.Verify], [gormplugin.AutoMigrate] and fsck look at the
+// same odd rows. None of them takes for damage what another one writes.
 func checkOddRows(t *testing.T, d Database) {
 	for _, odd := range oddTables(newSchemaWorld(t, d).db.Name()) {
 		t.Run(odd.name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// operationChecks are about Rename, Move and Delete as functions; what these do to a tree is that of the updates and deletions that
-// they stand for.
+// operationChecks are about Rename, Move and Delete as functions; what these do to a tree is that
+// of the updates and deletions that they stand for.
 func operationChecks() []check {
 	return []check{
 		{"a rename takes the subtree along", func(w *world) {

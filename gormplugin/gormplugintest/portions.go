@@ -6,7 +6,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// portionChecks are about statements that hit very many rows: none that the driver is given grows with them.
+// portionChecks are about statements that hit very many rows: none that the driver is given grows
+// with them.
 func portionChecks() []check {
 	var checks []check
 	for _, c := range []struct {

@@ -32,8 +32,9 @@ func problems(db *gorm.DB, plan int64) []string {
 	return found
 }
 
-// problems reads a tree by plain SQL and returns the paths of its live rows, in order and without the root's, and what is
-// wrong with them: for every row, the path has to be what its ancestors' names make it. It shares no code with the plugin.
+// problems reads a tree by plain SQL and returns the paths of its live rows, in order and without
+// the root's, and what is wrong with them: for every row, the path has to be what its ancestors'
+// names make it. It shares no code with the plugin.
 func (t treeTable) problems(db *gorm.DB, tree any) (paths, found []string) {
 	all, err := t.read(db, tree)
 	if err != nil {

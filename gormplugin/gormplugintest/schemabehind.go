@@ -2,7 +2,8 @@ package gormplugintest
 
 import "github.com/pathlock-go/pathlock/gormplugin/treeschema"
 
-// behindFlaws are ways in which a database writes other rows than those that it was told to, and what only looks like one.
+// behindFlaws are ways in which a database writes other rows than those that it was told to, and
+// what only looks like one.
 func behindFlaws() []flaw {
 	const (
 		unsafe  = treeschema.Unsafe

@@ -21,7 +21,8 @@ type schemaWorld struct {
 	db *gorm.DB
 }
 
-// newSchemaWorld connects with the plugin for the models, and makes no table. Without models, it takes all of them.
+// newSchemaWorld connects with the plugin for the models, and makes no table. Without models, it
+// takes all of them.
 func newSchemaWorld(t *testing.T, d Database, models ...gormplugin.Option) *schemaWorld {
 	t.Helper()
 	pool := sql.OpenDB(d.Connector)
@@ -101,7 +102,8 @@ func checks(findings []treeschema.Finding) []treeschema.Check {
 	return names
 }
 
-// RunSchema checks [gormplugin.Verify] and [gormplugin.AutoMigrate] on databases that the function makes, each empty and used by nobody else.
+// RunSchema checks [gormplugin.Verify] and [gormplugin.AutoMigrate] on databases that the function
+// makes, each empty and used by nobody else.
 func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Helper()
 	t.Run("flaws", func(t *testing.T) { checkFlaws(t, fresh(t)) })
@@ -112,7 +114,8 @@ func RunSchema(t *testing.T, fresh func(*testing.T) Database) {
 	t.Run("duplicates", func(t *testing.T) { checkDuplicates(t, fresh(t)) })
 }
 
-// checkFlaws makes one flaw after the other, and checks that it is found and that the statements with it mend it.
+// checkFlaws makes one flaw after the other, and checks that it is found and that the statements
+// with it mend it.
 func checkFlaws(t *testing.T, d Database) {
 	for _, f := range append(flaws(), behindFlaws()...) {
 		w := newSchemaWorld(t, d)
@@ -158,7 +161,8 @@ func checkFlaws(t *testing.T, d Database) {
 	}
 }
 
-// checkMigrate checks that [gormplugin.AutoMigrate] can be called again, with rows there, and changes nothing then.
+// checkMigrate checks that [gormplugin.AutoMigrate] can be called again, with rows there, and
+// changes nothing then.
 func checkMigrate(t *testing.T, d Database) {
 	w := newSchemaWorld(t, d)
 	w.must(gormplugin.AutoMigrate(w.db))
@@ -187,7 +191,8 @@ func checkMigrate(t *testing.T, d Database) {
 // checkDuplicates checks that siblings of one name are reported, and that nothing is changed then.
 func checkDuplicates(t *testing.T, d Database) {
 	w := newSchemaWorld(t, d)
-	// GORM's own AutoMigrate makes no unique index; nobody guards the rows, as in a tree from before.
+	// GORM's own AutoMigrate makes no unique index; nobody guards the rows, as in a tree from
+	// before.
 	w.must(w.db.AutoMigrate(&Branch{}))
 	w.exec("INSERT INTO branches (id, tree_id, parent_id, name, path) VALUES (1, 7, NULL, 'top', '/top'), (2, 7, NULL, 'top', '/top'), (3, 7, 1, 'a', '/top/a')")
 	w.exec("INSERT INTO branches (id, tree_id, parent_id, name, path, deleted) VALUES (4, 7, 1, 'a', '/top/a', '2001-01-01 00:00:00')")
@@ -202,7 +207,8 @@ func checkDuplicates(t *testing.T, d Database) {
 	if after := checks(w.findings()); !slices.Equal(after, before) || w.db.Migrator().HasTable(&Fruit{}) {
 		t.Errorf("AutoMigrate has changed something: before %v, after %v", before, after)
 	}
-	// So are rows of one path that are no siblings of one name, and siblings at the top that say so in different ways.
+	// So are rows of one path that are no siblings of one name, and siblings at the top that say so
+	// in different ways.
 	for _, c := range []struct {
 		change string
 		want   treeschema.Duplicate

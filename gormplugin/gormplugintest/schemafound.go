@@ -9,7 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 )
 
-// foundTable is a table as teams have it, made by plain SQL. The statements that [gormplugin.Verify] proposes make it right.
+// foundTable is a table as teams have it, made by plain SQL. The statements that
+// [gormplugin.Verify] proposes make it right.
 type foundTable struct {
 	name                    string
 	mysql, postgres, sqlite []string
@@ -107,8 +108,8 @@ func (w *schemaWorld) clear() {
 	w.must(w.db.Migrator().DropTable("fruits0", "heirs", &Fruit{}, &Branch{}, &Plain{}, &Other{}, "trees"))
 }
 
-// checkFound runs what is proposed for tables as they were found, one statement after the other, and then lets [gormplugin.AutoMigrate]
-// have the same tables.
+// checkFound runs what is proposed for tables as they were found, one statement after the other,
+// and then lets [gormplugin.AutoMigrate] have the same tables.
 func checkFound(t *testing.T, d Database) {
 	for _, f := range foundTables() {
 		w := newSchemaWorld(t, d)

@@ -81,7 +81,8 @@ func keptTables() []keptTable {
 	}
 }
 
-// definitions are queries for all that a database says of its tables, but for the collation of texts.
+// definitions are queries for all that a database says of its tables, but for the collation of
+// texts.
 var definitions = map[string][]string{
 	"mysql": {
 		"SELECT CONCAT_WS(' ', TABLE_NAME, COLUMN_NAME, COLUMN_TYPE, IS_NULLABLE, COLUMN_DEFAULT, COLUMN_COMMENT, EXTRA) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()",
@@ -112,7 +113,8 @@ func (w *schemaWorld) defined() []string {
 	return all
 }
 
-// checkKept checks that [gormplugin.AutoMigrate] adds to tables that are there, and takes nothing from them.
+// checkKept checks that [gormplugin.AutoMigrate] adds to tables that are there, and takes nothing
+// from them.
 func checkKept(t *testing.T, fresh func(*testing.T) Database) {
 	for _, k := range keptTables() {
 		t.Run(k.name, func(t *testing.T) {

@@ -17,15 +17,15 @@ import (
 	"gorm.io/gorm"
 )
 
-// The environment variables of the storms: how many are raised for every store, database and isolation level, and the
-// one seed to raise them from instead of random ones.
+// The environment variables of the storms: how many are raised for every store, database and
+// isolation level, and the one seed to raise them from instead of random ones.
 const (
 	SeedsVariable = "PATHLOCK_TEST_SEEDS"
 	SeedVariable  = "PATHLOCK_TEST_SEED"
 )
 
-// seeds returns what to raise storms from. A seed decides what each worker does, and not in which order the workers come to
-// it: a seed that has failed may have to be tried a few times.
+// seeds returns what to raise storms from. A seed decides what each worker does, and not in which
+// order the workers come to it: a seed that has failed may have to be tried a few times.
 func seeds(t *testing.T) []uint64 {
 	t.Helper()
 	number := func(name string) (uint64, bool) {
@@ -73,9 +73,10 @@ func lyingStores() []lyingStore {
 	}
 }
 
-// RunStorms has workers do everything that can be done to a tree at once, under a lock store that locks and under ones that lie
-// in every way, and has an independent reader look at the tree, meanwhile and
-// afterwards: it is sound at every moment. Without the assertion it is not, or the test would be worth nothing.
+// RunStorms has workers do everything that can be done to a tree at once, under a lock store that
+// locks and under ones that lie in every way, and has an independent reader look at the tree,
+// meanwhile and afterwards: it is sound at every moment. Without the assertion it is not, or the
+// test would be worth nothing.
 //
 // Transactions ask for the given isolation levels, each for one at random; without any, they run
 // under the session's. The environment sets how many storms there are; see [SeedsVariable].
@@ -138,7 +139,8 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	if d.SoleWriter {
 		each = 10 // they wait for each other anyway
 	}
-	// Who holds rows while it waits for a path, and who holds the path while it waits for the rows, wait for each other until this time is up.
+	// Who holds rows while it waits for a path, and who holds the path while it waits for the rows,
+	// wait for each other until this time is up.
 	const wait = 50 * time.Millisecond
 	set.options = append(set.options, gormplugin.TransactionWait(wait))
 	// Save may insert a row whose id a deleted one has.
@@ -190,7 +192,8 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	return found
 }
 
-// lookAt returns a function that reads what is committed of a plan, in one statement, which sees one state of it.
+// lookAt returns a function that reads what is committed of a plan, in one statement, which sees
+// one state of it.
 func lookAt(reader *gorm.DB, d Database, plan int64) func() []string {
 	var opts []*sql.TxOptions
 	if !d.SoleWriter {

@@ -243,7 +243,8 @@ func checkModes(t *testing.T, d Database) {
 	}
 }
 
-// savepoints sets savepoints, by GORM's methods and as SQL, goes back to each, and releases it. MySQL prepares none of these statements.
+// savepoints sets savepoints, by GORM's methods and as SQL, goes back to each, and releases it.
+// MySQL prepares none of these statements.
 func (w *world) savepoints(tx *gorm.DB) {
 	w.Helper()
 	w.must(tx.SavePoint("first").Error)
@@ -265,6 +266,6 @@ func (w *world) suiteIn(db *gorm.DB, name string) {
 	w.must(db.Create(&Suite{ParentID: &w.root.ID, Name: name}).Error)
 }
 
-// behindSavepoint runs what is expected to fail in a transaction that goes on: PostgreSQL runs nothing more in one
-// after a failed statement, except what takes it back to a savepoint.
+// behindSavepoint runs what is expected to fail in a transaction that goes on: PostgreSQL runs
+// nothing more in one after a failed statement, except what takes it back to a savepoint.
 func behindSavepoint(tx *gorm.DB, do func(tx *gorm.DB) error) error { return tx.Transaction(do) }

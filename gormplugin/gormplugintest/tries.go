@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// checkTries has the database give a statement up at every single call that the statement makes in its transaction: it is run again, from what it was
-// handed at first.
+// checkTries has the database give a statement up at every single call that the statement makes in
+// its transaction: it is run again, from what it was handed at first.
 func checkTries(t *testing.T, d Database) {
 	if d.GivenUp == nil {
 		t.Skip("the database's error is not known")
@@ -55,7 +55,8 @@ func checkTries(t *testing.T, d Database) {
 		})
 	}
 	t.Run("in a transaction of the caller's it is the caller's to try again", func(t *testing.T) {
-		// The first error ends the transaction, the second one does not: nothing but the plugin would keep a further try from succeeding.
+		// The first error ends the transaction, the second one does not: nothing but the plugin
+		// would keep a further try from succeeding.
 		for _, failure := range []error{d.GivenUp, gormplugin.ErrRetry} {
 			for _, change := range append(changes(), functions()...) {
 				refuseWithin(t, d, change, failure)
@@ -99,7 +100,8 @@ func checkTries(t *testing.T, d Database) {
 	})
 }
 
-// refuseWithin has the first call of a change in a transaction of the caller's fail, and every further one.
+// refuseWithin has the first call of a change in a transaction of the caller's fail, and every
+// further one.
 func refuseWithin(t *testing.T, d Database, change change, failure error) {
 	t.Helper()
 	w := newWorld(t, d, settings{})

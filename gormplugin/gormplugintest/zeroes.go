@@ -7,8 +7,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// zeroChecks are about values that say nothing, assigned to columns that say where a row is or whether it is: the row stays where it is, or
-// the update is refused.
+// zeroChecks are about values that say nothing, assigned to columns that say where a row is or
+// whether it is: the row stays where it is, or the update is refused.
 func zeroChecks() []check {
 	var checks []check
 	for _, assigned := range []map[string]any{
@@ -81,6 +81,12 @@ func zeroChecks() []check {
 			w.flagged("/z", "/z/b")
 		}})
 	}
+	checks = append(checks, check{"a row in a map that states no flag", func(w *world) {
+		drive := w.tree().ID()
+		w.must(w.db.Model(&Flagged{}).Create(map[string]any{"drive_id": drive, "name": "a"}).Error)
+		w.flagged("/a")
+		w.fails(w.db.Create(&Flagged{DriveID: drive, Name: "a"}).Error, gormplugin.ErrNameTaken)
+	}})
 	return append(checks, check{"a statement that is used twice", func(w *world) {
 		a := w.build("/a")
 		w.build("/a/b")

@@ -14,8 +14,8 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// Conn is what the checks need of a connection: a *sql.DB, *sql.Conn or *sql.Tx. One session is asked
-// for its settings, so that a *sql.DB says something about one of its connections only.
+// Conn is what the checks need of a connection: a *sql.DB, *sql.Conn or *sql.Tx. One session is
+// asked for its settings, so that a *sql.DB says something about one of its connections only.
 type Conn interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -38,8 +38,8 @@ type physical struct {
 	engine string
 	// binary is the collation that different texts differ by, where it depends on the server.
 	binary string
-	// mariaDB is set on MariaDB, short where an index has room for no more than 767 bytes of a column; partitionedBy is what the table
-	// is partitioned by.
+	// mariaDB is set on MariaDB, short where an index has room for no more than 767 bytes of a
+	// column; partitionedBy is what the table is partitioned by.
 	mariaDB, short bool
 	partitionedBy  string
 	// lax is set where the session cuts off what a column has no room for.
@@ -50,9 +50,11 @@ type physical struct {
 	linked map[string][]linked
 	// referring are the columns that refer to other rows, so that they hold no key of nothing.
 	referring map[string]bool
-	// mark is a generated column that is NULL for deleted rows, and the same for all live ones; "" if there is none.
+	// mark is a generated column that is NULL for deleted rows, and the same for all live ones; ""
+	// if there is none.
 	mark string
-	// top is a generated column of an earlier attempt that is the tree's id at the top, and NULL elsewhere; "" if there is none.
+	// top is a generated column of an earlier attempt that is the tree's id at the top, and NULL
+	// elsewhere; "" if there is none.
 	top string
 	// names are those that a new index cannot have, in lower case.
 	names map[string]bool
@@ -61,13 +63,15 @@ type physical struct {
 // column is a column as the database has it.
 type column struct {
 	name string
-	// typ is the type as the database spells it, definition the whole definition, where there is a use for it.
+	// typ is the type as the database spells it, definition the whole definition, where there is a
+	// use for it.
 	typ, definition string
 	// defined is set where the definition is known.
 	defined bool
 	// charset is the character set of a text, where columns have one.
 	charset string
-	// length is the maximum in characters, 0 for none; bytes the most that an index needs for the column.
+	// length is the maximum in characters, 0 for none; bytes the most that an index needs for the
+	// column.
 	length, bytes int
 	nullable      bool
 	// collation is "" for a column that holds no text.
@@ -82,7 +86,8 @@ type column struct {
 type equality uint8
 
 const (
-	// loosely: by the rules of a language or without regard to case; the order is not that of bytes.
+	// loosely: by the rules of a language or without regard to case; the order is not that of
+	// bytes.
 	loosely equality = iota
 	// padded: by bytes, but trailing spaces don't count.
 	padded
@@ -126,7 +131,8 @@ func (i index) columns() []string {
 	return columns
 }
 
-// foreignKey is a foreign key that does something by itself when the row that it refers to is changed or deleted.
+// foreignKey is a foreign key that does something by itself when the row that it refers to is
+// changed or deleted.
 type foreignKey struct {
 	name    string
 	columns []string
@@ -197,7 +203,8 @@ func (r record) is(name string) bool {
 	return slices.Contains([]string{"1", "true", "t", "YES"}, r[name])
 }
 
-// freeName returns a name for a new index or column: the table's, then want, and a number behind it if that is taken.
+// freeName returns a name for a new index or column: the table's, then want, and a number behind it
+// if that is taken.
 func (p *physical) freeName(table, want string) string {
 	base := p.baseName(table, want)
 	name := base

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Run checks the server, the session of conn and the tables. The dialect has GORM's name for it. The findings are in an order in
-// which their statements can be run.
+// Run checks the server, the session of conn and the tables. The dialect has GORM's name for it.
+// The findings are in an order in which their statements can be run.
 func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
@@ -28,8 +28,8 @@ func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) 
 	return checkTables(ctx, conn, dialectName, tables, false)
 }
 
-// Automatic returns the findings whose statements a migration may run unasked, see [Finding.Automatic]. None of them relies on
-// the statements of one that is not among them.
+// Automatic returns the findings whose statements a migration may run unasked, see
+// [Finding.Automatic]. None of them relies on the statements of one that is not among them.
 func Automatic(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
 	findings, err := checkTables(ctx, conn, dialectName, tables, true)
 	return slices.DeleteFunc(findings, func(f Finding) bool { return !f.automatic || len(f.Statements) == 0 }), err
@@ -59,10 +59,11 @@ type checker struct {
 	table    Table
 	physical *physical
 	findings []Finding
-	// automatic is set where only statements are made that may be run unasked. A statement is made for the table as the ones
-	// before it leave it behind.
+	// automatic is set where only statements are made that may be run unasked. A statement is made
+	// for the table as the ones before it leave it behind.
 	automatic bool
-	// mark and partitionedBy are those of the table as the statements of the last finding leave it behind.
+	// mark and partitionedBy are those of the table as the statements of the last finding leave it
+	// behind.
 	mark, partitionedBy string
 	partitioned         bool
 }

@@ -26,27 +26,28 @@ type dialect interface {
 	cast(literal string, c column) string
 	// bytes makes a text one that is compared byte by byte.
 	bytes(text string) string
-	// compares says what it means that a text column compares as it does; ok where nothing is wrong. label is set for a
-	// name, and not set for a path.
+	// compares says what it means that a text column compares as it does; ok where nothing is
+	// wrong. label is set for a name, and not set for a path.
 	compares(c column, label bool) (severity Severity, why string, ok bool)
 
 	// primaryKey makes a key the table's primary key.
 	primaryKey(t Table, p *physical) []string
-	// retype gives a text column a size, 0 for the one it has, and a collation by which different texts are different. Nil means that
-	// SQL cannot do it.
+	// retype gives a text column a size, 0 for the one it has, and a collation by which different
+	// texts are different. Nil means that SQL cannot do it.
 	retype(t Table, p *physical, c column, size int) []string
 	// siblings makes a unique index for rows that have a parent.
 	siblings(t Table, p *physical) []string
 	// topRows makes a unique index for rows that have none.
 	topRows(t Table, p *physical) []string
-	// uniquePaths makes a unique index over tree and path, for live rows; it leads to the rows below a path, too. Nil means that
-	// the database cannot have it.
+	// uniquePaths makes a unique index over tree and path, for live rows; it leads to the rows
+	// below a path, too. Nil means that the database cannot have it.
 	uniquePaths(t Table, p *physical, path Text) []string
 	// pathIndex makes the index that leads to the rows below a path.
 	pathIndex(t Table, p *physical, path Text) []string
 	// dropIndex drops an index.
 	dropIndex(t Table, i index) []string
-	// plainKey replaces a foreign key by one that does nothing by itself. Nil means that SQL cannot do it.
+	// plainKey replaces a foreign key by one that does nothing by itself. Nil means that SQL cannot
+	// do it.
 	plainKey(t Table, k foreignKey) []string
 	// dropTrigger drops a trigger.
 	dropTrigger(tr trigger) []string

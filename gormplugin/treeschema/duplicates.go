@@ -10,12 +10,14 @@ import (
 // Duplicate is a name that several live siblings have: rows on which no unique index can be made.
 type Duplicate struct {
 	Table string
-	// Tree and Parent are what the siblings have in common; Parent is "" at the top, and Tree for leaves.
+	// Tree and Parent are what the siblings have in common; Parent is "" at the top, and Tree for
+	// leaves.
 	Tree, Parent string
 	// Name is their name, Rows how many they are.
 	Name string
 	Rows int
-	// Path is set, and Name is not, for rows that have one path, though they are no siblings of one name.
+	// Path is set, and Name is not, for rows that have one path, though they are no siblings of one
+	// name.
 	Path string
 }
 
@@ -85,8 +87,8 @@ func duplicatesQuery(d dialect, t Table, p *physical, limit int) string {
 		tree, parent, name, d.quote(t.Name), where, strings.Join(key, ", "), limit)
 }
 
-// twins are paths that several live rows of a tree have, where there is no index over tree and path yet: the one that is to be
-// made is unique.
+// twins are paths that several live rows of a tree have, where there is no index over tree and path
+// yet: the one that is to be made is unique.
 func (c *checker) twins(ctx context.Context, limit int) ([]Duplicate, error) {
 	t := c.table
 	if len(t.Paths) == 0 || t.Paths[0].OfIDs {

@@ -9,10 +9,11 @@ import (
 type Severity uint8
 
 const (
-	// Advice means that nothing is wrong or slow, and that the database could also notice what the plugin prevents.
+	// Advice means that nothing is wrong or slow, and that the database could also notice what the
+	// plugin prevents.
 	Advice Severity = iota
-	// Warning means that the tree stays right, but statements are slow, wait for each other without need, or are refused although
-	// they could be done.
+	// Warning means that the tree stays right, but statements are slow, wait for each other without
+	// need, or are refused although they could be done.
 	Warning
 	// Unsafe means that a tree can be broken, or nothing can be written at all.
 	Unsafe
@@ -101,16 +102,19 @@ type Finding struct {
 	Missing string
 	// Why says in a line why it matters.
 	Why string
-	// Statements mend it, run in this order. There are none where SQL cannot mend it; Advice then says what to do.
+	// Statements mend it, run in this order. There are none where SQL cannot mend it; Advice then
+	// says what to do.
 	Statements []string
 	// Advice says what to do beside the statements, or in their place.
 	Advice string
 
-	// automatic is set where the statements only add to a table or make a column stricter, so that they may be run unasked.
+	// automatic is set where the statements only add to a table or make a column stricter, so that
+	// they may be run unasked.
 	automatic bool
 }
 
-// Automatic reports whether the statements are such as a migration may run unasked: they take nothing away.
+// Automatic reports whether the statements are such as a migration may run unasked: they take
+// nothing away.
 func (f Finding) Automatic() bool { return f.automatic }
 
 // String is the finding on one line, the statements included.

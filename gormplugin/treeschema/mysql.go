@@ -108,7 +108,8 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		}
 		c.asKey = c.equal
 		if c.equal == padded && (strings.HasPrefix(c.typ, "char(") || c.collation == p.keyCollation(c.charset)) {
-			// A CHAR never ends with spaces, and MySQL has nothing stricter for other character sets.
+			// A CHAR never ends with spaces, and MySQL has nothing stricter for other character
+			// sets.
 			c.asKey = exactly
 		}
 		p.columns[c.name] = c
@@ -141,7 +142,8 @@ func (mysql) readIndexes(ctx context.Context, conn Conn, p *physical, schema, na
 	return nil
 }
 
-// readDefinition reads from SHOW CREATE TABLE what the catalogue has in no form that can be written back.
+// readDefinition reads from SHOW CREATE TABLE what the catalogue has in no form that can be written
+// back.
 func (m mysql) readDefinition(ctx context.Context, conn Conn, p *physical, table string) error {
 	records, err := ask(ctx, conn, "SHOW CREATE TABLE "+m.quote(table))
 	if err != nil {

@@ -2,12 +2,12 @@ package treeschema
 
 import "strings"
 
-// SHOW CREATE TABLE is the one place that has all of a column's definition. How it quotes names depends on the session:
-// with ANSI_QUOTES in double quotes, with sql_quote_show_create off only where that is needed. What is read here is
-// written back in backticks, which every session takes.
+// SHOW CREATE TABLE is the one place that has all of a column's definition. How it quotes names
+// depends on the session: with ANSI_QUOTES in double quotes, with sql_quote_show_create off only
+// where that is needed. What is read here is written back in backticks, which every session takes.
 
-// mysqlTokens splits the definition of a column into words, quoted texts, comments, and groups in parentheses; a group
-// right behind a word belongs to it.
+// mysqlTokens splits the definition of a column into words, quoted texts, comments, and groups in
+// parentheses; a group right behind a word belongs to it.
 func mysqlTokens(text string) []string {
 	var list []string
 	for text != "" {
@@ -58,8 +58,8 @@ func mysqlPiece(text string) int {
 	}
 }
 
-// mysqlLiteral returns the length of the quoted text at the beginning: a quote in it is doubled, or has a backslash
-// before it.
+// mysqlLiteral returns the length of the quoted text at the beginning: a quote in it is doubled, or
+// has a backslash before it.
 func mysqlLiteral(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -74,7 +74,8 @@ func mysqlLiteral(text string) int {
 	return len(text)
 }
 
-// mysqlEntries returns the entries of a CREATE TABLE: its columns, keys and constraints, each as tokens.
+// mysqlEntries returns the entries of a CREATE TABLE: its columns, keys and constraints, each as
+// tokens.
 func mysqlEntries(statement string) [][]string {
 	open := strings.IndexByte(statement, '(')
 	for open >= 0 && strings.Count(statement[:open], "`")%2 == 1 {
@@ -109,8 +110,8 @@ func mysqlName(token string) string {
 	return token
 }
 
-// mysqlRest returns what a column's definition says behind its type, without the character set and the collation, and with all
-// names in backticks.
+// mysqlRest returns what a column's definition says behind its type, without the character set and
+// the collation, and with all names in backticks.
 func mysqlRest(tokens []string) string {
 	var rest []string
 	for i := 0; i < len(tokens); i++ {

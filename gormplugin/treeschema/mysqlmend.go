@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// usualName is the size of a name whose column has none that an index can hold, usualKey that of a key.
+// usualName is the size of a name whose column has none that an index can hold, usualKey that of a
+// key.
 const (
 	usualName = 255
 	usualKey  = 191
@@ -47,7 +48,8 @@ func (m mysql) primaryKey(t Table, p *physical) []string {
 	return append(m.unpartitioned(t, p, t.Key), m.alter(t)+drop+"ADD PRIMARY KEY ("+quoted(m, t.Key)+")")
 }
 
-// unpartitioned makes one table of a partitioned one, where a unique key lacks a column that it is partitioned by.
+// unpartitioned makes one table of a partitioned one, where a unique key lacks a column that it is
+// partitioned by.
 func (m mysql) unpartitioned(t Table, p *physical, key []string) []string {
 	for name := range p.columns {
 		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(key, name) {
@@ -155,8 +157,9 @@ func (m mysql) siblings(t Table, p *physical) []string {
 	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(unique), quoted(m, key)))
 }
 
-// mark returns the generated column that is NULL for deleted rows, and the statement that makes it if there is none. It is a
-// statement of its own, since a virtual column and a key can each be added while others write, but not both at once.
+// mark returns the generated column that is NULL for deleted rows, and the statement that makes it
+// if there is none. It is a statement of its own, since a virtual column and a key can each be
+// added while others write, but not both at once.
 func (m mysql) mark(t Table, p *physical) (string, []string) {
 	live := t.live(m.quote)
 	if live == "" || p.mark != "" {
@@ -194,7 +197,8 @@ func (m mysql) topRows(t Table, p *physical) []string {
 func (m mysql) topType(tree column) (typ, value string) {
 	typ, value = tree.typ, m.quote1(tree.name)
 	if strings.HasPrefix(typ, "char(") {
-		// How many spaces a CHAR ends with is a matter of sql_mode, so that MariaDB takes none into an index as it is.
+		// How many spaces a CHAR ends with is a matter of sql_mode, so that MariaDB takes none into
+		// an index as it is.
 		typ, value = "var"+typ, "RTRIM("+value+")"
 	}
 	if tree.collation != "" {
@@ -203,7 +207,8 @@ func (m mysql) topType(tree column) (typ, value string) {
 	return typ, value
 }
 
-// uniquePaths implements [dialect]. An index of InnoDB holds 3,072 bytes, and only a whole path can be unique.
+// uniquePaths implements [dialect]. An index of InnoDB holds 3,072 bytes, and only a whole path can
+// be unique.
 func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
 	c, tree := p.columns[path.Column], p.columns[t.Tree]
 	bytes := max(c.length, path.Size)*mysqlCharacter + tree.bytes

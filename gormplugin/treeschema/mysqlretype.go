@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// linked is a column that foreign keys tie to one of the table: MySQL takes no other type, character set or collation
-// for one of them than for the others, so that they can only be changed together, without the keys.
+// linked is a column that foreign keys tie to one of the table: MySQL takes no other type,
+// character set or collation for one of them than for the others, so that they can only be changed
+// together, without the keys.
 type linked struct {
 	schema, table, column string
 	typ, definition       string
@@ -26,8 +27,8 @@ func (p *physical) keyCollation(charset string) string {
 	}
 }
 
-// retypeKey gives a key column a type that an index can hold and a binary collation of its character set, and all columns with it that
-// foreign keys tie it to.
+// retypeKey gives a key column a type that an index can hold and a binary collation of its
+// character set, and all columns with it that foreign keys tie it to.
 func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 	modify := func(table, column, typ, definition string) string {
 		switch {
@@ -65,7 +66,8 @@ func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 	return slices.Concat(drop, change, add)
 }
 
-// readLinked reads the definitions of the columns that foreign keys tie to text columns of the table, those included.
+// readLinked reads the definitions of the columns that foreign keys tie to text columns of the
+// table, those included.
 func (m mysql) readLinked(ctx context.Context, conn Conn, p *physical, table string) error {
 	p.linked = make(map[string][]linked)
 	definitions := make(map[string][][]string)

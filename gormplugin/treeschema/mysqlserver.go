@@ -89,7 +89,8 @@ func mysqlIsolation(variables map[string]string) []Finding {
 	return nil
 }
 
-// mysqlWriters looks for other servers that write the same tables: row locks of one say nothing to another.
+// mysqlWriters looks for other servers that write the same tables: row locks of one say nothing to
+// another.
 func mysqlWriters(variables map[string]string) []Finding {
 	var findings []Finding
 	// A provider that is not loaded replicates nothing.
@@ -114,7 +115,8 @@ func mysqlWriters(variables map[string]string) []Finding {
 	return findings
 }
 
-// severalWriters is the finding that other servers write the tree, unless something else keeps them from it.
+// severalWriters is the finding that other servers write the tree, unless something else keeps them
+// from it.
 func severalWriters(missing, advice string) Finding {
 	return Finding{
 		Severity: Unsafe, Check: Writers, Missing: missing, Why: "row locks hold on one server alone, so that two servers can each commit half of a cycle",
@@ -122,7 +124,8 @@ func severalWriters(missing, advice string) Finding {
 	}
 }
 
-// mysqlSession looks for settings by which a transaction does not end where the program ends it, or an index is not unique.
+// mysqlSession looks for settings by which a transaction does not end where the program ends it, or
+// an index is not unique.
 func mysqlSession(variables map[string]string) []Finding {
 	var findings []Finding
 	if mode, ok := variables["completion_type"]; ok && mode != "NO_CHAIN" && mode != "0" {

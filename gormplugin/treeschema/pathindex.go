@@ -6,10 +6,12 @@ import (
 	"slices"
 )
 
-// leastPrefix is how much of a path an index has to hold at least: what the older row formats of InnoDB have room for.
+// leastPrefix is how much of a path an index has to hold at least: what the older row formats of
+// InnoDB have room for.
 const leastPrefix = 191
 
-// checkPathIndex looks for the index that leads to the rows below a path, and for one that keeps live rows with one path apart.
+// checkPathIndex looks for the index that leads to the rows below a path, and for one that keeps
+// live rows with one path apart.
 func (c *checker) checkPathIndex(ctx context.Context) error {
 	for _, path := range c.table.Paths[:min(len(c.table.Paths), 1)] {
 		if c.physical.columns[path.Column].generated != "" {
@@ -112,7 +114,8 @@ func (c *checker) leadsTo(ctx context.Context, i index, path Text) (bool, error)
 	if second.prefix > 0 && second.prefix < leastPrefix {
 		return false, nil
 	}
-	// An index in the order of a column that compares otherwise gets the right order when the column gets it.
+	// An index in the order of a column that compares otherwise gets the right order when the
+	// column gets it.
 	if !second.ordered && col.equal == exactly {
 		return false, nil
 	}

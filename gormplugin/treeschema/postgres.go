@@ -98,7 +98,8 @@ func (postgres) readIndexes(p *physical, records []record) {
 		last := &p.indexes[len(p.indexes)-1]
 		last.parts = append(last.parts, part{
 			column: r["column_name"], expression: r["expression"],
-			// The plugin asks for the order by its name, and that of the same order under another name is not used.
+			// The plugin asks for the order by its name, and that of the same order under another
+			// name is not used.
 			ordered: r["collation_name"] == "C" && r.is("usual_order"),
 		})
 	}

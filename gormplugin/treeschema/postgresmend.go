@@ -31,8 +31,8 @@ func (g postgres) primaryKey(t Table, p *physical) []string {
 	return []string{g.alter(t) + "ADD PRIMARY KEY (" + quoted(g, t.Key) + ")"}
 }
 
-// allowsUnique reports whether a table can have a unique index over some columns: it cannot be without
-// those that the table is partitioned by.
+// allowsUnique reports whether a table can have a unique index over some columns: it cannot be
+// without those that the table is partitioned by.
 func (p *physical) allowsUnique(columns []string) bool {
 	for name := range p.columns {
 		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(columns, name) {
@@ -62,7 +62,8 @@ func (g postgres) siblings(t Table, p *physical) []string {
 // topRows implements [dialect].
 func (g postgres) topRows(t Table, p *physical) []string { return partialTop(g, t, p) }
 
-// partialTop makes a unique index over the rows without a parent, in databases that have partial indexes.
+// partialTop makes a unique index over the rows without a parent, in databases that have partial
+// indexes.
 func partialTop(d dialect, t Table, p *physical) []string {
 	condition := noParent(d, t, p)
 	if live := t.live(d.quote); live != "" {
@@ -71,8 +72,9 @@ func partialTop(d dialect, t Table, p *physical) []string {
 	return partialUnique(d, t, p, "top", []string{t.Tree, t.Label.Column}, condition)
 }
 
-// uniqueLive makes a unique index over tree and path, for live rows. It has a part that is NULL for deleted ones, and no condition: so it
-// leads to deleted rows, too, and serves queries that say with a placeholder which rows are live.
+// uniqueLive makes a unique index over tree and path, for live rows. It has a part that is NULL for
+// deleted ones, and no condition: so it leads to deleted rows, too, and serves queries that say
+// with a placeholder which rows are live.
 func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []string {
 	if !p.allowsUnique([]string{t.Tree, path.Column}) {
 		return nil

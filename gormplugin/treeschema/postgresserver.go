@@ -36,7 +36,8 @@ var postgresLikes = []string{"CockroachDB", "YugabyteDB", "-YB-", "Greenplum", "
 // postgresMasters are extensions by which several servers write the same tables.
 var postgresMasters = []string{"bdr", "spock", "pgactive", "pglogical"}
 
-// postgresWriters looks for other servers that write the same tables, and for one that takes no writes.
+// postgresWriters looks for other servers that write the same tables, and for one that takes no
+// writes.
 func postgresWriters(settings record) []Finding {
 	var findings []Finding
 	for _, like := range postgresLikes {

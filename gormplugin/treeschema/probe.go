@@ -14,14 +14,17 @@ import (
 type probe struct {
 	// top is the literal by which a row says that it has no parent, "" for a row with one.
 	top string
-	// deleted is set for one that is deleted, with different numbers for rows deleted at different times.
+	// deleted is set for one that is deleted, with different numbers for rows deleted at different
+	// times.
 	deleted int
 }
 
-// keys are what a unique index makes of some probes: the key's parts, or nil where the row is none of the index's business.
+// keys are what a unique index makes of some probes: the key's parts, or nil where the row is none
+// of the index's business.
 type keys [][]string
 
-// holdsDeleted reports, of the keys of a live row and of two rows deleted at different times, whether a deleted one stands in another's way.
+// holdsDeleted reports, of the keys of a live row and of two rows deleted at different times,
+// whether a deleted one stands in another's way.
 func (k keys) holdsDeleted() bool {
 	return k[1] != nil && (slices.Equal(k[1], k[0]) || slices.Equal(k[1], k[2]))
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What other servers do cannot always be had where the tests run: what is made of their settings can.
+// What other servers do cannot always be had where the tests run: what is made of their settings
+// can.
 func TestSettings(t *testing.T) {
 	type settings = map[string]string
 	for _, c := range []struct {

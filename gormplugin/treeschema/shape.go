@@ -13,10 +13,12 @@ type shape struct {
 	kind string
 	// temporary is set for a table that this session alone has.
 	temporary bool
-	// security is set where a policy hides rows from this user, by columns other than the tree's id.
+	// security is set where a policy hides rows from this user, by columns other than the tree's
+	// id.
 	security bool
 	policies map[string][]string
-	// heirs are tables that inherit from it, ancestors those that it inherits from, where they are no partitions.
+	// heirs are tables that inherit from it, ancestors those that it inherits from, where they are
+	// no partitions.
 	heirs, ancestors string
 	// partitionOf is the table whose partition it is.
 	partitionOf string
@@ -74,7 +76,8 @@ func (c *checker) checkShape() {
 	}
 }
 
-// checkSecurity looks for policies that hide a part of a tree. One that hides whole trees is harmless, and so is one on leaves.
+// checkSecurity looks for policies that hide a part of a tree. One that hides whole trees is
+// harmless, and so is one on leaves.
 func (c *checker) checkSecurity() {
 	s := c.physical.shape
 	if !s.security || len(c.table.Paths) == 0 {
@@ -115,7 +118,8 @@ func (c *checker) checkInheritance() {
 	}
 }
 
-// checkRules looks for rules that put another statement in a statement's place, or add one that writes to the tree.
+// checkRules looks for rules that put another statement in a statement's place, or add one that
+// writes to the tree.
 func (c *checker) checkRules() {
 	_, table := splitName(c.table.Name)
 	for _, r := range c.physical.shape.rules {

@@ -36,7 +36,8 @@ func (c *checker) sparesRows(ctx context.Context, before map[string]column) erro
 	return nil
 }
 
-// withdraw puts advice in the place of the statements that shorten a column, and of those that follow.
+// withdraw puts advice in the place of the statements that shorten a column, and of those that
+// follow.
 func (c *checker) withdraw(name, advice string) {
 	shortens, name := "MODIFY "+c.quote(name)+" var", c.quote(name)
 	withdrawn := false

@@ -75,8 +75,8 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 	return p, err
 }
 
-// sqliteTrigger is a trigger by the statement that made it. Whether it runs before or after a write makes no difference: it cannot
-// change the new row, but leave out any.
+// sqliteTrigger is a trigger by the statement that made it. Whether it runs before or after a write
+// makes no difference: it cannot change the new row, but leave out any.
 func sqliteTrigger(r record) trigger {
 	tr := trigger{name: r["name"], table: r["tbl"], text: r["text"], before: true}
 	for _, token := range tokens(r["text"]) {
@@ -116,7 +116,8 @@ func conflictClauses(made string) []string {
 	return clauses
 }
 
-// readColumns reads the columns; collations and expressions are found in the statement that made the table.
+// readColumns reads the columns; collations and expressions are found in the statement that made
+// the table.
 func (sqlite) readColumns(p *physical, records []record, made string) {
 	entries, _ := definitions(made)
 	var key []part
@@ -134,7 +135,8 @@ func (sqlite) readColumns(p *physical, records []record, made string) {
 			}
 			break
 		}
-		// See https://sqlite.org/datatype3.html, section 3.1: any other type may make a number of a name.
+		// See https://sqlite.org/datatype3.html, section 3.1: any other type may make a number of a
+		// name.
 		keeps := func(word string) bool { return strings.Contains(strings.ToUpper(c.typ), word) }
 		if !slices.ContainsFunc([]string{"CHAR", "CLOB", "TEXT", "BLOB"}, keeps) && c.typ != "" {
 			c.collation = ""
@@ -157,7 +159,8 @@ func (sqlite) readColumns(p *physical, records []record, made string) {
 	}
 }
 
-// readIndexes reads the indexes; expressions and conditions are found in the statements that made them.
+// readIndexes reads the indexes; expressions and conditions are found in the statements that made
+// them.
 func (sqlite) readIndexes(p *physical, records []record, made map[string]string) {
 	var entries [][]string
 	number := 0

@@ -12,7 +12,8 @@ type Table struct {
 	Parent string
 	// Label is the row's name.
 	Label Text
-	// Paths are the columns with materialised paths; none for a table of leaves. Subtrees are ranges of the first one.
+	// Paths are the columns with materialised paths; none for a table of leaves. Subtrees are
+	// ranges of the first one.
 	Paths []Text
 	// Marks are the columns that mark a row as deleted, if rows are deleted softly.
 	Marks []Mark
@@ -67,7 +68,8 @@ func (t Table) siblings() []string {
 	return columns
 }
 
-// live is the condition, with quoted columns, that a row is live; "" where rows are deleted for good.
+// live is the condition, with quoted columns, that a row is live; "" where rows are deleted for
+// good.
 func (t Table) live(quote func(string) string) string {
 	condition := ""
 	for _, mark := range t.Marks {

@@ -2,7 +2,8 @@ package treeschema
 
 import "fmt"
 
-// longestIndexed is the longest path that an index of InnoDB holds whole beside a tree id of eight bytes.
+// longestIndexed is the longest path that an index of InnoDB holds whole beside a tree id of eight
+// bytes.
 const longestIndexed = 766
 
 // checkTexts checks how names and paths are compared, and how long they may be.
@@ -49,7 +50,8 @@ func (c *checker) checkCollation(text Text) {
 	c.found(c.retyped(Finding{Severity: severity, Check: Collation, Missing: missing, Why: why}, col, 0))
 }
 
-// checkLength checks that a column has room for what the model says, and a path column for a row's name.
+// checkLength checks that a column has room for what the model says, and a path column for a row's
+// name.
 func (c *checker) checkLength(text Text) {
 	col, label := c.physical.columns[text.Column], c.physical.columns[c.table.Label.Column]
 	if col.length == 0 {

@@ -18,8 +18,8 @@ func (l Long) String() string {
 	return fmt.Sprintf("%s.%s: up to %d characters, the model says %d", l.Table, l.Column, l.Longest, l.Size)
 }
 
-// TooLong returns the columns of names, paths and ids in which rows have more characters than the models allow. A table that is not there
-// yet, or lacks a column, has none.
+// TooLong returns the columns of names, paths and ids in which rows have more characters than the
+// models allow. A table that is not there yet, or lacks a column, has none.
 func TooLong(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Long, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
@@ -33,7 +33,8 @@ func TooLong(ctx context.Context, conn Conn, dialectName string, tables []Table)
 		}
 		for _, text := range append(t.texts(), t.Keys...) {
 			c, there := p.columns[text.Column]
-			// The catalogue tells most of the time that nothing can be too long. SQLite goes by no size.
+			// The catalogue tells most of the time that nothing can be too long. SQLite goes by no
+			// size.
 			if !there || text.Size == 0 || c.length > 0 && c.length <= text.Size || d.name() == "sqlite" || c.collation == "" {
 				continue
 			}

@@ -37,8 +37,8 @@ type verdict struct {
 	doubtful bool
 }
 
-// checkTriggers looks for triggers that write to the table, or change or skip a row of it before it is written. It goes by
-// the text, and by that of the routines that are called.
+// checkTriggers looks for triggers that write to the table, or change or skip a row of it before it
+// is written. It goes by the text, and by that of the routines that are called.
 func (c *checker) checkTriggers() {
 	if c.physical.blind != "" {
 		c.found(Finding{
@@ -123,8 +123,8 @@ func (c *checker) reached(b rawsql.Body) []routine {
 	return all
 }
 
-// places reports whether a column is one by which a row has its place: the key, those that the tree is made
-// of, and the deletion marks.
+// places reports whether a column is one by which a row has its place: the key, those that the tree
+// is made of, and the deletion marks.
 func (c *checker) places(name string) bool {
 	t := c.table
 	isMark := func(m Mark) bool { return strings.EqualFold(m.Column, name) }

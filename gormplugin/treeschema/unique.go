@@ -9,9 +9,10 @@ import (
 	"strings"
 )
 
-// Two rows with the same parent and name are told apart by a unique index if, for a row as it would be, the index's condition holds and
-// none of its key's parts is NULL or depends on anything by which siblings differ. Which value an expression has for
-// a row is the database's business: it is asked.
+// Two rows with the same parent and name are told apart by a unique index if, for a row as it would
+// be, the index's condition holds and none of its key's parts is NULL or depends on anything by
+// which siblings differ. Which value an expression has for a row is the database's business: it is
+// asked.
 
 // covered says which live rows unique indexes keep apart.
 type covered struct{ siblings, top bool }
@@ -38,7 +39,8 @@ func (c *checker) checkUnique(ctx context.Context) error {
 			probes = append(probes, probe{top: zero})
 		}
 	}
-	// Rows whose parent cannot be NULL are siblings of each other at the top, too; leaves are never there.
+	// Rows whose parent cannot be NULL are siblings of each other at the top, too; leaves are never
+	// there.
 	good := covered{top: c.table.Tree == "" || !parent.nullable}
 	var bad, halves covered
 	var strict []index
@@ -101,7 +103,8 @@ func (c *checker) checkUnique(ctx context.Context) error {
 	return nil
 }
 
-// hasZeroParents reports whether any live row says by a zero value that it has no parent, in a column that can be NULL.
+// hasZeroParents reports whether any live row says by a zero value that it has no parent, in a
+// column that can be NULL.
 func (c *checker) hasZeroParents(ctx context.Context) (bool, error) {
 	zero := zeros(c.dialect, c.physical.columns[c.table.Parent])
 	if len(zero) == 0 {
@@ -167,8 +170,8 @@ func (c *checker) findTop(ctx context.Context) error {
 	return nil
 }
 
-// reportStrict reports the unique indexes that hold deleted rows against others; what is not covered
-// by good ones needs an index before they can be dropped.
+// reportStrict reports the unique indexes that hold deleted rows against others; what is not
+// covered by good ones needs an index before they can be dropped.
 func (c *checker) reportStrict(strict []index, good covered) {
 	statements := c.asked(func() (statements []string) {
 		if !good.siblings && len(strict) > 0 {
@@ -213,7 +216,8 @@ func (c *checker) same() []string {
 	return columns
 }
 
-// concerns reports whether an index depends on nothing but columns in which siblings of one name agree.
+// concerns reports whether an index depends on nothing but columns in which siblings of one name
+// agree.
 func (c *checker) concerns(i index) bool {
 	texts := []string{i.predicate}
 	for _, p := range i.parts {

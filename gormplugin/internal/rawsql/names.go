@@ -11,8 +11,8 @@ import (
 type Case uint8
 
 const (
-	// CaseUnicode means that letter case never counts. MySQL with lower_case_table_names set to 1 or 2; the
-	// safe answer where nobody knows.
+	// CaseUnicode means that letter case never counts. MySQL with lower_case_table_names set to 1
+	// or 2; the safe answer where nobody knows.
 	CaseUnicode Case = iota
 	// CaseASCII means that the case of the letters A to Z does not count. SQLite.
 	CaseASCII

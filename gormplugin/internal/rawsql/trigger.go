@@ -7,23 +7,27 @@ import (
 
 // Body is what a trigger or a routine does to one table, as far as its text shows.
 type Body struct {
-	// Write is the first statement that writes the table; Writes is set if there is one. An UPDATE that names
-	// nothing but columns of no interest is none.
+	// Write is the first statement that writes the table; Writes is set if there is one. An UPDATE
+	// that names nothing but columns of no interest is none.
 	Write  Write
 	Writes bool
-	// SetsNew is set where a column of interest in the new row, or that row as a whole, gets another value.
+	// SetsNew is set where a column of interest in the new row, or that row as a whole, gets
+	// another value.
 	SetsNew bool
-	// Skips is set where a row may be left as it was without an error; ReturnsOld where a function of PostgreSQL
-	// returns the old row, which is the usual thing before a DELETE and undoes an UPDATE.
+	// Skips is set where a row may be left as it was without an error; ReturnsOld where a function
+	// of PostgreSQL returns the old row, which is the usual thing before a DELETE and undoes an
+	// UPDATE.
 	Skips, ReturnsOld bool
-	// Calls are the routines that are called, in lower case: whatever stands before a parenthesis or behind CALL.
+	// Calls are the routines that are called, in lower case: whatever stands before a parenthesis
+	// or behind CALL.
 	Calls []string
-	// Opaque is set where SQL is put together when it runs, or where a routine may write to what it is given.
+	// Opaque is set where SQL is put together when it runs, or where a routine may write to what it
+	// is given.
 	Opaque bool
 }
 
-// Inspect reads the body of a trigger or a routine. The functions say which tables and columns are of interest; they get
-// names without schema and quotes.
+// Inspect reads the body of a trigger or a routine. The functions say which tables and columns are
+// of interest; they get names without schema and quotes.
 func (g *Grammar) Inspect(text string, table, column func(name string) bool) Body {
 	var all Body
 	for _, r := range g.readings(text) {
@@ -91,8 +95,8 @@ func (b *body) read(tokens []token) {
 	}
 }
 
-// updatesOthers reports whether an UPDATE begins at i that names a table of interest, and sets none of its
-// columns of interest.
+// updatesOthers reports whether an UPDATE begins at i that names a table of interest, and sets none
+// of its columns of interest.
 func (b *body) updatesOthers(s statement, i int) bool {
 	if !s.at(i).is("UPDATE") {
 		return false
@@ -172,7 +176,8 @@ func (b *body) calls(s statement) {
 	}
 }
 
-// target returns how many tokens at i name a column of interest in the new row, or that row; 0 for none.
+// target returns how many tokens at i name a column of interest in the new row, or that row; 0 for
+// none.
 func (b *body) target(s statement, i int) int {
 	if !s.at(i).is("NEW") && (s.at(i).kind != name || !strings.EqualFold(s.at(i).text, "new")) {
 		return 0
@@ -253,7 +258,8 @@ func (b *body) returns(value []token) {
 	}
 }
 
-// Names reports whether an identifier in text is the given one, in whichever way the text may be read.
+// Names reports whether an identifier in text is the given one, in whichever way the text may be
+// read.
 func (g *Grammar) Names(text, identifier string) bool {
 	for _, r := range g.readings(text) {
 		if slices.ContainsFunc(g.tokens(text, r), func(t token) bool {

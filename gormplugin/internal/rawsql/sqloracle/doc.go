@@ -1,8 +1,8 @@
 // Package sqloracle is for tests only. They hold package rawsql against those who really know what
 // a piece of SQL writes.
 //
-//   - MySQL: the parser of TiDB, and for what only MariaDB has, a server, which runs each statement in a transaction or on a
-//     table that is filled anew;
+//   - MySQL: the parser of TiDB, and for what only MariaDB has, a server, which runs each statement
+//     in a transaction or on a table that is filled anew;
 //   - PostgreSQL: its own parser;
 //   - SQLite: its own compiler, by the authorizer that it asks.
 //
