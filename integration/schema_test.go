@@ -277,7 +277,7 @@ func TestPostgresAutoMigrateSearchPath(t *testing.T) {
 		"CREATE SCHEMA two", "CREATE SCHEMA one", "CREATE TABLE public.branches (id int)",
 		"CREATE TABLE one.branches (id bigserial PRIMARY KEY, tree_id bigint, parent_id bigint, name varchar(100), path varchar(500), deleted timestamptz)",
 	} {
-		if _, err := pool.Exec(statement); err != nil {
+		if _, err := pool.ExecContext(t.Context(), statement); err != nil {
 			t.Fatal(err)
 		}
 	}
