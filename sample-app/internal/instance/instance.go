@@ -46,7 +46,8 @@ type Config struct {
 	Think time.Duration
 	// Rule is how much of a plan the changes of its tree lock.
 	Rule httpapi.Rule
-	Log  *slog.Logger
+	// Log is [slog.Default] if it is nil.
+	Log *slog.Logger
 }
 
 // DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is testplan/7.
@@ -81,6 +82,9 @@ func Open(ctx context.Context, config Config) (*Instance, error) {
 
 // On is [Open] on a lock store that is open already, and that the instance will close.
 func On(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
+	if config.Log == nil {
+		config.Log = slog.Default()
+	}
 	// Without any protection, trees are written as by hand: at the server's own level.
 	protected := !store.Off || config.Assert
 	db, err := database.Open(config.DB, database.Options{Connections: config.Connections, ReadCommitted: protected})
