@@ -118,9 +118,13 @@ func TestPostgresUnsafeLevels(t *testing.T) {
 	})
 	t.Run("by default", func(t *testing.T) {
 		byDefault := guarded(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "repeatable read"}))
-		// At the top there is nothing that a row relies on.
 		root := &gormplugintest.Suite{PlanID: 1}
-		if err := byDefault.Create(root).Error; err != nil {
+		create := func(tx *gorm.DB) error { return tx.Create(root).Error }
+		// A second row at the top would not be seen either.
+		if err := byDefault.Transaction(create); !errors.Is(err, gormplugin.ErrIsolation) {
+			t.Errorf("at the top: got the error %v, want %v", err, gormplugin.ErrIsolation)
+		}
+		if err := byDefault.Transaction(create, &sql.TxOptions{Isolation: sql.LevelReadCommitted}); err != nil {
 			t.Fatal(err)
 		}
 		if err := byDefault.Create(&gormplugintest.Suite{ParentID: &root.ID, Name: "a"}).Error; !errors.Is(err, gormplugin.ErrIsolation) {

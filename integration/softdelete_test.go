@@ -73,7 +73,7 @@ type (
 
 var softDeletes = []gormplugintest.SoftDeleted{
 	{Name: "seconds", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: 1},
-	{Name: "seconds, NULL by hand", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: nil},
+	{Name: "seconds, NULL by hand", Model: bySecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: nil, Gone: 1},
 	{Name: "milliseconds", Model: byMillisecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: time.Now().UnixMilli()},
 	{Name: "nanoseconds", Model: byNanosecond{}, Live: "deleted_at = 0", Mark: "deleted_at", Restored: 0, Gone: time.Now().UnixNano()},
 	{Name: "a flag", Model: byFlag{}, Live: "is_deleted = 0", Mark: "is_deleted", Restored: 0, Gone: 1},
