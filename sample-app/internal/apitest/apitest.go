@@ -62,7 +62,9 @@ func Start(t testing.TB, config instance.Config) *API {
 // StartOn is Start on a lock store that several instances share; each closes it.
 func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API {
 	t.Helper()
-	config.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	if config.Log == nil {
+		config.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	}
 	if config.Namespace == "" {
 		// Tests share the lock store, and have databases whose ids are alike.
 		config.Namespace = "test-" + strings.ToLower(t.Name())

@@ -18,6 +18,9 @@ import (
 // fail answers a request that failed, and ends it. It is the one place that
 // turns errors into answers, of the lock middleware too.
 func (a *api) fail(c *gin.Context, err error) {
+	if a.gone(c) {
+		return
+	}
 	if cause := context.Cause(c.Request.Context()); errors.Is(cause, pathlock.ErrLost) {
 		// The work was cut off because its lock was lost; what it then stumbled over is of no interest.
 		err = fmt.Errorf("%w: %w", cause, err)

@@ -46,6 +46,8 @@ type Config struct {
 	Think time.Duration
 	// Rule is how much of a plan the changes of its tree lock.
 	Rule httpapi.Rule
+	// BodyTimeout is how long a client may take to send a body; 0 is [httpapi.DefaultBodyTimeout].
+	BodyTimeout time.Duration
 	// Log is [slog.Default] if it is nil.
 	Log *slog.Logger
 }
@@ -138,6 +140,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Metrics:       m.Handler(),
 		Observe:       m.Observe,
 		Log:           config.Log,
+		BodyTimeout:   config.BodyTimeout,
 	}
 	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
 		api.Suites = naive.New(i.DB, config.Think)
