@@ -52,7 +52,7 @@ type API struct {
 // Start serves an instance until the end of the test.
 func Start(t testing.TB, config instance.Config) *API {
 	t.Helper()
-	store, err := lockstore.Open(t.Context(), config.Locks)
+	store, err := lockstore.Open(t.Context(), config.Locks, config.LocksPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
