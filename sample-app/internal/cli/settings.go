@@ -34,8 +34,6 @@ const (
 	// minLease gives a renewal, which is due at a third of the lease, time for a slow answer.
 	minLease = 100 * time.Millisecond
 	maxLease = 24 * time.Hour
-	// minConns lets a request read while another one writes.
-	minConns = 2
 	maxConns = 10_000
 )
 
@@ -43,12 +41,21 @@ const (
 func (b *backend) Validate() error {
 	return errors.Join(
 		refused("--db", "PATHLOCK_DB", database.Check(b.DB)),
-		refused("--locks", "PATHLOCK_LOCKS", lockstore.Check(b.Locks, b.LocksPassword)),
+		checkLocks(b.Locks, b.LocksPassword),
 		refused("--namespace", "PATHLOCK_NAMESPACE", httpapi.CheckNamespace(b.Namespace)),
 		refused("--wait", "PATHLOCK_WAIT", within(b.Wait, 0, server.MaxWait)),
 		refused("--lease", "PATHLOCK_LEASE", within(b.Lease, minLease, maxLease)),
-		refused("--db-conns", "PATHLOCK_DB_CONNS", within(b.Conns, minConns, maxConns)),
+		refused("--db-conns", "PATHLOCK_DB_CONNS", within(b.Conns, 1, maxConns)),
 	)
+}
+
+// checkLocks refuses a lock store that cannot be opened.
+func checkLocks(url, password string) error {
+	flag, variable := "--locks", "PATHLOCK_LOCKS"
+	if password != "" {
+		flag, variable = "--locks with --locks-password", "PATHLOCK_LOCKS, PATHLOCK_LOCKS_PASSWORD"
+	}
+	return refused(flag, variable, lockstore.Check(url, password))
 }
 
 // refused says which setting an error is about.

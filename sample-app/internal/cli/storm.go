@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 	"github.com/pathlock-go/pathlock/sample-app/internal/storm"
 )
 
@@ -35,7 +34,7 @@ func (c *stormCommand) Validate() error {
 	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 || c.Think < 0 {
 		positive = errors.New("--instances, --clients and --duration have to be positive, and --think not negative")
 	}
-	return errors.Join(refused("--db", "PATHLOCK_DB", db), refused("--locks", "PATHLOCK_LOCKS", lockstore.Check(c.Locks, c.LocksPassword)), positive)
+	return errors.Join(refused("--db", "PATHLOCK_DB", db), checkLocks(c.Locks, c.LocksPassword), positive)
 }
 
 // Run implements the command.
