@@ -49,14 +49,17 @@ func (c *tracedConn) do(kind string, run func() error) error {
 // BeginTx implements [driver.ConnBeginTx].
 func (c *tracedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	var tx driver.Tx
+	begun := false
 	err := c.do("begin", func() (err error) {
+		// What a driver returns beside an error need not be nil.
 		if tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts); err == nil {
+			begun = true
 			c.tr.note("begin")
 		}
 		return err
 	})
 	if err != nil {
-		if tx != nil {
+		if begun {
 			_ = tracedTx{tx, c}.Rollback()
 		}
 		return nil, err
