@@ -198,7 +198,8 @@ func (s *session) rows(ctx context.Context, query string, args ...any) (found []
 			}
 		}
 		r.name, r.nameless = name.String, !name.Valid
-		if r.isTop() || r.fault == faultForeign && !r.hasTree() { // which is another kind of problem
+		// A row in no tree is another kind of problem.
+		if r.isTop() || r.fault == faultForeign && (!r.hasTree() || s.plan.isIn(r.above, r.tree)) {
 			r.fault = faultNone
 		}
 		if r.fault != faultNone || r.isTop() {
