@@ -89,6 +89,9 @@ func (c *Checker) culprit(ctx context.Context, err error) error {
 			continue
 		}
 		if failed := c.probe(ctx, "SELECT c."+c.dialect.quote(column.name)+table); failed != nil {
+			if isNoColumn(failed) {
+				failed = fmt.Errorf("%w: %w", ErrNoColumn, failed)
+			}
 			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Name, column.what, column.name, failed)
 		}
 	}
