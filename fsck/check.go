@@ -19,6 +19,8 @@ type Checker struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
+	// pads is set where MySQL can be told to pad columns when it reads them.
+	pads bool
 	// parentFirst is set where SQLite has an index that begins with the parent.
 	parentFirst bool
 }
@@ -57,7 +59,12 @@ const pageRows = 500
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)
-	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
+	conn, giveBack, err := c.connect(ctx)
+	if err != nil {
+		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
+	}
+	defer giveBack()
+	tx, err := conn.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {
 		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
 	}

@@ -140,6 +140,7 @@ func (c *Checker) inspectLimits(ctx context.Context) error {
 		}
 		if c.dialect == MySQL { // whose driver does not know MariaDB's UUID
 			c.kinds[column] = treerow.KindOf(kind)
+			c.pads = c.pads || strings.EqualFold(kind, "char")
 		}
 		c.limits[column] = limit{characters.Int64, octets.Int64}
 	}

@@ -174,7 +174,12 @@ func (r *repair) number(slot sibling, n int) {
 
 // rehearse is mend as a dry run: in one transaction that only reads.
 func (r *repair) rehearse(ctx context.Context, suspects lineup) (summary RepairSummary, err error) {
-	tx, err := r.db.BeginTx(ctx, r.dialect.snapshot())
+	conn, giveBack, err := r.connect(ctx)
+	if err != nil {
+		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
+	}
+	defer giveBack()
+	tx, err := conn.BeginTx(ctx, r.dialect.snapshot())
 	if err != nil {
 		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
 	}
@@ -248,13 +253,13 @@ func (r *repair) mend(ctx context.Context, suspects lineup) error {
 	return r.paths(ctx)
 }
 
-// reading is what a repair reads in between its transactions, in one of its own or, in a dry run, in
-// the one that there is.
+// reading is what a repair reads in between its transactions: on any connection or, in a dry run, in
+// the transaction that there is.
 func (r *repair) reading() *session {
 	if r.dry != nil {
 		return r.dry
 	}
-	return &session{Checker: r.Checker, tx: r.db}
+	return &session{Checker: r.Checker}
 }
 
 // paths mends the paths of all rows, page by page. What is right follows from names and parents alone, so that
