@@ -105,6 +105,9 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 		if err != nil || len(page) == 0 {
 			return rows, err
 		}
+		if after != nil && page[0].key == *after {
+			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys have to be whole numbers, texts or bytes", ErrTable, s.table.Name, *after)
+		}
 		if err := climb.examine(ctx, page, report); err != nil {
 			return rows, err
 		}

@@ -76,7 +76,8 @@
 //   - orphans and cycles of a tree in which no lost+found can be created;
 //   - a tree whose gate, or one of whose rows, somebody else holds for longer than
 //     [RepairOptions.Wait];
-//   - a tree without an id, or with one that cannot be the name of a lock.
+//   - a tree without an id, or with one that cannot be the name of a lock;
+//   - a row with a [BadKey].
 //
 // The end of the context ends any wait. A transaction that has all its rows is still committed.
 //

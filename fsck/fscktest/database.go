@@ -39,6 +39,7 @@ func Run(t *testing.T, database Database) {
 	t.Run("Odd", func(t *testing.T) { testOdd(t, database) })
 	t.Run("Pairs", func(t *testing.T) { testPairs(t, database) })
 	t.Run("Padded", func(t *testing.T) { testPadded(t, database) })
+	t.Run("Fractions", func(t *testing.T) { testFractions(t, database) })
 	t.Run("NotUTF8", func(t *testing.T) { testNotUTF8(t, database) })
 	t.Run("Hostile", func(t *testing.T) { testHostile(t, database) })
 	t.Run("Refused", func(t *testing.T) { testRefused(t, database) })
