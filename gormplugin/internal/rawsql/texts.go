@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// maxNested is how deep texts are looked into that are in texts.
-const maxNested = 5
+// maxTexts is how many readings of texts, and of texts in them, are looked into: each level has
+// several for each of the level above.
+const maxTexts = 500
 
 // texts yields the strings from i on, and what those say together that stand side by side: databases
 // join them. Numbers and strings in hexadecimal or binary are strings where MySQL runs a text.
@@ -71,9 +72,13 @@ func digits(text string, base int) (string, bool) {
 
 // quoted returns a guarded table that is mentioned, in whatever way, in a string from i on: for
 // strings of which SQL may be put together.
-func (s *statement) quoted(i int) (string, bool) { return s.quotedIn(i, maxNested) }
+func (s *statement) quoted(i int) (string, bool) {
+	left := maxTexts
+	return s.quotedIn(i, &left)
+}
 
-func (s *statement) quotedIn(i, nested int) (string, bool) {
+// quotedIn is quoted for as many readings as are left.
+func (s *statement) quotedIn(i int, left *int) (string, bool) {
 	for text := range s.texts(i) {
 		if s.names != nil {
 			if table, found := s.names.mentionedBy(text); found {
@@ -81,28 +86,35 @@ func (s *statement) quotedIn(i, nested int) (string, bool) {
 			}
 		}
 		for _, r := range s.grammar.readings(text) {
+			if *left--; *left < 0 {
+				break
+			}
 			inner := statement{grammar: s.grammar, tokens: s.grammar.tokens(text, r), names: s.names, guarded: s.guarded}
 			for _, t := range inner.tokens {
 				if s.guards(t) {
 					return t.text, true
 				}
 			}
-			if nested > 0 {
-				if table, found := inner.quotedIn(0, nested-1); found {
-					return table, true
-				}
+			if table, found := inner.quotedIn(0, left); found {
+				return table, true
 			}
 		}
 	}
 	return "", false
 }
 
+// maxNested is how deep texts are looked into that run texts.
+const maxNested = 5
+
 // quotedWrite returns a guarded table that a string from i on, read as SQL, writes.
 func (s *statement) quotedWrite(i int) (string, bool) {
+	if s.nested >= maxNested {
+		return "", false
+	}
 	for text := range s.texts(i) {
 		for _, r := range s.grammar.readings(text) {
 			for piece := range pieces(s.grammar.tokens(text, r)) {
-				inner := statement{grammar: s.grammar, tokens: piece, names: s.names, guarded: s.guarded}
+				inner := statement{grammar: s.grammar, tokens: piece, names: s.names, guarded: s.guarded, nested: s.nested + 1}
 				if w, found := inner.write(); found {
 					return w.Table, true
 				}

@@ -82,6 +82,8 @@ type statement struct {
 	// schema and quotes.
 	names   *Names
 	guarded func(name string) bool
+	// nested is how many texts the statement is in.
+	nested int
 }
 
 // guards reports whether a token names, or may name, a table that writes are looked for to.
