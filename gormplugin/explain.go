@@ -70,10 +70,18 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 		}
 	case p.dialect.isTooLong(err, st.table):
 		db.Error = fmt.Errorf("%w: %w", ErrPathTooLong, err)
-	case db.Statement.Context.Err() != nil && !errors.Is(err, db.Statement.Context.Err()):
-		// Drivers tell of an interrupted statement, or of a connection that is of no use any more.
-		db.Error = fmt.Errorf("%w: %w", context.Cause(db.Statement.Context), err)
+	default:
+		db.Error = interrupted(db.Statement.Context, err)
 	}
+}
+
+// interrupted adds to a statement's error why its context has ended, if it has. Drivers tell of an
+// interrupted statement, or of a connection that is of no use any more.
+func interrupted(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
 // explainAborted says, of a statement that was not run, because of which earlier one. It reports

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -170,15 +171,6 @@ func firstMisfit(d *direct, paths int) (path string, levels int, lengths []int, 
 	for i := range lengths {
 		into = append(into, &lengths[i])
 	}
-	rows, err := d.rows()
-	if err != nil {
-		return "", 0, nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return "", 0, nil, err
-		}
-	}
-	return path, levels, lengths, d.failed(rows)
+	err = d.query(func(rows *sql.Rows) error { return rows.Scan(into...) })
+	return path, levels, lengths, err
 }

@@ -107,6 +107,7 @@ func Run(t *testing.T, d Database) {
 	t.Run("unmanaged", func(t *testing.T) { checkUnmanaged(t, d) })
 	t.Run("asserted", func(t *testing.T) { checkAsserted(t, d) })
 	t.Run("interruptions", func(t *testing.T) { checkInterruptions(t, d) })
+	t.Run("rows", func(t *testing.T) { checkRows(t, d) })
 	t.Run("losses", func(t *testing.T) { checkLosses(t, d) })
 	t.Run("killed", func(t *testing.T) { checkKilled(t, d) })
 	t.Run("tries", func(t *testing.T) { checkTries(t, d) })
