@@ -100,6 +100,7 @@ func Run(t *testing.T, d Database) {
 	t.Run("no parent", func(t *testing.T) { checkNoParent(t, d) })
 	t.Run("top", func(t *testing.T) { checkTop(t, d) })
 	t.Run("top races", func(t *testing.T) { checkTopRaces(t, d) })
+	t.Run("save races", func(t *testing.T) { checkSaveRaces(t, d) })
 	t.Run("names", func(t *testing.T) { checkNames(t, d) })
 	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
 	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
