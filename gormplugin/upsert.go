@@ -111,7 +111,7 @@ func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) err
 	}
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
 		// Asked for by their marks: a live row may have come since the live ones were read.
-		dead := clause.Expr{SQL: "? AND (?) IS NOT TRUE", Vars: []any{in(t.key, chunk), t.alive}}
+		dead := clause.Expr{SQL: "? AND (?) IS NOT TRUE", Vars: []any{t.keyIn(column(t.key), chunk), t.alive}}
 		all, err := t.read(db, selection{where: dead, unscoped: true})
 		if err != nil {
 			return err
