@@ -64,9 +64,14 @@ func (t *table) addSurvey(d *direct, hits selection, also []any) {
 		d.add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.keyIn(column(t.key), also))
 	}
 	d.add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
-	d.add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
-		t.list, t.hasChildren(), name, column(t.key), t.alive)
+	d.add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 AND (SELECT COUNT(*) FROM up AS hits WHERE hits.hit = 1) <= ? THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
+		t.list, mostAsked, t.hasChildren(), name, column(t.key), t.alive)
 }
+
+// mostAsked is of how many rows a survey asks whether others hang below them. A database that knows
+// little of the table may read all of a tree for each of them. Where there are more, that is asked
+// once they are locked, of many by one statement.
+const mostAsked = 20
 
 // hasChildren is the condition that a live row hangs below a row of the statement's table.
 func (t *table) hasChildren() clause.Expression {
