@@ -29,6 +29,9 @@ type dialect struct {
 	// namesIndexes is set where a statement that is about a large part of a table leaves an index
 	// aside, and locks the whole table, unless it names the index.
 	namesIndexes bool
+	// misjudgesLists is set where a planner that has no statistics, or plans a statement once for all
+	// values, reads a whole table for a list of values, and compares each row with each value.
+	misjudgesLists bool
 	// soleWriter is set where the first write of a transaction keeps every other writer out until
 	// its end. Instead of row locks the plugin then makes sure that this write comes before the
 	// reads that it relies on.
@@ -175,17 +178,18 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
-		numbered:    "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
-		base:        baseByTrim,
-		assign:      assignFrom,
-		lockTop:     lockTopPostgres,
-		classify:    classifyPostgres,
-		tooLong:     tooLongPostgres,
-		grammar:     &rawsql.PostgreSQL,
-		answered:    answeredByPostgres,
-		unavailable: unavailablePostgres,
-		said:        saidPostgres,
-		aborts:      true,
+		numbered:       "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
+		base:           baseByTrim,
+		assign:         assignFrom,
+		lockTop:        lockTopPostgres,
+		classify:       classifyPostgres,
+		tooLong:        tooLongPostgres,
+		grammar:        &rawsql.PostgreSQL,
+		answered:       answeredByPostgres,
+		unavailable:    unavailablePostgres,
+		said:           saidPostgres,
+		aborts:         true,
+		misjudgesLists: true,
 	},
 	{
 		name:       "sqlite",

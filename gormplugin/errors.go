@@ -43,6 +43,11 @@ var (
 	// ErrUnsupported: a form of write to a guarded table that the plugin cannot keep the tree
 	// right for. The message says what to use instead.
 	ErrUnsupported = errors.New("gormplugin: unsupported write")
+	// ErrStale: a Save would have renamed or moved a row, and its UPDATE did not hit it though the
+	// row is there: the version of an optimistic lock is another by now, or a further condition
+	// does not hold. GORM would go on with an upsert, past that condition. Nothing was written; read
+	// the row again.
+	ErrStale = errors.New("gormplugin: stale row")
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
 	// error is a [*MissedRowsError], and the transaction was rolled back.

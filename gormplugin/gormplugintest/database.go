@@ -139,6 +139,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"ends", checkEnds},
 		{"unmanaged", checkUnmanaged},
 		{"interruptions", checkInterruptions},
+		{"rows", checkRows},
 		{"losses", checkLosses},
 		{"killed", checkKilled},
 		{"tries", checkTries},
@@ -154,6 +155,7 @@ func RunRaces(t *testing.T, d Database) {
 	migrate(t, d)
 	for _, p := range []topic{
 		{"top races", checkTopRaces},
+		{"save races", checkSaveRaces},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"id path storm", checkIDPathStorm},
 		{"anomalies", checkAnomalies},
