@@ -238,5 +238,5 @@ func (p *Plugin) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
 		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.after.path, err)
 	}
 	c.made = made.Elem()
-	return nil
+	return c.table.tell(db.Statement.Context, c.made, x.after.path)
 }

@@ -319,7 +319,10 @@ func (t *table) store(row *arrival, fence uint64) error {
 		}
 	}
 	if t.isLeaf() {
-		return nil
+		if row.pairs != nil {
+			return nil
+		}
+		return t.tell(row.ctx, row.row, row.path)
 	}
 	if err := row.set(t.tree, row.tree); err != nil {
 		return err
