@@ -257,8 +257,10 @@ func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) erro
 	if err := t.stated(row.id, row.stated, row.statedIDs, row.node); err != nil {
 		return err
 	}
-	row.at, err = t.siteOf(row.node, above == nil)
-	return err
+	if row.at, err = t.siteOf(row.node, above == nil); err != nil {
+		return err
+	}
+	return t.checkDepth(row.at.path)
 }
 
 // aboveOf returns the row that a row hangs below, nil for one at the top.

@@ -59,6 +59,8 @@ type modelSpec struct {
 	parent    any // of a leaf; nil for a model with a path of its own
 	columns   Columns
 	namespace string
+	// maxDepth is what [MaxDepth] says, nil if it was not given.
+	maxDepth *int
 }
 
 // Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
@@ -112,6 +114,8 @@ type table struct {
 	fence   *schema.Field // optional
 	// told is the field of a leaf, no column, that is told its path; optional.
 	told *schema.Field
+	// maxDepth is how many names the path of a row has at most.
+	maxDepth int
 	// deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	deletion []*schema.Field
 	// zeroKeys are the values, in plain form, of keys that no row has.
@@ -162,6 +166,9 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 	}
 	if t.key == nil || len(parsed.PrimaryFields) != 1 {
 		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column, which the parent column refers to: of a key over the tree and an id, make the id the primary key and the two a unique index", parsed.Name)
+	}
+	if t.maxDepth, err = spec.depthLimit(); err != nil {
+		return nil, err
 	}
 	if spec.parent != nil {
 		if t.told, err = findTold(parsed, spec.columns.Path); err != nil {

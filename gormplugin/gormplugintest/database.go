@@ -95,6 +95,7 @@ func Run(t *testing.T, d Database) {
 	for _, s := range specifications() {
 		s.run(t, d)
 	}
+	t.Run("depths", func(t *testing.T) { checkDepths(t, d) })
 	t.Run("leaf paths", func(t *testing.T) { checkLeafPaths(t, d) })
 	t.Run("copy in migrated tables", func(t *testing.T) { checkCopyTables(t, d) })
 	t.Run("keys", func(t *testing.T) { checkKeys(t, d) })
