@@ -102,7 +102,7 @@ func (t *table) locateAll(db *gorm.DB, ids []any) []pathlock.Resolution {
 		}
 		return results
 	}
-	rows, above := make(map[any]*node), make(map[any]*node)
+	var rows, above map[any]*node
 	var err error
 	if t.isLeaf() {
 		if rows, err = t.byID(db, ids, ""); err != nil {
