@@ -102,6 +102,9 @@ func (t *table) placeCopy(c *copying, x *copyPlan) error {
 	if x.to, err = t.siteOf(x.after, false); err != nil {
 		return err
 	}
+	if err := t.checkDepth(x.to.path); err != nil {
+		return err
+	}
 	if x.from.tree, err = t.above.treeOf(x.source.tree); err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -101,8 +100,8 @@ func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 	if err := fits(t.path, int(most.Length)+longer, x.after.path); err != nil {
 		return 0, err
 	}
-	if depth := int(most.Depth) + x.to.path.Depth() - x.from.path.Depth(); depth > pathlock.MaxDepth {
-		return 0, fmt.Errorf("%w: the copy at %q would be %d names deep, at most %d are allowed", ErrPathTooLong, x.after.path, depth, pathlock.MaxDepth)
+	if depth := int(most.Depth) + x.to.path.Depth() - x.from.path.Depth(); depth > t.maxDepth {
+		return 0, &TooDeepError{Table: t.name, Path: x.after.path, Depth: depth, Limit: t.maxDepth}
 	}
 	return most.Count, nil
 }
@@ -238,5 +237,5 @@ func (p *Plugin) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
 		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.after.path, err)
 	}
 	c.made = made.Elem()
-	return nil
+	return c.table.tell(db.Statement.Context, c.made, x.after.path)
 }

@@ -258,8 +258,10 @@ func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) erro
 	if err := t.stated(row.id, row.stated, row.statedIDs, row.node); err != nil {
 		return err
 	}
-	row.at, err = t.siteOf(row.node, above == nil)
-	return err
+	if row.at, err = t.siteOf(row.node, above == nil); err != nil {
+		return err
+	}
+	return t.checkDepth(row.at.path)
 }
 
 // aboveOf returns the row that a row hangs below, nil for one at the top.
@@ -320,7 +322,10 @@ func (t *table) store(row *arrival, fence uint64) error {
 		}
 	}
 	if t.isLeaf() {
-		return nil
+		if row.pairs != nil {
+			return nil
+		}
+		return t.tell(row.ctx, row.row, row.path)
 	}
 	if err := row.set(t.tree, row.tree); err != nil {
 		return err

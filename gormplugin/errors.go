@@ -33,7 +33,7 @@ var (
 	// ErrWouldCycle: a move into the node's own subtree.
 	ErrWouldCycle = lockspec.ErrWouldCycle
 	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be
-	// longer than its column, or the tree deeper than [pathlock.MaxDepth].
+	// longer than its column, or the tree too deep: a [*TooDeepError].
 	// Nothing was written.
 	ErrPathTooLong = pathlock.FailureInvalid.New("gormplugin: path too long")
 	// ErrUnmanagedTransaction: a write to a guarded table on a connection or in a transaction that
@@ -117,6 +117,24 @@ func (e *NameTakenError) Unwrap() []error {
 	}
 	return []error{ErrNameTaken, e.Err}
 }
+
+// TooDeepError says by how much a tree would be too deep: see [MaxDepth]. It matches
+// [ErrPathTooLong].
+type TooDeepError struct {
+	Table string
+	// Path is the path column that the row would get, and Depth how many names the path of the row,
+	// or of one below it, would have; at most Limit are allowed.
+	Path         string
+	Depth, Limit int
+}
+
+// Error implements error.
+func (e *TooDeepError) Error() string {
+	return fmt.Sprintf("%v: %s: a row would lie %d names deep, at or below %.80q: at most %d are allowed", ErrPathTooLong, e.Table, e.Depth, e.Path, e.Limit)
+}
+
+// Unwrap returns [ErrPathTooLong].
+func (e *TooDeepError) Unwrap() error { return ErrPathTooLong }
 
 // RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
 // [ErrRootRow] and [ErrUnsupported].

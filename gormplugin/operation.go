@@ -145,7 +145,7 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 		}
 	}
 	if t.isLeaf() {
-		return nil
+		return t.tell(ctx, e.into, n.path)
 	}
 	return t.setPaths(record{ctx: ctx, row: e.into}, &n)
 }

@@ -211,6 +211,9 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 		return unsupported(t, "the root row %v can be neither renamed nor moved", n.id)
 	}
 	to, err := t.siteOf(after, after.parent == nil && restored)
+	if err == nil && (restored || to.path.Depth() > strings.Count(n.path, "/")) {
+		err = t.checkDepth(to.path)
+	}
 	if err != nil {
 		return err
 	}

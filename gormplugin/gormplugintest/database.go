@@ -97,6 +97,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
 		{"recall", recallChecks()},
+		{"resolve", resolveChecks()},
 		{"panics", panicChecks()},
 		{"guards", guardChecks()},
 		{"ids", idChecks()},
@@ -111,6 +112,8 @@ func RunStatements(t *testing.T, d Database) {
 		s.run(t, d)
 	}
 	for _, p := range []topic{
+		{"depths", checkDepths},
+		{"leaf paths", checkLeafPaths},
 		{"copy in migrated tables", checkCopyTables},
 		{"keys", checkKeys},
 		{"tenants", checkTenants},

@@ -12,7 +12,6 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/driver/mysql"
-	"gorm.io/gorm"
 )
 
 // Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so that
@@ -68,13 +67,12 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	db := &DB{
 		Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), ReadCommitted: opts.ReadCommitted, pools: []*sql.DB{pool},
 	}
-	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
-		// Asking for the version would need the server to be up already.
-		*handle, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
-		}
+	// Asking for the version would need the server to be up already.
+	db.Write, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
 	}
+	db.Read = db.Write
 	return db, nil
 }
 

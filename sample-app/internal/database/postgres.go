@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
-	"gorm.io/gorm"
 )
 
 // openPostgres opens a PostgreSQL server's database. What the URL says of lock_timeout and application_name is respected.
@@ -37,12 +36,11 @@ func openPostgres(url string, connections int) (*DB, error) {
 	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxIdleTime(time.Minute)
 	db := &DB{Dialect: Postgres, Where: fmt.Sprintf("postgres://%s:%d/%s", cfg.Host, cfg.Port, cfg.Database), pools: []*sql.DB{pool}}
-	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
-		*handle, err = use(postgres.New(postgres.Config{Conn: pool}))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
-		}
+	db.Write, err = use(postgres.New(postgres.Config{Conn: pool}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
 	}
+	db.Read = db.Write
 	return db, nil
 }
 
