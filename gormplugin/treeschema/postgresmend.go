@@ -26,7 +26,7 @@ func (g postgres) primaryKey(t Table, p *physical) []string {
 		return nil
 	}
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
-		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", g.quote(p.freeName(t.Name, "key")), g.quote(t.Name), quoted(g, t.Key))}
+		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(g, t, p.freeName(t.Name, "key")), quoted(g, t.Key))}
 	}
 	return []string{g.alter(t) + "ADD PRIMARY KEY (" + quoted(g, t.Key) + ")"}
 }
@@ -83,7 +83,7 @@ func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []stri
 	if live := t.live(d.quote); live != "" {
 		key += ", (CASE WHEN " + live + " THEN 1 END)"
 	}
-	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", d.quote(p.freeName(t.Name, path.Column)), d.quote(t.Name), key)}
+	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, path.Column)), key)}
 }
 
 // uniquePaths implements [dialect].
@@ -96,17 +96,27 @@ func partialUnique(d dialect, t Table, p *physical, name string, columns []strin
 	if !p.allowsUnique(columns) {
 		return nil
 	}
-	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", d.quote(p.freeName(t.Name, name)), d.quote(t.Name), quoted(d, columns))
+	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, name)), quoted(d, columns))
 	if condition != "" {
 		statement += " WHERE " + condition
 	}
 	return []string{statement}
 }
 
+// indexOn is the part of a CREATE INDEX that names the index and the table. SQLite wants the schema
+// with the index.
+func indexOn(d dialect, t Table, name string) string {
+	schema, table := splitName(t.Name)
+	if d.name() == "sqlite" && schema != "" {
+		return d.quote(schema+"."+name) + " ON " + d.quote(table)
+	}
+	return d.quote(name) + " ON " + d.quote(t.Name)
+}
+
 // pathIndex implements [dialect].
 func (g postgres) pathIndex(t Table, p *physical, path Text) []string {
-	return []string{fmt.Sprintf(`CREATE INDEX %s ON %s (%s, %s COLLATE "C")`,
-		g.quote(p.freeName(t.Name, path.Column)), g.quote(t.Name), g.quote(t.Tree), g.quote(path.Column))}
+	return []string{fmt.Sprintf(`CREATE INDEX %s (%s, %s COLLATE "C")`,
+		indexOn(g, t, p.freeName(t.Name, path.Column)), g.quote(t.Tree), g.quote(path.Column))}
 }
 
 // dropIndex implements [dialect].

@@ -40,8 +40,8 @@ func (s sqlite) uniquePaths(t Table, p *physical, path Text) []string {
 
 // pathIndex implements [dialect].
 func (s sqlite) pathIndex(t Table, p *physical, path Text) []string {
-	return []string{fmt.Sprintf("CREATE INDEX %s ON %s (%s, %s)",
-		s.quote(p.freeName(t.Name, path.Column)), s.quote(t.Name), s.quote(t.Tree), s.quote(path.Column))}
+	return []string{fmt.Sprintf("CREATE INDEX %s (%s, %s)",
+		indexOn(s, t, p.freeName(t.Name, path.Column)), s.quote(t.Tree), s.quote(path.Column))}
 }
 
 // dropIndex implements [dialect]. The index of a constraint cannot be dropped.
