@@ -106,6 +106,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, like checker
 	c.checkEngine()
 	c.checkShape()
 	c.checkPrimaryKey()
+	c.checkCompressed()
 	c.checkTexts()
 	if err := c.checkUnique(ctx); err != nil {
 		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)

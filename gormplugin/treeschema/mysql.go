@@ -60,7 +60,7 @@ func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, er
 		p.binary = "utf8mb4_nopad_bin"
 	}
 	p.short, p.partitionedBy = slices.Contains([]string{"COMPACT", "REDUNDANT"}, strings.ToUpper(t["format"])), t["partitioned_by"]
-	p.lax = !isStrict(t["mode"])
+	p.lax, p.versioned = !isStrict(t["mode"]), t["kind"] == "SYSTEM VERSIONED"
 	switch kind := t["kind"]; kind {
 	case "BASE TABLE", "SYSTEM VERSIONED":
 	default:
@@ -97,6 +97,12 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		}
 		if c.bytes == 0 {
 			c.bytes = 8 // whole numbers and dates
+			if c.typ == "uuid" {
+				c.bytes = 16
+			}
+		}
+		if typ, _, ok := strings.Cut(c.typ, " /*"); ok && strings.Contains(c.typ, compressedColumn) {
+			c.typ, c.compressed = typ, true
 		}
 		switch {
 		case strings.HasPrefix(c.typ, "char(") && strings.HasSuffix(c.collation, "_bin"):

@@ -22,6 +22,8 @@ func (m mysql) alter(t Table) string { return "ALTER TABLE " + m.quote(t.Name) +
 // compares implements [dialect].
 func (mysql) compares(c column, label bool) (Severity, string, bool) {
 	switch {
+	case c.compressed:
+		return Unsafe, "no index can hold it", false
 	case c.equal == exactly:
 		return Warning, "", true
 	case c.collation == "":
@@ -78,6 +80,14 @@ func isLong(c column) bool {
 	return strings.HasSuffix(c.typ, "text") || strings.HasSuffix(c.typ, "blob")
 }
 
+// keeps implements [dialect].
+func (m mysql) keeps(_ Table, c column, _ int) string {
+	if !c.defined {
+		return "give the column " + m.quote1(c.name) + " a binary collation; its definition cannot be read"
+	}
+	return ""
+}
+
 // retype implements [dialect].
 func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 	if !c.defined {
@@ -96,7 +106,7 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 		typ = fmt.Sprintf("varchar(%d)", max(c.length, usualName))
 	}
 	collated := c
-	collated.typ, collated.collation, collated.charset, collated.equal = typ, p.binary, "utf8mb4", exactly
+	collated.typ, collated.collation, collated.charset, collated.equal, collated.compressed = typ, p.binary, "utf8mb4", exactly, false
 	if _, err := fmt.Sscanf(typ, "varchar(%d)", &collated.length); err == nil {
 		collated.bytes = collated.length * mysqlCharacter
 	}
@@ -111,16 +121,27 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 		// An index on the column may not have room for more bytes of it.
 		statements, p.short = []string{m.alter(t) + "ROW_FORMAT = DYNAMIC"}, false
 	}
+	if len(p.linked[c.name]) > 0 {
+		return append(statements, m.relinked(p, c, func(o linked) string {
+			if strings.EqualFold(o.table, tableOf(t)) && o.column == c.name {
+				o.typ = typ
+			}
+			return o.typ + " CHARACTER SET utf8mb4 COLLATE " + p.binary
+		})...)
+	}
 	return append(statements, strings.TrimRight(fmt.Sprintf("%sMODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s %s", m.alter(t), m.quote1(c.name), typ, p.binary, c.definition), " "))
 }
 
 // indexable retypes a key column that no index can hold.
 func (m mysql) indexable(t Table, p *physical, name string) []string {
 	c := p.columns[name]
-	if !isLong(c) {
+	if !isLong(c) && !c.compressed {
 		return nil
 	}
 	statements := m.retypeKey(t, p, c)
+	if !isLong(c) {
+		return statements
+	}
 	stricter := p.columns[name]
 	stricter.typ, stricter.length, stricter.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey, usualKey*mysqlCharacter
 	if stricter.collation == "" {

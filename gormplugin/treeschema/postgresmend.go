@@ -42,10 +42,30 @@ func (p *physical) allowsUnique(columns []string) bool {
 	return true
 }
 
+// keeps implements [dialect].
+func (g postgres) keeps(t Table, c column, size int) string {
+	switch {
+	case c.users != "":
+		users := c.users
+		c.users = ""
+		change := g.keeps(t, c, size)
+		if change == "" {
+			change = "run " + g.retype(t, nil, c, size)[0]
+		}
+		return "PostgreSQL changes no column that something else uses: in one transaction, drop the " + users + ", " + change + ", and make again what was dropped"
+	case c.domain && (size > 0 || c.equal == loosely):
+		return "make a domain of text or of a longer varchar, and give the column that one: its own type would lose the constraints of the domain " + c.typ
+	default:
+		return ""
+	}
+}
+
 // retype implements [dialect].
 func (g postgres) retype(t Table, _ *physical, c column, size int) []string {
 	typ, collation := "text", `"C"`
 	switch {
+	case c.domain:
+		typ = c.typ // and its constraints
 	case size > 0:
 		typ = fmt.Sprintf("varchar(%d)", size)
 	case c.length > 0:

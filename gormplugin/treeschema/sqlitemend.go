@@ -19,7 +19,12 @@ func (s sqlite) primaryKey(t Table, p *physical) []string {
 	return partialUnique(s, t, p, "key", t.Key, "")
 }
 
-// retype implements [dialect]. SQLite cannot change a column.
+// keeps implements [dialect]. SQLite cannot change a column.
+func (s sqlite) keeps(_ Table, c column, _ int) string {
+	return fmt.Sprintf("make the table anew with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", s.quote(c.name))
+}
+
+// retype implements [dialect].
 func (sqlite) retype(Table, *physical, column, int) []string { return nil }
 
 // siblings implements [dialect].
