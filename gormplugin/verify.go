@@ -61,9 +61,9 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // that does not tell; with [Probing] it tries these out, and rolls back what it has written.
 //
 // What it finds is returned as a [*SchemaError], in which every finding comes with the statements
-// that mend it, ready to be run, or with advice where no statement can. One that matches [ErrUnsafeSchema] should keep the program from
-// starting; the others are for the log. A finding that is [treeschema.Advice] is about a second
-// line of defence.
+// that mend it, ready to be run, or with advice where no statement can. One that matches
+// [ErrUnsafeSchema] should keep the program from starting; the others are for the log. A finding
+// that is [treeschema.Advice] is about a second line of defence.
 //
 //	err := gormplugin.Verify(db)
 //	if errors.Is(err, gormplugin.ErrUnsafeSchema) {

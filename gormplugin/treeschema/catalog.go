@@ -115,6 +115,8 @@ type index struct {
 	nullsEqual bool
 	// constraint is set where the index belongs to a constraint and goes with it.
 	constraint bool
+	// fulltext is set for an index over words, whose columns have to have one collation.
+	fulltext bool
 	// idle is set for an index that queries cannot use, or that has no order.
 	idle  bool
 	parts []part

@@ -34,7 +34,7 @@ type dialect interface {
 	primaryKey(t Table, p *physical) []string
 	// keeps says what to do where a text column cannot be given another size or collation by a
 	// statement, "" where it can.
-	keeps(t Table, c column, size int) string
+	keeps(t Table, p *physical, c column, size int) string
 	// retype gives a text column a size, 0 for the one it has, and a collation by which different
 	// texts are different.
 	retype(t Table, p *physical, c column, size int) []string

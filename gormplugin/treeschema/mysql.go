@@ -134,7 +134,8 @@ func (mysql) readIndexes(ctx context.Context, conn Conn, p *physical, schema, na
 		if n := len(p.indexes); n == 0 || p.indexes[n-1].name != r["index_name"] {
 			p.indexes = append(p.indexes, index{
 				name: r["index_name"], unique: r["non_unique"] == "0", primary: r["index_name"] == "PRIMARY",
-				idle: r["index_type"] != "BTREE" || r["is_visible"] == "NO" || r["ignored"] == "YES",
+				fulltext: r["index_type"] == "FULLTEXT",
+				idle:     r["index_type"] != "BTREE" || r["is_visible"] == "NO" || r["ignored"] == "YES",
 			})
 			p.names[strings.ToLower(r["index_name"])] = true
 		}

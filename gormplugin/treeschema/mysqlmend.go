@@ -2,6 +2,7 @@ package treeschema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -81,11 +82,46 @@ func isLong(c column) bool {
 }
 
 // keeps implements [dialect].
-func (m mysql) keeps(_ Table, c column, _ int) string {
+func (m mysql) keeps(t Table, p *physical, c column, size int) string {
 	if !c.defined {
 		return "give the column " + m.quote1(c.name) + " a binary collation; its definition cannot be read"
 	}
-	return ""
+	var inTheWay []string
+	for _, i := range p.indexes {
+		if slices.Contains(i.columns(), c.name) && (i.fulltext && len(i.parts) > 1 || p.outgrows(i, t, c, size)) {
+			inTheWay = append(inTheWay, m.quote1(i.name))
+		}
+	}
+	if inTheWay == nil {
+		return ""
+	}
+	after := *p
+	after.columns, after.indexes = maps.Clone(p.columns), nil
+	change := strings.Join(m.retype(t, &after, c, size), "; ")
+	return "drop the index " + strings.Join(inTheWay, ", ") + ", which cannot hold the column as it will be; run " + change + "; and make a shorter index, or one of this column alone"
+}
+
+// outgrows reports whether an index would be longer than it can be after a column has become one of
+// utf8mb4.
+func (p *physical) outgrows(i index, t Table, c column, size int) bool {
+	if i.fulltext || c.name == t.Tree || c.name == t.Parent {
+		return false
+	}
+	bytes := 0
+	for _, part := range i.parts {
+		col, length := p.columns[part.column], part.prefix
+		switch {
+		case part.column == c.name && length == 0:
+			bytes += max(c.length, size) * mysqlCharacter
+		case part.column == c.name:
+			bytes += length * mysqlCharacter
+		case length > 0 && col.length > 0:
+			bytes += min(col.bytes, length*max(col.bytes/col.length, 1))
+		default:
+			bytes += col.bytes
+		}
+	}
+	return bytes > mysqlIndexBytes
 }
 
 // retype implements [dialect].

@@ -43,16 +43,18 @@ func (p *physical) allowsUnique(columns []string) bool {
 }
 
 // keeps implements [dialect].
-func (g postgres) keeps(t Table, c column, size int) string {
+func (g postgres) keeps(t Table, p *physical, c column, size int) string {
 	switch {
 	case c.users != "":
 		users := c.users
 		c.users = ""
-		change := g.keeps(t, c, size)
+		change := g.keeps(t, p, c, size)
 		if change == "" {
 			change = "run " + g.retype(t, nil, c, size)[0]
 		}
 		return "PostgreSQL changes no column that something else uses: in one transaction, drop the " + users + ", " + change + ", and make again what was dropped"
+	case p.partitionedBy != "" && mentions(p.partitionedBy, c.name):
+		return "make the table anew: PostgreSQL changes no column that a table is partitioned by"
 	case c.domain && (size > 0 || c.equal == loosely):
 		return "make a domain of text or of a longer varchar, and give the column that one: its own type would lose the constraints of the domain " + c.typ
 	default:

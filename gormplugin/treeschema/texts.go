@@ -34,7 +34,7 @@ func (c *checker) checkTexts() {
 
 // retyped adds the statement that gives a column a size and a binary collation.
 func (c *checker) retyped(f Finding, col column, size int) Finding {
-	if advice := c.keeps(c.table, col, size); advice != "" {
+	if advice := c.keeps(c.table, c.physical, col, size); advice != "" {
 		f.Advice = advice
 		return f
 	}
