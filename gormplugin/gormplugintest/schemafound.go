@@ -94,6 +94,14 @@ func foundTables() []foundTable {
 			},
 		},
 		{
+			name: "columns in indexes that cannot hold them any more",
+			mysql: []string{
+				"CREATE TABLE branches (id BIGINT AUTO_INCREMENT PRIMARY KEY, tree_id BIGINT NOT NULL, parent_id BIGINT, name VARCHAR(100) NOT NULL, path VARCHAR(500) CHARACTER SET latin1 NOT NULL, " +
+					"note VARCHAR(1500) CHARACTER SET latin1, deleted DATETIME(3), FULLTEXT KEY words (name, extra), KEY long_one (path, note), extra VARCHAR(100)) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+			},
+			byHand: []treeschema.Check{treeschema.Collation},
+		},
+		{
 			name:  "a system-versioned table",
 			keeps: "SELECT COUNT(*) FROM branches FOR SYSTEM_TIME ALL WHERE path = '/old'",
 			mariaDB: []string{

@@ -43,8 +43,7 @@ type trial struct {
 	above place
 	// rows are its own.
 	rows []place
-	// others says which other rows are looked at, and partly that these are not all.
-	others string
+	// partly is set where not all other rows are looked at.
 	partly bool
 	// harm is the first thing that is not what was written.
 	harm string
