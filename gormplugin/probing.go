@@ -30,11 +30,11 @@ const probingKey = "pathlock:probing"
 // acceptable, such as before the program's first start. Tables without such triggers are not
 // written to.
 //
-// Harm that shows is a finding that is [treeschema.Unsafe]; where none shows, nothing is found. That
-// is no proof: a trigger may do harm to certain rows only. Where a probe cannot be carried out, such
-// as for a constraint that its rows do not meet, the finding says why. Of a table with more than
-// 100,000 rows only those beside the probe's own are compared, which the finding says, too. Triggers
-// of other tables are not tried out.
+// Harm that shows is a finding that is [treeschema.Unsafe]; where none shows, nothing is found.
+// That is no proof: a trigger may do harm to certain rows only. Where a probe cannot be carried
+// out, such as for a constraint that its rows do not meet, the finding says why. Of a table with
+// more than 100,000 rows only those beside the probe's own are compared, which the finding says,
+// too. Triggers of other tables are not tried out.
 //
 // Verify cannot probe within a transaction.
 func Probing(db *gorm.DB) *gorm.DB {

@@ -57,8 +57,8 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // starts. It reads no rows, but where an index keeps rows at the top apart whose parent is NULL and
 // no others: there it looks for one whose parent is 0, and where a statement makes a text shorter:
 // there it counts those that it would cut off, and proposes no such statement if there are any. The
-// settings that it sees are those of one connection. It judges triggers by their text, and says where
-// that does not tell; with [Probing] it tries these out, and rolls back what it has written.
+// settings that it sees are those of one connection. It judges triggers by their text, and says
+// where that does not tell; with [Probing] it tries these out, and rolls back what it has written.
 //
 // What it finds is returned as a [*SchemaError], in which every finding comes with the statements
 // that mend it, ready to be run, or with advice where no statement can. One that matches

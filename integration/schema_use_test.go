@@ -15,7 +15,6 @@ func TestPostgresColumnsInUse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, make, drop, says string }{
 		{"a view", "CREATE VIEW seen AS SELECT path FROM branches", "DROP VIEW seen", "view seen"},
-		{"a stored view", "CREATE MATERIALIZED VIEW seen AS SELECT path FROM branches", "DROP MATERIALIZED VIEW seen", "view seen"},
 		{"a generated column", "ALTER TABLE branches ADD COLUMN depth int GENERATED ALWAYS AS (length(path)) STORED", "ALTER TABLE branches DROP COLUMN depth", "generated column depth"},
 		{
 			"a trigger on the column", "CREATE TRIGGER same BEFORE UPDATE OF path ON branches FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
