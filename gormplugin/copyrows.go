@@ -48,7 +48,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	case inserted == 0:
 		return &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
 	case p.assert && inserted != below+1:
-		err = retry(fmt.Errorf("gormplugin: copying %s %v: the subtree had %d rows, of which %d were copied", t.name, x.source.id, below+1, inserted))
+		err = retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.row(x.source.id), below+1, inserted))
 	}
 	if err == nil && inserted > 1 {
 		err = p.adopt(db, t, x, names, inserted-1)

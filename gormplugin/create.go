@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
 
@@ -247,7 +248,7 @@ func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) erro
 		return unsupported(t, "a leaf needs a parent")
 	case above != nil:
 		if row.tree != nil && row.tree != above.tree && !t.isLeaf() {
-			return unsupported(t, "the parent %v is in the tree %v, not in %v", above.id, above.tree, row.tree)
+			return unsupported(t, "the parent %s is in the tree %s, not in %s", shown.ID(above.id), shown.ID(above.tree), shown.ID(row.tree))
 		}
 		row.tree = above.tree
 	}
@@ -290,7 +291,7 @@ func (t *table) aboveOf(row *arrival, rows []*arrival, parents map[any]*node, de
 		t.follow(&n, above)
 		return &n, nil
 	}
-	return nil, fmt.Errorf("%w: %s %v, the parent of %q", pathlock.ErrNotFound, t.above.name, row.parent, row.name)
+	return nil, fmt.Errorf("%w: %s, the parent of %q", pathlock.ErrNotFound, t.above.row(row.parent), shown.Cut(row.name))
 }
 
 // siteOf checks a row's name and path against what a tree and the columns can hold, and returns its

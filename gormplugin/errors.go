@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -47,7 +48,7 @@ var (
 	// row is there: the version of an optimistic lock is another by now, or a further condition
 	// does not hold. GORM would go on with an upsert, past that condition. Nothing was written; read
 	// the row again.
-	ErrStale = errors.New("gormplugin: stale row")
+	ErrStale = pathlock.FailureStale.New("gormplugin: stale row")
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
 	// error is a [*MissedRowsError], and the transaction was rolled back.
@@ -80,7 +81,7 @@ type PathChangedError struct {
 
 // Error implements error.
 func (e *PathChangedError) Error() string {
-	return fmt.Sprintf("%v: %s %v: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, e.ID, e.Planned, e.Actual)
+	return fmt.Sprintf("%v: %s %s: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual))
 }
 
 // Unwrap returns [pathlock.ErrPathChanged].
@@ -102,7 +103,7 @@ type NameTakenError struct {
 func (e *NameTakenError) Error() string {
 	where := e.Table
 	if !e.Tree.IsZero() {
-		where = fmt.Sprintf("%s: %s in %s", e.Table, e.Path, e.Tree)
+		where = fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree)
 	}
 	if e.Err == nil {
 		return fmt.Sprintf("%v: %s", ErrNameTaken, where)
@@ -153,9 +154,9 @@ func (e *RootRowError) Error() string {
 	case e.ID == nil:
 		return fmt.Sprintf("%v: %s: the top of %s has room for a root row or for others, not for both", ErrRootRow, e.Table, e.Tree)
 	case e.Root:
-		return fmt.Sprintf("%v: %s: %s has the root row %v: put the row below that", ErrRootRow, e.Table, e.Tree, e.ID)
+		return fmt.Sprintf("%v: %s: %s has the root row %s: put the row below that", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
 	default:
-		return fmt.Sprintf("%v: %s: %s has rows already, such as %v, and cannot get a root row", ErrRootRow, e.Table, e.Tree, e.ID)
+		return fmt.Sprintf("%v: %s: %s has rows already, such as %s, and cannot get a root row", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -303,3 +304,6 @@ func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
 	}
 	return stmt.Schema, nil
 }
+
+// row names a row in messages.
+func (t *table) row(id any) string { return t.name + " " + shown.ID(id) }

@@ -68,7 +68,7 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 		// Who looked for it in vain, and in what, is of no interest outside.
 		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))
 		return NewProblem(http.StatusNotFound, slug, "not found"+what)
-	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged:
+	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
 		return NewProblem(http.StatusConflict, slug, said)
 	case pathlock.FailureLocked:
 		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again; nothing was written")
