@@ -24,7 +24,7 @@ type (
 )
 
 // openMySQL returns a DB with the plugin on a new database, with a root row and two suites in it.
-func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, settings map[string]string) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
+func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, settings map[string]string, options ...gormplugin.Option) (db *gorm.DB, locker *pathlock.Locker, a, b *suite) {
 	t.Helper()
 	d := mysqlDatabase(t, server, settings)
 	pool := sql.OpenDB(d.Connector)
@@ -39,7 +39,7 @@ func openMySQL(t *testing.T, server testserver.MySQLServer, config gorm.Config, 
 	must(t, err)
 	must(t, db.Set("gorm:table_options", d.TableOptions).AutoMigrate(&suite{}, &gormplugintest.Case{}, &gormplugintest.Folder{}, &gormplugintest.Flagged{}, &other{}))
 	locker = pathlock.New(memstore.New())
-	must(t, db.Use(gormplugintest.NewPlugin(locker)))
+	must(t, db.Use(gormplugintest.NewPlugin(locker, options...)))
 	root := &suite{PlanID: 1}
 	must(t, db.Create(root).Error)
 	a, b = &suite{ParentID: &root.ID, Name: "a"}, &suite{ParentID: &root.ID, Name: "b"}
@@ -164,7 +164,8 @@ func TestTransactionRetriesDeadlocks(t *testing.T) {
 // A row lock that is not given in time is a reason to try again.
 func TestLockWaitTimeout(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		db, locker, a, _ := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"})
+		// A second for each try.
+		db, locker, a, _ := openMySQL(t, server, gorm.Config{}, map[string]string{"innodb_lock_wait_timeout": "1"}, gormplugin.MaxTries(2))
 		blocker := db.Begin()
 		must(t, blocker.Exec("SELECT id FROM suites WHERE id = ? FOR UPDATE", a.ID).Error)
 		err := db.Create(&suite{ParentID: &a.ID, Name: "x"}).Error
