@@ -12,7 +12,7 @@ import (
 const depthLimit = 4
 
 // deepWrite is a write of a tree that has the paths /a/b/c/d and /x/y, a deleted row /old/er and,
-// from the time before there was a limit, /1/2/3/4/5/6.
+// from the time before there was a limit, /1/2/3/4/5/6 and the deleted /1/2/3/4/gone.
 type deepWrite struct {
 	name string
 	do   func(w *world) error
@@ -37,9 +37,9 @@ func deepWrites() []deepWrite {
 			return err
 		}
 	}
-	restore := func(below string) func(*world) error {
+	restore := func(name, below string) func(*world) error {
 		return func(w *world) error {
-			return w.db.Unscoped().Model(&Suite{}).Where("plan_id = ? AND name = ?", w.root.PlanID, "er").
+			return w.db.Unscoped().Model(&Suite{}).Where("plan_id = ? AND name = ?", w.root.PlanID, name).
 				Updates(map[string]any{"deleted": nil, "parent_id": id(w, below)}).Error
 		}
 	}
@@ -64,8 +64,10 @@ func deepWrites() []deepWrite {
 		{"a copy to the limit", duplicate("/x", "/a/b"), 0, "/a/b/copy/y"},
 		{"a copy beyond it", duplicate("/x", "/a/b/c"), 5, ""},
 		{"a copy of one row beyond it", duplicate("/x/y", "/a/b/c/d"), 5, ""},
-		{"a restored row at the limit", restore("/a/b/c"), 0, "/a/b/c/er"},
-		{"a restored row beyond it", restore("/a/b/c/d"), 5, ""},
+		{"a restored row at the limit", restore("er", "/a/b/c"), 0, "/a/b/c/er"},
+		{"a restored row beyond it", restore("er", "/a/b/c/d"), 5, ""},
+		{"a restored row that was too deep", restore("gone", "/1/2/3/4"), 5, ""},
+		{"a restored row that was too deep, to the limit", restore("gone", "/1/2/3"), 0, "/1/2/3/gone"},
 		{"a rename of what is too deep", func(w *world) error {
 			return gormplugin.Rename(w.db, &Suite{}, id(w, "/1/2/3/4/5"), "z")
 		}, 0, "/1/2/3/4/z/6"},
@@ -80,11 +82,14 @@ func checkDepths(t *testing.T, d Database) {
 	for _, c := range deepWrites() {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, d, settings{})
-			for _, path := range []string{"/a/b/c/d", "/x/y", "/1/2/3/4/5/6", "/1/2/3/4/other", "/old/er"} {
+			for _, path := range []string{"/a/b/c/d", "/x/y", "/1/2/3/4/5/6", "/1/2/3/4/other", "/old/er", "/1/2/3/4/gone"} {
 				w.build(path)
 			}
-			_, err := gormplugin.Delete(w.db, &Suite{}, w.build("/old/er").ID)
-			w.must(err)
+			var err error
+			for _, path := range []string{"/old/er", "/1/2/3/4/gone"} {
+				_, err = gormplugin.Delete(w.db, &Suite{}, w.build(path).ID)
+				w.must(err)
+			}
 			before := w.paths()
 
 			unlimited := w.db
