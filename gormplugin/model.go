@@ -165,6 +165,9 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 	if t.namespace == "" {
 		t.namespace = t.name
 	}
+	if _, err := pathlock.NewTree(t.namespace, "0"); err != nil {
+		return nil, fmt.Errorf("gormplugin: %s: %w", parsed.Name, err)
+	}
 	if t.key == nil || len(parsed.PrimaryFields) != 1 {
 		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column, which the parent column refers to: of a key over the tree and an id, make the id the primary key and the two a unique index", parsed.Name)
 	}

@@ -62,8 +62,8 @@ type Config struct {
 	// request has been aborted before it is called.
 	OnError func(c *gin.Context, err error)
 
-	// Log is told of the requests that [Locks.Fail] answers 500 or 503. The default is
-	// [slog.Default].
+	// Log is told of the requests that [Locks.Fail] answers 500 or 503, and of clients that went
+	// away. The default is [slog.Default].
 	Log *slog.Logger
 }
 

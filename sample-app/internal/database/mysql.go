@@ -24,13 +24,9 @@ const (
 
 // openMySQL opens a MySQL or MariaDB server's database.
 func openMySQL(dsn string, opts Options) (*DB, error) {
-	cfg, err := mysqldriver.ParseDSN(dsn)
+	cfg, err := parseMySQL(dsn)
 	if err != nil {
-		// The driver's message can quote the DSN, and with it the password.
-		return nil, errors.New("database: the MySQL DSN makes no sense: give mysql://user:password@tcp(host:3306)/name")
-	}
-	if cfg.DBName == "" {
-		return nil, errors.New("database: the MySQL DSN names no database: give mysql://user:password@tcp(host:3306)/name")
+		return nil, err
 	}
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
@@ -74,6 +70,22 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	}
 	db.Read = db.Write
 	return db, nil
+}
+
+// parseMySQL reads a DSN, which has to name a database. A password stands in it as it is, whatever its characters.
+func parseMySQL(dsn string) (*mysqldriver.Config, error) {
+	const give = "give mysql://user:password@tcp(host:3306)/name"
+	cfg, err := mysqldriver.ParseDSN(dsn)
+	switch {
+	// The driver's message can quote the DSN, and with it the password. A network that is none is what stands before
+	// the address where the @ is missing.
+	case err != nil, cfg.Net != "tcp" && cfg.Net != "unix":
+		return nil, errors.New("database: the MySQL DSN makes no sense: " + give)
+	case cfg.DBName == "":
+		return nil, errors.New("database: the MySQL DSN names no database: " + give)
+	default:
+		return cfg, nil
+	}
 }
 
 // readCommitted makes connections whose transactions are READ COMMITTED unless they ask for another level. A transaction that asks
