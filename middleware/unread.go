@@ -50,9 +50,9 @@ func unreadBody(ctx context.Context, err error) error {
 		return &TooLargeError{tooLarge.Limit}
 	case errors.Is(err, os.ErrDeadlineExceeded), isNetwork && network.Timeout():
 		return NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.Canceled):
 		return fmt.Errorf("middleware: reading the body: %w", context.Cause(ctx))
-	case isNetwork, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), isClosedStream(err):
+	case ctx.Err() != nil, isNetwork, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), isClosedStream(err):
 		return fmt.Errorf("%w: %w", ErrClientGone, err)
 	default:
 		return &lockspec.InvalidError{Reason: "the body could not be read", Err: err}
