@@ -88,11 +88,12 @@ func ProblemOf(err error) *Problem {
 		}
 		return p
 	}
+	if e, ok := errors.AsType[*MediaTypeError](err); ok {
+		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", Detail(e))
+	}
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
-	case errors.Is(err, ErrMediaType):
-		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", Detail(err))
 	case errors.Is(err, ErrClientGone):
 		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
 	case errors.Is(err, pathlock.ErrInvalidID), errors.Is(err, pathlock.ErrInvalidPath), errors.Is(err, pathlock.ErrInvalidTree):
