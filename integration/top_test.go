@@ -32,6 +32,13 @@ type Folder struct {
 	Path     string `pathlock:"path" gorm:"size:766"`
 }
 
+// Note is a leaf: it lies in a folder.
+type Note struct {
+	ID       int64
+	FolderID int64  `pathlock:"parent" gorm:"uniqueIndex:note_sibling"`
+	Name     string `pathlock:"name" gorm:"size:255;uniqueIndex:note_sibling"`
+}
+
 // countingStore counts what is asked of a lock store.
 type countingStore struct {
 	pathlock.Store
@@ -52,9 +59,9 @@ type topServer struct {
 	store  *countingStore
 }
 
-func newTopServer(t *testing.T) *topServer {
+// openFolders opens a database of folders and of the notes in them.
+func openFolders(t *testing.T, locker *pathlock.Locker) (*gorm.DB, *gormplugin.Plugin) {
 	t.Helper()
-	gin.SetMode(gin.ReleaseMode)
 	db, err := gorm.Open(gormlite.Open("file:"+filepath.Join(t.TempDir(), "db")+"?_txlock=immediate&_pragma=busy_timeout(5000)"), &gorm.Config{Logger: logger.Discard})
 	if err != nil {
 		t.Fatal(err)
@@ -64,12 +71,20 @@ func newTopServer(t *testing.T) *topServer {
 			_ = pool.Close()
 		}
 	})
-	s := &topServer{T: t, db: db, engine: gin.New(), store: &countingStore{Store: memstore.New()}}
-	locker := pathlock.New(s.store)
-	plugin := gormplugin.New(locker, gormplugin.Model(&Folder{}, gormplugin.Namespace("drive")))
+	plugin := gormplugin.New(locker, gormplugin.Model(&Folder{}, gormplugin.Namespace("drive")), gormplugin.Leaf(&Note{}, &Folder{}))
 	if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
 		t.Fatal(err)
 	}
+	return db, plugin
+}
+
+func newTopServer(t *testing.T) *topServer {
+	t.Helper()
+	gin.SetMode(gin.ReleaseMode)
+	s := &topServer{T: t, engine: gin.New(), store: &countingStore{Store: memstore.New()}}
+	locker := pathlock.New(s.store)
+	db, plugin := openFolders(t, locker)
+	s.db = db
 	locks := middleware.New(locker, plugin.Resolver(&Folder{}), middleware.Config{Resolvers: map[string]pathlock.Resolver{
 		"drive": pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
 			tree, err := pathlock.NewTree("drive", id)
