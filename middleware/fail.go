@@ -45,6 +45,9 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 
 // problemFor returns what to answer under a request's context, and nil for a client that has gone.
 func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
+	if errors.Is(err, ErrClientGone) {
+		return nil
+	}
 	p := m.ProblemOf(err)
 	if p != nil && p.Status < http.StatusInternalServerError {
 		return p

@@ -123,7 +123,7 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	for _, r := range m.prepared {
 		ctx = r.Prepare(ctx)
 	}
-	held, err := m.acquire(ctx, newValues(c, m.config.MaxBody), spec)
+	held, err := m.acquire(ctx, newValues(c, spec, &m.config), spec)
 	if err != nil {
 		c.Abort()
 		m.config.OnError(c, err)

@@ -24,11 +24,14 @@ func ProblemOf(err error) *Problem {
 		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
 	}
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
-		p := NewProblem(http.StatusBadRequest, "invalid-request", packageNames.Replace(invalid.Reason))
+		p := NewProblem(http.StatusBadRequest, "invalid-request", withoutForeign(invalid.Reason, invalid.Err))
 		if p.Field = invalid.Field; p.Field != "" {
 			p.Detail = p.Field + ": " + p.Detail
 		}
 		return p
+	}
+	if e, ok := errors.AsType[*MediaTypeError](err); ok {
+		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", Detail(e))
 	}
 	switch {
 	case errors.Is(err, ErrTooLarge):
