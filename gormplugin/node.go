@@ -180,7 +180,8 @@ func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error
 	return found, nil
 }
 
-// climb returns, by one plain read, the live rows with the given ids and all live rows above them.
+// climb returns, by plain reads, the live rows with the given ids and all live rows above them: by
+// primary keys where it is known which rows these may be, and else by one recursive read.
 func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
 	if found, err := t.climbAgain(db, ids); err != nil || found != nil {
 		return found, err

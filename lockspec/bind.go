@@ -60,13 +60,9 @@ func (s Spec) Bind(get Get, resolve Resolve) (Binding, error) {
 	if err := s.Check(); err != nil {
 		return Binding{}, err
 	}
-	read := make([]values, 0, len(s.parts))
-	for _, p := range s.parts {
-		v, err := p.read(get)
-		if err != nil {
-			return Binding{}, err
-		}
-		read = append(read, v)
+	read, err := s.read(get)
+	if err != nil {
+		return Binding{}, err
 	}
 	b := plan{resolve: resolve}
 	for i, p := range s.parts {
@@ -85,6 +81,19 @@ type value struct {
 
 // values is what a request has for the sources of one part.
 type values struct{ node, dest, name value }
+
+// read gets the values of all parts, in the order of [Spec.Sources].
+func (s Spec) read(get Get) ([]values, error) {
+	read := make([]values, 0, len(s.parts))
+	for _, p := range s.parts {
+		v, err := p.read(get)
+		if err != nil {
+			return nil, err
+		}
+		read = append(read, v)
+	}
+	return read, nil
+}
 
 // read gets the values of a part and checks those that can be checked by
 // themselves.

@@ -30,7 +30,7 @@ func (b *plan) add(p part, v values) error {
 	if p.kind == OpGate {
 		return b.addGate(p, v.node)
 	}
-	if !p.node.IsZero() && !v.node.ok || p.kind == OpInsert && !v.dest.ok {
+	if p.fallsAway(v) {
 		return nil
 	}
 	op := Operation{Kind: p.kind, Name: v.name.text, Snapshot: p.snapshot}
@@ -61,6 +61,11 @@ func (b *plan) add(p part, v values) error {
 	b.claim(node.Tree, op.nodeClaims())
 	b.claim(dest.Tree, op.destClaims(p.rule))
 	return nil
+}
+
+// fallsAway reports whether the request lacks what the part is about.
+func (p part) fallsAway(v values) bool {
+	return !p.node.IsZero() && !v.node.ok || p.kind == OpInsert && !v.dest.ok
 }
 
 // refuse says why an operation cannot be done, whatever the tree looks like

@@ -59,13 +59,12 @@ func (m *Locks) looksAgain(planned lockspec.Binding, locks held) bool {
 // bind finds out what the spec means for the request now.
 func (m *Locks) bind(ctx context.Context, values *values, spec lockspec.Spec) (lockspec.Binding, error) {
 	values.again()
-	return spec.Bind(values.get, func(kind, id string) (pathlock.Location, error) {
-		r := m.resolvers[kind]
-		if r == nil {
-			return pathlock.Location{}, fmt.Errorf("middleware: there is no resolver for the kind %q", kind)
-		}
-		return r.Resolve(ctx, id)
-	})
+	ids, err := spec.IDs(values.get)
+	if err != nil {
+		return lockspec.Binding{}, err
+	}
+	values.again()
+	return spec.Bind(values.get, m.resolve(ctx, ids))
 }
 
 // take acquires the binding's requests one after the other, all or none.

@@ -33,8 +33,8 @@ func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 // value in it is asked for, and handed on to the handler as if it had not been.
 //
 // A value is looked for once per request: it is the request's, and whatever else
-// changes, the request does not. [lockspec.Spec.Bind] asks for the values of a spec in the same order every time, so
-// that they are known by their number.
+// changes, the request does not. [lockspec.Spec.IDs] and [lockspec.Spec.Bind] ask for the values of
+// a spec in the same order every time, so that they are known by their number.
 type values struct {
 	c       *gin.Context
 	maxBody int64

@@ -81,6 +81,7 @@ func Run(t *testing.T, d Database) {
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
 		{"recall", recallChecks()},
+		{"resolve", resolveChecks()},
 		{"panics", panicChecks()},
 		{"guards", guardChecks()},
 		{"ids", idChecks()},
