@@ -76,6 +76,9 @@ func New(store Store, opts ...Option) *Locker {
 	return l
 }
 
+// Wait returns how long requests wait that do not say so themselves: see [WithWait].
+func (l *Locker) Wait() time.Duration { return l.wait }
+
 // Acquire takes everything that req states, or nothing.
 //
 // Where the scope that ctx carries (see [Scope]) holds everything already, the

@@ -101,6 +101,8 @@ func ProblemOf(err error) *Problem {
 		return NewProblem(http.StatusConflict, "would-cycle", Detail(err))
 	case errors.Is(err, pathlock.ErrPathChanged):
 		return NewProblem(http.StatusConflict, "path-changed", Detail(err))
+	case errors.Is(err, ErrHeldTooLong):
+		return Later(http.StatusServiceUnavailable, "timeout", "the request took too long and was given up")
 	case errors.Is(err, pathlock.ErrUnavailable):
 		return Later(http.StatusServiceUnavailable, "lock-store-unavailable", "the lock store does not answer; nothing was written")
 	case errors.Is(err, pathlock.ErrLost):
@@ -153,6 +155,11 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 	}
 	if p.RetryAfter > 0 {
 		p.RetryAfter = max(p.RetryAfter, m.config.RetryAfter)
+	}
+	if m.config.Redact != nil {
+		redacted := *p
+		m.config.Redact(c, &redacted)
+		p = &redacted
 	}
 	WriteProblem(c, p)
 }

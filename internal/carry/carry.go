@@ -13,6 +13,14 @@ import (
 // each other's holds. It has the shape of a pointer, so that a look-up allocates nothing.
 type ScopeKey[Locker any] struct{ Locker *Locker }
 
+func (ScopeKey[Locker]) ofLocks() {}
+
+// IsOfLocks reports whether a context has under the key who holds, or what else ends with the locks.
+func IsOfLocks(key any) bool {
+	_, ok := key.(interface{ ofLocks() })
+	return ok
+}
+
 // Key returns the string under which a framework's context has the [Carrier] of a locker, which is
 // given as a pointer.
 func Key(locker any) string { return fmt.Sprintf("pathlock:%p", locker) }
@@ -49,20 +57,22 @@ type joined struct {
 }
 
 // Value implements [context.Context].
-func (j *joined) Value(key any) any {
-	value := j.values.Value(key)
-	if value == nil {
-		return j.Context.Value(key)
-	}
-	if isOwn(key, value) {
-		return j.Context.Value(key)
+func (j *joined) Value(key any) any { return Value(j.values, j.Context, key) }
+
+// Value returns the value of a context that has the values of one context and ends with another.
+// How the standard library finds the cancellation among a context's values is not for the former to
+// say.
+func Value(values, ends context.Context, key any) any {
+	value := values.Value(key)
+	if value == nil || isCancellation(key, value) {
+		return ends.Value(key)
 	}
 	return value
 }
 
-// isOwn reports whether a value is how the standard library finds the cancellation of a context
-// among the values of a derived one. That of the joined context is not to be found in its values.
-func isOwn(key, value any) bool {
+// isCancellation reports whether a value is what the standard library looks for in a context, to
+// find the one among its parents that ends it.
+func isCancellation(key, value any) bool {
 	if _, ok := key.(*int); !ok {
 		return false
 	}
