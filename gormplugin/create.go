@@ -111,6 +111,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 			return 0, nil
 		}
 		delete(db.Statement.Clauses, conflictClause)
+		st.absent = true
 	}
 	if st.columns, err = t.selectPlace(db.Statement, rows); err != nil {
 		return 0, err

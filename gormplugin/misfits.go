@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,15 +56,13 @@ func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend boo
 // paths alone, where the neighbours are.
 func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, maxPlaceholders/2) {
-		var trees, ids []any
-		for _, n := range chunk {
-			if !slices.Contains(trees, n.tree) {
-				trees = append(trees, n.tree)
-			}
-			ids = append(ids, n.id)
+		d := t.direct(db)
+		if p.dialect.misjudgesLists {
+			t.addEachBelow(d, chunk)
+		} else {
+			t.addBelow(d, chunk)
+			p.addNewest(d)
 		}
-		d := t.direct(db).add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.name}, in(t.tree, trees), in(t.parent, ids), t.alive)
-		p.addNewest(d)
 		var one int
 		err := d.one(&one)
 		if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -75,6 +74,33 @@ func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err
 		return true, nil
 	}
 	return false, nil
+}
+
+// addBelow has d look for a row below one of some others.
+func (t *table) addBelow(d *direct, above []*node) {
+	var trees, ids []any
+	for _, n := range above {
+		if !slices.Contains(trees, n.tree) {
+			trees = append(trees, n.tree)
+		}
+		ids = append(ids, n.id)
+	}
+	d.add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.name}, in(t.tree, trees), in(t.parent, ids), t.alive)
+}
+
+// addEachBelow is addBelow for a planner that takes a list of parents for most of a table of which
+// it has no statistics, and reads all of the tree once for every list. The inner LIMIT leaves it no
+// choice but to look up each row's children by themselves.
+func (t *table) addEachBelow(d *direct, above []*node) {
+	ids := make([]any, len(above))
+	for i, n := range above {
+		ids[i] = n.id
+	}
+	name := clause.Table{Name: t.name}
+	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	d.add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? = ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
+		name, name, of("child", t.tree), of("above", t.tree), of("child", t.parent), of("above", t.key), under("child", t.alive),
+		t.keyIn(of("above", t.key), ids))
 }
 
 // addNewest has a SELECT not be answered from an old snapshot.
@@ -170,15 +196,6 @@ func firstMisfit(d *direct, paths int) (path string, levels int, lengths []int, 
 	for i := range lengths {
 		into = append(into, &lengths[i])
 	}
-	rows, err := d.rows()
-	if err != nil {
-		return "", 0, nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return "", 0, nil, err
-		}
-	}
-	return path, levels, lengths, d.failed(rows)
+	err = d.query(func(rows *sql.Rows) error { return rows.Scan(into...) })
+	return path, levels, lengths, err
 }

@@ -1,9 +1,8 @@
 package middleware
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -24,6 +23,8 @@ type Locks struct {
 	wait time.Duration
 	// carrier is the key under which gin's own context has the locks of its request.
 	carrier any
+	// explainers are those that know errors which say nothing themselves.
+	explainers []pathlock.FailureExplainer
 }
 
 // New returns middleware that locks by locker and finds nodes by resolver, or
@@ -40,6 +41,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	for _, r := range m.resolvers {
 		if r, ok := r.(pathlock.PreparedResolver); ok {
 			m.prepared = append(m.prepared, r)
+		}
+		if r, ok := r.(pathlock.FailureExplainer); ok {
+			m.explainers = append(m.explainers, r)
 		}
 	}
 	if m.config.Retry == nil {
@@ -62,6 +66,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	}
 	if m.config.OnError == nil {
 		m.config.OnError = m.Fail
+	}
+	if m.config.Log == nil {
+		m.config.Log = slog.Default()
 	}
 	return m
 }
@@ -106,9 +113,4 @@ func (m *Locks) check(spec lockspec.Spec) error {
 		}
 	}
 	return nil
-}
-
-// isGone reports that the client, not anything that pathlock did, ended the request.
-func isGone(ctx context.Context, err error) bool {
-	return errors.Is(err, context.Canceled) && ctx.Err() != nil
 }
