@@ -69,7 +69,7 @@ func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 
 // plan finds out what the spec means for the request now, and whether that is allowed.
 func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
-	bound, err := v.bind(ctx, v.values, v.spec)
+	bound, err := v.bind(ctx)
 	if err != nil {
 		return lockspec.Binding{}, err
 	}
@@ -88,14 +88,16 @@ func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
 }
 
 // bind finds out what the spec means for the request now.
-func (m *Locks) bind(ctx context.Context, values *values, spec lockspec.Spec) (lockspec.Binding, error) {
-	values.again()
-	ids, err := spec.IDs(values.get)
-	if err != nil {
-		return lockspec.Binding{}, err
+func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
+	if v.batches && v.ids == nil {
+		var err error
+		v.values.again()
+		if v.ids, err = v.spec.IDs(v.values.get); err != nil {
+			return lockspec.Binding{}, err
+		}
 	}
-	values.again()
-	return spec.Bind(values.get, m.resolve(ctx, ids))
+	v.values.again()
+	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
 }
 
 // takeOver takes requests, and lets go of what the request holds from an earlier try, if anything.

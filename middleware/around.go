@@ -23,6 +23,8 @@ type visit struct {
 	c      *gin.Context
 	spec   lockspec.Spec
 	values *values
+	// ids are those of the request, where they may be resolved together.
+	ids    []lockspec.ID
 	budget budget
 	// authorized are the nodes that [Config.Authorize] was asked about last.
 	authorized []lockspec.Node

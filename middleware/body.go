@@ -29,7 +29,11 @@ func (m *Locks) readAhead(c *gin.Context, spec lockspec.Spec) error {
 		return nil
 	}
 	unlimited := limitReading(c, m.config.BodyTimeout)
-	data := make([]byte, 0, min(max(r.ContentLength, bytes.MinRead)+1, firstBytes))
+	room := int64(bytes.MinRead)
+	if r.ContentLength >= 0 {
+		room = min(r.ContentLength+1, firstBytes)
+	}
+	data := make([]byte, 0, room)
 	var err error
 	for err == nil && int64(len(data)) <= m.config.MaxBody {
 		if len(data) == cap(data) {
@@ -56,11 +60,29 @@ func limitReading(c *gin.Context, timeout time.Duration) (lift func()) {
 	if s, ok := c.Request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout > 0 {
 		return none
 	}
-	connection := http.NewResponseController(c.Writer)
-	if connection.SetReadDeadline(time.Now().Add(timeout)) != nil {
+	connection := deadlines(c.Writer)
+	if connection == nil || connection.SetReadDeadline(time.Now().Add(timeout)) != nil {
 		return none
 	}
 	return func() { _ = connection.SetReadDeadline(time.Time{}) }
+}
+
+// deadlined is a connection whose reads can be given a deadline.
+type deadlined interface{ SetReadDeadline(time.Time) error }
+
+// deadlines returns the connection of a response, as [http.ResponseController] finds it, nil if it
+// cannot be given deadlines.
+func deadlines(w http.ResponseWriter) deadlined {
+	for {
+		switch inner := w.(type) {
+		case deadlined:
+			return inner
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = inner.Unwrap()
+		default:
+			return nil
+		}
+	}
 }
 
 // needsBody reports whether the spec has a source in the body.

@@ -19,6 +19,8 @@ type Locks struct {
 	config    Config
 	// prepared are the resolvers that keep what they read for the handlers.
 	prepared []pathlock.PreparedResolver
+	// batches says that there are resolvers of several ids at once.
+	batches bool
 	// wait is how long a request waits at most.
 	wait time.Duration
 	// carrier is the key under which gin's own context has the locks of its request.
@@ -41,6 +43,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	for _, r := range m.resolvers {
 		if r, ok := r.(pathlock.PreparedResolver); ok {
 			m.prepared = append(m.prepared, r)
+		}
+		if _, ok := r.(pathlock.BatchResolver); ok {
+			m.batches = true
 		}
 		if r, ok := r.(pathlock.FailureExplainer); ok {
 			m.explainers = append(m.explainers, r)
