@@ -40,6 +40,11 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		p = &later
 	}
 	m.log(c, p.Status, err)
+	if m.config.Redact != nil {
+		shown := *p
+		m.config.Redact(c, &shown)
+		p = &shown
+	}
 	WriteProblem(c, p)
 }
 

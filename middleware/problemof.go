@@ -38,6 +38,8 @@ func ProblemOf(err error) *Problem {
 		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
+	case errors.Is(err, ErrHeldTooLong):
+		return timeout()
 	default:
 		return problemOf(pathlock.FailureOf(err), Detail(stating(err)))
 	}
