@@ -108,8 +108,8 @@ func Gate(tree Source) Spec { return one(part{kind: OpGate, node: tree}, nil) }
 // taken as it is, without a resolver.
 func Names(namespace string, project Source) Spec {
 	s := one(part{kind: OpGate, node: project, namespace: namespace}, nil)
-	if namespace == "" && s.err == nil {
-		s.err = fmt.Errorf("%w: names of an empty namespace", ErrSpec)
+	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {
+		s.err = fmt.Errorf("%w: names: %w", ErrSpec, err)
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/bsm/redislock"
@@ -66,6 +67,10 @@ type Config struct {
 	// OnError answers a request that failed. The default is [Locks.Fail]. The
 	// request has been aborted before it is called.
 	OnError func(c *gin.Context, err error)
+
+	// Log is told of the requests that [Locks.Fail] answers 500 or 503, and of clients that went
+	// away. The default is [slog.Default].
+	Log *slog.Logger
 }
 
 // defaultRetry is five pauses that double from 4 ms.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin/binding"
 
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -32,7 +33,7 @@ func (e *MediaTypeError) Error() string {
 	if e.Got == "" {
 		return fmt.Sprintf("%v: the body has none, and should be %s", ErrMediaType, want)
 	}
-	return fmt.Sprintf("%v: the body is said to be %.80q, and should be %s, written so, in UTF-8", ErrMediaType, e.Got, want)
+	return fmt.Sprintf("%v: the body is said to be %q, and should be %s, written so, in UTF-8", ErrMediaType, shown.Cut(e.Got), want)
 }
 
 // Unwrap returns [ErrMediaType].

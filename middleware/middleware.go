@@ -2,8 +2,8 @@ package middleware
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/gin-gonic/gin"
 
@@ -18,6 +18,8 @@ type Locks struct {
 	config    Config
 	// prepared are the resolvers that keep what they read for the handlers.
 	prepared []pathlock.PreparedResolver
+	// explainers are those that know errors which say nothing themselves.
+	explainers []pathlock.FailureExplainer
 }
 
 // New returns middleware that locks by locker and finds nodes by resolver, or
@@ -35,6 +37,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 		if r, ok := r.(pathlock.PreparedResolver); ok {
 			m.prepared = append(m.prepared, r)
 		}
+		if r, ok := r.(pathlock.FailureExplainer); ok {
+			m.explainers = append(m.explainers, r)
+		}
 	}
 	if m.config.Retry == nil {
 		m.config.Retry = defaultRetry
@@ -47,6 +52,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	}
 	if m.config.OnError == nil {
 		m.config.OnError = m.Fail
+	}
+	if m.config.Log == nil {
+		m.config.Log = slog.Default()
 	}
 	return m
 }
@@ -149,9 +157,4 @@ func (h held) release(ctx context.Context) {
 	for i := len(h) - 1; i >= 0; i-- {
 		h[i].ReleaseInBackground(ctx)
 	}
-}
-
-// isGone reports that the client, not anything that pathlock did, ended the request.
-func isGone(ctx context.Context, err error) bool {
-	return errors.Is(err, context.Canceled) && ctx.Err() != nil
 }

@@ -25,9 +25,6 @@ const busyTimeout = 30_000
 // that is upgraded later can end in SQLITE_BUSY however long one waits. Others read beside it,
 // which the write-ahead log makes possible.
 func openSQLite(path string) (*DB, error) {
-	if path == "" || path == ":memory:" {
-		return nil, errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
-	}
 	write, err := sqlitePool(path, 1, "_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -46,6 +43,14 @@ func openSQLite(path string) (*DB, error) {
 	return db, nil
 }
 
+// checkPath refuses what is no file.
+func checkPath(path string) error {
+	if path == "" || path == ":memory:" {
+		return errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
+	}
+	return nil
+}
+
 // sqlitePool opens a pool of connections that are alike.
 func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
@@ -58,16 +63,6 @@ func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
 	return pool, nil
-}
-
-// sqliteUnavailable reports whether an error says that the file cannot be used.
-func sqliteUnavailable(err error) bool {
-	for _, code := range []sqlite3.ErrorCode{sqlite3.IOERR, sqlite3.CANTOPEN, sqlite3.FULL, sqlite3.CORRUPT, sqlite3.NOTADB, sqlite3.READONLY} {
-		if errors.Is(err, code) {
-			return true
-		}
-	}
-	return false
 }
 
 // sqliteContended reports whether an error says that another process kept the file busy.
