@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"context"
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -183,6 +184,9 @@ func (t *table) location(n *node) (pathlock.Location, error) {
 // parseKey reads the text form of a primary key, as the key's type does it.
 func (t *table) parseKey(text string) (any, error) {
 	invalid := func(err error) error {
+		if number, ok := errors.AsType[*strconv.NumError](err); ok {
+			err = number.Err
+		}
 		return fmt.Errorf("%w: %s: %q: %w", pathlock.ErrInvalidID, t.name, shown.Cut(text), err)
 	}
 	target := reflect.New(t.key.IndirectFieldType)

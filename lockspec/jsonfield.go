@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // MaxJSONDepth is how deep the objects and arrays of a body may nest for [JSONFields].
@@ -99,7 +101,7 @@ func (f *jsonField) match(key string, depth int) (bool, error) {
 		return false, nil
 	}
 	if f.matched > depth {
-		return false, &InvalidError{Field: f.dotted, Reason: fmt.Sprintf("the key %.80q occurs twice in one object, in whichever case of letters", key)}
+		return false, &InvalidError{Field: f.dotted, Reason: fmt.Sprintf("the key %q occurs twice in one object, in whichever case of letters", shown.Cut(key))}
 	}
 	f.matched++
 	return true, nil

@@ -1,6 +1,10 @@
 package lockspec
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
 
 // jsonScanner goes once through a body: it checks the syntax, as RFC 8259 has it, and collects the
 // fields that are looked for.
@@ -133,7 +137,7 @@ func (s *jsonScanner) object(depth int, fields []*jsonField) error {
 			}
 		}
 		if !s.keys.add(&mine, key) {
-			return &InvalidError{Reason: fmt.Sprintf("the key %.80q occurs twice in one object", key)}
+			return &InvalidError{Reason: fmt.Sprintf("the key %q occurs twice in one object", shown.Cut(key))}
 		}
 		if err := s.value(depth+1, s.onWay[bottom:]); err != nil {
 			return err
@@ -158,7 +162,7 @@ func (s *jsonScanner) key() (string, error) {
 	if escaped {
 		var whole bool
 		if key, whole = unescape(key); !whole {
-			return "", &InvalidError{Reason: fmt.Sprintf("the key %.80q %s", key, halfPair)}
+			return "", &InvalidError{Reason: fmt.Sprintf("the key %q %s", shown.Cut(key), halfPair)}
 		}
 	}
 	if s.skipSpace(); s.peek() != ':' {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin/binding"
 
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -32,7 +33,7 @@ func (e *MediaTypeError) Error() string {
 	if e.Got == "" {
 		return fmt.Sprintf("%v: the body has none, and should be %s", ErrMediaType, want)
 	}
-	return fmt.Sprintf("%v: the body is said to be %.80q, and should be %s, written so, in UTF-8", ErrMediaType, e.Got, want)
+	return fmt.Sprintf("%v: the body is said to be %q, and should be %s, in UTF-8", ErrMediaType, shown.Cut(e.Got), want)
 }
 
 // Unwrap returns [ErrMediaType].
@@ -84,9 +85,9 @@ func (v *values) wantBody() error {
 	return nil
 }
 
-// wantType refuses a body of another type than those that are wanted. The type has to be one to gin,
-// which looks at what is before the first space or semicolon and takes it as it is written, as well
-// as to net/http, which reads the header as RFC 9110 has it.
+// wantType refuses a body of another type than those that are wanted. gin looks at what is before the
+// first space or semicolon, and takes it as it is written: a header that means one of the types by
+// RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
 func (v *values) wantType(want []string) error {
 	headers := v.c.Request.Header.Values("Content-Type")
 	refused := &MediaTypeError{Got: strings.Join(headers, ", "), Want: want}
@@ -97,8 +98,11 @@ func (v *values) wantType(want []string) error {
 		return nil
 	}
 	parsed, params, err := mime.ParseMediaType(headers[0])
-	if err != nil || parsed != v.c.ContentType() || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
+	if err != nil || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
 		return refused
+	}
+	if parsed != v.c.ContentType() {
+		v.c.Request.Header.Set("Content-Type", mime.FormatMediaType(parsed, params))
 	}
 	return nil
 }

@@ -36,6 +36,8 @@ func ProblemOf(err error) *Problem {
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
+	case errors.Is(err, ErrClientGone):
+		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
 	case errors.Is(err, ErrHeldTooLong):

@@ -3,7 +3,6 @@ package middleware_test
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -183,28 +182,4 @@ type closes struct {
 func (c *closes) Close() error {
 	c.closed = true
 	return nil
-}
-
-func TestFuncSeesGinsContext(t *testing.T) {
-	f := newFixture(t, memstore.New(), middleware.Config{})
-	locks := middleware.New(f.locker, f.nodes, middleware.Config{})
-	home := lockspec.Func("home", func(r *http.Request, _ func(string) string) (string, bool, error) {
-		c := middleware.GinContext(r)
-		if c == nil {
-			return "", false, errors.New("there is no gin context")
-		}
-		return fmt.Sprint(c.GetInt("home")), true, nil
-	})
-	f.engine.POST("/home", func(c *gin.Context) { c.Set("home", 4) }, locks.Lock(lockspec.Insert(home, lockspec.Const("n"))), func(c *gin.Context) {
-		if middleware.GinContext(c.Request) != nil {
-			t.Error("the handler's request carries the gin context, too")
-		}
-		c.String(http.StatusOK, strings.Join(f.held(), ", "))
-	})
-	if w := f.send("POST", "/home", ""); w.Body.String() != "X /other/n" {
-		t.Errorf("answer %d: %s", w.Code, w.Body)
-	}
-	if c := middleware.GinContext(httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)); c != nil {
-		t.Errorf("a request of no gin context has %v", c)
-	}
 }
