@@ -5,39 +5,42 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // The reasons for which pathlock fails. Every error of this module matches one of them with
-// [errors.Is], or the context's own error, or says that an argument makes no sense.
+// [errors.Is], or the context's own error, or says that an argument makes no sense. What they mean to
+// a client is told by [FailureOf].
 var (
 	// ErrConflict: others hold what was asked for, or stand before it in the
 	// queue, and did not let go in time. The error is a [*ConflictError].
-	ErrConflict = errors.New("pathlock: locked by others")
+	ErrConflict = FailureLocked.New("pathlock: locked by others")
 	// ErrDeadlock: granting this would need a holder who waits, directly or through
 	// others, for the owner that asks. The error is a [*DeadlockError]. Release
 	// what is held and start over.
-	ErrDeadlock = errors.New("pathlock: deadlock")
+	ErrDeadlock = FailureLocked.New("pathlock: deadlock")
 	// ErrLost: the lease ended, or the store lost it, while the lock was
 	// still wanted. Somebody else may hold the nodes now.
-	ErrLost = errors.New("pathlock: lock lost")
+	ErrLost = FailureLockStore.New("pathlock: lock lost")
 	// ErrNotHeld: the release of something that is not held (any more).
 	ErrNotHeld = errors.New("pathlock: not held")
 	// ErrUnavailable: the lock store did not answer, or answered that it
 	// cannot serve. Nothing was granted.
-	ErrUnavailable = errors.New("pathlock: lock store unavailable")
+	ErrUnavailable = FailureLockStore.New("pathlock: lock store unavailable")
 	// ErrInvalidPath: a string that is not a canonical path, or a name that cannot be one.
-	ErrInvalidPath = errors.New("pathlock: invalid path")
+	ErrInvalidPath = FailureInvalid.New("pathlock: invalid path")
 	// ErrInvalidTree: a namespace or id that no [Tree] can have.
-	ErrInvalidTree = errors.New("pathlock: invalid tree")
+	ErrInvalidTree = FailureInvalid.New("pathlock: invalid tree")
 	// ErrInvalidRequest: a [Request] that makes no sense; the message says why.
-	ErrInvalidRequest = errors.New("pathlock: invalid request")
+	ErrInvalidRequest = FailureInvalid.New("pathlock: invalid request")
 	// ErrInvalidID: an id that no node can have, such as text where ids are numbers.
-	ErrInvalidID = errors.New("pathlock: invalid id")
+	ErrInvalidID = FailureInvalid.New("pathlock: invalid id")
 	// ErrPathChanged: a node moved between the moment its path was read and
 	// the moment the path was relied upon.
-	ErrPathChanged = errors.New("pathlock: path changed")
+	ErrPathChanged = FailurePathChanged.New("pathlock: path changed")
 	// ErrNotFound: there is no node with the id.
-	ErrNotFound = errors.New("pathlock: not found")
+	ErrNotFound = FailureNotFound.New("pathlock: not found")
 )
 
 // Blocker is what stands in a request's way: a holder, or a waiter before it in the queue.
@@ -146,5 +149,5 @@ func target(tree Tree, path Path, mode Mode, gate bool) string {
 	if gate {
 		return "the gate of " + tree.String()
 	}
-	return fmt.Sprintf("%s %s in %s", mode, abridge(path.String()), tree)
+	return fmt.Sprintf("%s %s in %s", mode, shown.Text(path.String()), tree)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Limits of a [Request], so that no caller can make the store work without bound.
@@ -75,7 +77,7 @@ func (l *Locker) prepare(req Request) (asked, error) {
 	folded := req.Claims
 	for i, c := range req.Claims {
 		if !c.Mode.IsValid() {
-			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, abridge(c.Path.String()))
+			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, shown.Cut(c.Path.String()))
 		}
 		p, err := foldPath(c.Path, l.fold)
 		if err != nil {

@@ -31,3 +31,17 @@ type PreparedResolver interface {
 	// context that derives from this one.
 	Prepare(ctx context.Context) context.Context
 }
+
+// Resolution is what became of one id: where its node is, or the error of [Resolver.Resolve].
+type Resolution struct {
+	Location
+	Err error
+}
+
+// BatchResolver is a [Resolver] that finds several nodes for about what one costs. The middleware
+// asks it for all ids of a request together.
+type BatchResolver interface {
+	Resolver
+	// ResolveAll returns what Resolve would return for each of the ids, in their order.
+	ResolveAll(ctx context.Context, ids []string) []Resolution
+}

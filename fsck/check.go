@@ -19,6 +19,8 @@ type Checker struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
+	// pads is set where MySQL can be told to pad columns when it reads them.
+	pads bool
 	// parentFirst is set where SQLite has an index that begins with the parent.
 	parentFirst bool
 }
@@ -57,7 +59,12 @@ const pageRows = 500
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)
-	tx, err := c.db.BeginTx(ctx, c.dialect.snapshot())
+	conn, giveBack, err := c.connect(ctx)
+	if err != nil {
+		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
+	}
+	defer giveBack()
+	tx, err := conn.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {
 		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
 	}
@@ -97,6 +104,9 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 		page, err := s.page(ctx, opts.Tree, after, pageRows)
 		if err != nil || len(page) == 0 {
 			return rows, err
+		}
+		if after != nil && page[0].key == *after {
+			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys have to be whole numbers, texts or bytes", ErrTable, s.table.Name, *after)
 		}
 		if err := climb.examine(ctx, page, report); err != nil {
 			return rows, err

@@ -48,7 +48,7 @@
 //     tell lookalikes apart instead, change the column's collation before.
 //  7. [WrongPath], [WrongIDPath]: the path is written.
 //
-// In 2 to 5, too, a name that is taken gets a number. A row that comes to the top gets what the other
+// In 1 to 5, too, a name that is taken gets a number. A row that comes to the top gets what the other
 // rows there have for a parent: NULL, 0, or the nil UUID. Rows are never deleted. [TooDeep] and
 // [PathTooLong] are left as they are, and reported.
 //
@@ -76,7 +76,8 @@
 //   - orphans and cycles of a tree in which no lost+found can be created;
 //   - a tree whose gate, or one of whose rows, somebody else holds for longer than
 //     [RepairOptions.Wait];
-//   - a tree without an id, or with one that cannot be the name of a lock.
+//   - a tree without an id, or with one that cannot be the name of a lock;
+//   - a row with a [BadKey].
 //
 // The end of the context ends any wait. A transaction that has all its rows is still committed.
 //

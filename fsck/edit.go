@@ -83,9 +83,12 @@ func logged(v any) any {
 	return v
 }
 
-// relocate makes a row look like moved, which is a copy of it with another name, another parent, or both.
+// relocate makes a row look like moved, which is a copy of it with another name, parent or tree.
 func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	var set []assignment
+	if moved.tree != r.tree {
+		set = append(set, assignment{e.table.Tree, r.tree.value(), moved.tree.value()})
+	}
 	if moved.parent != r.parent {
 		set = append(set, assignment{e.table.Parent, r.parent.value(), moved.parent.value()})
 	}

@@ -69,6 +69,12 @@ func isRefused(err error) bool {
 	return isSQLite(err, "constraint failed", "too big", "datatype mismatch")
 }
 
+// isNoColumn reports whether the database knows no such column, and not that it may not be read.
+func isNoColumn(err error) bool {
+	number, state := answer(err)
+	return number == 1054 || number == 0 && state == "42703" || isSQLite(err, "no such column")
+}
+
 // isSaid reports whether an error is the database's answer, and not that it could not be asked.
 func isSaid(err error) bool {
 	number, state := answer(err)

@@ -89,6 +89,9 @@ func (c *Checker) culprit(ctx context.Context, err error) error {
 			continue
 		}
 		if failed := c.probe(ctx, "SELECT c."+c.dialect.quote(column.name)+table); failed != nil {
+			if isNoColumn(failed) {
+				failed = fmt.Errorf("%w: %w", ErrNoColumn, failed)
+			}
 			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Name, column.what, column.name, failed)
 		}
 	}
@@ -137,6 +140,7 @@ func (c *Checker) inspectLimits(ctx context.Context) error {
 		}
 		if c.dialect == MySQL { // whose driver does not know MariaDB's UUID
 			c.kinds[column] = treerow.KindOf(kind)
+			c.pads = c.pads || strings.EqualFold(kind, "char")
 		}
 		c.limits[column] = limit{characters.Int64, octets.Int64}
 	}

@@ -17,7 +17,8 @@ import (
 // whole numbers, texts (UUIDs among them) or bytes. The zero Key is none, such as the parent of a row at
 // the top. Two equal Keys are ==.
 type Key struct {
-	// v is nil, an int64, a uint64 beyond int64, a string or binaryKey.
+	// v is nil, an int64, a uint64 beyond int64, a string, binaryKey or, in a row that is damaged, a
+	// float64 that is no whole number.
 	v any
 }
 
@@ -46,7 +47,14 @@ func (k Key) IsZero() bool {
 	}
 }
 
-// Compare orders numbers by value, before texts, which are ordered by their bytes. It returns -1, 0 or +1.
+// isFraction reports whether the key is a number that no key can be. The database may be unable to
+// find it again.
+func (k Key) isFraction() bool {
+	_, is := k.v.(float64)
+	return is
+}
+
+// Compare orders whole numbers by value, before those that are none, before texts, which are ordered by their bytes. It returns -1, 0 or +1.
 func (k Key) Compare(o Key) int {
 	class := func(v any) int {
 		switch v.(type) {
@@ -56,8 +64,10 @@ func (k Key) Compare(o Key) int {
 			return 1
 		case uint64:
 			return 2
-		default:
+		case float64:
 			return 3
+		default:
+			return 4
 		}
 	}
 	if c := cmp.Compare(class(k.v), class(o.v)); c != 0 {
@@ -68,6 +78,8 @@ func (k Key) Compare(o Key) int {
 		return cmp.Compare(v, o.v.(int64))
 	case uint64:
 		return cmp.Compare(v, o.v.(uint64))
+	case float64:
+		return cmp.Compare(v, o.v.(float64))
 	default:
 		return strings.Compare(k.text(), o.text())
 	}
@@ -117,6 +129,8 @@ func (k Key) MarshalJSON() ([]byte, error) {
 		text, err = json.Marshal(k.String())
 	case string:
 		text, err = json.Marshal(lossless(v))
+	case float64: // JSON has no infinity
+		text, err = json.Marshal(k.String())
 	default:
 		text, err = json.Marshal(v)
 	}
@@ -180,6 +194,7 @@ func (c *Checker) readKey(column string, value any) (Key, error) {
 		if n := int64(v); float64(n) == v {
 			return Key{n}, nil
 		}
+		return Key{v}, nil
 	case string:
 		return c.textKey(column, v), nil
 	case []byte:

@@ -3,6 +3,7 @@ package fsck
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -106,7 +107,7 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.label, cols.live), places, cols.label+" = ?", r.name)
 	err = e.each(ctx, query+" ORDER BY 1", args, func(scan func(...any) error) error {
 		var value any
-		var name string
+		var name sql.NullString
 		var live int
 		if err := scan(&value, &name, &live); err != nil {
 			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
@@ -116,7 +117,7 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 			return err
 		}
 		taken = true
-		if key.IsZero() && live == 1 && name == r.name {
+		if key.IsZero() && live == 1 && e.unpadded(e.table.Label, name).String == r.name {
 			key = found
 		}
 		return err

@@ -21,7 +21,8 @@ func (e *editor) mendName(ctx context.Context, key Key) error {
 }
 
 // mendTree gives a row that is in no tree the one of the nearest row above that is in one, which is
-// that of the transaction.
+// that of the transaction. There, its name may be taken; one that no path can have is mended on the
+// way, since an index would refuse two of them alike.
 func (e *editor) mendTree(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil || r.hasTree() {
@@ -32,15 +33,12 @@ func (e *editor) mendTree(ctx context.Context, key Key) error {
 	if err != nil || places[0].tree != e.tree {
 		return err
 	}
-	if err := e.update(ctx, r, NoTree, assignment{e.table.Tree, r.tree.value(), e.tree.value()}); err != nil {
-		return err
+	moved, base := *r, r.name
+	moved.tree = e.tree
+	if r.checkName() != nil {
+		base = cleanName(r.name)
 	}
-	if e.plan != nil {
-		moved := *r
-		moved.tree = e.tree
-		e.plan.put(e.sibling(&moved), &moved)
-	}
-	return nil
+	return e.settle(ctx, r, &moved, base, 1, NoTree)
 }
 
 // mendBeside puts a row at the top below the root row of its tree. It keeps its path then, unless a

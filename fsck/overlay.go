@@ -45,6 +45,14 @@ func (o *overlay) patch(r *row) *row {
 	return &patched
 }
 
+// isIn reports whether a row that is changed is in a tree by now.
+func (o *overlay) isIn(key, tree Key) bool {
+	if o == nil || o.rows[key] == nil {
+		return false
+	}
+	return o.rows[key].tree == tree
+}
+
 // put replaces a row.
 func (o *overlay) put(at sibling, r *row) {
 	if before, ok := o.at[r.key]; ok {

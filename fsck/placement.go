@@ -16,7 +16,7 @@ func (c *climber) examine(ctx context.Context, rows []*row, report func(Problem)
 		return err
 	}
 	for i, r := range rows {
-		for _, check := range []func(*row, place) *Problem{noTree, badName, orphan, onCycle, tooFarDown, c.wrongPath, c.wrongIDPath} {
+		for _, check := range []func(*row, place) *Problem{badKey, noTree, badName, orphan, onCycle, tooFarDown, c.wrongPath, c.wrongIDPath} {
 			if p := check(r, places[i]); p != nil {
 				if err := report(*p); err != nil {
 					return err
@@ -37,6 +37,17 @@ func (r *row) problem(kind Kind, format string, args ...any) *Problem {
 		p.Is = &r.path.String
 	}
 	return p
+}
+
+func badKey(r *row, _ place) *Problem {
+	switch {
+	case r.key.isFraction():
+		return r.problem(BadKey, "its key is no whole number: give it another one by hand, and the rows below it with it")
+	case r.tree.isFraction():
+		return r.problem(BadKey, "its tree's id is no whole number: give it another one by hand")
+	default:
+		return nil
+	}
 }
 
 func noTree(r *row, at place) *Problem {

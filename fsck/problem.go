@@ -7,6 +7,9 @@ type Kind string
 
 // The kinds of problems.
 const (
+	// BadKey: the key or the tree's id is a number, but no whole one, as SQLite lets it be in columns
+	// of whole numbers. A repair leaves the row as it is.
+	BadKey Kind = "bad-key"
 	// NoTree: the tree column is NULL or empty, so that no lock can be taken for the row. A repair
 	// gives it the tree of the nearest row above that has one, and leaves it as it is where there
 	// is none.

@@ -98,12 +98,8 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		return summary, fmt.Errorf("fsck: the name of lost+found: %w", err)
 	}
 	r.forget()
-	suspects := make(map[Kind]*spool)
-	defer func() {
-		for _, s := range suspects {
-			err = errors.Join(err, s.close())
-		}
-	}()
+	suspects := make(lineup)
+	defer func() { err = errors.Join(err, suspects.close()) }()
 	if r.summary.Before, err = c.Check(ctx, Options{Tree: opts.Tree, Progress: r.phase("check")}, func(p Problem) error {
 		if err := r.tell(r.opts.Report, p); err != nil {
 			return err
@@ -111,14 +107,7 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		if !slices.ContainsFunc(steps, func(s step) bool { return s.kind == p.Kind }) {
 			return nil // paths are looked for again when all else has been mended
 		}
-		if suspects[p.Kind] == nil {
-			suspects[p.Kind] = &spool{}
-		}
-		one := suspect{p.Tree, p.ID}
-		if p.Kind == NoTree && len(p.Others) > 0 {
-			one.tree = p.Others[0]
-		}
-		return suspects[p.Kind].add(one)
+		return suspects.add(p)
 	}); err != nil || r.summary.Before.Total() == 0 {
 		r.summary.After = r.summary.Before
 		return r.summary, err
@@ -184,8 +173,13 @@ func (r *repair) number(slot sibling, n int) {
 }
 
 // rehearse is mend as a dry run: in one transaction that only reads.
-func (r *repair) rehearse(ctx context.Context, suspects map[Kind]*spool) (summary RepairSummary, err error) {
-	tx, err := r.db.BeginTx(ctx, r.dialect.snapshot())
+func (r *repair) rehearse(ctx context.Context, suspects lineup) (summary RepairSummary, err error) {
+	conn, giveBack, err := r.connect(ctx)
+	if err != nil {
+		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
+	}
+	defer giveBack()
+	tx, err := conn.BeginTx(ctx, r.dialect.snapshot())
 	if err != nil {
 		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
 	}
@@ -223,7 +217,7 @@ var steps = []step{
 }
 
 // mend makes the rows' names and parents right, one kind of problem after the other, and then the paths.
-func (r *repair) mend(ctx context.Context, suspects map[Kind]*spool) error {
+func (r *repair) mend(ctx context.Context, suspects lineup) error {
 	for _, step := range steps {
 		s := suspects[step.kind]
 		if s == nil {
@@ -231,6 +225,11 @@ func (r *repair) mend(ctx context.Context, suspects map[Kind]*spool) error {
 		}
 		done := int64(0)
 		err := s.each(r.opts.BatchRows, func(batch []suspect) error {
+			if step.kind != NoTree {
+				if err := r.inTreesByNow(ctx, batch); err != nil {
+					return err
+				}
+			}
 			err := r.batch(ctx, batch, func(ctx context.Context, e *editor, keys []Key) error {
 				for _, k := range keys {
 					if err := e.one(ctx, k, step.kind, func() error { return step.mend(e, ctx, k) }); err != nil {
@@ -244,6 +243,9 @@ func (r *repair) mend(ctx context.Context, suspects map[Kind]*spool) error {
 			}
 			return err
 		})
+		if err == nil && step.kind == NoTree {
+			err = r.closed(ctx, suspects)
+		}
 		if err != nil {
 			return err
 		}
@@ -251,13 +253,18 @@ func (r *repair) mend(ctx context.Context, suspects map[Kind]*spool) error {
 	return r.paths(ctx)
 }
 
+// reading is what a repair reads in between its transactions: on any connection or, in a dry run, in
+// the transaction that there is.
+func (r *repair) reading() *session {
+	if r.dry != nil {
+		return r.dry
+	}
+	return &session{Checker: r.Checker}
+}
+
 // paths mends the paths of all rows, page by page. What is right follows from names and parents alone, so that
 // the order does not matter.
 func (r *repair) paths(ctx context.Context) error {
-	s := r.dry
-	if s == nil {
-		s = &session{Checker: r.Checker, tx: r.db}
-	}
 	var wrong []suspect
 	flush := func(least int) error {
 		for len(wrong) >= least && len(wrong) > 0 {
@@ -270,7 +277,7 @@ func (r *repair) paths(ctx context.Context) error {
 		return nil
 	}
 	opts := Options{Tree: r.opts.Tree, Progress: r.phase("mend: paths")}
-	_, err := s.scan(ctx, opts, func(p Problem) error {
+	_, err := r.reading().scan(ctx, opts, func(p Problem) error {
 		if p.Kind != WrongPath && p.Kind != WrongIDPath || len(wrong) > 0 && wrong[len(wrong)-1].key == p.ID {
 			return nil
 		}

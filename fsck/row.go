@@ -60,6 +60,7 @@ type querier interface {
 // session reads the table within one transaction.
 type session struct {
 	*Checker
+	// tx is what it reads in; nil where each statement may have a connection of its own.
 	tx querier
 	// locks is set where rows are locked as they are read.
 	locks bool
@@ -197,8 +198,10 @@ func (s *session) rows(ctx context.Context, query string, args ...any) (found []
 				return err
 			}
 		}
-		r.name, r.nameless = name.String, !name.Valid
-		if r.isTop() || r.fault == faultForeign && !r.hasTree() { // which is another kind of problem
+		r.name, r.nameless = s.unpadded(t.Label, name).String, !name.Valid
+		r.path, r.idPath = s.unpadded(t.Path, r.path), s.unpadded(t.IDPath, r.idPath)
+		// A row in no tree is another kind of problem.
+		if r.isTop() || r.fault == faultForeign && (!r.hasTree() || s.plan.isIn(r.above, r.tree)) {
 			r.fault = faultNone
 		}
 		if r.fault != faultNone || r.isTop() {
@@ -212,7 +215,16 @@ func (s *session) rows(ctx context.Context, query string, args ...any) (found []
 
 // each runs a query and calls f for each row of its answer.
 func (s *session) each(ctx context.Context, query string, args []any, f func(scan func(...any) error) error) (err error) {
-	rows, err := s.tx.QueryContext(ctx, s.dialect.bind(query), args...)
+	in := s.tx
+	if in == nil {
+		conn, giveBack, err := s.connect(ctx)
+		if err != nil {
+			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+		}
+		defer giveBack()
+		in = conn
+	}
+	rows, err := in.QueryContext(ctx, s.dialect.bind(query), args...)
 	if err != nil {
 		return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
 	}

@@ -26,7 +26,7 @@ func (s *rowScan) row() (*row, error) {
 		return nil, err
 	}
 	tree, err := s.readKey(s.table.Tree, s.tree)
-	return &row{key: key, tree: tree, name: s.name.String, nameless: !s.name.Valid, path: s.path}, err
+	return &row{key: key, tree: tree, name: s.unpadded(s.table.Label, s.name).String, nameless: !s.name.Valid, path: s.unpadded(s.table.Path, s.path)}, err
 }
 
 // under is what siblings have in common: the parent, and NULL for all that are at the top of
@@ -74,6 +74,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 		if err != nil {
 			return err
 		}
+		firstName = s.unpadded(s.table.Label, firstName)
 		p := row.problem(Duplicate, "its sibling %v has the same name", first)
 		if row.name != firstName.String {
 			p = row.problem(Lookalike, "to the collation, its name equals that of its sibling %v, %q", first, firstName.String)

@@ -54,5 +54,8 @@ func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
 	if tree.v == nil {
 		return pathlock.Tree{}, fmt.Errorf("%w: the rows are in no tree", pathlock.ErrInvalidTree)
 	}
+	if tree.isFraction() {
+		return pathlock.Tree{}, fmt.Errorf("%w: the tree's id is no whole number", pathlock.ErrInvalidTree)
+	}
 	return pathlock.NewTree(r.table.Namespace, tree.String())
 }

@@ -12,6 +12,30 @@ import (
 // suspect is a row that a check found something wrong with.
 type suspect struct{ tree, key Key }
 
+// lineup has the suspects by what is wrong with them.
+type lineup map[Kind]*spool
+
+// add appends the row of a problem. A row that is in no tree is to get the one that the problem
+// names.
+func (s lineup) add(p Problem) error {
+	if s[p.Kind] == nil {
+		s[p.Kind] = &spool{}
+	}
+	one := suspect{p.Tree, p.ID}
+	if p.Kind == NoTree && len(p.Others) > 0 {
+		one.tree = p.Others[0]
+	}
+	return s[p.Kind].add(one)
+}
+
+// close removes the files.
+func (s lineup) close() (err error) {
+	for _, spool := range s {
+		err = errors.Join(err, spool.close())
+	}
+	return err
+}
+
 // spool keeps suspects in a temporary file, so that the memory of a repair does not grow with the
 // damage. Where the system allows that, the file has no name from the beginning, and a process that
 // is killed leaves none.

@@ -44,6 +44,9 @@ func DefaultTable(name string) Table {
 // ErrTable is matched where the description of a table makes no sense, or the database has no such table or column.
 var ErrTable = errors.New("fsck: table")
 
+// ErrNoColumn is matched, beside [ErrTable], where the database has the table without a column that is described.
+var ErrNoColumn = errors.New("no such column")
+
 // described is a column and what it is for.
 type described struct{ what, name string }
 

@@ -21,6 +21,12 @@ func (r *repair) batch(ctx context.Context, batch []suspect, mend mending) error
 	var trees []Key
 	keys := make(map[Key][]Key)
 	for _, s := range batch {
+		if s.key.isFraction() {
+			if err := r.skip(Skip{Tree: s.tree, ID: s.key, Why: BadKey, Reason: "its key is no whole number"}); err != nil {
+				return err
+			}
+			continue
+		}
 		if keys[s.tree] == nil {
 			trees = append(trees, s.tree)
 		}

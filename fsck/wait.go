@@ -3,7 +3,6 @@ package fsck
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"fmt"
 	"time"
 )
@@ -12,16 +11,16 @@ import (
 // end gives the connection back as it was. The statements that begin it end with working, and the
 // transaction with held.
 func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), err error) {
-	conn, err := r.db.Conn(working)
+	conn, done, err := r.connect(working)
 	if err != nil {
 		return nil, nil, err
 	}
 	restore := func() error { return nil }
 	giveBack := func() {
 		if restore() != nil {
-			_ = conn.Raw(func(any) error { return driver.ErrBadConn }) // nobody else gets a connection that is not as it was
+			discard(conn)
 		}
-		_ = conn.Close()
+		done()
 	}
 	defer func() {
 		if err != nil {

@@ -29,6 +29,9 @@ type dialect struct {
 	// namesIndexes is set where a statement that is about a large part of a table leaves an index
 	// aside, and locks the whole table, unless it names the index.
 	namesIndexes bool
+	// misjudgesLists is set where a planner that has no statistics, or plans a statement once for all
+	// values, reads a whole table for a list of values, and compares each row with each value.
+	misjudgesLists bool
 	// soleWriter is set where the first write of a transaction keeps every other writer out until
 	// its end. Instead of row locks the plugin then makes sure that this write comes before the
 	// reads that it relies on.
@@ -80,6 +83,10 @@ type dialect struct {
 	commitsDDL bool
 	// classify says what an error of the driver means.
 	classify func(error) failure
+	// unavailable reports whether an error of the driver says that the database cannot serve.
+	unavailable func(error) bool
+	// said returns the error of the database that a text quotes, nil if it quotes none.
+	said func(text string) error
 	// probe finds out whether an error has ended the transaction; nil where no error ends one
 	// unseen.
 	probe *probe
@@ -151,6 +158,8 @@ var dialects = []dialect{
 		tooLong:       tooLongMySQL,
 		grammar:       &rawsql.MySQL,
 		answered:      answeredByMySQL,
+		unavailable:   unavailableMySQL,
+		said:          saidMySQL,
 	},
 	{
 		// PostgreSQL 13 and later.
@@ -169,15 +178,18 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
-		numbered: "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
-		base:     baseByTrim,
-		assign:   assignFrom,
-		lockTop:  lockTopPostgres,
-		classify: classifyPostgres,
-		tooLong:  tooLongPostgres,
-		grammar:  &rawsql.PostgreSQL,
-		answered: answeredByPostgres,
-		aborts:   true,
+		numbered:       "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
+		base:           baseByTrim,
+		assign:         assignFrom,
+		lockTop:        lockTopPostgres,
+		classify:       classifyPostgres,
+		tooLong:        tooLongPostgres,
+		grammar:        &rawsql.PostgreSQL,
+		answered:       answeredByPostgres,
+		unavailable:    unavailablePostgres,
+		said:           saidPostgres,
+		aborts:         true,
+		misjudgesLists: true,
 	},
 	{
 		name:       "sqlite",
@@ -192,12 +204,14 @@ var dialects = []dialect{
 		join: func(head string, column clause.Column, from int) clause.Expr {
 			return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
 		},
-		numbered: "? || ROW_NUMBER() OVER ()",
-		base:     baseByTrim,
-		assign:   assignFrom,
-		classify: classifySQLite,
-		probe:    probeSQLite(),
-		grammar:  &rawsql.SQLite,
+		numbered:    "? || ROW_NUMBER() OVER ()",
+		base:        baseByTrim,
+		assign:      assignFrom,
+		classify:    classifySQLite,
+		unavailable: unavailableSQLite,
+		said:        saidLost,
+		probe:       probeSQLite(),
+		grammar:     &rawsql.SQLite,
 	},
 }
 

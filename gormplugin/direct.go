@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -43,15 +42,27 @@ func (d *direct) add(sql string, vars ...any) *direct {
 	return d
 }
 
-// rows runs a statement that reads.
-func (d *direct) rows() (rows *sql.Rows, err error) {
-	err = d.run(func(ctx context.Context) (int64, error) {
-		//nolint:rowserrcheck,sqlclosecheck // The caller reads and closes them.
+// query runs a statement that reads, and hands every row to take. Whatever fails, be it the
+// statement, the reading of a row or the end of the rows, where a database may tell of a deadlock,
+// is explained here.
+func (d *direct) query(take func(*sql.Rows) error) error {
+	var rows *sql.Rows
+	err := d.run(func(ctx context.Context) (_ int64, err error) {
+		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
 		rows, err = d.ConnPool.QueryContext(ctx, d.SQL.String(), d.Vars...)
 		haveRead(d.ConnPool) // as every error that comes with them is looked for
 		return -1, err
 	})
-	return rows, err
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = take(rows)
+	}
+	if err = cmp.Or(err, rows.Err(), rows.Close()); err != nil {
+		return d.explained(err)
+	}
+	return nil
 }
 
 // exec runs a statement that writes, and returns how many rows it has changed.
@@ -80,16 +91,16 @@ func (d *direct) into(model reflect.Value) error {
 
 // first has read read the only row of a statement. Without one, the error is
 // [gorm.ErrRecordNotFound].
-func (d *direct) first(read func(*sql.Rows) error) (err error) {
-	rows, err := d.rows()
-	if err != nil {
-		return err
+func (d *direct) first(read func(*sql.Rows) error) error {
+	found := false
+	err := d.query(func(rows *sql.Rows) error {
+		found = true
+		return read(rows)
+	})
+	if err == nil && !found {
+		return gorm.ErrRecordNotFound
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if !rows.Next() {
-		return cmp.Or(d.failed(rows), gorm.ErrRecordNotFound)
-	}
-	return read(rows)
+	return err
 }
 
 // run runs the statement, tells GORM's log about it, and explains its error.
@@ -108,20 +119,14 @@ func (d *direct) run(statement func(context.Context) (rows int64, err error)) er
 	return d.explained(err)
 }
 
-// failed returns the error that has ended the reading of rows: a database may tell of a deadlock
-// only there.
-func (d *direct) failed(rows *sql.Rows) error {
-	if err := rows.Err(); err != nil {
-		return d.explained(err)
-	}
-	return nil
-}
-
 // explained is the error that a statement's error means to a caller. A transaction that the error
 // has ended is not gone on with, whatever becomes of the error.
 func (d *direct) explained(err error) error {
 	d.DB.Error = err
 	d.plugin.explain(d.DB, nil)
+	if err != nil && d.plugin.dialect.classify(err) == failureOther {
+		d.DB.Error = interrupted(d.Context, d.DB.Error)
+	}
 	return d.DB.Error
 }
 
@@ -186,26 +191,21 @@ func (t *table) read(db *gorm.DB, s selection) ([]*node, error) {
 // collect runs d, which selects the table's place columns. Where locked is set, the isolation level
 // follows them; where surveyed is set, the two columns of a survey do.
 func (t *table) collect(d *direct, locked, surveyed bool) (nodes []*node, err error) {
-	rows, err := d.rows()
-	if err != nil {
-		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
-	}
-	defer func() {
-		if closing := rows.Close(); err == nil && closing != nil {
-			err = fmt.Errorf("gormplugin: reading %s: %w", t.name, closing)
-		}
-	}()
-	for rows.Next() {
-		n, err := t.scan(d.Context, rows, locked, surveyed)
-		if err != nil {
-			return nil, err
-		}
+	var unreadable error
+	err = d.query(func(rows *sql.Rows) error {
+		var n *node
+		n, unreadable = t.scan(d.Context, rows, locked, surveyed)
 		nodes = append(nodes, n)
-	}
-	if err := d.failed(rows); err != nil {
+		return unreadable
+	})
+	switch {
+	case err == nil:
+		return nodes, nil
+	case unreadable != nil:
+		return nil, err // it says so itself
+	default:
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
 	}
-	return nodes, nil
 }
 
 // updateDirect sets a column of the rows that match where.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -19,23 +20,23 @@ var (
 	// the rows were found elsewhere than planned, where others hold the path locks. Nothing is
 	// wrong with the work: run the whole transaction again, as [Transaction] does. The driver's
 	// error is wrapped.
-	ErrRetry = errors.New("gormplugin: transaction must be retried")
+	ErrRetry = pathlock.FailureLocked.New("gormplugin: transaction must be retried")
 	// ErrOutcomeUnknown: the answer to a COMMIT was lost, with the connection: the transaction was
 	// either committed, all of it, or not at all. It must not simply be run again; read first what
 	// there is.
-	ErrOutcomeUnknown = errors.New("gormplugin: outcome of the commit unknown")
+	ErrOutcomeUnknown = pathlock.FailureOutcomeUnknown.New("gormplugin: outcome of the commit unknown")
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
-	ErrNameTaken = errors.New("gormplugin: name taken")
+	ErrNameTaken = pathlock.FailureNameTaken.New("gormplugin: name taken")
 	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A
 	// row cannot be put at the top beside the root row: state that as its parent. Nor can a root
 	// row be put into a tree that has rows. The error is a [*RootRowError].
-	ErrRootRow = errors.New("gormplugin: a root row is the only row at the top")
+	ErrRootRow = pathlock.FailureInvalid.New("gormplugin: a root row is the only row at the top")
 	// ErrWouldCycle: a move into the node's own subtree.
 	ErrWouldCycle = lockspec.ErrWouldCycle
 	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be
-	// longer than its column, or the tree deeper than [pathlock.MaxDepth].
+	// longer than its column, or the tree too deep: a [*TooDeepError].
 	// Nothing was written.
-	ErrPathTooLong = errors.New("gormplugin: path too long")
+	ErrPathTooLong = pathlock.FailureInvalid.New("gormplugin: path too long")
 	// ErrUnmanagedTransaction: a write to a guarded table on a connection or in a transaction that
 	// the plugin did not hand out, so that it cannot know when the transaction ends: a session made
 	// before [gorm.DB.Use], [gorm.DB.Connection], or a pool that another plugin put in.
@@ -43,6 +44,11 @@ var (
 	// ErrUnsupported: a form of write to a guarded table that the plugin cannot keep the tree
 	// right for. The message says what to use instead.
 	ErrUnsupported = errors.New("gormplugin: unsupported write")
+	// ErrStale: a Save would have renamed or moved a row, and its UPDATE did not hit it though the
+	// row is there: the version of an optimistic lock is another by now, or a further condition
+	// does not hold. GORM would go on with an upsert, past that condition. Nothing was written; read
+	// the row again.
+	ErrStale = pathlock.FailureStale.New("gormplugin: stale row")
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
 	// error is a [*MissedRowsError], and the transaction was rolled back.
@@ -54,12 +60,12 @@ var (
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
 	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the
 	// level of everybody. Nothing was written; the message says what to set.
-	ErrIsolation = errors.New("gormplugin: unsafe isolation level")
+	ErrIsolation = pathlock.FailureDatabase.New("gormplugin: unsafe isolation level")
 	// ErrUnsupportedDatabase: the database is none that the tree is known to be kept right on,
 	// though it speaks the protocol of one that is: TiDB, say, or CockroachDB. The error is an
 	// [*UnsupportedDatabaseError]. [gorm.DB.Use] returns it, or, where there is no connection yet,
 	// the first transaction.
-	ErrUnsupportedDatabase = errors.New("gormplugin: unsupported database")
+	ErrUnsupportedDatabase = pathlock.FailureDatabase.New("gormplugin: unsupported database")
 )
 
 // PathChangedError says which node was not, or could not be proved to be, where the work was
@@ -75,7 +81,7 @@ type PathChangedError struct {
 
 // Error implements error.
 func (e *PathChangedError) Error() string {
-	return fmt.Sprintf("%v: %s %v: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, e.ID, e.Planned, e.Actual)
+	return fmt.Sprintf("%v: %s %s: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual))
 }
 
 // Unwrap returns [pathlock.ErrPathChanged].
@@ -97,7 +103,7 @@ type NameTakenError struct {
 func (e *NameTakenError) Error() string {
 	where := e.Table
 	if !e.Tree.IsZero() {
-		where = fmt.Sprintf("%s: %s in %s", e.Table, e.Path, e.Tree)
+		where = fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree)
 	}
 	if e.Err == nil {
 		return fmt.Sprintf("%v: %s", ErrNameTaken, where)
@@ -112,6 +118,24 @@ func (e *NameTakenError) Unwrap() []error {
 	}
 	return []error{ErrNameTaken, e.Err}
 }
+
+// TooDeepError says by how much a tree would be too deep: see [MaxDepth]. It matches
+// [ErrPathTooLong].
+type TooDeepError struct {
+	Table string
+	// Path is the path column that the row would get, and Depth how many names the path of the row,
+	// or of one below it, would have; at most Limit are allowed.
+	Path         string
+	Depth, Limit int
+}
+
+// Error implements error.
+func (e *TooDeepError) Error() string {
+	return fmt.Sprintf("%v: %s: a row would lie %d names deep, at or below %.80q: at most %d are allowed", ErrPathTooLong, e.Table, e.Depth, e.Path, e.Limit)
+}
+
+// Unwrap returns [ErrPathTooLong].
+func (e *TooDeepError) Unwrap() error { return ErrPathTooLong }
 
 // RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
 // [ErrRootRow] and [ErrUnsupported].
@@ -130,9 +154,9 @@ func (e *RootRowError) Error() string {
 	case e.ID == nil:
 		return fmt.Sprintf("%v: %s: the top of %s has room for a root row or for others, not for both", ErrRootRow, e.Table, e.Tree)
 	case e.Root:
-		return fmt.Sprintf("%v: %s: %s has the root row %v: put the row below that", ErrRootRow, e.Table, e.Tree, e.ID)
+		return fmt.Sprintf("%v: %s: %s has the root row %s: put the row below that", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
 	default:
-		return fmt.Sprintf("%v: %s: %s has rows already, such as %v, and cannot get a root row", ErrRootRow, e.Table, e.Tree, e.ID)
+		return fmt.Sprintf("%v: %s: %s has rows already, such as %s, and cannot get a root row", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
 	}
 }
 

@@ -65,15 +65,27 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 	case kind.isRetryable():
 		db.Error = retry(err)
 	case kind == failureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
-		if st.namesIndex(err) {
+		switch {
+		case st.namesIndex(err):
 			db.Error = st.nameTaken(err)
+		case st.absent && st.keyTaken(err):
+			// Somebody has inserted the row meanwhile: the next try finds it.
+			db.Error = retry(err)
 		}
 	case p.dialect.isTooLong(err, st.table):
 		db.Error = fmt.Errorf("%w: %w", ErrPathTooLong, err)
-	case db.Statement.Context.Err() != nil && !errors.Is(err, db.Statement.Context.Err()):
-		// Drivers tell of an interrupted statement, or of a connection that is of no use any more.
-		db.Error = fmt.Errorf("%w: %w", context.Cause(db.Statement.Context), err)
+	default:
+		db.Error = interrupted(db.Statement.Context, err)
 	}
+}
+
+// interrupted adds to a statement's error why its context has ended, if it has. Drivers tell of an
+// interrupted statement, or of a connection that is of no use any more.
+func interrupted(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
 
 // explainAborted says, of a statement that was not run, because of which earlier one. It reports
@@ -119,7 +131,7 @@ func (st *statement) namesIndex(err error) bool {
 		return len(st.slots) > 0
 	}
 	key = strings.TrimPrefix(key, t.name+".")
-	if key == "PRIMARY" || key == t.name+"_pkey" {
+	if t.isPrimary(key) {
 		return false
 	}
 	for _, index := range t.schema.ParseIndexes() {
@@ -134,6 +146,22 @@ func (st *statement) namesIndex(err error) bool {
 		return false
 	}
 	return true
+}
+
+// keyTaken reports whether a database's error says that a row has the primary key already.
+func (st *statement) keyTaken(err error) bool {
+	t := st.table
+	if _, columns, ok := strings.Cut(err.Error(), "UNIQUE constraint failed: "); ok {
+		columns, _, _ = strings.Cut(columns, " ") // a driver may add a number
+		return columns == t.name+"."+t.key.DBName
+	}
+	key, ok := indexIn(err.Error())
+	return ok && t.isPrimary(strings.TrimPrefix(key, t.name+"."))
+}
+
+// isPrimary reports whether an index has the name that the primary key's has.
+func (t *table) isPrimary(index string) bool {
+	return index == "PRIMARY" || index == baseName(t.name)+"_pkey"
 }
 
 // indexIn returns the index that an error of MySQL (table.index), MariaDB (index), PostgreSQL or

@@ -1,12 +1,12 @@
 package gormplugin
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -55,15 +55,13 @@ func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend boo
 // paths alone, where the neighbours are.
 func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, maxPlaceholders/2) {
-		var trees, ids []any
-		for _, n := range chunk {
-			if !slices.Contains(trees, n.tree) {
-				trees = append(trees, n.tree)
-			}
-			ids = append(ids, n.id)
+		d := t.direct(db)
+		if p.dialect.misjudgesLists {
+			t.addEachBelow(d, chunk)
+		} else {
+			t.addBelow(d, chunk)
+			p.addNewest(d)
 		}
-		d := t.direct(db).add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.name}, in(t.tree, trees), in(t.parent, ids), t.alive)
-		p.addNewest(d)
 		var one int
 		err := d.one(&one)
 		if errors.Is(err, gorm.ErrRecordNotFound) {
@@ -75,6 +73,33 @@ func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err
 		return true, nil
 	}
 	return false, nil
+}
+
+// addBelow has d look for a row below one of some others.
+func (t *table) addBelow(d *direct, above []*node) {
+	var trees, ids []any
+	for _, n := range above {
+		if !slices.Contains(trees, n.tree) {
+			trees = append(trees, n.tree)
+		}
+		ids = append(ids, n.id)
+	}
+	d.add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.name}, in(t.tree, trees), in(t.parent, ids), t.alive)
+}
+
+// addEachBelow is addBelow for a planner that takes a list of parents for most of a table of which
+// it has no statistics, and reads all of the tree once for every list. The inner LIMIT leaves it no
+// choice but to look up each row's children by themselves.
+func (t *table) addEachBelow(d *direct, above []*node) {
+	ids := make([]any, len(above))
+	for i, n := range above {
+		ids[i] = n.id
+	}
+	name := clause.Table{Name: t.name}
+	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	d.add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? = ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
+		name, name, of("child", t.tree), of("above", t.tree), of("child", t.parent), of("above", t.key), under("child", t.alive),
+		t.keyIn(of("above", t.key), ids))
 }
 
 // addNewest has a SELECT not be answered from an old snapshot.
@@ -137,7 +162,7 @@ func (p *Plugin) misfits(t *table, m move, depth clause.Expression) (conditions 
 		}
 	}
 	if deeper := m.deeper(); deeper > 0 {
-		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, pathlock.MaxDepth - deeper}})
+		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, t.maxDepth - deeper}})
 	}
 	return conditions
 }
@@ -159,7 +184,7 @@ func (t *table) misfit(moves []move, path string, levels int, lengths []int) err
 			return err
 		}
 	}
-	return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, levels+m.deeper(), pathlock.MaxDepth)
+	return &TooDeepError{Table: t.name, Path: m.path, Depth: levels + m.deeper(), Limit: t.maxDepth}
 }
 
 // firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths
@@ -170,15 +195,6 @@ func firstMisfit(d *direct, paths int) (path string, levels int, lengths []int, 
 	for i := range lengths {
 		into = append(into, &lengths[i])
 	}
-	rows, err := d.rows()
-	if err != nil {
-		return "", 0, nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	if rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return "", 0, nil, err
-		}
-	}
-	return path, levels, lengths, d.failed(rows)
+	err = d.query(func(rows *sql.Rows) error { return rows.Scan(into...) })
+	return path, levels, lengths, err
 }

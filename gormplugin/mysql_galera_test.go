@@ -20,6 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"
@@ -122,7 +123,7 @@ func openNode(t *testing.T, node *mysqldriver.Config, options ...gormplugin.Opti
 // cycle. Verify finds the cluster, and believes who says that one node alone is written to.
 func TestMySQLGalera(t *testing.T) {
 	if _, err := os.Stat(galeraProvider); err != nil {
-		t.Skip("Galera is not installed")
+		testserver.Missing(t, "Galera is not installed: there is no "+galeraProvider)
 	}
 	first, address := galeraNode(t, "")
 	pool := sql.OpenDB(mysqlConnector(t, first))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -102,6 +103,21 @@ func in(f *schema.Field, values []any) clause.Expression {
 	return clause.IN{Column: column(f), Values: values}
 }
 
+// keyIn is the condition that a column of keys has one of the values. Where a long list would be
+// misjudged, the values are rows to be joined with, if their type can be told.
+func (t *table) keyIn(column clause.Column, ids []any) clause.Expression {
+	const few = 16
+	isOther := func(id any) bool { _, ok := id.(int64); return !ok }
+	kind := t.key.DataType
+	if !t.dialect.misjudgesLists || len(ids) <= few || kind != schema.Int && kind != schema.Uint || slices.ContainsFunc(ids, isOther) {
+		return clause.IN{Column: column, Values: ids}
+	}
+	return clause.Expr{
+		SQL:  "? IN (VALUES (CAST(? AS BIGINT))" + strings.Repeat(", (?)", len(ids)-1) + ")",
+		Vars: append([]any{column}, ids...),
+	}
+}
+
 // scan reads one row through the model's fields, which know their serializers and types. A row that
 // was locked says at which isolation level, and one that was surveyed whether the statement hits it
 // and whether rows hang below it.
@@ -169,7 +185,7 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error) {
 	found := make(map[any]*node, len(ids))
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		nodes, err := t.read(db, selection{where: in(t.key, chunk), lock: lock, byPrimaryKey: true})
+		nodes, err := t.read(db, selection{where: t.keyIn(column(t.key), chunk), lock: lock, byPrimaryKey: true})
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +196,8 @@ func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error
 	return found, nil
 }
 
-// climb returns, by one plain read, the live rows with the given ids and all live rows above them.
+// climb returns, by plain reads, the live rows with the given ids and all live rows above them: by
+// primary keys where it is known which rows these may be, and else by one recursive read.
 func (t *table) climb(db *gorm.DB, ids []any) (map[any]*node, error) {
 	if found, err := t.climbAgain(db, ids); err != nil || found != nil {
 		return found, err

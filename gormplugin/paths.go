@@ -174,7 +174,7 @@ func (p *Plugin) writeIDs(db *gorm.DB, t *table, rows []*arrival) error {
 			}
 		}
 		a.replace(t, f, ids, paths, false)
-		if err := t.updateDirect(db, f, a.set[0].Value, in(t.key, ids)); err != nil {
+		if err := t.updateDirect(db, f, a.set[0].Value, t.keyIn(column(t.key), ids)); err != nil {
 			return err
 		}
 	}

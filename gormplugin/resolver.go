@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"context"
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
 
@@ -23,7 +25,8 @@ import (
 // [pathlock.ErrNotFound].
 //
 // It is a [pathlock.PreparedResolver]: what it reads under a prepared context, which the middleware
-// makes for each request, the first write of the request does not read again.
+// makes for each request, the first write of the request does not read again. It is a
+// [pathlock.BatchResolver] as well, which reads the rows of several ids by one statement.
 func (p *Plugin) Resolver(model any) pathlock.Resolver { return resolver{p, model} }
 
 // resolver finds the rows of a model.
@@ -32,47 +35,114 @@ type resolver struct {
 	model  any
 }
 
-var _ pathlock.PreparedResolver = resolver{}
+var (
+	_ pathlock.PreparedResolver = resolver{}
+	_ pathlock.BatchResolver    = resolver{}
+)
 
 // Prepare implements [pathlock.PreparedResolver].
 func (r resolver) Prepare(ctx context.Context) context.Context { return r.plugin.withRecall(ctx) }
 
 // Resolve implements [pathlock.Resolver].
 func (r resolver) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
-	p := r.plugin
-	if p.db == nil {
-		return pathlock.Location{}, fmt.Errorf("gormplugin: the plugin is not in use by a DB yet")
+	found := r.ResolveAll(ctx, []string{id})[0]
+	return found.Location, found.Err
+}
+
+// ResolveAll implements [pathlock.BatchResolver].
+func (r resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resolution {
+	results := make([]pathlock.Resolution, len(ids))
+	t, err := r.table()
+	var keys []any
+	numbers := make(map[any][]int, len(ids))
+	for i, id := range ids {
+		var key any
+		if err == nil {
+			key, results[i].Err = t.parseKey(id)
+		} else {
+			results[i].Err = err
+		}
+		if results[i].Err != nil {
+			continue
+		}
+		if numbers[key] == nil {
+			keys = append(keys, key)
+		}
+		numbers[key] = append(numbers[key], i)
 	}
-	t, err := p.tableFor(r.model)
-	if err != nil {
-		return pathlock.Location{}, err
+	if len(keys) == 0 {
+		return results
 	}
-	key, err := t.parseKey(id)
-	if err != nil {
-		return pathlock.Location{}, err
+	for i, found := range t.locateAll(r.plugin.db.WithContext(ctx), keys) {
+		for _, number := range numbers[keys[i]] {
+			results[number] = found
+		}
 	}
-	return t.locate(p.db.WithContext(ctx), key)
+	return results
+}
+
+// table returns the model's table.
+func (r resolver) table() (*table, error) {
+	if r.plugin.db == nil {
+		return nil, fmt.Errorf("gormplugin: the plugin is not in use by a DB yet")
+	}
+	return r.plugin.tableFor(r.model)
 }
 
 // locate returns where the live row with the id is.
 func (t *table) locate(db *gorm.DB, id any) (pathlock.Location, error) {
-	if !t.isLeaf() {
-		n, err := t.findWithAbove(db, id)
-		if err != nil {
-			return pathlock.Location{}, err
+	found := t.locateAll(db, []any{id})[0]
+	return found.Location, found.Err
+}
+
+// locateAll returns where the live rows with the ids are.
+func (t *table) locateAll(db *gorm.DB, ids []any) []pathlock.Resolution {
+	results := make([]pathlock.Resolution, len(ids))
+	fail := func(err error) []pathlock.Resolution {
+		for i := range results {
+			results[i] = pathlock.Resolution{Err: err}
 		}
+		return results
+	}
+	var rows, above map[any]*node
+	var err error
+	if t.isLeaf() {
+		if rows, err = t.byID(db, ids, ""); err != nil {
+			return fail(err)
+		}
+		t.remember(db.Statement.Context, slices.Collect(maps.Values(rows))...)
+		parents := make(map[any]bool, len(rows))
+		for _, n := range rows {
+			parents[n.parent] = true
+		}
+		if len(parents) > 0 {
+			above, err = t.above.withAbove(db, slices.Collect(maps.Keys(parents)))
+		}
+	} else {
+		rows, err = t.withAbove(db, ids)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	for i, id := range ids {
+		results[i].Location, results[i].Err = t.located(id, rows[id], above)
+	}
+	return results
+}
+
+// located returns where a row is: n, nil if there is none. above has the parents of leaves.
+func (t *table) located(id any, n *node, above map[any]*node) (pathlock.Location, error) {
+	if n == nil {
+		return pathlock.Location{}, t.missing(id)
+	}
+	if !t.isLeaf() {
 		return t.location(n)
 	}
-	n, err := t.find(db, id)
-	if err != nil {
-		return pathlock.Location{}, err
+	parent := above[n.parent]
+	if parent == nil {
+		return pathlock.Location{}, fmt.Errorf("the parent of %s: %w", t.row(id), t.above.missing(n.parent))
 	}
-	t.remember(db.Statement.Context, n)
-	above, err := t.above.findWithAbove(db, n.parent)
-	if err != nil {
-		return pathlock.Location{}, fmt.Errorf("the parent of %s %v: %w", t.name, id, err)
-	}
-	location, err := t.above.location(above)
+	location, err := t.above.location(parent)
 	if err != nil {
 		return pathlock.Location{}, err
 	}
@@ -80,38 +150,22 @@ func (t *table) locate(db *gorm.DB, id any) (pathlock.Location, error) {
 	return location, err
 }
 
-// findWithAbove is find, for a request whose write will want to know what is above the row.
-func (t *table) findWithAbove(db *gorm.DB, id any) (*node, error) {
+// withAbove returns the live rows with the ids, and, in a request whose write will want to know
+// them, all live rows above.
+func (t *table) withAbove(db *gorm.DB, ids []any) (map[any]*node, error) {
 	if db.Statement.Context.Value(recallKey{t.plugin.locker}) == nil {
-		return t.find(db, id)
+		return t.byID(db, ids, "")
 	}
-	rows, err := t.climb(db, []any{id})
-	if err != nil {
-		return nil, err
+	rows, err := t.climb(db, ids)
+	if err == nil {
+		t.remember(db.Statement.Context, slices.Collect(maps.Values(rows))...)
 	}
-	n := rows[id]
-	if n == nil {
-		return nil, t.missing(id)
-	}
-	t.remember(db.Statement.Context, slices.Collect(maps.Values(rows))...)
-	return n, nil
-}
-
-// find returns the live row with the id.
-func (t *table) find(db *gorm.DB, id any) (*node, error) {
-	found, err := t.byID(db, []any{id}, "")
-	if err != nil {
-		return nil, err
-	}
-	if n := found[id]; n != nil {
-		return n, nil
-	}
-	return nil, t.missing(id)
+	return rows, err
 }
 
 // missing says that there is no live row with an id.
 func (t *table) missing(id any) error {
-	return fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
+	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.row(id))
 }
 
 // location says where a row with a path is.
@@ -122,7 +176,7 @@ func (t *table) location(n *node) (pathlock.Location, error) {
 	}
 	path, err := pathlock.ParsePath(n.path)
 	if err != nil {
-		return pathlock.Location{}, fmt.Errorf("%s %v: %w", t.name, n.id, err)
+		return pathlock.Location{}, fmt.Errorf("%s: %w", t.row(n.id), err)
 	}
 	return pathlock.Location{Tree: tree, Path: path}, nil
 }
@@ -130,7 +184,10 @@ func (t *table) location(n *node) (pathlock.Location, error) {
 // parseKey reads the text form of a primary key, as the key's type does it.
 func (t *table) parseKey(text string) (any, error) {
 	invalid := func(err error) error {
-		return fmt.Errorf("%w: %s: %.80q: %w", pathlock.ErrInvalidID, t.name, text, err)
+		if number, ok := errors.AsType[*strconv.NumError](err); ok {
+			err = number.Err
+		}
+		return fmt.Errorf("%w: %s: %q: %w", pathlock.ErrInvalidID, t.name, shown.Cut(text), err)
 	}
 	target := reflect.New(t.key.IndirectFieldType)
 	if u, ok := target.Interface().(encoding.TextUnmarshaler); ok {

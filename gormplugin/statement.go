@@ -28,6 +28,8 @@ type statement struct {
 	removal *removal
 	// slots are the places that the statement gives rows.
 	slots []site
+	// absent is set where an upsert inserts, since none of its rows were there.
+	absent bool
 	// nameless are the new rows whose path of ids waits for the key that the database gives them.
 	nameless []*arrival
 	// assigned is set once the statement's SET clause was put in by the plugin.

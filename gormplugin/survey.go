@@ -61,12 +61,17 @@ func (t *table) addSurvey(d *direct, hits selection, also []any) {
 		d.add(") AS chosen")
 	}
 	if also = slices.DeleteFunc(slices.Clone(also), func(id any) bool { return id == nil }); len(also) > 0 {
-		d.add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, in(t.key, also))
+		d.add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.keyIn(column(t.key), also))
 	}
 	d.add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
-	d.add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
-		t.list, t.hasChildren(), name, column(t.key), t.alive)
+	d.add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 AND (SELECT COUNT(*) FROM up AS hits WHERE hits.hit = 1) <= ? THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
+		t.list, mostAsked, t.hasChildren(), name, column(t.key), t.alive)
 }
+
+// mostAsked is of how many rows a survey asks whether others hang below them. A database that knows
+// little of the table may read all of a tree for each of them. Where there are more, that is asked
+// once they are locked, of many by one statement.
+const mostAsked = 20
 
 // hasChildren is the condition that a live row hangs below a row of the statement's table.
 func (t *table) hasChildren() clause.Expression {
@@ -92,7 +97,7 @@ func (p *Plugin) lockPlanned(db *gorm.DB, t *table, stmt *gorm.Statement, chains
 	both := t.direct(db)
 	if above := c.next(); len(above) > 0 {
 		both.add(p.dialect.both[0])
-		selection{where: in(t.key, above), lock: p.dialect.share, byPrimaryKey: true}.add(both)
+		selection{where: t.keyIn(column(t.key), above), lock: p.dialect.share, byPrimaryKey: true}.add(both)
 		both.add(p.dialect.both[1])
 		t.hits(stmt, ids, p.dialect.update).add(both)
 		both.add(p.dialect.both[2])

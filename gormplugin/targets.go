@@ -59,9 +59,9 @@ func (t *table) hits(stmt *gorm.Statement, ids []any, lock rowLock) selection {
 	if ids != nil {
 		s.byPrimaryKey = true
 		if s.where == nil {
-			s.where = in(t.key, ids)
+			s.where = t.keyIn(column(t.key), ids)
 		} else {
-			s.where = clause.Expr{SQL: "? AND (?)", Vars: []any{in(t.key, ids), s.where}}
+			s.where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.keyIn(column(t.key), ids), s.where}}
 		}
 		return s
 	}
@@ -136,7 +136,7 @@ func (p *Plugin) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found tar
 func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
 	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
-		pinned = in(t.key, ids)
+		pinned = t.keyIn(column(t.key), ids)
 	}
 	where := []clause.Expression{pinned}
 	if len(conditions) > 0 {

@@ -175,7 +175,7 @@ func (p *Plugin) explainTop(db *gorm.DB, st *statement) {
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
-func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) (err error) {
+func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) error {
 	digest := fnv.New64a()
 	for _, part := range []string{"pathlock top", t.name, at.lock.ID()} {
 		var length [8]byte
@@ -184,25 +184,14 @@ func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) (err error) {
 		_, _ = digest.Write([]byte(part))
 	}
 	d := t.direct(db).add("SELECT ? FROM ? AS l", p.dialect.lockTop(int64(digest.Sum64()), at.root)...)
-	rows, err := d.rows()
-	if err != nil {
+	var isolation string
+	if err := d.one(&isolation); err != nil {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
 	}
-	defer func() {
-		if closing := rows.Close(); err == nil {
-			err = closing
-		}
-	}()
-	for rows.Next() {
-		var isolation string
-		if err := rows.Scan(&isolation); err != nil {
-			return err
-		}
-		if why := p.dialect.refuse(isolation); why != "" {
-			return fmt.Errorf("%w: a write to %s at %s", ErrIsolation, t.name, why)
-		}
+	if why := p.dialect.refuse(isolation); why != "" {
+		return fmt.Errorf("%w: a write to %s at %s", ErrIsolation, t.name, why)
 	}
-	return d.failed(rows)
+	return nil
 }
 
 // lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing

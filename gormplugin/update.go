@@ -187,6 +187,7 @@ func (w *writing) updateMoved(a *assignment, x *turn) error {
 	if err := t.reflect(db.Statement, x); err != nil {
 		return err
 	}
+	t.ancestry.follow(x)
 	return errandOf(db).tell(db.Statement.Context, x)
 }
 

@@ -1,8 +1,10 @@
 package gormplugin
 
 import (
+	"fmt"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -57,7 +59,7 @@ func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLo
 			// Somebody has moved it since it was loaded; the caller does not mean to undo that.
 			return false, &PathChangedError{Table: t.name, ID: n.id, Planned: row.stated, Actual: n.path}
 		default:
-			return false, unsupported(t, "an upsert can neither move nor rename rows: use Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
+			return false, t.displaced(db.Statement, row, n, associated)
 		}
 		// An association that was loaded before its parent moved is no reason to fail: nothing of
 		// its path is written.
@@ -78,20 +80,45 @@ func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLo
 	return true, nil
 }
 
+// displaced says why an upsert of row is refused, which would give n, the row that is there, another
+// place.
+func (t *table) displaced(stmt *gorm.Statement, row *arrival, n *node, associated bool) error {
+	model := t.schema.Name
+	switch {
+	case isSave(stmt) && !associated:
+		return fmt.Errorf("%w: %s: the UPDATE of Save hit no row, though %s is there: its version is another by now, or a condition does not hold; "+
+			"read the row again, or change its place by Updates, which reports RowsAffected 0", ErrStale, t.name, shown.ID(n.id))
+	case associated && n.parent != row.parent:
+		return unsupported(t, "an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
+			"use gormplugin.Move(db, &%s{}, %s, %s), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.id), model, shown.ID(n.id), shown.ID(row.parent))
+	case associated:
+		return unsupported(t, "a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.id), model, shown.ID(n.id), shown.Cut(row.name))
+	default:
+		return unsupported(t, "an upsert can neither move nor rename rows, as it would the row %s: use Updates", shown.ID(n.id))
+	}
+}
+
+// isSave reports whether an upsert is the second half of a Save of one row, whose UPDATE has hit
+// none.
+func isSave(stmt *gorm.Statement) bool {
+	conflict, ok := stmt.Clauses[conflictClause].Expression.(clause.OnConflict)
+	return ok && conflict.UpdateAll && len(conflict.Columns) == 0 && stmt.SkipHooks && slices.Contains(stmt.Selects, "*")
+}
+
 // refuseDeleted refuses an upsert of a row that is in the table, but not among the live ones.
 func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) error {
 	if len(t.deletion) == 0 || len(present) == len(ids) {
 		return nil
 	}
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		all, err := t.read(db, selection{where: in(t.key, chunk), unscoped: true})
+		// Asked for by their marks: a live row may have come since the live ones were read.
+		dead := clause.Expr{SQL: "? AND (?) IS NOT TRUE", Vars: []any{t.keyIn(column(t.key), chunk), t.alive}}
+		all, err := t.read(db, selection{where: dead, unscoped: true})
 		if err != nil {
 			return err
 		}
 		for _, n := range all {
-			if present[n.id] == nil {
-				return unsupported(t, "the row %v is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", n.id, t.deletion[0].DBName)
-			}
+			return unsupported(t, "the row %s is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", shown.ID(n.id), t.deletion[0].DBName)
 		}
 	}
 	return nil

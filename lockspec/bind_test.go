@@ -17,8 +17,14 @@ type request map[string]string
 
 func (r request) get(src lockspec.Source) (string, bool, error) {
 	v, ok := r[src.String()]
+	if v == null {
+		return "", false, lockspec.ErrNull
+	}
 	return v, ok, nil
 }
+
+// null is the value of a source that is there and null.
+const null = "\x00null"
 
 // forest answers where nodes are: "kind:id" to "tree path".
 type forest map[string]string
@@ -123,8 +129,21 @@ func TestBind(t *testing.T) {
 			if got := describe(b.Requests); got != c.want {
 				t.Errorf("\n got %q\nwant %q", got, c.want)
 			}
+			// Whoever prefetches reads what Bind asks for and nothing else.
+			if ids, err := c.spec.IDs(c.req.get); err != nil || !slices.Equal(ids, idsOf(b.Nodes)) {
+				t.Errorf("IDs are %v (%v), and Bind resolved %v", ids, err, idsOf(b.Nodes))
+			}
 		})
 	}
+}
+
+// idsOf returns the ids of nodes.
+func idsOf(nodes []lockspec.Node) []lockspec.ID {
+	var ids []lockspec.ID
+	for _, n := range nodes {
+		ids = append(ids, lockspec.ID{Kind: n.Kind, ID: n.ID})
+	}
+	return ids
 }
 
 func TestBindRefuses(t *testing.T) {
@@ -181,7 +200,18 @@ func TestBindRefuses(t *testing.T) {
 		{"the zero spec", lockspec.Spec{}, nodes, full, lockspec.ErrSpec, "", "says nothing"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			b, err := c.spec.Bind(c.req.get, c.nodes.resolve)
+			var asked []lockspec.ID
+			b, err := c.spec.Bind(c.req.get, func(kind, id string) (pathlock.Location, error) {
+				asked = append(asked, lockspec.ID{Kind: kind, ID: id})
+				return c.nodes.resolve(kind, id)
+			})
+			ids, before := c.spec.IDs(c.req.get)
+			switch {
+			case before != nil && (len(asked) > 0 || before.Error() != err.Error()):
+				t.Errorf("IDs fails with %v, and Bind with %v after it has asked for %v", before, err, asked)
+			case len(asked) > len(ids) || !slices.Equal(ids[:len(asked)], asked):
+				t.Errorf("IDs are %v, and Bind asks for %v", ids, asked)
+			}
 			if !errors.Is(err, c.is) {
 				t.Fatalf("got %v, which is no %v", err, c.is)
 			}

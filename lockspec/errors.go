@@ -12,10 +12,12 @@ import (
 var (
 	// ErrInvalid: the request lacks a value, or has one that makes no sense.
 	// The error is an [*InvalidError].
-	ErrInvalid = errors.New("lockspec: invalid request")
+	ErrInvalid = pathlock.FailureInvalid.New("lockspec: invalid request")
 	// ErrWouldCycle: a move into the moved node's own subtree. The error is a
 	// [*CycleError].
-	ErrWouldCycle = errors.New("lockspec: move into the node's own subtree")
+	ErrWouldCycle = pathlock.FailureWouldCycle.New("lockspec: move into the node's own subtree")
+	// ErrNull: a [Get] returns it for a value that is there, and null.
+	ErrNull = errors.New("lockspec: null")
 	// ErrSpec: the program wrote a spec that makes no sense. No request is at
 	// fault.
 	ErrSpec = errors.New("lockspec: invalid spec")

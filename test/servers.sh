@@ -12,8 +12,8 @@
 #   3. programs on free ports of the loopback interface, in a scratch folder: the Debian packages
 #      redis-server, mariadb-server and postgresql, installed if they are missing and this is root,
 #      and Oracle's MySQL, which test/mysql.sh fetches without installing it.
-# Sentinels, clusters and valkey are started by the tests themselves from the programs redis-server
-# and valkey-server, which are installed in the same way.
+# Sentinels, clusters, valkey and Galera are started by the tests themselves from the programs
+# redis-server, valkey-server and mariadbd, which are installed in the same way.
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/pathlock-test.XXXXXX")
 chmod 711 "$scratch" # the database server runs as a user of its own
@@ -45,16 +45,30 @@ free_port() {
 	go run ./test/freeport
 }
 
-# need PROGRAM PACKAGE: is the program there, or can its Debian package be installed?
+# has PROGRAM|/FILE: is it there?
+has() {
+	case $1 in
+	/*) [ -e "$1" ] ;;
+	*) PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null ;;
+	esac
+}
+
+# need PROGRAM|/FILE PACKAGE: is it there, or can its Debian package be installed?
 need() {
-	PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null && return 0
+	has "$1" && return 0
 	command -v apt-get >/dev/null || return 1
 	[ "$(id -u)" = 0 ] || { echo "   $1 is missing: apt-get install $2" >&2; return 1; }
 	echo "== installing $2"
 	export DEBIAN_FRONTEND=noninteractive
 	(apt-get update && apt-get install -y --no-install-recommends "$2") >"$scratch/apt.log" 2>&1 ||
 		{ tail -n 20 "$scratch/apt.log" >&2; return 1; }
-	PATH="$PATH:/usr/sbin" command -v "$1" >/dev/null
+	has "$1"
+}
+
+# need_galera: what a cluster of MariaDB servers takes. Debian's mariadb-server depends on the other
+# two, but another MariaDB may be installed.
+need_galera() {
+	need mariadbd mariadb-server && need /usr/lib/galera/libgalera_smm.so galera-4 && need rsync rsync
 }
 
 # need_valkey: the package is in Debian 13 and later; for Debian 12 it is in the backports, from
@@ -227,6 +241,7 @@ if [ -z "${PATHLOCK_TEST_POSTGRES:-}" ]; then
 fi
 # Tests that disturb servers, or need several, start their own, whichever server the others use.
 need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
+need_galera || echo "== NOT TESTED: a cluster of several writable servers, since there is no Galera here" >&2
 need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
 need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2

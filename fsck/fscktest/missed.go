@@ -80,6 +80,27 @@ func testOdd(t *testing.T, database Database) {
 			},
 		},
 		{
+			what:  "a row in no tree, with a name that no path can have",
+			rows:  [][5]any{{1, 7, nil, "a", "/a"}, {2, nil, 1, "x/y", "/a/x/y"}},
+			found: []string{"no-tree 2", "bad-name 2"}, mended: map[string]string{"2": `"7" "1" "x_y" "/a/x_y"`},
+		},
+		{
+			what:  "rows in no tree that have the names of siblings",
+			rows:  [][5]any{{1, 7, nil, "a", "/a"}, {2, nil, 1, "b", "/a/b"}, {3, nil, 1, "b", "/a/b"}, {4, 7, 1, "b", "/a/b"}},
+			found: []string{"no-tree 2", "no-tree 3", "duplicate 3"},
+			mended: map[string]string{
+				"2": `"7" "1" "b (2)" "/a/b (2)"`, "3": `"7" "1" "b (3)" "/a/b (3)"`,
+			},
+		},
+		{
+			what:  "a row in no tree that closes a cycle",
+			rows:  [][5]any{{1, 7, 2, "a", ""}, {2, nil, 1, "b", ""}, {3, 7, nil, "lost+found", "/lost+found"}},
+			found: []string{"orphan 1", "no-tree 2"},
+			mended: map[string]string{
+				"1": `"7" "3" "a" "/lost+found/a"`, "2": `"7" "1" "b" "/lost+found/a/b"`,
+			},
+		},
+		{
 			what:  "a row in no tree at the top, beside a damaged tree",
 			rows:  [][5]any{{1, nil, nil, "a", "/wrong"}, {2, 7, nil, "b", "/wrong"}},
 			found: []string{"no-tree 1", "wrong-path 1", "wrong-path 2"},

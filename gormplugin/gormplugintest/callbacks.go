@@ -1,6 +1,7 @@
 package gormplugintest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -80,6 +81,21 @@ func callbackChecks() []check {
 			w.hits(db.Model(&stale).Updates(map[string]any{"parent_id": rows["/c"].ID}), 0)
 			w.hits(db.Model(&stale).Updates(map[string]any{"note": "lost"}), 0)
 			w.hits(db.Model(&stale).Updates(map[string]any{"name": "a", "note": "lost"}), 0)
+		})
+		w.drafted(rows["/a"], "/a", "/a/b", "/c")
+	})
+	add("a Save with a stale revision that would change the place", func(w *world, do func(func(*gorm.DB))) {
+		rows := w.book("/a", "/a/b", "/c")
+		stale := *rows["/a"]
+		w.hits(w.db.Model(rows["/a"]).Updates(map[string]any{"note": "changed"}), 1)
+		renamed, moved := stale, stale
+		renamed.Name, moved.ParentID = "z", &rows["/c"].ID
+		do(func(db *gorm.DB) {
+			for _, saved := range []*Draft{&renamed, &moved} {
+				if err := db.Save(saved).Error; !errors.Is(err, gormplugin.ErrStale) {
+					w.Errorf("got the error %v", err)
+				}
+			}
 		})
 		w.drafted(rows["/a"], "/a", "/a/b", "/c")
 	})

@@ -54,8 +54,25 @@ func (d Database) tries(t *testing.T) int {
 	return cmp.Or(d.Tries, 200)
 }
 
-// Run checks everything.
+// Run checks everything: [RunStatements], [RunTransactions] and [RunRaces].
 func Run(t *testing.T, d Database) {
+	t.Helper()
+	RunStatements(t, d)
+	RunTransactions(t, d)
+	RunRaces(t, d)
+}
+
+// topic is a part of the suite.
+type topic struct {
+	name  string
+	check func(t *testing.T, d Database)
+}
+
+// run checks a topic.
+func (p topic) run(t *testing.T, d Database) { t.Run(p.name, func(t *testing.T) { p.check(t, d) }) }
+
+// RunStatements checks what becomes of every kind of statement, one after the other.
+func RunStatements(t *testing.T, d Database) {
 	t.Helper()
 	migrate(t, d)
 	for _, topic := range []struct {
@@ -73,7 +90,6 @@ func Run(t *testing.T, d Database) {
 		{"raw", rawChecks()},
 		{"spelling", spellingChecks()},
 		{"raw ends", rawEndChecks()},
-		{"transactions", transactionChecks()},
 		{"hostile", hostileChecks()},
 		{"operations", operationChecks()},
 		{"queries", queryChecks()},
@@ -81,6 +97,7 @@ func Run(t *testing.T, d Database) {
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
 		{"recall", recallChecks()},
+		{"resolve", resolveChecks()},
 		{"panics", panicChecks()},
 		{"guards", guardChecks()},
 		{"ids", idChecks()},
@@ -94,26 +111,60 @@ func Run(t *testing.T, d Database) {
 	for _, s := range specifications() {
 		s.run(t, d)
 	}
-	t.Run("copy in migrated tables", func(t *testing.T) { checkCopyTables(t, d) })
-	t.Run("keys", func(t *testing.T) { checkKeys(t, d) })
-	t.Run("tenants", func(t *testing.T) { checkTenants(t, d) })
-	t.Run("no parent", func(t *testing.T) { checkNoParent(t, d) })
-	t.Run("top", func(t *testing.T) { checkTop(t, d) })
-	t.Run("top races", func(t *testing.T) { checkTopRaces(t, d) })
-	t.Run("names", func(t *testing.T) { checkNames(t, d) })
-	t.Run("modes", func(t *testing.T) { checkModes(t, d) })
-	t.Run("ends", func(t *testing.T) { checkEnds(t, d) })
-	t.Run("targets", func(t *testing.T) { checkTargets(t, d) })
-	t.Run("unmanaged", func(t *testing.T) { checkUnmanaged(t, d) })
-	t.Run("asserted", func(t *testing.T) { checkAsserted(t, d) })
-	t.Run("interruptions", func(t *testing.T) { checkInterruptions(t, d) })
-	t.Run("losses", func(t *testing.T) { checkLosses(t, d) })
-	t.Run("killed", func(t *testing.T) { checkKilled(t, d) })
-	t.Run("tries", func(t *testing.T) { checkTries(t, d) })
-	t.Run("store down", func(t *testing.T) { checkStoreDown(t, d) })
-	t.Run("storm", func(t *testing.T) { checkStorms(t, d) })
-	t.Run("id path storm", func(t *testing.T) { checkIDPathStorm(t, d) })
-	t.Run("anomalies", func(t *testing.T) { checkAnomalies(t, d) })
+	for _, p := range []topic{
+		{"depths", checkDepths},
+		{"leaf paths", checkLeafPaths},
+		{"copy in migrated tables", checkCopyTables},
+		{"keys", checkKeys},
+		{"tenants", checkTenants},
+		{"no parent", checkNoParent},
+		{"top", checkTop},
+		{"names", checkNames},
+		{"modes", checkModes},
+		{"targets", checkTargets},
+		{"asserted", checkAsserted},
+	} {
+		p.run(t, d)
+	}
+}
+
+// RunTransactions checks what depends on how transactions begin, fail and end, and on what the
+// driver says of it.
+func RunTransactions(t *testing.T, d Database) {
+	t.Helper()
+	migrate(t, d)
+	for _, p := range []topic{
+		{"transactions", func(t *testing.T, d Database) {
+			for _, c := range transactionChecks() {
+				t.Run(c.name, func(t *testing.T) { c.run(newWorld(t, d, settings{})) })
+			}
+		}},
+		{"ends", checkEnds},
+		{"unmanaged", checkUnmanaged},
+		{"interruptions", checkInterruptions},
+		{"rows", checkRows},
+		{"losses", checkLosses},
+		{"killed", checkKilled},
+		{"tries", checkTries},
+		{"store down", checkStoreDown},
+	} {
+		p.run(t, d)
+	}
+}
+
+// RunRaces has many write at once.
+func RunRaces(t *testing.T, d Database) {
+	t.Helper()
+	migrate(t, d)
+	for _, p := range []topic{
+		{"top races", checkTopRaces},
+		{"save races", checkSaveRaces},
+		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
+		{"id path storm", checkIDPathStorm},
+		{"anomalies", checkAnomalies},
+	} {
+		p.run(t, d)
+	}
 }
 
 // RunAnomalies provokes the anomalies only, for the further isolation levels of a database that

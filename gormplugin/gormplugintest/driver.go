@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"context"
 	"database/sql/driver"
+	"slices"
 )
 
 // connector returns the part of a trace that sees the connections.
@@ -30,6 +31,9 @@ type tracedConn struct {
 	driver.Conn
 	tr      *trace
 	dropped bool
+	// contexts are those that statements have run under since the connection was last taken from
+	// the pool.
+	contexts []context.Context
 }
 
 // drop closes the connection behind database/sql's back.
@@ -49,14 +53,17 @@ func (c *tracedConn) do(kind string, run func() error) error {
 // BeginTx implements [driver.ConnBeginTx].
 func (c *tracedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
 	var tx driver.Tx
+	begun := false
 	err := c.do("begin", func() (err error) {
+		// What a driver returns beside an error need not be nil.
 		if tx, err = c.Conn.(driver.ConnBeginTx).BeginTx(ctx, opts); err == nil {
+			begun = true
 			c.tr.note("begin")
 		}
 		return err
 	})
 	if err != nil {
-		if tx != nil {
+		if begun {
 			_ = tracedTx{tx, c}.Rollback()
 		}
 		return nil, err
@@ -89,6 +96,7 @@ func (c *tracedConn) ExecContext(ctx context.Context, query string, args []drive
 	if !ok {
 		return nil, driver.ErrSkip
 	}
+	c.contexts = append(c.contexts, ctx)
 	err = c.do("exec", func() (err error) {
 		if result, err = e.ExecContext(ctx, query, args); err == nil {
 			c.tr.noteStatement(query)
@@ -104,11 +112,12 @@ func (c *tracedConn) QueryContext(ctx context.Context, query string, args []driv
 	if !ok {
 		return nil, driver.ErrSkip
 	}
-	return c.query(query, func() (driver.Rows, error) { return q.QueryContext(ctx, query, args) })
+	return c.query(ctx, query, func() (driver.Rows, error) { return q.QueryContext(ctx, query, args) })
 }
 
 // query runs one that answers with rows.
-func (c *tracedConn) query(query string, run func() (driver.Rows, error)) (rows driver.Rows, err error) {
+func (c *tracedConn) query(ctx context.Context, query string, run func() (driver.Rows, error)) (rows driver.Rows, err error) {
+	c.contexts = append(c.contexts, ctx)
 	err = c.do("query", func() (err error) {
 		if rows, err = run(); err == nil {
 			c.tr.noteStatement(query)
@@ -117,9 +126,11 @@ func (c *tracedConn) query(query string, run func() (driver.Rows, error)) (rows 
 	})
 	if err != nil && rows != nil {
 		_ = rows.Close()
-		rows = nil
 	}
-	return rows, err
+	if err != nil {
+		return nil, err
+	}
+	return c.tr.rows(rows), nil
 }
 
 // Close implements [driver.Conn].
@@ -140,15 +151,19 @@ func (c *tracedConn) Ping(ctx context.Context) error {
 
 // ResetSession implements [driver.SessionResetter].
 func (c *tracedConn) ResetSession(ctx context.Context) error {
+	c.contexts = nil
 	if r, ok := c.Conn.(driver.SessionResetter); ok {
 		return r.ResetSession(ctx)
 	}
 	return nil
 }
 
-// IsValid implements [driver.Validator].
+// IsValid implements [driver.Validator]. A connection is not used again once a context has ended
+// under which it ran a statement: a driver may be late to interrupt that, and would interrupt
+// somebody else's.
 func (c *tracedConn) IsValid() bool {
-	if c.dropped {
+	ended := func(ctx context.Context) bool { return ctx.Err() != nil }
+	if c.dropped || slices.ContainsFunc(c.contexts, ended) {
 		return false
 	}
 	if v, ok := c.Conn.(driver.Validator); ok {
@@ -174,6 +189,7 @@ type tracedStmt struct {
 
 // ExecContext implements [driver.StmtExecContext].
 func (s *tracedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
+	s.conn.contexts = append(s.conn.contexts, ctx)
 	err = s.conn.do("exec", func() (err error) {
 		if result, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args); err == nil {
 			s.conn.tr.noteStatement(s.query)
@@ -185,7 +201,7 @@ func (s *tracedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) 
 
 // QueryContext implements [driver.StmtQueryContext].
 func (s *tracedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return s.conn.query(s.query, func() (driver.Rows, error) { return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args) })
+	return s.conn.query(ctx, s.query, func() (driver.Rows, error) { return s.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args) })
 }
 
 // CheckNamedValue implements [driver.NamedValueChecker].

@@ -2,6 +2,8 @@ package gormplugintest
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -74,7 +76,9 @@ func associationForms() []form {
 			return tx.Transaction(func(tx *gorm.DB) error {
 				a := w.page("/a")
 				a.Children[0].Place.Name = "x"
-				return tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+				err := tx.Session(&gorm.Session{FullSaveAssociations: true}).Save(a).Error
+				w.advises(err, fmt.Sprintf(`gormplugin.Rename(db, &Page{}, %d, "x")`, w.ids["/a/b"]))
+				return err
 			})
 		}},
 		{name: "Save of a row with children one of which was renamed meanwhile", tree: "/d /z /z/b /z/y", write: func(w *world, tx *gorm.DB) error {
@@ -141,7 +145,16 @@ func associationForms() []form {
 		}},
 		{name: "Association.Append of a row from elsewhere", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
 			return tx.Transaction(func(tx *gorm.DB) error {
-				return tx.Model(w.page("/d")).Association("Children").Append(w.page("/a/b"))
+				err := tx.Model(w.page("/d")).Association("Children").Append(w.page("/a/b"))
+				w.advises(err, fmt.Sprintf("gormplugin.Move(db, &Page{}, %d, %d)", w.ids["/a/b"], w.ids["/d"]))
+				return err
+			})
+		}},
+		{name: "Association.Replace by a row from elsewhere", refused: unsupported, write: func(w *world, tx *gorm.DB) error {
+			return tx.Transaction(func(tx *gorm.DB) error {
+				err := tx.Model(w.page("/d")).Association("Children").Replace(w.page("/a/b"))
+				w.advises(err, fmt.Sprintf("gormplugin.Move(db, &Page{}, %d, %d)", w.ids["/a/b"], w.ids["/d"]))
+				return err
 			})
 		}},
 		{name: "Association.Delete lets a child go to the top", tree: "/a /b /d", write: func(w *world, tx *gorm.DB) error {
@@ -249,6 +262,14 @@ func (children) Assignments() []clause.Assignment { return nil }
 
 // AssociationAssignments implements [clause.AssociationAssigner].
 func (c children) AssociationAssignments() []clause.Association { return []clause.Association{c.op} }
+
+// advises checks what a refusal says to do instead.
+func (w *world) advises(err error, instead string) {
+	w.Helper()
+	if err == nil || !strings.Contains(err.Error(), instead) {
+		w.Errorf("got the error %v, want one that says %s", err, instead)
+	}
+}
 
 // scanOne reads the first row of a query by ScanRows.
 func scanOne(query *gorm.DB, into any) error {

@@ -1,9 +1,6 @@
 package gormplugintest
 
 import (
-	"context"
-	"fmt"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"gorm.io/gorm"
@@ -14,13 +11,9 @@ import (
 // handler writes.
 func (w *world) resolved(rows ...*Suite) *gorm.DB {
 	w.Helper()
-	resolver, ok := w.plugin.Resolver(&Suite{}).(pathlock.PreparedResolver)
-	if !ok {
-		w.Fatal("the plugin's resolver cannot be prepared")
-	}
-	ctx := resolver.Prepare(context.Background())
+	ctx := w.prepared()
 	for _, s := range rows {
-		if _, err := resolver.Resolve(ctx, fmt.Sprint(s.ID)); err != nil {
+		if _, err := w.batch(&Suite{}).Resolve(ctx, text(s.ID)); err != nil {
 			w.Fatal(err)
 		}
 	}

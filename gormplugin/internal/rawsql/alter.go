@@ -25,7 +25,7 @@ func (s *statement) altered(i int) (verb, table string, found bool) {
 		switch {
 		case named:
 			return "ALTER TABLE", other, true
-		case found && (s.isExchange(i) || s.isInherit(i) || s.rewrites(i)):
+		case found && (s.isExchange(i) || s.isInherit(i) || s.rewrites(i) || s.cuts(i) || s.forgets(i)):
 			return "ALTER TABLE", table, true
 		}
 	}
@@ -78,32 +78,4 @@ func (s *statement) rewrites(i int) bool {
 		column = s.at(typed - 3)
 	}
 	return typed > 0 && !s.isCast(i+1, column)
-}
-
-// isCast reports whether the expression at i is a column, in parentheses or not, cast or not.
-func (s *statement) isCast(i int, column token) bool {
-	for s.at(i).isSign('(') {
-		i++
-	}
-	if s.at(i).kind != column.kind || s.at(i).text != column.text {
-		return false
-	}
-	casting := false
-	for i++; i < len(s.tokens); i++ {
-		t := s.at(i)
-		switch {
-		case t.isSign(','):
-			// Not the comma of numeric(10, 2).
-			if s.at(i+1).isAny("ALTER", "ADD", "DROP", "VALIDATE", "SET") {
-				return true
-			}
-		case t.isSign(':'):
-			casting = true
-		case t.isSign('('), t.isSign(')'), t.isSign('['), t.isSign(']'), t.isSign('.'):
-		case (t.kind == word || t.kind == name) && casting:
-		default:
-			return false
-		}
-	}
-	return true
 }

@@ -137,11 +137,9 @@ func (s *statement) commits(i int) (string, bool) {
 	case first.is("SET"):
 		return s.sets(i + 1)
 	case first.isAny("PREPARE", "EXECUTE"):
-		for ; i < len(s.tokens); i++ {
-			if s.at(i).isText() {
-				if ended, found := s.grammar.EndsTransaction(s.at(i).text); found {
-					return ended, true
-				}
+		for text := range s.texts(i) {
+			if ended, found := s.grammar.EndsTransaction(text); found {
+				return ended, true
 			}
 		}
 	}

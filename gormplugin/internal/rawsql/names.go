@@ -83,6 +83,8 @@ func (n *Names) MayMention(sql string) bool {
 	for i := range len(sql) {
 		switch b := sql[i]; {
 		case b == '\\' && n.grammar.backslashes,
+			(b|0x20 == 'p' || b|0x20 == 'e') && n.grammar.joinedTargets && runsText(sql[i:]),
+			b == '\'' && n.grammar.dollarQuotes && continues(sql[i+1:]),
 			b == '&' && n.grammar.dollarQuotes && i+1 < len(sql) && (sql[i+1] == '"' || sql[i+1] == '\''),
 			b >= utf8.RuneSelf && n.rule == CaseUnicode:
 			return true
@@ -91,6 +93,23 @@ func (n *Names) MayMention(sql string) bool {
 		}
 	}
 	return false
+}
+
+// runsText reports whether sql begins with a word of MySQL that runs a text, which can be put
+// together from pieces or written in hexadecimal.
+func runsText(sql string) bool {
+	const length = len("PREPARE")
+	return len(sql) >= length && (strings.EqualFold(sql[:length], "PREPARE") || strings.EqualFold(sql[:length], "EXECUTE"))
+}
+
+// continues reports whether a string of PostgreSQL may go on in what stands behind its quote:
+// behind a line's end.
+func continues(rest string) bool {
+	blank := 0
+	for blank < len(rest) && isSpace(rest[blank]) {
+		blank++
+	}
+	return strings.ContainsAny(rest[:blank], "\n\r") || strings.HasPrefix(rest[blank:], "--")
 }
 
 // anyAt reports whether sql begins with one of the names, in whatever letter case.

@@ -124,8 +124,11 @@ func (l *lexer) unescape(text string, closing byte, backslashes, plain bool) str
 		switch c := text[i]; {
 		case c == '\\' && backslashes:
 			n, meant := min(1, len(text)-i-1), text[i+1:min(i+2, len(text))]
-			if l.grammar.dollarQuotes {
+			switch {
+			case l.grammar.dollarQuotes:
 				n, meant = escaped(text[i+1:])
+			case controls[meant] != "":
+				meant = controls[meant]
 			}
 			b.WriteString(meant)
 			i += n
@@ -139,8 +142,10 @@ func (l *lexer) unescape(text string, closing byte, backslashes, plain bool) str
 	return b.String()
 }
 
-// escaped returns what the first n bytes behind a backslash stand for in PostgreSQL. In MySQL it is
-// one byte, which stands for itself where it could be part of a name.
+// controls are what letters behind a backslash stand for in MySQL. Any other byte stands for itself.
+var controls = map[string]string{"0": "\x00", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+
+// escaped returns what the first n bytes behind a backslash stand for in PostgreSQL.
 func escaped(rest string) (n int, meant string) {
 	if rest == "" {
 		return 0, ""

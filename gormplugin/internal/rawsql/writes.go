@@ -82,6 +82,8 @@ type statement struct {
 	// schema and quotes.
 	names   *Names
 	guarded func(name string) bool
+	// nested is how many texts the statement is in.
+	nested int
 }
 
 // guards reports whether a token names, or may name, a table that writes are looked for to.
@@ -124,13 +126,24 @@ func (s *statement) write() (Write, bool) {
 
 // analyses reports whether an EXPLAIN runs what it explains.
 func (s *statement) analyses() bool {
-	for _, t := range s.tokens {
+	for i, t := range s.tokens {
+		if s.grammar.dollarQuotes && (s.at(i-1).isSign('(') || s.at(i-1).isSign(',')) && s.at(i+1).saysNo() {
+			continue
+		}
 		if t.kind == opaque || (t.kind == word || t.kind == name) &&
 			(strings.EqualFold(t.text, "ANALYZE") || strings.EqualFold(t.text, "ANALYSE")) { //nolint:misspell // as SQL spells it
 			return true
 		}
 	}
 	return false
+}
+
+// saysNo reports whether the token is a value by which PostgreSQL's EXPLAIN does without an option.
+func (t token) saysNo() bool {
+	if t.kind != word && t.kind != name && t.kind != literal {
+		return false
+	}
+	return t.text == "0" || strings.EqualFold(t.text, "false") || strings.EqualFold(t.text, "off")
 }
 
 // at returns a token, one of kind end where there is none.

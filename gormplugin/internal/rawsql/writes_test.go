@@ -3,6 +3,7 @@ package rawsql
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // dialects know one guarded table.
@@ -211,6 +212,50 @@ func TestFindWrite(t *testing.T) {
 		{"mysql", "ALTER TABLE suites IMPORT TABLESPACE", "ALTER TABLE"},
 		{"mysql", "ALTER TABLE suites MODIFY name VARCHAR(10), DROP COLUMN x, ADD INDEX (name), CONVERT TO CHARACTER SET utf8mb4", ""},
 		{"mysql", "ALTER TABLE suites ADD PARTITION (PARTITION p VALUES LESS THAN (3))", ""},
+		{"mysql", "ALTER TABLE suites ENGINE=BLACKHOLE", "ALTER TABLE"},
+		{"mysql", "ALTER TABLE suites COMMENT 'x', ENGINE 'blackhole'", "ALTER TABLE"},
+		{"mysql", "ALTER TABLE suites ENGINE = InnoDB", ""},
+		{"mysql", "ALTER TABLE suites ADD COLUMN engine INT, DROP engine, ADD INDEX (engine), MODIFY engine BIGINT", ""},
+		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM sui' 'tes'", "EXECUTE"},
+		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM sui' /* x */ \"tes\"", "EXECUTE"},
+		{"mysql", "PREPARE s FROM 'DELETE FROM su'\n'it' 'es'", "PREPARE"},
+		{"mysql", "BEGIN NOT ATOMIC EXECUTE IMMEDIATE N'DELETE FROM sui' 'tes'; END", "EXECUTE"},
+		{"mysql", "EXECUTE IMMEDIATE 0x44454c4554452046524f4d20737569746573", "EXECUTE"},
+		{"mysql", "EXECUTE IMMEDIATE X'44454C4554452046524F4D20737569746573'", "EXECUTE"},
+		{"mysql", "EXECUTE IMMEDIATE _utf8mb4 x'44454C4554452046524F4D20737569746573'", "EXECUTE"},
+		{"mysql", "EXECUTE IMMEDIATE CONCAT('DELETE FROM ', 0x737569746573)", "EXECUTE"},
+		{"mysql", "EXECUTE IMMEDIATE CONCAT('DELETE FROM ', b'011100110111010101101001011101000110010101110011')", "EXECUTE"},
+		{"mysql", `EXECUTE IMMEDIATE 'DELETE FROM\tsuites'`, "EXECUTE"},
+		{"mysql", `PREPARE s FROM 'DELETE FROM\nsuites\nWHERE true'`, "PREPARE"},
+		{"mysql", "EXECUTE IMMEDIATE 'EXECUTE IMMEDIATE ''DELETE FROM sui'' ''tes'''", "EXECUTE"},
+		{"mysql", "EXECUTE IMMEDIATE 'DELETE FROM oth' 'ers'", ""},
+		{"postgres", "DO 'BEGIN DELETE FROM sui'\n'tes; END'", "DO"},
+		{"postgres", "DO $$ BEGIN EXECUTE 'DELETE FROM sui'\n'tes'; END $$", "DO"},
+		{"postgres", `DO $$ BEGIN EXECUTE E'DELETE FROM su\151tes'; END $$`, "DO"},
+		{"postgres", "CREATE FUNCTION f() RETURNS void LANGUAGE sql AS 'DELETE FROM sui'\n'tes'", "CREATE FUNCTION"},
+		{"postgres", "EXPLAIN (ANALYZE false) DELETE FROM suites", ""},                //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN (VERBOSE, ANALYZE off, COSTS) DELETE FROM suites", ""},  //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN (ANALYZE 0) DELETE FROM suites", ""},                    //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN (ANALYZE false, ANALYZE) DELETE FROM suites", "DELETE"}, //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN (ANALYZE 'on') DELETE FROM suites", "DELETE"},           //nolint:misspell // as SQL spells it
+		{"postgres", "EXPLAIN ANALYZE DELETE FROM suites", "DELETE"},                  //nolint:misspell // as SQL spells it
+		{"postgres", `ALTER TABLE suites ALTER COLUMN e1 TYPE bigint USING "e1"::bigint`, ""},
+		{"postgres", `ALTER TABLE suites ALTER COLUMN "e1" TYPE bigint USING E1::bigint`, ""},
+		{"postgres", `ALTER TABLE suites ALTER COLUMN e1 TYPE bigint USING "E1"::bigint`, "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER COLUMN e1 TYPE int USING CAST(e1 AS int)", ""},
+		{"postgres", `ALTER TABLE suites ALTER COLUMN e1 TYPE int USING (CAST("e1" AS int)), ALTER x SET NOT NULL`, ""},
+		{"postgres", "ALTER TABLE suites ALTER COLUMN e1 TYPE int USING CAST(e2 AS int)", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER COLUMN name TYPE char(1)", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER name SET DATA TYPE CHARACTER (1)", "ALTER TABLE"},
+		{"postgres", `ALTER TABLE suites ALTER name TYPE "char"`, "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER name TYPE pg_catalog.bpchar(3)", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER name TYPE NATIONAL CHARACTER(3)", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER path TYPE name", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER name TYPE text USING name::char(1)", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER name TYPE text USING CAST(name AS varchar(2))", "ALTER TABLE"},
+		{"postgres", "ALTER TABLE suites ALTER name TYPE character varying(40)", ""},
+		{"postgres", "ALTER TABLE suites ALTER name TYPE varchar(40)", ""},
+		{"postgres", "ALTER TABLE suites ADD COLUMN type char(1), DROP type", ""},
 		{"mysql", "RENAME TABLE suites TO x", ""},
 		{"mysql", "SELECT * FROM suites INTO OUTFILE 'x'", ""},
 		{"mysql", "HANDLER suites OPEN", ""},
@@ -281,6 +326,21 @@ func TestIsPlainRead(t *testing.T) {
 		if got := MySQL.IsPlainRead(sql); got != want {
 			t.Errorf("%q: %v, want %v", sql, got, want)
 		}
+	}
+}
+
+// Texts in texts, each of which can be read in several ways, take no time that matters.
+func TestManyReadings(t *testing.T) {
+	text := "x"
+	for range 8 {
+		text = `/*!1*/ /*!2*/ /*!3*/ "\\" '` + strings.ReplaceAll(text, "'", "''") + "'"
+	}
+	begun := time.Now()
+	if w, found := dialects["mysql"].FindWrite("EXECUTE IMMEDIATE '" + strings.ReplaceAll(text, "'", "''") + "'"); found {
+		t.Errorf("found %+v", w)
+	}
+	if took := time.Since(begun); took > 10*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 

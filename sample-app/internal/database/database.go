@@ -24,7 +24,7 @@ const (
 )
 
 // DB is an open database. Where the database lets only one connection write
-// at once, Read and Write have pools of their own; otherwise they share one.
+// at once, Read and Write have pools of their own; otherwise they are the same.
 type DB struct {
 	Dialect Dialect
 	// Write is for everything that changes something.

@@ -1,11 +1,8 @@
 package database_test
 
 import (
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,7 +95,7 @@ func TestSQLiteReadsBesideWriter(t *testing.T) {
 	}
 }
 
-func TestFailures(t *testing.T) {
+func TestContention(t *testing.T) {
 	mysql := func(number uint16) error {
 		return fmt.Errorf("insert: %w", &mysqldriver.MySQLError{Number: number})
 	}
@@ -106,38 +103,30 @@ func TestFailures(t *testing.T) {
 		return fmt.Errorf("insert: %w", &pgconn.PgError{Code: code})
 	}
 	tests := []struct {
-		what                    string
-		err                     error
-		unavailable, contention bool
+		what       string
+		err        error
+		contention bool
 	}{
-		{what: "connection refused", err: &net.OpError{Op: "dial", Err: errors.New("refused")}, unavailable: true},
-		{what: "a broken connection", err: fmt.Errorf("query: %w", driver.ErrBadConn), unavailable: true},
-		{what: "a connection that broke while it was used", err: mysqldriver.ErrInvalidConn, unavailable: true},
-		{what: "MySQL: too many connections", err: mysql(1040), unavailable: true},
-		{what: "MySQL: shutting down", err: mysql(1053), unavailable: true},
+		{what: "MySQL: too many connections", err: mysql(1040)},
+		{what: "MySQL: shutting down", err: mysql(1053)},
 		{what: "MySQL: deadlock", err: mysql(1213), contention: true},
 		{what: "MySQL: lock wait timeout", err: mysql(1205), contention: true},
 		{what: "MariaDB: changed since last read", err: mysql(1020), contention: true},
 		{what: "MySQL: duplicate entry", err: mysql(1062)},
 		{what: "MySQL: syntax error", err: mysql(1064)},
-		{what: "PostgreSQL: too many connections", err: postgres("53300"), unavailable: true},
-		{what: "PostgreSQL: shutting down", err: postgres("57P01"), unavailable: true},
-		{what: "PostgreSQL: gone without a word", err: fmt.Errorf("receive: %w", io.ErrUnexpectedEOF), unavailable: true},
-		{what: "PostgreSQL: cannot connect", err: new(pgconn.ConnectError), unavailable: true},
+		{what: "PostgreSQL: too many connections", err: postgres("53300")},
+		{what: "PostgreSQL: shutting down", err: postgres("57P01")},
 		{what: "PostgreSQL: deadlock", err: postgres("40P01"), contention: true},
 		{what: "PostgreSQL: serialisation", err: postgres("40001"), contention: true},
 		{what: "PostgreSQL: lock timeout", err: postgres("55P03"), contention: true},
 		{what: "PostgreSQL: duplicate key", err: postgres("23505")},
 		{what: "PostgreSQL: cancelled", err: postgres("57014")},
 		{what: "SQLite: busy", err: fmt.Errorf("begin: %w", sqlite3.BUSY), contention: true},
-		{what: "SQLite: cannot open", err: fmt.Errorf("open: %w", sqlite3.CANTOPEN), unavailable: true},
+		{what: "SQLite: cannot open", err: fmt.Errorf("open: %w", sqlite3.CANTOPEN)},
 		{what: "SQLite: constraint", err: sqlite3.CONSTRAINT},
 		{what: "something else", err: errors.New("something else")},
 	}
 	for _, tt := range tests {
-		if got := database.IsUnavailable(tt.err); got != tt.unavailable {
-			t.Errorf("%s: IsUnavailable = %t, want %t", tt.what, got, tt.unavailable)
-		}
 		if got := database.IsContention(tt.err); got != tt.contention {
 			t.Errorf("%s: IsContention = %t, want %t", tt.what, got, tt.contention)
 		}

@@ -12,7 +12,6 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/driver/mysql"
-	"gorm.io/gorm"
 )
 
 // Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so that
@@ -64,13 +63,12 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	db := &DB{
 		Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), ReadCommitted: opts.ReadCommitted, pools: []*sql.DB{pool},
 	}
-	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
-		// Asking for the version would need the server to be up already.
-		*handle, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
-		}
+	// Asking for the version would need the server to be up already.
+	db.Write, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
 	}
+	db.Read = db.Write
 	return db, nil
 }
 
@@ -110,38 +108,13 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// The server's error numbers that matter here.
+// The server's error numbers of transactions that collided.
 // See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
 const (
-	errTooManyConnections = 1040
-	errAccessDenied       = 1045
-	errUnknownDatabase    = 1049
-	errServerShutdown     = 1053
-	errTableCrashed       = 1194
-	errLockWaitTimeout    = 1205
-	errDeadlock           = 1213
-	errTooManyUserConns   = 1226
-	errReadOnly           = 1290
-	errQueryInterrupted   = 1317
-	errChangedSinceRead   = 1020
-	errConnectionKilled   = 1927
-	errNoSuchTable        = 1146
-	errDiskFull           = 1021
-	errInnoDBReadOnly     = 1836
+	errChangedSinceRead = 1020
+	errLockWaitTimeout  = 1205
+	errDeadlock         = 1213
 )
-
-// mysqlUnavailable reports whether an error says that the server cannot serve.
-func mysqlUnavailable(err error) bool {
-	if errors.Is(err, mysqldriver.ErrInvalidConn) {
-		return true
-	}
-	unavailable := []uint16{
-		errTooManyConnections, errAccessDenied, errUnknownDatabase, errServerShutdown, errTableCrashed, errTooManyUserConns,
-		errReadOnly, errQueryInterrupted, errConnectionKilled, errNoSuchTable, errDiskFull, errInnoDBReadOnly,
-	}
-	e, ok := errors.AsType[*mysqldriver.MySQLError](err)
-	return ok && slices.Contains(unavailable, e.Number)
-}
 
 // mysqlContended reports whether an error says that transactions collided.
 func mysqlContended(err error) bool {

@@ -4,8 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
-	"gorm.io/gorm"
 )
 
 // openPostgres opens a PostgreSQL server's database. What the URL says of lock_timeout and application_name is respected.
@@ -39,12 +36,11 @@ func openPostgres(url string, connections int) (*DB, error) {
 	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxIdleTime(time.Minute)
 	db := &DB{Dialect: Postgres, Where: fmt.Sprintf("postgres://%s:%d/%s", cfg.Host, cfg.Port, cfg.Database), pools: []*sql.DB{pool}}
-	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
-		*handle, err = use(postgres.New(postgres.Config{Conn: pool}))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
-		}
+	db.Write, err = use(postgres.New(postgres.Config{Conn: pool}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
 	}
+	db.Read = db.Write
 	return db, nil
 }
 
@@ -77,40 +73,18 @@ func numbered(query string) string {
 	}
 }
 
-// The server's error codes that matter here, or their first two characters, which are the class.
+// postgresContended reports whether an error says that transactions collided.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
-var (
-	postgresUnavailableCodes = []string{
-		"08",             // connection exception
-		"28",             // invalid authorization
-		"3D",             // no such database
-		"42P01", "42501", // no such table; no permission
-		"53",    // insufficient resources: too many connections, disk full
-		"57P",   // the server is shutting down or starting
-		"58",    // system error
-		"25006", // the transaction is read-only: a standby
-		"XX",    // internal error, corrupted data
+func postgresContended(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return false
 	}
-	postgresContentionCodes = []string{
-		"40001", "40P01", // could not be serialised; deadlock
-		"55P03", // lock_timeout
-	}
-)
-
-// postgresUnavailable reports whether an error says that the server cannot serve.
-func postgresUnavailable(err error) bool {
-	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) {
-		// A server that goes away without a word ends the stream of its answers.
+	switch e.Code {
+	case "40001", // serialization_failure
+		"40P01", // deadlock_detected
+		"55P03": // lock_not_available
 		return true
 	}
-	return postgresCode(err, postgresUnavailableCodes)
-}
-
-// postgresContended reports whether an error says that transactions collided.
-func postgresContended(err error) bool { return postgresCode(err, postgresContentionCodes) }
-
-// postgresCode reports whether the server's error code begins with one of codes.
-func postgresCode(err error, codes []string) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && slices.ContainsFunc(codes, func(code string) bool { return strings.HasPrefix(e.Code, code) })
+	return false
 }

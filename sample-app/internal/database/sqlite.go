@@ -65,16 +65,6 @@ func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
 	return pool, nil
 }
 
-// sqliteUnavailable reports whether an error says that the file cannot be used.
-func sqliteUnavailable(err error) bool {
-	for _, code := range []sqlite3.ErrorCode{sqlite3.IOERR, sqlite3.CANTOPEN, sqlite3.FULL, sqlite3.CORRUPT, sqlite3.NOTADB, sqlite3.READONLY} {
-		if errors.Is(err, code) {
-			return true
-		}
-	}
-	return false
-}
-
 // sqliteContended reports whether an error says that another process kept the file busy.
 func sqliteContended(err error) bool {
 	return errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)

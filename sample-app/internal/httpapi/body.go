@@ -51,8 +51,10 @@ func (a *api) readBody(c *gin.Context) {
 func unreadable(err error) error {
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
-	case tooLarge, errors.Is(err, syscall.ECONNRESET):
+	case tooLarge:
 		return err
+	case errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("%w: %w", middleware.ErrClientGone, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return middleware.NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
 	case errors.Is(err, io.ErrUnexpectedEOF):
@@ -67,12 +69,7 @@ func (a *api) refuseUnread(c *gin.Context, err error) {
 	if c.Request.ContentLength != 0 {
 		c.Header("Connection", "close")
 	}
-	if errors.Is(err, syscall.ECONNRESET) {
-		a.leave(c)
-		return
-	}
-	// net/http ends the context with the reading, though a client that was too slow still listens.
-	a.locks.Fail(c, problemOf(err))
+	a.fail(c, err)
 }
 
 // bodyKey is where withBody leaves what it has read for the handler.

@@ -46,17 +46,17 @@ type api struct {
 	locks *middleware.Locks
 	// assertedLocks are for the routes that isAsserted says: they look at a node once.
 	assertedLocks *middleware.Locks
-	log           *slog.Logger
 }
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.
 func New(config Config) (http.Handler, error) {
-	a := &api{Config: config, log: config.Log}
+	a := &api{Config: config}
 	a.BodyTimeout = cmp.Or(config.BodyTimeout, DefaultBodyTimeout)
 	locking := middleware.Config{
 		Resolvers: resolvers(config.Service, config.Namespace, config.CaseResolver),
 		MaxBody:   maxBody,
 		OnError:   a.fail,
+		Log:       config.Log,
 	}
 	a.locks = middleware.New(config.Locker, config.SuiteResolver, locking)
 	locking.Asserted = config.Asserted

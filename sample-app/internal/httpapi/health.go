@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -37,9 +38,6 @@ func (a *api) ready(c *gin.Context) {
 
 // notReady answers with what is the matter. Where it is the matter is for the log alone.
 func (a *api) notReady(c *gin.Context, what, trouble string, err error) {
-	if a.gone(c) {
-		return
-	}
-	a.log.WarnContext(c.Request.Context(), "not ready", "because", "the "+what+" "+trouble, "error", err)
-	a.locks.Fail(c, middleware.Later(http.StatusServiceUnavailable, strings.ReplaceAll(what, " ", "-")+"-unavailable", "the "+what+" "+trouble))
+	problem := middleware.Later(http.StatusServiceUnavailable, strings.ReplaceAll(what, " ", "-")+"-unavailable", "the "+what+" "+trouble)
+	a.fail(c, fmt.Errorf("not ready: %w: %w", problem, err))
 }

@@ -119,11 +119,11 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		pathlock.WithObserver(m.Locks()),
 		pathlock.WithLogger(config.Log),
 	)
-	if _, err := guard(i.DB.Write, i.locker, config); err != nil {
-		return err
+	plugin, err := guard(i.DB.Write, i.locker, config)
+	if err == nil && i.DB.Read != i.DB.Write {
+		// The resolvers read beside whoever writes.
+		plugin, err = guard(i.DB.Read, i.locker, config)
 	}
-	// The resolvers read beside whoever writes.
-	plugin, err := guard(i.DB.Read, i.locker, config)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
 // guard registers the plugin for the tables that form trees.
 func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plugin, error) {
 	options := []gormplugin.Option{
-		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace)),
+		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace), gormplugin.MaxDepth(model.MaxDepth)),
 		gormplugin.Leaf(&model.Case{}, &model.Suite{}),
 	}
 	if !config.Assert {

@@ -54,7 +54,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		return exit // --help or --version has been answered
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(err.Error()))
+		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(discreet(err.Error(), args)))
 		return exitUsage
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)

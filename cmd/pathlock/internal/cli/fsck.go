@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +27,7 @@ type fsckCommand struct {
 	Name        string  `help:"Column of the name." default:"name"`
 	Path        string  `help:"Column of the path; empty if there are id paths only." default:"path"`
 	IDPath      string  `help:"Column of the id path, if there is one." name:"id-path" placeholder:"NAME"`
-	Deleted     *string `help:"Column that is neither NULL nor 0 nor false nor empty in deleted rows; empty if there is none (default: deleted_at)." placeholder:"NAME"`
+	Deleted     *string `help:"Column that is neither NULL nor 0 nor false nor empty in deleted rows; empty if there is none (default: deleted_at, where the table has it)." placeholder:"NAME"`
 	DeletedFlag *string `help:"Another name for --deleted." placeholder:"NAME"`
 	Version     string  `help:"Column that counts the changes of a row, if there is one." name:"version-column" placeholder:"NAME"`
 
@@ -42,6 +44,9 @@ type fsckCommand struct {
 	Log       string         `help:"File that gets each change before it is committed, as a line of JSON. It is appended to." type:"path" placeholder:"FILE"`
 	JSON      bool           `help:"Write one JSON object per line."`
 	Quiet     bool           `help:"Write neither problems nor changes, only the summary." short:"q"`
+
+	// unmarked is set where the table has no [defaultMark].
+	unmarked bool
 }
 
 // Help is the rest of what --help says.
@@ -104,8 +109,18 @@ func (c *fsckCommand) validate() error {
 	}
 }
 
-// validateColumns finds contradictions between the columns.
+// validateColumns finds contradictions between the columns, and names that are missing.
 func (c *fsckCommand) validateColumns() error {
+	for _, named := range [][2]string{
+		{"--table", c.Table}, {"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name},
+	} {
+		if named[1] == "" {
+			return fmt.Errorf("%w: %s is empty", errUsage, named[0])
+		}
+	}
+	if _, err := pathlock.NewTree(cmp.Or(c.Namespace, c.Table), "any"); err != nil {
+		return fmt.Errorf("%w: --namespace: %w", errUsage, err)
+	}
 	if c.Deleted != nil && c.DeletedFlag != nil && *c.Deleted != "" && *c.DeletedFlag != "" {
 		return fmt.Errorf("%w: --deleted and --deleted-flag: a row is marked as deleted by one column", errUsage)
 	}
@@ -126,16 +141,18 @@ func (c *fsckCommand) validateColumns() error {
 	return nil
 }
 
+// defaultMark marks rows as deleted where nothing else is said, and the table has it.
+const defaultMark = "deleted_at"
+
+// saysMark reports whether the command line says what marks a row as deleted, or that nothing does.
+func (c *fsckCommand) saysMark() bool { return c.Deleted != nil || c.DeletedFlag != nil }
+
 // mark is the column that marks a row as deleted, if there is one.
 func (c *fsckCommand) mark() string {
-	switch {
-	case c.DeletedFlag != nil && *c.DeletedFlag != "":
-		return *c.DeletedFlag
-	case c.Deleted != nil:
-		return *c.Deleted
-	default:
-		return "deleted_at"
+	if !c.saysMark() && !c.unmarked {
+		return defaultMark
 	}
+	return cmp.Or(value(c.DeletedFlag), value(c.Deleted))
 }
 
 func (c *fsckCommand) validLostFound() bool {
@@ -150,7 +167,7 @@ func (c *fsckCommand) validLostFound() bool {
 func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
 	defer func() {
 		switch {
-		case errors.Is(err, errUsage):
+		case errors.Is(err, errUsage), errors.Is(err, database.ErrURL):
 			*code = exitUsage
 		case err != nil && ctx.Err() != nil:
 			*code = exitInterrupted
@@ -167,21 +184,39 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	checker, err := fsck.New(ctx, db, dialect, fsck.Table{
-		Name: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Label: c.Name, Path: c.Path, IDPath: c.IDPath,
-		Deleted: c.mark(), Version: c.Version, Namespace: c.Namespace,
-	})
+	report := newReport(streams, c.JSON, c.Quiet)
+	defer func() { err = errors.Join(err, report.flush()) }()
+	checker, err := c.checker(ctx, db, dialect, report)
 	if err != nil {
 		return err
 	}
-	report := newReport(streams, c.JSON, c.Quiet)
-	defer func() { err = errors.Join(err, report.flush()) }()
 	if !c.Repair {
 		*code, err = c.check(ctx, checker, report)
 		return err
 	}
 	*code, err = c.repair(ctx, checker, report)
 	return err
+}
+
+// checker returns a checker of the table. One that has no column of the default name for it has no
+// deleted rows; a column that the command line names has to be there.
+func (c *fsckCommand) checker(ctx context.Context, db *sql.DB, dialect fsck.Dialect, report *report) (*fsck.Checker, error) {
+	open := func() (*fsck.Checker, error) {
+		return fsck.New(ctx, db, dialect, fsck.Table{
+			Name: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Label: c.Name, Path: c.Path, IDPath: c.IDPath,
+			Deleted: c.mark(), Version: c.Version, Namespace: c.Namespace,
+		})
+	}
+	checker, err := open()
+	if !errors.Is(err, fsck.ErrNoColumn) || c.saysMark() {
+		return checker, err
+	}
+	c.unmarked = true
+	checker, err = open()
+	if err == nil {
+		report.warn(fmt.Sprintf("%q has no column %q: every row counts as live; if another column marks deleted rows, name it by --deleted", c.Table, defaultMark))
+	}
+	return checker, err
 }
 
 func (c *fsckCommand) tree() fsck.Key {

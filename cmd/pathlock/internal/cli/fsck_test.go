@@ -68,7 +68,14 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 }
 
 func TestExitCodes(t *testing.T) {
-	soundURL, _ := table(t, sound)
+	soundURL, more := table(t, sound)
+	for _, statement := range []string{
+		`CREATE TABLE unmarked (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT)`, `INSERT INTO unmarked VALUES (1, 1, NULL, 'a', '/a')`,
+	} {
+		if _, err := more.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
 	brokenURL, _ := table(t, broken)
 	emptyURL, empty := table(t, `VALUES (1, 1, NULL, 'a', '/a')`)
 	if _, err := empty.ExecContext(t.Context(), `UPDATE suites SET deleted_at = '2026-01-01'`); err != nil {
@@ -119,7 +126,32 @@ func TestExitCodes(t *testing.T) {
 		{"--version", 0, "pathlock "},
 		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "connect to the database: "},
 		{"fsck --table suites --db sqlite:///no/such/file", 8, "no such file"},
-		{"fsck --table suites --db suites.db", 8, "scheme"},
+		{"fsck --table suites --db suites.db", 16, "scheme"},
+		{"fsck --table suites --db=", 16, "scheme"},
+		{"fsck --table suites --db oracle://x", 16, "scheme"},
+		{"fsck --table suites --db root:secret@tcp(127.0.0.1:1)/x", 16, "scheme"},
+		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "makes no sense"},
+		{"fsck --table suites --db postgres://root:secret@127.0.0.1:port/x", 16, "makes no sense"},
+		{"fsck --table suites --db postgres://root:secret@127.0.0.1:1/x", 8, "connect to the database: "},
+		{"fsck --table suites mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unexpected argument"},
+		{"fsck --table suites --database=mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unknown flag"},
+		{"mysql://root:secret@tcp(127.0.0.1:1)/x fsck --table suites", 16, "unexpected argument"},
+		{"fsck --table suites --json=mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "--json"},
+		{"fsck --table suites --wait=mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "--wait"},
+		{"fsck --table suites --repair --apply --locks redis://:se/secret@127.0.0.1:1 --db " + brokenURL, 16, "--locks"},
+		{"fsck --table suites --repair --apply --locks redis://:secret@127.0.0.1:1/x --db " + brokenURL, 16, "--locks"},
+		{"fsck --table= --db " + soundURL, 16, "--table is empty"},
+		{"fsck --table suites --key= --db " + soundURL, 16, "--key is empty"},
+		{"fsck --table suites --tree-column= --db " + soundURL, 16, "--tree-column is empty"},
+		{"fsck --table suites --parent= --db " + soundURL, 16, "--parent is empty"},
+		{"fsck --table suites --name= --db " + soundURL, 16, "--name is empty"},
+		{"fsck --table suites --namespace " + strings.Repeat("n", 300) + " --db " + soundURL, 16, "--namespace"},
+		{"fsck --table unmarked --db " + soundURL, 0, `"unmarked" has no column "deleted_at": every row counts as live`},
+		{"fsck --table unmarked --deleted= --db " + soundURL, 0, "1 rows, 0 problems"},
+		{"fsck --table unmarked --deleted deleted_at --db " + soundURL, 8, `the column of the deletion mark, "deleted_at": no such column`},
+		{"fsck --table unmarked --deleted-flag deleted_at --db " + soundURL, 8, `the column of the deletion mark, "deleted_at": no such column`},
+		{"fsck --table unmarked --parent father --db " + soundURL, 8, `the parent column, "father": no such column`},
+		{"fsck --table unmarked --tree 7 --db " + soundURL, 8, `no live row of "unmarked" has "7" as its "plan_id"` + "\n"},
 		{"fsck --table suites --repair --apply --locks off --tree 7 --db " + brokenURL, 8, "0 rows"},
 		{"fsck --table suites --repair --yes --locks off --db " + brokenURL, 1, "0 problems left"},
 		{"fsck --table suites --db " + brokenURL, 0, "6 rows, 0 problems"},
@@ -128,6 +160,9 @@ func TestExitCodes(t *testing.T) {
 		code, out, errs := run(t, strings.Fields(tt.args)...)
 		if code != tt.code || !strings.Contains(out+errs, tt.says) {
 			t.Errorf("%s: exit code %d, %s%s\nwant %d and something about %q", tt.args, code, out, errs, tt.code, tt.says)
+		}
+		if strings.Contains(out+errs, "secret") {
+			t.Errorf("%s: the password is told: %s%s", tt.args, out, errs)
 		}
 	}
 }

@@ -27,6 +27,21 @@ func printable(text string) string {
 	return b.String()
 }
 
+// discreet leaves out of a message about the command line what may have a password in it: URLs of
+// databases and their pieces, which a shell may have split.
+func discreet(message string, args []string) string {
+	for _, arg := range args {
+		if flag, given, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(flag, "-") {
+			arg = given
+		}
+		if strings.Contains(arg, "@") || strings.Contains(arg, "://") {
+			message = strings.ReplaceAll(message, arg, "…")
+			message = strings.ReplaceAll(message, strings.Trim(strconv.Quote(arg), `"`), "…")
+		}
+	}
+	return message
+}
+
 // escaped writes the control characters that JSON lets stand in a string, which some terminals
 // obey, in its other form.
 func escaped(json string) string {

@@ -20,12 +20,16 @@ import (
 // Supported lists the URLs that [Open] takes, for messages.
 const Supported = "sqlite://PATH, mysql://user:password@tcp(host:3306)/name and postgres://user:password@host:5432/name"
 
-// Open opens the database that a URL names. Nothing is connected to before it is used. Errors do not contain passwords.
+// ErrURL is matched where a URL names no database.
+var ErrURL = errors.New("database URL")
+
+// Open opens the database that a URL names. Nothing is connected to before it is used. Errors match [ErrURL], and do not contain
+// passwords.
 func Open(name string) (*sql.DB, fsck.Dialect, error) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	switch {
 	case !ok:
-		return nil, 0, errors.New("the database URL has no scheme: supported are " + Supported)
+		return nil, 0, fmt.Errorf("%w: it has no scheme: supported are %s", ErrURL, Supported)
 	case scheme == "sqlite":
 		db, err := openSQLite(rest)
 		return db, fsck.SQLite, err
@@ -36,19 +40,20 @@ func Open(name string) (*sql.DB, fsck.Dialect, error) {
 		db, err := openPostgres(name)
 		return db, fsck.PostgreSQL, err
 	default:
-		return nil, 0, fmt.Errorf("unknown database scheme %q: supported are %s", scheme, Supported)
+		// What stands before the :// of something else can have a password in it.
+		return nil, 0, fmt.Errorf("%w: its scheme is unknown: supported are %s", ErrURL, Supported)
 	}
 }
 
 // openSQLite opens a file that exists. A transaction that writes waits for others half a minute at most.
 func openSQLite(path string) (*sql.DB, error) {
 	if path == "" || path == ":memory:" {
-		return nil, errors.New("SQLite needs a file: give sqlite://PATH")
+		return nil, fmt.Errorf("%w: SQLite needs a file: give sqlite://PATH", ErrURL)
 	}
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath(), RawQuery: "mode=rw&_pragma=busy_timeout(30000)"}
 	db, err := driver.Open(name.String())
 	if err != nil {
-		return nil, fmt.Errorf("open sqlite://%s: %w", path, err)
+		return nil, fmt.Errorf("%w: sqlite://%s: %w", ErrURL, path, err)
 	}
 	return db, nil
 }
@@ -57,14 +62,14 @@ func openMySQL(dsn string) (*sql.DB, error) {
 	cfg, err := mysqldriver.ParseDSN(dsn)
 	if err != nil || cfg.DBName == "" {
 		// The driver's message can quote the DSN, and with it the password.
-		return nil, errors.New("the MySQL DSN makes no sense: give mysql://user:password@tcp(host:3306)/name")
+		return nil, fmt.Errorf("%w: the MySQL DSN makes no sense: give mysql://user:password@tcp(host:3306)/name", ErrURL)
 	}
 	// One round trip instead of prepare, execute and close.
 	cfg.InterpolateParams = true
 	cfg.Logger = &mysqldriver.NopLogger{} // what goes wrong is returned
 	connector, err := mysqldriver.NewConnector(cfg)
 	if err != nil {
-		return nil, fmt.Errorf("open MySQL: %w", err)
+		return nil, fmt.Errorf("%w: MySQL: %w", ErrURL, err)
 	}
 	return sql.OpenDB(connector), nil
 }
@@ -72,7 +77,7 @@ func openMySQL(dsn string) (*sql.DB, error) {
 func openPostgres(name string) (*sql.DB, error) {
 	cfg, err := pgx.ParseConfig(name)
 	if err != nil {
-		return nil, errors.New("the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name")
+		return nil, fmt.Errorf("%w: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name", ErrURL)
 	}
 	return stdlib.OpenDB(*cfg), nil
 }

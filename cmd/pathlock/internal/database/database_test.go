@@ -3,6 +3,7 @@ package database_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,13 +31,17 @@ func TestOpen(t *testing.T) {
 	for _, tt := range []struct{ url, says string }{
 		{"suites.db", "no scheme"},
 		{"oracle://x", "supported are"},
+		{"root:secret@tcp(127.0.0.1:3306)/x", "no scheme"},
+		{"root:secret://@tcp(127.0.0.1:3306)/x", "supported are"},
+		{"postgres://root:sec/secret@host/x", "makes no sense"},
+		{"mysql://root:secret@nonsense(127.0.0.1:3306/x?tls=secret", "makes no sense"},
 		{"sqlite://", "needs a file"},
 		{"mysql://root:secret@tcp(127.0.0.1:3306", "makes no sense"},
 		{"mysql://root:secret@tcp(127.0.0.1:3306)/", "makes no sense"},
 		{"postgres://root:secret@host:port/x", "makes no sense"},
 	} {
 		_, _, err := database.Open(tt.url)
-		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "secret") {
+		if !errors.Is(err, database.ErrURL) || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("Open(%q): %v, want an error that says %q and no secret", tt.url, err, tt.says)
 		}
 	}

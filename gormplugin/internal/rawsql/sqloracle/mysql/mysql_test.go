@@ -95,7 +95,8 @@ func (o *tidb) writes(s ast.StmtNode) bool {
 	}
 }
 
-// alters reports whether an ALTER TABLE adds rows to the guarded table or takes some away.
+// alters reports whether an ALTER TABLE adds rows to the guarded table or takes some away, or keeps
+// none.
 func (o *tidb) alters(s *ast.AlterTableStmt) bool {
 	for _, spec := range s.Specs {
 		switch spec.Tp {
@@ -103,6 +104,12 @@ func (o *tidb) alters(s *ast.AlterTableStmt) bool {
 			ast.AlterTableDiscardPartitionTablespace:
 			if isGuarded(s.Table) {
 				return true
+			}
+		case ast.AlterTableOption:
+			for _, option := range spec.Options {
+				if option.Tp == ast.TableOptionEngine && strings.EqualFold(option.StrValue, "BLACKHOLE") && isGuarded(s.Table) {
+					return true
+				}
 			}
 		case ast.AlterTableExchangePartition:
 			if isGuarded(s.Table) || isGuarded(spec.NewTable) {

@@ -68,19 +68,64 @@ func relations(node protoreflect.Message) (written []*pg.RangeVar, runs bool) {
 			switch cmd := c.GetAlterTableCmd(); cmd.GetSubtype() {
 			case pg.AlterTableType_AT_AttachPartition, pg.AlterTableType_AT_DetachPartition:
 				written = append(written, n.Relation, cmd.GetDef().GetPartitionCmd().GetName())
+			case pg.AlterTableType_AT_AlterColumnType:
+				if cutsOrComputes(cmd) {
+					written = append(written, n.Relation)
+				}
 			case pg.AlterTableType_AT_AddInherit, pg.AlterTableType_AT_DropInherit:
 				written = append(written, n.Relation, cmd.GetDef().GetRangeVar())
 			}
 		}
 	case *pg.ExplainStmt:
 		for _, option := range n.Options {
-			runs = runs || option.GetDefElem().GetDefname() == "analyze" //nolint:misspell // as SQL spells it
+			if option.GetDefElem().GetDefname() == "analyze" { //nolint:misspell // as SQL spells it
+				runs = !saysNo(option.GetDefElem().GetArg()) // the last one counts
+			}
 		}
 		return nil, runs
 	case *pg.ViewStmt, *pg.RuleStmt, *pg.CreateFunctionStmt, *pg.CreateTrigStmt, *pg.CreatePolicyStmt:
 		return nil, false
 	}
 	return written, true
+}
+
+// saysNo reports whether an option's value is false, as defGetBoolean has it.
+func saysNo(value *pg.Node) bool {
+	if value.GetInteger() != nil {
+		return value.GetInteger().GetIval() == 0
+	}
+	text := value.GetString_().GetSval()
+	return strings.EqualFold(text, "false") || strings.EqualFold(text, "off") || value.GetBoolean() != nil && !value.GetBoolean().GetBoolval()
+}
+
+// cutsOrComputes reports whether an ALTER COLUMN … TYPE gives a column other values than its own:
+// those of a type that pads or cuts, or of an expression that is not the column, cast.
+func cutsOrComputes(cmd *pg.AlterTableCmd) bool {
+	if cuts(cmd.GetDef().GetColumnDef().GetTypeName(), false) {
+		return true
+	}
+	using := cmd.GetDef().GetColumnDef().GetRawDefault()
+	for using.GetTypeCast() != nil {
+		if cuts(using.GetTypeCast().GetTypeName(), true) {
+			return true
+		}
+		using = using.GetTypeCast().GetArg()
+	}
+	fields := using.GetColumnRef().GetFields()
+	return using != nil && (len(fields) != 1 || fields[0].GetString_().GetSval() != cmd.GetName())
+}
+
+// cuts reports whether a type pads or cuts texts without an error, as a cast to a length does.
+func cuts(typ *pg.TypeName, cast bool) bool {
+	names := typ.GetNames()
+	switch names[len(names)-1].GetString_().GetSval() {
+	case "bpchar", "char", "name":
+		return true
+	case "varchar":
+		return cast && len(typ.GetTypmods()) > 0
+	default:
+		return false
+	}
 }
 
 // writesBelow reports whether a node, or one below it, writes the guarded table.

@@ -1,0 +1,77 @@
+package fscktest
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// testPadded looks at columns of type CHAR(n), which databases pad with spaces, and some show so.
+// Nothing of that is damage, and the pool's one connection is as it was afterwards.
+func testPadded(t *testing.T, database Database) {
+	modes := []string{""}
+	if database.Dialect == fsck.MySQL {
+		modes = []string{"PAD_CHAR_TO_FULL_LENGTH", "STRICT_TRANS_TABLES,PAD_CHAR_TO_FULL_LENGTH,ANSI_QUOTES"}
+	}
+	for _, mode := range modes {
+		for what, types := range map[string]columnTypes{
+			"names":           {name: "CHAR(40) " + database.Binary},
+			"names, and keys": {key: "CHAR(40) " + database.Binary, tree: "CHAR(20) " + database.Binary, name: "CHAR(40) " + database.Binary},
+		} {
+			t.Run(fmt.Sprintf("%s %s", what, mode), func(t *testing.T) { testPaddedIn(t, database, types, mode) })
+		}
+	}
+}
+
+func testPaddedIn(t *testing.T, database Database, types columnTypes, mode string) {
+	w := oddWorld(t, database, types)
+	w.db.SetMaxOpenConns(1)
+	w.put(t, "1", "7", nil, "", "")
+	w.put(t, "2", "7", "1", "a", "/a")
+	w.put(t, "3", "7", "2", "b c", "/a/b c")
+	w.put(t, "4", "7", "1", "lost+found", "/lost+found")
+	if mode != "" {
+		w.exec(t, `SET SESSION sql_mode = '`+mode+`'`)
+	}
+	if found := w.kinds(t); len(found) > 0 {
+		t.Errorf("of a sound table, found %q", found)
+	}
+	w.put(t, "5", "7", "99", "d", "/d")
+	w.put(t, "6", "7", "2", "b c", "/wrong")
+	w.repair(t, fsck.RepairOptions{})
+	if _, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1}); summary.After.Total() > 0 || summary.Before.Total() != 3 {
+		t.Errorf("found %v, left %v", summary.Before.Problems, summary.After.Problems)
+	}
+	want := map[string]string{
+		"1": `"7" NULL "" ""`, "2": `"7" "1" "a" "/a"`, "3": `"7" "2" "b c" "/a/b c"`, "4": `"7" "1" "lost+found" "/lost+found"`,
+		"5": `"7" "4" "d" "/lost+found/d"`, "6": `"7" "2" "b c (2)" "/a/b c (2)"`,
+	}
+	got := make(map[string]string)
+	for id, row := range w.dump(t) {
+		got[strings.TrimRight(id, " ")] = unpadded(row)
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("there are\n%q, want\n%q", got, want)
+	}
+	if mode == "" {
+		return
+	}
+	var is string
+	if err := w.db.QueryRowContext(t.Context(), `SELECT @@SESSION.sql_mode`).Scan(&is); err != nil || len(is) != len(mode) {
+		t.Errorf("the connection's mode is %q (%v), want that of %q", is, err, mode)
+	}
+}
+
+// unpadded is what dump returns of a row, without spaces at the end of its values.
+func unpadded(row string) string {
+	values := strings.SplitAfter(row, `"`)
+	for i, v := range values {
+		if i%2 == 1 {
+			values[i] = strings.TrimRight(strings.TrimSuffix(v, `"`), " ") + `"`
+		}
+	}
+	return strings.Join(values, "")
+}

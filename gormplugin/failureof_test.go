@@ -1,0 +1,70 @@
+package gormplugin
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+)
+
+// joined is what GORM makes of two errors of one statement.
+func joined(first, second error) error {
+	db := &gorm.DB{Config: &gorm.Config{}, Error: first}
+	return db.AddError(second)
+}
+
+func TestFailureOf(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	number := func(n uint16) error { return fmt.Errorf("insert: %w", &mysql.MySQLError{Number: n, Message: "said"}) }
+	state := func(code string) error { return fmt.Errorf("insert: %w", quotedState(code)) }
+	quoted := func(code string) error { return errors.New("ERROR: said (SQLSTATE " + code + ")") }
+	busy := errors.New("sqlite3: database is locked")
+	for _, tt := range []struct {
+		what, dialect string
+		err           error
+		want          pathlock.Failure
+	}{
+		{"none", "mysql", nil, ""},
+		{"one of the plugin's own", "mysql", fmt.Errorf("x: %w", ErrNameTaken), pathlock.FailureNameTaken},
+		{"no row", "mysql", fmt.Errorf("x: %w", gorm.ErrRecordNotFound), pathlock.FailureNotFound},
+		{"nobody there", "mysql", fmt.Errorf("x: %w", refused), pathlock.FailureDatabase},
+		{"a connection that has broken", "postgres", driver.ErrBadConn, pathlock.FailureDatabase},
+		{"a deadline, which a network error can be", "mysql", context.DeadlineExceeded, ""},
+		{"too many connections", "mysql", number(1040), pathlock.FailureDatabase},
+		{"a deadlock", "mysql", number(1213), pathlock.FailureLocked},
+		{"a lock wait timeout", "mysql", number(1205), pathlock.FailureLocked},
+		{"a duplicate key", "mysql", number(1062), ""},
+		{"a syntax error", "mysql", number(1064), ""},
+		{"shutting down", "postgres", state("57P01"), pathlock.FailureDatabase},
+		{"too many connections", "postgres", state("53300"), pathlock.FailureDatabase},
+		{"a serialisation failure", "postgres", state("40001"), pathlock.FailureLocked},
+		{"a statement that was cancelled", "postgres", state("57014"), ""},
+		{"a busy file", "sqlite", busy, pathlock.FailureLocked},
+		{"a full disk", "sqlite", errors.New("sqlite3: database or disk is full"), pathlock.FailureDatabase},
+		{"a pool that was closed", "sqlite", errors.New("sql: database is closed"), pathlock.FailureDatabase},
+		{"a constraint", "sqlite", errors.New("sqlite3: constraint failed"), ""},
+		{"the first of two", "mysql", joined(number(1053), errors.New("rolling back")), pathlock.FailureDatabase},
+		{"the first of two, a lost connection", "mysql", joined(mysql.ErrInvalidConn, errors.New("rolling back")), pathlock.FailureDatabase},
+		{"the first of two, a deadlock", "mysql", joined(number(1213), errors.New("rolling back")), pathlock.FailureLocked},
+		{"the first of two", "postgres", joined(quoted("57P01"), errors.New("rolling back")), pathlock.FailureDatabase},
+		{"the first of two, which nobody is to blame for", "postgres", joined(quoted("23505"), errors.New("rolling back")), ""},
+		{"anything else", "mysql", errors.New("anything else"), ""},
+	} {
+		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {
+			d, err := dialectOf(tt.dialect)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := &Plugin{dialect: d}
+			if got := p.FailureOf(tt.err); got != tt.want {
+				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,149 @@
+package integration
+
+import (
+	"database/sql"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// Every documented error of the plugin has its answer, as has what GORM and the driver say of
+// themselves: with the middleware and the plugin's resolver, and nothing else set up.
+func TestThePluginsErrorsAreAnswered(t *testing.T) {
+	type suite = gormplugintest.Suite
+	returned := func(err error) func(*gorm.DB, *sql.DB) error {
+		return func(*gorm.DB, *sql.DB) error { return err }
+	}
+	for _, tt := range []struct {
+		what   string
+		work   func(db *gorm.DB, pool *sql.DB) error
+		status int
+		kind   string
+	}{
+		{"a name that a sibling has", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 2}).Update("name", "b").Error
+		}, 409, "name-taken"},
+		{"a name that is too long", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 2}).Update("name", strings.Repeat("x", 1000)).Error
+		}, 400, "invalid-request"},
+		{"a name with a slash", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 2}).Update("name", "x/y").Error
+		}, 400, "invalid-request"},
+		{"a parent that is not there", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Create(&suite{ParentID: new(int64(99)), Name: "x"}).Error
+		}, 404, "not-found"},
+		{"a second row at the top", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Create(&suite{PlanID: 1, Name: "x"}).Error
+		}, 400, "invalid-request"},
+		{"a move below itself", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Model(&suite{ID: 2}).Update("parent_id", 2).Error
+		}, 409, "would-cycle"},
+		{"a row that is not there", func(db *gorm.DB, _ *sql.DB) error {
+			return db.Take(&suite{}, "id = ?", 99).Error
+		}, 404, "not-found"},
+		{"a database that was closed", func(db *gorm.DB, pool *sql.DB) error {
+			return errors.Join(pool.Close(), db.Take(&suite{}, "id = ?", 2).Error)
+		}, 503, "database-unavailable"},
+		{"a database that was closed before a write", func(db *gorm.DB, pool *sql.DB) error {
+			return errors.Join(pool.Close(), db.Model(&suite{ID: 2}).Update("name", "x").Error)
+		}, 503, "database-unavailable"},
+		{"ErrRetry", returned(gormplugin.ErrRetry), 423, "locked"},
+		{"ErrIsolation", returned(gormplugin.ErrIsolation), 503, "database-unavailable"},
+		{"ErrUnsupportedDatabase", returned(&gormplugin.UnsupportedDatabaseError{}), 503, "database-unavailable"},
+		{"ErrOutcomeUnknown", returned(gormplugin.ErrOutcomeUnknown), 503, "outcome-unknown"},
+		{"ErrPathChanged", returned(&gormplugin.PathChangedError{}), 409, "path-changed"},
+		{"ErrUnsupported, which is the program's fault", returned(gormplugin.ErrUnsupported), 500, "internal"},
+		{"ErrMissedRows, which is the program's fault", returned(&gormplugin.MissedRowsError{}), 500, "internal"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			pool := sql.OpenDB(connectorTo(t, "&_txlock=immediate"))
+			defer func() { _ = pool.Close() }()
+			db, err := gorm.Open(gormlite.OpenDB(pool), &gorm.Config{Logger: logger.Discard})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := db.AutoMigrate(&suite{}, &gormplugintest.Case{}); err != nil {
+				t.Fatal(err)
+			}
+			locker := pathlock.New(memstore.New())
+			plugin := gormplugin.New(locker, gormplugin.Model(&suite{}), gormplugin.Leaf(&gormplugintest.Case{}, &suite{}))
+			if err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
+				t.Fatal(err)
+			}
+			root := &suite{ID: 1, PlanID: 1}
+			err = errors.Join(db.Create(root).Error,
+				db.Create(&suite{ID: 2, ParentID: &root.ID, Name: "a"}).Error, db.Create(&suite{ID: 3, ParentID: &root.ID, Name: "b"}).Error)
+			if err != nil {
+				t.Fatal(err)
+			}
+			locks := middleware.New(locker, plugin.Resolver(&suite{}), middleware.Config{Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+			engine := gin.New()
+			engine.POST("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
+				if err := tt.work(db.WithContext(c.Request.Context()), pool); err != nil {
+					locks.Fail(c, err)
+				}
+			})
+			w := httptest.NewRecorder()
+			engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/suites/2", nil))
+			if w.Code != tt.status || !strings.Contains(w.Body.String(), middleware.ProblemType+tt.kind+`"`) {
+				t.Errorf("answered %d: %s, want %d %s", w.Code, w.Body, tt.status, tt.kind)
+			}
+			for _, internal := range []string{"gormplugin", "sqlite", "UNIQUE", "sql:"} {
+				if strings.Contains(w.Body.String(), internal) {
+					t.Errorf("the answer speaks of %q: %s", internal, w.Body)
+				}
+			}
+			if err := locker.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// An id of the client's appears in messages quoted, in one line, and no longer than is useful.
+func TestTextIDsInMessages(t *testing.T) {
+	type leaf struct {
+		ID     string  `gorm:"primaryKey;size:100"`
+		TreeID int64   `pathlock:"tree"`
+		Parent *string `pathlock:"parent"`
+		Name   string  `pathlock:"name" gorm:"size:100"`
+		Path   string  `pathlock:"path" gorm:"size:500"`
+	}
+	pool := sql.OpenDB(connectorTo(t, "&_txlock=immediate"))
+	defer func() { _ = pool.Close() }()
+	db, err := gorm.Open(gormlite.OpenDB(pool), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&leaf{}))
+	if err := errors.Join(db.AutoMigrate(&leaf{}), db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{
+		"a b":                   `leafs "a b"`,
+		"a\nERROR forged":       `leafs "a\nERROR forged"`,
+		strings.Repeat("录", 90): `leafs "` + strings.Repeat("录", 26) + `…"`,
+		"\u202egnp.exe":         `leafs "\u202egnp.exe"`,
+	} {
+		_, err := plugin.Resolver(&leaf{}).Resolve(t.Context(), id)
+		if !errors.Is(err, pathlock.ErrNotFound) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("the id %q: %v, want … %s", id, err, want)
+		}
+	}
+}

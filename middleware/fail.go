@@ -1,0 +1,114 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Fail answers a request that failed with err, as [Locks.ProblemOf] says, and with 500 and no detail
+// for what it does not know. It aborts the request, and writes nothing if the response has been begun.
+//
+// A request whose lock was lost meanwhile is answered 503, whatever the work stumbled over because
+// of it; one whose client has gone away by [StatusClientGone] and nothing else.
+//
+// What is answered 500 or 503 is logged once, with the route and the cause, by [Config.Log]; that a
+// client went away is logged at the level of information.
+func (m *Locks) Fail(c *gin.Context, err error) {
+	_ = c.Error(err)
+	c.Abort()
+	p := m.problemFor(c.Request.Context(), err)
+	switch begun := c.Writer.Written(); {
+	case p == nil:
+		m.log(c, StatusClientGone, err)
+		if !begun {
+			c.AbortWithStatus(StatusClientGone)
+		}
+		return
+	case begun:
+		m.log(c, 0, err)
+		return
+	}
+	if p.RetryAfter > 0 && p.RetryAfter < m.config.RetryAfter {
+		later := *p
+		later.RetryAfter = m.config.RetryAfter
+		p = &later
+	}
+	m.log(c, p.Status, err)
+	if m.config.Redact != nil {
+		shown := *p
+		m.config.Redact(c, &shown)
+		p = &shown
+	}
+	WriteProblem(c, p)
+}
+
+// problemFor returns what to answer under a request's context, and nil for a client that has gone.
+func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
+	if errors.Is(err, ErrClientGone) {
+		return nil
+	}
+	p := m.ProblemOf(err)
+	if p != nil && p.Status < http.StatusInternalServerError {
+		return p
+	}
+	if _, chosen := errors.AsType[*Problem](err); chosen {
+		return p
+	}
+	// Work that was cut off stumbles over anything: why it was cut off is what matters.
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+	case errors.Is(cause, pathlock.ErrLost):
+		return lost()
+	case errors.Is(cause, context.DeadlineExceeded):
+		return timeout()
+	case errors.Is(cause, context.Canceled):
+		return nil
+	default:
+		if p := m.ProblemOf(cause); p != nil {
+			return p
+		}
+	}
+	switch {
+	case p != nil:
+		return p
+	case errors.Is(err, context.DeadlineExceeded):
+		return timeout()
+	default:
+		return NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
+	}
+}
+
+// timeout is the problem of a request that ran out of its time.
+func timeout() *Problem {
+	return Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
+}
+
+// log tells the log of a failure that the client cannot do anything about, of any where the status
+// is 0, as the response had been begun, and of a client that has gone.
+func (m *Locks) log(c *gin.Context, status int, err error) {
+	level, text := slog.LevelError, "middleware: request failed"
+	switch {
+	case status == 0 || status == http.StatusInternalServerError:
+	case status > http.StatusInternalServerError:
+		level = slog.LevelWarn
+	case status == StatusClientGone:
+		level, text = slog.LevelInfo, "middleware: the client went away"
+	default:
+		return
+	}
+	ctx := c.Request.Context()
+	attrs := []slog.Attr{slog.String("method", c.Request.Method), slog.String("route", c.FullPath()), slog.Any("error", err)}
+	if status != 0 {
+		attrs = append(attrs, slog.Int("status", status))
+	}
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
+		attrs = append(attrs, slog.Any("cause", cause))
+	}
+	m.config.Log.LogAttrs(ctx, level, text, attrs...)
+}

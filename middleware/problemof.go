@@ -1,0 +1,126 @@
+package middleware
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// ProblemOf returns what to answer for an error of pathlock's packages, the plugin's and the stores'
+// included, or for any other that says what has failed as [pathlock.FailureOf] asks it. It returns
+// nil for the rest. An error that wraps a [*Problem] is that problem. See [Locks.ProblemOf].
+func ProblemOf(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if e, ok := errors.AsType[*pathlock.ConflictError](err); ok {
+		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
+	}
+	if e, ok := errors.AsType[*pathlock.DeadlockError](err); ok {
+		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
+	}
+	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
+		p := NewProblem(http.StatusBadRequest, "invalid-request", withoutForeign(invalid.Reason, invalid.Err))
+		if p.Field = invalid.Field; p.Field != "" {
+			p.Detail = p.Field + ": " + p.Detail
+		}
+		return p
+	}
+	if e, ok := errors.AsType[*MediaTypeError](err); ok {
+		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", Detail(e))
+	}
+	switch {
+	case errors.Is(err, ErrTooLarge):
+		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
+	case errors.Is(err, ErrClientGone):
+		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
+	case errors.Is(err, pathlock.ErrLost):
+		return lost()
+	case errors.Is(err, ErrHeldTooLong):
+		return timeout()
+	default:
+		return problemOf(pathlock.FailureOf(err), Detail(stating(err)))
+	}
+}
+
+// ProblemOf returns what [ProblemOf] does, and also knows what those errors mean that only the
+// resolvers can tell: where gormplugin made them, [gorm.ErrRecordNotFound] and what the drivers say
+// of a database that is down, or in which others were in the way.
+//
+// [gorm.ErrRecordNotFound]: https://pkg.go.dev/gorm.io/gorm#pkg-variables
+func (m *Locks) ProblemOf(err error) *Problem {
+	if p := ProblemOf(err); p != nil {
+		return p
+	}
+	for _, explainer := range m.explainers {
+		// What the database says is for the log alone.
+		if p := problemOf(explainer.FailureOf(err), ""); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// problemOf returns the problem of a failure that somebody has described, or nobody; nil where it is
+// none.
+func problemOf(failure pathlock.Failure, said string) *Problem {
+	switch slug := string(failure); failure {
+	case pathlock.FailureInvalid:
+		return NewProblem(http.StatusBadRequest, slug, said)
+	case pathlock.FailureNotFound:
+		// Who looked for it in vain, and in what, is of no interest outside.
+		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))
+		return NewProblem(http.StatusNotFound, slug, "not found"+what)
+	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
+		return NewProblem(http.StatusConflict, slug, said)
+	case pathlock.FailureLocked:
+		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again; nothing was written")
+	case pathlock.FailureLockStore:
+		return Later(http.StatusServiceUnavailable, slug, "the lock store does not answer; nothing was written")
+	case pathlock.FailureDatabase:
+		return Later(http.StatusServiceUnavailable, slug, "the database cannot serve the request; nothing was written")
+	case pathlock.FailureOutcomeUnknown:
+		return NewProblem(http.StatusServiceUnavailable, slug, "whether the change was made is not known: look before sending it again")
+	default:
+		return nil
+	}
+}
+
+// stating returns, of errors that were joined, the one that states what has failed: what the others
+// say is nobody's business.
+func stating(err error) error {
+	for {
+		joined, ok := err.(interface{ Unwrap() []error })
+		if !ok || packageOf(err) != "errors" {
+			return err
+		}
+		wrapped := joined.Unwrap()
+		i := slices.IndexFunc(wrapped, func(err error) bool { return pathlock.FailureOf(err) != "" })
+		if i < 0 {
+			return err
+		}
+		err = wrapped[i]
+	}
+}
+
+// lost is the problem of a request whose lock was lost while it was served.
+func lost() *Problem {
+	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was served")
+}
+
+// locked is the problem of a request that others kept waiting for too long.
+func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
+	p := Later(http.StatusLocked, string(pathlock.FailureLocked), Detail(err))
+	p.Path, p.Mode = path.String(), mode.String()
+	if gate {
+		p.Path, p.Mode = pathlock.Root().String(), pathlock.ModeX.String()
+	}
+	if !blocker.IsZero() {
+		p.Holder = &Holder{What: blocker.Note, Waiting: blocker.Waiting, Since: blocker.Since.UTC(), Until: blocker.Until.UTC()}
+	}
+	return p
+}
