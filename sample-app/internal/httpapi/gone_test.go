@@ -46,7 +46,7 @@ func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 			metrics := func(want string) bool { return strings.Contains(string(api.Do(t, "GET", "/metrics", "").Body), want) }
 			awaited(t, "the request holds its lock", func() bool {
 				if len(answered) > 0 {
-					t.Fatalf("the request was answered: %s", <-answered)
+					t.Fatalf("the request was answered: %s\n%s\n%s", <-answered, &log, api.Do(t, "GET", "/metrics", "").Body)
 				}
 				return metrics("\npathlock_held 1\n")
 			})
