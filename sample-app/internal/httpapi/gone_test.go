@@ -34,6 +34,8 @@ func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 				t.Fatal(blocker.Error)
 			}
 			defer blocker.Rollback()
+			metrics := func(want string) bool { return strings.Contains(string(api.Do(t, "GET", "/metrics", "").Body), want) }
+			awaited(t, "the locks of the fixture are released", func() bool { return metrics("\npathlock_held 0\n") })
 			ctx, hangUp := context.WithCancel(t.Context())
 			answered := make(chan string, 1)
 			go func() {
@@ -43,12 +45,11 @@ func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 				}
 				close(answered)
 			}()
-			metrics := func(want string) bool { return strings.Contains(string(api.Do(t, "GET", "/metrics", "").Body), want) }
 			awaited(t, "the request holds its lock", func() bool {
 				if len(answered) > 0 {
 					t.Fatalf("the request was answered: %s\n%s\n%s", <-answered, &log, api.Do(t, "GET", "/metrics", "").Body)
 				}
-				return metrics("\npathlock_held 1\n")
+				return !metrics("\npathlock_held 0\n")
 			})
 			hangUp()
 			if answer, ok := <-answered; ok {
