@@ -33,7 +33,7 @@ func (e *MediaTypeError) Error() string {
 	if e.Got == "" {
 		return fmt.Sprintf("%v: the body has none, and should be %s", ErrMediaType, want)
 	}
-	return fmt.Sprintf("%v: the body is said to be %q, and should be %s, written so, in UTF-8", ErrMediaType, shown.Cut(e.Got), want)
+	return fmt.Sprintf("%v: the body is said to be %q, and should be %s, in UTF-8", ErrMediaType, shown.Cut(e.Got), want)
 }
 
 // Unwrap returns [ErrMediaType].
@@ -86,20 +86,26 @@ func (v *values) wantBody() error {
 }
 
 // wantType refuses a body of another type than those that are wanted. The type has to be one to gin,
-// which looks at what is before the first space or semicolon and takes it as it is written, as well
-// as to net/http, which reads the header as RFC 9110 has it.
+// which looks at what is before the first space or semicolon, as well as to net/http, which reads the
+// header as RFC 9110 has it. gin knows types in lower case only, so that is how handlers get to see
+// it.
 func (v *values) wantType(want []string) error {
-	headers := v.c.Request.Header.Values("Content-Type")
-	refused := &MediaTypeError{Got: strings.Join(headers, ", "), Want: want}
-	if len(headers) != 1 {
+	header := v.c.Request.Header
+	said := header.Values("Content-Type")
+	refused := &MediaTypeError{Got: strings.Join(said, ", "), Want: want}
+	if len(said) != 1 {
 		return refused
 	}
-	if slices.Contains(want, headers[0]) {
+	if slices.Contains(want, said[0]) {
 		return nil
 	}
-	parsed, params, err := mime.ParseMediaType(headers[0])
-	if err != nil || parsed != v.c.ContentType() || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
+	parsed, params, err := mime.ParseMediaType(said[0])
+	seen := v.c.ContentType()
+	if err != nil || !strings.EqualFold(parsed, seen) || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
 		return refused
+	}
+	if seen != parsed {
+		header.Set("Content-Type", parsed+said[0][len(seen):])
 	}
 	return nil
 }
