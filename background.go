@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 )
 
@@ -95,15 +96,26 @@ func (p pending) wait(ctx context.Context) (left int) {
 //
 // All is done before it returns where there is no round trip to wait for, because the store is a [LocalStore] or an
 // enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
-func (k *Lock) ReleaseInBackground(ctx context.Context) {
-	unneeded, lost := k.letGo()
+func (k *Lock) ReleaseInBackground(ctx context.Context) { k.releaseBehind(ctx, nil) }
+
+// Abandon lets the lock go as [Lock.ReleaseInBackground] does, for a reason: the lock's context ends
+// with it as its cause. It is for those who watch over a lock, to tell who works under it why that
+// has to end, as package middleware does with a request that holds its locks for too long.
+//
+// What was acquired under the lock's context keeps what it relies on until it is released itself: a
+// database transaction that the end of the context rolls back, until that is done.
+func (k *Lock) Abandon(ctx context.Context, reason error) { k.releaseBehind(ctx, reason) }
+
+// releaseBehind is ReleaseInBackground, and ends the lock's context for a reason.
+func (k *Lock) releaseBehind(ctx context.Context, reason error) {
+	unneeded, lost := k.letGo(reason)
 	if errors.Is(lost, ErrNotHeld) {
 		return
 	}
 	l := k.holding.scope.locker
 	giveBack := func() {
 		if err := k.giveBack(ctx, unneeded, lost); err != nil && lost == nil {
-			l.log.WarnContext(ctx, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
+			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
 		}
 	}
 	if l.local || len(unneeded) == 0 {

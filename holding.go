@@ -3,6 +3,7 @@ package pathlock
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 )
@@ -53,10 +54,12 @@ func (h *holding) covering(a asked, pins []*grant) []*grant {
 	return pins
 }
 
-// attach makes lock, which relies on its pins, one of the holding's.
-func (h *holding) attach(ctx context.Context, a asked, lock *Lock) {
+// attach makes lock, which relies on its pins, one of the holding's. watched says whether anybody
+// wants to know how long it is held. Nothing of anybody else's is called here: the grant has no lock
+// yet that could give it back.
+func (h *holding) attach(ctx context.Context, a asked, lock *Lock, watched bool) {
 	lock.holding, lock.request = h, a.Request
-	if h.scope.locker.watched(ctx) {
+	if watched {
 		lock.since = time.Now()
 	}
 	for _, g := range lock.pins {
@@ -116,14 +119,18 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 	h.scope.mu.Unlock()
 
 	l := h.scope.locker
-	l.log.Warn("pathlock: lock lost", "tree", h.tree, "owner", h.scope.owner, "locks", len(locks), "error", why)
 	for _, lock := range locks {
 		lock.ctx.cancel(h.lost)
-		if len(l.observers) > 0 {
-			event := lock.event()
-			event.Elapsed, event.Err = lock.elapsed(), h.lost
-			l.observers.lost(&lock.ctx, event)
-		}
+	}
+	report(context.Background(), l.log, slog.LevelWarn, "pathlock: lock lost",
+		"tree", h.tree, "owner", h.scope.owner, "locks", len(locks), "error", why)
+	if l.observers.none() {
+		return true
+	}
+	for _, lock := range locks {
+		event := lock.event()
+		event.Elapsed, event.Err = lock.elapsed(), h.lost
+		l.observers.lost(&lock.ctx, event)
 	}
 	return true
 }

@@ -54,7 +54,7 @@ func (c *lateContext) context() context.Context {
 
 // Value implements [context.Context]. The context's own value, the scope, is found without the context that does the work.
 func (c *lateContext) Value(key any) any {
-	if k, ok := key.(scopeKey); ok && k.locker == c.scope.locker {
+	if k, ok := key.(scopeKey); ok && k.Locker == c.scope.locker {
 		return c.scope
 	}
 	return c.context().Value(key)

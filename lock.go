@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"time"
 )
 
@@ -59,16 +60,20 @@ func (k *Lock) Waited() bool { return k.waited }
 // was lost before, and [ErrUnavailable] if the store did not answer; then
 // the hold ends with its lease, which is no longer renewed.
 func (k *Lock) Release(ctx context.Context) error {
-	unneeded, err := k.letGo()
+	unneeded, err := k.letGo(nil)
 	if errors.Is(err, ErrNotHeld) {
 		return err
 	}
 	return k.giveBack(ctx, unneeded, err)
 }
 
-// letGo takes the lock out of its scope and ends its context. It returns the grants to give back to the
+// abandon gives a lock back that its Acquire could not return.
+func (k *Lock) abandon(ctx context.Context) { _ = k.Release(ctx) }
+
+// letGo takes the lock out of its scope and ends its context for a reason, nil if it is none but that.
+// It returns the grants to give back to the
 // store, and an error that matches ErrLost, or ErrNotHeld where there is nothing to let go.
-func (k *Lock) letGo() (unneeded []*grant, err error) {
+func (k *Lock) letGo(reason error) (unneeded []*grant, err error) {
 	h := k.holding
 	h.scope.mu.Lock()
 	if k.released {
@@ -79,7 +84,7 @@ func (k *Lock) letGo() (unneeded []*grant, err error) {
 	unneeded = h.detach(k)
 	err = h.lost
 	h.scope.mu.Unlock()
-	k.ctx.cancel(nil)
+	k.ctx.cancel(reason)
 	return unneeded, err
 }
 
@@ -90,13 +95,13 @@ func (k *Lock) giveBack(ctx context.Context, unneeded []*grant, err error) error
 	}
 	h := k.holding
 	l := h.scope.locker
-	if len(l.observers) > 0 {
+	if !l.observers.none() {
 		event := k.event()
 		event.Elapsed, event.Err = k.elapsed(), err
 		l.observers.released(context.WithoutCancel(ctx), event)
 	}
-	if l.log.Enabled(ctx, slog.LevelDebug) {
-		l.log.DebugContext(ctx, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
+	if l.debugs(ctx) {
+		report(ctx, l.log, slog.LevelDebug, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
 	}
 	return err
 }
@@ -113,7 +118,7 @@ func (k *Lock) tellStore(ctx context.Context, unneeded []*grant, lost error) err
 	}
 	err := lost
 	for _, g := range unneeded {
-		failed := l.store.Release(ctx, h.tree, h.scope.owner, g.id)
+		failed := l.releaseGrant(ctx, h.tree, h.scope.owner, g.id)
 		switch {
 		case err != nil:
 			// The loss is known and has been reported; the store was only asked in
@@ -125,6 +130,20 @@ func (k *Lock) tellStore(ctx context.Context, unneeded []*grant, lost error) err
 		}
 	}
 	return err
+}
+
+// releaseGrant has the store release a grant. A store that panics has failed: the other grants are
+// given back all the same.
+func (l *Locker) releaseGrant(ctx context.Context, tree Tree, owner Owner, id GrantID) (err error) {
+	defer panicked(&err)
+	return l.store.Release(ctx, tree, owner, id)
+}
+
+// panicked, deferred, makes a store's panic the error of the call, with where it came from.
+func panicked(err *error) {
+	if r := recover(); r != nil {
+		*err = fmt.Errorf("%w: the store panicked: %v\n%s", ErrUnavailable, r, debug.Stack())
+	}
 }
 
 // elapsed returns for how long the lock has been held, or 0 if nobody wanted to know when it was granted.

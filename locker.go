@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/carry"
 )
 
 // Defaults of a [Locker].
@@ -30,8 +32,10 @@ type Locker struct {
 	fold      func(string) string // nil is Fold
 	observers observers
 	log       *slog.Logger
-	renewer   renewer
-	releases  releases
+	// carrier is the string key under which a framework's context has the locks of its request.
+	carrier  any
+	renewer  renewer
+	releases releases
 }
 
 // Option changes a default of [New].
@@ -49,7 +53,7 @@ func WithFold(fold func(name string) string) Option { return func(l *Locker) { l
 
 // WithObserver adds an observer. It may be given more than once.
 func WithObserver(o Observer) Option {
-	return func(l *Locker) { l.observers = append(l.observers, o) }
+	return func(l *Locker) { l.observers.all = append(l.observers.all, o) }
 }
 
 // WithLogger sets where losses (as warnings), and grants, refusals and releases (at debug level),
@@ -67,6 +71,8 @@ func New(store Store, opts ...Option) *Locker {
 	for _, opt := range opts {
 		opt(l)
 	}
+	l.observers.log = l.log
+	l.carrier = carry.Key(l)
 	l.renewer.init(l)
 	return l
 }
@@ -81,6 +87,9 @@ func (l *Locker) Check() error {
 	return checkLease(l.lease)
 }
 
+// Wait returns how long requests wait that do not say so themselves: see [WithWait].
+func (l *Locker) Wait() time.Duration { return l.wait }
+
 // Acquire takes everything that req states, or nothing.
 //
 // Where the scope that ctx carries (see [Scope]) holds everything already, the
@@ -91,40 +100,64 @@ func (l *Locker) Check() error {
 // [ErrDeadlock] ([*DeadlockError]) when waiting would never end, [ErrUnavailable] when the store
 // did not answer, [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request
 // makes no sense, and otherwise the context's cause. After an error nothing of
-// req is held that was not held before.
+// req is held that was not held before; nor is it after a panic, of the store's, say.
+//
+// A context that carries the locks of a request, as gin's own does in a handler behind package
+// middleware, ends with those locks here even if it has no end of its own.
 func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	a, err := l.prepare(req)
 	if err != nil {
 		return nil, err
 	}
+	ctx = l.joined(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, context.Cause(ctx))
 	}
 	scope := l.Scope(ctx)
-	if lock := scope.reenter(ctx, a); lock != nil {
-		if len(l.observers) > 0 {
+	watched := l.watched(ctx)
+	if lock := scope.reenter(ctx, a, watched); lock != nil {
+		returned := false
+		defer func() {
+			if !returned {
+				lock.abandon(ctx)
+			}
+		}()
+		if !l.observers.none() {
 			l.observers.granted(ctx, lock.event())
 		}
+		returned = true
 		return lock, nil
 	}
-	return l.ask(ctx, scope, a)
+	return l.ask(ctx, scope, a, watched)
 }
 
-// ask has the store grant a to the scope, for a lock whose context descends from parent.
-func (l *Locker) ask(parent context.Context, scope *Scope, a asked) (*Lock, error) {
+// ask has the store grant a to the scope, for a lock whose context descends from parent. Whatever
+// keeps it from returning the lock, the store is told that nobody has it.
+func (l *Locker) ask(parent context.Context, scope *Scope, a asked, watched bool) (*Lock, error) {
 	acquisition, err := a.acquisition(scope)
 	if err != nil {
 		return nil, err
 	}
+	var lock *Lock
+	returned := false
+	defer func() {
+		switch {
+		case returned:
+		case lock != nil:
+			lock.abandon(parent)
+		default:
+			scope.takeBack(parent, acquisition)
+		}
+	}()
 	ctx, start := parent, time.Time{} // start is for observers
-	if len(l.observers) > 0 {
+	if !l.observers.none() {
 		start = time.Now()
 		ctx = l.observers.acquiring(ctx, a.event(scope))
 	}
 	var waited atomic.Bool
 	acquisition.Waiting = func() {
 		waited.Store(true)
-		if len(l.observers) > 0 {
+		if !l.observers.none() {
 			event := a.event(scope)
 			event.Elapsed = time.Since(start)
 			l.observers.waiting(ctx, event)
@@ -132,38 +165,56 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a asked) (*Lock, erro
 	}
 	grant, sent, err := l.send(ctx, scope, acquisition)
 	if err != nil {
-		return nil, l.refuse(ctx, scope, a, start, err)
+		err = l.refuse(ctx, scope, a, start, told(parent, err))
+		returned = true
+		return nil, err
 	}
-	lock := scope.hold(parent, a, acquisition, grant, sent)
+	lock = scope.hold(parent, a, acquisition, grant, sent, watched)
 	lock.waited = waited.Load()
-	if len(l.observers) > 0 {
+	if !l.observers.none() {
 		event := lock.event()
 		event.Elapsed = time.Since(start)
 		l.observers.granted(ctx, event)
 	}
-	if l.log.Enabled(ctx, slog.LevelDebug) {
-		l.log.DebugContext(ctx, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
+	if l.debugs(ctx) {
+		report(ctx, l.log, slog.LevelDebug, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
 	}
+	returned = true
 	return lock, nil
+}
+
+// told adds to an error that says no more than that ctx has ended why it has.
+func told(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil || !errors.Is(err, ctx.Err()) || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }
 
 // refuse reports that the store refused a, and returns the error for the caller.
 func (l *Locker) refuse(ctx context.Context, scope *Scope, a asked, start time.Time, err error) error {
 	err = a.explain(err)
-	if len(l.observers) > 0 {
+	if !l.observers.none() {
 		event := a.event(scope)
 		event.Elapsed, event.Err = time.Since(start), err
 		l.observers.refused(ctx, event)
 	}
-	if l.log.Enabled(ctx, slog.LevelDebug) {
-		l.log.DebugContext(ctx, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", err)
+	if l.debugs(ctx) {
+		report(ctx, l.log, slog.LevelDebug, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", err)
 	}
 	return err
 }
 
 // watched reports whether anybody wants to know how long something took.
 func (l *Locker) watched(ctx context.Context) bool {
-	return len(l.observers) > 0 || l.log.Enabled(ctx, slog.LevelDebug)
+	return !l.observers.none() || l.debugs(ctx)
+}
+
+// debugs reports whether what happens is to be logged. A handler that panics logs nothing.
+func (l *Locker) debugs(ctx context.Context) bool {
+	defer func() { _ = recover() }()
+	return l.log.Enabled(ctx, slog.LevelDebug)
 }
 
 // send sends the acquisition and returns when it did. The local clock starts before the request leaves, the store's when it
@@ -230,7 +281,7 @@ func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err
 	}
-	l.log.WarnContext(ctx, "pathlock: released by force", "tree", tree, "owner", owner)
+	report(ctx, l.log, slog.LevelWarn, "pathlock: released by force", "tree", tree, "owner", owner)
 	return nil
 }
 

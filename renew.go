@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -140,12 +141,12 @@ func (r *renewer) renewTree(ctx context.Context, tree Tree, batch []*holding) {
 		grants[i] = h.held()
 	}
 	sent := time.Now()
-	lost, err := r.locker.store.Renew(ctx, tree, leases)
+	lost, err := r.askStore(ctx, tree, leases)
 	for i, h := range batch {
 		switch {
 		case err != nil:
 			if r.postpone(h) {
-				r.locker.log.Warn("pathlock: renewal failed", "tree", tree, "owner", h.scope.owner, "error", err)
+				report(ctx, r.locker.log, slog.LevelWarn, "pathlock: renewal failed", "tree", tree, "owner", h.scope.owner, "error", err)
 			} else {
 				h.lose(grants[i], fmt.Errorf("%w: %w", errLeaseEnded, err))
 			}
@@ -155,6 +156,12 @@ func (r *renewer) renewTree(ctx context.Context, tree Tree, batch []*holding) {
 			r.renewed(h, leases[i].For, sent)
 		}
 	}
+}
+
+// askStore has the store renew leases. A store that panics has failed.
+func (r *renewer) askStore(ctx context.Context, tree Tree, leases []Lease) (lost []Owner, err error) {
+	defer panicked(&err)
+	return r.locker.store.Renew(ctx, tree, leases)
 }
 
 // leaseOf returns how long h's lease is to last.

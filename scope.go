@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/carry"
 )
 
 // Scope is who holds: everything acquired under one scope has one [Owner] and
@@ -24,24 +26,47 @@ type Scope struct {
 	asked int64
 }
 
-// scopeKey is the context key of the scope of one locker: lockers on
-// different stores do not know each other's holds.
-type scopeKey struct{ locker *Locker }
+// scopeKey is the context key of the scope of one locker.
+type scopeKey = carry.ScopeKey[Locker]
 
 // Scope returns the scope that ctx carries, or a new one that holds nothing.
 func (l *Locker) Scope(ctx context.Context) *Scope {
-	if s, ok := ctx.Value(scopeKey{l}).(*Scope); ok {
+	if s := l.carried(ctx); s != nil {
 		return s
 	}
 	return &Scope{locker: l, owner: newOwner()}
 }
 
-// Context returns a context under which acquisitions belong to s. It ends when ctx ends, whatever becomes of s.
-func (s *Scope) Context(ctx context.Context) context.Context {
-	if ctx.Value(scopeKey{s.locker}) == s {
+// carried returns the scope that ctx carries, nil if there is none.
+func (l *Locker) carried(ctx context.Context) *Scope {
+	if s, ok := ctx.Value(scopeKey{Locker: l}).(*Scope); ok {
+		return s
+	}
+	if locks := carry.Context(ctx, l.carrier); locks != nil {
+		s, _ := locks.Value(scopeKey{Locker: l}).(*Scope)
+		return s
+	}
+	return nil
+}
+
+// joined returns ctx, or, where it carries the locks of a request without knowing of their end, a
+// context that does.
+func (l *Locker) joined(ctx context.Context) context.Context {
+	if ctx.Value(scopeKey{Locker: l}) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, scopeKey{s.locker}, s)
+	if locks := carry.Context(ctx, l.carrier); locks != nil {
+		return carry.Join(ctx, locks)
+	}
+	return ctx
+}
+
+// Context returns a context under which acquisitions belong to s. It ends when ctx ends, whatever becomes of s.
+func (s *Scope) Context(ctx context.Context) context.Context {
+	if ctx.Value(scopeKey{Locker: s.locker}) == s {
+		return ctx
+	}
+	return context.WithValue(ctx, scopeKey{Locker: s.locker}, s)
 }
 
 // Owner returns who the scope's holds belong to.
@@ -49,7 +74,7 @@ func (s *Scope) Owner() Owner { return s.owner }
 
 // reenter returns a lock on what a asks for if the scope's grants cover all
 // of it, and nil otherwise.
-func (s *Scope) reenter(ctx context.Context, a asked) *Lock {
+func (s *Scope) reenter(ctx context.Context, a asked, watched bool) *Lock {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.in(a.Tree)
@@ -60,7 +85,7 @@ func (s *Scope) reenter(ctx context.Context, a asked) *Lock {
 	if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) == 0 {
 		return nil
 	}
-	h.attach(ctx, a, lock)
+	h.attach(ctx, a, lock, watched)
 	return lock
 }
 
@@ -97,7 +122,7 @@ func (s *Scope) newGrantID() GrantID {
 }
 
 // hold enters a grant that the store has made and returns the lock on it.
-func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, granted Grant, sent time.Time) *Lock {
+func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, granted Grant, sent time.Time, watched bool) *Lock {
 	g := newGrant(acquisition, granted)
 	lock := &Lock{}
 	lock.pins = append(lock.one[:0], g)
@@ -110,6 +135,14 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 	}
 	h.grants = append(h.grants, g)
 	s.locker.renewer.extend(h, a.Lease, sent)
-	h.attach(ctx, a, lock)
+	h.attach(ctx, a, lock, watched)
 	return lock
+}
+
+// takeBack tells the store that nobody has what an acquisition may have been granted, which came to
+// an end before its outcome was known.
+func (s *Scope) takeBack(ctx context.Context, a Acquisition) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer stop()
+	_ = s.locker.releaseGrant(ctx, a.Tree, a.Owner, a.Grant) // mostly there is none
 }

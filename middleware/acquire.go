@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,82 +13,126 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// acquire takes what the spec says for the request that values are of: it
-// resolves, locks, and looks again, until the nodes are found where they
-// were when the locks were planned.
-func (m *Locks) acquire(ctx context.Context, values *values, spec lockspec.Spec) (held, error) {
-	var retry redislock.RetryStrategy
-	for {
-		planned, err := m.bind(ctx, values, spec)
-		if err != nil {
-			return nil, err
+// acquire takes what the spec says for the request: it resolves, locks, and looks again, until the
+// nodes are found where they were when the locks were planned. Whatever ends it but success, also a
+// panic of a resolver, nothing stays locked.
+func (v *visit) acquire(ctx context.Context) (*held, error) {
+	var locks *held
+	done := false
+	defer func() {
+		if !done {
+			locks.release(ctx)
 		}
-		locks, err := m.take(ctx, planned)
-		if err != nil {
-			return nil, err
-		}
-		if !m.looksAgain(planned, locks) {
-			return locks, nil
-		}
-		found, err := m.bind(locks.context(ctx), values, spec)
-		if err == nil && slices.Equal(planned.Nodes, found.Nodes) {
-			return locks, nil
-		}
-		locks.release(ctx)
-		if retry == nil {
-			retry = m.config.Retry()
-		}
-		if err == nil {
-			err = m.pause(ctx, retry.NextBackoff(), planned, found)
-		}
-		if err != nil {
-			return nil, err
-		}
+	}()
+	planned, err := v.plan(ctx)
+	if err != nil {
+		return nil, because(ctx, err)
 	}
+	var retry redislock.RetryStrategy
+	var pause time.Duration
+	for {
+		if locks, err = v.takeOver(ctx, locks, planned.Requests, pause); err != nil {
+			return nil, because(ctx, err)
+		}
+		if !v.looksAgain(planned, locks) {
+			break
+		}
+		under := locks.context(ctx)
+		found, err := v.plan(under)
+		if err != nil {
+			return nil, because(under, err)
+		}
+		if slices.Equal(planned.Nodes, found.Nodes) {
+			break
+		}
+		if retry == nil {
+			retry = v.config.Retry()
+		}
+		if pause = retry.NextBackoff(); pause <= 0 {
+			return nil, changed(planned, found)
+		}
+		planned = found
+	}
+	done = true
+	return locks, nil
 }
 
 // looksAgain reports whether it is for the middleware to find out that nodes moved before they were locked. Where
 // a request waited it always is: those that it waited for may well have moved them, and the
 // assertion could do no better than to refuse.
-func (m *Locks) looksAgain(planned lockspec.Binding, locks held) bool {
+func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
 	}
-	return !m.config.Asserted || slices.ContainsFunc(locks, (*pathlock.Lock).Waited)
+	return !v.config.Asserted || locks.waited()
 }
 
-// bind finds out what the spec means for the request now.
-func (m *Locks) bind(ctx context.Context, values *values, spec lockspec.Spec) (lockspec.Binding, error) {
-	values.again()
-	ids, err := spec.IDs(values.get)
+// plan finds out what the spec means for the request now, and whether that is allowed.
+func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
+	bound, err := v.bind(ctx)
 	if err != nil {
 		return lockspec.Binding{}, err
 	}
-	values.again()
-	return spec.Bind(values.get, m.resolve(ctx, ids))
+	if v.config.Authorize == nil || v.asked && slices.Equal(v.authorized, bound.Nodes) {
+		return bound, nil
+	}
+	v.asked, v.authorized = true, bound.Nodes
+	if err := v.config.Authorize(v.c, slices.Clone(bound.Nodes)); err != nil {
+		return lockspec.Binding{}, err
+	}
+	if v.c.IsAborted() {
+		// It has answered the request itself.
+		return lockspec.Binding{}, nil
+	}
+	return bound, nil
 }
 
-// take acquires the binding's requests one after the other, all or none.
-func (m *Locks) take(ctx context.Context, binding lockspec.Binding) (held, error) {
-	var locks held
-	for _, req := range binding.Requests {
-		req.Wait, req.Lease = m.config.Wait, m.config.Lease
-		lock, err := m.locker.Acquire(locks.context(ctx), req)
-		if err != nil {
-			locks.release(ctx)
-			return nil, err
+// bind finds out what the spec means for the request now.
+func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
+	if v.batches && v.ids == nil {
+		var err error
+		v.values.again()
+		if v.ids, err = v.spec.IDs(v.values.get); err != nil {
+			return lockspec.Binding{}, err
 		}
-		locks = append(locks, lock)
 	}
-	return locks, nil
+	v.values.again()
+	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
 }
 
-// pause waits for the time that the strategy says, or says that enough has been tried.
-func (m *Locks) pause(ctx context.Context, backoff time.Duration, planned, found lockspec.Binding) error {
-	if backoff <= 0 {
-		return changed(planned, found)
+// takeOver takes requests, and lets go of what the request holds from an earlier try, if anything.
+//
+// The new locks are asked for under those that are held, since who holds something in a tree is not
+// kept back by those who wait there: the request has waited its turn. Where that is not to be had,
+// because others hold it who wait for this request, or in another tree, it begins anew after a pause.
+func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.Request, pause time.Duration) (*held, error) {
+	if before == nil || len(before.taken) == 0 {
+		return v.take(ctx, requests)
 	}
-	timer := time.NewTimer(backoff)
+	// The context of the locks ends when they are let go; that of their scope does not.
+	same := v.locker.Scope(before.context(ctx)).Context(ctx)
+	wait := pathlock.NoWait
+	if len(requests) == 1 && len(before.taken) == 1 && before.taken[0].Tree() == requests[0].Tree {
+		wait = v.budget.left()
+	}
+	locks, _, err := v.takeEach(same, requests, 0, wait)
+	defer before.release(ctx)
+	if err == nil {
+		return locks, nil
+	}
+	if !errors.Is(err, pathlock.ErrDeadlock) && (wait > 0 || !errors.Is(err, pathlock.ErrConflict)) {
+		return nil, err
+	}
+	before.release(ctx)
+	if err := v.rest(ctx, pause); err != nil {
+		return nil, err
+	}
+	return v.take(ctx, requests)
+}
+
+// rest waits for a while, or until ctx ends.
+func (v *visit) rest(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -95,6 +140,19 @@ func (m *Locks) pause(ctx context.Context, backoff time.Duration, planned, found
 	case <-ctx.Done():
 		return fmt.Errorf("middleware: waiting to lock again: %w", context.Cause(ctx))
 	}
+}
+
+// because adds to an error the reason for which ctx has ended, if it has: the error of a driver, or
+// of a resolver, often says nothing but that it was interrupted.
+func because(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil || errors.Is(err, cause) {
+		return err
+	}
+	if _, ok := errors.AsType[*Problem](err); ok {
+		return err
+	}
+	return fmt.Errorf("%w: %w", cause, err)
 }
 
 // changed names a node whose path changed.

@@ -55,7 +55,7 @@ func TestHandlersReadTheNameThatIsLocked(t *testing.T) {
 	id := lockspec.Param("id")
 	types := []string{
 		none, "", "application/json", "application/json; charset=utf-8", "application/json;charset=latin1", "application/json ; x", "application/json;",
-		"application/json, text/plain", "application/json text/plain", "Application/JSON", "application/merge-patch+json", "application/x-www-form-urlencoded",
+		"application/json, text/plain", "application/json text/plain", "Application/JSON", "Application/JSON; *0=x", "application/json\t", "application/merge-patch+json", "application/x-www-form-urlencoded",
 		"application/x-www-form-urlencoded; charset=UTF-8", "application/x-www-form-urlencoded; charset=latin1", "APPLICATION/x-www-form-urlencoded",
 		"application/x-www-form-urlencoded;", "multipart/form-data; boundary=b", "Multipart/Form-Data; boundary=b", "multipart/form-data",
 		"multipart/mixed; boundary=b", "multipart/form-data; boundary=b; boundary=c", "text/plain", "application/xml", "application/x-yaml", ";", " ", "x",
@@ -63,8 +63,8 @@ func TestHandlersReadTheNameThatIsLocked(t *testing.T) {
 	}
 	bodies := []string{
 		"", `{"name":"json"}`, "name=form", "name=form&name=other", `{"a":"&name=form&","name":"json"}`, "<x><name>xml</name></x>", "name: yaml",
-		multipart("name", "multipart"), multipart("name", "multipart", "name", "other"), multipart(`name"; filename="f`, "file"),
-		multipart(`name"; filename="f`, "file", "name", "multipart"),
+		multipartBody("name", "multipart"), multipartBody("name", "multipart", "name", "other"), multipartBody(`name"; filename="f`, "file"),
+		multipartBody(`name"; filename="f`, "file", "name", "multipart"),
 	}
 	locked := 0
 	for source, readers := range map[lockspec.From]map[string]func(*gin.Context) string{lockspec.FromJSON: jsonReaders, lockspec.FromForm: formReaders} {
@@ -120,8 +120,8 @@ func TestHandlersReadTheNameThatIsLocked(t *testing.T) {
 // none is the content type of a request without one.
 const none = "none"
 
-// multipart is a form of names and values whose boundary is b.
-func multipart(fields ...string) string {
+// multipartBody is a form of names and values whose boundary is b.
+func multipartBody(fields ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(fields); i += 2 {
 		fmt.Fprintf(&b, "--b\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n", fields[i], fields[i+1])

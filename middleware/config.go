@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // Defaults of [Config].
@@ -16,6 +17,10 @@ const (
 	DefaultMaxBody = 1 << 20
 	// DefaultRetryAfter is a second.
 	DefaultRetryAfter = time.Second
+	// DefaultBodyTimeout is ten seconds.
+	DefaultBodyTimeout = 10 * time.Second
+	// DefaultMaxHold is a minute.
+	DefaultMaxHold = time.Minute
 )
 
 // Config says how locks are taken. The zero Config is a usable one.
@@ -24,9 +29,38 @@ type Config struct {
 	// [New] understands, by the kind that [lockspec.Source.Kind] names.
 	Resolvers map[string]pathlock.Resolver
 
-	// Wait is how long a request waits for others at most; 0 is the locker's
-	// default, [pathlock.NoWait] is not at all.
+	// Authorize says whether the request may do what it asks for. It is called when the nodes have been
+	// found that the request names, before anything is locked or waited for, and again where a node
+	// turns out to be elsewhere. nodes are those of the spec's ids; it is not asked about names. An
+	// error, such as [NewProblem] of 403, is what the request is answered with; it may also answer the
+	// request itself and abort it.
+	//
+	// Without it, whoever reaches the route learns which ids exist (404), what they collide with
+	// (423, 409), and can keep others waiting before the handler refuses. An id that does not exist is
+	// answered before Authorize is asked: authentication belongs into middleware before this one.
+	Authorize func(c *gin.Context, nodes []lockspec.Node) error
+
+	// Redact takes out of a refusal what the client is not to see: the path, the holder, and what the
+	// detail says about them. [Locks.Fail] calls it with a copy of each problem before it is written.
+	Redact func(c *gin.Context, p *Problem)
+
+	// Wait is how long a request waits for others at most, in all the trees that it needs and all tries
+	// taken together; 0 is the locker's default, [pathlock.NoWait] is not at all.
 	Wait time.Duration
+
+	// MaxHold is how long a request may hold its locks. Then they are let go, and the context that the
+	// handler runs under ends with the cause [ErrHeldTooLong]: a transaction of package gormplugin is
+	// rolled back. So a client that reads its response or sends its body slowly, or a handler that
+	// hangs, does not keep a tree locked. 0 is [DefaultMaxHold]; a negative value is no limit, for
+	// routes that stream under their locks.
+	MaxHold time.Duration
+
+	// BodyTimeout is how long the body may take to arrive that is read before the locks are taken; then
+	// the request is answered with 408. It needs a connection whose reads can be given a deadline, as
+	// those of net/http's server can, and is not used where that server has a ReadTimeout, which does
+	// the same. 0 is [DefaultBodyTimeout]; a negative value leaves the body unread until a source of
+	// the spec or the handler reads it, which may keep a tree locked for as long as that takes.
+	BodyTimeout time.Duration
 
 	// Lease is the lease of the locks, which are renewed while the handler
 	// runs; 0 is the locker's default.
@@ -43,15 +77,16 @@ type Config struct {
 	// a consistent export does: those have a [Locks] of their own, from another call of [New] with the same locker.
 	Asserted bool
 
-	// Retry returns the pauses between the attempts of one request to lock
-	// nodes whose paths keep changing; when it says 0, the request is answered with 409.
-	// It is called once per request that has to try again, since strategies have state. The default
+	// Retry says how often a request tries again whose nodes' paths keep changing: when it returns 0, the
+	// request is answered with 409. A new try asks for its locks under those that are held, and so
+	// keeps its turn; the pauses are for tries that have to let go of everything first. It is called
+	// once per request that has to try again, since strategies have state. The default
 	// pauses five times, for 4, 8, 16, 32 and 64 milliseconds.
 	Retry func() redislock.RetryStrategy
 
-	// MaxBody is the number of bytes of a body that are read to find a value
-	// in it; a longer body is answered with 413. 0 is [DefaultMaxBody]. A body that no
-	// value is needed of is not read, and not limited.
+	// MaxBody is the number of bytes of a body that are read before the locks are taken. A longer body is
+	// answered with 413 where the spec needs a value of it; otherwise the handler reads the rest
+	// itself. 0 is [DefaultMaxBody].
 	MaxBody int64
 
 	// JSONTypes are the content types, beside application/json, of bodies that the handlers read as

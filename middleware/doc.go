@@ -38,8 +38,8 @@
 //   - A [lockspec.Form] source reads url-encoded and multipart forms, others are answered with 415.
 //     The first of several values counts, as it does for gin. A field that is also in the query, or
 //     only there, or a file, is answered with 400.
-//   - A type that gin and net/http do not read alike, one in several headers, and a charset other than
-//     UTF-8 are answered with 415. gin knows types in lower case only: so the handler gets to see it.
+//   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415. gin
+//     knows types in lower case only: one in other letters is rewritten before the handler sees it.
 //   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
 //   - A body that middleware before has read by [gin.Context.ShouldBindBodyWith] is the one that gin
 //     keeps, for sources and for the handler.

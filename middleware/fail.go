@@ -40,11 +40,19 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 		p = &later
 	}
 	m.log(c, p.Status, err)
+	if m.config.Redact != nil {
+		shown := *p
+		m.config.Redact(c, &shown)
+		p = &shown
+	}
 	WriteProblem(c, p)
 }
 
 // problemFor returns what to answer under a request's context, and nil for a client that has gone.
 func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
+	if errors.Is(err, ErrClientGone) {
+		return nil
+	}
 	p := m.ProblemOf(err)
 	if p != nil && p.Status < http.StatusInternalServerError {
 		return p

@@ -179,6 +179,9 @@ type waiting struct {
 	queued chan struct{}
 }
 
+// Local has releases done when they return.
+func (s waiting) Local() bool { return true }
+
 func (s waiting) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
 	told := a.Waiting
 	a.Waiting = func() {

@@ -85,10 +85,9 @@ func (v *values) wantBody() error {
 	return nil
 }
 
-// wantType refuses a body of another type than those that are wanted. The type has to be one to gin,
-// which looks at what is before the first space or semicolon, as well as to net/http, which reads the
-// header as RFC 9110 has it. gin knows types in lower case only, so that is how handlers get to see
-// it.
+// wantType refuses a body of another type than those that are wanted. gin looks at what is before the
+// first space or semicolon, and takes it as it is written: a header that means one of the types by
+// RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
 func (v *values) wantType(want []string) error {
 	header := v.c.Request.Header
 	said := header.Values("Content-Type")
@@ -100,12 +99,15 @@ func (v *values) wantType(want []string) error {
 		return nil
 	}
 	parsed, params, err := mime.ParseMediaType(said[0])
-	seen := v.c.ContentType()
-	if err != nil || !strings.EqualFold(parsed, seen) || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
+	if err != nil || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
 		return refused
 	}
-	if seen != parsed {
-		header.Set("Content-Type", parsed+said[0][len(seen):])
+	if parsed != v.c.ContentType() {
+		rewritten := mime.FormatMediaType(parsed, params)
+		if rewritten == "" {
+			return refused
+		}
+		header.Set("Content-Type", rewritten)
 	}
 	return nil
 }

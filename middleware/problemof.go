@@ -24,7 +24,7 @@ func ProblemOf(err error) *Problem {
 		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
 	}
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
-		p := NewProblem(http.StatusBadRequest, "invalid-request", packageNames.Replace(invalid.Reason))
+		p := NewProblem(http.StatusBadRequest, "invalid-request", withoutForeign(invalid.Reason, invalid.Err))
 		if p.Field = invalid.Field; p.Field != "" {
 			p.Detail = p.Field + ": " + p.Detail
 		}
@@ -40,6 +40,8 @@ func ProblemOf(err error) *Problem {
 		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
+	case errors.Is(err, ErrHeldTooLong):
+		return timeout()
 	default:
 		return problemOf(pathlock.FailureOf(err), Detail(stating(err)))
 	}

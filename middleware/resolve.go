@@ -11,7 +11,7 @@ import (
 // resolve returns what resolves the ids of one request. The first id of a kind that is asked for
 // brings the others of the kind with it, where the kind's resolver can find several at once.
 func (m *Locks) resolve(ctx context.Context, ids []lockspec.ID) lockspec.Resolve {
-	found := make(map[lockspec.ID]pathlock.Resolution, len(ids))
+	var found map[lockspec.ID]pathlock.Resolution
 	return func(kind, id string) (pathlock.Location, error) {
 		if x, ok := found[lockspec.ID{Kind: kind, ID: id}]; ok {
 			return x.Location, x.Err
@@ -20,14 +20,20 @@ func (m *Locks) resolve(ctx context.Context, ids []lockspec.ID) lockspec.Resolve
 		if r == nil {
 			return pathlock.Location{}, fmt.Errorf("middleware: there is no resolver for the kind %q", kind)
 		}
-		alike := ofKind(ids, kind)
 		several, ok := r.(pathlock.BatchResolver)
-		if !ok || len(alike) < 2 {
+		if !ok {
+			return r.Resolve(ctx, id)
+		}
+		alike := ofKind(ids, kind)
+		if len(alike) < 2 {
 			return r.Resolve(ctx, id)
 		}
 		all := several.ResolveAll(ctx, alike)
 		if len(all) != len(alike) {
 			return pathlock.Location{}, fmt.Errorf("middleware: the resolver for the kind %q was asked for %d ids and answered for %d", kind, len(alike), len(all))
+		}
+		if found == nil {
+			found = make(map[lockspec.ID]pathlock.Resolution, len(ids))
 		}
 		for i, x := range all {
 			found[lockspec.ID{Kind: kind, ID: alike[i]}] = x

@@ -118,6 +118,12 @@ func (v *values) readBody() error {
 	if r.ContentLength > v.maxBody {
 		return &TooLargeError{v.maxBody}
 	}
+	if ahead, ok := r.Body.(*readBody); ok {
+		if data, ok := ahead.whole(); ok && int64(len(data)) <= v.maxBody {
+			v.body, v.read = data, true
+			return nil
+		}
+	}
 	if r.Body != nil {
 		body, err := io.ReadAll(http.MaxBytesReader(v.c.Writer, r.Body, v.maxBody))
 		if err != nil {

@@ -115,7 +115,7 @@ func needCurl(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"sh", "curl"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(err)
+			testserver.Missing(t, err.Error())
 		}
 	}
 }

@@ -51,8 +51,10 @@ func (a *api) readBody(c *gin.Context) {
 func unreadable(err error) error {
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
-	case tooLarge, errors.Is(err, syscall.ECONNRESET):
+	case tooLarge:
 		return err
+	case errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("%w: %w", middleware.ErrClientGone, err)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return middleware.NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -48,7 +49,7 @@ func TestTheCommandOfTheIndexWorks(t *testing.T) {
 		_, err = exec.LookPath("curl")
 	}
 	if err != nil {
-		t.Skip(err)
+		testserver.Missing(t, err.Error())
 	}
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	_, rest, _ := strings.Cut(string(api.Do(t, "GET", "/", "").Body), "Try:\n\n")

@@ -1,0 +1,147 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// ErrHeldTooLong is why the locks of a request end that holds them for longer than [Config.MaxHold].
+// It is the cause of the context that the handler runs under.
+var ErrHeldTooLong = errors.New("middleware: the request has held its locks for too long")
+
+// visit is one request on its way through the middleware.
+type visit struct {
+	*Locks
+	c      *gin.Context
+	spec   lockspec.Spec
+	values *values
+	// ids are those of the request, where they may be resolved together.
+	ids    []lockspec.ID
+	budget budget
+	// authorized are the nodes that [Config.Authorize] was asked about last.
+	authorized []lockspec.Node
+	asked      bool
+}
+
+// around runs the rest of the handler chain under the spec's locks.
+func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
+	if isUnrouted(c) {
+		return
+	}
+	if err := m.readAhead(c, spec); err != nil {
+		m.refuse(c, err)
+		return
+	}
+	outer := c.Request.Context()
+	ctx := outer
+	for _, r := range m.prepared {
+		ctx = r.Prepare(ctx)
+	}
+	v := &visit{Locks: m, c: c, spec: spec, values: newValues(c, spec, &m.config), budget: newBudget(m.wait)}
+	locks, err := v.acquire(ctx)
+	if err != nil {
+		m.refuse(c, err)
+		return
+	}
+	defer locks.release(outer)
+	if !c.IsAborted() {
+		m.serve(c, locks.context(ctx), len(locks.taken) > 0)
+	}
+}
+
+// isUnrouted reports whether gin has no route for the request and is about to say so: middleware of
+// the whole engine runs then, too.
+func isUnrouted(c *gin.Context) bool {
+	status := c.Writer.Status()
+	return c.FullPath() == "" && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed)
+}
+
+// refuse answers a request that is not served.
+func (m *Locks) refuse(c *gin.Context, err error) {
+	c.Abort()
+	m.config.OnError(c, err)
+}
+
+// serve runs the rest of the chain with a request of its own that has the context ctx. Afterwards,
+// those outside of it find the request that they know, with all that was done to it.
+func (m *Locks) serve(c *gin.Context, ctx context.Context, locked bool) {
+	outer := c.Request
+	c.Request = outer.WithContext(ctx)
+	defer func() {
+		inner := c.Request
+		c.Request = outer
+		if inner == nil {
+			return
+		}
+		adopt(outer, inner)
+		if left := inner.Context(); left != ctx {
+			c.Request = outer.WithContext(&afterwards{Context: outer.Context(), values: left})
+		}
+	}()
+	if !locked {
+		c.Next()
+		return
+	}
+	// gin's own context finds what was set on it by a string, and does not look into the request's.
+	carrier := carry.New(ctx)
+	before, nested := c.Get(m.carrier)
+	c.Set(m.carrier, carrier)
+	defer func() {
+		carrier.End()
+		if nested {
+			c.Set(m.carrier, before)
+		} else {
+			c.Delete(m.carrier)
+		}
+	}()
+	carry.Run(c.Next)
+}
+
+// adopt does to outer what was done to inner, a copy of it: net/http removes the files of the form
+// that its own request has, for example.
+func adopt(outer, inner *http.Request) {
+	if inner == outer {
+		return
+	}
+	outer.Method, outer.URL, outer.Proto, outer.ProtoMajor, outer.ProtoMinor = inner.Method, inner.URL, inner.Proto, inner.ProtoMajor, inner.ProtoMinor
+	outer.Header, outer.Trailer, outer.TransferEncoding = inner.Header, inner.Trailer, inner.TransferEncoding
+	outer.Body, outer.GetBody, outer.ContentLength = inner.Body, inner.GetBody, inner.ContentLength
+	outer.Form, outer.PostForm, outer.MultipartForm = inner.Form, inner.PostForm, inner.MultipartForm
+	outer.Close, outer.Host, outer.RemoteAddr, outer.RequestURI = inner.Close, inner.Host, inner.RemoteAddr, inner.RequestURI
+	outer.TLS, outer.Response, outer.Pattern = inner.TLS, inner.Response, inner.Pattern
+}
+
+// afterwards is the context of a request for those who run after its locks have been let go: it has
+// the values that were added under the locks, and ends as the context does that they know.
+type afterwards struct {
+	context.Context
+	values context.Context
+}
+
+// Value implements [context.Context].
+func (a *afterwards) Value(key any) any {
+	if carry.IsOfLocks(key) {
+		return a.Context.Value(key)
+	}
+	return carry.Value(a.values, a.Context, key)
+}
+
+// limit ends locks that are held for longer than [Config.MaxHold].
+func (m *Locks) limit(ctx context.Context, taken []*pathlock.Lock) *time.Timer {
+	if m.config.MaxHold < 0 || len(taken) == 0 {
+		return nil
+	}
+	return time.AfterFunc(m.config.MaxHold, func() {
+		for i := len(taken) - 1; i >= 0; i-- {
+			taken[i].Abandon(ctx, ErrHeldTooLong)
+		}
+	})
+}

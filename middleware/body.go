@@ -1,0 +1,123 @@
+package middleware
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// firstBytes is how much of a body there is room for before any of it has come: what a client says
+// about the length costs it nothing.
+const firstBytes = 16 << 10
+
+// readAhead reads the request's body before anything is locked, up to [Config.MaxBody], so that
+// nobody waits for locks while a client sends it byte by byte. The handler reads it as if it had not
+// been read; what is longer is left to come.
+func (m *Locks) readAhead(c *gin.Context, spec lockspec.Spec) error {
+	r := c.Request
+	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect || m.config.BodyTimeout < 0 {
+		return nil
+	}
+	if _, done := r.Body.(*readBody); done || r.ContentLength > m.config.MaxBody && needsBody(spec) {
+		return nil
+	}
+	unlimited := limitReading(c, m.config.BodyTimeout)
+	room := int64(bytes.MinRead)
+	if r.ContentLength >= 0 {
+		room = min(r.ContentLength+1, firstBytes)
+	}
+	data := make([]byte, 0, room)
+	var err error
+	for err == nil && int64(len(data)) <= m.config.MaxBody {
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		var n int
+		n, err = r.Body.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+	}
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		// What is left of the body cannot be told from another request.
+		c.Header("Connection", "close")
+		return NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
+	}
+	unlimited()
+	r.Body = &readBody{data: data, err: err, rest: r.Body}
+	return nil
+}
+
+// limitReading bounds for how long the request's body is waited for, where the connection can do so
+// and the server has no limit of its own, and returns what lifts the bound.
+func limitReading(c *gin.Context, timeout time.Duration) (lift func()) {
+	none := func() {}
+	if s, ok := c.Request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout > 0 {
+		return none
+	}
+	connection := deadlines(c.Writer)
+	if connection == nil || connection.SetReadDeadline(time.Now().Add(timeout)) != nil {
+		return none
+	}
+	return func() { _ = connection.SetReadDeadline(time.Time{}) }
+}
+
+// deadlined is a connection whose reads can be given a deadline.
+type deadlined interface{ SetReadDeadline(time.Time) error }
+
+// deadlines returns the connection of a response, as [http.ResponseController] finds it, nil if it
+// cannot be given deadlines.
+func deadlines(w http.ResponseWriter) deadlined {
+	for {
+		switch inner := w.(type) {
+		case deadlined:
+			return inner
+		case interface{ Unwrap() http.ResponseWriter }:
+			w = inner.Unwrap()
+		default:
+			return nil
+		}
+	}
+}
+
+// needsBody reports whether the spec has a source in the body.
+func needsBody(spec lockspec.Spec) bool {
+	for _, src := range spec.Sources() {
+		if src.From().NeedsBody() {
+			return true
+		}
+	}
+	return false
+}
+
+// readBody is a body of which the first part has been read.
+type readBody struct {
+	data []byte
+	next int   // the first byte of data that the handler has not read
+	err  error // what came after data; nil if there is more to come
+	rest io.ReadCloser
+}
+
+// whole returns the body, if all of it is there and none of it has been read by a handler.
+func (b *readBody) whole() (data []byte, ok bool) { return b.data, b.err == io.EOF && b.next == 0 }
+
+// Read implements [io.Reader].
+func (b *readBody) Read(p []byte) (int, error) {
+	if b.next < len(b.data) {
+		n := copy(p, b.data[b.next:])
+		b.next += n
+		return n, nil
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	return b.rest.Read(p)
+}
+
+// Close implements [io.Closer].
+func (b *readBody) Close() error { return b.rest.Close() }

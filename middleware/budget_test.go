@@ -1,0 +1,260 @@
+package middleware_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// recording is a store that notes each request's tree and wait, and tells when one waits.
+type recording struct {
+	pathlock.Store
+	mu     sync.Mutex
+	asked  []pathlock.Acquisition
+	queued chan pathlock.Acquisition
+	before func(pathlock.Acquisition)
+}
+
+func (s *recording) Local() bool { return true }
+
+func (s *recording) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, a)
+	before := s.before
+	s.mu.Unlock()
+	if before != nil {
+		before(a)
+	}
+	told := a.Waiting
+	a.Waiting = func() {
+		told()
+		if s.queued != nil {
+			s.queued <- a
+		}
+	}
+	return s.Store.Acquire(ctx, a)
+}
+
+func claim(text string) []pathlock.Claim {
+	return []pathlock.Claim{pathlock.X(pathlock.MustParsePath(text))}
+}
+
+// A request that waited its turn and finds its node elsewhere does not queue up again behind those
+// who came later: it has the tree's turn already.
+func TestANewTryKeepsItsTurn(t *testing.T) {
+	store := &recording{Store: memstore.New(), queued: make(chan pathlock.Acquisition)}
+	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
+	var order []string
+	f.handler = func(c *gin.Context) {
+		order = append(order, c.Param("id"))
+		c.Status(http.StatusNoContent)
+	}
+	mover, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var requests sync.WaitGroup
+	send := func(id string) {
+		requests.Go(func() {
+			if w := f.send("DELETE", "/suites/"+id, ""); w.Code != http.StatusNoContent {
+				t.Errorf("%s: answer %d: %s", id, w.Code, w.Body)
+			}
+		})
+		<-store.queued
+	}
+	send("3")
+	send("2") // waits for the one before it, and for all below /dir1
+	f.nodes.move("3", "/dir1/elsewhere")
+	if err := mover.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	requests.Wait()
+	if want := []string{"3", "2"}; !slices.Equal(order, want) {
+		t.Errorf("served in the order %v, want %v", order, want)
+	}
+	f.nothingLeft()
+}
+
+// Where the new place is held by one who waits for the old one, the request lets go and starts over.
+func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
+	store := &recording{Store: memstore.New(), queued: make(chan pathlock.Acquisition, 3)}
+	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
+	other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim("/other")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var others sync.WaitGroup
+	looks := 0
+	f.nodes.after = func(string) {
+		if looks++; looks != 2 {
+			return
+		}
+		f.nodes.move("3", "/other/dir2")
+		others.Go(func() {
+			old, err := f.locker.Acquire(other.Context(), pathlock.Request{Tree: plan, Claims: claim("/dir1"), Wait: time.Minute})
+			if err != nil {
+				t.Error(err)
+			} else if err := old.Release(t.Context()); err != nil {
+				t.Error(err)
+			}
+			_ = other.Release(t.Context())
+		})
+		<-store.queued
+	}
+	if w := f.send("DELETE", "/suites/3", ""); w.Code != http.StatusNoContent {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	others.Wait()
+	f.nothingLeft()
+}
+
+// All that a request waits for together takes no longer than Wait.
+func TestTriesAndTreesShareOneBudget(t *testing.T) {
+	const wait = time.Hour
+	t.Run("tries", func(t *testing.T) {
+		store := &recording{Store: memstore.New()}
+		f := newFixture(t, store, middleware.Config{Wait: wait})
+		looks := 0
+		f.nodes.after = func(string) {
+			if looks++; looks < 4 {
+				f.nodes.move("3", "/other/"+string(rune('a'+looks)))
+			}
+		}
+		f.send("DELETE", "/suites/3", "")
+		shrinks(t, store.asked, 4, wait)
+	})
+	t.Run("trees", func(t *testing.T) {
+		const wait = 20 * time.Millisecond
+		store := &recording{Store: memstore.New()}
+		f := newFixture(t, store, middleware.Config{Wait: wait})
+		busy, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := f.send("PUT", "/plans/7", ""); w.Code != http.StatusLocked {
+			t.Errorf("answer %d: %s", w.Code, w.Body)
+		}
+		if err := busy.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var waits []time.Duration
+		for _, a := range store.asked[1:] { // the first one is the test's own
+			waits = append(waits, a.Wait)
+			if a.Wait > wait {
+				t.Errorf("%v is waited for in %s, of %v", a.Wait, a.Tree, wait)
+			}
+		}
+		// The free tree, the busy one without and then with a wait; after that there is nothing left.
+		if len(waits) != 3 || waits[1] != 0 || waits[2] <= 0 {
+			t.Errorf("waits %v", waits)
+		}
+		f.nothingLeft()
+	})
+}
+
+// shrinks checks that every request waits for less than the one before.
+func shrinks(t *testing.T, asked []pathlock.Acquisition, times int, from time.Duration) {
+	t.Helper()
+	if len(asked) != times {
+		t.Fatalf("the store was asked %d times, want %d", len(asked), times)
+	}
+	for _, a := range asked {
+		if a.Wait <= 0 || a.Wait >= from {
+			t.Errorf("waits for %v after %v were left", a.Wait, from)
+		}
+		from = a.Wait
+	}
+}
+
+func names(t *testing.T) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("project", "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// While a request waits for one tree, others work in the trees that it needs, too.
+func TestNoTreeIsHeldWhileAnotherIsWaitedFor(t *testing.T) {
+	store := &recording{Store: memstore.New(), queued: make(chan pathlock.Acquisition)}
+	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
+	busy, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan *httptest.ResponseRecorder)
+	go func() { done <- f.send("PUT", "/plans/7", "") }()
+	if waits := <-store.queued; waits.Tree != plan {
+		t.Errorf("it waits in %s", waits.Tree)
+	}
+	beside, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: names(t), Gate: true, Wait: pathlock.NoWait})
+	if err != nil {
+		t.Fatalf("the tree that is free is held: %v", err)
+	}
+	// Now the one is free and the other is not: it waits for that, and holds nothing again.
+	if err := busy.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if waits := <-store.queued; waits.Tree != names(t) {
+		t.Errorf("it waits in %s", waits.Tree)
+	}
+	if busy, err = f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Gate: true, Wait: pathlock.NoWait}); err != nil {
+		t.Fatalf("the tree that is free is held: %v", err)
+	}
+	// This could go on for ever: in the end it waits in order, and keeps what it has meanwhile.
+	if err := beside.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if waits := <-store.queued; waits.Tree != plan {
+		t.Errorf("in order, it waits in %s", waits.Tree)
+	}
+	if _, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: names(t), Gate: true, Wait: pathlock.NoWait}); err == nil {
+		t.Error("the first tree is free while the request waits in order for the second one")
+	}
+	if err := busy.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if w := <-done; w.Code != http.StatusNoContent {
+		t.Errorf("answer %d: %s", w.Code, w.Body)
+	}
+	f.nothingLeft()
+}
+
+// However many requests need the same trees, each gets them in the end.
+func TestRequestsForTheSameTreesAllComeThrough(t *testing.T) {
+	f := newFixture(t, memstore.New(), middleware.Config{Wait: time.Minute})
+	locks := middleware.New(f.locker, f.nodes, middleware.Config{Wait: time.Minute})
+	inside := make(chan struct{}, 1)
+	f.handler = func(c *gin.Context) {
+		select {
+		case inside <- struct{}{}:
+		default:
+			t.Error("two are in one tree at once")
+		}
+		<-inside
+		c.Status(http.StatusNoContent)
+	}
+	f.engine.PUT("/plan", locks.Lock(lockspec.Gate(lockspec.Const("1"))), func(c *gin.Context) { f.handler(c) })
+	var requests sync.WaitGroup
+	for i := range 60 {
+		requests.Go(func() {
+			if w := f.send("PUT", []string{"/plans/7", "/plan"}[i%2], ""); w.Code != http.StatusNoContent {
+				t.Errorf("answer %d: %s", w.Code, w.Body)
+			}
+		})
+	}
+	requests.Wait()
+	f.nothingLeft()
+}

@@ -1,0 +1,66 @@
+package middleware
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// held is what one request holds, in the order in which it was taken. nil is nothing.
+type held struct {
+	taken []*pathlock.Lock
+	limit *time.Timer
+}
+
+// context returns the context of the innermost lock, which carries the scope
+// of all and ends with each.
+func (h *held) context(outer context.Context) context.Context {
+	if h == nil || len(h.taken) == 0 {
+		return outer
+	}
+	return h.taken[len(h.taken)-1].Context()
+}
+
+// release lets everything go, the last first. The locker logs what fails,
+// and a lock that cannot be given back ends with its lease.
+func (h *held) release(ctx context.Context) {
+	if h == nil {
+		return
+	}
+	if h.limit != nil {
+		h.limit.Stop()
+	}
+	for i := len(h.taken) - 1; i >= 0; i-- {
+		h.taken[i].ReleaseInBackground(ctx)
+	}
+}
+
+// waited reports whether any of the locks had to be waited for.
+func (h *held) waited() bool { return slices.ContainsFunc(h.taken, (*pathlock.Lock).Waited) }
+
+// budget is the time that one request may wait for others, whatever it takes in how many tries.
+type budget struct {
+	whole time.Duration
+	ends  time.Time
+}
+
+// newBudget returns a budget that begins to be spent now. [pathlock.NoWait] is none.
+func newBudget(wait time.Duration) budget {
+	if wait < 0 {
+		return budget{}
+	}
+	return budget{whole: wait, ends: time.Now().Add(wait)}
+}
+
+// left returns what is left, as [pathlock.Request.Wait] has it.
+func (b budget) left() time.Duration {
+	if b.whole == 0 {
+		return pathlock.NoWait
+	}
+	if left := time.Until(b.ends); left > 0 {
+		return left
+	}
+	return pathlock.NoWait
+}
