@@ -43,6 +43,8 @@
 //   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
 //   - A body that middleware before has read by [gin.Context.ShouldBindBodyWith] is the one that gin
 //     keeps, for sources and for the handler.
+//   - A [lockspec.Query] source reads what [gin.Context.Query] does, and the body does not matter to it:
+//     a handler that binds a form by [gin.Context.ShouldBind] would look there first.
 //   - A request without a body lacks the values, which is fine where they are optional.
 //
 // How JSON is read, and what is refused there, is said by [lockspec.JSONFields]. A handler that changes
