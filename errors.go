@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // The reasons for which pathlock fails. Every error of this module matches one of them with
@@ -147,5 +149,5 @@ func target(tree Tree, path Path, mode Mode, gate bool) string {
 	if gate {
 		return "the gate of " + tree.String()
 	}
-	return fmt.Sprintf("%s %s in %s", mode, abridge(path.String()), tree)
+	return fmt.Sprintf("%s %s in %s", mode, shown.Text(path.String()), tree)
 }

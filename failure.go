@@ -15,6 +15,8 @@ const (
 	FailureNameTaken Failure = "name-taken"
 	// FailurePathChanged: a node moved while it was being worked on.
 	FailurePathChanged Failure = "path-changed"
+	// FailureStale: what was sent rests on an older state of a row than there is.
+	FailureStale Failure = "stale"
 	// FailureWouldCycle: a node would come to lie in its own subtree.
 	FailureWouldCycle Failure = "would-cycle"
 	// FailureLocked: others were in the way; the same may well succeed later.

@@ -7,6 +7,8 @@ import (
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Fold is the default fold of lock keys: two names that a case-insensitive or
@@ -81,7 +83,7 @@ func foldNames(p Path, fold func(string) string) (Path, error) {
 		}
 		changed = true
 		if err := checkName(folded); err != nil {
-			return Path{}, fmt.Errorf("%w: the lock key of %q: %w", ErrInvalidPath, abridge(name), err)
+			return Path{}, fmt.Errorf("%w: the lock key of %q: %w", ErrInvalidPath, shown.Cut(name), err)
 		}
 	}
 	if !changed {

@@ -60,7 +60,8 @@ func WithObserver(o Observer) Option {
 // are logged; the default is [slog.Default] at the time of [New].
 func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
 
-// New returns a locker on store. Whoever is to know of each other's locks, such as the
+// New returns a locker on store. [Locker.Check] says whether the options make sense; a locker whose options do not
+// refuses every request that rests on them. Whoever is to know of each other's locks, such as the
 // middleware and the plugin of one program, has to share one locker: a scope is known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
 	l := &Locker{store: store, lease: DefaultLease, wait: DefaultWait, log: slog.Default()}
@@ -74,6 +75,16 @@ func New(store Store, opts ...Option) *Locker {
 	l.carrier = carry.Key(l)
 	l.renewer.init(l)
 	return l
+}
+
+// Check reports whether the options that [New] was given make sense, so that a program can refuse to start with
+// settings that would fail its first request: a lease below [MinLease], a negative wait that is not [NoWait]. The
+// error matches [ErrInvalidRequest].
+func (l *Locker) Check() error {
+	if err := checkWait(l.wait); err != nil {
+		return err
+	}
+	return checkLease(l.lease)
 }
 
 // Wait returns how long requests wait that do not say so themselves: see [WithWait].

@@ -1,6 +1,10 @@
 package pathlock
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
 
 // Mode is one of the five modes of multi-granularity locking (Gray, Lorie,
 // Putzolu and Traiger, "Granularity of Locks and Degrees of Consistency in a
@@ -102,7 +106,7 @@ func ParseMode(s string) (Mode, error) {
 			return m, nil
 		}
 	}
-	return 0, fmt.Errorf("pathlock: %q is not a lock mode: IS, IX, S, SIX or X", abridge(s))
+	return 0, fmt.Errorf("pathlock: %q is not a lock mode: IS, IX, S, SIX or X", shown.Cut(s))
 }
 
 // MarshalText implements [encoding.TextMarshaler] with the form of [Mode.String].

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Limits of a [Path]. They protect the lock stores from hostile input; a
@@ -45,14 +47,14 @@ func ParsePath(s string) (Path, error) {
 		return Path{}, nil
 	}
 	if s[0] != '/' {
-		return Path{}, fmt.Errorf("%w: %q does not begin with a slash", ErrInvalidPath, abridge(s))
+		return Path{}, fmt.Errorf("%w: %q does not begin with a slash", ErrInvalidPath, shown.Cut(s))
 	}
 	if n := strings.Count(s, "/"); n > MaxDepth {
-		return Path{}, fmt.Errorf("%w: %q is %d names deep, at most %d are allowed", ErrInvalidPath, abridge(s), n, MaxDepth)
+		return Path{}, fmt.Errorf("%w: %q is %d names deep, at most %d are allowed", ErrInvalidPath, shown.Cut(s), n, MaxDepth)
 	}
 	for name := range strings.SplitSeq(s[1:], "/") {
 		if err := checkName(name); err != nil {
-			return Path{}, fmt.Errorf("%w: %q: %w", ErrInvalidPath, abridge(s), err)
+			return Path{}, fmt.Errorf("%w: %q: %w", ErrInvalidPath, shown.Cut(s), err)
 		}
 	}
 	return Path{s}, nil
@@ -76,28 +78,19 @@ func checkName(name string) error {
 	case name == "." || name == "..":
 		return fmt.Errorf("name %q is reserved", name)
 	case len(name) > MaxNameBytes:
-		return fmt.Errorf("name %q is %d bytes long, at most %d are allowed", abridge(name), len(name), MaxNameBytes)
+		return fmt.Errorf("name %q is %d bytes long, at most %d are allowed", shown.Cut(name), len(name), MaxNameBytes)
 	case !utf8.ValidString(name):
-		return fmt.Errorf("name %q is not valid UTF-8", abridge(name))
+		return fmt.Errorf("name %q is not valid UTF-8", shown.Cut(name))
 	}
 	for i, r := range name {
 		switch {
 		case r == '/':
-			return fmt.Errorf("name %q contains a slash", abridge(name))
+			return fmt.Errorf("name %q contains a slash", shown.Cut(name))
 		case unicode.IsControl(r):
-			return fmt.Errorf("name %q contains a control character at byte %d", abridge(name), i)
+			return fmt.Errorf("name %q contains a control character at byte %d", shown.Cut(name), i)
 		}
 	}
 	return nil
-}
-
-// abridge keeps hostile input of any length out of error messages.
-func abridge(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "…"
 }
 
 // String returns the path as it is written: "/" for the root, "/dir1/dir2" otherwise.
@@ -134,10 +127,10 @@ func (p Path) Parent() Path {
 // be one gives an error that matches [ErrInvalidPath].
 func (p Path) Child(name string) (Path, error) {
 	if err := checkName(name); err != nil {
-		return Path{}, fmt.Errorf("%w: below %q: %w", ErrInvalidPath, abridge(p.String()), err)
+		return Path{}, fmt.Errorf("%w: below %q: %w", ErrInvalidPath, shown.Cut(p.String()), err)
 	}
 	if p.Depth() >= MaxDepth {
-		return Path{}, fmt.Errorf("%w: below %q: at most %d names are allowed", ErrInvalidPath, abridge(p.String()), MaxDepth)
+		return Path{}, fmt.Errorf("%w: below %q: at most %d names are allowed", ErrInvalidPath, shown.Cut(p.String()), MaxDepth)
 	}
 	return Path{p.s + "/" + name}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // Limits of a [Request], so that no caller can make the store work without bound.
@@ -54,6 +56,12 @@ func (l *Locker) prepare(req Request) (asked, error) {
 	if req.Lease == 0 {
 		req.Lease = l.lease
 	}
+	if err := checkWait(req.Wait); err != nil {
+		return asked{}, err
+	}
+	if err := checkLease(req.Lease); err != nil {
+		return asked{}, err
+	}
 	switch {
 	case req.Tree.IsZero():
 		return asked{}, fmt.Errorf("%w: the request names no tree", ErrInvalidTree)
@@ -61,10 +69,6 @@ func (l *Locker) prepare(req Request) (asked, error) {
 		return asked{}, fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
 	case len(req.Claims) > MaxNodes:
 		return asked{}, fmt.Errorf("%w: %d claims, at most %d nodes are allowed", ErrInvalidRequest, len(req.Claims), MaxNodes)
-	case req.Wait < 0 && req.Wait != NoWait:
-		return asked{}, fmt.Errorf("%w: negative wait %v", ErrInvalidRequest, req.Wait)
-	case req.Lease < MinLease:
-		return asked{}, fmt.Errorf("%w: lease %v, at least %v is needed", ErrInvalidRequest, req.Lease, MinLease)
 	case len(req.Note) > MaxNoteBytes:
 		return asked{}, fmt.Errorf("%w: the note is %d bytes long, at most %d are allowed", ErrInvalidRequest, len(req.Note), MaxNoteBytes)
 	case !utf8.ValidString(req.Note):
@@ -73,7 +77,7 @@ func (l *Locker) prepare(req Request) (asked, error) {
 	folded := req.Claims
 	for i, c := range req.Claims {
 		if !c.Mode.IsValid() {
-			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, abridge(c.Path.String()))
+			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, shown.Cut(c.Path.String()))
 		}
 		p, err := foldPath(c.Path, l.fold)
 		if err != nil {
@@ -87,6 +91,20 @@ func (l *Locker) prepare(req Request) (asked, error) {
 		}
 	}
 	return asked{req, folded}, nil
+}
+
+func checkWait(wait time.Duration) error {
+	if wait < 0 && wait != NoWait {
+		return fmt.Errorf("%w: negative wait %v", ErrInvalidRequest, wait)
+	}
+	return nil
+}
+
+func checkLease(lease time.Duration) error {
+	if lease < MinLease {
+		return fmt.Errorf("%w: lease %v, at least %v is needed", ErrInvalidRequest, lease, MinLease)
+	}
+	return nil
 }
 
 // acquisition is the request as the store gets it.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
 // MaxTreeBytes is the longest namespace or id of a [Tree], in bytes.
@@ -29,7 +31,7 @@ func NewTree(namespace, id string) (Tree, error) {
 		case v == "":
 			return Tree{}, fmt.Errorf("%w: empty %s", ErrInvalidTree, part.what)
 		case len(v) > MaxTreeBytes:
-			return Tree{}, fmt.Errorf("%w: the %s %q is %d bytes long, at most %d are allowed", ErrInvalidTree, part.what, abridge(v), len(v), MaxTreeBytes)
+			return Tree{}, fmt.Errorf("%w: the %s %q is %d bytes long, at most %d are allowed", ErrInvalidTree, part.what, shown.Cut(v), len(v), MaxTreeBytes)
 		case !utf8.ValidString(v):
 			return Tree{}, fmt.Errorf("%w: the %s %q is not valid UTF-8", ErrInvalidTree, part.what, v)
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 	"gorm.io/gorm/migrator"
 	"gorm.io/gorm/schema"
 )
@@ -129,6 +131,29 @@ func (m addingMigrator) HasIndex(model any, name string) bool {
 		return m.Migrator.HasIndex(model, name)
 	}
 	return err == nil && slices.Contains(there.Indexes, name)
+}
+
+// CreateIndex makes an index. SQLite wants the schema of a table with the index, where GORM writes
+// it with the table.
+func (m addingMigrator) CreateIndex(model any, name string) error {
+	t := m.plugin.models[modelType(model)]
+	if t == nil || !m.remakes() {
+		return m.Migrator.CreateIndex(model, name)
+	}
+	in, table, ok := strings.Cut(t.name, ".")
+	idx := t.schema.LookIndex(name)
+	if !ok || idx == nil {
+		return m.Migrator.CreateIndex(model, name)
+	}
+	stmt := &gorm.Statement{DB: m.db}
+	if err := stmt.Parse(model); err != nil {
+		return err
+	}
+	create := "CREATE " + strings.TrimLeft(idx.Class+" ", " ") + "INDEX ? ON ??"
+	if idx.Where != "" {
+		create += " WHERE " + idx.Where
+	}
+	return m.db.Exec(create, clause.Column{Table: in, Name: idx.Name}, clause.Table{Name: table}, m.BuildIndexOptions(idx.Fields, stmt)).Error
 }
 
 // BuildIndexOptions implements [migrator.BuildIndexOptionsInterface], which GORM's migrators ask

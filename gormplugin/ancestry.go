@@ -43,10 +43,10 @@ func (a *ancestry) above(ids []any) []any {
 func (a *ancestry) learn(rows map[any]*node) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.parent == nil || len(a.parent)+len(rows) > maxAncestry {
-		a.parent = make(map[any]any, len(rows))
-	}
 	for id, n := range rows {
+		if _, known := a.parent[id]; !known && len(a.parent) >= maxAncestry || a.parent == nil {
+			a.parent = make(map[any]any, len(rows))
+		}
 		a.parent[id] = n.parent
 	}
 }
@@ -76,7 +76,7 @@ const maxClimbs = 3
 func (t *table) climbAgain(db *gorm.DB, ids []any) (map[any]*node, error) {
 	read, asked := make(map[any]*node, 2*len(ids)), make(map[any]bool, 2*len(ids))
 	next := ids
-	for climbs := 1; climbs <= maxClimbs; climbs++ {
+	for range maxClimbs {
 		all := slices.DeleteFunc(t.ancestry.above(next), func(id any) bool { return asked[id] })
 		if len(all) == 0 || len(asked)+len(all) > maxPlaceholders {
 			return nil, nil
@@ -91,9 +91,7 @@ func (t *table) climbAgain(db *gorm.DB, ids []any) (map[any]*node, error) {
 		maps.Copy(read, rows)
 		found, unread := chainsOf(read, ids)
 		if len(unread) == 0 {
-			if climbs > 1 {
-				t.ancestry.learn(found)
-			}
+			t.ancestry.learn(found)
 			return found, nil
 		}
 		if slices.ContainsFunc(unread, func(id any) bool { return asked[id] }) {

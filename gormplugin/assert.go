@@ -32,8 +32,12 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 	}
 	key := clause.Column{Name: t.key.DBName}
 	_, err := t.direct(db).add("UPDATE ? SET ? = ? WHERE 1 = 0", clause.Table{Name: t.name}, key, key).exec()
-	if err != nil {
+	if err != nil && p.dialect.classify(err) != failureOther {
 		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
+	}
+	if err != nil {
+		// The table or the column is missing, or nothing can be written at all.
+		return fmt.Errorf("gormplugin: writing to the table %s (AutoMigrate makes what is missing): %w", t.name, err)
 	}
 	tx.mu.Lock()
 	tx.writing = true

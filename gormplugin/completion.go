@@ -59,7 +59,7 @@ func (t *table) reflect(stmt *gorm.Statement, x *turn) error {
 			}
 		}
 		if t.isLeaf() {
-			return nil
+			return t.tell(stmt.Context, row, m.path)
 		}
 		return t.setPaths(record{ctx: stmt.Context, row: row}, &node{path: m.path, ids: m.ids})
 	}

@@ -48,7 +48,7 @@ func (p *Plugin) planCopy(db *gorm.DB, c *copying, lock rowLock) (*copyPlan, err
 			return nil, err
 		}
 		if x.source = leaf[c.id]; x.source == nil {
-			return nil, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, c.id)
+			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.row(c.id))
 		}
 		ids = []any{x.source.parent}
 	}
@@ -64,7 +64,7 @@ func (p *Plugin) planCopy(db *gorm.DB, c *copying, lock rowLock) (*copyPlan, err
 		n := found[id]
 		switch {
 		case n == nil && err == nil:
-			err = fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.above.name, id)
+			err = fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.above.row(id))
 		case n != nil && !slices.Contains(x.chains, n):
 			x.chains = append(x.chains, n)
 		}
@@ -100,6 +100,9 @@ func (t *table) placeCopy(c *copying, x *copyPlan) error {
 	t.follow(x.after, x.above)
 	var err error
 	if x.to, err = t.siteOf(x.after, false); err != nil {
+		return err
+	}
+	if err := t.checkDepth(x.to.path); err != nil {
 		return err
 	}
 	if x.from.tree, err = t.above.treeOf(x.source.tree); err != nil {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -49,7 +48,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	case inserted == 0:
 		return &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
 	case p.assert && inserted != below+1:
-		err = retry(fmt.Errorf("gormplugin: copying %s %v: the subtree had %d rows, of which %d were copied", t.name, x.source.id, below+1, inserted))
+		err = retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.row(x.source.id), below+1, inserted))
 	}
 	if err == nil && inserted > 1 {
 		err = p.adopt(db, t, x, names, inserted-1)
@@ -101,8 +100,8 @@ func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 	if err := fits(t.path, int(most.Length)+longer, x.after.path); err != nil {
 		return 0, err
 	}
-	if depth := int(most.Depth) + x.to.path.Depth() - x.from.path.Depth(); depth > pathlock.MaxDepth {
-		return 0, fmt.Errorf("%w: the copy at %q would be %d names deep, at most %d are allowed", ErrPathTooLong, x.after.path, depth, pathlock.MaxDepth)
+	if depth := int(most.Depth) + x.to.path.Depth() - x.from.path.Depth(); depth > t.maxDepth {
+		return 0, &TooDeepError{Table: t.name, Path: x.after.path, Depth: depth, Limit: t.maxDepth}
 	}
 	return most.Count, nil
 }
@@ -238,5 +237,5 @@ func (p *Plugin) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
 		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.after.path, err)
 	}
 	c.made = made.Elem()
-	return nil
+	return c.table.tell(db.Statement.Context, c.made, x.after.path)
 }

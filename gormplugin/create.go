@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
 
@@ -247,7 +248,7 @@ func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) erro
 		return unsupported(t, "a leaf needs a parent")
 	case above != nil:
 		if row.tree != nil && row.tree != above.tree && !t.isLeaf() {
-			return unsupported(t, "the parent %v is in the tree %v, not in %v", above.id, above.tree, row.tree)
+			return unsupported(t, "the parent %s is in the tree %s, not in %s", shown.ID(above.id), shown.ID(above.tree), shown.ID(row.tree))
 		}
 		row.tree = above.tree
 	}
@@ -258,8 +259,10 @@ func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) erro
 	if err := t.stated(row.id, row.stated, row.statedIDs, row.node); err != nil {
 		return err
 	}
-	row.at, err = t.siteOf(row.node, above == nil)
-	return err
+	if row.at, err = t.siteOf(row.node, above == nil); err != nil {
+		return err
+	}
+	return t.checkDepth(row.at.path)
 }
 
 // aboveOf returns the row that a row hangs below, nil for one at the top.
@@ -288,7 +291,7 @@ func (t *table) aboveOf(row *arrival, rows []*arrival, parents map[any]*node, de
 		t.follow(&n, above)
 		return &n, nil
 	}
-	return nil, fmt.Errorf("%w: %s %v, the parent of %q", pathlock.ErrNotFound, t.above.name, row.parent, row.name)
+	return nil, fmt.Errorf("%w: %s, the parent of %q", pathlock.ErrNotFound, t.above.row(row.parent), shown.Cut(row.name))
 }
 
 // siteOf checks a row's name and path against what a tree and the columns can hold, and returns its
@@ -320,7 +323,10 @@ func (t *table) store(row *arrival, fence uint64) error {
 		}
 	}
 	if t.isLeaf() {
-		return nil
+		if row.pairs != nil {
+			return nil
+		}
+		return t.tell(row.ctx, row.row, row.path)
 	}
 	if err := row.set(t.tree, row.tree); err != nil {
 		return err

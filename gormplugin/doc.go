@@ -27,6 +27,9 @@
 //
 // Other tables are left alone.
 //
+// A leaf has no path column. A field of its model that is no column either, `pathlock:"path"
+// gorm:"-"`, is told where the leaf is by whatever gives the leaf its place: see [Leaf].
+//
 // # What is guaranteed
 //
 // At every commit, for every live row: path = parent's path + "/" + name, no orphan, no cycle. This

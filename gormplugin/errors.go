@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -33,7 +34,7 @@ var (
 	// ErrWouldCycle: a move into the node's own subtree.
 	ErrWouldCycle = lockspec.ErrWouldCycle
 	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be
-	// longer than its column, or the tree deeper than [pathlock.MaxDepth].
+	// longer than its column, or the tree too deep: a [*TooDeepError].
 	// Nothing was written.
 	ErrPathTooLong = pathlock.FailureInvalid.New("gormplugin: path too long")
 	// ErrUnmanagedTransaction: a write to a guarded table on a connection or in a transaction that
@@ -47,7 +48,7 @@ var (
 	// row is there: the version of an optimistic lock is another by now, or a further condition
 	// does not hold. GORM would go on with an upsert, past that condition. Nothing was written; read
 	// the row again.
-	ErrStale = errors.New("gormplugin: stale row")
+	ErrStale = pathlock.FailureStale.New("gormplugin: stale row")
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
 	// error is a [*MissedRowsError], and the transaction was rolled back.
@@ -83,7 +84,7 @@ type PathChangedError struct {
 
 // Error implements error.
 func (e *PathChangedError) Error() string {
-	return fmt.Sprintf("%v: %s %v: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, e.ID, e.Planned, e.Actual)
+	return fmt.Sprintf("%v: %s %s: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual))
 }
 
 // Unwrap returns [pathlock.ErrPathChanged].
@@ -105,7 +106,7 @@ type NameTakenError struct {
 func (e *NameTakenError) Error() string {
 	where := e.Table
 	if !e.Tree.IsZero() {
-		where = fmt.Sprintf("%s: %s in %s", e.Table, e.Path, e.Tree)
+		where = fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree)
 	}
 	if e.Err == nil {
 		return fmt.Sprintf("%v: %s", ErrNameTaken, where)
@@ -120,6 +121,24 @@ func (e *NameTakenError) Unwrap() []error {
 	}
 	return []error{ErrNameTaken, e.Err}
 }
+
+// TooDeepError says by how much a tree would be too deep: see [MaxDepth]. It matches
+// [ErrPathTooLong].
+type TooDeepError struct {
+	Table string
+	// Path is the path column that the row would get, and Depth how many names the path of the row,
+	// or of one below it, would have; at most Limit are allowed.
+	Path         string
+	Depth, Limit int
+}
+
+// Error implements error.
+func (e *TooDeepError) Error() string {
+	return fmt.Sprintf("%v: %s: a row would lie %d names deep, at or below %.80q: at most %d are allowed", ErrPathTooLong, e.Table, e.Depth, e.Path, e.Limit)
+}
+
+// Unwrap returns [ErrPathTooLong].
+func (e *TooDeepError) Unwrap() error { return ErrPathTooLong }
 
 // RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
 // [ErrRootRow] and [ErrUnsupported].
@@ -138,9 +157,9 @@ func (e *RootRowError) Error() string {
 	case e.ID == nil:
 		return fmt.Sprintf("%v: %s: the top of %s has room for a root row or for others, not for both", ErrRootRow, e.Table, e.Tree)
 	case e.Root:
-		return fmt.Sprintf("%v: %s: %s has the root row %v: put the row below that", ErrRootRow, e.Table, e.Tree, e.ID)
+		return fmt.Sprintf("%v: %s: %s has the root row %s: put the row below that", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
 	default:
-		return fmt.Sprintf("%v: %s: %s has rows already, such as %v, and cannot get a root row", ErrRootRow, e.Table, e.Tree, e.ID)
+		return fmt.Sprintf("%v: %s: %s has rows already, such as %s, and cannot get a root row", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
 	}
 }
 

@@ -219,7 +219,7 @@ func (g *guard) place(leaves map[any]*node, lock rowLock) (map[any]*node, error)
 	for _, n := range leaves {
 		above := parents[n.parent]
 		if above == nil {
-			return nil, fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.name, n.parent, g.table.name, n.id)
+			return nil, fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, t.row(n.parent), g.table.row(n.id))
 		}
 		n.tree = above.tree
 		g.table.follow(n, above)
@@ -233,7 +233,7 @@ func (g *guard) locations(nodes map[any]*node) ([]pathlock.Location, error) {
 	for i, key := range g.keys {
 		n := nodes[key]
 		if n == nil {
-			return nil, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, g.table.name, key)
+			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, g.table.row(key))
 		}
 		var err error
 		if locations[i], err = g.table.above.location(n); err != nil {

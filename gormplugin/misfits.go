@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -163,7 +162,7 @@ func (p *Plugin) misfits(t *table, m move, depth clause.Expression) (conditions 
 		}
 	}
 	if deeper := m.deeper(); deeper > 0 {
-		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, pathlock.MaxDepth - deeper}})
+		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, t.maxDepth - deeper}})
 	}
 	return conditions
 }
@@ -185,7 +184,7 @@ func (t *table) misfit(moves []move, path string, levels int, lengths []int) err
 			return err
 		}
 	}
-	return fmt.Errorf("%w: the subtree of %q would be %d names deep, at most %d are allowed", ErrPathTooLong, m.path, levels+m.deeper(), pathlock.MaxDepth)
+	return &TooDeepError{Table: t.name, Path: m.path, Depth: levels + m.deeper(), Limit: t.maxDepth}
 }
 
 // firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -59,6 +60,8 @@ type modelSpec struct {
 	parent    any // of a leaf; nil for a model with a path of its own
 	columns   Columns
 	namespace string
+	// maxDepth is what [MaxDepth] says, nil if it was not given.
+	maxDepth *int
 }
 
 // Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
@@ -79,6 +82,10 @@ func Model(model any, opts ...ModelOption) Option {
 // Leaf registers a model whose rows hang below the rows of another registered
 // one and have no path column of their own, such as the cases of suites: its
 // "parent" column is the other's primary key, its "name" column the name below it.
+//
+// A field that is no column, `pathlock:"path" gorm:"-"`, is told where the leaf is by what gives
+// the leaf its place: Create, [Rename], [Move], [Copy], and an update of a struct that moves it.
+// A query leaves the field alone.
 func Leaf(model, parent any, opts ...ModelOption) Option {
 	spec := modelSpec{model: model, parent: parent}
 	for _, opt := range opts {
@@ -106,6 +113,10 @@ type table struct {
 	ids     *schema.Field
 	version *schema.Field // optional
 	fence   *schema.Field // optional
+	// told is the field of a leaf, no column, that is told its path; optional.
+	told *schema.Field
+	// maxDepth is how many names the path of a row has at most.
+	maxDepth int
 	// deletion holds the columns that mark a row as deleted, if rows are deleted softly.
 	deletion []*schema.Field
 	// zeroKeys are the values, in plain form, of keys that no row has.
@@ -154,8 +165,22 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 	if t.namespace == "" {
 		t.namespace = t.name
 	}
+	if _, err := pathlock.NewTree(t.namespace, "0"); err != nil {
+		return nil, fmt.Errorf("gormplugin: %s: %w", parsed.Name, err)
+	}
 	if t.key == nil || len(parsed.PrimaryFields) != 1 {
 		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column, which the parent column refers to: of a key over the tree and an id, make the id the primary key and the two a unique index", parsed.Name)
+	}
+	if t.maxDepth, err = spec.depthLimit(); err != nil {
+		return nil, err
+	}
+	if spec.parent != nil {
+		if t.told, err = findTold(parsed, spec.columns.Path); err != nil {
+			return nil, err
+		}
+		if t.told != nil {
+			spec.columns.Path = ""
+		}
 	}
 	for _, column := range []struct {
 		tag, named string
@@ -186,7 +211,7 @@ func inspect(db *gorm.DB, spec modelSpec) (*table, error) {
 		t.path, t.ids, t.byIDs = t.ids, nil, true
 	}
 	if spec.parent != nil && (t.tree != nil || t.path != nil || t.ids != nil) {
-		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent", parsed.Name)
+		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent (a field that is told its path has the tag `gorm:\"-\"`)", parsed.Name)
 	}
 	for _, f := range parsed.Fields {
 		if marksDeletion(db, parsed, f) {
@@ -282,3 +307,6 @@ func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
 	}
 	return stmt.Schema, nil
 }
+
+// row names a row in messages.
+func (t *table) row(id any) string { return t.name + " " + shown.ID(id) }

@@ -46,7 +46,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 func (t *table) parentKey(parent any) (any, error) {
 	key, err := t.above.keyOf(parent)
 	if err == nil && key != nil && t.isNoParent(key) {
-		err = fmt.Errorf("%w: %s %v, as a parent", pathlock.ErrNotFound, t.above.name, parent)
+		err = fmt.Errorf("%w: %s, as a parent", pathlock.ErrNotFound, t.above.row(parent))
 	}
 	return key, err
 }

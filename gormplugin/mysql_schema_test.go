@@ -52,6 +52,8 @@ func TestMySQLSessionFlaws(t *testing.T) {
 				found, ok := errors.AsType[*gormplugin.SchemaError](gormplugin.Verify(openMigrated(t, mysqlDatabase(t, server, c.settings))))
 				if !ok || len(found.Findings) != 1 || found.Findings[0].Check != c.want || !strings.Contains(found.Findings[0].Advice, c.says) {
 					t.Errorf("found %v, want %q and %q", found, c.want, c.says)
+				} else if statements := found.Findings[0].Statements; statements != nil {
+					t.Errorf("the statements %q are for the session of other programs, too", statements)
 				}
 				must(t, gormplugin.Verify(openMigrated(t, mysqlDatabase(t, server, c.mends))))
 			})

@@ -145,7 +145,7 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 		}
 	}
 	if t.isLeaf() {
-		return nil
+		return t.tell(ctx, e.into, n.path)
 	}
 	return t.setPaths(record{ctx: ctx, row: e.into}, &n)
 }
@@ -165,7 +165,7 @@ func (e *errand) missed(t *table, hit targets) error {
 	if e == nil || len(hit.live) > 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, e.id)
+	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.row(e.id))
 }
 
 // wentAlong counts rows that a statement changed beside those that it was told to.

@@ -79,6 +79,9 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
 		return p.initializeAgain(db)
 	}
+	if err := p.locker.Check(); err != nil {
+		return err
+	}
 	d, err := dialectOf(db.Name())
 	if err != nil {
 		return err

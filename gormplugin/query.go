@@ -149,7 +149,7 @@ func (t *table) lookUp(db *gorm.DB, id any) (*node, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
+		return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.row(id))
 	}
 	return found[0], nil
 }

@@ -112,6 +112,20 @@ type (
 		Base leaf   `gorm:"embedded"`
 		Path string `pathlock:"path"`
 	}
+	toldLeaf struct {
+		Base  leaf   `gorm:"embedded"`
+		Path  string `pathlock:"path" gorm:"-"`
+		Where string `gorm:"-:all"`
+	}
+	toldTwice struct {
+		Base  leaf   `gorm:"embedded"`
+		Path  string `pathlock:"path" gorm:"-"`
+		Where string `pathlock:"path" gorm:"-"`
+	}
+	toldNumber struct {
+		Base leaf  `gorm:"embedded"`
+		Path []int `pathlock:"path" gorm:"-"`
+	}
 )
 
 func TestUse(t *testing.T) {
@@ -136,6 +150,17 @@ func TestUse(t *testing.T) {
 		{"a leaf below a model that is not registered", "mysql", []gormplugin.Option{gormplugin.Leaf(&leaf{}, &tagged{})}, "not registered"},
 		{"a leaf below a leaf", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &leaf{})}, "no path column"},
 		{"a leaf with a path", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leafWithPath{}, &tagged{})}, "neither a tree nor a path"},
+		{"a leaf that is told its path", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldLeaf{}, &tagged{})}, ""},
+		{"a leaf that is told its path in a named field", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldTwice{}, &tagged{}, gormplugin.Columns{Path: "Where"})}, ""},
+		{"a leaf that would be told its path in a column", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}, gormplugin.Columns{Path: "Name"})}, "neither a tree nor a path"},
+		{"a leaf that is told its path twice", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldTwice{}, &tagged{})}, "two fields"},
+		{"a leaf whose path is no text", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&toldNumber{}, &tagged{})}, "has to be a string"},
+		{"a limit of the depth", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.MaxDepth(1))}, ""},
+		{"the greatest limit", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.MaxDepth(pathlock.MaxDepth))}, ""},
+		{"a limit of nothing", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.MaxDepth(0))}, "MaxDepth(0)"},
+		{"a limit below nothing", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.MaxDepth(-1))}, "MaxDepth(-1)"},
+		{"a limit that no path can reach", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}, gormplugin.MaxDepth(pathlock.MaxDepth+1))}, "from 1 to 256"},
+		{"a leaf with a limit", "mysql", []gormplugin.Option{gormplugin.Model(&tagged{}), gormplugin.Leaf(&leaf{}, &tagged{}, gormplugin.MaxDepth(3))}, "a leaf has no MaxDepth"},
 		{"a path that is written once", "mysql", []gormplugin.Option{gormplugin.Model(&fixedPath{})}, "Path has to be readable and writable"},
 		{"a name that is never written", "mysql", []gormplugin.Option{gormplugin.Model(&readOnlyName{})}, "Name has to be readable and writable"},
 		{"a path with a default", "mysql", []gormplugin.Option{gormplugin.Model(&defaultPath{})}, "cannot have the default /"},

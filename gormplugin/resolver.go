@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"context"
 	"encoding"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -11,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
 
@@ -102,7 +104,7 @@ func (t *table) locateAll(db *gorm.DB, ids []any) []pathlock.Resolution {
 		}
 		return results
 	}
-	rows, above := make(map[any]*node), make(map[any]*node)
+	var rows, above map[any]*node
 	var err error
 	if t.isLeaf() {
 		if rows, err = t.byID(db, ids, ""); err != nil {
@@ -138,7 +140,7 @@ func (t *table) located(id any, n *node, above map[any]*node) (pathlock.Location
 	}
 	parent := above[n.parent]
 	if parent == nil {
-		return pathlock.Location{}, fmt.Errorf("the parent of %s %v: %w", t.name, id, t.above.missing(n.parent))
+		return pathlock.Location{}, fmt.Errorf("the parent of %s: %w", t.row(id), t.above.missing(n.parent))
 	}
 	location, err := t.above.location(parent)
 	if err != nil {
@@ -163,7 +165,7 @@ func (t *table) withAbove(db *gorm.DB, ids []any) (map[any]*node, error) {
 
 // missing says that there is no live row with an id.
 func (t *table) missing(id any) error {
-	return fmt.Errorf("%w: %s %v", pathlock.ErrNotFound, t.name, id)
+	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.row(id))
 }
 
 // location says where a row with a path is.
@@ -174,7 +176,7 @@ func (t *table) location(n *node) (pathlock.Location, error) {
 	}
 	path, err := pathlock.ParsePath(n.path)
 	if err != nil {
-		return pathlock.Location{}, fmt.Errorf("%s %v: %w", t.name, n.id, err)
+		return pathlock.Location{}, fmt.Errorf("%s: %w", t.row(n.id), err)
 	}
 	return pathlock.Location{Tree: tree, Path: path}, nil
 }
@@ -182,7 +184,10 @@ func (t *table) location(n *node) (pathlock.Location, error) {
 // parseKey reads the text form of a primary key, as the key's type does it.
 func (t *table) parseKey(text string) (any, error) {
 	invalid := func(err error) error {
-		return fmt.Errorf("%w: %s: %.80q: %w", pathlock.ErrInvalidID, t.name, text, err)
+		if number, ok := errors.AsType[*strconv.NumError](err); ok {
+			err = number.Err
+		}
+		return fmt.Errorf("%w: %s: %q: %w", pathlock.ErrInvalidID, t.name, shown.Cut(text), err)
 	}
 	target := reflect.New(t.key.IndirectFieldType)
 	if u, ok := target.Interface().(encoding.TextUnmarshaler); ok {

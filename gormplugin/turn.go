@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
 
@@ -46,7 +47,7 @@ func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known
 	if a.key != nil && !t.isLeaf() {
 		for _, id := range hit.ids() {
 			if id != a.key {
-				return nil, unsupported(t, "the primary key of %v cannot change: the rows below would lose their parent", id)
+				return nil, unsupported(t, "the primary key of %s cannot change: the rows below would lose their parent", shown.ID(id))
 			}
 		}
 	}
@@ -188,12 +189,12 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 			tree = parent.tree
 		}
 		if parent.tree != tree {
-			return unsupported(t, "a row cannot move from the tree %v to the tree %v", tree, parent.tree)
+			return unsupported(t, "a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.tree))
 		}
 		after.tree = parent.tree
 	}
 	if a.tree != nil && a.tree != tree {
-		return unsupported(t, "a row cannot move from the tree %v to the tree %v", tree, a.tree)
+		return unsupported(t, "a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(a.tree))
 	}
 	if err := t.stated(n.id, a.path, a.ids, after, n); err != nil {
 		return err
@@ -208,9 +209,12 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 	t := x.table
 	if (n.path == "" || n.isRoot()) && !restored && !t.isLeaf() {
-		return unsupported(t, "the root row %v can be neither renamed nor moved", n.id)
+		return unsupported(t, "the root row %s can be neither renamed nor moved", shown.ID(n.id))
 	}
 	to, err := t.siteOf(after, after.parent == nil && restored)
+	if err == nil && (restored || to.path.Depth() > strings.Count(n.path, "/")) {
+		err = t.checkDepth(to.path)
+	}
 	if err != nil {
 		return err
 	}
@@ -245,10 +249,10 @@ func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 // parentGone is the error of a row that needs a parent which is not there, or deleted.
 func (t *table) parentGone(parent any, n *node) error {
 	if t.isLeaf() && parent == n.parent {
-		return fmt.Errorf("%w: %s %v, the parent of %s %v, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
-			pathlock.ErrNotFound, t.above.name, parent, t.name, n.id)
+		return fmt.Errorf("%w: %s, the parent of %s, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
+			pathlock.ErrNotFound, t.above.row(parent), t.row(n.id))
 	}
-	return fmt.Errorf("%w: %s %v, the parent of %s %v", pathlock.ErrNotFound, t.above.name, parent, t.name, n.id)
+	return fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, t.above.row(parent), t.row(n.id))
 }
 
 // after returns a row as the assignment leaves it, which may have moved rows above it as well.
@@ -273,7 +277,7 @@ func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, dept
 	}
 	below := parent.tree == n.tree && strings.HasPrefix(parent.path+"/", n.path+"/")
 	if n.path != "" && x.hit.dead[n.id] == nil && below || depth > pathlock.MaxDepth {
-		return nil, fmt.Errorf("%w: %s %v (%s) cannot go below %s", ErrWouldCycle, t.name, n.id, n.path, parent.path)
+		return nil, fmt.Errorf("%w: %s (%s) cannot go below %s", ErrWouldCycle, t.row(n.id), shown.Text(n.path), shown.Text(parent.path))
 	}
 	if affected[after.parent] != nil {
 		var err error

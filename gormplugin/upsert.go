@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -85,15 +86,15 @@ func (t *table) displaced(stmt *gorm.Statement, row *arrival, n *node, associate
 	model := t.schema.Name
 	switch {
 	case isSave(stmt) && !associated:
-		return fmt.Errorf("%w: %s: the UPDATE of Save hit no row, though %v is there: its version is another by now, or a condition does not hold; "+
-			"read the row again, or change its place by Updates, which reports RowsAffected 0", ErrStale, t.name, n.id)
+		return fmt.Errorf("%w: %s: the UPDATE of Save hit no row, though %s is there: its version is another by now, or a condition does not hold; "+
+			"read the row again, or change its place by Updates, which reports RowsAffected 0", ErrStale, t.name, shown.ID(n.id))
 	case associated && n.parent != row.parent:
-		return unsupported(t, "an association (Append, Replace, or a field of what is saved) cannot take over the row %v, which has another parent: "+
-			"use gormplugin.Move(db, &%s{}, %v, %v), and Omit(clause.Associations) where it is meant to stay", n.id, model, n.id, row.parent)
+		return unsupported(t, "an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
+			"use gormplugin.Move(db, &%s{}, %s, %s), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.id), model, shown.ID(n.id), shown.ID(row.parent))
 	case associated:
-		return unsupported(t, "a row that is saved along with others cannot be renamed, as %v would be: use gormplugin.Rename(db, &%s{}, %v, %q)", n.id, model, n.id, row.name)
+		return unsupported(t, "a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.id), model, shown.ID(n.id), shown.Cut(row.name))
 	default:
-		return unsupported(t, "an upsert can neither move nor rename rows, as it would the row %v: use Updates", n.id)
+		return unsupported(t, "an upsert can neither move nor rename rows, as it would the row %s: use Updates", shown.ID(n.id))
 	}
 }
 
@@ -117,7 +118,7 @@ func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) err
 			return err
 		}
 		for _, n := range all {
-			return unsupported(t, "the row %v is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", n.id, t.deletion[0].DBName)
+			return unsupported(t, "the row %s is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", shown.ID(n.id), t.deletion[0].DBName)
 		}
 	}
 	return nil

@@ -57,13 +57,13 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // starts. It reads no rows, but where an index keeps rows at the top apart whose parent is NULL and
 // no others: there it looks for one whose parent is 0, and where a statement makes a text shorter:
 // there it counts those that it would cut off, and proposes no such statement if there are any. The
-// settings that it sees are those of one connection. It writes no rows to try triggers out, since a
-// trigger may do what no rollback undoes: it goes by their text, and says where that does not tell.
+// settings that it sees are those of one connection. It judges triggers by their text, and says
+// where that does not tell; with [Probing] it tries these out, and rolls back what it has written.
 //
 // What it finds is returned as a [*SchemaError], in which every finding comes with the statements
-// that mend it, ready to be run. One that matches [ErrUnsafeSchema] should keep the program from
-// starting; the others are for the log. A finding that is [treeschema.Advice] is about a second
-// line of defence.
+// that mend it, ready to be run, or with advice where no statement can. One that matches
+// [ErrUnsafeSchema] should keep the program from starting; the others are for the log. A finding
+// that is [treeschema.Advice] is about a second line of defence.
 //
 //	err := gormplugin.Verify(db)
 //	if errors.Is(err, gormplugin.ErrUnsafeSchema) {
@@ -77,16 +77,12 @@ func Verify(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	var findings []treeschema.Finding
-	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = treeschema.Run(ctx, conn, p.dialect.name, p.layout())
+	findings, err := p.findings(db, p.layout(), checkSchema(db))
+	if err != nil {
 		return err
-	})
+	}
 	if p.oneWriter {
 		findings = slices.DeleteFunc(findings, func(f treeschema.Finding) bool { return f.Check == treeschema.Writers && f.Table == "" })
-	}
-	if err != nil {
-		return fmt.Errorf("gormplugin: verifying the schema: %w", err)
 	}
 	return schemaError(findings)
 }

@@ -115,3 +115,35 @@ func TestThePluginsErrorsAreAnswered(t *testing.T) {
 		})
 	}
 }
+
+// An id of the client's appears in messages quoted, in one line, and no longer than is useful.
+func TestTextIDsInMessages(t *testing.T) {
+	type leaf struct {
+		ID     string  `gorm:"primaryKey;size:100"`
+		TreeID int64   `pathlock:"tree"`
+		Parent *string `pathlock:"parent"`
+		Name   string  `pathlock:"name" gorm:"size:100"`
+		Path   string  `pathlock:"path" gorm:"size:500"`
+	}
+	pool := sql.OpenDB(connectorTo(t, "&_txlock=immediate"))
+	defer func() { _ = pool.Close() }()
+	db, err := gorm.Open(gormlite.OpenDB(pool), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&leaf{}))
+	if err := errors.Join(db.AutoMigrate(&leaf{}), db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]string{
+		"a b":                   `leafs "a b"`,
+		"a\nERROR forged":       `leafs "a\nERROR forged"`,
+		strings.Repeat("录", 90): `leafs "` + strings.Repeat("录", 26) + `…"`,
+		"\u202egnp.exe":         `leafs "\u202egnp.exe"`,
+	} {
+		_, err := plugin.Resolver(&leaf{}).Resolve(t.Context(), id)
+		if !errors.Is(err, pathlock.ErrNotFound) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("the id %q: %v, want … %s", id, err, want)
+		}
+	}
+}

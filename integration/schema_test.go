@@ -128,7 +128,7 @@ func TestPostgresIsolationFlaws(t *testing.T) {
 		}
 		anew := func() *gorm.DB { return openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))) }
 		found := finds(t, anew(), treeschema.Isolation)
-		if len(found) != 1 || len(found[0].Statements) != 1 {
+		if len(found) != 1 || len(found[0].Statements) != 1 || !strings.Contains(found[0].Advice, "DSN") {
 			t.Fatalf("found %v", found)
 		}
 		if err := db.Exec(found[0].Statements[0]).Error; err != nil {

@@ -26,8 +26,9 @@ type Node struct {
 	pathlock.Location
 }
 
-// Get returns the value of a source, and false if the request lacks it.
-// [Spec.Bind] passes its errors on, wrapped with the source's name.
+// Get returns the value of a source, and false if the request lacks it. A value that is there and
+// null is one that the request lacks; where that makes a difference to [Source.OrTop], Get says so
+// with [ErrNull]. [Spec.Bind] passes other errors on, wrapped with the source's name.
 type Get func(Source) (value string, ok bool, err error)
 
 // Resolve returns where the node is that an id means to the resolver of a kind.
@@ -77,10 +78,15 @@ func (s Spec) Bind(get Get, resolve Resolve) (Binding, error) {
 type value struct {
 	text string
 	ok   bool
+	null bool
 }
 
 // values is what a request has for the sources of one part.
-type values struct{ node, dest, name value }
+type values struct {
+	node, dest, tree, name value
+	// toTop says that the destination is the top of a tree, as [Source.OrTop] has it.
+	toTop bool
+}
 
 // read gets the values of all parts, in the order of [Spec.Sources].
 func (s Spec) read(get Get) ([]values, error) {
@@ -97,24 +103,21 @@ func (s Spec) read(get Get) ([]values, error) {
 
 // read gets the values of a part and checks those that can be checked by
 // themselves.
-func (p part) read(get Get) (values, error) {
-	var v values
-	for _, arg := range []struct {
-		source Source
-		value  *value
-	}{{p.node, &v.node}, {p.dest, &v.dest}, {p.name, &v.name}} {
-		src := arg.source
-		if src.IsZero() {
-			continue
+func (p part) read(get Get) (v values, err error) {
+	if v.node, err = p.node.read(get, !p.node.optional); err != nil {
+		return values{}, err
+	}
+	if v.dest, err = p.dest.read(get, !p.dest.optional && !p.dest.top); err != nil {
+		return values{}, err
+	}
+	v.toTop = p.dest.top && !v.dest.ok && (v.dest.null || !p.dest.optional)
+	if p.dest.topOf != nil {
+		if v.tree, err = p.dest.topOf.read(get, v.toTop); err != nil {
+			return values{}, err
 		}
-		text, ok, err := src.value(get)
-		switch {
-		case err != nil:
-			return values{}, src.explain(err)
-		case !ok && !src.IsOptional():
-			return values{}, &InvalidError{Field: src.Name(), Reason: "is missing"}
-		}
-		*arg.value = value{text, ok}
+	}
+	if v.name, err = p.name.read(get, !p.name.optional); err != nil {
+		return values{}, err
 	}
 	if v.name.ok {
 		if _, err := pathlock.Root().Child(v.name.text); err != nil {
@@ -122,6 +125,27 @@ func (p part) read(get Get) (values, error) {
 		}
 	}
 	return v, nil
+}
+
+// read gets the value of a source, changed as [Source.Map] says. The zero source has none.
+func (s Source) read(get Get, needed bool) (value, error) {
+	if s.IsZero() {
+		return value{}, nil
+	}
+	text, ok, err := s.value(get)
+	null := errors.Is(err, ErrNull)
+	switch {
+	case null:
+		ok = false
+	case err != nil:
+		return value{}, s.explain(err)
+	case ok && s.mapped != nil:
+		text = s.mapped(text)
+	}
+	if !ok && needed {
+		return value{}, &InvalidError{Field: s.Name(), Reason: "is missing"}
+	}
+	return value{text, ok, null}, nil
 }
 
 // explain says which source an error of get or resolve is about.

@@ -17,8 +17,14 @@ type request map[string]string
 
 func (r request) get(src lockspec.Source) (string, bool, error) {
 	v, ok := r[src.String()]
+	if v == null {
+		return "", false, lockspec.ErrNull
+	}
 	return v, ok, nil
 }
+
+// null is the value of a source that is there and null.
+const null = "\x00null"
 
 // forest answers where nodes are: "kind:id" to "tree path".
 type forest map[string]string

@@ -16,6 +16,8 @@ var (
 	// ErrWouldCycle: a move into the moved node's own subtree. The error is a
 	// [*CycleError].
 	ErrWouldCycle = pathlock.FailureWouldCycle.New("lockspec: move into the node's own subtree")
+	// ErrNull: a [Get] returns it for a value that is there, and null.
+	ErrNull = errors.New("lockspec: null")
 	// ErrSpec: the program wrote a spec that makes no sense. No request is at
 	// fault.
 	ErrSpec = errors.New("lockspec: invalid spec")

@@ -2,6 +2,7 @@ package lockspec_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
@@ -42,6 +43,39 @@ func ExampleSpec_Bind() {
 	//   IX /api
 	//   X /api/login
 	//   X /api/smoke
+}
+
+// A tree without a root row has its rows at the top, and a client that wants a node there leaves the
+// parent's id out or says null. The plan in the URL says which tree is meant.
+func ExampleSource_OrTop() {
+	plan := lockspec.Param("plan").Kind("plan")
+	spec := lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
+
+	for _, body := range []string{`{"parent_id": 17, "name": "smoke"}`, `{"parent_id": null, "name": " smoke "}`} {
+		get := func(src lockspec.Source) (string, bool, error) {
+			if src.From() == lockspec.FromJSON {
+				return lockspec.JSONField([]byte(body), src.Name())
+			}
+			return "001", true, nil
+		}
+		resolve := func(kind, id string) (pathlock.Location, error) {
+			if kind == "plan" {
+				tree, err := pathlock.NewTree("testplan", "plan-"+id)
+				return pathlock.Location{Tree: tree}, err
+			}
+			tree, err := pathlock.NewTree("testplan", "plan-001")
+			return pathlock.Location{Tree: tree, Path: pathlock.MustParsePath("/api")}, err
+		}
+		binding, err := spec.Bind(get, resolve)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(binding.Requests[0].Tree, binding.Requests[0].Claims)
+	}
+	// Output:
+	// testplan/plan-001 [X /api/smoke]
+	// testplan/plan-001 [X /smoke]
 }
 
 // The more an operation says, the less it locks.

@@ -40,5 +40,8 @@ func (p part) ids(v values) (ids []ID) {
 	if v.dest.ok {
 		ids = append(ids, ID{p.dest.KindName(), v.dest.text})
 	}
+	if v.toTop && p.dest.topOf != nil {
+		ids = append(ids, ID{p.dest.topOf.KindName(), v.tree.text})
+	}
 	return ids
 }

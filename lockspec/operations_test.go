@@ -110,15 +110,19 @@ type driveOperation struct {
 func driveOperations() []driveOperation {
 	gate := lockspec.Gate(at("/"))
 	names := lockspec.Names("project", lockspec.Const("42"))
+	// nowhere is a source that a request has no value for.
+	nowhere := lockspec.JSON("parent_id")
 	return []driveOperation{
 		{"new folder `n` in `/a`", "Insert(parent, name)", lockspec.Insert(at("/a"), called("n"))},
 		{"upload of a new file `n` to `/a`", "Insert(parent, name)", lockspec.Insert(at("/a"), called("n"))},
 		{"new folder in `/a` whose name the handler chooses", "Insert(parent)", lockspec.Insert(at("/a"))},
+		{"new folder `n` at the top, in a plan without a root row", "Insert(parent.OrTop(plan), name)", lockspec.Insert(nowhere.OrTop(at("/")), called("n"))},
 		{"upload over the file `/a/f` (a new version)", "Edit(node)", lockspec.Edit(at("/a/f"))},
 		{"rename of `/a/b` to `n`", "Rename(node, name)", lockspec.Rename(at("/a/b"), called("n"))},
 		{"the same route, without a new name in the request", "Rename(node, name.Optional())", lockspec.Rename(at("/a/b"), lockspec.JSON("name").Optional())},
 		{"move of `/a/b` to `/d`", "Move(node, dest)", lockspec.Move(at("/a/b"), at("/d"))},
 		{"move of `/a/b` to `/d` as `n`", "Move(node, dest, name)", lockspec.Move(at("/a/b"), at("/d"), called("n"))},
+		{"move of `/a/b` to the top", "Move(node, dest.OrTop())", lockspec.Move(at("/a/b"), nowhere.OrTop())},
 		{"copy of `/a/b` to `/d` as `n`", "Copy(node, dest, name)", lockspec.Copy(at("/a/b"), at("/d"), called("n"))},
 		{"the same, read from one snapshot", "Copy(…).SnapshotSource()", lockspec.Copy(at("/a/b"), at("/d"), called("n")).SnapshotSource()},
 		{"delete of `/a/b` (to the recycle bin)", "Delete(node)", lockspec.Delete(at("/a/b"))},
@@ -235,6 +239,10 @@ func writeOperations(t *testing.T, w io.Writer) {
 		p("| %s | `%s` | %s | %s |", o.what, o.code, fine, coarse)
 	}
 	p("\n%s\n", severalTrees)
+	p("### The top of a tree\n")
+	p("%s\n", theTop)
+	p("### A file and a folder of one name\n")
+	p("%s\n", oneSlot)
 	p("## The matrix\n")
 	p("%s", legend)
 	for _, s := range situations() {

@@ -28,6 +28,19 @@ two that cross lock the two plans in the same order, and cannot deadlock.
 A move into the node's own subtree is refused before any lock is taken; so is a rename, a move or a
 delete of the root. A copy into the own subtree is allowed: the copy is of what was there before.`
 
+const oneSlot = `A place is a path, whatever kind of row is there. So a file and a folder of one name below one folder,
+or a case and a suite, have one slot: whoever creates, renames, moves or deletes the one waits for
+whoever does so to the other, or works inside the folder. Neither is refused for that; both rows can
+be there if the tables allow it. Where the wait is in the way, the names have to differ in the column
+itself, by an ending for the one kind (` + "`login.case`" + `): spec, resolver and plugin go by it alike. A
+` + "`Map`" + ` in the spec alone does not keep them apart, because the plugin locks the name that it writes.`
+
+const theTop = `A tree without a root row has its rows at the top: ` + "`/n`" + `. There is no id of a parent to look for then.
+` + "`JSON(\"parent_id\").OrTop(plan)`" + ` says that the place is the top of the plan where a request has no
+` + "`parent_id`" + `, or null; a move or a copy whose source says ` + "`OrTop()`" + ` stays in the tree of its node. With
+` + "`Optional()`" + ` as well, null is the top and a missing value is what it always is: no move. In a tree with a
+root row the same spec means the place below the root row.`
+
 const legend = `- **·** they run side by side
 - **p** they wait for each other by the parent-exclusive rule, and run side by side by the name-slot
   rule

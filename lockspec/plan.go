@@ -45,10 +45,20 @@ func (b *plan) add(p part, v values) error {
 		// the same parent.
 		dest = pathlock.Location{Tree: node.Tree, Path: node.Path.Parent()}
 	}
-	if v.dest.ok {
+	switch {
+	case v.dest.ok:
 		var err error
 		if dest, err = b.locate(p.dest, v.dest.text); err != nil {
 			return err
+		}
+	case v.toTop:
+		dest.Path = pathlock.Root()
+		if p.dest.topOf != nil {
+			at, err := b.locate(*p.dest.topOf, v.tree.text)
+			if err != nil {
+				return err
+			}
+			dest.Tree = at.Tree
 		}
 	}
 	op.Dest = dest.Path
@@ -65,7 +75,7 @@ func (b *plan) add(p part, v values) error {
 
 // fallsAway reports whether the request lacks what the part is about.
 func (p part) fallsAway(v values) bool {
-	return !p.node.IsZero() && !v.node.ok || p.kind == OpInsert && !v.dest.ok
+	return !p.node.IsZero() && !v.node.ok || p.kind == OpInsert && !v.dest.ok && !v.toTop
 }
 
 // refuse says why an operation cannot be done, whatever the tree looks like
@@ -75,7 +85,7 @@ func (p part) refuse(op Operation, from, to pathlock.Tree, v values) error {
 		switch {
 		case op.Kind == OpRename, op.Kind == OpMove, op.Kind == OpDelete:
 			return &InvalidError{Field: p.node.Name(), Reason: fmt.Sprintf("the root of a tree cannot be the target of a %s", op.Kind)}
-		case op.Kind == OpCopy && !v.dest.ok:
+		case op.Kind == OpCopy && !v.dest.ok && !v.toTop:
 			return &InvalidError{Field: p.node.Name(), Reason: "there is no place beside the root of a tree for a copy of it"}
 		}
 	}

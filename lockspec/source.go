@@ -64,6 +64,13 @@ type Source struct {
 	kind     string
 	optional bool
 	extract  Extract
+	// mapped is what Map was given.
+	mapped func(string) string
+	// top is set by OrTop, and topOf is the id of the tree, if that was given one.
+	top   bool
+	topOf *Source
+	// wrong is what the program got wrong when it called a method.
+	wrong error
 }
 
 // Param is the parameter called name of the route's path.
@@ -108,6 +115,53 @@ func (s Source) Optional() Source {
 	return s
 }
 
+// Map returns s for a value that the handler changes before it uses it, such as by
+// [strings.TrimSpace]: the spec changes it in the same way, so that both mean the same name, or the
+// same id. It is not called for a value that the request lacks. Further calls change what the
+// earlier ones returned.
+//
+// The function has to return the same for the same text, and may be called by many at once.
+func (s Source) Map(change func(string) string) Source {
+	before := s.mapped
+	switch {
+	case change == nil:
+		s.wrong = fmt.Errorf("the %s source %q is mapped by no function", s.from, s.name)
+	case before == nil:
+		s.mapped = change
+	default:
+		s.mapped = func(text string) string { return change(before(text)) }
+	}
+	return s
+}
+
+// OrTop returns s for the id of a parent that is null, or missing, where the place is the top of a
+// tree: trees without a root row need it, and so do clients that say "parent_id": null. It is for
+// the parent of an [Insert] and the destination of a [Move] or a [Copy].
+//
+// The tree is the one of the node that is moved or copied, or the one that the id is in which the
+// source tree finds: OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter;
+// where the request has a parent, it is neither needed nor resolved. Of what that id resolves to,
+// only the tree counts. An operation whose name is not known locks the whole tree then, which is all
+// that is below the top.
+//
+//	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id
+//	lockspec.Move(id, lockspec.JSON("parent_id").OrTop())            X(N), X(/name of N)
+//
+// With [Source.Optional] as well, null means the top and a value that is missing means what Optional
+// says: a route that renames, moves, or does both, can move to the top so. A null needs JSON; a form
+// or a query cannot say it.
+func (s Source) OrTop(tree ...Source) Source {
+	s.top = true
+	switch {
+	case len(tree) > 1:
+		s.wrong = fmt.Errorf("OrTop of %s is given %d trees, at most one is possible", s, len(tree))
+	case len(tree) == 1:
+		of := tree[0]
+		s.topOf = &of
+	}
+	return s
+}
+
 // From returns the part of the request that s looks in.
 func (s Source) From() From { return s.from }
 
@@ -146,5 +200,21 @@ func (s Source) check() error {
 	case s.from == FromFunc && s.extract == nil:
 		return fmt.Errorf("the func source %q has no function", s.name)
 	}
-	return nil
+	return s.wrong
+}
+
+// checkTop says what is wrong with what OrTop was given, where s is the parent or destination of an
+// operation.
+func (s Source) checkTop(kind OperationKind) error {
+	switch {
+	case !s.top:
+		return nil
+	case s.topOf == nil && kind == OpInsert:
+		return fmt.Errorf("OrTop of %s has to be given the tree", s)
+	case s.topOf == nil:
+		return nil
+	case s.topOf.optional || s.topOf.top:
+		return fmt.Errorf("the tree that OrTop of %s is given can be missing itself", s)
+	}
+	return s.topOf.check()
 }

@@ -41,7 +41,8 @@ type part struct {
 
 // Insert creates a node below parent. It locks the name's slot, or the whole
 // parent where the spec has no name or the request lacks it. At most one name
-// may be given.
+// may be given. Where a request may want a node at the top of a tree, the parent
+// says [Source.OrTop].
 func Insert(parent Source, name ...Source) Spec {
 	return one(part{kind: OpInsert, dest: parent}, name)
 }
@@ -107,8 +108,8 @@ func Gate(tree Source) Spec { return one(part{kind: OpGate, node: tree}, nil) }
 // taken as it is, without a resolver.
 func Names(namespace string, project Source) Spec {
 	s := one(part{kind: OpGate, node: project, namespace: namespace}, nil)
-	if namespace == "" && s.err == nil {
-		s.err = fmt.Errorf("%w: names of an empty namespace", ErrSpec)
+	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {
+		s.err = fmt.Errorf("%w: names: %w", ErrSpec, err)
 	}
 	return s
 }
@@ -159,6 +160,7 @@ func one(p part, names []Source) Spec {
 	}
 	if p.kind == OpInsert || p.kind == OpMove || p.kind == OpCopy {
 		wrong(p.dest.check())
+		wrong(p.dest.checkTop(p.kind))
 	}
 	if len(names) > 1 {
 		wrong(fmt.Errorf("%d names given, at most one is possible", len(names)))
@@ -166,6 +168,9 @@ func one(p part, names []Source) Spec {
 	if len(names) > 0 {
 		p.name = names[0]
 		wrong(p.name.check())
+	}
+	if p.node.top || p.name.top {
+		wrong(fmt.Errorf("OrTop is for the parent of an insert and the destination of a move or a copy"))
 	}
 	s.parts = []part{p}
 	return s
@@ -210,7 +215,8 @@ func (s Spec) Note(note string) Spec {
 func (s Spec) Exempt() (reason string, ok bool) { return s.exempt, s.exempt != "" }
 
 // Check says what the program got wrong when it wrote the spec: the zero Spec,
-// a source without a name. The error matches [ErrSpec].
+// a source without a name, sources in a body that would have to be JSON and a
+// form at once. The error matches [ErrSpec].
 func (s Spec) Check() error {
 	switch {
 	case s.err != nil:
@@ -219,19 +225,32 @@ func (s Spec) Check() error {
 		return fmt.Errorf("%w: it says nothing; a route that needs no lock says None", ErrSpec)
 	case len(s.note) > pathlock.MaxNoteBytes:
 		return fmt.Errorf("%w: the note is %d bytes long, at most %d are allowed", ErrSpec, len(s.note), pathlock.MaxNoteBytes)
+	case s.looksIn(FromJSON) && s.looksIn(FromForm):
+		return fmt.Errorf("%w: a body is either JSON or a form, and the spec has sources of both", ErrSpec)
 	}
 	return nil
 }
 
+// looksIn reports whether the spec has a source in a part of the request.
+func (s Spec) looksIn(from From) bool {
+	for i := range s.parts {
+		p := &s.parts[i]
+		if p.node.from == from || p.dest.from == from || p.name.from == from || p.dest.topOf != nil && p.dest.topOf.from == from {
+			return true
+		}
+	}
+	return false
+}
+
 // Sources returns where the spec finds its values, in the order of the
 // constructors' arguments, so that it can be told beforehand whether the body
-// is needed.
+// is needed. What [Source.OrTop] was given stands behind its source.
 func (s Spec) Sources() []Source {
 	var sources []Source
 	for _, p := range s.parts {
-		for _, src := range []Source{p.node, p.dest, p.name} {
-			if !src.IsZero() {
-				sources = append(sources, src)
+		for _, src := range []*Source{&p.node, &p.dest, p.dest.topOf, &p.name} {
+			if src != nil && !src.IsZero() {
+				sources = append(sources, *src)
 			}
 		}
 	}

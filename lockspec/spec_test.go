@@ -37,6 +37,11 @@ func TestSpecCheck(t *testing.T) {
 		{"two names", lockspec.Copy(id, id, name, name), "2 names given"},
 		{"a snapshot of a move", lockspec.Move(id, id).SnapshotSource(), "not a copy"},
 		{"names of no namespace", lockspec.Names("", id), "empty namespace"},
+		{"names of too long a namespace", lockspec.Names(strings.Repeat("n", 256), id), "256 bytes long"},
+		{"JSON and a form", lockspec.Move(id, lockspec.Form("to"), name), "either JSON or a form"},
+		{"JSON here and a form there", lockspec.All(lockspec.Rename(id, name), lockspec.Delete(lockspec.Form("other").Optional())), "either JSON or a form"},
+		{"a form, and the tree of the top in JSON", lockspec.Move(id, lockspec.Form("to").OrTop(name)), "either JSON or a form"},
+		{"a form and the query", lockspec.Move(id, lockspec.Form("to"), lockspec.Query("name")), ""},
 		{"too long a note", lockspec.Edit(id).Note(strings.Repeat("x", 513)), "note is 513 bytes"},
 	} {
 		t.Run(c.what, func(t *testing.T) {

@@ -60,7 +60,9 @@ func (t Table) Spec(r Route) (Spec, bool) {
 //     DELETE, and whatever is not known to be safe) is in the table;
 //   - every entry of the table has a route;
 //   - every spec makes sense by itself ([Spec.Check]) and only names
-//     parameters that its route has.
+//     parameters that its route has;
+//   - no spec of a GET or HEAD looks for a value in the body, which handlers
+//     do not read there.
 func (t Table) Check(routes []Route) error {
 	problems := map[string][]string{}
 	report := func(route, format string, args ...any) {
@@ -91,6 +93,9 @@ func (t Table) Check(routes []Route) error {
 		}
 		params := paramsOf(route.Path)
 		for _, src := range spec.Sources() {
+			if src.From().NeedsBody() && (route.Method == "GET" || route.Method == "HEAD") {
+				report(key, "the spec needs %s, and the body of a %s means nothing", src, route.Method)
+			}
 			if src.From() == FromParam && !slices.Contains(params, src.Name()) {
 				report(key, "the spec needs the parameter %q, which the route does not have", src.Name())
 			}

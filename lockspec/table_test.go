@@ -54,6 +54,15 @@ func TestTableCheck(t *testing.T) {
 			[]string{`PATCH /f/{idx}: the spec needs the parameter "id", which the route does not have`},
 		},
 		{
+			"a body that handlers do not read",
+			lockspec.Table{"GET /a/:id": rename, "HEAD /b": lockspec.Read(lockspec.Form("id")), "POST /a/:id": rename, "DELETE /a/:id": rename},
+			[]lockspec.Route{{"GET", "/a/:id"}, {"HEAD", "/b"}, {"POST", "/a/:id"}, {"DELETE", "/a/:id"}},
+			[]string{
+				"GET /a/:id: the spec needs json name, and the body of a GET means nothing",
+				"HEAD /b: the spec needs form id, and the body of a HEAD means nothing",
+			},
+		},
+		{
 			"specs that make no sense",
 			lockspec.Table{"POST /a": {}, "POST /b": lockspec.None("")},
 			[]lockspec.Route{{"POST", "/a"}, {"POST", "/b"}},

@@ -45,7 +45,7 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	for _, r := range m.prepared {
 		ctx = r.Prepare(ctx)
 	}
-	v := &visit{Locks: m, c: c, spec: spec, values: newValues(c, m.config.MaxBody), budget: newBudget(m.wait)}
+	v := &visit{Locks: m, c: c, spec: spec, values: newValues(c, spec, &m.config), budget: newBudget(m.wait)}
 	locks, err := v.acquire(ctx)
 	if err != nil {
 		m.refuse(c, err)

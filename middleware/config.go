@@ -89,6 +89,12 @@ type Config struct {
 	// itself. 0 is [DefaultMaxBody].
 	MaxBody int64
 
+	// JSONTypes are the content types, beside application/json, of bodies that the handlers read as
+	// JSON, in lower case: "application/merge-patch+json". They do so by [gin.Context.ShouldBindJSON]
+	// or a decoder of their own: [gin.Context.ShouldBind] takes such a body for a form. Where a spec
+	// needs a value of the body, other types than these are answered with 415.
+	JSONTypes []string
+
 	// RetryAfter is what a request that was refused for the time being is told to wait;
 	// it is sent in whole seconds, rounded up. 0 is [DefaultRetryAfter].
 	RetryAfter time.Duration
@@ -97,8 +103,8 @@ type Config struct {
 	// request has been aborted before it is called.
 	OnError func(c *gin.Context, err error)
 
-	// Log is told of the requests that [Locks.Fail] answers 500 or 503. The default is
-	// [slog.Default].
+	// Log is told of the requests that [Locks.Fail] answers 500 or 503, and of clients that went
+	// away. The default is [slog.Default].
 	Log *slog.Logger
 }
 

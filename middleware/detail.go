@@ -13,8 +13,10 @@ var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "midd
 // Detail returns the message of an error of pathlock's packages for people who know the interface
 // and not the code: without the names of Go packages, and without what a driver, the network or
 // another library said, which may tell of addresses, statements and tables.
-func Detail(err error) string {
-	text := err.Error()
+func Detail(err error) string { return withoutForeign(err.Error(), err) }
+
+// withoutForeign is [Detail] of a text that err, where it is not nil, is a part of.
+func withoutForeign(text string, err error) string {
 	for _, said := range foreign(err) {
 		text = strings.ReplaceAll(text, ": "+said, "")
 	}

@@ -17,16 +17,18 @@ import (
 // A request whose lock was lost meanwhile is answered 503, whatever the work stumbled over because
 // of it; one whose client has gone away by [StatusClientGone] and nothing else.
 //
-// What is answered 500 or 503 is logged once, with the route and the cause, by [Config.Log].
+// What is answered 500 or 503 is logged once, with the route and the cause, by [Config.Log]; that a
+// client went away is logged at the level of information.
 func (m *Locks) Fail(c *gin.Context, err error) {
 	_ = c.Error(err)
 	c.Abort()
 	p := m.problemFor(c.Request.Context(), err)
 	switch begun := c.Writer.Written(); {
-	case p == nil && begun:
-		return
 	case p == nil:
-		c.AbortWithStatus(StatusClientGone)
+		m.log(c, StatusClientGone, err)
+		if !begun {
+			c.AbortWithStatus(StatusClientGone)
+		}
 		return
 	case begun:
 		m.log(c, 0, err)
@@ -48,6 +50,9 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 
 // problemFor returns what to answer under a request's context, and nil for a client that has gone.
 func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
+	if errors.Is(err, ErrClientGone) {
+		return nil
+	}
 	p := m.ProblemOf(err)
 	if p != nil && p.Status < http.StatusInternalServerError {
 		return p
@@ -84,14 +89,16 @@ func timeout() *Problem {
 	return Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
 }
 
-// log tells the log of a failure that the client cannot do anything about, or of any where the
-// status is 0: the response had been begun.
+// log tells the log of a failure that the client cannot do anything about, of any where the status
+// is 0, as the response had been begun, and of a client that has gone.
 func (m *Locks) log(c *gin.Context, status int, err error) {
-	level := slog.LevelError
+	level, text := slog.LevelError, "middleware: request failed"
 	switch {
 	case status == 0 || status == http.StatusInternalServerError:
 	case status > http.StatusInternalServerError:
 		level = slog.LevelWarn
+	case status == StatusClientGone:
+		level, text = slog.LevelInfo, "middleware: the client went away"
 	default:
 		return
 	}
@@ -103,5 +110,5 @@ func (m *Locks) log(c *gin.Context, status int, err error) {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(err, cause) {
 		attrs = append(attrs, slog.Any("cause", cause))
 	}
-	m.config.Log.LogAttrs(ctx, level, "middleware: request failed", attrs...)
+	m.config.Log.LogAttrs(ctx, level, text, attrs...)
 }

@@ -150,7 +150,7 @@ func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {
 				leave()
 				return err
 			}
-			if w := f.send(ctx); w.Code != middleware.StatusClientGone || w.Body.Len() > 0 || f.logged() > 0 {
+			if w := f.send(ctx); w.Code != middleware.StatusClientGone || w.Body.Len() > 0 || f.logged() != 1 || !strings.Contains(f.log.String(), "level=INFO") {
 				t.Errorf("answered %d: %s; logged %s", w.Code, w.Body, &f.log)
 			}
 		})

@@ -32,6 +32,9 @@ type Locks struct {
 // New returns middleware that locks by locker and finds nodes by resolver, or
 // by those of [Config.Resolvers] where a spec names another kind. The resolver
 // may be nil if every id of every spec has a kind.
+//
+// A resolver that is a [pathlock.BatchResolver] is asked for all ids of a request together, once an
+// id of its kind is needed.
 func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Locks {
 	m := &Locks{locker: locker, config: config, resolvers: make(map[string]pathlock.Resolver), carrier: carry.Key(locker)}
 	if resolver != nil {

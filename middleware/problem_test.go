@@ -50,7 +50,7 @@ func TestFailuresAreAnsweredBeforeTheHandler(t *testing.T) {
 			if !strings.Contains(detail, tt.says) {
 				t.Errorf("detail %q does not say %q", detail, tt.says)
 			}
-			for _, name := range []string{"pathlock:", "lockspec:", "middleware:"} {
+			for _, name := range []string{"pathlock:", "lockspec:", "middleware:", "strconv", "json:", "mime:"} {
 				if strings.Contains(detail, name) {
 					t.Errorf("detail %q speaks of Go packages", detail)
 				}

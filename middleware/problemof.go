@@ -24,15 +24,20 @@ func ProblemOf(err error) *Problem {
 		return locked(e, e.Path, e.Mode, e.Gate, e.Blocker)
 	}
 	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
-		p := NewProblem(http.StatusBadRequest, "invalid-request", packageNames.Replace(invalid.Reason))
+		p := NewProblem(http.StatusBadRequest, "invalid-request", withoutForeign(invalid.Reason, invalid.Err))
 		if p.Field = invalid.Field; p.Field != "" {
 			p.Detail = p.Field + ": " + p.Detail
 		}
 		return p
 	}
+	if e, ok := errors.AsType[*MediaTypeError](err); ok {
+		return NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", Detail(e))
+	}
 	switch {
 	case errors.Is(err, ErrTooLarge):
 		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
+	case errors.Is(err, ErrClientGone):
+		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
 	case errors.Is(err, ErrHeldTooLong):
@@ -70,7 +75,7 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 		// Who looked for it in vain, and in what, is of no interest outside.
 		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))
 		return NewProblem(http.StatusNotFound, slug, "not found"+what)
-	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged:
+	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
 		return NewProblem(http.StatusConflict, slug, said)
 	case pathlock.FailureLocked:
 		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again; nothing was written")

@@ -1,7 +1,6 @@
 package middleware
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -36,11 +35,14 @@ func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
 // changes, the request does not. [lockspec.Spec.IDs] and [lockspec.Spec.Bind] ask for the values of
 // a spec in the same order every time, so that they are known by their number.
 type values struct {
-	c       *gin.Context
-	maxBody int64
-	body    []byte
-	read    bool
-	form    *http.Request
+	c         *gin.Context
+	spec      lockspec.Spec
+	jsonTypes []string
+	maxBody   int64
+	body      []byte
+	read      bool
+	json      map[string]lockspec.JSONValue
+	form      *http.Request
 
 	known []known
 	next  int // the number of the value that is asked for next
@@ -53,7 +55,9 @@ type known struct {
 	err   error
 }
 
-func newValues(c *gin.Context, maxBody int64) *values { return &values{c: c, maxBody: maxBody} }
+func newValues(c *gin.Context, spec lockspec.Spec, config *Config) *values {
+	return &values{c: c, spec: spec, jsonTypes: config.JSONTypes, maxBody: config.MaxBody}
+}
 
 // again expects the values to be asked for from the first one on.
 func (v *values) again() { v.next = 0 }
@@ -86,32 +90,31 @@ func (v *values) find(src lockspec.Source) (value string, ok bool, err error) {
 		}
 		return values[0], true, nil
 	case lockspec.FromFunc:
-		return src.Extract(v.c.Request, v.c.Param)
+		return src.Extract(withGinContext(v.c), v.c.Param)
 	case lockspec.FromJSON:
-		if err := v.readBody(); err != nil {
-			return "", false, err
-		}
-		return lockspec.JSONField(v.body, src.Name())
+		return v.jsonField(src.Name())
 	case lockspec.FromForm:
-		if err := v.parseForm(); err != nil {
-			return "", false, err
-		}
-		values := v.form.PostForm[src.Name()]
-		if len(values) == 0 {
-			return "", false, nil
-		}
-		return values[0], true, nil
+		return v.formField(src.Name())
 	default:
 		return "", false, fmt.Errorf("middleware: there is no way to get a %s", src)
 	}
 }
 
-// readBody reads the body once, and puts back what it read.
+// readBody reads the body once, and puts back what it read. Where middleware before this one has read
+// it by [gin.Context.ShouldBindBodyWith], gin keeps it, and that is what every handler gets to read.
 func (v *values) readBody() error {
 	if v.read {
 		return nil
 	}
 	r := v.c.Request
+	if kept := keptBody(v.c); kept != nil {
+		if int64(len(kept)) > v.maxBody {
+			return &TooLargeError{v.maxBody}
+		}
+		v.body, v.read = kept, true
+		r.Body = putBack(kept, r.Body)
+		return nil
+	}
 	if r.ContentLength > v.maxBody {
 		return &TooLargeError{v.maxBody}
 	}
@@ -123,35 +126,12 @@ func (v *values) readBody() error {
 	}
 	if r.Body != nil {
 		body, err := io.ReadAll(http.MaxBytesReader(v.c.Writer, r.Body, v.maxBody))
-		if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-			return &TooLargeError{v.maxBody}
-		}
 		if err != nil {
-			return &lockspec.InvalidError{Reason: "the body could not be read", Err: err}
+			return unreadBody(r.Context(), err)
 		}
 		v.body = body
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.Body = putBack(body, r.Body)
 	}
 	v.read = true
-	return nil
-}
-
-// parseForm reads the body as a form, in a request of its own: the handler's keeps
-// its body.
-func (v *values) parseForm() error {
-	if v.form != nil {
-		return nil
-	}
-	if err := v.readBody(); err != nil {
-		return err
-	}
-	form := v.c.Request.Clone(v.c.Request.Context())
-	form.Body = io.NopCloser(bytes.NewReader(v.body))
-	// The whole body is in memory already, so its files may stay there too.
-	err := form.ParseMultipartForm(v.maxBody)
-	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		return &lockspec.InvalidError{Reason: "the form is malformed: " + err.Error(), Err: err}
-	}
-	v.form = form
 	return nil
 }

@@ -242,6 +242,8 @@ fi
 # Tests that disturb servers, or need several, start their own, whichever server the others use.
 need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
 need_galera || echo "== NOT TESTED: a cluster of several writable servers, since there is no Galera here" >&2
+need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
+need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
 
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"

@@ -112,6 +112,8 @@ func RunStatements(t *testing.T, d Database) {
 		s.run(t, d)
 	}
 	for _, p := range []topic{
+		{"depths", checkDepths},
+		{"leaf paths", checkLeafPaths},
 		{"copy in migrated tables", checkCopyTables},
 		{"keys", checkKeys},
 		{"tenants", checkTenants},

@@ -2,6 +2,7 @@ package gormplugintest
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -157,6 +158,8 @@ func leafChecks() []check {
 				switch {
 				case !isA(err, c.err):
 					w.Errorf("%T %q: error %v, want %v", c.model, c.id, err, c.err)
+				case err != nil && strings.Contains(err.Error(), "strconv"):
+					w.Errorf("%T %q: what clients read speaks of Go: %v", c.model, c.id, err)
 				case err == nil && (location.Path.String() != c.want || location.Tree != w.tree()):
 					w.Errorf("%T %q: %v, want %s", c.model, c.id, location, c.want)
 				}

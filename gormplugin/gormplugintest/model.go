@@ -27,6 +27,7 @@ type Case struct {
 	SuiteID int64  `pathlock:"parent" gorm:"uniqueIndex:case_sibling"`
 	Name    string `pathlock:"name" gorm:"size:255;uniqueIndex:case_sibling"`
 	Body    string
+	Path    string `pathlock:"path" gorm:"-"`
 }
 
 // Folder is a tree without a root row, whose rows are deleted for good.

@@ -3,6 +3,7 @@ package gormplugintest
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -14,6 +15,10 @@ import (
 type foundTable struct {
 	name                    string
 	mysql, postgres, sqlite []string
+	// keeps is a query for what may not go: a number other than 0.
+	keeps string
+	// mariaDB makes it where MySQL cannot.
+	mariaDB []string
 	// byHand are checks that have advice in the place of statements.
 	byHand []treeschema.Check
 }
@@ -80,6 +85,76 @@ func foundTables() []foundTable {
 			byHand: []treeschema.Check{treeschema.Siblings, treeschema.TopRows},
 		},
 		{
+			name:  "a name that refers to a list of names, and is referred to",
+			keeps: "SELECT COUNT(*) FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = DATABASE() AND CONSTRAINT_NAME = 'named'",
+			mysql: []string{
+				"CREATE TABLE trees (id VARCHAR(100) NOT NULL PRIMARY KEY COMMENT 'a') CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci", "INSERT INTO trees VALUES ('a')",
+				branches("PRIMARY KEY (id), KEY (name), CONSTRAINT named FOREIGN KEY (name) REFERENCES trees (id)) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci"),
+				"INSERT INTO branches (tree_id, name, path) VALUES (1, 'a', '/a')",
+			},
+		},
+		{
+			name: "columns in indexes that cannot hold them any more",
+			mysql: []string{
+				"CREATE TABLE branches (id BIGINT AUTO_INCREMENT PRIMARY KEY, tree_id BIGINT NOT NULL, parent_id BIGINT, name VARCHAR(100) NOT NULL, path VARCHAR(500) CHARACTER SET latin1 NOT NULL, " +
+					"note VARCHAR(1500) CHARACTER SET latin1, deleted DATETIME(3), FULLTEXT KEY words (name, extra), KEY long_one (path, note), extra VARCHAR(100)) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+			},
+			byHand: []treeschema.Check{treeschema.Collation},
+		},
+		{
+			name:  "a system-versioned table",
+			keeps: "SELECT COUNT(*) FROM branches FOR SYSTEM_TIME ALL WHERE path = '/old'",
+			mariaDB: []string{
+				branches("PRIMARY KEY (id)) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci WITH SYSTEM VERSIONING"),
+				"INSERT INTO branches (tree_id, name, path) VALUES (1, 'a', '/old')", "UPDATE branches SET path = '/a'",
+			},
+		},
+		{
+			name: "compressed columns",
+			mariaDB: []string{
+				"CREATE TABLE plains (id VARCHAR(36) NOT NULL PRIMARY KEY, tree_id VARCHAR(36) COMPRESSED NOT NULL, parent_id VARCHAR(36) COMPRESSED, name VARCHAR(255) COMPRESSED NOT NULL DEFAULT 'x', path VARCHAR(500) COMPRESSED, ids VARCHAR(500) COMPRESSED) " +
+					"CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin",
+				"INSERT INTO plains VALUES ('r', 't', NULL, '', '', '/r'), ('a', 't', 'r', 'a', '/a', '/r/a')",
+			},
+		},
+		{
+			name: "keys of the type uuid",
+			mariaDB: []string{
+				"CREATE TABLE plains (id UUID NOT NULL PRIMARY KEY, tree_id UUID NOT NULL, parent_id UUID, name VARCHAR(255) NOT NULL, path VARCHAR(500) NOT NULL, ids VARCHAR(500)) CHARACTER SET utf8mb4",
+				"INSERT INTO plains VALUES (UUID(), UUID(), NULL, '', '', '/r')",
+			},
+		},
+		{
+			name:  "columns that a view, a generated column and triggers use",
+			keeps: "SELECT COUNT(*) FROM pg_trigger WHERE tgname = 'same' AND EXISTS (SELECT FROM pg_views WHERE viewname = 'seen')",
+			postgres: []string{
+				"CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, name varchar(100) COLLATE \"en-x-icu\" NOT NULL, path varchar(500) COLLATE \"en-x-icu\" NOT NULL, " +
+					"note text, deleted timestamptz, depth int GENERATED ALWAYS AS (length(path)) STORED)",
+				"CREATE VIEW seen AS SELECT path FROM branches",
+				"CREATE TRIGGER same BEFORE UPDATE OF path ON branches FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
+			},
+			byHand: []treeschema.Check{treeschema.Collation},
+		},
+		{
+			name:  "columns of domains",
+			keeps: "SELECT CASE WHEN COUNT(*) = 2 THEN 1 ELSE 0 END FROM information_schema.columns WHERE table_name = 'branches' AND domain_name IS NOT NULL",
+			postgres: []string{
+				"DROP DOMAIN IF EXISTS label, way",
+				"CREATE DOMAIN way AS varchar(500) CHECK (value <> 'bad')", "CREATE DOMAIN label AS varchar(100) CHECK (value <> 'bad')",
+				"CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, name label NOT NULL, path way NOT NULL, note text, deleted timestamptz)",
+			},
+		},
+		{
+			name:  "columns of domains that are too short, or pad",
+			keeps: "SELECT CASE WHEN COUNT(*) = 2 THEN 1 ELSE 0 END FROM information_schema.columns WHERE table_name = 'branches' AND domain_name IS NOT NULL",
+			postgres: []string{
+				"DROP DOMAIN IF EXISTS label, way",
+				"CREATE DOMAIN way AS varchar(300) CHECK (value <> 'bad')", "CREATE DOMAIN label AS char(100)",
+				"CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, name label NOT NULL, path way NOT NULL, note text, deleted timestamptz)",
+			},
+			byHand: []treeschema.Check{treeschema.Collation, treeschema.Length},
+		},
+		{
 			name: "no keys at all", mysql: []string{branches("KEY (id)) CHARACTER SET utf8mb4")},
 		},
 		{
@@ -96,7 +171,12 @@ func foundTables() []foundTable {
 }
 
 // statements are those of a dialect.
-func (f foundTable) statements(dialect string) []string {
+func (f foundTable) statements(w *schemaWorld) []string {
+	w.Helper()
+	if f.mariaDB != nil && w.db.Name() == "mysql" && strings.Contains(w.binary(), "nopad") {
+		return f.mariaDB
+	}
+	dialect := w.db.Name()
 	return map[string][]string{"mysql": f.mysql, "postgres": f.postgres, "sqlite": f.sqlite}[dialect]
 }
 
@@ -104,8 +184,22 @@ func (f foundTable) statements(dialect string) []string {
 func (w *schemaWorld) clear() {
 	w.Helper()
 	// A flaw may have put a view in the place of a table; of a table the statement fails.
-	_ = gormplugin.AllowRawWrites(w.db).Exec("DROP VIEW fruits").Error
+	for _, view := range []string{"fruits", "seen"} {
+		_ = gormplugin.AllowRawWrites(w.db).Exec("DROP VIEW " + view).Error
+	}
 	w.must(w.db.Migrator().DropTable("fruits0", "heirs", &Fruit{}, &Branch{}, &Plain{}, &Other{}, "trees"))
+}
+
+// holds checks that a query, if there is one, does not answer 0.
+func (w *schemaWorld) holds(query string) {
+	w.Helper()
+	var number int
+	if query == "" {
+		return
+	}
+	if err := w.db.Raw(query).Row().Scan(&number); err != nil || number == 0 {
+		w.Errorf("%s: %d (%v)", query, number, err)
+	}
 }
 
 // checkFound runs what is proposed for tables as they were found, one statement after the other,
@@ -113,7 +207,7 @@ func (w *schemaWorld) clear() {
 func checkFound(t *testing.T, d Database) {
 	for _, f := range foundTables() {
 		w := newSchemaWorld(t, d)
-		statements := f.statements(w.db.Name())
+		statements := f.statements(w)
 		if statements == nil {
 			continue
 		}
@@ -137,6 +231,7 @@ func checkFound(t *testing.T, d Database) {
 					t.Errorf("after the statements: %v", finding)
 				}
 			}
+			w.holds(f.keeps)
 		})
 		t.Run(f.name+": AutoMigrate", func(t *testing.T) {
 			w := newSchemaWorld(t, d)
@@ -162,6 +257,7 @@ func checkFound(t *testing.T, d Database) {
 					t.Errorf("after AutoMigrate and the rest: %v", finding)
 				}
 			}
+			w.holds(f.keeps)
 		})
 	}
 }

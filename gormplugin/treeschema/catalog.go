@@ -44,6 +44,9 @@ type physical struct {
 	partitionedBy  string
 	// lax is set where the session cuts off what a column has no room for.
 	lax bool
+	// versioned is set where MariaDB keeps old rows, and wants to be told that a statement changes
+	// those, too.
+	versioned bool
 	// links are the foreign keys that can be seen, those of other tables included.
 	links []link
 	// linked are the columns that foreign keys tie to one of the table's, by its name.
@@ -80,6 +83,12 @@ type column struct {
 	equal, asKey equality
 	// generated is the expression of a generated column.
 	generated string
+	// compressed is set where MariaDB compresses the column, and has no index over it.
+	compressed bool
+	// domain is set for a column of a domain, and its type is then that of the domain.
+	domain bool
+	// users are what depends on the column, so that PostgreSQL does not let its type be changed.
+	users string
 }
 
 // equality is how closely a column compares texts.
@@ -106,6 +115,8 @@ type index struct {
 	nullsEqual bool
 	// constraint is set where the index belongs to a constraint and goes with it.
 	constraint bool
+	// fulltext is set for an index over words, whose columns have to have one collation.
+	fulltext bool
 	// idle is set for an index that queries cannot use, or that has no order.
 	idle  bool
 	parts []part

@@ -25,25 +25,25 @@ func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]
 
 // Tables checks the tables only.
 func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
-	return checkTables(ctx, conn, dialectName, tables, false)
+	return checkTables(ctx, conn, dialectName, tables, checker{})
 }
 
 // Automatic returns the findings whose statements a migration may run unasked, see
 // [Finding.Automatic]. None of them relies on the statements of one that is not among them.
 func Automatic(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
-	findings, err := checkTables(ctx, conn, dialectName, tables, true)
+	findings, err := checkTables(ctx, conn, dialectName, tables, checker{automatic: true})
 	return slices.DeleteFunc(findings, func(f Finding) bool { return !f.automatic || len(f.Statements) == 0 }), err
 }
 
-// checkTables checks tables.
-func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, automatic bool) ([]Finding, error) {
+// checkTables checks tables, each by a checker like the one that is given.
+func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, like checker) ([]Finding, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
 		return nil, err
 	}
 	var findings []Finding
 	for _, t := range tables {
-		more, err := checkTable(ctx, conn, d, t, automatic)
+		more, err := checkTable(ctx, conn, d, t, like)
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +62,8 @@ type checker struct {
 	// automatic is set where only statements are made that may be run unasked. A statement is made
 	// for the table as the ones before it leave it behind.
 	automatic bool
+	// prober is where triggers are tried out, nil where that was not asked for.
+	prober Prober
 	// mark and partitionedBy are those of the table as the statements of the last finding leave it
 	// behind.
 	mark, partitionedBy string
@@ -89,12 +91,14 @@ func (c *checker) found(f Finding) {
 }
 
 // checkTable checks one table.
-func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bool) ([]Finding, error) {
+func checkTable(ctx context.Context, conn Conn, d dialect, t Table, like checker) ([]Finding, error) {
 	p, err := d.read(ctx, conn, t.Name)
 	if err != nil {
 		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
 	}
-	c := &checker{dialect: d, conn: conn, table: t, physical: p, automatic: automatic, partitionedBy: p.partitionedBy, partitioned: p.partitionedBy != ""}
+	c := &like
+	c.dialect, c.conn, c.table, c.physical = d, conn, t, p
+	c.partitionedBy, c.partitioned = p.partitionedBy, p.partitionedBy != ""
 	if !c.exists() || !c.isTable() || !c.complete() {
 		return c.findings, nil
 	}
@@ -102,6 +106,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bo
 	c.checkEngine()
 	c.checkShape()
 	c.checkPrimaryKey()
+	c.checkCompressed()
 	c.checkTexts()
 	if err := c.checkUnique(ctx); err != nil {
 		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
@@ -110,7 +115,7 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, automatic bo
 		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
 	}
 	c.checkForeignKeys()
-	c.checkTriggers()
+	c.checkTriggers(ctx)
 	return c.findings, c.sparesRows(ctx, before)
 }
 

@@ -32,8 +32,11 @@ type dialect interface {
 
 	// primaryKey makes a key the table's primary key.
 	primaryKey(t Table, p *physical) []string
+	// keeps says what to do where a text column cannot be given another size or collation by a
+	// statement, "" where it can.
+	keeps(t Table, p *physical, c column, size int) string
 	// retype gives a text column a size, 0 for the one it has, and a collation by which different
-	// texts are different. Nil means that SQL cannot do it.
+	// texts are different.
 	retype(t Table, p *physical, c column, size int) []string
 	// siblings makes a unique index for rows that have a parent.
 	siblings(t Table, p *physical) []string

@@ -60,7 +60,7 @@ func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, er
 		p.binary = "utf8mb4_nopad_bin"
 	}
 	p.short, p.partitionedBy = slices.Contains([]string{"COMPACT", "REDUNDANT"}, strings.ToUpper(t["format"])), t["partitioned_by"]
-	p.lax = !isStrict(t["mode"])
+	p.lax, p.versioned = !isStrict(t["mode"]), t["kind"] == "SYSTEM VERSIONED"
 	switch kind := t["kind"]; kind {
 	case "BASE TABLE", "SYSTEM VERSIONED":
 	default:
@@ -97,6 +97,12 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		}
 		if c.bytes == 0 {
 			c.bytes = 8 // whole numbers and dates
+			if c.typ == "uuid" {
+				c.bytes = 16
+			}
+		}
+		if typ, _, ok := strings.Cut(c.typ, " /*"); ok && strings.Contains(c.typ, compressedColumn) {
+			c.typ, c.compressed = typ, true
 		}
 		switch {
 		case strings.HasPrefix(c.typ, "char(") && strings.HasSuffix(c.collation, "_bin"):
@@ -128,7 +134,8 @@ func (mysql) readIndexes(ctx context.Context, conn Conn, p *physical, schema, na
 		if n := len(p.indexes); n == 0 || p.indexes[n-1].name != r["index_name"] {
 			p.indexes = append(p.indexes, index{
 				name: r["index_name"], unique: r["non_unique"] == "0", primary: r["index_name"] == "PRIMARY",
-				idle: r["index_type"] != "BTREE" || r["is_visible"] == "NO" || r["ignored"] == "YES",
+				fulltext: r["index_type"] == "FULLTEXT",
+				idle:     r["index_type"] != "BTREE" || r["is_visible"] == "NO" || r["ignored"] == "YES",
 			})
 			p.names[strings.ToLower(r["index_name"])] = true
 		}

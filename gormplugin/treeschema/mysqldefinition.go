@@ -110,8 +110,12 @@ func mysqlName(token string) string {
 	return token
 }
 
-// mysqlRest returns what a column's definition says behind its type, without the character set and
-// the collation, and with all names in backticks.
+// compressedColumn is the word, in a comment for MySQL's sake, by which MariaDB says that it
+// compresses a column.
+const compressedColumn = "COMPRESSED"
+
+// mysqlRest returns what a column's definition says behind its type, without the character set, the
+// collation and a compression, and with all names in backticks.
 func mysqlRest(tokens []string) string {
 	var rest []string
 	for i := 0; i < len(tokens); i++ {
@@ -120,6 +124,7 @@ func mysqlRest(tokens []string) string {
 			i += 2
 		case strings.EqualFold(token, "COLLATE"):
 			i++
+		case strings.HasPrefix(token, "/*") && strings.Contains(token, compressedColumn):
 		default:
 			rest = append(rest, backticked(token))
 		}

@@ -2,6 +2,7 @@ package treeschema
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -22,6 +23,8 @@ func (m mysql) alter(t Table) string { return "ALTER TABLE " + m.quote(t.Name) +
 // compares implements [dialect].
 func (mysql) compares(c column, label bool) (Severity, string, bool) {
 	switch {
+	case c.compressed:
+		return Unsafe, "no index can hold it", false
 	case c.equal == exactly:
 		return Warning, "", true
 	case c.collation == "":
@@ -78,6 +81,49 @@ func isLong(c column) bool {
 	return strings.HasSuffix(c.typ, "text") || strings.HasSuffix(c.typ, "blob")
 }
 
+// keeps implements [dialect].
+func (m mysql) keeps(t Table, p *physical, c column, size int) string {
+	if !c.defined {
+		return "give the column " + m.quote1(c.name) + " a binary collation; its definition cannot be read"
+	}
+	var inTheWay []string
+	for _, i := range p.indexes {
+		if slices.Contains(i.columns(), c.name) && (i.fulltext && len(i.parts) > 1 || p.outgrows(i, t, c, size)) {
+			inTheWay = append(inTheWay, m.quote1(i.name))
+		}
+	}
+	if inTheWay == nil {
+		return ""
+	}
+	after := *p
+	after.columns, after.indexes = maps.Clone(p.columns), nil
+	change := strings.Join(m.retype(t, &after, c, size), "; ")
+	return "drop the index " + strings.Join(inTheWay, ", ") + ", which cannot hold the column as it will be; run " + change + "; and make a shorter index, or one of this column alone"
+}
+
+// outgrows reports whether an index would be longer than it can be after a column has become one of
+// utf8mb4.
+func (p *physical) outgrows(i index, t Table, c column, size int) bool {
+	if i.fulltext || c.name == t.Tree || c.name == t.Parent {
+		return false
+	}
+	bytes := 0
+	for _, part := range i.parts {
+		col, length := p.columns[part.column], part.prefix
+		switch {
+		case part.column == c.name && length == 0:
+			bytes += max(c.length, size) * mysqlCharacter
+		case part.column == c.name:
+			bytes += length * mysqlCharacter
+		case length > 0 && col.length > 0:
+			bytes += min(col.bytes, length*max(col.bytes/col.length, 1))
+		default:
+			bytes += col.bytes
+		}
+	}
+	return bytes > mysqlIndexBytes
+}
+
 // retype implements [dialect].
 func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 	if !c.defined {
@@ -96,7 +142,7 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 		typ = fmt.Sprintf("varchar(%d)", max(c.length, usualName))
 	}
 	collated := c
-	collated.typ, collated.collation, collated.charset, collated.equal = typ, p.binary, "utf8mb4", exactly
+	collated.typ, collated.collation, collated.charset, collated.equal, collated.compressed = typ, p.binary, "utf8mb4", exactly, false
 	if _, err := fmt.Sscanf(typ, "varchar(%d)", &collated.length); err == nil {
 		collated.bytes = collated.length * mysqlCharacter
 	}
@@ -111,16 +157,27 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 		// An index on the column may not have room for more bytes of it.
 		statements, p.short = []string{m.alter(t) + "ROW_FORMAT = DYNAMIC"}, false
 	}
+	if len(p.linked[c.name]) > 0 {
+		return append(statements, m.relinked(p, c, func(o linked) string {
+			if strings.EqualFold(o.table, tableOf(t)) && o.column == c.name {
+				o.typ = typ
+			}
+			return o.typ + " CHARACTER SET utf8mb4 COLLATE " + p.binary
+		})...)
+	}
 	return append(statements, strings.TrimRight(fmt.Sprintf("%sMODIFY %s %s CHARACTER SET utf8mb4 COLLATE %s %s", m.alter(t), m.quote1(c.name), typ, p.binary, c.definition), " "))
 }
 
 // indexable retypes a key column that no index can hold.
 func (m mysql) indexable(t Table, p *physical, name string) []string {
 	c := p.columns[name]
-	if !isLong(c) {
+	if !isLong(c) && !c.compressed {
 		return nil
 	}
 	statements := m.retypeKey(t, p, c)
+	if !isLong(c) {
+		return statements
+	}
 	stricter := p.columns[name]
 	stricter.typ, stricter.length, stricter.bytes = fmt.Sprintf("varchar(%d)", usualKey), usualKey, usualKey*mysqlCharacter
 	if stricter.collation == "" {

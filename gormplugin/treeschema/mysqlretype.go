@@ -30,7 +30,7 @@ func (p *physical) keyCollation(charset string) string {
 // retypeKey gives a key column a type that an index can hold and a binary collation of its
 // character set, and all columns with it that foreign keys tie it to.
 func (m mysql) retypeKey(t Table, p *physical, c column) []string {
-	modify := func(table, column, typ, definition string) string {
+	retyped := func(typ string) string {
 		switch {
 		case c.collation == "":
 			typ = fmt.Sprintf("varbinary(%d)", usualKey) // bytes need not be a text in any character set
@@ -40,17 +40,24 @@ func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 		if c.collation != "" {
 			typ += " CHARACTER SET " + c.charset + " COLLATE " + p.keyCollation(c.charset)
 		}
-		return strings.TrimRight(fmt.Sprintf("ALTER TABLE %s MODIFY %s %s %s", table, m.quote1(column), typ, definition), " ")
+		return typ
 	}
 	stricter := c
+	stricter.compressed = false
 	if c.collation != "" {
 		stricter.collation = p.keyCollation(c.charset)
 	}
 	p.columns[c.name] = stricter
-	others := p.linked[c.name]
-	if len(others) == 0 {
-		return []string{modify(m.quote(t.Name), c.name, c.typ, c.definition)}
+	if len(p.linked[c.name]) == 0 {
+		return []string{strings.TrimRight(fmt.Sprintf("%sMODIFY %s %s %s", m.alter(t), m.quote1(c.name), retyped(c.typ), c.definition), " ")}
 	}
+	return m.relinked(p, c, func(o linked) string { return retyped(o.typ) })
+}
+
+// relinked changes a column and all that foreign keys tie it to, without the keys meanwhile. retyped
+// returns the type of a column, with its character set and collation.
+func (m mysql) relinked(p *physical, c column, retyped func(linked) string) []string {
+	others := p.linked[c.name]
 	var drop, change, add []string
 	for _, l := range p.links {
 		if !slices.ContainsFunc(others, func(o linked) bool { return l.touches(o.schema, o.table, o.column) }) {
@@ -61,9 +68,16 @@ func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 		add = append(add, table+" ADD CONSTRAINT "+m.quote1(l.name)+" "+l.definition(m)+l.actions())
 	}
 	for _, o := range others {
-		change = append(change, modify(m.quote1(o.schema)+"."+m.quote1(o.table), o.column, o.typ, o.definition))
+		statement := fmt.Sprintf("ALTER TABLE %s.%s MODIFY %s %s %s", m.quote1(o.schema), m.quote1(o.table), m.quote1(o.column), retyped(o), o.definition)
+		change = append(change, strings.TrimRight(statement, " "))
 	}
 	return slices.Concat(drop, change, add)
+}
+
+// tableOf is a table's name without its schema.
+func tableOf(t Table) string {
+	_, name := splitName(t.Name)
+	return name
 }
 
 // readLinked reads the definitions of the columns that foreign keys tie to text columns of the

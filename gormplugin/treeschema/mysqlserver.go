@@ -58,8 +58,7 @@ func mysqlMode(settings record) []Finding {
 			Advice: "add sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27 to the DSN",
 		}
 		if !isStrict(settings["server_mode"]) {
-			f.Statements = []string{"SET GLOBAL sql_mode = CONCAT_WS(',', 'STRICT_TRANS_TABLES', NULLIF(@@GLOBAL.sql_mode, ''))"}
-			f.Advice = "connect anew; or " + f.Advice
+			f.Advice += "; or, for all programs that use the server, SET GLOBAL sql_mode = CONCAT_WS(',', 'STRICT_TRANS_TABLES', NULLIF(@@GLOBAL.sql_mode, '')), and connect anew"
 		}
 		findings = append(findings, f)
 	}
@@ -81,9 +80,8 @@ func mysqlIsolation(variables map[string]string) []Finding {
 		}
 		return []Finding{{
 			Severity: Warning, Check: Isolation, Missing: "the isolation level is READ UNCOMMITTED",
-			Why:        "statements are planned on rows that may never be committed, and fail when that shows",
-			Statements: []string{"SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED"},
-			Advice:     "connect anew; where the DSN sets the level, write " + variable + "=%27READ-COMMITTED%27 there",
+			Why:    "statements are planned on rows that may never be committed, and fail when that shows",
+			Advice: "add " + variable + "=%27READ-COMMITTED%27 to the DSN; or, for all programs that use the server, SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED, and connect anew",
 		}}
 	}
 	return nil

@@ -70,7 +70,7 @@ func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical,
 func (postgres) readColumns(p *physical, records []record) {
 	for _, r := range records {
 		length, _ := strconv.Atoi(r["length"])
-		c := column{name: r["name"], typ: r["type"], length: length, nullable: r.is("nullable"), collation: r["collation_name"], generated: r["expression"]}
+		c := column{name: r["name"], typ: r["type"], length: length, nullable: r.is("nullable"), collation: r["collation_name"], generated: r["expression"], domain: r.is("is_domain"), users: r["users"]}
 		switch {
 		case !slices.Contains([]string{"text", "varchar"}, r["type_name"]), !r.is("is_deterministic"):
 			// citext ignores case, char(n) trailing spaces.

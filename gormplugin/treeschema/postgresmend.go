@@ -26,7 +26,7 @@ func (g postgres) primaryKey(t Table, p *physical) []string {
 		return nil
 	}
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
-		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", g.quote(p.freeName(t.Name, "key")), g.quote(t.Name), quoted(g, t.Key))}
+		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(g, t, p.freeName(t.Name, "key")), quoted(g, t.Key))}
 	}
 	return []string{g.alter(t) + "ADD PRIMARY KEY (" + quoted(g, t.Key) + ")"}
 }
@@ -42,10 +42,32 @@ func (p *physical) allowsUnique(columns []string) bool {
 	return true
 }
 
+// keeps implements [dialect].
+func (g postgres) keeps(t Table, p *physical, c column, size int) string {
+	switch {
+	case c.users != "":
+		users := c.users
+		c.users = ""
+		change := g.keeps(t, p, c, size)
+		if change == "" {
+			change = "run " + g.retype(t, nil, c, size)[0]
+		}
+		return "PostgreSQL changes no column that something else uses: in one transaction, drop the " + users + ", " + change + ", and make again what was dropped"
+	case p.partitionedBy != "" && mentions(p.partitionedBy, c.name):
+		return "make the table anew: PostgreSQL changes no column that a table is partitioned by"
+	case c.domain && (size > 0 || c.equal == loosely):
+		return "make a domain of text or of a longer varchar, and give the column that one: its own type would lose the constraints of the domain " + c.typ
+	default:
+		return ""
+	}
+}
+
 // retype implements [dialect].
 func (g postgres) retype(t Table, _ *physical, c column, size int) []string {
 	typ, collation := "text", `"C"`
 	switch {
+	case c.domain:
+		typ = c.typ // and its constraints
 	case size > 0:
 		typ = fmt.Sprintf("varchar(%d)", size)
 	case c.length > 0:
@@ -83,7 +105,7 @@ func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []stri
 	if live := t.live(d.quote); live != "" {
 		key += ", (CASE WHEN " + live + " THEN 1 END)"
 	}
-	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", d.quote(p.freeName(t.Name, path.Column)), d.quote(t.Name), key)}
+	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, path.Column)), key)}
 }
 
 // uniquePaths implements [dialect].
@@ -96,17 +118,27 @@ func partialUnique(d dialect, t Table, p *physical, name string, columns []strin
 	if !p.allowsUnique(columns) {
 		return nil
 	}
-	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", d.quote(p.freeName(t.Name, name)), d.quote(t.Name), quoted(d, columns))
+	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, name)), quoted(d, columns))
 	if condition != "" {
 		statement += " WHERE " + condition
 	}
 	return []string{statement}
 }
 
+// indexOn is the part of a CREATE INDEX that names the index and the table. SQLite wants the schema
+// with the index.
+func indexOn(d dialect, t Table, name string) string {
+	schema, table := splitName(t.Name)
+	if d.name() == "sqlite" && schema != "" {
+		return d.quote(schema+"."+name) + " ON " + d.quote(table)
+	}
+	return d.quote(name) + " ON " + d.quote(t.Name)
+}
+
 // pathIndex implements [dialect].
 func (g postgres) pathIndex(t Table, p *physical, path Text) []string {
-	return []string{fmt.Sprintf(`CREATE INDEX %s ON %s (%s, %s COLLATE "C")`,
-		g.quote(p.freeName(t.Name, path.Column)), g.quote(t.Name), g.quote(t.Tree), g.quote(path.Column))}
+	return []string{fmt.Sprintf(`CREATE INDEX %s (%s, %s COLLATE "C")`,
+		indexOn(g, t, p.freeName(t.Name, path.Column)), g.quote(t.Tree), g.quote(path.Column))}
 }
 
 // dropIndex implements [dialect].

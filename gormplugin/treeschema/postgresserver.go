@@ -67,7 +67,7 @@ func postgresIsolation(settings record) Finding {
 	f := Finding{
 		Severity: Unsafe, Check: Isolation, Missing: "transactions are REPEATABLE READ",
 		Why:    "an UPDATE of a subtree would miss the rows that are newer than its snapshot, so that the plugin refuses to write",
-		Advice: "connect anew",
+		Advice: "add default_transaction_isolation=read%20committed to the DSN; or let the statement set it for all programs that connect that way, and connect anew",
 	}
 	const set = " SET default_transaction_isolation = 'read committed'"
 	switch settings["source"] {

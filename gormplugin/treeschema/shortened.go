@@ -11,6 +11,9 @@ import (
 // setStrict makes a session of MySQL refuse what a column has no room for.
 const setStrict = "SET SESSION sql_mode = CONCAT_WS(',', 'STRICT_ALL_TABLES', NULLIF(@@SESSION.sql_mode, ''))"
 
+// keepHistory lets a statement of MariaDB change a table with its old rows, which stay.
+const keepHistory = "SET STATEMENT system_versioning_alter_history = 'KEEP' FOR "
+
 // sparesRows sees to it that no statement cuts anything off: it withdraws those that make a column
 // too short for rows that are there, and those that build on them. before are the columns as they
 // are, physical has them as the statements leave them behind.
@@ -31,6 +34,11 @@ func (c *checker) sparesRows(ctx context.Context, before map[string]column) erro
 	for i, f := range c.findings {
 		if c.physical.lax && slices.ContainsFunc(f.Statements, func(s string) bool { return strings.Contains(s, " MODIFY ") }) {
 			c.findings[i].Statements = append([]string{setStrict}, f.Statements...)
+		}
+		for k, s := range c.findings[i].Statements {
+			if c.physical.versioned && strings.HasPrefix(s, "ALTER TABLE "+c.quote(c.table.Name)+" ") {
+				c.findings[i].Statements[k] = keepHistory + s
+			}
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@ func (sqlite) bytes(text string) string { return text + " COLLATE BINARY" }
 
 // read describes a table.
 func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, error) {
-	p := &physical{columns: make(map[string]column), names: make(map[string]bool)}
+	p := &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
 	_, name := splitName(table)
 	things, err := askFile(ctx, conn, "sqlite_schema.sql")
 	if err != nil {
@@ -64,6 +64,12 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 		return nil, err
 	}
 	s.readIndexes(p, indexes, made)
+	// A library may be built without this list, which came with SQLite 3.30.
+	if functions, err := askFile(ctx, conn, "sqlite_functions.sql"); err == nil {
+		for _, r := range functions {
+			p.routines[r["name"]] = []routine{{language: "of the program"}}
+		}
+	}
 	keys, err := askFile(ctx, conn, "sqlite_keys.sql", name)
 	if err != nil {
 		return nil, err

@@ -19,7 +19,12 @@ func (s sqlite) primaryKey(t Table, p *physical) []string {
 	return partialUnique(s, t, p, "key", t.Key, "")
 }
 
-// retype implements [dialect]. SQLite cannot change a column.
+// keeps implements [dialect]. SQLite cannot change a column.
+func (s sqlite) keeps(_ Table, _ *physical, c column, _ int) string {
+	return fmt.Sprintf("make the table anew with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", s.quote(c.name))
+}
+
+// retype implements [dialect].
 func (sqlite) retype(Table, *physical, column, int) []string { return nil }
 
 // siblings implements [dialect].
@@ -40,8 +45,8 @@ func (s sqlite) uniquePaths(t Table, p *physical, path Text) []string {
 
 // pathIndex implements [dialect].
 func (s sqlite) pathIndex(t Table, p *physical, path Text) []string {
-	return []string{fmt.Sprintf("CREATE INDEX %s ON %s (%s, %s)",
-		s.quote(p.freeName(t.Name, path.Column)), s.quote(t.Name), s.quote(t.Tree), s.quote(path.Column))}
+	return []string{fmt.Sprintf("CREATE INDEX %s (%s, %s)",
+		indexOn(s, t, p.freeName(t.Name, path.Column)), s.quote(t.Tree), s.quote(path.Column))}
 }
 
 // dropIndex implements [dialect]. The index of a constraint cannot be dropped.

@@ -6,6 +6,15 @@ import "fmt"
 // bytes.
 const longestIndexed = 766
 
+// checkCompressed looks for keys that no index can hold.
+func (c *checker) checkCompressed() {
+	for _, name := range []string{c.table.Tree, c.table.Parent} {
+		if col := c.physical.columns[name]; col.compressed {
+			c.found(c.retyped(Finding{Severity: Unsafe, Check: Collation, Missing: "the column " + name + " is compressed", Why: "no index can hold it"}, col, 0))
+		}
+	}
+}
+
 // checkTexts checks how names and paths are compared, and how long they may be.
 func (c *checker) checkTexts() {
 	for _, text := range c.table.texts() {
@@ -25,13 +34,14 @@ func (c *checker) checkTexts() {
 
 // retyped adds the statement that gives a column a size and a binary collation.
 func (c *checker) retyped(f Finding, col column, size int) Finding {
+	if advice := c.keeps(c.table, c.physical, col, size); advice != "" {
+		f.Advice = advice
+		return f
+	}
 	// Foreign keys have to be taken away meanwhile.
 	f.automatic = len(c.physical.linked[col.name]) == 0
 	if f.automatic || !c.automatic {
 		f.Statements = c.retype(c.table, c.physical, col, size)
-	}
-	if f.Statements == nil {
-		f.Advice = fmt.Sprintf("make the table anew with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", c.quote(col.name))
 	}
 	return f
 }
@@ -44,7 +54,9 @@ func (c *checker) checkCollation(text Text) {
 		return
 	}
 	missing := fmt.Sprintf("the column %s has the collation %s", col.name, col.collation)
-	if col.collation == "" {
+	if col.compressed {
+		missing = "the column " + col.name + " is compressed"
+	} else if col.collation == "" {
 		missing = fmt.Sprintf("the column %s has the type %s", col.name, col.typ)
 	}
 	c.found(c.retyped(Finding{Severity: severity, Check: Collation, Missing: missing, Why: why}, col, 0))

@@ -2,6 +2,7 @@ package treeschema
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,30 +39,98 @@ type verdict struct {
 }
 
 // checkTriggers looks for triggers that write to the table, or change or skip a row of it before it
-// is written. It goes by the text, and by that of the routines that are called.
-func (c *checker) checkTriggers() {
-	if c.physical.blind != "" {
-		c.found(Finding{
-			Severity: Warning, Check: Triggers, Missing: c.physical.blind, Why: "one that writes to the tree is not found",
-			Advice: "call Verify as a user who has the TRIGGER privilege on the table",
-		})
-	}
+// is written. It goes by the text, and by that of the routines that are called; where that does not
+// tell, it tries the table's own triggers out, if that was asked for.
+func (c *checker) checkTriggers(ctx context.Context) {
+	var doubtful []trigger
 	for _, tr := range c.physical.triggers {
 		v := c.judge(tr)
 		switch {
 		case v.does != "":
 			c.found(Finding{
 				Severity: Unsafe, Check: Triggers, Missing: fmt.Sprintf("the trigger %s on %s %s", tr.name, tr.table, v.does),
-				Why: "it changes rows past the locks and the assertion", Statements: c.dropTrigger(tr),
-				Advice: "do in the program what it is for",
+				Why: triggersWhy, Statements: c.dropTrigger(tr), Advice: "do in the program what it is for",
+			})
+		case v.doubtful && !c.owns(tr):
+			c.found(Finding{
+				Severity: Warning, Check: Triggers, Missing: untold(tr), Why: untoldWhy,
+				Advice: "see for yourself: write to " + tr.table + " in a transaction, look at the rows of " + c.table.Name + ", and roll back",
 			})
 		case v.doubtful:
-			c.found(Finding{
-				Severity: Warning, Check: Triggers, Missing: fmt.Sprintf("the text of the trigger %s on %s does not tell what it writes", tr.name, tr.table),
-				Why: "a trigger that writes to the tree changes rows past the locks and the assertion", Advice: "see for yourself: write a row of the tree in a transaction, look at the rows around it, and roll back",
-			})
+			doubtful = append(doubtful, tr)
 		}
 	}
+	if c.prober != nil && (c.physical.blind != "" || doubtful != nil) {
+		c.tryOut(ctx, doubtful)
+		return
+	}
+	const advice = "run Verify with Probing on a copy of the database, or where writes that are rolled back do no harm"
+	if c.physical.blind != "" {
+		c.found(Finding{
+			Severity: Warning, Check: Triggers, Missing: c.physical.blind, Why: "one that writes to the tree is not found",
+			Advice: "call Verify as a user who has the TRIGGER privilege on the table; or " + advice,
+		})
+	}
+	for _, tr := range doubtful {
+		c.found(Finding{Severity: Warning, Check: Triggers, Missing: untold(tr), Why: untoldWhy, Advice: advice})
+	}
+}
+
+// triggersWhy says why a trigger is harmful, untoldWhy why one whose text does not tell may be.
+const (
+	triggersWhy = "it changes rows past the locks and the assertion"
+	untoldWhy   = "a trigger that writes to the tree changes rows past the locks and the assertion"
+)
+
+// untold says of a trigger that its text does not tell what it does.
+func untold(tr trigger) string {
+	return fmt.Sprintf("the text of the trigger %s on %s does not tell what it writes", tr.name, tr.table)
+}
+
+// spoilers are checks that fail where rows are not what is written, triggers or not.
+var spoilers = []Check{Triggers, Rules, RowSecurity, Generated, Conflicts, Inheritance, Engine}
+
+// tryOut finds out by a probe what the table's triggers do. The text of the ones that are given does
+// not tell; others may not be seen.
+func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
+	names := make([]string, len(doubtful))
+	for i, tr := range doubtful {
+		names[i] = tr.name
+	}
+	missing := "a probe shows what a trigger does that cannot be seen"
+	if c.physical.blind == "" {
+		missing = "a probe shows what the trigger " + strings.Join(names, " or ") + " does"
+	}
+	undecided := Finding{Severity: Warning, Check: Triggers, Missing: cmp.Or(c.physical.blind, "the text of the trigger "+strings.Join(names, ", ")+" does not tell what it writes"), Why: untoldWhy}
+	if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Severity == Unsafe && slices.Contains(spoilers, f.Check) }) {
+		undecided.Advice = "mend first what else changes rows by itself, and probe again"
+		c.found(undecided)
+		return
+	}
+	harm, partly, err := c.probe(ctx)
+	switch {
+	case err != nil:
+		undecided.Missing += "; a probe could not be carried out: " + err.Error()
+		undecided.Advice = "see for yourself: write a row of the tree in a transaction, look at the rows around it, and roll back"
+		c.found(undecided)
+	case harm != "":
+		f := Finding{Severity: Unsafe, Check: Triggers, Missing: missing + ": " + harm, Why: triggersWhy, Advice: "do in the program what it is for"}
+		if len(doubtful) == 1 && c.physical.blind == "" {
+			f.Statements = c.dropTrigger(doubtful[0])
+		}
+		c.found(f)
+	case partly:
+		undecided.Missing += fmt.Sprintf("; a probe found no harm, but the table has more than %d rows, and it compared those beside its own only", maxCompared)
+		undecided.Advice = "probe on a copy of the database with fewer rows"
+		c.found(undecided)
+	}
+}
+
+// owns reports whether a trigger is one of the table.
+func (c *checker) owns(tr trigger) bool {
+	schema, name := splitName(c.table.Name)
+	schema = cmp.Or(schema, c.physical.schema)
+	return strings.EqualFold(tr.table, name) && (tr.schema == "" || schema == "" || strings.EqualFold(tr.schema, schema))
 }
 
 // judge says what a trigger does to the tree.
@@ -75,7 +144,7 @@ func (c *checker) judge(tr trigger) verdict {
 			return verdict{}
 		}
 	}
-	own := isTable(tr.table) && (tr.schema == "" || schema == "" || strings.EqualFold(tr.schema, schema))
+	own := c.owns(tr)
 	if slices.Contains(harmless, tr.text) {
 		return verdict{}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
+	"github.com/go-sql-driver/mysql"
 )
 
 // load reads a compose file of the repository with the given environment.
@@ -33,7 +34,7 @@ func TestImagesArePinnedAndEveryServiceHasAHealthCheck(t *testing.T) {
 	for _, file := range []string{"docker-compose.yml", "test/servers.yml"} {
 		project := load(t, file)
 		for name, service := range project.Services {
-			if service.Build == nil && !pinned.MatchString(service.Image) {
+			if service.Build == nil && service.PullPolicy != types.PullPolicyNever && !pinned.MatchString(service.Image) {
 				t.Errorf("%s: %s: the image %q is not pinned", file, name, service.Image)
 			}
 			if service.HealthCheck == nil || len(service.HealthCheck.Test) == 0 {
@@ -61,7 +62,7 @@ func TestTwoInstancesShareOneDatabaseAndOneLockStoreBehindOnePort(t *testing.T) 
 	project := load(t, "docker-compose.yml")
 	var instances, published []string
 	for name, service := range project.Services {
-		if service.Build != nil {
+		if service.Image == "pathlock-sample-app" {
 			instances = append(instances, name)
 			for _, variable := range []string{"PATHLOCK_DB", "PATHLOCK_LOCKS"} {
 				if value := service.Environment[variable]; value == nil || *value == "" {
@@ -86,8 +87,37 @@ func TestTwoInstancesShareOneDatabaseAndOneLockStoreBehindOnePort(t *testing.T) 
 		t.Fatal(err)
 	}
 	for _, name := range instances {
-		if !strings.Contains(string(proxy), "server "+name+":8080") {
-			t.Errorf("the proxy does not know %s", name)
+		if aliases := project.Services[name].Networks["default"].Aliases; !slices.Contains(aliases, "app") || !strings.Contains(string(proxy), `set $instances "app";`) {
+			t.Errorf("the proxy does not know %s, which has the names %v", name, aliases)
+		}
+	}
+}
+
+// Two services that build one tag get in each other's way, and an image that is built here is not asked of a registry, where
+// anybody may have one of that name.
+func TestEachImageIsBuiltByOneServiceAndNeverPulled(t *testing.T) {
+	project := load(t, "docker-compose.yml")
+	builders := map[string][]string{}
+	for name, service := range project.Services {
+		if service.Build != nil {
+			builders[service.Image] = append(builders[service.Image], name)
+		}
+	}
+	if len(builders) == 0 {
+		t.Error("nothing is built")
+	}
+	for image, names := range builders {
+		if len(names) != 1 {
+			t.Errorf("%s is built by %v", image, names)
+		}
+		for name, service := range project.Services {
+			want := types.PullPolicyNever
+			if service.Build != nil {
+				want = types.PullPolicyBuild
+			}
+			if service.Image == image && service.PullPolicy != want {
+				t.Errorf("%s has the pull policy %q, want %q", name, service.PullPolicy, want)
+			}
 		}
 	}
 }
@@ -103,8 +133,22 @@ func TestPasswordsComeFromTheEnvironment(t *testing.T) {
 	}
 	for _, instance := range []string{"app1", "app2"} {
 		env := project.Services[instance].Environment
-		if !strings.Contains(*env["PATHLOCK_DB"], "s3cret") || !strings.Contains(*env["PATHLOCK_LOCKS"], "h1dden") {
+		if !strings.Contains(*env["PATHLOCK_DB"], "s3cret") || *env["PATHLOCK_LOCKS_PASSWORD"] != "h1dden" {
 			t.Errorf("%s does not use the passwords of the environment", instance)
 		}
+	}
+}
+
+// A password may have characters that a URL takes for its own.
+func TestPasswordsMayHaveAnyCharacters(t *testing.T) {
+	const password = `p/#?@%:s3cret`
+	project := load(t, "docker-compose.yml", "MYSQL_PASSWORD="+password, "REDIS_PASSWORD="+password)
+	env := project.Services["app1"].Environment
+	cfg, err := mysql.ParseDSN(strings.TrimPrefix(*env["PATHLOCK_DB"], "mysql://"))
+	if err != nil || cfg.Passwd != password || cfg.Addr != "mysql:3306" {
+		t.Errorf("the password of MySQL is read as %+v, %v", cfg, err)
+	}
+	if locks := *env["PATHLOCK_LOCKS"]; *env["PATHLOCK_LOCKS_PASSWORD"] != password || strings.Contains(locks, password) {
+		t.Errorf("the password of Redis is %q, beside %s", *env["PATHLOCK_LOCKS_PASSWORD"], locks)
 	}
 }

@@ -38,7 +38,7 @@ func move(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 		}
 		var suite Suite
 		err := gormplugin.Transaction(c.Request.Context(), db, func(tx *gorm.DB) error {
-			if err := tx.Take(&suite, c.Param("id")).Error; err != nil {
+			if err := tx.Take(&suite, "id = ?", c.Param("id")).Error; err != nil {
 				return err
 			}
 			return tx.Model(&suite).Update("parent_id", body.ParentID).Error
@@ -49,13 +49,13 @@ func move(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 
 func remove(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		answer(c, locks, nil, db.WithContext(c.Request.Context()).Delete(&Suite{}, c.Param("id")).Error)
+		answer(c, locks, nil, db.WithContext(c.Request.Context()).Delete(&Suite{}, "id = ?", c.Param("id")).Error)
 	}
 }
 
 func removeCase(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		answer(c, locks, nil, db.WithContext(c.Request.Context()).Delete(&Case{}, c.Param("id")).Error)
+		answer(c, locks, nil, db.WithContext(c.Request.Context()).Delete(&Case{}, "id = ?", c.Param("id")).Error)
 	}
 }
 

@@ -17,6 +17,7 @@ func TestTheREADMEsShowCodeThatCompiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files = append(files, filepath.Join("folders", "main.go"))
 	var code strings.Builder
 	for _, file := range files {
 		text, err := os.ReadFile(file)

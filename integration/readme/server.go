@@ -63,7 +63,7 @@ func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 		ctx := c.Request.Context()
 		var suite Suite
 		err := gormplugin.Transaction(ctx, db, func(tx *gorm.DB) error {
-			if err := tx.Take(&suite, c.Param("id")).Error; err != nil {
+			if err := tx.Take(&suite, "id = ?", c.Param("id")).Error; err != nil {
 				return err
 			}
 			return tx.Model(&suite).Update("name", body.Name).Error

@@ -1,6 +1,7 @@
 package redisstore
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -28,17 +29,27 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
+// errNoPrimary is said of sentinels that do not know what to look for, or of a password with a slash.
+var errNoPrimary = errors.New("redisstore: a redis+sentinel URL names the primary before the sentinels: name@host1,host2; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
+// errMalformed quotes nothing of the URL, since a password may stand anywhere in one that makes no sense.
+var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
 func openClient(rawURL string) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
 	if !ok {
-		return nil, fmt.Errorf("redisstore: the URL has no scheme: redis, rediss, redis+cluster or redis+sentinel")
+		return nil, errors.New("redisstore: the URL has no scheme: redis, rediss, redis+cluster or redis+sentinel")
 	}
-	// Errors of the parsers below quote parts of the URL, where passwords may be: they are not passed on.
+	// Errors of the parsers below quote parts of the URL, where passwords may be: they are not passed on. A # is
+	// never right, and would have the parsers overlook what follows.
+	if strings.ContainsRune(rawURL, '#') {
+		return nil, errMalformed
+	}
 	switch scheme {
 	case "redis", "rediss":
 		o, err := redis.ParseURL(rawURL)
 		if err != nil {
-			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+			return nil, errMalformed
 		}
 		o.ContextTimeoutEnabled = true
 		return redis.NewClient(o), nil
@@ -49,7 +60,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		}
 		o, err := redis.ParseClusterURL(u.goRedis(nil))
 		if err != nil || u.name != "" || u.db != "" {
-			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+			return nil, errMalformed
 		}
 		o.ContextTimeoutEnabled = true
 		return redis.NewClusterClient(o), nil
@@ -63,11 +74,11 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 			u.name, u.user = u.user, ""
 		}
 		if u.name == "" {
-			return nil, fmt.Errorf("redisstore: a %s URL names the primary before the sentinels: name@host1,host2", scheme)
+			return nil, errNoPrimary
 		}
 		query, err := url.ParseQuery(u.query)
 		if err != nil {
-			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+			return nil, errMalformed
 		}
 		sentinelUser, sentinelPassword := query.Get("sentinel_username"), query.Get("sentinel_password")
 		query.Del("sentinel_username")
@@ -75,7 +86,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		u.query = query.Encode()
 		o, err := redis.ParseFailoverURL(u.goRedis(url.Values{"master_name": {u.name}}))
 		if err != nil {
-			return nil, fmt.Errorf("redisstore: not a valid %s URL", scheme)
+			return nil, errMalformed
 		}
 		// go-redis takes the user in the URL for the sentinels'.
 		o.Username, o.Password = o.SentinelUsername, o.SentinelPassword
@@ -83,7 +94,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		o.ContextTimeoutEnabled = true
 		return redis.NewFailoverClient(o), nil
 	default:
-		return nil, fmt.Errorf("redisstore: the scheme %q is not redis, rediss, redis+cluster or redis+sentinel", scheme)
+		return nil, errors.New("redisstore: the URL's scheme is not redis, rediss, redis+cluster or redis+sentinel")
 	}
 }
 

@@ -52,7 +52,7 @@ type API struct {
 // Start serves an instance until the end of the test.
 func Start(t testing.TB, config instance.Config) *API {
 	t.Helper()
-	store, err := lockstore.Open(t.Context(), config.Locks)
+	store, err := lockstore.Open(t.Context(), config.Locks, config.LocksPassword)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +62,9 @@ func Start(t testing.TB, config instance.Config) *API {
 // StartOn is Start on a lock store that several instances share; each closes it.
 func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API {
 	t.Helper()
-	config.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	if config.Log == nil {
+		config.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
+	}
 	if config.Namespace == "" {
 		// Tests share the lock store, and have databases whose ids are alike.
 		config.Namespace = "test-" + strings.ToLower(t.Name())

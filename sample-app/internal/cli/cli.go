@@ -7,43 +7,17 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
-
-	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 )
 
-// Exit codes.
+// Exit codes. An import or a storm that a signal ended has 130 for SIGINT and 143 for SIGTERM, as a shell reports it. To
+// serve until a signal comes is to succeed: that is 0, unless requests had to be cut off.
 const (
-	exitOK          = 0
-	exitFailure     = 1
-	exitUsage       = 2
-	exitInterrupted = 130 // as a shell reports it for SIGINT
+	exitOK      = 0
+	exitFailure = 1
+	exitUsage   = 2
 )
-
-// backend are the flags of all commands that work on a database.
-type backend struct {
-	DB        string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
-	Locks     string        `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	Assert    bool          `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
-	Namespace string        `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE"`
-	Wait      time.Duration `help:"How long a request waits at most for locks that others hold." default:"2s" env:"PATHLOCK_WAIT"`
-	Lease     time.Duration `help:"How long the locks of an instance that died live on." default:"30s" env:"PATHLOCK_LEASE"`
-	Conns     int           `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
-}
-
-// defaultDB is where the data is when nothing else is said.
-const defaultDB = "sqlite://pathlock-sample.db"
-
-func (b backend) config(log *slog.Logger) instance.Config {
-	return instance.Config{
-		DB: b.DB, Locks: b.Locks, Assert: b.Assert, Namespace: b.Namespace, Wait: b.Wait, Lease: b.Lease, Connections: b.Conns, Log: log,
-	}
-}
 
 // commands is the command line as kong reads it.
 type commands struct {
@@ -78,21 +52,20 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		return exit // --help has been answered
 	}
 	if err != nil {
-		_, _ = fmt.Fprintf(errs, "sample-app: %v\nTry sample-app --help.\n", err)
+		_, _ = fmt.Fprintf(errs, "sample-app: %s\nTry sample-app --help.\n", withoutSecrets(err.Error(), args))
 		return exitUsage
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interruptible(ctx)
 	defer stop()
-	// A second signal ends the process at once.
-	context.AfterFunc(ctx, stop)
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err = parsed.Run(streams{out: out, log: slog.New(slog.NewTextHandler(errs, nil))})
+	signal := interrupted(ctx)
 	switch {
 	case err == nil:
 		return exitOK
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		_, _ = fmt.Fprintln(errs, "sample-app: interrupted:", err)
-		return exitInterrupted
+	case signal != nil && !errors.Is(err, errCutOff):
+		_, _ = fmt.Fprintf(errs, "sample-app: interrupted (%v): %v\n", signal, err)
+		return signal.exitCode()
 	default:
 		_, _ = fmt.Fprintln(errs, "sample-app:", err)
 		return exitFailure

@@ -25,22 +25,35 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	config.Think, config.Rule = c.Think, httpapi.Rule(c.Rule)
 	i, err := instance.Open(ctx, config)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, streams, err)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
-		return errors.Join(fmt.Errorf("listen: %w", err), i.Close())
+		return unlessStopped(ctx, streams, errors.Join(fmt.Errorf("listen: %w", err), i.Close()))
 	}
 	_, _ = fmt.Fprintf(streams.out, "%s%s\n", server.Listening, listener.Addr())
 	_, _ = fmt.Fprintf(streams.out, "  database  %s\n  locks     %s\n  assertion %s\n", i.DB.Where, i.Store.Where, onOff(c.Assert))
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
-	err = errors.Join(server.Serve(ctx, listener, i.Handler, streams.log), i.Close())
-	if err == nil {
-		_, _ = fmt.Fprintln(streams.out, "stopped: every request has finished and every lock is released")
+	if err := errors.Join(server.Serve(ctx, listener, i.Handler, streams.log), i.Close()); err != nil {
+		return fmt.Errorf("%w: %w", errCutOff, err)
 	}
-	return err
+	_, _ = fmt.Fprintln(streams.out, "stopped: every request has finished and every lock is released")
+	return nil
+}
+
+// errCutOff says that an instance ended otherwise than it was meant to.
+var errCutOff = errors.New("not everything could be finished")
+
+// unlessStopped returns what kept an instance from starting, unless it was told to stop meanwhile: nothing was running
+// then that could be cut off.
+func unlessStopped(ctx context.Context, streams streams, err error) error {
+	if interrupted(ctx) == nil {
+		return err
+	}
+	streams.log.InfoContext(ctx, "stopped before it served", "error", err)
+	return nil
 }
 
 func onOff(on bool) string {

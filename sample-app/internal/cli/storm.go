@@ -2,30 +2,43 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"time"
 
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/storm"
 )
 
 type stormCommand struct {
-	DB        string        `help:"Database server or SQLite path beside which each row gets a database of its own (the user has to be allowed to create one); a temporary file by default." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
-	Locks     string        `help:"Lock store. With memory:// all instances run in this process, otherwise each is a process of its own." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	Instances int           `help:"Instances." default:"3"`
-	Clients   int           `help:"Clients of each instance." default:"8"`
-	Duration  time.Duration `help:"How long each of the three rows takes." default:"3s"`
-	Think     time.Duration `help:"How long at most an unprotected handler takes between reading and writing." default:"2ms"`
-	Seed      uint64        `help:"Seed of the clients' choices; 0 is a random one." default:"0"`
+	DB            string        `help:"Database server or SQLite path beside which each row gets a database of its own (the user has to be allowed to create one); a temporary file by default." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
+	LocksPassword string        `help:"Password of the lock store, as it is, where its URL has none: give it in the environment." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
+	Locks         string        `help:"Lock store. With memory:// all instances run in this process, otherwise each is a process of its own." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Instances     int           `help:"Instances." default:"3"`
+	Clients       int           `help:"Clients of each instance." default:"8"`
+	Duration      time.Duration `help:"How long each of the three rows takes." default:"3s"`
+	Think         time.Duration `help:"How long at most an unprotected handler takes between reading and writing." default:"2ms"`
+	Seed          uint64        `help:"Seed of the clients' choices; 0 is a random one." default:"0"`
+}
+
+// Validate refuses settings that no storm can be made with.
+func (c *stormCommand) Validate() error {
+	var db error
+	if c.DB != "sqlite://" { // that is a temporary file
+		db = database.Check(c.DB)
+	}
+	var positive error
+	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 || c.Think < 0 {
+		positive = errors.New("--instances, --clients and --duration have to be positive, and --think not negative")
+	}
+	return errors.Join(refused("--db", "PATHLOCK_DB", db), checkLocks(c.Locks, c.LocksPassword), positive)
 }
 
 // Run implements the command.
 func (c *stormCommand) Run(ctx context.Context, streams streams) error {
-	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 {
-		return fmt.Errorf("storm: --instances, --clients and --duration have to be positive")
-	}
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64()
 	}
@@ -34,7 +47,7 @@ func (c *stormCommand) Run(ctx context.Context, streams streams) error {
 		return fmt.Errorf("storm: find this program: %w", err)
 	}
 	return storm.Run(ctx, storm.Config{
-		DB: c.DB, Locks: c.Locks, Instances: c.Instances, Clients: c.Clients, Duration: c.Duration, Think: c.Think, Seed: c.Seed,
+		DB: c.DB, Locks: c.Locks, LocksPassword: c.LocksPassword, Instances: c.Instances, Clients: c.Clients, Duration: c.Duration, Think: c.Think, Seed: c.Seed,
 		Serve: func(ctx context.Context, args ...string) *exec.Cmd { return exec.CommandContext(ctx, self, args...) },
 		Out:   streams.out, Log: streams.log,
 	})

@@ -24,7 +24,7 @@ const (
 )
 
 // DB is an open database. Where the database lets only one connection write
-// at once, Read and Write have pools of their own; otherwise they share one.
+// at once, Read and Write have pools of their own; otherwise they are the same.
 type DB struct {
 	Dialect Dialect
 	// Write is for everything that changes something.
@@ -60,20 +60,39 @@ func Open(url string, opts Options) (*DB, error) {
 	if opts.Connections <= 0 {
 		opts.Connections = DefaultConnections
 	}
-	scheme, rest, ok := strings.Cut(url, "://")
-	if !ok {
-		return nil, fmt.Errorf("database %q has no scheme: give sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name", url)
+	if err := Check(url); err != nil {
+		return nil, err
 	}
+	scheme, rest, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "sqlite":
 		return openSQLite(rest)
 	case "mysql":
 		return openMySQL(rest, opts)
-	case "postgres", "postgresql":
-		return openPostgres(url, opts.Connections)
 	default:
-		return nil, fmt.Errorf("unknown database scheme %q: supported are sqlite://, mysql:// and postgres://", scheme)
+		return openPostgres(url, opts.Connections)
 	}
+}
+
+// Check reports whether [Open] takes url. Its errors quote nothing of it: wherever a part is missing or has a slip of
+// the pen, a password may stand in its place.
+func Check(url string) error {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		return errors.New("the database URL has no scheme: give sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name")
+	}
+	var err error
+	switch scheme {
+	case "sqlite":
+		err = checkPath(rest)
+	case "mysql":
+		_, err = parseMySQL(rest)
+	case "postgres", "postgresql":
+		_, err = parsePostgres(url)
+	default:
+		err = errors.New("unknown database scheme: supported are sqlite://, mysql:// and postgres://")
+	}
+	return err
 }
 
 // Ping reports whether the database answers.

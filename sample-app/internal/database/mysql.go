@@ -12,7 +12,6 @@ import (
 
 	mysqldriver "github.com/go-sql-driver/mysql"
 	"gorm.io/driver/mysql"
-	"gorm.io/gorm"
 )
 
 // Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so that
@@ -25,13 +24,9 @@ const (
 
 // openMySQL opens a MySQL or MariaDB server's database.
 func openMySQL(dsn string, opts Options) (*DB, error) {
-	cfg, err := mysqldriver.ParseDSN(dsn)
+	cfg, err := parseMySQL(dsn)
 	if err != nil {
-		// The driver's message can quote the DSN, and with it the password.
-		return nil, errors.New("database: the MySQL DSN makes no sense: give mysql://user:password@tcp(host:3306)/name")
-	}
-	if cfg.DBName == "" {
-		return nil, errors.New("database: the MySQL DSN names no database: give mysql://user:password@tcp(host:3306)/name")
+		return nil, err
 	}
 	cfg.ParseTime = true
 	cfg.Loc = time.UTC
@@ -68,14 +63,29 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	db := &DB{
 		Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), ReadCommitted: opts.ReadCommitted, pools: []*sql.DB{pool},
 	}
-	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
-		// Asking for the version would need the server to be up already.
-		*handle, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
-		}
+	// Asking for the version would need the server to be up already.
+	db.Write, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
 	}
+	db.Read = db.Write
 	return db, nil
+}
+
+// parseMySQL reads a DSN, which has to name a database. A password stands in it as it is, whatever its characters.
+func parseMySQL(dsn string) (*mysqldriver.Config, error) {
+	const give = "give mysql://user:password@tcp(host:3306)/name"
+	cfg, err := mysqldriver.ParseDSN(dsn)
+	switch {
+	// The driver's message can quote the DSN, and with it the password. A network that is none is what stands before
+	// the address where the @ is missing.
+	case err != nil, cfg.Net != "tcp" && cfg.Net != "unix":
+		return nil, errors.New("database: the MySQL DSN makes no sense: " + give)
+	case cfg.DBName == "":
+		return nil, errors.New("database: the MySQL DSN names no database: " + give)
+	default:
+		return cfg, nil
+	}
 }
 
 // readCommitted makes connections whose transactions are READ COMMITTED unless they ask for another level. A transaction that asks

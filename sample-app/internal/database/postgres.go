@@ -12,7 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
-	"gorm.io/gorm"
 )
 
 // openPostgres opens a PostgreSQL server's database. What the URL says of lock_timeout and application_name is respected.
@@ -37,21 +36,21 @@ func openPostgres(url string, connections int) (*DB, error) {
 	pool.SetMaxIdleConns(connections)
 	pool.SetConnMaxIdleTime(time.Minute)
 	db := &DB{Dialect: Postgres, Where: fmt.Sprintf("postgres://%s:%d/%s", cfg.Host, cfg.Port, cfg.Database), pools: []*sql.DB{pool}}
-	for _, handle := range []**gorm.DB{&db.Write, &db.Read} {
-		*handle, err = use(postgres.New(postgres.Config{Conn: pool}))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
-		}
+	db.Write, err = use(postgres.New(postgres.Config{Conn: pool}))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
 	}
+	db.Read = db.Write
 	return db, nil
 }
 
 // parsePostgres reads a URL, which has to name a database.
 func parsePostgres(url string) (*pgx.ConnConfig, error) {
-	const give = "give postgres://user:password@host:5432/name"
+	const give = "give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25"
 	cfg, err := pgx.ParseConfig(url)
-	if err != nil {
-		// The driver's message can quote the URL, and with it the password.
+	// The driver's message can quote the URL, and with it the password. A # is never right, and an @ in the database's
+	// name is that of a password with a slash, half of which has been taken for a port.
+	if err != nil || strings.ContainsRune(url, '#') || strings.ContainsRune(cfg.Database, '@') {
 		return nil, errors.New("database: the PostgreSQL URL makes no sense: " + give)
 	}
 	if cfg.Database == "" {

@@ -29,9 +29,7 @@ func Scratch(ctx context.Context, server string) (scratch string, remove func(co
 	if strings.HasPrefix(server, "postgres://") || strings.HasPrefix(server, "postgresql://") {
 		return scratchPostgres(ctx, server)
 	}
-	// Open says what is wrong with it.
-	_, err = Open(server, Options{})
-	return "", nil, err
+	return "", nil, Check(server)
 }
 
 func scratchFile(path string) (string, func(context.Context) error, error) {
@@ -47,9 +45,8 @@ func scratchFile(path string) (string, func(context.Context) error, error) {
 }
 
 func scratchSchema(ctx context.Context, dsn string) (string, func(context.Context) error, error) {
-	cfg, err := mysqldriver.ParseDSN(dsn)
-	if err != nil || cfg.DBName == "" {
-		_, err := openMySQL(dsn, Options{})
+	cfg, err := parseMySQL(dsn)
+	if err != nil {
 		return "", nil, err
 	}
 	name := scratchName(cfg.DBName)

@@ -25,9 +25,6 @@ const busyTimeout = 30_000
 // that is upgraded later can end in SQLITE_BUSY however long one waits. Others read beside it,
 // which the write-ahead log makes possible.
 func openSQLite(path string) (*DB, error) {
-	if path == "" || path == ":memory:" {
-		return nil, errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
-	}
 	write, err := sqlitePool(path, 1, "_txlock=immediate")
 	if err != nil {
 		return nil, err
@@ -44,6 +41,14 @@ func openSQLite(path string) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
 	}
 	return db, nil
+}
+
+// checkPath refuses what is no file.
+func checkPath(path string) error {
+	if path == "" || path == ":memory:" {
+		return errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
+	}
+	return nil
 }
 
 // sqlitePool opens a pool of connections that are alike.

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"syscall"
+	"time"
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -18,28 +22,64 @@ import (
 // maxBody is the largest body, in bytes.
 const maxBody = 1 << 20
 
-// limitBody keeps anybody from sending more than maxBody.
-func (a *api) limitBody(c *gin.Context) {
-	if c.Request.ContentLength > maxBody {
-		a.fail(c, &http.MaxBytesError{Limit: maxBody})
-		return
+// DefaultBodyTimeout is how long a client may take to send a body.
+const DefaultBodyTimeout = 10 * time.Second
+
+// readBody reads what a request brings, before anything is locked or waited for: whoever sends it bit by bit keeps
+// nobody else waiting. The routes that want no body read it too, since net/http would do so while they answer.
+func (a *api) readBody(c *gin.Context) {
+	control := http.NewResponseController(c.Writer)
+	if c.FullPath() != "" && c.Request.ContentLength != 0 {
+		if c.Request.ContentLength > maxBody {
+			a.refuseUnread(c, &http.MaxBytesError{Limit: maxBody})
+			return
+		}
+		// Where no deadline can be set, as in a test without a connection, there is nothing to wait for either.
+		_ = control.SetReadDeadline(time.Now().Add(a.BodyTimeout))
+		raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
+		if err != nil {
+			a.refuseUnread(c, unreadable(err))
+			return
+		}
+		c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 	}
-	if c.Request.Body != nil {
-		c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxBody)
+	// The server's own limit is one for reading. It would cut off those that work longer, as if the client had gone.
+	_ = control.SetReadDeadline(time.Time{})
+}
+
+// unreadable says in terms of the request why its body could not be read. The network's words have addresses in them.
+func unreadable(err error) error {
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	switch {
+	case tooLarge:
+		return err
+	case errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("%w: %w", middleware.ErrClientGone, err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return middleware.NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return &plans.InvalidError{Field: "body", Reason: "ends before all of it has been sent"}
+	default:
+		return &plans.InvalidError{Field: "body", Reason: "could not be read"}
 	}
+}
+
+// refuseUnread answers a request whose body has not been read, and never will be: net/http closes the connection.
+func (a *api) refuseUnread(c *gin.Context, err error) {
+	if c.Request.ContentLength != 0 {
+		c.Header("Connection", "close")
+	}
+	a.fail(c, err)
 }
 
 // bodyKey is where withBody leaves what it has read for the handler.
 const bodyKey = "body"
 
-// withBody reads and checks a route's body, and hands it on unread to whoever wants it as it came.
+// withBody checks a route's body, and hands it on unread to whoever wants it as it came.
 func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		raw, err := io.ReadAll(c.Request.Body)
 		if err != nil {
-			if _, tooLarge := errors.AsType[*http.MaxBytesError](err); !tooLarge {
-				err = &plans.InvalidError{Field: "body", Reason: "could not be read: " + err.Error()}
-			}
 			a.fail(c, err)
 			return
 		}
@@ -81,17 +121,21 @@ func parseFields(raw []byte) (*fields, error) {
 	}
 	f := &fields{values: map[string]json.RawMessage{}}
 	for decoder.More() {
+		start := decoder.InputOffset()
 		key, err := decoder.Token()
 		if err != nil {
-			return nil, fmt.Errorf("is malformed JSON: %w", err)
+			return nil, malformed(err)
 		}
 		name, _ := key.(string)
+		if hasLoneSurrogate(raw[start:decoder.InputOffset()]) {
+			return nil, errors.New("has a field whose name is not valid Unicode: half of a surrogate pair is missing")
+		}
 		if _, twice := f.values[name]; twice {
 			return nil, fmt.Errorf("has the field %q twice", name)
 		}
 		var value json.RawMessage
 		if err := decoder.Decode(&value); err != nil {
-			return nil, fmt.Errorf("is malformed JSON: %w", err)
+			return nil, malformed(err)
 		}
 		f.values[name] = value
 	}
@@ -102,6 +146,14 @@ func parseFields(raw []byte) (*fields, error) {
 		return nil, errors.New("is malformed JSON: something follows the object")
 	}
 	return f, nil
+}
+
+// malformed says where JSON is none.
+func malformed(err error) error {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("is malformed JSON at byte %d", syntax.Offset)
+	}
+	return errors.New("is malformed JSON: it ends too early")
 }
 
 // invalid keeps the first thing that is wrong.
@@ -132,6 +184,9 @@ func (f *fields) text(name string) string {
 	var text *string
 	if f.has(name) && (json.Unmarshal(f.values[name], &text) != nil || text == nil) {
 		f.invalid(name, "must be a string")
+	}
+	if hasLoneSurrogate(f.values[name]) {
+		f.invalid(name, "is not valid Unicode: half of a surrogate pair is missing")
 	}
 	if text == nil {
 		return ""

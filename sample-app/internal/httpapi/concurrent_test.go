@@ -23,7 +23,7 @@ func TestConcurrentOperations(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		for _, locks := range []string{backend.Locks, "off://"} {
 			t.Run(backend.Name+" with "+locks[:3], func(t *testing.T) {
-				store, err := lockstore.Open(t.Context(), locks)
+				store, err := lockstore.Open(t.Context(), locks, "")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -1,10 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,7 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// Config is what the interface works with. All other fields than Asserted and Rule are required.
+// Config is what the interface works with. All other fields than Asserted, Rule and BodyTimeout are required.
 type Config struct {
 	Service *plans.Service
 	// Suites writes the tree: the service, unless what happens without any protection is to be shown.
@@ -34,6 +36,8 @@ type Config struct {
 	Metrics http.Handler
 	Observe gin.HandlerFunc
 	Log     *slog.Logger
+	// BodyTimeout is how long a client may take to send a body; 0 is [DefaultBodyTimeout].
+	BodyTimeout time.Duration
 }
 
 // api answers requests.
@@ -47,6 +51,7 @@ type api struct {
 // New returns the interface. It fails if a route that changes something does not say what it locks.
 func New(config Config) (http.Handler, error) {
 	a := &api{Config: config}
+	a.BodyTimeout = cmp.Or(config.BodyTimeout, DefaultBodyTimeout)
 	locking := middleware.Config{
 		Resolvers: resolvers(config.Service, config.Namespace, config.CaseResolver),
 		MaxBody:   maxBody,
@@ -64,13 +69,14 @@ func New(config Config) (http.Handler, error) {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
 	engine.NoRoute(func(c *gin.Context) {
-		middleware.WriteProblem(c, middleware.NewProblem(http.StatusNotFound, "not-found", "there is no such route"))
+		a.refuseUnread(c, middleware.NewProblem(http.StatusNotFound, "not-found", "there is no such route: GET / lists them"))
 	})
 	engine.NoMethod(func(c *gin.Context) {
-		middleware.WriteProblem(c, middleware.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed",
-			"the route does not know the method "+c.Request.Method))
+		a.refuseUnread(c, middleware.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed",
+			"the route does not know this method: it takes "+c.Writer.Header().Get("Allow")))
 	})
-	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered), a.limitBody, a.checkParams)
+	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
+		a.refuseForeignOrigins(), a.refuseOtherTypes, a.readBody, a.checkParams)
 	table, err := table(config.Service, config.Namespace, config.Rule)
 	if err != nil {
 		return nil, err

@@ -15,6 +15,15 @@ import (
 // domain of plans' trees.
 func namesOf(namespace string) string { return namespace + "-names" }
 
+// CheckNamespace reports whether the locks of plans and of plan names can be told from others' by a namespace.
+func CheckNamespace(namespace string) error {
+	if namespace == "" {
+		return nil // the default
+	}
+	_, err := pathlock.NewTree(namesOf(namespace), "0")
+	return err
+}
+
 // The kinds of ids beside those of suites, which are the default.
 const (
 	kindPlan = "plan"

@@ -20,6 +20,7 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 		}
 		engine.Handle(method, path, chain...)
 	}
+	handle("GET", "/", index(engine))
 	handle("GET", "/healthz", a.alive)
 	handle("GET", "/readyz", a.ready)
 	handle("GET", "/metrics", gin.WrapH(a.Metrics))

@@ -50,7 +50,7 @@ func TestRuleSaysHowMuchAChangeLocks(t *testing.T) {
 }
 
 func TestRuleHasToBeOne(t *testing.T) {
-	store, err := lockstore.Open(t.Context(), "memory://")
+	store, err := lockstore.Open(t.Context(), "memory://", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,8 @@ type Config struct {
 	// DB and Locks are URLs: see [database.Open] and [lockstore.Open].
 	DB    string
 	Locks string
+	// LocksPassword is the lock store's, where its URL has none.
+	LocksPassword string
 	// Namespace keeps the locks of several databases apart on one lock store;
 	// "" is [DefaultNamespace]. All instances on a database need the same.
 	Namespace string
@@ -46,6 +48,8 @@ type Config struct {
 	Think time.Duration
 	// Rule is how much of a plan the changes of its tree lock.
 	Rule httpapi.Rule
+	// BodyTimeout is how long a client may take to send a body; 0 is [httpapi.DefaultBodyTimeout].
+	BodyTimeout time.Duration
 	// Log is [slog.Default] if it is nil.
 	Log *slog.Logger
 }
@@ -69,7 +73,7 @@ type Instance struct {
 // Open opens the database and the lock store, brings the schema up to date and
 // puts the rest together.
 func Open(ctx context.Context, config Config) (*Instance, error) {
-	store, err := lockstore.Open(ctx, config.Locks)
+	store, err := lockstore.Open(ctx, config.Locks, config.LocksPassword)
 	if err != nil {
 		return nil, err
 	}
@@ -115,11 +119,11 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		pathlock.WithObserver(m.Locks()),
 		pathlock.WithLogger(config.Log),
 	)
-	if _, err := guard(i.DB.Write, i.locker, config); err != nil {
-		return err
+	plugin, err := guard(i.DB.Write, i.locker, config)
+	if err == nil && i.DB.Read != i.DB.Write {
+		// The resolvers read beside whoever writes.
+		plugin, err = guard(i.DB.Read, i.locker, config)
 	}
-	// The resolvers read beside whoever writes.
-	plugin, err := guard(i.DB.Read, i.locker, config)
 	if err != nil {
 		return err
 	}
@@ -138,20 +142,36 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Metrics:       m.Handler(),
 		Observe:       m.Observe,
 		Log:           config.Log,
+		BodyTimeout:   config.BodyTimeout,
 	}
 	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
 		api.Suites = naive.New(i.DB, config.Think)
 	} else if err := verify(ctx, i.DB, config.Log); err != nil {
 		return err
 	}
+	i.greet(ctx, config.Log)
 	i.Handler, err = httpapi.New(api)
 	return err
+}
+
+// greetTimeout is how long the lock store may take to say that it is there.
+const greetTimeout = 3 * time.Second
+
+// greet asks the lock store whether it is there, and says so if it is not. An instance can start without it: it
+// reads, refuses to write, and writes as soon as the store is back.
+func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
+	limited, cancel := context.WithTimeout(ctx, greetTimeout)
+	defer cancel()
+	if err := i.locker.Ping(limited); err != nil && ctx.Err() == nil {
+		log.WarnContext(ctx, "the lock store "+lockstore.Trouble(err)+"; nothing is written until it serves",
+			"locks", i.Store.Where, "error", err)
+	}
 }
 
 // guard registers the plugin for the tables that form trees.
 func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plugin, error) {
 	options := []gormplugin.Option{
-		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace)),
+		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace), gormplugin.MaxDepth(model.MaxDepth)),
 		gormplugin.Leaf(&model.Case{}, &model.Suite{}),
 	}
 	if !config.Assert {
@@ -182,13 +202,13 @@ func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 	return nil
 }
 
-// releaseTimeout is how long the locks of the last requests may take to be released: no less than the
+// ReleaseTimeout is how long the locks of the last requests may take to be released: no less than the
 // locker gives each of them.
-const releaseTimeout = 10 * time.Second
+const ReleaseTimeout = 10 * time.Second
 
 // Close lets go of everything, locks that are still being released first. Requests must have ended.
 func (i *Instance) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), releaseTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
 	return errors.Join(i.locker.Shutdown(ctx), i.DB.Close(), i.Store.Close())
 }

@@ -3,7 +3,7 @@ package lockstore
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -48,14 +48,30 @@ func schemes() map[string]opener {
 // Supported lists the URLs that [Open] takes, for messages.
 const Supported = "memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 and off://"
 
-// Open opens the lock store that url names.
-func Open(ctx context.Context, url string) (*Store, error) {
+// Open opens the lock store that url names, without connecting to it. A password that is not "" is put into the URL, which
+// then must have none. Errors quote nothing of the URL: wherever a part is missing, a password may stand in its place.
+func Open(ctx context.Context, url, password string) (*Store, error) {
 	scheme, _, ok := strings.Cut(url, "://")
 	open := schemes()[scheme]
 	if !ok || open == nil {
-		return nil, fmt.Errorf("unknown lock store %q: supported are %s", scheme, Supported)
+		return nil, errors.New("unknown lock store: supported are " + Supported)
+	}
+	if password != "" {
+		var err error
+		if url, err = withPassword(url, password); err != nil {
+			return nil, err
+		}
 	}
 	return open(ctx, url)
+}
+
+// Check reports whether [Open] takes what it is given.
+func Check(url, password string) error {
+	store, err := Open(context.Background(), url, password)
+	if err != nil {
+		return err
+	}
+	return store.Close()
 }
 
 // openMemory opens a store for this process alone.

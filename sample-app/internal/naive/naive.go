@@ -42,6 +42,9 @@ func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name s
 	if parent.PlanID != planID {
 		return model.Suite{}, &plans.InvalidError{Field: "parent_id", Reason: "is a suite of another plan"}
 	}
+	if depth := model.Depth(parent.Path) + 1; depth > model.MaxDepth {
+		return model.Suite{}, plans.TooDeep("parent_id", depth)
+	}
 	if err := s.checkFree(ctx, parentID, name); err != nil {
 		return model.Suite{}, err
 	}
@@ -90,6 +93,9 @@ func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite
 			return suite, err
 		}
 	}
+	if err := s.checkDepth(ctx, suite, model.Depth(parent.Path)+1); err != nil {
+		return suite, err
+	}
 	return s.relocate(ctx, suite, parent.Path+"/"+suite.Name, `parent_id = ?`, parentID)
 }
 
@@ -127,6 +133,9 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 		return source, &plans.InvalidError{Field: "parent_id", Reason: "cannot be the copy's parent"}
 	}
 	if err := s.checkFree(ctx, parentID, name); err != nil {
+		return source, err
+	}
+	if err := s.checkDepth(ctx, source, model.Depth(parent.Path)+1); err != nil {
 		return source, err
 	}
 	under, err := s.subtree(ctx, source)
@@ -204,6 +213,25 @@ func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) err
 		err = &plans.NameTakenError{Name: name}
 	}
 	return err
+}
+
+// checkDepth refuses to put a suite to where it, or what is below it, would be too deep. What goes no
+// deeper than it is needs no look below.
+func (s *Suites) checkDepth(ctx context.Context, suite model.Suite, depth int) error {
+	deeper := depth - model.Depth(suite.Path)
+	if deeper > 0 {
+		under, err := s.subtree(ctx, suite)
+		if err != nil {
+			return err
+		}
+		for _, below := range under {
+			depth = max(depth, model.Depth(below.Path)+deeper)
+		}
+	}
+	if depth > model.MaxDepth {
+		return plans.TooDeep("parent_id", depth)
+	}
+	return nil
 }
 
 // missing is what a read of a suite that is not there ends with.

@@ -69,20 +69,21 @@ func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (mo
 			return c, nameTaken(err, name)
 		}
 		// One that is not there was not changed: the reading back says so.
-		return one[model.Case](tx, "case", id)
+		return reread(tx, c)
 	})
 }
 
 // MoveCase puts a case into another suite of the same plan.
 func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, error) {
 	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
-		if err := gormplugin.Move(tx, &model.Case{}, id, suiteID); err != nil {
-			return model.Case{}, refused(slotTaken(err), func() error {
+		c := model.Case{}
+		if err := gormplugin.Move(tx, &c, id, suiteID); err != nil {
+			return c, refused(slotTaken(err), func() error {
 				_, err := caseBeside(tx, id, suiteID)
 				return err
 			})
 		}
-		return one[model.Case](tx, "case", id)
+		return reread(tx, c)
 	})
 }
 
@@ -111,20 +112,25 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 	})
 }
 
-// putCase writes a case and computes the path that it has then.
+// putCase writes a case, and looks its path up where the write has not told it: a case that stays
+// where it is.
 func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
 	var c model.Case
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if c, err = put(tx); err != nil {
+		if c, err = put(tx); err != nil || c.Path != "" {
 			return err
 		}
 		suite, err := one[model.Suite](tx, "suite", c.SuiteID)
-		if err != nil {
-			return err
-		}
 		c.Path = suite.Path + "/" + c.Name
-		return checkDepth("suite_id", model.Depth(suite.Path))
+		return err
 	})
+	return c, err
+}
+
+// reread loads a case that was written, whose path is known.
+func reread(tx *gorm.DB, written model.Case) (model.Case, error) {
+	c, err := one[model.Case](tx, "case", written.ID)
+	c.Path = written.Path
 	return c, err
 }
 

@@ -27,14 +27,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		}
 		_, err = gormplugin.Copy(tx, &top, id, parentID, gormplugin.CopyAs(name),
 			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
-		if err != nil {
-			return nameTaken(err, name)
-		}
-		depth, err := deepest(tx, top)
-		if err != nil {
-			return err
-		}
-		return checkDepth("parent_id", depth)
+		return tooDeep("parent_id", nameTaken(err, name))
 	})
 	return top, err
 }

@@ -98,10 +98,22 @@ func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location
 		return top, err
 	}
 	depth, err := deepest(tx, top)
-	if err != nil {
-		return top, err
+	if err == nil && depth > model.MaxDepth {
+		err = TooDeep("item", depth)
 	}
-	return top, checkDepth("item", depth)
+	return top, err
+}
+
+// deepest returns the depth of the deepest suite in the subtree of a suite, which the transaction has just written.
+func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
+	var below *int
+	err = tx.Model(&model.Suite{}).Where("plan_id = ? AND path > ? AND path < ?", top.PlanID, top.Path+"/", top.Path+"0").
+		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&below).Error
+	depth = model.Depth(top.Path)
+	if below != nil {
+		depth = max(depth, *below)
+	}
+	return depth, err
 }
 
 // restoreCase brings a case's row back.

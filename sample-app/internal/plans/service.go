@@ -150,6 +150,19 @@ func slotTaken(err error) error {
 	return err
 }
 
+// tooDeep names the argument by which a tree would have become too deep.
+func tooDeep(field string, err error) error {
+	if deep, ok := errors.AsType[*gormplugin.TooDeepError](err); ok {
+		return TooDeep(field, deep.Depth)
+	}
+	return err
+}
+
+// TooDeep is the error of a change by which something would lie too many suites deep.
+func TooDeep(field string, depth int) error {
+	return &InvalidError{field, fmt.Sprintf("is too deep: something would lie %d suites deep, at most %d are allowed", depth, model.MaxDepth)}
+}
+
 // nameTaken says which name it was that a unique index refused.
 func nameTaken(err error, name string) error {
 	if errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, ErrNameTaken) {

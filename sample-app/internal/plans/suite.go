@@ -40,15 +40,13 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
-		if err := tx.Create(&suite).Error; err != nil {
-			return refused(nameTaken(err, name), func() error {
-				if _, err := one[model.Plan](tx, "plan", planID); err != nil {
-					return err
-				}
-				return checkParent(tx, planID, parentID)
-			})
-		}
-		return checkDepth("parent_id", model.Depth(suite.Path))
+		err := tx.Create(&suite).Error
+		return refused(tooDeep("parent_id", nameTaken(err, name)), func() error {
+			if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+				return err
+			}
+			return checkParent(tx, planID, parentID)
+		})
 	})
 	return suite, err
 }
@@ -72,20 +70,14 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		suite = model.Suite{}
-		if err := gormplugin.Move(tx, &suite, id, parentID); err != nil {
-			return refused(slotTaken(err), func() error {
-				suite, err := branch(tx, id)
-				if err != nil {
-					return err
-				}
-				return checkParent(tx, suite.PlanID, parentID)
-			})
-		}
-		depth, err := deepest(tx, suite)
-		if err != nil {
-			return err
-		}
-		return checkDepth("parent_id", depth)
+		err := gormplugin.Move(tx, &suite, id, parentID)
+		return refused(tooDeep("parent_id", slotTaken(err)), func() error {
+			suite, err := branch(tx, id)
+			if err != nil {
+				return err
+			}
+			return checkParent(tx, suite.PlanID, parentID)
+		})
 	})
 	return suite, err
 }
@@ -125,24 +117,4 @@ func checkParent(tx *gorm.DB, planID, id int64) error {
 		err = &InvalidError{"parent_id", "is a suite of another plan"}
 	}
 	return err
-}
-
-// deepest returns the depth of the deepest suite in the subtree of a suite, which the transaction has just written.
-func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
-	var below *int
-	err = tx.Model(&model.Suite{}).Where("plan_id = ? AND path > ? AND path < ?", top.PlanID, top.Path+"/", top.Path+"0").
-		Select("MAX(LENGTH(path) - LENGTH(REPLACE(path, '/', '')))").Scan(&below).Error
-	depth = model.Depth(top.Path)
-	if below != nil {
-		depth = max(depth, *below)
-	}
-	return depth, err
-}
-
-// checkDepth refuses a tree that has become too deep.
-func checkDepth(field string, depth int) error {
-	if depth > model.MaxDepth {
-		return &InvalidError{field, fmt.Sprintf("is too deep: something would lie %d suites deep, at most %d are allowed", depth, model.MaxDepth)}
-	}
-	return nil
 }

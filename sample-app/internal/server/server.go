@@ -15,16 +15,22 @@ import (
 // Timeouts that keep slow and silent clients from holding connections for good.
 const (
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 30 * time.Second
-	writeTimeout      = 90 * time.Second
-	idleTimeout       = 2 * time.Minute
+	// readTimeout is for requests that no route takes; the others' bodies have a limit of their own.
+	readTimeout = 15 * time.Second
+	idleTimeout = 2 * time.Minute
 )
+
+// RequestTimeout is how long a request may take until it is answered.
+const RequestTimeout = 60 * time.Second
+
+// MaxWait is how long a request may wait for locks: there has to be time left for the work.
+const MaxWait = RequestTimeout / 2
 
 // Listening is what precedes the address in the first line that an instance writes.
 const Listening = "test-plan backend on http://"
 
-// DrainTimeout is how long running requests get to finish.
-const DrainTimeout = 30 * time.Second
+// DrainTimeout is how long running requests get to finish: longer than any of them may take.
+const DrainTimeout = RequestTimeout + 5*time.Second
 
 // Serve answers the requests that listener accepts until ctx ends. Then it
 // stops accepting, lets running requests finish, and returns; the error is nil if all of them did.
@@ -33,7 +39,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
-		WriteTimeout:      writeTimeout,
+		WriteTimeout:      RequestTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 	}

@@ -33,13 +33,13 @@ type running struct {
 
 // start starts the instances of a row.
 func start(ctx context.Context, config Config, p protection, each instance.Config) (cluster, error) {
-	each.Locks, each.Assert, each.Think, each.Log = config.Locks, p.assert, config.Think, config.Log
+	each.Locks, each.LocksPassword, each.Assert, each.Think, each.Log = config.Locks, config.LocksPassword, p.assert, config.Think, config.Log
 	if !p.locks {
-		each.Locks = "off://"
+		each.Locks, each.LocksPassword = "off://", ""
 	}
 	begin := startChild
 	if config.Locks == memoryLocks {
-		store, err := lockstore.Open(ctx, each.Locks)
+		store, err := lockstore.Open(ctx, each.Locks, each.LocksPassword)
 		if err != nil {
 			return nil, err
 		}
@@ -98,13 +98,15 @@ func startHere(ctx context.Context, config instance.Config, store *lockstore.Sto
 }
 
 // stopTimeout is how long a child gets to drain before it is killed.
-const stopTimeout = server.DrainTimeout + 5*time.Second
+const stopTimeout = server.DrainTimeout + instance.ReleaseTimeout + 5*time.Second
 
 // startChild starts an instance as a process of its own.
 func startChild(ctx context.Context, config Config, ic instance.Config) (running, error) {
 	// It is stopped by stop, not by ctx: it has to drain.
-	cmd := config.Serve(context.WithoutCancel(ctx), "serve", "--addr", "127.0.0.1:0", "--db", ic.DB, "--locks", ic.Locks,
+	cmd := config.Serve(context.WithoutCancel(ctx), "serve", "--addr", "127.0.0.1:0",
 		"--namespace", ic.Namespace, fmt.Sprintf("--assert=%t", ic.Assert), "--think", ic.Think.String())
+	// Everybody on the machine can read the command line of a process, and its owner alone the environment.
+	cmd.Env = append(cmd.Environ(), "PATHLOCK_DB="+ic.DB, "PATHLOCK_LOCKS="+ic.Locks, "PATHLOCK_LOCKS_PASSWORD="+ic.LocksPassword)
 	var errs lastWords
 	cmd.Stderr = &errs
 	out, err := cmd.StdoutPipe()

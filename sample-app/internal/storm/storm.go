@@ -21,7 +21,9 @@ type Config struct {
 	// made beside the one that DB names; "sqlite://" is a temporary file. With
 	// memory:// locks all instances run in this process; otherwise each is a process of its own.
 	DB, Locks string
-	Instances int
+	// LocksPassword is the lock store's, where its URL has none. Optional.
+	LocksPassword string
+	Instances     int
 	// Clients is how many clients each instance has.
 	Clients int
 	// Duration is that of each of the three rows.

@@ -1,0 +1,118 @@
+package middleware
+
+import (
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin/binding"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// ErrMediaType is matched when the spec needs a value of the body and the handler would read a body
+// of this content type in another way. The error is a [*MediaTypeError].
+var ErrMediaType = errors.New("middleware: unsupported content type")
+
+// MediaTypeError says which content type a body has, and which it should have. It matches
+// [ErrMediaType].
+type MediaTypeError struct {
+	// Got is the Content-Type header, or several with commas between them.
+	Got string
+	// Want are the media types that are read.
+	Want []string
+}
+
+// Error implements error.
+func (e *MediaTypeError) Error() string {
+	want := strings.Join(e.Want, " or ")
+	if e.Got == "" {
+		return fmt.Sprintf("%v: the body has none, and should be %s", ErrMediaType, want)
+	}
+	return fmt.Sprintf("%v: the body is said to be %q, and should be %s, in UTF-8", ErrMediaType, shown.Cut(e.Got), want)
+}
+
+// Unwrap returns [ErrMediaType].
+func (e *MediaTypeError) Unwrap() error { return ErrMediaType }
+
+// wantJSON makes sure that handlers read the body as JSON, whichever of gin's ways they use. A
+// request that does not say what its body is gets to say that it is JSON:
+// [gin.Context.ShouldBind] would take it for a form, and look into the query.
+func (v *values) wantJSON() error {
+	if err := v.wantBody(); err != nil {
+		return err
+	}
+	if v.hasNoType() {
+		v.c.Request.Header.Set("Content-Type", binding.MIMEJSON)
+		return nil
+	}
+	return v.wantType(append([]string{binding.MIMEJSON}, v.jsonTypes...))
+}
+
+// wantForm makes sure that handlers read the body as a form. One that is not there needs no type.
+func (v *values) wantForm() error {
+	if err := v.wantBody(); err != nil {
+		return err
+	}
+	want := []string{binding.MIMEPOSTForm, binding.MIMEMultipartPOSTForm}
+	if !v.hasNoType() {
+		return v.wantType(want)
+	}
+	if err := v.readBody(); err != nil {
+		return err
+	}
+	if len(v.body) > 0 {
+		return &MediaTypeError{Want: want}
+	}
+	return nil
+}
+
+// hasNoType reports whether the request does not say what its body is.
+func (v *values) hasNoType() bool {
+	headers := v.c.Request.Header.Values("Content-Type")
+	return len(headers) == 0 || len(headers) == 1 && headers[0] == ""
+}
+
+// wantBody refuses methods for which gin binds the query and not the body.
+func (v *values) wantBody() error {
+	if method := v.c.Request.Method; method == http.MethodGet || method == http.MethodHead {
+		return &lockspec.InvalidError{Reason: fmt.Sprintf("the values of a %s cannot be in its body", method)}
+	}
+	return nil
+}
+
+// wantType refuses a body of another type than those that are wanted. gin looks at what is before the
+// first space or semicolon, and takes it as it is written: a header that means one of the types by
+// RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
+func (v *values) wantType(want []string) error {
+	headers := v.c.Request.Header.Values("Content-Type")
+	refused := &MediaTypeError{Got: strings.Join(headers, ", "), Want: want}
+	if len(headers) != 1 {
+		return refused
+	}
+	if slices.Contains(want, headers[0]) {
+		return nil
+	}
+	parsed, params, err := mime.ParseMediaType(headers[0])
+	if err != nil || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
+		return refused
+	}
+	if parsed != v.c.ContentType() {
+		v.c.Request.Header.Set("Content-Type", mime.FormatMediaType(parsed, params))
+	}
+	return nil
+}
+
+// isUTF8 reports whether a text in this character set is one in UTF-8, as which it is read.
+func isUTF8(charset string) bool {
+	switch strings.ToLower(charset) {
+	case "", "utf-8", "utf8", "us-ascii":
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,235 @@
+package cli_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+var stops = map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143}
+
+// exits waits for the end of a process and compares its exit code.
+func exits(t *testing.T, cmd *exec.Cmd, want int) {
+	t.Helper()
+	_ = cmd.Wait()
+	if got := cmd.ProcessState.ExitCode(); got != want {
+		t.Errorf("%q: exit code %d, want %d:\n%s", cmd.Args[1:], got, want, cmd.Stderr)
+	}
+}
+
+// started starts a program that keeps what it writes.
+func started(t *testing.T, cmd *exec.Cmd) *guarded {
+	t.Helper()
+	out := &guarded{}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	return out
+}
+
+// silent is a server that accepts connections and says nothing.
+func silent(t *testing.T) (addr string, accepted <-chan struct{}) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	came := make(chan struct{})
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		var conns []net.Conn
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				break
+			}
+			if conns = append(conns, conn); len(conns) == 1 {
+				close(came)
+			}
+		}
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-served
+	})
+	return listener.Addr().String(), came
+}
+
+// While the database keeps a command waiting that has not begun, the command can be stopped. To have served nothing is
+// no failure, to have imported nothing is one.
+func TestASignalBeforeTheWorkBegins(t *testing.T) {
+	for signal, code := range stops {
+		for _, tt := range []struct {
+			command []string
+			code    int
+		}{
+			{[]string{"serve", "--addr", "127.0.0.1:0"}, 0},
+			{[]string{"import", "--plan", "p", "."}, code},
+			{[]string{"storm"}, code},
+		} {
+			t.Run(fmt.Sprint(tt.command[0], " ", signal), func(t *testing.T) {
+				addr, accepted := silent(t)
+				cmd := program(t, append(tt.command, "--db", "mysql://u:secret@tcp("+addr+")/x")...)
+				out := started(t, cmd)
+				<-accepted
+				if err := cmd.Process.Signal(signal); err != nil {
+					t.Fatal(err)
+				}
+				exits(t, cmd, tt.code)
+				if strings.Contains(out.String(), "secret") {
+					t.Errorf("the password is told: %s", out)
+				}
+			})
+		}
+	}
+}
+
+// In the middle of its work a command that is not done says so by its exit code; an instance was meant to be stopped.
+func TestASignalInTheMiddleOfTheWork(t *testing.T) {
+	for signal, code := range stops {
+		t.Run("serve "+signal.String(), func(t *testing.T) {
+			s := serve(t, program(t, "--addr", "127.0.0.1:0", "--db", testdb.SQLite(t)), 4)
+			if err := s.cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			exits(t, s.cmd, 0)
+		})
+		t.Run("import "+signal.String(), func(t *testing.T) {
+			dir, url := t.TempDir(), testdb.SQLite(t)
+			for n := range 2000 {
+				if err := os.Mkdir(filepath.Join(dir, fmt.Sprint(n)), 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := program(t, "import", "--db", url, "--plan", "p", dir)
+			out := started(t, cmd)
+			db := testdb.Open(t, url)
+			eventually(t, "some suites are there", func() bool {
+				var n int
+				_ = db.Pool().QueryRow(`SELECT COUNT(*) FROM suites`).Scan(&n)
+				return n > 1
+			})
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			exits(t, cmd, code)
+			if !strings.Contains(out.String(), "run it again to continue") {
+				t.Errorf("the import says %s", out)
+			}
+		})
+		t.Run("storm "+signal.String(), func(t *testing.T) {
+			cmd := program(t, "storm", "--duration", "10m")
+			out := started(t, cmd)
+			eventually(t, "the storm has begun", func() bool { return out.String() != "" })
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			exits(t, cmd, code)
+		})
+	}
+}
+
+// The instances of a storm get the passwords where other users of the machine cannot read them, and reach the lock
+// store with them.
+func TestAStormTellsNoPasswordOnCommandLines(t *testing.T) {
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		t.Skip(err)
+	}
+	redis := testredis.Start(t, testredis.Redis, "--requirepass", "p/#?@%:s3cret")
+	for name, env := range map[string][]string{
+		"in the URL":     {"PATHLOCK_LOCKS=redis://:p%2F%23%3F%40%25%3As3cret@" + redis.Addr + "/0"},
+		"beside the URL": {"PATHLOCK_LOCKS=redis://" + redis.Addr + "/0", "PATHLOCK_LOCKS_PASSWORD=p/#?@%:s3cret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd := program(t, "storm", "--duration", "500ms", "--instances", "2", "--clients", "2")
+			cmd.Env = append(cmd.Env, env...)
+			out := started(t, cmd)
+			seen := map[string]bool{}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_ = cmd.Wait()
+			}()
+			for running := true; running; {
+				for _, line := range childrenOf(cmd.Process.Pid) {
+					seen[line] = true
+				}
+				select {
+				case <-ended:
+					running = false
+				default:
+				}
+			}
+			if code := cmd.ProcessState.ExitCode(); code != 0 {
+				t.Errorf("exit code %d:\n%s", code, out)
+			}
+			// Two instances in each of three rows.
+			if len(seen) < 3 {
+				t.Errorf("only the processes %v were seen", seen)
+			}
+			for line := range seen {
+				if strings.Contains(line, "s3cret") || !strings.Contains(line, "serve") {
+					t.Errorf("a process has the command line %q", line)
+				}
+			}
+			if strings.Contains(out.String(), "s3cret") {
+				t.Errorf("the report tells the password: %s", out)
+			}
+		})
+	}
+}
+
+// childrenOf returns the command lines of a process's children.
+func childrenOf(pid int) []string {
+	var lines []string
+	var text []byte
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, thread := range threads {
+		more, _ := os.ReadFile(thread)
+		text = append(append(text, ' '), more...)
+	}
+	for _, child := range strings.Fields(string(text)) {
+		line, err := os.ReadFile("/proc/" + child + "/cmdline")
+		// A child that has not become its program yet looks like its parent.
+		if line := strings.ReplaceAll(string(line), "\x00", " "); err == nil && line != "" && !strings.Contains(line, " storm ") {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return lines
+}
+
+// guarded is a buffer that a process writes to while a test reads it.
+type guarded struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (g *guarded) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.Write(p)
+}
+
+// String returns what has been written.
+func (g *guarded) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.String()
+}

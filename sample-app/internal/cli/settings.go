@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/server"
+)
+
+// backend are the flags of all commands that work on a database.
+type backend struct {
+	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
+	Locks         string        `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	LocksPassword string        `help:"Password of the lock store, as it is, where its URL has none: other programs see a command line, so give it in the environment." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
+	Assert        bool          `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
+	Namespace     string        `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE"`
+	Wait          time.Duration `help:"How long a request waits at most for locks that others hold; 0 is not at all." default:"2s" env:"PATHLOCK_WAIT"`
+	Lease         time.Duration `help:"How long the locks of an instance that died live on." default:"30s" env:"PATHLOCK_LEASE"`
+	Conns         int           `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
+}
+
+// defaultDB is where the data is when nothing else is said.
+const defaultDB = "sqlite://pathlock-sample.db"
+
+// Limits of the settings.
+const (
+	// minLease gives a renewal, which is due at a third of the lease, time for a slow answer.
+	minLease = 100 * time.Millisecond
+	maxLease = 24 * time.Hour
+	maxConns = 10_000
+)
+
+// Validate refuses settings with which no request could be served. The command line calls it once it is read.
+func (b *backend) Validate() error {
+	return errors.Join(
+		refused("--db", "PATHLOCK_DB", database.Check(b.DB)),
+		checkLocks(b.Locks, b.LocksPassword),
+		refused("--namespace", "PATHLOCK_NAMESPACE", httpapi.CheckNamespace(b.Namespace)),
+		refused("--wait", "PATHLOCK_WAIT", within(b.Wait, 0, server.MaxWait)),
+		refused("--lease", "PATHLOCK_LEASE", within(b.Lease, minLease, maxLease)),
+		refused("--db-conns", "PATHLOCK_DB_CONNS", within(b.Conns, 1, maxConns)),
+	)
+}
+
+// checkLocks refuses a lock store that cannot be opened.
+func checkLocks(url, password string) error {
+	flag, variable := "--locks", "PATHLOCK_LOCKS"
+	if password != "" {
+		flag, variable = "--locks with --locks-password", "PATHLOCK_LOCKS, PATHLOCK_LOCKS_PASSWORD"
+	}
+	return refused(flag, variable, lockstore.Check(url, password))
+}
+
+// refused says which setting an error is about.
+func refused(flag, variable string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s (%s): %w", flag, variable, err)
+}
+
+// within refuses what is outside of the bounds.
+func within[T int | time.Duration](value, least, most T) error {
+	if value < least || value > most {
+		return fmt.Errorf("%v is out of bounds: give %v to %v", value, least, most)
+	}
+	return nil
+}
+
+func (b *backend) config(log *slog.Logger) instance.Config {
+	wait := b.Wait
+	if wait == 0 {
+		wait = pathlock.NoWait
+	}
+	return instance.Config{
+		DB: b.DB, Locks: b.Locks, LocksPassword: b.LocksPassword, Assert: b.Assert, Namespace: b.Namespace,
+		Wait: wait, Lease: b.Lease, Connections: b.Conns, Log: log,
+	}
+}

@@ -1,0 +1,84 @@
+package database_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+// A database that lets nobody in is not one that does not answer.
+func TestTroubleSaysWhyADatabaseDoesNotServe(t *testing.T) {
+	type trouble struct{ name, url, says string }
+	tests := []trouble{
+		{"nobody there, MySQL", "mysql://root:hidden@tcp(127.0.0.1:1)/x", "does not answer"},
+		{"nobody there, PostgreSQL", "postgres://root:hidden@127.0.0.1:1/x", "does not answer"},
+		{"no such folder", "sqlite://" + filepath.Join(t.TempDir(), "none", "db"), "file cannot be used"},
+	}
+	for _, server := range testserver.MySQLServers(t) {
+		cfg, err := mysqldriver.ParseDSN(strings.TrimPrefix(testdb.MySQL(t, server), "mysql://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		stranger, nowhere := cfg.Clone(), cfg.Clone()
+		stranger.User, stranger.Passwd, nowhere.DBName = "pathlock_nobody", "hidden", "pathlock_no_such_database"
+		tests = append(tests,
+			trouble{server.Product + ", no such user", "mysql://" + stranger.FormatDSN(), "refuses the user or the password"},
+			trouble{server.Product + ", no such database", "mysql://" + nowhere.FormatDSN(), "has no database of that name"})
+	}
+	if testserver.Available(testserver.PostgresVariable) {
+		url := testserver.Postgres(t)
+		tests = append(tests, trouble{"PostgreSQL, no such database", url[:strings.LastIndexByte(url, '/')] + "/pathlock_no_such_database", "has no database of that name"})
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			db := testdb.Open(t, tt.url)
+			err := db.Ping(t.Context())
+			if err == nil || database.Trouble(err) != tt.says {
+				t.Errorf("%v: the database %q, want %q", err, database.Trouble(err), tt.says)
+			}
+			if err != nil && strings.Contains(err.Error(), "hidden") {
+				t.Errorf("%v tells the password", err)
+			}
+		})
+	}
+}
+
+// Whatever is wrong with a URL, and wherever its password stands, no message quotes any of it.
+func TestNoMessageQuotesAURL(t *testing.T) {
+	for _, url := range []string{
+		"root:secret@tcp(127.0.0.1:3306)/x", "mysql:root:secret@tcp(127.0.0.1:3306)/x", "mysql:/root:secret@tcp(127.0.0.1:3306)/x",
+		"root:secret@mysql://tcp(127.0.0.1:3306)/x", "mysql://root:secret@127.0.0.1:3306/x", "mysql://root:secret/x",
+		"mysql://root:secret(127.0.0.1:3306)/x", "mysql://secret", "mysql://root:secret@tcp(127.0.0.1:3306)/",
+		"mysql://root:secret@tcp(127.0.0.1:3306/x", "mysql://root:secret@tcp(127.0.0.1:3306)/x?timeout=secret",
+		"postgres:/root:secret@127.0.0.1/x", "postgres://root:secret@127.0.0.1:port/x", "postgres://root:12/secret@127.0.0.1/x",
+		"postgres://root:12#secret@127.0.0.1/x", "postgres://root:%secret@127.0.0.1/x", "postgres://root:12?secret@127.0.0.1/x",
+		"secret", "secret://x", "",
+	} {
+		_, err := database.Open(url, database.Options{})
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "://") {
+			t.Errorf("Open(%q): %v, want an error that says what to give, and not what was given", url, err)
+		}
+		if _, _, err := database.Scratch(t.Context(), url); err == nil || strings.Contains(err.Error(), "secret") {
+			t.Errorf("Scratch(%q): %v, want an error without the secret", url, err)
+		}
+	}
+}
+
+// A password may have any characters: in a MySQL DSN as they are, in a PostgreSQL URL percent-encoded.
+func TestPasswordsWithReservedCharacters(t *testing.T) {
+	for _, url := range []string{"mysql://u:p/#?@%:()@tcp(127.0.0.1:3306)/x", "postgres://u:p%2F%23%3F%40%25%3A@127.0.0.1:5432/x"} {
+		if db, err := database.Open(url, database.Options{}); err != nil {
+			t.Errorf("%s: %v", url, err)
+		} else if want := map[database.Dialect]string{database.MySQL: "mysql://127.0.0.1:3306/x", database.Postgres: "postgres://127.0.0.1:5432/x"}[db.Dialect]; db.Where != want {
+			t.Errorf("%s is shown as %s, want %s", url, db.Where, want)
+		} else if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+// A client that hangs up while the database works for it is counted and logged as one that went away, and not as a
+// database that is gone.
+func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
+	for _, backend := range apitest.Backends(t) {
+		t.Run(backend.Name, func(t *testing.T) {
+			var log guarded
+			api := apitest.Start(t, instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
+			ids := fixture(t, api, "gone")
+			// Somebody else keeps the rows, on SQLite the whole file.
+			db := testdb.Open(t, backend.DB)
+			blocker := db.Write.Begin()
+			if db.Dialect != database.SQLite {
+				blocker.Exec(`SELECT id FROM suites FOR UPDATE`)
+			}
+			if blocker.Error != nil {
+				t.Fatal(blocker.Error)
+			}
+			defer blocker.Rollback()
+			ctx, hangUp := context.WithCancel(t.Context())
+			answered := make(chan error, 1)
+			go func() {
+				_, err := api.Try(ctx, "PATCH", fmt.Sprintf("/api/suites/%d", ids["a"]), `{"name":"x"}`)
+				answered <- err
+			}()
+			metrics := func(want string) bool { return strings.Contains(string(api.Do(t, "GET", "/metrics", "").Body), want) }
+			awaited(t, "the request holds its lock", func() bool { return metrics("\npathlock_held 1\n") })
+			hangUp()
+			if err := <-answered; err == nil {
+				t.Error("the request was answered")
+			}
+			awaited(t, "the request has ended", func() bool { return metrics("\npathlock_held 0\n") })
+			awaited(t, "it is counted", func() bool {
+				return metrics(`http_request_duration_seconds_count{method="PATCH",route="/api/suites/:id",status="499"} 1`)
+			})
+			if text := log.String(); !strings.Contains(text, "status=499") || strings.Contains(text, "level=WARN") || strings.Contains(text, "level=ERROR") {
+				t.Errorf("the log says %s; want that the client went away, and no failure", text)
+			}
+		})
+	}
+}
+
+// awaited waits until a condition holds.
+func awaited(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !holds(); {
+		if time.Now().After(end) {
+			t.Fatalf("in vain: %s", what)
+		}
+	}
+}
+
+// guarded is a buffer that several goroutines write to.
+type guarded struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (g *guarded) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.Write(p)
+}
+
+// String returns what has been written.
+func (g *guarded) String() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.text.String()
+}

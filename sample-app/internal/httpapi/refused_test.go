@@ -1,0 +1,168 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
+)
+
+// asked is a request with headers of its own, and what it is refused with; "" is not at all.
+type asked struct {
+	request string
+	headers string // "Name: value" in lines
+	status  int
+	problem string
+}
+
+func (a asked) run(t *testing.T, api *apitest.API, ids map[string]int64) {
+	t.Helper()
+	method, rest, _ := strings.Cut(expand(a.request, "p", ids), " ")
+	path, body, _ := strings.Cut(rest, " ")
+	req, err := http.NewRequestWithContext(t.Context(), method, api.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(a.headers) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		req.Header.Add(name, strings.ReplaceAll(value, "{host}", req.URL.Host))
+	}
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != a.status {
+		t.Errorf("%s with %q: %d %s, want %d", a.request, a.headers, resp.StatusCode, text, a.status)
+	}
+	if a.problem == "" {
+		return
+	}
+	var problem struct{ Type string }
+	if err := json.Unmarshal(text, &problem); err != nil || problem.Type != "urn:pathlock:problem:"+a.problem {
+		t.Errorf("%s with %q: %s, want the problem %s", a.request, a.headers, text, a.problem)
+	}
+	if got := resp.Header.Get("Content-Type"); got != "application/problem+json" {
+		t.Errorf("%s with %q: Content-Type %q", a.request, a.headers, got)
+	}
+}
+
+// A page of another origin reads what every program may read, and writes nothing.
+func TestWritesOfForeignOriginsAreRefused(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	writes := []string{
+		`POST /api/projects/p/plans {"name":"foreign"}`, `PATCH /api/suites/{a} {"name":"foreign"}`, `PUT /api/suites/{a} {}`,
+		`DELETE /api/suites/{a}`, `DELETE /api/plans/{other}/recycle-bin`, `POST /api/recycle-bin/1/restore`,
+	}
+	for _, headers := range []string{
+		"Origin: http://evil.example", "Origin: null", "Origin: http://127.0.0.1:1", "Sec-Fetch-Site: cross-site",
+		"Sec-Fetch-Site: same-site", "Origin: http://{host}\nSec-Fetch-Site: cross-site", "Origin: http://{host}.evil.example",
+	} {
+		for _, request := range writes {
+			asked{request, headers, http.StatusForbidden, "foreign-origin"}.run(t, api, ids)
+		}
+		asked{"GET /api/suites/{a}", headers, http.StatusOK, ""}.run(t, api, ids)
+	}
+	for _, headers := range []string{"", "Origin: http://{host}", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none"} {
+		asked{`PATCH /api/suites/{a} {"name":"own"}`, headers, http.StatusOK, ""}.run(t, api, ids)
+	}
+}
+
+// A body is JSON, in UTF-8, as it is; one that does not say what it is counts as that.
+func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	for _, headers := range []string{
+		"Content-Type: text/plain", "Content-Type: application/x-www-form-urlencoded", "Content-Type: multipart/form-data; boundary=x",
+		"Content-Type: application/jsonp", "Content-Type: application/json; charset=utf-16", "Content-Type: ;",
+		"Content-Type: application/json\nContent-Type: text/plain", "Content-Type: application/json\nContent-Encoding: gzip",
+	} {
+		for _, request := range []string{
+			`POST /api/projects/p/plans {"name":"x"}`, `PATCH /api/suites/{a} {"name":"x"}`, `DELETE /api/suites/{a} {"name":"x"}`,
+		} {
+			asked{request, headers, http.StatusUnsupportedMediaType, "unsupported-media-type"}.run(t, api, ids)
+		}
+		asked{"POST /no/such/route x", headers, http.StatusNotFound, "not-found"}.run(t, api, ids)
+	}
+	for _, headers := range []string{
+		"", "Content-Type: application/json", "Content-Type: Application/JSON; Charset=UTF-8", "Content-Encoding: identity",
+	} {
+		asked{`PATCH /api/suites/{a} {"name":"json"}`, headers, http.StatusOK, ""}.run(t, api, ids)
+	}
+	// What is not there has no type.
+	asked{"DELETE /api/suites/{a}", "Content-Type: text/plain", http.StatusNoContent, ""}.run(t, api, ids)
+}
+
+// Whoever sends a body bit by bit is told so in the end, without a word about the network, and has kept nobody waiting: not even on
+// a route that wants no body.
+func TestTrickledBodiesTimeOut(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, BodyTimeout: 50 * time.Millisecond})
+	ids := fixture(t, api, "p")
+	for _, route := range []string{"PATCH /api/suites/{a}", "POST /api/projects/p/plans", "DELETE /api/suites/{a}", "POST /api/recycle-bin/1/restore"} {
+		for _, framing := range []string{"Content-Length: 100\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n64\r\n"} {
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(api.URL, "http://"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\n%s{", expand(route, "p", ids), framing); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := io.ReadAll(resp.Body)
+			if err != nil || resp.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(text), "request-timeout") || strings.Contains(string(text), "127.0.0.1") {
+				t.Errorf("%s: %s %s, %v; want 408 request-timeout without an address", route, resp.Status, text, err)
+			}
+			_ = resp.Body.Close()
+			_ = conn.Close()
+		}
+	}
+	asked{`PATCH /api/suites/{a} {"name":"whole"}`, "", http.StatusOK, ""}.run(t, api, ids)
+}
+
+// A body that ends before its length is the client's mistake, and is not taken for what it is not.
+func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
+	ids := fixture(t, api, "p")
+	for _, body := range []string{
+		"Content-Length: 100\r\n\r\n{\"name\":\"x\"}", "Transfer-Encoding: chunked\r\n\r\nc\r\n{\"name\":\"x\"}\r\n", "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+	} {
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(api.URL, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(conn, "%s HTTP/1.1\r\nHost: x\r\n%s", expand("PATCH /api/suites/{a}", "p", ids), body); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Fatal(err)
+		}
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(text), `"field":"body"`) {
+			t.Errorf("%q: %s %s, %v; want 400 that names the body", body, resp.Status, text, err)
+		}
+		_ = resp.Body.Close()
+		_ = conn.Close()
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// childVariable, when set, makes the test binary the program itself.
+const childVariable = "PATHLOCK_SAMPLE_TEST_MAIN"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// Whatever the program has to say besides its report is in the log's format, the Redis client's complaints too.
+func TestTheRedisClientWritesToTheLog(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It starts, complains of its lock store, and fails to listen.
+	cmd := exec.CommandContext(t.Context(), self, "--addr", "127.0.0.1:none",
+		"--db", "sqlite://"+filepath.Join(t.TempDir(), "a.db"), "--locks", "redis://:s3cret@127.0.0.1:1/0")
+	cmd.Env = append(os.Environ(), childVariable+"=1")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Run(); err == nil {
+		t.Error("the program has served on a port that is none")
+	}
+	text := errs.String()
+	if !strings.Contains(text, `msg="redis client"`) || strings.Contains(text, "s3cret") {
+		t.Errorf("the client has complained nowhere, or told the password:\n%s", text)
+	}
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "time=") && !strings.HasPrefix(line, "sample-app: listen") {
+			t.Errorf("a line past the log: %s", line)
+		}
+	}
+}
