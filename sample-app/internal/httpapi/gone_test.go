@@ -41,7 +41,7 @@ func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 				answered <- err
 			}()
 			metrics := func(want string) bool { return strings.Contains(string(api.Do(t, "GET", "/metrics", "").Body), want) }
-			awaited(t, "the request holds its lock", func() bool { return metrics("\npathlock_held 1\n") })
+			awaited(t, "the request holds its locks", func() bool { return !metrics("\npathlock_held 0\n") })
 			hangUp()
 			if err := <-answered; err == nil {
 				t.Error("the request was answered")
