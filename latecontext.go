@@ -57,6 +57,9 @@ func (c *lateContext) Value(key any) any {
 	if k, ok := key.(scopeKey); ok && k.Locker == c.scope.locker {
 		return c.scope
 	}
+	if key == c.scope.locker.carrier {
+		return nil // whoever asks has the locks already
+	}
 	return c.context().Value(key)
 }
 

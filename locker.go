@@ -109,7 +109,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx = l.joined(ctx)
+	ctx = carry.Join(ctx, l.carrier)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, context.Cause(ctx))
 	}

@@ -49,18 +49,6 @@ func (l *Locker) carried(ctx context.Context) *Scope {
 	return nil
 }
 
-// joined returns ctx, or, where it carries the locks of a request without knowing of their end, a
-// context that does.
-func (l *Locker) joined(ctx context.Context) context.Context {
-	if ctx.Value(scopeKey{Locker: l}) != nil {
-		return ctx
-	}
-	if locks := carry.Context(ctx, l.carrier); locks != nil {
-		return carry.Join(ctx, locks)
-	}
-	return ctx
-}
-
 // Context returns a context under which acquisitions belong to s. It ends when ctx ends, whatever becomes of s.
 func (s *Scope) Context(ctx context.Context) context.Context {
 	if ctx.Value(scopeKey{Locker: s.locker}) == s {

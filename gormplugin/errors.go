@@ -57,6 +57,9 @@ var (
 	// it has replaced GORM's own writing callback after this plugin was registered, has built the
 	// statement's SQL itself, or has changed its table. Nothing was written.
 	ErrCallbacks = errors.New("gormplugin: another plugin's callbacks are in the way")
+	// ErrNoRequestContext: a statement in a handler stands in its own request's way: the request holds
+	// locks, and the statement's context does not carry them. Nothing was written.
+	ErrNoRequestContext = errors.New("gormplugin: this handler's request holds locks that the statement's context does not carry: use db.WithContext(c.Request.Context())")
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
 	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the
 	// level of everybody. Nothing was written; the message says what to set.

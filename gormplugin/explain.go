@@ -58,7 +58,13 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 		}
 		tx.abandon(cause)
 	}
-	if st == nil || errors.Is(err, ErrRetry) {
+	if errors.Is(err, ErrRetry) {
+		return
+	}
+	if st == nil {
+		if ctx := db.Statement.Context; ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			db.Error = interrupted(ctx, err)
+		}
 		return
 	}
 	switch {
@@ -82,10 +88,11 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 // interrupted adds to a statement's error why its context has ended, if it has. Drivers tell of an
 // interrupted statement, or of a connection that is of no use any more.
 func interrupted(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+	cause := context.Cause(ctx)
+	if err == nil || cause == nil || errors.Is(err, cause) {
 		return err
 	}
-	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	return fmt.Errorf("%w: %w", cause, err)
 }
 
 // explainAborted says, of a statement that was not run, because of which earlier one. It reports

@@ -61,7 +61,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
+	db := tx.Session(&gorm.Session{NewDB: true, Context: p.joined(tx.Statement.Context)}).Model(t.fresh())
 	g := guard{plugin: p, db: db, table: t, keys: keys}
 	locations, err := g.run(lock)
 	if err == nil {

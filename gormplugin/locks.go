@@ -86,17 +86,24 @@ func countNodes(paths []pathlock.Path) int {
 	return len(pathlock.Normalize(all...))
 }
 
-// acquire takes the claims for scope. After an error it holds nothing of them.
-func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, d demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
+// acquire takes the claims for scope; carried says that a context of locks came with the statement.
+// After an error, or a panic of the lock store's, it holds nothing of them.
+func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
-	for _, request := range d.requests(note, wait) {
-		lock, err := p.locker.Acquire(scope.Context(ctx), request)
-		if err != nil {
+	whole := false
+	defer func() {
+		if !whole {
 			release(ctx, locks)
+		}
+	}()
+	for _, request := range d.requests(note, wait) {
+		lock, err := p.acquireOne(ctx, scope, request, carried)
+		if err != nil {
 			return nil, err
 		}
 		locks = append(locks, lock)
 	}
+	whole = true
 	return locks, nil
 }
 
@@ -106,7 +113,7 @@ func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, d demand) error {
 	if st.scope == nil {
 		st.scope = p.locker.Scope(ctx)
 	}
-	locks, err := p.acquire(ctx, st.scope, d, st.note, 0)
+	locks, err := p.acquire(ctx, st.scope, p.carries(ctx), d, st.note, 0)
 	st.locks = append(st.locks, locks...)
 	return err
 }
@@ -116,7 +123,7 @@ func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, d demand) error {
 // others may need in order to let go of what it waits for.
 func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, d demand, wait time.Duration) error {
 	ctx := db.Statement.Context
-	locks, err := p.acquire(ctx, tx.scopeFor(ctx), d, st.note, wait)
+	locks, err := p.acquire(ctx, tx.scopeFor(ctx), p.carries(ctx) || p.carries(tx.ctx), d, st.note, wait)
 	tx.keep(locks...)
 	for _, lock := range locks {
 		st.fence = max(st.fence, lock.Fence())

@@ -70,7 +70,7 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if err != nil {
 		return err
 	}
-	db = db.Session(&gorm.Session{})
+	db = db.Session(&gorm.Session{Context: p.joined(db.Statement.Context)})
 	if running != nil {
 		return do(db)
 	}

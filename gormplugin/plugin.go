@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/internal/carry"
 	"gorm.io/gorm"
 )
 
@@ -25,6 +26,7 @@ const DefaultTransactionWait = time.Second
 // connections or replace GORM's own writing callbacks.
 type Plugin struct {
 	locker          *pathlock.Locker
+	carrier         any // the key under which a framework's context has the locks of its request
 	specs           []modelSpec
 	transactionWait time.Duration
 	maxTries        int
@@ -60,7 +62,7 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.assert = false } }
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{locker: locker, transactionWait: DefaultTransactionWait, maxTries: DefaultMaxTries, assert: true, tripwire: true}
+	p := &Plugin{locker: locker, carrier: carry.Key(locker), transactionWait: DefaultTransactionWait, maxTries: DefaultMaxTries, assert: true, tripwire: true}
 	for _, opt := range opts {
 		opt(p)
 	}

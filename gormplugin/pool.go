@@ -30,6 +30,7 @@ func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 // database/sql's own does; but that one calls the transaction done before it has rolled back, and
 // locks would be let go too early.
 func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
+	ctx = p.plugin.joined(ctx)
 	// The context given to database/sql ends with ctx only as long as the
 	// transaction is being begun.
 	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -44,13 +45,10 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	}
 	if err != nil {
 		cancel()
-		switch {
-		case p.plugin.dialect.classify(err).isRetryable():
-			err = retry(err)
-		case ctx.Err() != nil && !errors.Is(err, ctx.Err()):
-			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+		if p.plugin.dialect.classify(err).isRetryable() {
+			return nil, retry(err)
 		}
-		return nil, err
+		return nil, interrupted(ctx, err)
 	}
 	return newHandle(newTransaction(ctx, p.plugin, conn, tx, cancel)), nil
 }

@@ -69,6 +69,7 @@ func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error
 		if db.Error != nil || db.DryRun {
 			return
 		}
+		db.Statement.Context = p.joined(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that is run by Create, Updates or Delete.
 			p.watch(db)

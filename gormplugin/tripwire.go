@@ -58,6 +58,7 @@ func (p *Plugin) trips(sql string) error {
 // watch is the first callback of the chains that run raw SQL. What GORM builds itself in them only
 // reads, and is not built yet.
 func (p *Plugin) watch(db *gorm.DB) {
+	db.Statement.Context = p.joined(db.Statement.Context)
 	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
 		return
 	}

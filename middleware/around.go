@@ -91,7 +91,7 @@ func (m *Locks) serve(c *gin.Context, ctx context.Context, locked bool) {
 		return
 	}
 	// gin's own context finds what was set on it by a string, and does not look into the request's.
-	carrier := carry.New(ctx)
+	carrier := carry.New(ctx, c)
 	before, nested := c.Get(m.carrier)
 	c.Set(m.carrier, carrier)
 	defer func() {
@@ -102,7 +102,7 @@ func (m *Locks) serve(c *gin.Context, ctx context.Context, locked bool) {
 			c.Delete(m.carrier)
 		}
 	}()
-	carry.Run(c.Next)
+	carry.Run(string(m.locker.Scope(ctx).Owner()), c.Next)
 }
 
 // adopt does to outer what was done to inner, a copy of it: net/http removes the files of the form

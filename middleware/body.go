@@ -46,7 +46,7 @@ func (m *Locks) readAhead(c *gin.Context, spec lockspec.Spec) error {
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		// What is left of the body cannot be told from another request.
 		c.Header("Connection", "close")
-		return NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
+		return unreadBody(r.Context(), err)
 	}
 	unlimited()
 	r.Body = &readBody{data: data, err: err, rest: r.Body}

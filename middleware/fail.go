@@ -54,7 +54,7 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 		return nil
 	}
 	p := m.ProblemOf(err)
-	if p != nil && p.Status < http.StatusInternalServerError {
+	if p != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusLocked {
 		return p
 	}
 	if _, chosen := errors.AsType[*Problem](err); chosen {

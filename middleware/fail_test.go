@@ -127,6 +127,7 @@ func TestWhyTheWorkWasCutOffDecidesTheAnswer(t *testing.T) {
 	stumbles := map[string]error{
 		"over its context": context.Canceled,
 		"over the driver":  fmt.Errorf("reading: %w", errKnown),
+		"over others":      pathlock.FailureLocked.New("x"),
 		"over anything":    errors.New("interrupted"),
 	}
 	for what, err := range stumbles {

@@ -30,14 +30,18 @@ type served struct {
 	statuses chan int
 }
 
-func serve(t *testing.T, before gin.HandlerFunc) *served {
+func serve(t *testing.T, before gin.HandlerFunc) *served { return serveBy(t, middleware.Config{}, before) }
+
+// serveBy is serve with a configuration.
+func serveBy(t *testing.T, config middleware.Config, before gin.HandlerFunc) *served {
 	s := &served{fixture: newFixture(t, memstore.New(), middleware.Config{}), failures: make(chan error, 1), statuses: make(chan int, 1)}
 	var locks *middleware.Locks
-	locks = middleware.New(s.locker, s.nodes, middleware.Config{OnError: func(c *gin.Context, err error) {
+	config.OnError = func(c *gin.Context, err error) {
 		locks.Fail(c, err)
 		s.failures <- err
 		s.statuses <- c.Writer.Status()
-	}})
+	}
+	locks = middleware.New(s.locker, s.nodes, config)
 	s.engine.PATCH("/read/:id", before, locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), func(*gin.Context) {
 		t.Error("the handler was called")
 	})
@@ -53,7 +57,7 @@ func (s *served) send(raw string) net.Conn {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() { conn.Close() })
+	s.Cleanup(func() { _ = conn.Close() })
 	if _, err := io.WriteString(conn, raw); err != nil {
 		s.Fatal(err)
 	}
@@ -104,7 +108,7 @@ func TestAClientThatGoesAwayWithinTheBodyIsNotABadRequest(t *testing.T) {
 }
 
 func TestABodyThatTakesTooLongIs408(t *testing.T) {
-	s := serve(t, func(c *gin.Context) {
+	s := serveBy(t, middleware.Config{BodyTimeout: -1}, func(c *gin.Context) {
 		// What is there already is read, and then the time is over.
 		if err := http.NewResponseController(c.Writer).SetReadDeadline(time.Unix(1, 0)); err != nil {
 			t.Error(err)

@@ -147,6 +147,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"killed", checkKilled},
 		{"tries", checkTries},
 		{"store down", checkStoreDown},
+		{"handlers", checkHandlers},
 	} {
 		p.run(t, d)
 	}

@@ -45,7 +45,7 @@ func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 				}
 				close(answered)
 			}()
-			awaited(t, "the request holds its lock", func() bool {
+			awaited(t, "the request holds its locks", func() bool {
 				if len(answered) > 0 {
 					t.Fatalf("the request was answered: %s\n%s\n%s", <-answered, &log, api.Do(t, "GET", "/metrics", "").Body)
 				}

@@ -1,0 +1,92 @@
+package carry_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/internal/carry"
+)
+
+// framework is a context as gin's: it finds strings, and never ends.
+type framework struct {
+	context.Context
+	values map[string]any
+}
+
+func (f *framework) Value(key any) any {
+	if name, ok := key.(string); ok {
+		return f.values[name]
+	}
+	return nil
+}
+
+type userKey string
+
+func TestJoinedContextsEndWithTheLocksAndWithThemselves(t *testing.T) {
+	lost, enough := errors.New("lost"), errors.New("enough")
+	for _, derived := range []bool{false, true} {
+		for what, end := range map[string]error{"the locks end": lost, "it ends itself": enough} {
+			if !derived && end == enough {
+				continue // gin's own context never does
+			}
+			locks, lose := context.WithCancelCause(context.WithValue(t.Context(), userKey("k"), "locks'"))
+			f := &framework{context.Background(), map[string]any{}}
+			f.values["key"] = carry.New(locks, f)
+			var ctx context.Context = f
+			stop := func(error) {}
+			if derived {
+				ctx, stop = context.WithCancelCause(context.WithValue(f, userKey("own"), "its"))
+			}
+			joined := carry.Join(ctx, "key")
+			if joined.Err() != nil {
+				t.Errorf("ended at once: %v", joined.Err())
+			}
+			if joined.Value(userKey("k")) != "locks'" || derived && joined.Value(userKey("own")) != "its" {
+				t.Error("values are missing")
+			}
+			if carry.Join(joined, "key") != joined {
+				t.Error("joined twice")
+			}
+			child, cancel := context.WithCancel(joined)
+			defer cancel()
+			if end == lost {
+				lose(lost)
+			} else {
+				stop(enough)
+			}
+			<-joined.Done()
+			<-child.Done()
+			if !errors.Is(context.Cause(joined), end) || !errors.Is(context.Cause(child), end) {
+				t.Errorf("%s: the cause is %v, and a child's %v", what, context.Cause(joined), context.Cause(child))
+			}
+			lose(nil)
+			stop(nil)
+		}
+	}
+}
+
+func TestJoinedContextsKeepTheirDeadline(t *testing.T) {
+	f := &framework{context.Background(), map[string]any{}}
+	f.values["key"] = carry.New(t.Context(), f)
+	want := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(f, want)
+	defer cancel()
+	if got, ok := carry.Join(ctx, "key").Deadline(); !ok || !got.Equal(want) {
+		t.Errorf("the deadline is %v, %v", got, ok)
+	}
+}
+
+func TestNothingIsJoinedWhenTheRequestIsOver(t *testing.T) {
+	f := &framework{context.Background(), map[string]any{}}
+	carrier := carry.New(t.Context(), f)
+	f.values["key"] = carrier
+	if carry.Context(f, "key") == nil || carry.Join(f, "key") == context.Context(f) {
+		t.Error("the locks are not found")
+	}
+	carrier.End()
+	if carry.Context(f, "key") != nil || carry.Join(f, "key") != context.Context(f) {
+		t.Error("the locks are found though the request is over")
+	}
+}
