@@ -25,8 +25,9 @@ const maxBody = 1 << 20
 // DefaultBodyTimeout is how long a client may take to send a body.
 const DefaultBodyTimeout = 10 * time.Second
 
-// readBody reads what a request brings, before anything is locked or waited for: whoever sends it bit by bit keeps
-// nobody else waiting. The routes that want no body read it too, since net/http would do so while they answer.
+// readBody reads what a request brings, before anything is locked or waited for: whoever sends it
+// bit by bit keeps nobody else waiting. The routes that want no body read it too, since net/http
+// would do so while they answer.
 func (a *api) readBody(c *gin.Context) {
 	if c.FullPath() == "" || c.Request.ContentLength == 0 {
 		return
@@ -35,8 +36,8 @@ func (a *api) readBody(c *gin.Context) {
 		a.refuseUnread(c, &http.MaxBytesError{Limit: maxBody})
 		return
 	}
-	// Where no deadline can be set, as in a test without a connection, there is nothing to wait for either. net/http
-	// takes it back at the end of the body.
+	// Where no deadline can be set, as in a test without a connection, there is nothing to wait for
+	// either. net/http takes it back at the end of the body.
 	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(a.BodyTimeout))
 	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
 	if err != nil {
@@ -46,7 +47,8 @@ func (a *api) readBody(c *gin.Context) {
 	c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 }
 
-// unreadable says in terms of the request why its body could not be read. The network's words have addresses in them.
+// unreadable says in terms of the request why its body could not be read. The network's words have
+// addresses in them.
 func unreadable(err error) error {
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
@@ -63,7 +65,8 @@ func unreadable(err error) error {
 	}
 }
 
-// refuseUnread answers a request whose body has not been read, and never will be: net/http closes the connection.
+// refuseUnread answers a request whose body has not been read, and never will be: net/http closes
+// the connection.
 func (a *api) refuseUnread(c *gin.Context, err error) {
 	if c.Request.ContentLength != 0 {
 		c.Header("Connection", "close")

@@ -16,8 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// A client that hangs up while the database works for it is counted and logged as one that went away, and not as a
-// database that is gone.
+// A client that hangs up while the database works for it is counted and logged as one that went
+// away, and not as a database that is gone.
 func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {

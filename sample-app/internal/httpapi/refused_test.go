@@ -110,8 +110,8 @@ func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
 	asked{"DELETE /api/suites/{a}", "Content-Type: text/plain", http.StatusNoContent, ""}.run(t, api, ids)
 }
 
-// Whoever sends a body bit by bit is told so in the end, without a word about the network, and has kept nobody waiting: not even on
-// a route that wants no body.
+// Whoever sends a body bit by bit is told so in the end, without a word about the network, and has
+// kept nobody waiting: not even on a route that wants no body.
 func TestTrickledBodiesTimeOut(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, BodyTimeout: 50 * time.Millisecond})
 	ids := fixture(t, api, "p")
@@ -169,8 +169,8 @@ func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
 	}
 }
 
-// The time that a body may take is none for the work: who waits longer for a lock is not taken for a client that has
-// gone.
+// The time that a body may take is none for the work: who waits longer for a lock is not taken for
+// a client that has gone.
 func TestTheTimeForABodyIsNoneForTheWork(t *testing.T) {
 	const body = 50 * time.Millisecond
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "body", Wait: time.Minute, BodyTimeout: body})
