@@ -59,6 +59,8 @@ type physical struct {
 	// top is a generated column of an earlier attempt that is the tree's id at the top, and NULL
 	// elsewhere; "" if there is none.
 	top string
+	// types is a digest of the columns' types, "" where none is needed, see [physical.asOf].
+	types string
 	// names are those that a new index cannot have, in lower case.
 	names map[string]bool
 }

@@ -46,7 +46,7 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 		if !c.exists() || !c.isTable() || !c.complete() {
 			continue
 		}
-		records, err := ask(ctx, conn, duplicatesQuery(d, t, p, limit))
+		records, err := ask(ctx, conn, p.asOf(duplicatesQuery(d, t, p, limit)))
 		if err != nil {
 			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
 		}
@@ -103,8 +103,8 @@ func (c *checker) twins(ctx context.Context, limit int) ([]Duplicate, error) {
 	if live := t.live(c.quote); live != "" {
 		where = " WHERE " + live
 	}
-	records, err := ask(ctx, c.conn, fmt.Sprintf("SELECT %s AS tree, MIN(%s) AS path, COUNT(*) AS twins FROM %s%s GROUP BY %s, %s HAVING COUNT(*) > 1 ORDER BY 1, 2 LIMIT %d",
-		tree, path, c.quote(t.Name), where, tree, c.bytes(path), limit))
+	records, err := ask(ctx, c.conn, c.physical.asOf(fmt.Sprintf("SELECT %s AS tree, MIN(%s) AS path, COUNT(*) AS twins FROM %s%s GROUP BY %s, %s HAVING COUNT(*) > 1 ORDER BY 1, 2 LIMIT %d",
+		tree, path, c.quote(t.Name), where, tree, c.bytes(path), limit)))
 	if err != nil {
 		return nil, err
 	}

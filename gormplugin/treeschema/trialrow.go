@@ -90,7 +90,7 @@ func (t *trial) look(ctx context.Context, condition string, args ...any) ([]plac
 	for i, name := range names {
 		selected[i] = fmt.Sprintf("%s AS p%d", t.quote(name), i)
 	}
-	records, err := ask(ctx, t.tx, "SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Name)+condition, args...)
+	records, err := ask(ctx, t.tx, t.physical.asOf("SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Name)+condition), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (t *trial) fingerprint(ctx context.Context) (uint64, error) {
 		condition += word + s.is(row) + ")"
 	}
 	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(t.table.Name), condition, quoted(t, t.table.Key), maxCompared)
-	rows, err := t.tx.QueryContext(ctx, query, s.args...)
+	rows, err := t.tx.QueryContext(ctx, t.physical.asOf(query), s.args...)
 	if err != nil {
 		return 0, err
 	}
@@ -247,7 +247,7 @@ func (t *trial) fresh(ctx context.Context, c column) (string, error) {
 	uuid := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	switch treerow.KindOf(c.typ) {
 	case treerow.Number:
-		records, err := ask(ctx, t.tx, fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Name)))
+		records, err := ask(ctx, t.tx, t.physical.asOf(fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Name))))
 		if err != nil {
 			return "", err
 		}
