@@ -85,6 +85,9 @@ type column struct {
 	equal, asKey equality
 	// generated is the expression of a generated column.
 	generated string
+	// rowEnd is set for the column in which a system-versioned table of MariaDB has the time up to
+	// which a row is valid: it is the same in all rows but old ones.
+	rowEnd bool
 	// compressed is set where MariaDB compresses the column, and has no index over it.
 	compressed bool
 	// domain is set for a column of a domain, and its type is then that of the domain.

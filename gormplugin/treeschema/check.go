@@ -62,6 +62,8 @@ type checker struct {
 	// automatic is set where only statements are made that may be run unasked. A statement is made
 	// for the table as the ones before it leave it behind.
 	automatic bool
+	// mended are the columns to which statements give a binary collation.
+	mended []string
 	// prober is where triggers are tried out, nil where that was not asked for.
 	prober Prober
 	// mark and partitionedBy are those of the table as the statements of the last finding leave it
