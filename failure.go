@@ -60,7 +60,7 @@ func FailureOf(err error) Failure {
 			return f
 		}
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // This walks the tree itself.
 	case interface{ Unwrap() error }:
 		return FailureOf(e.Unwrap())
 	case interface{ Unwrap() []error }:

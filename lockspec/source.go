@@ -49,7 +49,8 @@ func (f From) NeedsBody() bool { return f == FromJSON || f == FromForm }
 //
 // It returns false if the request lacks the value. An error that is to be
 // answered with 400 is an [*InvalidError]. It must leave the body alone, which
-// the handler reads: [JSON] and [Form] are for what is in there.
+// the handler reads: [JSON] and [Form] are for what is in there. Under package
+// middleware, its GinContext finds gin's context of the request.
 //
 // It is called once per request, before the locks, and its value is kept when the request has to wait or to
 // start over. So it must not return what may change meanwhile, such as the parent of a node: that is for a resolver
@@ -83,7 +84,7 @@ func Query(name string) Source { return Source{from: FromQuery, name: name} }
 func Header(name string) Source { return Source{from: FromHeader, name: name} }
 
 // JSON is a field of the JSON body, by the names of the objects and fields on
-// the way to it, joined by dots: JSON("target.parent_id"). [JSONField] says how
+// the way to it, joined by dots: JSON("target.parent_id"). [JSONFields] says how
 // it is read.
 func JSON(field string) Source { return Source{from: FromJSON, name: field} }
 

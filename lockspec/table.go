@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -93,7 +94,7 @@ func (t Table) Check(routes []Route) error {
 		}
 		params := paramsOf(route.Path)
 		for _, src := range spec.Sources() {
-			if src.From().NeedsBody() && (route.Method == "GET" || route.Method == "HEAD") {
+			if src.From().NeedsBody() && (route.Method == http.MethodGet || route.Method == http.MethodHead) {
 				report(key, "the spec needs %s, and the body of a %s means nothing", src, route.Method)
 			}
 			if src.From() == FromParam && !slices.Contains(params, src.Name()) {

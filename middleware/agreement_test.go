@@ -55,7 +55,7 @@ func TestHandlersReadTheNameThatIsLocked(t *testing.T) {
 	id := lockspec.Param("id")
 	types := []string{
 		none, "", "application/json", "application/json; charset=utf-8", "application/json;charset=latin1", "application/json ; x", "application/json;",
-		"application/json, text/plain", "application/json text/plain", "Application/JSON", "application/merge-patch+json", "application/x-www-form-urlencoded",
+		"application/json, text/plain", "application/json text/plain", "Application/JSON", "Application/JSON; *0=x", "application/json\t", "application/merge-patch+json", "application/x-www-form-urlencoded",
 		"application/x-www-form-urlencoded; charset=UTF-8", "application/x-www-form-urlencoded; charset=latin1", "APPLICATION/x-www-form-urlencoded",
 		"application/x-www-form-urlencoded;", "multipart/form-data; boundary=b", "Multipart/Form-Data; boundary=b", "multipart/form-data",
 		"multipart/mixed; boundary=b", "multipart/form-data; boundary=b; boundary=c", "text/plain", "application/xml", "application/x-yaml", ";", " ", "x",

@@ -32,7 +32,7 @@ func foreign(err error) []string {
 	if t := packageOf(err); t != "fmt" && t != "errors" && !strings.HasPrefix(t, modulePath) {
 		return []string{err.Error()}
 	}
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // This walks the tree itself.
 	case interface{ Unwrap() error }:
 		return foreign(e.Unwrap())
 	case interface{ Unwrap() []error }:

@@ -2,8 +2,8 @@
 // handler, as the route's [lockspec.Spec] says.
 //
 //	request ─► body, values ─► resolve ids to paths ─► Authorize ─► acquire ─► resolve again
-//	              │400/408/413    │400/404                │403         │423/503      │ same? ── no ─► Authorize, acquire under
-//	              │               │                       │            │             ▼ yes            the locks, let the old ones go
+//	              │400/408        │400/404                │403         │423/503      │ same? ── no ─► Authorize, acquire under
+//	              │413/415        │                       │            │             ▼ yes            the locks, let the old ones go
 //	              ▼               ▼                       ▼            ▼          handler, under a context that carries the locks
 //	          problem+json    problem+json            problem+json  problem+json    │                (409 after the last try)
 //	                                                                                ▼
@@ -50,6 +50,31 @@
 //
 // A value, that of a [lockspec.Func] included, is looked for once per request. What may change while
 // the request waits, such as the parent of a node, is not for a Func to find but for a resolver.
+//
+// # Which values a source has
+//
+// The handler must not read another value than the one that was locked. So a source reads what gin
+// binds for the request's content type, whichever of gin's methods the handler calls, or the request
+// is refused:
+//
+//   - A [lockspec.JSON] source reads bodies of application/json and of [Config.JSONTypes]. A request
+//     without a content type gets application/json, since [gin.Context.ShouldBind] would take it for a
+//     form. Any other type is answered with 415.
+//   - A [lockspec.Form] source reads url-encoded and multipart forms, others are answered with 415.
+//     The first of several values counts, as it does for gin. A field that is also in the query, or
+//     only there, or a file, is answered with 400.
+//   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415. gin
+//     knows types in lower case only: one in other letters is rewritten before the handler sees it.
+//   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
+//   - A body that middleware before has read by [gin.Context.ShouldBindBodyWith] is the one that gin
+//     keeps, for sources and for the handler.
+//   - A [lockspec.Query] source reads what [gin.Context.Query] does, and the body does not matter to it:
+//     a handler that binds a form by [gin.Context.ShouldBind] would look there first.
+//   - A request without a body lacks the values, which is fine where they are optional.
+//
+// How JSON is read, and what is refused there, is said by [lockspec.JSONFields]. A handler that changes
+// a value before it uses it wants [lockspec.Source.Map]. A [lockspec.Func] finds gin's context by
+// [GinContext].
 //
 // # Clients that go away
 //

@@ -89,20 +89,25 @@ func (v *values) wantBody() error {
 // first space or semicolon, and takes it as it is written: a header that means one of the types by
 // RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
 func (v *values) wantType(want []string) error {
-	headers := v.c.Request.Header.Values("Content-Type")
-	refused := &MediaTypeError{Got: strings.Join(headers, ", "), Want: want}
-	if len(headers) != 1 {
+	header := v.c.Request.Header
+	said := header.Values("Content-Type")
+	refused := &MediaTypeError{Got: strings.Join(said, ", "), Want: want}
+	if len(said) != 1 {
 		return refused
 	}
-	if slices.Contains(want, headers[0]) {
+	if slices.Contains(want, said[0]) {
 		return nil
 	}
-	parsed, params, err := mime.ParseMediaType(headers[0])
+	parsed, params, err := mime.ParseMediaType(said[0])
 	if err != nil || !slices.Contains(want, parsed) || !isUTF8(params["charset"]) {
 		return refused
 	}
 	if parsed != v.c.ContentType() {
-		v.c.Request.Header.Set("Content-Type", mime.FormatMediaType(parsed, params))
+		rewritten := mime.FormatMediaType(parsed, params)
+		if rewritten == "" {
+			return refused
+		}
+		header.Set("Content-Type", rewritten)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func (s *served) send(raw string) net.Conn {
 	if err != nil {
 		s.Fatal(err)
 	}
-	s.Cleanup(func() { conn.Close() })
+	s.Cleanup(func() { _ = conn.Close() })
 	if _, err := io.WriteString(conn, raw); err != nil {
 		s.Fatal(err)
 	}

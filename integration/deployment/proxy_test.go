@@ -2,6 +2,7 @@ package deployment_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -114,7 +115,7 @@ func startProxy(t *testing.T) *proxy {
 	if err := os.WriteFile(path, []byte(whole+site+"}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(nginx, "-p", dir, "-c", path, "-e", "stderr")
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), nginx, "-p", dir, "-c", path, "-e", "stderr")
 	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -57,7 +57,7 @@ func run(addr, dsn, redisURL string) error {
 		if err != nil {
 			return err
 		}
-		defer shared.Close()
+		defer func() { _ = shared.Close() }()
 		store = shared
 	}
 	locker := pathlock.New(store)

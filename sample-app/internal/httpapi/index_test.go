@@ -19,7 +19,7 @@ func TestTheIndexSaysWhatThereIs(t *testing.T) {
 	for accept, isJSON := range map[string]bool{
 		"": false, "*/*": false, "text/html,application/xhtml+xml,*/*;q=0.8": false, "text/plain": false, "application/json": true, "image/png": false,
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), "GET", api.URL, nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.URL, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,7 +64,7 @@ func TestTheCommandOfTheIndexWorks(t *testing.T) {
 // The bodies that the index shows are what the routes take.
 func TestTheBodiesOfTheIndexAreTaken(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
-	req, err := http.NewRequestWithContext(t.Context(), "GET", api.URL, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.URL, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestTheBodiesOfTheIndexAreTaken(t *testing.T) {
 	}
 	known := strings.NewReplacer(":project", "demo", ":plan", "99", ":id", "99", ":item", "99")
 	for _, r := range index.Routes {
-		writes := r.Method == "POST" || r.Method == "PATCH"
+		writes := r.Method == http.MethodPost || r.Method == http.MethodPatch
 		if wants := writes && !strings.HasSuffix(r.Path, "/restore"); wants != (r.Body != "") {
 			t.Errorf("%s %s has the body %q", r.Method, r.Path, r.Body)
 		}
