@@ -2,8 +2,8 @@
 // handler, as the route's [lockspec.Spec] says.
 //
 //	request ─► body, values ─► resolve ids to paths ─► Authorize ─► acquire ─► resolve again
-//	              │400/408/413/415│400/404                │403         │423/503      │ same? ── no ─► Authorize, acquire under
-//	              │               │                       │            │             ▼ yes            the locks, let the old ones go
+//	              │400/408        │400/404                │403         │423/503      │ same? ── no ─► Authorize, acquire under
+//	              │413/415        │                       │            │             ▼ yes            the locks, let the old ones go
 //	              ▼               ▼                       ▼            ▼          handler, under a context that carries the locks
 //	          problem+json    problem+json            problem+json  problem+json    │                (409 after the last try)
 //	                                                                                ▼
