@@ -33,7 +33,7 @@ func openOnOne(t *testing.T, options ...gormplugin.Option) (db *gorm.DB, other *
 	if err != nil {
 		t.Fatal(err)
 	}
-	options = append(options, gormplugin.Model(&gormplugintest.Branch{}))
+	options = append(options, gormplugin.Model(&gormplugintest.Branch{}), gormplugin.Leaf(&gormplugintest.Fruit{}, &gormplugintest.Branch{}))
 	if err := db.Use(gormplugin.New(pathlock.New(memstore.New()), options...)); err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +88,13 @@ func TestPostgresProbeAfterColumnsChanged(t *testing.T) {
 		"CREATE TRIGGER told AFTER UPDATE ON branches FOR EACH ROW EXECUTE FUNCTION told()")
 	finds(t, db, treeschema.Triggers)
 	finds(t, gormplugin.Probing(db))
-	alter(t, other, `ALTER TABLE branches ALTER COLUMN path TYPE varchar(600) COLLATE "C"`)
-	finds(t, gormplugin.Probing(db))
+	for _, change := range []string{
+		`ALTER TABLE branches ALTER COLUMN path TYPE varchar(600) COLLATE "C"`,
+		"ALTER TABLE fruits ALTER COLUMN name TYPE varchar(101)",
+	} {
+		alter(t, other, change)
+		finds(t, gormplugin.Probing(db))
+	}
 }
 
 // A statement on a guarded table is run again after another program has changed the table, and the

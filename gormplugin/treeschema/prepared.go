@@ -20,9 +20,9 @@ func (p *physical) asOf(query string) string {
 	return query + " /* " + p.types + " */"
 }
 
-// digest is a number that is another one when some values of a record are, in whatever order the
+// digestOf is a number that is another one when some values of a record are, in whatever order the
 // records come.
-func digest(records []record, names ...string) string {
+func digestOf(records []record, names ...string) string {
 	lines := make([]string, len(records))
 	for i, r := range records {
 		values := make([]string, len(names))

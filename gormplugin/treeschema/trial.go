@@ -43,6 +43,8 @@ type trial struct {
 	above place
 	// rows are its own.
 	rows []place
+	// others are the tables of the other trees, as far as they have been read.
+	others map[string]*physical
 	// partly is set where not all other rows are looked at.
 	partly bool
 	// harm is the first thing that is not what was written.
@@ -73,7 +75,7 @@ func (c *checker) probe(ctx context.Context) (harm string, partly bool, err erro
 			err = errors.Join(err, undo)
 		}
 	}()
-	t := &trial{checker: c, tx: tx}
+	t := &trial{checker: c, tx: tx, others: make(map[string]*physical)}
 	if err := t.run(ctx); err != nil {
 		return "", false, err
 	}
@@ -106,7 +108,7 @@ func (t *trial) run(ctx context.Context) error {
 	if err := t.begin(ctx); err != nil {
 		return err
 	}
-	before, err := t.fingerprint(ctx)
+	before, err := t.fingerprints(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,13 +119,15 @@ func (t *trial) run(ctx context.Context) error {
 		if t.harm != "" {
 			return nil
 		}
-		after, err := t.fingerprint(ctx)
+		after, err := t.fingerprints(ctx)
 		if err != nil {
 			return err
 		}
-		if after != before {
-			t.harm = "after " + step.what + ", other rows of the table have another place than before"
-			return nil
+		for name, of := range before {
+			if after[name] != of {
+				t.harm = fmt.Sprintf("after %s, other rows of %s have another place than before", step.what, name)
+				return nil
+			}
 		}
 	}
 	return nil
