@@ -84,8 +84,8 @@ func (c *checker) probe(ctx context.Context) (harm string, partly bool, err erro
 
 // undoes reports, by an error, whether what is written to the table cannot be rolled back.
 func (c *checker) undoes(ctx context.Context) error {
-	if engine := c.physical.engine; engine != "" && engine != "InnoDB" {
-		return errors.New("nothing can be rolled back with the storage engine " + engine)
+	if c.otherEngine() {
+		return errors.New("nothing can be rolled back with the storage engine " + c.physical.engine)
 	}
 	if c.name() != "sqlite" {
 		return nil
