@@ -137,6 +137,13 @@ func foundTables() []foundTable {
 			byHand: []treeschema.Check{treeschema.Collation, treeschema.Siblings, treeschema.TopRows},
 		},
 		{
+			name: "names of a type that does without case",
+			postgres: append([]string{
+				"CREATE EXTENSION IF NOT EXISTS citext",
+				"CREATE TABLE branches (id bigserial PRIMARY KEY, tree_id bigint NOT NULL, parent_id bigint, name citext NOT NULL, path citext NOT NULL, note text, deleted timestamptz)",
+			}, cased...),
+		},
+		{
 			name: "compressed columns",
 			mariaDB: []string{
 				"CREATE TABLE plains (id VARCHAR(36) NOT NULL PRIMARY KEY, tree_id VARCHAR(36) COMPRESSED NOT NULL, parent_id VARCHAR(36) COMPRESSED, name VARCHAR(255) COMPRESSED NOT NULL DEFAULT 'x', path VARCHAR(500) COMPRESSED, ids VARCHAR(500) COMPRESSED) " +

@@ -29,7 +29,8 @@ func (postgres) cast(literal string, c column) string {
 	return "CAST(" + literal + " AS " + c.typ + ")"
 }
 
-func (postgres) bytes(text string) string { return text + ` COLLATE "C"` }
+// citext ignores case whatever the collation.
+func (postgres) bytes(text string) string { return "CAST(" + text + ` AS text) COLLATE "C"` }
 
 // read describes a table.
 func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical, error) {
