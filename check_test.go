@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A program can ask at start whether the options of its locker make sense, and hears then what the first request
-// would have been refused with.
+// A program can ask at start whether the options of its locker make sense, and hears then what the
+// first request would have been refused with.
 func TestCheckRefusesWhatEveryRequestWouldBeRefusedWith(t *testing.T) {
 	tree, err := pathlock.NewTree("check", "1")
 	if err != nil {

@@ -42,7 +42,7 @@ func (p *Plugin) acquireOne(ctx context.Context, scope *pathlock.Scope, req path
 	case !ok:
 		return lock, err
 	case carry.Inside(string(conflict.Blocker.Owner)):
-		return nil, fmt.Errorf("%w (%v)", ErrNoRequestContext, err)
+		return nil, fmt.Errorf("%w (%s)", ErrNoRequestContext, conflict.Error())
 	case req.Wait == pathlock.NoWait:
 		return nil, err
 	default:

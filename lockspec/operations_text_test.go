@@ -19,7 +19,11 @@ locks that name. By the **parent-exclusive** rule, which a spec gets by ` + "`Pa
 leaving the name out, it locks the whole folder that the name is in. Both may be used in one plan at
 once.`
 
-const severalTrees = `An operation that needs several trees locks one after the other, in one order for everybody: by
+const severalTrees = `In one tree an operation gets all that it needs, or nothing. One that needs several trees locks one
+after the other. The middleware waits for one of them while it holds none, takes the others if they
+are free, and otherwise lets go and waits for the one that was not. Only when that has failed
+several times, or half of its time is over, does it hold the first tree while it waits for the next.
+Then, as everywhere else, the trees are taken in one order for everybody: by
 namespace, and within a namespace by id. Namespaces whose gates a spec takes come first, in the
 order in which the spec lists them; so list them in one order everywhere, names before plans. A move
 or a copy from one plan to another claims the node in the one plan and the new name in the other;

@@ -53,7 +53,7 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	}
 	defer locks.release(outer)
 	if !c.IsAborted() {
-		m.serve(c, locks.context(ctx), len(locks.taken) > 0)
+		m.serve(locks.context(ctx), c, len(locks.taken) > 0)
 	}
 }
 
@@ -72,7 +72,7 @@ func (m *Locks) refuse(c *gin.Context, err error) {
 
 // serve runs the rest of the chain with a request of its own that has the context ctx. Afterwards,
 // those outside of it find the request that they know, with all that was done to it.
-func (m *Locks) serve(c *gin.Context, ctx context.Context, locked bool) {
+func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
 	outer := c.Request
 	c.Request = outer.WithContext(ctx)
 	defer func() {

@@ -147,7 +147,7 @@ func TestOuterMiddlewareFindsWhatInnerOnesDid(t *testing.T) {
 				}
 			}
 			cancel()
-			if after.Err() == nil || context.Cause(after) != context.Canceled {
+			if after.Err() == nil || !errors.Is(context.Cause(after), context.Canceled) {
 				t.Errorf("the context does not end with the outer one: %v", context.Cause(after))
 			}
 		})

@@ -104,7 +104,9 @@ type readBody struct {
 }
 
 // whole returns the body, if all of it is there and none of it has been read by a handler.
-func (b *readBody) whole() (data []byte, ok bool) { return b.data, b.err == io.EOF && b.next == 0 }
+func (b *readBody) whole() (data []byte, ok bool) {
+	return b.data, errors.Is(b.err, io.EOF) && b.next == 0
+}
 
 // Read implements [io.Reader].
 func (b *readBody) Read(p []byte) (int, error) {

@@ -57,6 +57,7 @@ func TestSlowBodiesLockNothing(t *testing.T) {
 			if store.times > 0 {
 				t.Errorf("%s: something was locked", route)
 			}
+			_ = resp.Body.Close()
 			_ = conn.Close()
 			server.Close()
 		}

@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"errors"
+	"net/http"
 	"reflect"
 	"slices"
 	"testing"
@@ -31,7 +32,7 @@ func TestChainsAreReadOutOfGin(t *testing.T) {
 	}
 	for _, r := range engine.Routes() {
 		want := all
-		if r.Method == "PUT" {
+		if r.Method == http.MethodPut {
 			want = []uintptr{all[0], all[2]}
 		}
 		if got := chains[lockspec.Route{Method: r.Method, Path: r.Path}]; !slices.Equal(got, want) {
@@ -47,11 +48,11 @@ func TestChainsAreReadOutOfGin(t *testing.T) {
 func TestUnknownInternalsAreAnError(t *testing.T) {
 	type node struct {
 		handlers []int
-		fullPath string
+		fullPath string //nolint:unused // read by reflection
 		children []*node
 	}
 	type tree struct {
-		method string
+		method string //nolint:unused // read by reflection
 		root   *node
 	}
 	for what, engine := range map[string]any{

@@ -1,18 +1,43 @@
 // Package middleware is Gin middleware that takes locks around a route's
 // handler, as the route's [lockspec.Spec] says.
 //
-//	request ─► values ─► resolve ids to paths ─► acquire ─► resolve again
-//	             │400/413/415    │400/404           │423/503      │ same? ── no ─► let go, pause, start over
-//	             │               │                  │             ▼ yes                       (409 after the last)
-//	             ▼               ▼                  ▼          handler, under a context that carries the locks
-//	         problem+json    problem+json       problem+json      │
-//	                                                              ▼
-//	                                                           release: after the handler, on panic too,
-//	                                                           in the background of the response
+//	request ─► body, values ─► resolve ids to paths ─► Authorize ─► acquire ─► resolve again
+//	              │400/408/413/415│400/404                │403         │423/503      │ same? ── no ─► Authorize, acquire under
+//	              │               │                       │            │             ▼ yes            the locks, let the old ones go
+//	              ▼               ▼                       ▼            ▼          handler, under a context that carries the locks
+//	          problem+json    problem+json            problem+json  problem+json    │                (409 after the last try)
+//	                                                                                ▼
+//	                                                                             release: after the handler, on panic too,
+//	                                                                             in the background of the response
 //
-// The context of the handler's request carries the locks: package gormplugin
-// finds them there and takes none of its own, and an acquisition of the handler's
-// re-enters. It ends when a lease is lost, with a cause that matches [pathlock.ErrLost].
+// # The handler's context
+//
+// The context of the handler's request carries the locks: package gormplugin finds them there and
+// takes none of its own, and an acquisition of the handler's re-enters. It ends when a lease is
+// lost, with a cause that matches [pathlock.ErrLost], and when the locks are held for longer than
+// [Config.MaxHold], with [ErrHeldTooLong]. So handlers pass it on:
+//
+//	db.WithContext(c.Request.Context()).Model(&suite).Update("name", name)
+//
+// gin's own context, c, carries the locks too, whatever gin's ContextWithFallback says, until the
+// request is over; and its copies do so for as long. A statement with no context at all does not know of the
+// locks: see gormplugin.ErrNoRequestContext.
+//
+// Afterwards, outer middleware finds the request as it would without locks: with the form that was
+// parsed, the values that inner middleware has put into its context, and without the locks.
+//
+// # Who may
+//
+// Authentication belongs into middleware before this one, and what depends on the node into
+// [Config.Authorize]. Without them, anybody learns which ids exist (404) and who works where (423,
+// 409), and makes others wait, before a handler can say 403. [Config.Redact] decides what refusals
+// show of places and holders.
+//
+// # Several trees
+//
+// All or nothing is said of one tree. A request that needs several waits for one of them while it
+// holds none, and takes the others if they are free; in the end it waits in an order that is the
+// same for everybody, with what it has. [Config.Wait] bounds all of it.
 //
 // # What it costs
 //
@@ -54,8 +79,8 @@
 // # Clients that go away
 //
 // A client that goes away while its request waits leaves the queue at once. net/http notices it once the
-// request's body has been read to the end; so for a spec that needs no value of the body, a request that has one all the same
-// stays in the queue until its wait is over.
+// request's body has been read to the end; so a request with a body longer than [Config.MaxBody], of which the spec needs no
+// value, stays in the queue until its wait is over.
 //
 // # Failures
 //

@@ -2,9 +2,12 @@ package middleware_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -121,6 +124,53 @@ func TestPanicsLeaveNothingLocked(t *testing.T) {
 			}
 			if store.granted != tt.granted || store.released != store.granted {
 				t.Errorf("%d grants were made, want %d, and %d given back", store.granted, tt.granted, store.released)
+			}
+			f.nothingLeft()
+		})
+	}
+}
+
+// A lock that is lost while the nodes are looked at again is told as such, whatever the resolver
+// says of it; so is the reason for which the request's own context has ended.
+func TestWhatEndedALookIsTold(t *testing.T) {
+	enough := middleware.NewProblem(http.StatusServiceUnavailable, "enough", "enough")
+	for _, tt := range []struct {
+		what string
+		end  func(f *fixture, leave context.CancelCauseFunc)
+		kind string
+	}{
+		{"the lock is lost", func(f *fixture, _ context.CancelCauseFunc) {
+			snapshot, err := f.locker.Snapshot(context.Background(), plan)
+			if err != nil || len(snapshot.Holders) != 1 {
+				f.Fatalf("holders: %v, %v", snapshot.Holders, err)
+			}
+			if err := f.locker.ForceRelease(context.Background(), plan, snapshot.Holders[0].Owner); err != nil {
+				f.Error(err)
+			}
+		}, "lock-store-unavailable"},
+		{"the request ends for a reason", func(_ *fixture, leave context.CancelCauseFunc) { leave(enough) }, "enough"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			f := newFixture(t, memstore.New(), middleware.Config{Lease: 30 * time.Millisecond})
+			f.handler = func(*gin.Context) { t.Error("the handler was called") }
+			ctx, leave := context.WithCancelCause(t.Context())
+			defer leave(nil)
+			looks := 0
+			driver := errors.New("driver: bad connection")
+			resolver := pathlock.ResolverFunc(func(ctx context.Context, id string) (pathlock.Location, error) {
+				if looks++; looks == 2 {
+					tt.end(f, leave)
+					<-ctx.Done()
+					return pathlock.Location{}, driver
+				}
+				return f.nodes.Resolve(ctx, id)
+			})
+			locks := middleware.New(f.locker, resolver, middleware.Config{Lease: 30 * time.Millisecond})
+			f.engine.DELETE("/looked/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) { f.handler(c) })
+			w := httptest.NewRecorder()
+			f.engine.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodDelete, "/looked/3", nil))
+			if kind, _ := f.problem(w)["type"].(string); w.Code != http.StatusServiceUnavailable || !strings.HasSuffix(kind, ":"+tt.kind) {
+				t.Errorf("answer %d: %s", w.Code, w.Body)
 			}
 			f.nothingLeft()
 		})

@@ -30,7 +30,9 @@ type served struct {
 	statuses chan int
 }
 
-func serve(t *testing.T, before gin.HandlerFunc) *served { return serveBy(t, middleware.Config{}, before) }
+func serve(t *testing.T, before gin.HandlerFunc) *served {
+	return serveBy(t, middleware.Config{}, before)
+}
 
 // serveBy is serve with a configuration.
 func serveBy(t *testing.T, config middleware.Config, before gin.HandlerFunc) *served {

@@ -19,7 +19,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Whatever the program has to say besides its report is in the log's format, the Redis client's complaints too.
+// Whatever the program has to say besides its report is in the log's format, the Redis client's
+// complaints too.
 func TestTheRedisClientWritesToTheLog(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -93,8 +93,8 @@ func TestTwoInstancesShareOneDatabaseAndOneLockStoreBehindOnePort(t *testing.T) 
 	}
 }
 
-// Two services that build one tag get in each other's way, and an image that is built here is not asked of a registry, where
-// anybody may have one of that name.
+// Two services that build one tag get in each other's way, and an image that is built here is not
+// asked of a registry, where anybody may have one of that name.
 func TestEachImageIsBuiltByOneServiceAndNeverPulled(t *testing.T) {
 	project := load(t, "docker-compose.yml")
 	builders := map[string][]string{}

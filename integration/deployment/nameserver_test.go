@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// nameserver answers every question for an address with the same ones, as that of a compose network does for the
-// name of several containers.
+// nameserver answers every question for an address with the same ones, as that of a compose network
+// does for the name of several containers.
 type nameserver struct {
 	addr string
 
@@ -66,7 +66,8 @@ func (n *nameserver) answer(query []byte) ([]byte, error) {
 		}
 		for _, address := range n.addresses {
 			message.Answers = append(message.Answers, dnsmessage.Resource{
-				// The time that Docker's name server allows is longer than the proxy ought to believe.
+				// The time that Docker's name server allows is longer than the proxy ought to
+				// believe.
 				Header: dnsmessage.ResourceHeader{Name: question.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET, TTL: 600},
 				Body:   &dnsmessage.AResource{A: address},
 			})

@@ -231,7 +231,8 @@ func TestTheProxyPublishesNoMetrics(t *testing.T) {
 	}
 }
 
-// Whatever fails is a problem: the proxy's own failures are as the instances' are, and those pass as they came.
+// Whatever fails is a problem: the proxy's own failures are as the instances' are, and those pass
+// as they came.
 func TestTheProxyAnswersWithProblems(t *testing.T) {
 	p := startProxy(t)
 	startInstance(t, "there", second, p.port)

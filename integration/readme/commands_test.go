@@ -53,7 +53,8 @@ func built(t *testing.T, folder string) string {
 	return binary
 }
 
-// run runs a program in a folder of its own, and returns where it answers. The program has to end well when it is told to.
+// run runs a program in a folder of its own, and returns where it answers. The program has to end
+// well when it is told to.
 func run(t *testing.T, binary string, args ...string) (addr string) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -90,8 +91,8 @@ func run(t *testing.T, binary string, args ...string) (addr string) {
 	}
 }
 
-// sent runs the commands one after the other, as a shell does, and returns what they answered. Any other status
-// than a successful one fails the test.
+// sent runs the commands one after the other, as a shell does, and returns what they answered. Any
+// other status than a successful one fails the test.
 func sent(t *testing.T, commands []string, documented, addr string) (answers []string) {
 	t.Helper()
 	home := t.TempDir()
@@ -120,7 +121,8 @@ func needCurl(t *testing.T) {
 	}
 }
 
-// The commands of the READMEs work one after the other, as they stand, on a new database of the sample app.
+// The commands of the READMEs work one after the other, as they stand, on a new database of the
+// sample app.
 func TestTheCommandsForTheSampleAppWork(t *testing.T) {
 	needCurl(t)
 	binary := built(t, filepath.Join("..", "..", "sample-app"))
@@ -171,7 +173,8 @@ func TestTheWholeProgramWorks(t *testing.T) {
 	})
 }
 
-// condition is a GORM call that takes a client's text for a condition: with "1 OR 1=1" it means every row.
+// condition is a GORM call that takes a client's text for a condition: with "1 OR 1=1" it means
+// every row.
 var condition = regexp.MustCompile(`\.(Take|First|Last|Find|Delete|Where|Or|Not|Having|Order|Group|Select|Joins|Exec|Raw)\(([^"()]*, *)?c\.(Param|Query|DefaultQuery|PostForm|GetHeader)\(`)
 
 // No example, comment or test of the repository builds a condition from what a client sends.

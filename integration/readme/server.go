@@ -76,6 +76,26 @@ func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	}
 }
 
+func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {
+	return middleware.Config{
+		// Asked before anything is locked or waited for, and again for a node that turns out elsewhere.
+		Authorize: func(c *gin.Context, nodes []lockspec.Node) error {
+			for _, node := range nodes {
+				if !may(c, node.Tree.ID()) {
+					return middleware.NewProblem(http.StatusForbidden, "forbidden", "this plan is not yours")
+				}
+			}
+			return nil
+		},
+		// Clients need not know who works on what.
+		Redact: func(_ *gin.Context, p *middleware.Problem) {
+			if p.Status == http.StatusLocked || p.Status == http.StatusConflict {
+				p.Path, p.Holder, p.Detail = "", nil, "somebody else is at work there"
+			}
+		},
+	}
+}
+
 func stop(ctx context.Context, srv *http.Server, locker *pathlock.Locker, store *redisstore.Store) error {
 	// In this order: requests end, then the releases that they left under way, then what these need.
 	return errors.Join(srv.Shutdown(ctx), locker.Shutdown(ctx), store.Close())

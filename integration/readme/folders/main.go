@@ -175,7 +175,7 @@ func answer(c *gin.Context, locks *middleware.Locks, body any, err error) {
 func serve(addr string, handler http.Handler, locker *pathlock.Locker) error {
 	srv := &http.Server{
 		Addr: addr, Handler: handler,
-		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute,
+		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 15 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute,
 	}
 	stopped, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()

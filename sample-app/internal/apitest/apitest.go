@@ -67,7 +67,8 @@ func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API 
 		config.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	}
 	if config.Namespace == "" {
-		// Tests share the lock store, and so may several runs of them; their databases have ids that are alike.
+		// Tests share the lock store, and so may several runs of them; their databases have ids
+		// that are alike.
 		config.Namespace = "test-" + strings.ToLower(t.Name()+"-"+rand.Text()[:8])
 	}
 	i, err := instance.On(t.Context(), config, store)

@@ -11,8 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Exit codes. An import or a storm that a signal ended has 130 for SIGINT and 143 for SIGTERM, as a shell reports it. To
-// serve until a signal comes is to succeed: that is 0, unless requests had to be cut off.
+// Exit codes. An import or a storm that a signal ended has 130 for SIGINT and 143 for SIGTERM, as a
+// shell reports it. To serve until a signal comes is to succeed: that is 0, unless requests had to
+// be cut off.
 const (
 	exitOK      = 0
 	exitFailure = 1

@@ -31,7 +31,8 @@ func interrupted(ctx context.Context) *interruption {
 	return i
 }
 
-// interruptible returns a context that the first SIGINT or SIGTERM ends. The second one ends the process at once.
+// interruptible returns a context that the first SIGINT or SIGTERM ends. The second one ends the
+// process at once.
 func interruptible(ctx context.Context) (interruptible context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

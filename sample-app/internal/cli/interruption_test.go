@@ -71,8 +71,8 @@ func silent(t *testing.T) (addr string, accepted <-chan struct{}) {
 	return listener.Addr().String(), came
 }
 
-// While the database keeps a command waiting that has not begun, the command can be stopped. To have served nothing is
-// no failure, to have imported nothing is one.
+// While the database keeps a command waiting that has not begun, the command can be stopped. To
+// have served nothing is no failure, to have imported nothing is one.
 func TestASignalBeforeTheWorkBegins(t *testing.T) {
 	for signal, code := range stops {
 		for _, tt := range []struct {
@@ -100,7 +100,8 @@ func TestASignalBeforeTheWorkBegins(t *testing.T) {
 	}
 }
 
-// In the middle of its work a command that is not done says so by its exit code; an instance was meant to be stopped.
+// In the middle of its work a command that is not done says so by its exit code; an instance was
+// meant to be stopped.
 func TestASignalInTheMiddleOfTheWork(t *testing.T) {
 	for signal, code := range stops {
 		t.Run("serve "+signal.String(), func(t *testing.T) {
@@ -145,8 +146,8 @@ func TestASignalInTheMiddleOfTheWork(t *testing.T) {
 	}
 }
 
-// The instances of a storm get the passwords where other users of the machine cannot read them, and reach the lock
-// store with them.
+// The instances of a storm get the passwords where other users of the machine cannot read them, and
+// reach the lock store with them.
 func TestAStormTellsNoPasswordOnCommandLines(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip(err)

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// withoutSecrets takes out of a message about the command line what it quotes of it, where that may have a password in it:
-// a URL in the place of another flag's value, or one that was meant to be a flag's.
+// withoutSecrets takes out of a message about the command line what it quotes of it, where that may
+// have a password in it: a URL in the place of another flag's value, or one that was meant to be a
+// flag's.
 func withoutSecrets(message string, args []string) string {
 	for _, variable := range os.Environ() {
 		if strings.HasPrefix(variable, "PATHLOCK_") {

@@ -37,7 +37,8 @@ const (
 	maxConns = 10_000
 )
 
-// Validate refuses settings with which no request could be served. The command line calls it once it is read.
+// Validate refuses settings with which no request could be served. The command line calls it once
+// it is read.
 func (b *backend) Validate() error {
 	return errors.Join(
 		refused("--db", "PATHLOCK_DB", database.Check(b.DB)),

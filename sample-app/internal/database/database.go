@@ -74,8 +74,8 @@ func Open(url string, opts Options) (*DB, error) {
 	}
 }
 
-// Check reports whether [Open] takes url. Its errors quote nothing of it: wherever a part is missing or has a slip of
-// the pen, a password may stand in its place.
+// Check reports whether [Open] takes url. Its errors quote nothing of it: wherever a part is
+// missing or has a slip of the pen, a password may stand in its place.
 func Check(url string) error {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {

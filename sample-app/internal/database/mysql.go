@@ -72,13 +72,14 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// parseMySQL reads a DSN, which has to name a database. A password stands in it as it is, whatever its characters.
+// parseMySQL reads a DSN, which has to name a database. A password stands in it as it is, whatever
+// its characters.
 func parseMySQL(dsn string) (*mysqldriver.Config, error) {
 	const give = "give mysql://user:password@tcp(host:3306)/name"
 	cfg, err := mysqldriver.ParseDSN(dsn)
 	switch {
-	// The driver's message can quote the DSN, and with it the password. A network that is none is what stands before
-	// the address where the @ is missing.
+	// The driver's message can quote the DSN, and with it the password. A network that is none is
+	// what stands before the address where the @ is missing.
 	case err != nil, cfg.Net != "tcp" && cfg.Net != "unix":
 		return nil, errors.New("database: the MySQL DSN makes no sense: " + give)
 	case cfg.DBName == "":

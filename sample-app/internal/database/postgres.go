@@ -48,8 +48,9 @@ func openPostgres(url string, connections int) (*DB, error) {
 func parsePostgres(url string) (*pgx.ConnConfig, error) {
 	const give = "give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25"
 	cfg, err := pgx.ParseConfig(url)
-	// The driver's message can quote the URL, and with it the password. A # is never right, and an @ in the database's
-	// name is that of a password with a slash, half of which has been taken for a port.
+	// The driver's message can quote the URL, and with it the password. A # is never right, and an
+	// @ in the database's name is that of a password with a slash, half of which has been taken for
+	// a port.
 	if err != nil || strings.ContainsRune(url, '#') || strings.ContainsRune(cfg.Database, '@') {
 		return nil, errors.New("database: the PostgreSQL URL makes no sense: " + give)
 	}

@@ -70,7 +70,8 @@ func TestNoMessageQuotesAURL(t *testing.T) {
 	}
 }
 
-// A password may have any characters: in a MySQL DSN as they are, in a PostgreSQL URL percent-encoded.
+// A password may have any characters: in a MySQL DSN as they are, in a PostgreSQL URL
+// percent-encoded.
 func TestPasswordsWithReservedCharacters(t *testing.T) {
 	for _, url := range []string{"mysql://u:p/#?@%:()@tcp(127.0.0.1:3306)/x", "postgres://u:p%2F%23%3F%40%25%3A@127.0.0.1:5432/x"} {
 		if db, err := database.Open(url, database.Options{}); err != nil {

@@ -25,29 +25,30 @@ const maxBody = 1 << 20
 // DefaultBodyTimeout is how long a client may take to send a body.
 const DefaultBodyTimeout = 10 * time.Second
 
-// readBody reads what a request brings, before anything is locked or waited for: whoever sends it bit by bit keeps
-// nobody else waiting. The routes that want no body read it too, since net/http would do so while they answer.
+// readBody reads what a request brings, before anything is locked or waited for: whoever sends it
+// bit by bit keeps nobody else waiting. The routes that want no body read it too, since net/http
+// would do so while they answer.
 func (a *api) readBody(c *gin.Context) {
-	control := http.NewResponseController(c.Writer)
-	if c.FullPath() != "" && c.Request.ContentLength != 0 {
-		if c.Request.ContentLength > maxBody {
-			a.refuseUnread(c, &http.MaxBytesError{Limit: maxBody})
-			return
-		}
-		// Where no deadline can be set, as in a test without a connection, there is nothing to wait for either.
-		_ = control.SetReadDeadline(time.Now().Add(a.BodyTimeout))
-		raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
-		if err != nil {
-			a.refuseUnread(c, unreadable(err))
-			return
-		}
-		c.Request.Body = io.NopCloser(bytes.NewReader(raw))
+	if c.FullPath() == "" || c.Request.ContentLength == 0 {
+		return
 	}
-	// The server's own limit is one for reading. It would cut off those that work longer, as if the client had gone.
-	_ = control.SetReadDeadline(time.Time{})
+	if c.Request.ContentLength > maxBody {
+		a.refuseUnread(c, &http.MaxBytesError{Limit: maxBody})
+		return
+	}
+	// Where no deadline can be set, as in a test without a connection, there is nothing to wait for
+	// either. net/http takes it back at the end of the body.
+	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(a.BodyTimeout))
+	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
+	if err != nil {
+		a.refuseUnread(c, unreadable(err))
+		return
+	}
+	c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 }
 
-// unreadable says in terms of the request why its body could not be read. The network's words have addresses in them.
+// unreadable says in terms of the request why its body could not be read. The network's words have
+// addresses in them.
 func unreadable(err error) error {
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
@@ -64,7 +65,8 @@ func unreadable(err error) error {
 	}
 }
 
-// refuseUnread answers a request whose body has not been read, and never will be: net/http closes the connection.
+// refuseUnread answers a request whose body has not been read, and never will be: net/http closes
+// the connection.
 func (a *api) refuseUnread(c *gin.Context, err error) {
 	if c.Request.ContentLength != 0 {
 		c.Header("Connection", "close")

@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// refuseOtherTypes refuses bodies that say they are something else than JSON. Beside being misunderstood,
-// they are what a form on a page of another site can send.
+// refuseOtherTypes refuses bodies that say they are something else than JSON. Beside being
+// misunderstood, they are what a form on a page of another site can send.
 func (a *api) refuseOtherTypes(c *gin.Context) {
 	if c.FullPath() == "" || c.Request.ContentLength == 0 {
 		return // another answer is due, or there is no body

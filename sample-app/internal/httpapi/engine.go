@@ -16,7 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// Config is what the interface works with. All other fields than Asserted, Rule and BodyTimeout are required.
+// Config is what the interface works with. All other fields than Asserted, Rule and BodyTimeout are
+// required.
 type Config struct {
 	Service *plans.Service
 	// Suites writes the tree: the service, unless what happens without any protection is to be shown.

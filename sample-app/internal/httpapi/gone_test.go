@@ -16,8 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// A client that hangs up while the database works for it is counted and logged as one that went away, and not as a
-// database that is gone.
+// A client that hangs up while the database works for it is counted and logged as one that went
+// away, and not as a database that is gone.
 func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -34,6 +34,8 @@ func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 				t.Fatal(blocker.Error)
 			}
 			defer blocker.Rollback()
+			metrics := func(want string) bool { return strings.Contains(string(api.Do(t, "GET", "/metrics", "").Body), want) }
+			awaited(t, "the locks of the fixture are released", func() bool { return metrics("\npathlock_held 0\n") })
 			ctx, hangUp := context.WithCancel(t.Context())
 			answered := make(chan string, 1)
 			go func() {
@@ -43,7 +45,6 @@ func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 				}
 				close(answered)
 			}()
-			metrics := func(want string) bool { return strings.Contains(string(api.Do(t, "GET", "/metrics", "").Body), want) }
 			awaited(t, "the request holds its locks", func() bool {
 				if len(answered) > 0 {
 					t.Fatalf("the request was answered: %s\n%s\n%s", <-answered, &log, api.Do(t, "GET", "/metrics", "").Body)

@@ -20,8 +20,8 @@ const pingTimeout = 2 * time.Second
 // alive says that the process runs.
 func (a *api) alive(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
 
-// ready says whether requests can be served, and if not, why: the database and the lock store answer, and let
-// this instance in.
+// ready says whether requests can be served, and if not, why: the database and the lock store
+// answer, and let this instance in.
 func (a *api) ready(c *gin.Context) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()

@@ -34,8 +34,8 @@ type route struct {
 
 const about = "pathlock's sample app: a test-plan backend. A project holds plans, a plan is a tree of suites, a suite holds cases."
 
-// index says what this is, which routes there are, and what to try first: as JSON to those who ask for it, and as
-// text to everybody else.
+// index says what this is, which routes there are, and what to try first: as JSON to those who ask
+// for it, and as text to everybody else.
 func index(engine *gin.Engine) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		routes, try := listed(engine), try(c.Request.Host)

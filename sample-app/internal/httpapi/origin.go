@@ -8,8 +8,9 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// refuseForeignOrigins keeps a page of another site from writing with the browser of somebody who can reach this
-// server. Programs that are no browsers say nothing of an origin, and are not concerned.
+// refuseForeignOrigins keeps a page of another site from writing with the browser of somebody who
+// can reach this server. Programs that are no browsers say nothing of an origin, and are not
+// concerned.
 func (a *api) refuseForeignOrigins() gin.HandlerFunc {
 	protection := http.NewCrossOriginProtection()
 	return func(c *gin.Context) {

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -108,8 +110,8 @@ func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
 	asked{"DELETE /api/suites/{a}", "Content-Type: text/plain", http.StatusNoContent, ""}.run(t, api, ids)
 }
 
-// Whoever sends a body bit by bit is told so in the end, without a word about the network, and has kept nobody waiting: not even on
-// a route that wants no body.
+// Whoever sends a body bit by bit is told so in the end, without a word about the network, and has
+// kept nobody waiting: not even on a route that wants no body.
 func TestTrickledBodiesTimeOut(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, BodyTimeout: 50 * time.Millisecond})
 	ids := fixture(t, api, "p")
@@ -164,5 +166,29 @@ func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
 		}
 		_ = resp.Body.Close()
 		_ = conn.Close()
+	}
+}
+
+// The time that a body may take is none for the work: who waits longer for a lock is not taken for
+// a client that has gone.
+func TestTheTimeForABodyIsNoneForTheWork(t *testing.T) {
+	const body = 50 * time.Millisecond
+	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "body", Wait: time.Minute, BodyTimeout: body})
+	ids := fixture(t, api, "p")
+	tree, err := pathlock.NewTree("body", fmt.Sprint(ids["plan"]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, request := range []string{`PATCH /api/suites/{a} {"name":"x"}`, `DELETE /api/suites/{b} {}`, `DELETE /api/suites/{a}`} {
+		lock, err := pathlock.New(api.Store).Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(4*body, func() { _ = lock.Release(context.WithoutCancel(t.Context())) })
+		method, rest, _ := strings.Cut(expand(request, "p", ids), " ")
+		path, text, _ := strings.Cut(rest, " ")
+		if answer := api.Do(t, method, path, text); answer.Status >= http.StatusBadRequest {
+			t.Errorf("%s: %d %s", request, answer.Status, answer.Body)
+		}
 	}
 }

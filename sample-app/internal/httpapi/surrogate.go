@@ -6,8 +6,9 @@ import (
 	"unicode/utf16"
 )
 
-// hasLoneSurrogate reports whether valid JSON has an escape such as \ud83d without its other half. That is no
-// character, and encoding/json reads U+FFFD for it: another text than the one that was sent.
+// hasLoneSurrogate reports whether valid JSON has an escape such as \ud83d without its other half.
+// That is no character, and encoding/json reads U+FFFD for it: another text than the one that was
+// sent.
 func hasLoneSurrogate(json []byte) bool {
 	for {
 		i := bytes.IndexByte(json, '\\')

@@ -33,8 +33,8 @@ func durations(t *testing.T, file, setting string) []time.Duration {
 	return found
 }
 
-// Whoever waits for somebody waits longer than that one may take: a client of the proxy, the proxy for an instance, an instance for
-// its requests and their locks, and compose for both.
+// Whoever waits for somebody waits longer than that one may take: a client of the proxy, the proxy
+// for an instance, an instance for its requests and their locks, and compose for both.
 func TestGracePeriodsAddUp(t *testing.T) {
 	reading := durations(t, "deploy/nginx.conf", "proxy_read_timeout")[0]
 	graces := durations(t, "docker-compose.yml", "stop_grace_period")

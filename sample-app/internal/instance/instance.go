@@ -157,8 +157,8 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 // greetTimeout is how long the lock store may take to say that it is there.
 const greetTimeout = 3 * time.Second
 
-// greet asks the lock store whether it is there, and says so if it is not. An instance can start without it: it
-// reads, refuses to write, and writes as soon as the store is back.
+// greet asks the lock store whether it is there, and says so if it is not. An instance can start
+// without it: it reads, refuses to write, and writes as soon as the store is back.
 func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
 	limited, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
@@ -202,8 +202,8 @@ func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 	return nil
 }
 
-// ReleaseTimeout is how long the locks of the last requests may take to be released: no less than the
-// locker gives each of them.
+// ReleaseTimeout is how long the locks of the last requests may take to be released: no less than
+// the locker gives each of them.
 const ReleaseTimeout = 10 * time.Second
 
 // Close lets go of everything, locks that are still being released first. Requests must have ended.

@@ -48,8 +48,9 @@ func schemes() map[string]opener {
 // Supported lists the URLs that [Open] takes, for messages.
 const Supported = "memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 and off://"
 
-// Open opens the lock store that url names, without connecting to it. A password that is not "" is put into the URL, which
-// then must have none. Errors quote nothing of the URL: wherever a part is missing, a password may stand in its place.
+// Open opens the lock store that url names, without connecting to it. A password that is not "" is
+// put into the URL, which then must have none. Errors quote nothing of the URL: wherever a part is
+// missing, a password may stand in its place.
 func Open(ctx context.Context, url, password string) (*Store, error) {
 	scheme, _, ok := strings.Cut(url, "://")
 	open := schemes()[scheme]

@@ -6,8 +6,9 @@ import (
 	"log/slog"
 )
 
-// ClientLog hands on what the Redis client has to say, which it would else write to standard error past any log. It is for
-// redis.SetLogger, which is one for the whole process: a program's main may set it, and a library may not.
+// ClientLog hands on what the Redis client has to say, which it would else write to standard error
+// past any log. It is for redis.SetLogger, which is one for the whole process: a program's main may
+// set it, and a library may not.
 type ClientLog struct{ Log *slog.Logger }
 
 // Printf implements the client's interface.

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// withPassword puts a password into a lock store's URL that has none, percent-encoded as a URL wants it.
+// withPassword puts a password into a lock store's URL that has none, percent-encoded as a URL
+// wants it.
 func withPassword(rawURL, password string) (string, error) {
 	scheme, rest, _ := strings.Cut(rawURL, "://")
 	end := strings.IndexAny(rest, "/?#")
@@ -14,7 +15,8 @@ func withPassword(rawURL, password string) (string, error) {
 		end = len(rest)
 	}
 	parts := strings.Split(rest[:end], "@")
-	// What stands before the hosts of a redis+sentinel URL is the primary's name; the user stands before that.
+	// What stands before the hosts of a redis+sentinel URL is the primary's name; the user stands
+	// before that.
 	fixed := 1
 	if scheme == "redis+sentinel" {
 		fixed = 2

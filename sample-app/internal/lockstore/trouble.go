@@ -7,7 +7,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// refusals are what a Redis server says that answers and yet cannot serve, by how its messages begin.
+// refusals are what a Redis server says that answers and yet cannot serve, by how its messages
+// begin.
 var refusals = []struct{ begins, means string }{
 	{"WRONGPASS", "refuses the user or the password"},
 	{"NOAUTH", "refuses the user or the password"},
@@ -25,7 +26,8 @@ var refusals = []struct{ begins, means string }{
 	{"ERR max number of clients", "has too many clients"},
 }
 
-// Trouble says in a few words why a lock store does not serve, for people who may not be shown addresses: "the lock store …".
+// Trouble says in a few words why a lock store does not serve, for people who may not be shown
+// addresses: "the lock store …".
 func Trouble(err error) string {
 	refusal, ok := errors.AsType[redis.Error](err)
 	if !ok {

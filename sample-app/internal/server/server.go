@@ -15,7 +15,7 @@ import (
 // Timeouts that keep slow and silent clients from holding connections for good.
 const (
 	readHeaderTimeout = 5 * time.Second
-	// readTimeout is for requests that no route takes; the others' bodies have a limit of their own.
+	// readTimeout is for bodies that no route takes; those of the others have a limit of their own.
 	readTimeout = 15 * time.Second
 	idleTimeout = 2 * time.Minute
 )

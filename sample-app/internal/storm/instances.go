@@ -105,7 +105,8 @@ func startChild(ctx context.Context, config Config, ic instance.Config) (running
 	// It is stopped by stop, not by ctx: it has to drain.
 	cmd := config.Serve(context.WithoutCancel(ctx), "serve", "--addr", "127.0.0.1:0",
 		"--namespace", ic.Namespace, fmt.Sprintf("--assert=%t", ic.Assert), "--think", ic.Think.String())
-	// Everybody on the machine can read the command line of a process, and its owner alone the environment.
+	// Everybody on the machine can read the command line of a process, and its owner alone the
+	// environment.
 	cmd.Env = append(cmd.Environ(), "PATHLOCK_DB="+ic.DB, "PATHLOCK_LOCKS="+ic.Locks, "PATHLOCK_LOCKS_PASSWORD="+ic.LocksPassword)
 	var errs lastWords
 	cmd.Stderr = &errs
