@@ -16,7 +16,7 @@ const inChinese = ".zh-CN.md"
 var (
 	codeSpan = regexp.MustCompile("`[^`\n]+`")
 	// What is the same in every language: code, numbers and the names of tests.
-	verbatim = regexp.MustCompile("`[^`\n]+`|\\bTest\\w+|[0-9][0-9.,]*[0-9]")
+	verbatim = regexp.MustCompile("`[^`\n]+`|\\bTest[A-Z]\\w+|[0-9][0-9.,]*[0-9]")
 	listItem = regexp.MustCompile(`^(-|\d+\.) `)
 	link     = regexp.MustCompile(`\[([^\]]*)\]\(([^)#]+)[^)]*\)`)
 )
