@@ -152,10 +152,16 @@ func (p *Plugin) copyAlone(db *gorm.DB, c *copying) error {
 	if err := p.acquireEarly(db, st, planned); err != nil {
 		return err
 	}
+	begun := false
+	defer func() {
+		if !begun {
+			release(db.Statement.Context, st.locks)
+		}
+	}()
 	if err := p.beginOwn(db, st); err != nil {
-		release(db.Statement.Context, st.locks)
 		return err
 	}
+	begun = true
 	own := st.own
 	done := false
 	defer func() {

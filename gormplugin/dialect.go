@@ -85,6 +85,8 @@ type dialect struct {
 	classify func(error) failure
 	// unavailable reports whether an error of the driver says that the database cannot serve.
 	unavailable func(error) bool
+	// unfit reports whether an error of the driver says that a column cannot hold a value.
+	unfit func(error) bool
 	// said returns the error of the database that a text quotes, nil if it quotes none.
 	said func(text string) error
 	// probe finds out whether an error has ended the transaction; nil where no error ends one
@@ -159,6 +161,7 @@ var dialects = []dialect{
 		grammar:       &rawsql.MySQL,
 		answered:      answeredByMySQL,
 		unavailable:   unavailableMySQL,
+		unfit:         unfitMySQL,
 		said:          saidMySQL,
 	},
 	{
@@ -187,6 +190,7 @@ var dialects = []dialect{
 		grammar:        &rawsql.PostgreSQL,
 		answered:       answeredByPostgres,
 		unavailable:    unavailablePostgres,
+		unfit:          unfitPostgres,
 		said:           saidPostgres,
 		aborts:         true,
 		misjudgesLists: true,
@@ -209,6 +213,7 @@ var dialects = []dialect{
 		assign:      assignFrom,
 		classify:    classifySQLite,
 		unavailable: unavailableSQLite,
+		unfit:       unfitSQLite,
 		said:        saidLost,
 		probe:       probeSQLite(),
 		grammar:     &rawsql.SQLite,

@@ -1,7 +1,6 @@
 package gormplugin
 
 import (
-	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
@@ -11,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
@@ -22,7 +22,8 @@ import (
 //
 //   - [gorm.ErrRecordNotFound] is [pathlock.FailureNotFound];
 //   - a deadlock, a lock wait that took too long and their kind are [pathlock.FailureLocked];
-//   - a database that cannot be reached, or that cannot serve, is [pathlock.FailureDatabase].
+//   - a database that cannot be reached, or that cannot serve, is [pathlock.FailureDatabase];
+//   - a value that the database cannot hold is [pathlock.FailureInvalid].
 //
 // GORM puts a second error behind a first one in such a way that [errors.Is] does not find the first
 // any more. What the database said is found there, too, by its number.
@@ -52,6 +53,8 @@ func (d *dialect) failureOf(err error) pathlock.Failure {
 		return pathlock.FailureLocked
 	case unreachable(err), d.unavailable(err):
 		return pathlock.FailureDatabase
+	case d.unfit(err):
+		return pathlock.FailureInvalid
 	default:
 		return ""
 	}
@@ -63,16 +66,20 @@ func (r resolver) FailureOf(err error) pathlock.Failure { return r.plugin.Failur
 var _ pathlock.FailureExplainer = resolver{}
 
 // unreachable reports whether an error says that there is no connection to the database, or none any
-// more.
+// more. It asks for the network's own types: errors of a driver may have the methods of a
+// [net.Error] for reasons of their own.
 func unreachable(err error) bool {
-	for _, lost := range []error{driver.ErrBadConn, sql.ErrConnDone, mysql.ErrInvalidConn, io.ErrUnexpectedEOF} {
+	for _, lost := range []error{
+		driver.ErrBadConn, sql.ErrConnDone, mysql.ErrInvalidConn, io.ErrUnexpectedEOF, net.ErrClosed,
+		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE,
+	} {
 		if errors.Is(err, lost) {
 			return true
 		}
 	}
-	// A context's deadline is a net.Error too, and says nothing of the database.
-	_, ok := errors.AsType[net.Error](err)
-	return ok && !errors.Is(err, context.DeadlineExceeded)
+	_, operation := errors.AsType[*net.OpError](err)
+	_, name := errors.AsType[*net.DNSError](err)
+	return operation || name
 }
 
 // unavailableMySQL reports whether the server says that it cannot serve.
@@ -105,6 +112,33 @@ func unavailableMySQL(err error) bool {
 	}
 	return false
 }
+
+// unfitMySQL reports whether the server says that a column cannot hold a value.
+func unfitMySQL(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1264, // ER_WARN_DATA_OUT_OF_RANGE
+		1265, // WARN_DATA_TRUNCATED
+		1292, // ER_TRUNCATED_WRONG_VALUE
+		1366, // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: characters that its character set lacks, too
+		1406: // ER_DATA_TOO_LONG
+		return true
+	}
+	return false
+}
+
+// unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to which
+// NUL in a text belongs.
+func unfitPostgres(err error) bool {
+	e, ok := errors.AsType[sqlState](err)
+	return ok && strings.HasPrefix(e.SQLState(), "22")
+}
+
+// unfitSQLite reads SQLite's messages.
+func unfitSQLite(err error) bool { return strings.Contains(err.Error(), "string or blob too big") }
 
 // unavailablePostgres reports whether the server says that it cannot serve.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.

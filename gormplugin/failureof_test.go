@@ -19,6 +19,14 @@ func joined(first, second error) error {
 	return db.AddError(second)
 }
 
+// timing is a driver's error that says whether it is for want of time.
+type timing struct{ error }
+
+func (timing) Timeout() bool   { return false }
+func (timing) Temporary() bool { return false }
+
+var _ net.Error = timing{}
+
 func TestFailureOf(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	number := func(n uint16) error { return fmt.Errorf("insert: %w", &mysql.MySQLError{Number: n, Message: "said"}) }
@@ -40,6 +48,9 @@ func TestFailureOf(t *testing.T) {
 		{"a deadlock", "mysql", number(1213), pathlock.FailureLocked},
 		{"a lock wait timeout", "mysql", number(1205), pathlock.FailureLocked},
 		{"a duplicate key", "mysql", number(1062), ""},
+		{"a text that is too long", "mysql", number(1406), pathlock.FailureInvalid},
+		{"NUL in a text", "postgres", state("22021"), pathlock.FailureInvalid},
+		{"an error that has the methods of the network's", "sqlite", timing{errors.New("constraint failed")}, ""},
 		{"a syntax error", "mysql", number(1064), ""},
 		{"shutting down", "postgres", state("57P01"), pathlock.FailureDatabase},
 		{"too many connections", "postgres", state("53300"), pathlock.FailureDatabase},

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
@@ -210,7 +211,7 @@ func (t *table) parseKey(text string) (any, error) {
 		}
 		return plain(n)
 	case reflect.String:
-		if text == "" || !utf8.ValidString(text) {
+		if text == "" || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
 			return nil, invalid(fmt.Errorf("not a text"))
 		}
 		return text, nil

@@ -135,6 +135,9 @@ func TestTextIDsInMessages(t *testing.T) {
 	if err := errors.Join(db.AutoMigrate(&leaf{}), db.Use(plugin), gormplugin.AutoMigrate(db)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := plugin.Resolver(&leaf{}).Resolve(t.Context(), "a\x00"); !errors.Is(err, pathlock.ErrInvalidID) {
+		t.Errorf("NUL in an id: %v, want %v", err, pathlock.ErrInvalidID)
+	}
 	for id, want := range map[string]string{
 		"a b":                   `leafs "a b"`,
 		"a\nERROR forged":       `leafs "a\nERROR forged"`,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"reflect"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -80,9 +81,26 @@ func deadlines(w http.ResponseWriter) deadlined {
 		case interface{ Unwrap() http.ResponseWriter }:
 			w = inner.Unwrap()
 		default:
-			return nil
+			if w = embedded(w); w == nil {
+				return nil
+			}
 		}
 	}
+}
+
+// embedded returns the writer that a struct embeds, as gin's users wrap [gin.ResponseWriter], which
+// has no Unwrap; nil if it embeds none.
+func embedded(w http.ResponseWriter) http.ResponseWriter {
+	wrapper := reflect.Indirect(reflect.ValueOf(w))
+	if wrapper.Kind() != reflect.Struct {
+		return nil
+	}
+	field := wrapper.FieldByName("ResponseWriter")
+	if !field.IsValid() || !field.CanInterface() {
+		return nil
+	}
+	inner, _ := field.Interface().(http.ResponseWriter)
+	return inner
 }
 
 // needsBody reports whether the spec has a source in the body.

@@ -2,8 +2,8 @@
 // handler, as the route's [lockspec.Spec] says.
 //
 //	request ─► body, values ─► resolve ids to paths ─► Authorize ─► acquire ─► resolve again
-//	              │400/408/413/415│400/404                │403         │423/503      │ same? ── no ─► Authorize, acquire under
-//	              │               │                       │            │             ▼ yes            the locks, let the old ones go
+//	              │400/408        │400/404                │403         │423/503      │ same? ── no ─► Authorize, acquire under
+//	              │413/415        │                       │            │             ▼ yes            the locks, let the old ones go
 //	              ▼               ▼                       ▼            ▼          handler, under a context that carries the locks
 //	          problem+json    problem+json            problem+json  problem+json    │                (409 after the last try)
 //	                                                                                ▼
@@ -61,7 +61,8 @@
 //     without a content type gets application/json, since [gin.Context.ShouldBind] would take it for a
 //     form. Any other type is answered with 415.
 //   - A [lockspec.Form] source reads url-encoded and multipart forms, others are answered with 415.
-//     The first of several values counts, as it does for gin. A field that is also in the query, or
+//     The first of several values counts, as it does for gin. (gin's binding.FormPost is for
+//     url-encoded forms alone: it finds nothing in a multipart one.) A field that is also in the query, or
 //     only there, or a file, is answered with 400.
 //   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415. gin
 //     knows types in lower case only: one in other letters is rewritten before the handler sees it.

@@ -1,6 +1,7 @@
 package middleware
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
@@ -70,7 +71,7 @@ func (m *Locks) ProblemOf(err error) *Problem {
 func problemOf(failure pathlock.Failure, said string) *Problem {
 	switch slug := string(failure); failure {
 	case pathlock.FailureInvalid:
-		return NewProblem(http.StatusBadRequest, slug, said)
+		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
 	case pathlock.FailureNotFound:
 		// Who looked for it in vain, and in what, is of no interest outside.
 		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))

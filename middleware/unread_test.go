@@ -123,6 +123,35 @@ func TestABodyThatTakesTooLongIs408(t *testing.T) {
 	s.nothingLeft()
 }
 
+// wrapped is a writer as gin's users wrap it, to log or to compress what is answered.
+type wrapped struct {
+	gin.ResponseWriter
+	bytes int
+}
+
+// Write implements [io.Writer].
+func (r *wrapped) Write(data []byte) (int, error) {
+	r.bytes += len(data)
+	return r.ResponseWriter.Write(data)
+}
+
+func TestBodiesAreLimitedInTimeWhereTheWriterIsWrapped(t *testing.T) {
+	for what, wrap := range map[string]func(gin.ResponseWriter) gin.ResponseWriter{
+		"once": func(w gin.ResponseWriter) gin.ResponseWriter { return &wrapped{ResponseWriter: w} },
+		"twice": func(w gin.ResponseWriter) gin.ResponseWriter {
+			return &wrapped{ResponseWriter: &wrapped{ResponseWriter: w}}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			s := serveBy(t, middleware.Config{BodyTimeout: 50 * time.Millisecond}, func(c *gin.Context) { c.Writer = wrap(c.Writer) })
+			if status, body := s.answer(s.send(half)); status != http.StatusRequestTimeout {
+				t.Errorf("answer %d: %s", status, body)
+			}
+			s.nothingLeft()
+		})
+	}
+}
+
 func TestALimitOfOtherMiddlewareIsReportedAsItIs(t *testing.T) {
 	for _, tt := range []struct {
 		what string

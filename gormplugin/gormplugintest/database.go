@@ -148,6 +148,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"tries", checkTries},
 		{"store down", checkStoreDown},
 		{"handlers", checkHandlers},
+		{"store panics", checkStorePanics},
 	} {
 		p.run(t, d)
 	}

@@ -96,10 +96,7 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 			collation: r["collation_name"], charset: r["charset_name"], generated: strings.ReplaceAll(r["expression"], `\'`, `'`),
 		}
 		if c.bytes == 0 {
-			c.bytes = 8 // whole numbers and dates
-			if c.typ == "uuid" {
-				c.bytes = 16
-			}
+			c.bytes = fixedBytes(c.typ)
 		}
 		if typ, _, ok := strings.Cut(c.typ, " /*"); ok && strings.Contains(c.typ, compressedColumn) {
 			c.typ, c.compressed = typ, true
@@ -181,4 +178,25 @@ func actsByItself(actions string) bool {
 // empties reports whether a foreign key's actions overwrite columns.
 func empties(actions string) bool {
 	return strings.Contains(actions, "SET NULL") || strings.Contains(actions, "SET DEFAULT")
+}
+
+// fixedBytes returns how many bytes an index takes for a value of a type that has one length: whole
+// numbers, dates, and MariaDB's uuid.
+func fixedBytes(typ string) int {
+	name, _, _ := strings.Cut(typ, "(")
+	name, _, _ = strings.Cut(name, " ")
+	switch name {
+	case "tinyint":
+		return 1
+	case "smallint":
+		return 2
+	case "mediumint":
+		return 3
+	case "int":
+		return 4
+	case "uuid":
+		return 16
+	default:
+		return 8
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 	"unicode/utf8"
@@ -192,6 +193,9 @@ func (f *fields) text(name string) string {
 	}
 	if text == nil {
 		return ""
+	}
+	if strings.ContainsRune(*text, 0) {
+		f.invalid(name, "must not contain NUL, which PostgreSQL cannot store")
 	}
 	return *text
 }

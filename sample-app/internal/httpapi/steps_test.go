@@ -326,6 +326,7 @@ var hostileSteps = map[string][]step{
 		{request: `POST /api/suites/{a}/copy {"parent_id":{d},"name":"\udfff"}`, status: 400, problem: "invalid-request", field: "name"},
 		{request: `PATCH /api/plans/{plan} {"name":"\ud800"}`, status: 400, problem: "invalid-request", field: "name"},
 		{request: `PATCH /api/cases/{k} {"body":"\ud83d"}`, status: 400, problem: "invalid-request", field: "body"},
+		{request: `PATCH /api/cases/{k} {"body":"a\u0000b"}`, status: 400, problem: "invalid-request", field: "body"},
 		{request: `PATCH /api/suites/{a} {"name":"x","\ud83d":1}`, status: 400, problem: "invalid-request", field: "body"},
 		{request: `PATCH /api/suites/{d} {"name":"\ud83d\ude00"}`, status: 200, want: `{"name":"😀"}`},
 		{request: `PATCH /api/suites/{d} {"name":"\\ud83d"}`, status: 200, want: `{"name":"\\ud83d"}`},
