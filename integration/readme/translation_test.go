@@ -18,14 +18,16 @@ var (
 	// What is the same in every language: code, numbers and the names of tests.
 	verbatim = regexp.MustCompile("`[^`\n]+`|\\bTest[A-Z]\\w+|[0-9][0-9.,]*[0-9]")
 	listItem = regexp.MustCompile(`^(-|\d+\.) `)
+	remark   = regexp.MustCompile(`\s+# .*`)
 	link     = regexp.MustCompile(`\[([^\]]*)\]\(([^)#]+)[^)]*\)`)
 )
 
 // part is what stands below one heading of a page, apart from its words.
 type part struct {
 	level int
-	// blocks are the lists, tables and code blocks, in their order: "list of 3", "row of 4",
-	// "sh of 5 lines", and the text of blocks that are indented.
+	// blocks are the lists, tables and code blocks, in their order: "item", "row of 4", "text of 5 lines".
+	// Of code there is what it does, without the remarks in shell commands. Blocks of text are diagrams
+	// and sessions: only the commands in them are the same.
 	blocks []string
 	// verbatim is what stands in the text in any language.
 	verbatim map[string]bool
@@ -39,10 +41,13 @@ func parts(page string) []part {
 		line, current := lines[i], &found[len(found)-1]
 		add := func(block string) { current.blocks = append(current.blocks, block) }
 		if info, fenced := strings.CutPrefix(line, "```"); fenced {
-			start := i + 1
+			count := 0
 			for i++; i < len(lines) && lines[i] != "```"; i++ {
+				if count++; info != "text" || strings.HasPrefix(lines[i], "$ ") {
+					add(remark.ReplaceAllString(lines[i], ""))
+				}
 			}
-			add(fmt.Sprintf("%s of %d lines", info, i-start))
+			add(fmt.Sprintf("%s of %d lines", info, count))
 			continue
 		}
 		switch {
@@ -86,13 +91,16 @@ func differences(english, chinese string) (found []string) {
 }
 
 func TestDifferencesOfTranslationsAreFound(t *testing.T) {
-	const page = "# A\n\nRun `x`.\n\n## B\n\n- one\n- two: 17.5 ms\n\n| a | `b|c` |\n| --- | --- |\n\n```sh\nls\n```\n\n    x := 1\n"
+	const page = "# A\n\nRun `x`.\n\n## B\n\n- one\n- two: 17.5 ms\n\n| a | `b|c` |\n| --- | --- |\n\n```sh\nls\n```\n\n```text\na box\n$ pwd\n```\n\n    x := 1\n"
 	for _, c := range []struct {
 		what, before, after string
 		alike               bool
 	}{
 		{"other words", "one", "yī", true},
-		{"the words of a code block", "ls", "ls # list", true},
+		{"a remark beside a command", "ls", "ls # list", true},
+		{"another command", "ls", "ls -l", false},
+		{"other words in a diagram", "a box", "a circle", true},
+		{"another command in a session", "$ pwd", "$ id", false},
 		{"more code in the text", "- one", "- one, by `y`", true},
 		{"a heading less", "## B", "B", false},
 		{"a heading of another level", "## B", "### B", false},
