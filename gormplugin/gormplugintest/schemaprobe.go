@@ -89,15 +89,15 @@ func doubts() []doubt {
 			postgres: does(longer, "new.id", "TRIGGER meddle AFTER UPDATE OF parent_id ON branches"),
 		},
 		{
-			name: "an update of the row above", says: "after the insert of a row, other rows of the table", severity: unsafe, rows: someRows,
+			name: "an update of the row above", says: "after the insert of a row, other rows of ", severity: unsafe, rows: someRows,
 			postgres: does(longer, "new.parent_id", "TRIGGER meddle AFTER INSERT ON branches"),
 		},
 		{
-			name: "a deletion of rows beside", says: "after the deletion of a row, other rows of the table", severity: unsafe, rows: someRows,
+			name: "a deletion of rows beside", says: "after the deletion of a row, other rows of ", severity: unsafe, rows: someRows,
 			postgres: does("DELETE FROM %I WHERE id = %L AND pg_trigger_depth() = 1", "3", "TRIGGER meddle AFTER DELETE ON branches"),
 		},
 		{
-			name: "an update when the transaction ends", says: "after the insert of a row, other rows of the table", severity: unsafe, rows: someRows,
+			name: "an update when the transaction ends", says: "after the insert of a row, other rows of ", severity: unsafe, rows: someRows,
 			postgres: does("UPDATE %I SET name = name || '!' WHERE id = %L", "2", "CONSTRAINT TRIGGER meddle AFTER INSERT ON branches DEFERRABLE INITIALLY DEFERRED"),
 		},
 		{
@@ -105,7 +105,11 @@ func doubts() []doubt {
 			postgres: does("DELETE FROM %I WHERE id = %L", "new.id", "TRIGGER meddle AFTER INSERT ON fruits"),
 		},
 		{
-			name: "rows that come back", says: "after the deletion of a row, other rows of the table", severity: unsafe, rows: someRows,
+			name: "an update of the row that a leaf hangs below", says: "after the insert of a row, other rows of branches", severity: unsafe, rows: someRows,
+			postgres: function("EXECUTE format('UPDATE %I SET name = name || ''!'' WHERE id = %L', 'bran' || 'ches', new.branch_id); RETURN new;", "TRIGGER meddle AFTER INSERT ON fruits"),
+		},
+		{
+			name: "rows that come back", says: "after the deletion of a row, other rows of ", severity: unsafe, rows: someRows,
 			postgres: does("INSERT INTO %I (branch_id, name) VALUES (%L, 'back')", "old.branch_id", "TRIGGER meddle AFTER DELETE ON fruits"),
 		},
 		{

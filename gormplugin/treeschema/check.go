@@ -41,6 +41,7 @@ func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Ta
 	if err != nil {
 		return nil, err
 	}
+	like.tables = tables
 	var findings []Finding
 	for _, t := range tables {
 		more, err := checkTable(ctx, conn, d, t, like)
@@ -64,6 +65,8 @@ type checker struct {
 	automatic bool
 	// prober is where triggers are tried out, nil where that was not asked for.
 	prober Prober
+	// tables are all that are checked: what a trigger of one does to another is looked at, too.
+	tables []Table
 	// mark and partitionedBy are those of the table as the statements of the last finding leave it
 	// behind.
 	mark, partitionedBy string

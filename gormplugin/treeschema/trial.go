@@ -106,7 +106,7 @@ func (t *trial) run(ctx context.Context) error {
 	if err := t.begin(ctx); err != nil {
 		return err
 	}
-	before, err := t.fingerprint(ctx)
+	before, err := t.fingerprints(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,13 +117,15 @@ func (t *trial) run(ctx context.Context) error {
 		if t.harm != "" {
 			return nil
 		}
-		after, err := t.fingerprint(ctx)
+		after, err := t.fingerprints(ctx)
 		if err != nil {
 			return err
 		}
-		if after != before {
-			t.harm = "after " + step.what + ", other rows of the table have another place than before"
-			return nil
+		for name, of := range before {
+			if after[name] != of {
+				t.harm = fmt.Sprintf("after %s, other rows of %s have another place than before", step.what, name)
+				return nil
+			}
 		}
 	}
 	return nil

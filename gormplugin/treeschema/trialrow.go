@@ -133,10 +133,29 @@ func (t *trial) compare(ctx context.Context, what string) error {
 	return nil
 }
 
-// fingerprint is a number that changes if the place of another row does, or if there are more rows
-// or fewer. Of a large table it takes the rows beside the trial's.
+// fingerprints are numbers, by table, that change if the place of a row does that is none of the
+// trial's, or if there are more rows or fewer.
+func (t *trial) fingerprints(ctx context.Context) (map[string]uint64, error) {
+	own, err := t.fingerprint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]uint64{t.table.Name: own}
+	for _, other := range t.tables {
+		if other.Name == t.table.Name {
+			continue
+		}
+		all[other.Name], err = t.digest(ctx, other, "")
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// fingerprint is that of the table. Of a large one it takes the rows beside the trial's.
 func (t *trial) fingerprint(ctx context.Context) (uint64, error) {
-	names, condition := t.table.placing(), ""
+	condition := ""
 	s := t.sentence()
 	if t.partly {
 		beside := t.above[t.table.Parent]
@@ -152,8 +171,14 @@ func (t *trial) fingerprint(ctx context.Context) (uint64, error) {
 		}
 		condition += word + s.is(row) + ")"
 	}
-	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(t.table.Name), condition, quoted(t, t.table.Key), maxCompared)
-	rows, err := t.tx.QueryContext(ctx, query, s.args...)
+	return t.digest(ctx, t.table, condition, s.args...)
+}
+
+// digest is a number made of the places of rows that a condition holds for.
+func (t *trial) digest(ctx context.Context, of Table, condition string, args ...any) (uint64, error) {
+	names := of.placing()
+	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(of.Name), condition, quoted(t, of.Key), maxCompared)
+	rows, err := t.tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return 0, err
 	}
