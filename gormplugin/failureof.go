@@ -122,9 +122,11 @@ func unfitMySQL(err error) bool {
 	switch e.Number {
 	case 1264, // ER_WARN_DATA_OUT_OF_RANGE
 		1265, // WARN_DATA_TRUNCATED
+		1267, // ER_CANT_AGGREGATE_2COLLATIONS: a text that the column's character set lacks
 		1292, // ER_TRUNCATED_WRONG_VALUE
 		1366, // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: characters that its character set lacks, too
-		1406: // ER_DATA_TOO_LONG
+		1406, // ER_DATA_TOO_LONG
+		3988: // ER_CANNOT_CONVERT_STRING
 		return true
 	}
 	return false

@@ -65,7 +65,9 @@ func lockers() []uintptr {
 // CheckRoutes compares the table with the routes that the engine serves, see
 // [lockspec.Table.Check], and makes sure that each of them is locked: a route of the table whose spec
 // is not [lockspec.None] has a handler of [Locks.Lock], of [Locks.Table] or of [Vouch] before its last
-// one. Which spec that handler has, it cannot tell. Call it when all routes are registered.
+// one. What that handler locks it cannot tell: one with another spec passes, and so does the
+// middleware of another table, or one that stands behind a handler that writes. Call it when all
+// routes are registered.
 //
 // The error is a [*lockspec.TableError]. It is another one where the chains of handlers cannot be
 // read, because this version of gin keeps them elsewhere.
