@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // interruption is the cause of a context that a signal ended.
@@ -31,25 +32,33 @@ func interrupted(ctx context.Context) *interruption {
 	return i
 }
 
-// interruptible returns a context that the first SIGINT or SIGTERM ends. The second one ends the
-// process at once.
+// oneSignal is for how long signals count as one: who ends a process and then its group, as timeout(1)
+// does, sends two.
+const oneSignal = time.Second
+
+// interruptible returns a context that the first SIGINT or SIGTERM ends. One that comes more than a
+// second later ends the process at once.
 func interruptible(ctx context.Context) (interruptible context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	ended := make(chan struct{})
+	stopped, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
+		defer signal.Stop(signals)
 		select {
 		case s := <-signals:
-			signal.Stop(signals)
 			cancel(&interruption{s})
+			select {
+			case <-time.After(oneSignal):
+			case <-stopped:
+			}
 		case <-ctx.Done():
-			signal.Stop(signals)
 		}
 	}()
 	return ctx, func() {
 		cancel(nil)
+		close(stopped)
 		<-ended
 	}
 }
