@@ -352,6 +352,13 @@ func classifyPostgres(err error) failure {
 		return failureEnded
 	case "55P03": // a lock was not to be had
 		return failureRetry
+	case "0A000": // feature_not_supported, which stands for much that is never to be had
+		// Somebody has changed a table since the driver prepared the statement, which it prepares
+		// anew after this error.
+		if strings.Contains(err.Error(), "cached plan must not change result type") {
+			return failureRetry
+		}
+		return failureOther
 	case "23505": // a unique index has the row
 		return failureDuplicate
 	case "25P02": // in_failed_sql_transaction

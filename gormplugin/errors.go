@@ -16,8 +16,9 @@ import (
 // be one.
 var (
 	// ErrRetry: the database gave up a transaction, or a statement of it, in favour of another one:
-	// a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite file; or
-	// the rows were found elsewhere than planned, where others hold the path locks. Nothing is
+	// a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite file, a
+	// table of PostgreSQL that has been altered since its statement was prepared; or the rows were
+	// found elsewhere than planned, where others hold the path locks. Nothing is
 	// wrong with the work: run the whole transaction again, as [Transaction] does. The driver's
 	// error is wrapped.
 	ErrRetry = pathlock.FailureLocked.New("gormplugin: transaction must be retried")

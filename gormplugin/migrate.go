@@ -68,6 +68,7 @@ func (e *DuplicatesError) Error() string {
 //
 // What can only be mended by taking something away, such as an index that holds deleted rows
 // against live ones, is not done: it is returned as a [*SchemaError], when all else has been done.
+// So is what keeps all else from being done, such as another storage engine than InnoDB.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. There, a name
 // without one gets 255 characters, a path 766, which is the most that an index holds beside a tree

@@ -56,8 +56,10 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // servers write, too. It changes nothing and takes a few milliseconds: call it when the program
 // starts. It reads no rows, but where an index keeps rows at the top apart whose parent is NULL and
 // no others: there it looks for one whose parent is 0, and where a statement makes a text shorter:
-// there it counts those that it would cut off, and proposes no such statement if there are any. The
-// settings that it sees are those of one connection. It judges triggers by their text, and says
+// there it counts those that it would cut off, and proposes no such statement if there are any; and
+// where names keep a collation that holds different ones equal, but no unique index: there it looks
+// for siblings that such an index would refuse, and has advice if there are any. The settings that
+// it sees are those of one connection. It judges triggers by their text, and says
 // where that does not tell; with [Probing] it tries these out, and rolls back what it has written.
 //
 // What it finds is returned as a [*SchemaError], in which every finding comes with the statements

@@ -59,6 +59,8 @@ type physical struct {
 	// top is a generated column of an earlier attempt that is the tree's id at the top, and NULL
 	// elsewhere; "" if there is none.
 	top string
+	// types is a digest of the columns' types, "" where none is needed, see [physical.asOf].
+	types string
 	// names are those that a new index cannot have, in lower case.
 	names map[string]bool
 }
@@ -83,6 +85,9 @@ type column struct {
 	equal, asKey equality
 	// generated is the expression of a generated column.
 	generated string
+	// rowEnd is set for the column in which a system-versioned table of MariaDB has the time up to
+	// which a row is valid: it is the same in all rows but old ones.
+	rowEnd bool
 	// compressed is set where MariaDB compresses the column, and has no index over it.
 	compressed bool
 	// domain is set for a column of a domain, and its type is then that of the domain.

@@ -63,6 +63,8 @@ type checker struct {
 	// automatic is set where only statements are made that may be run unasked. A statement is made
 	// for the table as the ones before it leave it behind.
 	automatic bool
+	// mended are the columns to which statements give a binary collation.
+	mended []string
 	// prober is where triggers are tried out, nil where that was not asked for.
 	prober Prober
 	// tables are all that are checked: what a trigger of one does to another is looked at, too.
@@ -84,8 +86,9 @@ func (c *checker) asked(statements func() []string) []string {
 // found adds a finding about the table.
 func (c *checker) found(f Finding) {
 	f.Table = c.table.Name
-	// Without its partitions a table is made anew.
-	f.automatic = f.automatic && f.Statements != nil && (!c.partitioned || c.physical.partitionedBy != "")
+	// Without its partitions a table is made anew, and by another engine, too, which may have no
+	// room for the columns and indexes of this one.
+	f.automatic = f.automatic && f.Statements != nil && (!c.partitioned || c.physical.partitionedBy != "") && !c.otherEngine()
 	if c.automatic && !f.automatic {
 		c.physical.mark, c.physical.partitionedBy = c.mark, c.partitionedBy
 	}
@@ -152,11 +155,16 @@ func (c *checker) complete() bool {
 	return len(missing) == 0
 }
 
+// otherEngine reports whether the storage engine is another one than InnoDB.
+func (c *checker) otherEngine() bool {
+	return c.physical.engine != "" && c.physical.engine != "InnoDB"
+}
+
 // checkEngine checks that the storage engine has transactions.
 func (c *checker) checkEngine() {
-	if engine := c.physical.engine; engine != "" && engine != "InnoDB" {
+	if c.otherEngine() {
 		c.found(Finding{
-			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + engine, Why: "without InnoDB's transactions and row locks no assertion holds",
+			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.physical.engine, Why: "without InnoDB's transactions and row locks no assertion holds",
 			Statements: []string{"ALTER TABLE " + c.quote(c.table.Name) + " ENGINE = InnoDB"},
 		})
 	}

@@ -46,7 +46,7 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 		if !c.exists() || !c.isTable() || !c.complete() {
 			continue
 		}
-		records, err := ask(ctx, conn, duplicatesQuery(d, t, p, limit))
+		records, err := ask(ctx, conn, p.asOf(duplicatesQuery(d, t, p, d.bytes(d.quote(t.Label.Column)), limit)))
 		if err != nil {
 			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
 		}
@@ -66,14 +66,15 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 	return all, nil
 }
 
-// duplicatesQuery groups the live rows by what siblings of one name have in common, byte by byte.
-func duplicatesQuery(d dialect, t Table, p *physical, limit int) string {
+// duplicatesQuery groups the live rows by what siblings of one name have in common. by is the
+// expression for the name by which names are held equal.
+func duplicatesQuery(d dialect, t Table, p *physical, by string, limit int) string {
 	name, parent := d.quote(t.Label.Column), d.quote(t.Parent)
 	if t.Tree != "" {
 		// Rows that say in different ways that they have no parent are siblings.
 		parent = "CASE WHEN " + noParent(d, t, p) + " THEN NULL ELSE " + parent + " END"
 	}
-	key := []string{parent, d.bytes(name)}
+	key := []string{parent, by}
 	tree := "''"
 	if t.Tree != "" {
 		tree = d.quote(t.Tree)
@@ -103,8 +104,8 @@ func (c *checker) twins(ctx context.Context, limit int) ([]Duplicate, error) {
 	if live := t.live(c.quote); live != "" {
 		where = " WHERE " + live
 	}
-	records, err := ask(ctx, c.conn, fmt.Sprintf("SELECT %s AS tree, MIN(%s) AS path, COUNT(*) AS twins FROM %s%s GROUP BY %s, %s HAVING COUNT(*) > 1 ORDER BY 1, 2 LIMIT %d",
-		tree, path, c.quote(t.Name), where, tree, c.bytes(path), limit))
+	records, err := ask(ctx, c.conn, c.physical.asOf(fmt.Sprintf("SELECT %s AS tree, MIN(%s) AS path, COUNT(*) AS twins FROM %s%s GROUP BY %s, %s HAVING COUNT(*) > 1 ORDER BY 1, 2 LIMIT %d",
+		tree, path, c.quote(t.Name), where, tree, c.bytes(path), limit)))
 	if err != nil {
 		return nil, err
 	}

@@ -98,6 +98,12 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		if c.bytes == 0 {
 			c.bytes = fixedBytes(c.typ)
 		}
+		switch c.generated {
+		case "ROW START":
+			c.generated = "" // the server writes it, and it is no expression
+		case "ROW END":
+			c.generated, c.rowEnd = "", true
+		}
 		if typ, _, ok := strings.Cut(c.typ, " /*"); ok && strings.Contains(c.typ, compressedColumn) {
 			c.typ, c.compressed = typ, true
 		}
@@ -142,6 +148,12 @@ func (mysql) readIndexes(ctx context.Context, conn Conn, p *physical, schema, na
 			column: r["column_name"], expression: strings.ReplaceAll(r["expression"], `\'`, `'`), prefix: prefix,
 			ordered: p.columns[r["column_name"]].equal >= padded,
 		})
+	}
+	for k, i := range p.indexes {
+		// MariaDB adds it to every unique index of a system-versioned table.
+		if n := len(i.parts) - 1; i.unique && n > 0 && p.columns[i.parts[n].column].rowEnd {
+			p.indexes[k].parts = i.parts[:n]
+		}
 	}
 	return nil
 }

@@ -68,6 +68,7 @@ func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical,
 
 // readColumns reads the columns.
 func (postgres) readColumns(p *physical, records []record) {
+	p.types = digestOf(records, "name", "type", "type_oid", "collation_oid")
 	for _, r := range records {
 		length, _ := strconv.Atoi(r["length"])
 		c := column{name: r["name"], typ: r["type"], length: length, nullable: r.is("nullable"), collation: r["collation_name"], generated: r["expression"], domain: r.is("is_domain"), users: r["users"]}

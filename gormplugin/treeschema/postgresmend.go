@@ -3,6 +3,7 @@ package treeschema
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // alter begins a statement that changes a table.
@@ -118,7 +119,14 @@ func partialUnique(d dialect, t Table, p *physical, name string, columns []strin
 	if !p.allowsUnique(columns) {
 		return nil
 	}
-	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, name)), quoted(d, columns))
+	key := make([]string, len(columns))
+	for i, c := range columns {
+		key[i] = d.quote(c)
+		if c == t.Label.Column && d.name() == "sqlite" && p.columns[c].equal != exactly {
+			key[i] = d.bytes(key[i]) // SQLite cannot change the column
+		}
+	}
+	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, name)), strings.Join(key, ", "))
 	if condition != "" {
 		statement += " WHERE " + condition
 	}

@@ -51,7 +51,7 @@ func (c *checker) evaluate(ctx context.Context, i index, probes []probe) (keys, 
 		rows[n] = c.literals(n, p)
 	}
 	query := "SELECT " + strings.Join(selected, ", ") + " FROM (" + strings.Join(rows, " UNION ALL ") + ") probe ORDER BY pathlock_probe"
-	records, err := ask(ctx, c.conn, query)
+	records, err := ask(ctx, c.conn, c.physical.asOf(query))
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ func (c *checker) retyped(f Finding, col column, size int) Finding {
 	f.automatic = len(c.physical.linked[col.name]) == 0
 	if f.automatic || !c.automatic {
 		f.Statements = c.retype(c.table, c.physical, col, size)
+		c.mended = append(c.mended, col.name)
 	}
 	return f
 }

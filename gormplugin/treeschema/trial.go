@@ -43,6 +43,8 @@ type trial struct {
 	above place
 	// rows are its own.
 	rows []place
+	// others are the tables of the other trees, as far as they have been read.
+	others map[string]*physical
 	// partly is set where not all other rows are looked at.
 	partly bool
 	// harm is the first thing that is not what was written.
@@ -73,7 +75,7 @@ func (c *checker) probe(ctx context.Context) (harm string, partly bool, err erro
 			err = errors.Join(err, undo)
 		}
 	}()
-	t := &trial{checker: c, tx: tx}
+	t := &trial{checker: c, tx: tx, others: make(map[string]*physical)}
 	if err := t.run(ctx); err != nil {
 		return "", false, err
 	}
@@ -82,8 +84,8 @@ func (c *checker) probe(ctx context.Context) (harm string, partly bool, err erro
 
 // undoes reports, by an error, whether what is written to the table cannot be rolled back.
 func (c *checker) undoes(ctx context.Context) error {
-	if engine := c.physical.engine; engine != "" && engine != "InnoDB" {
-		return errors.New("nothing can be rolled back with the storage engine " + engine)
+	if c.otherEngine() {
+		return errors.New("nothing can be rolled back with the storage engine " + c.physical.engine)
 	}
 	if c.name() != "sqlite" {
 		return nil

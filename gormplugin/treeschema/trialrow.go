@@ -90,7 +90,7 @@ func (t *trial) look(ctx context.Context, condition string, args ...any) ([]plac
 	for i, name := range names {
 		selected[i] = fmt.Sprintf("%s AS p%d", t.quote(name), i)
 	}
-	records, err := ask(ctx, t.tx, "SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Name)+condition, args...)
+	records, err := ask(ctx, t.tx, t.physical.asOf("SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Name)+condition), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,14 @@ func (t *trial) fingerprints(ctx context.Context) (map[string]uint64, error) {
 		if other.Name == t.table.Name {
 			continue
 		}
-		all[other.Name], err = t.digest(ctx, other, "")
-		if err != nil {
+		p := t.others[other.Name]
+		if p == nil {
+			if p, err = t.read(ctx, t.tx, other.Name); err != nil {
+				return nil, err
+			}
+			t.others[other.Name] = p
+		}
+		if all[other.Name], err = t.digest(ctx, other, p, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -171,14 +177,14 @@ func (t *trial) fingerprint(ctx context.Context) (uint64, error) {
 		}
 		condition += word + s.is(row) + ")"
 	}
-	return t.digest(ctx, t.table, condition, s.args...)
+	return t.digest(ctx, t.table, t.physical, condition, s.args...)
 }
 
 // digest is a number made of the places of rows that a condition holds for.
-func (t *trial) digest(ctx context.Context, of Table, condition string, args ...any) (uint64, error) {
+func (t *trial) digest(ctx context.Context, of Table, p *physical, condition string, args ...any) (uint64, error) {
 	names := of.placing()
 	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(of.Name), condition, quoted(t, of.Key), maxCompared)
-	rows, err := t.tx.QueryContext(ctx, query, args...)
+	rows, err := t.tx.QueryContext(ctx, p.asOf(query), args...)
 	if err != nil {
 		return 0, err
 	}
@@ -272,7 +278,7 @@ func (t *trial) fresh(ctx context.Context, c column) (string, error) {
 	uuid := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	switch treerow.KindOf(c.typ) {
 	case treerow.Number:
-		records, err := ask(ctx, t.tx, fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Name)))
+		records, err := ask(ctx, t.tx, t.physical.asOf(fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Name))))
 		if err != nil {
 			return "", err
 		}

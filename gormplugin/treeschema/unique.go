@@ -63,27 +63,27 @@ func (c *checker) checkUnique(ctx context.Context) error {
 		}
 		good = good.and(covers)
 	}
+	either := ""
+	if all := good.and(bad); !all.siblings || !all.top {
+		var err error
+		if either, err = c.lookalike(ctx); err != nil {
+			return err
+		}
+	}
 	if !good.siblings && !bad.siblings {
 		f := Finding{
 			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Label.Column,
-			Why:        "two siblings can have one name",
-			Statements: c.siblings(c.table, c.physical), automatic: true,
+			Why: "two siblings can have one name",
 		}
-		if f.Statements == nil {
-			f.Advice = c.onePiece()
-		}
-		c.found(f)
+		c.found(c.indexed(f, c.siblings, either))
 		good.siblings = true
 	}
 	if !good.top && !bad.top {
 		f := Finding{
 			Severity: Unsafe, Check: TopRows, Missing: "no unique index keeps apart live rows whose " + c.table.Parent + " is NULL",
-			Why:        "two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL",
-			Statements: c.topRows(c.table, c.physical), automatic: true,
+			Why: "two rows at the top of a tree, or two roots, can have one name, as NULL is not equal to NULL",
 		}
-		if f.Statements == nil {
-			f.Advice = c.onePiece()
-		}
+		f = c.indexed(f, c.topRows, either)
 		if halves.top {
 			// What the plugin writes there is NULL: harm is done by what somebody else has written.
 			beside, err := c.hasZeroParents(ctx)

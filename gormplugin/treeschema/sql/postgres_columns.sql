@@ -1,6 +1,7 @@
--- The columns. type_name and length are those of the type that a domain is made of. users are what keeps a column's type from being
+-- The columns. type_oid and collation_oid tell types apart that have had one name. type_name and length are those of the type that a domain is made of. users are what keeps a column's type from being
 -- changed. Argument: the table's oid.
-SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, ty.typname AS type_name,
+SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.atttypid AS type_oid, a.attcollation AS collation_oid,
+       ty.typname AS type_name,
        CASE WHEN ty.typname = 'varchar' AND base.modifier > 4 THEN base.modifier - 4 ELSE 0 END AS length,
        NOT a.attnotnull AS nullable, co.collname AS collation_name, COALESCE(co.collisdeterministic, TRUE) AS is_deterministic,
        CASE WHEN a.attgenerated <> '' THEN pg_get_expr(d.adbin, d.adrelid) END AS expression, ty.oid <> a.atttypid AS is_domain,
