@@ -118,19 +118,29 @@ func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, d demand) error {
 	return err
 }
 
+// soleWriterWait is how long a transaction waits for path locks where it is the database's only
+// writer, or will have to be: as long as a holder may take that is done, and lets go. One that wants
+// to write needs this transaction to end.
+const soleWriterWait = 20 * time.Millisecond
+
 // acquireWithin takes the claims of a statement within its transaction; what
 // the scope has already costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that
 // others may need in order to let go of what it waits for.
 func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, d demand, wait time.Duration) error {
 	ctx := db.Statement.Context
+	alone := p.dialect.soleWriter && wait > soleWriterWait
+	if alone {
+		wait = soleWriterWait
+	}
 	locks, err := p.acquire(ctx, tx.scopeFor(ctx), p.carries(ctx) || p.carries(tx.ctx), d, st.note, wait)
 	tx.keep(locks...)
 	for _, lock := range locks {
 		st.fence = max(st.fence, lock.Fence())
 	}
-	if wait == pathlock.NoWait && errors.Is(err, pathlock.ErrConflict) && p.transactionWait != pathlock.NoWait {
-		// The rows were not where they were planned to be, and who moved them is not done yet:
-		// waiting has to begin anew, without row locks.
+	if (wait == pathlock.NoWait && p.transactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
+		// The rows were not where they were planned to be, and who moved them is not done yet; or
+		// this transaction is what keeps the holder from writing. Waiting has to begin anew, without
+		// row locks.
 		return retry(err)
 	}
 	return err

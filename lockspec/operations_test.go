@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,25 +15,40 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-var update = flag.Bool("update", false, "write docs/operations.md anew")
+var update = flag.Bool("update", false, "write docs/operations.md and the tables of its translation anew")
 
 // The documentation says what the code does: it is written by
 //
 //	go test ./lockspec -run Documentation -update
 func TestDocumentationIsCurrent(t *testing.T) {
-	const file = "../docs/operations.md"
-	var want bytes.Buffer
-	writeOperations(t, &want)
-	if *update {
-		if err := os.WriteFile(file, want.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
+	var english bytes.Buffer
+	writeOperations(t, &english)
+	current(t, "../docs/operations.md", func(string) string { return english.String() })
+	current(t, "../docs/operations.zh-CN.md", func(page string) string {
+		// The prose has the one number that is in no table.
+		count := regexp.MustCompile(`\((\d+) pairs\)`).FindStringSubmatch(english.String())
+		if !strings.Contains(page, "（"+count[1]+" 对）") {
+			t.Errorf("the Chinese page does not say that there are %s such pairs", count[1])
 		}
-	}
+		return inChinese(t, page, english.String())
+	})
+}
+
+// current compares a page with what it should be, or writes it.
+func current(t *testing.T, file string, should func(page string) string) {
+	t.Helper()
 	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want.Bytes()) {
+	want := should(string(got))
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if string(got) != want {
 		t.Errorf("%s is not what the code says: run go test ./lockspec -run Documentation -update", file)
 	}
 }
@@ -226,6 +242,7 @@ func writeOperations(t *testing.T, w io.Writer) {
 	p := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
 	p("<!-- Written by go test ./lockspec -run Documentation -update; a test keeps it current. -->\n")
 	p("# Who may run beside whom\n")
+	p("[中文](operations.zh-CN.md)\n")
 	p("%s\n", introduction)
 	p("## What each operation locks\n")
 	p("%s\n", whatIsLocked)

@@ -36,7 +36,7 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	if isUnrouted(c) {
 		return
 	}
-	if err := m.readAhead(c, spec); err != nil {
+	if err := m.readAhead(c); err != nil {
 		m.refuse(c, err)
 		return
 	}

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
-
-	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // firstBytes is how much of a body there is room for before any of it has come: what a client says
@@ -20,13 +18,15 @@ const firstBytes = 16 << 10
 
 // readAhead reads the request's body before anything is locked, up to [Config.MaxBody], so that
 // nobody waits for locks while a client sends it byte by byte. The handler reads it as if it had not
-// been read; what is longer is left to come.
-func (m *Locks) readAhead(c *gin.Context, spec lockspec.Spec) error {
+// been read. One that is known to be longer is left to come, and so is the rest of one that turns
+// out to be.
+func (m *Locks) readAhead(c *gin.Context) error {
 	r := c.Request
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect || m.config.BodyTimeout < 0 {
 		return nil
 	}
-	if _, done := r.Body.(*readBody); done || r.ContentLength > m.config.MaxBody && needsBody(spec) {
+	// Of a body that is known to be longer, most would come under the locks in any case.
+	if _, done := r.Body.(*readBody); done || r.ContentLength > m.config.MaxBody {
 		return nil
 	}
 	unlimited := limitReading(c, m.config.BodyTimeout)
@@ -101,16 +101,6 @@ func embedded(w http.ResponseWriter) http.ResponseWriter {
 	}
 	inner, _ := field.Interface().(http.ResponseWriter)
 	return inner
-}
-
-// needsBody reports whether the spec has a source in the body.
-func needsBody(spec lockspec.Spec) bool {
-	for _, src := range spec.Sources() {
-		if src.From().NeedsBody() {
-			return true
-		}
-	}
-	return false
 }
 
 // readBody is a body of which the first part has been read.

@@ -161,6 +161,7 @@ func RunRaces(t *testing.T, d Database) {
 	for _, p := range []topic{
 		{"top races", checkTopRaces},
 		{"save races", checkSaveRaces},
+		{"inversion", checkInversion},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"id path storm", checkIDPathStorm},
 		{"anomalies", checkAnomalies},

@@ -1,0 +1,212 @@
+package readme
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const inChinese = ".zh-CN.md"
+
+var (
+	codeSpan = regexp.MustCompile("`[^`\n]+`")
+	// What is the same in every language: code, numbers and the names of tests.
+	verbatim = regexp.MustCompile("`[^`\n]+`|\\bTest[A-Z]\\w+|[0-9][0-9.,]*[0-9]")
+	listItem = regexp.MustCompile(`^(-|\d+\.) `)
+	remark   = regexp.MustCompile(`\s+# .*`)
+	link     = regexp.MustCompile(`\[([^\]]*)\]\(([^)#]+)[^)]*\)`)
+)
+
+// part is what stands below one heading of a page, apart from its words.
+type part struct {
+	level int
+	// blocks are the lists, tables and code blocks, in their order: "item", "row of 4", "text of 5 lines".
+	// Of code there is what it does, without the remarks in shell commands. Blocks of text are diagrams
+	// and sessions: only the commands in them are the same.
+	blocks []string
+	// verbatim is what stands in the text in any language.
+	verbatim map[string]bool
+}
+
+// parts takes a page apart.
+func parts(page string) []part {
+	found := []part{{verbatim: map[string]bool{}}}
+	lines := strings.Split(page, "\n")
+	for i := 0; i < len(lines); i++ {
+		line, current := lines[i], &found[len(found)-1]
+		add := func(block string) { current.blocks = append(current.blocks, block) }
+		if info, fenced := strings.CutPrefix(line, "```"); fenced {
+			count := 0
+			for i++; i < len(lines) && lines[i] != "```"; i++ {
+				if count++; info != "text" || strings.HasPrefix(lines[i], "$ ") {
+					add(remark.ReplaceAllString(lines[i], ""))
+				}
+			}
+			add(fmt.Sprintf("%s of %d lines", info, count))
+			continue
+		}
+		switch {
+		case strings.HasPrefix(line, "#"):
+			level := len(line) - len(strings.TrimLeft(line, "#"))
+			found = append(found, part{level: level, verbatim: map[string]bool{}})
+		case strings.HasPrefix(line, "    "):
+			add(line)
+		case strings.HasPrefix(line, "|"):
+			add(fmt.Sprintf("row of %d", strings.Count(codeSpan.ReplaceAllString(line, ""), "|")-1))
+		case listItem.MatchString(line):
+			add("item")
+		}
+		for _, span := range verbatim.FindAllString(line, -1) {
+			found[len(found)-1].verbatim[span] = true
+		}
+	}
+	return found
+}
+
+// differences says where two pages that should say the same are not alike.
+func differences(english, chinese string) (found []string) {
+	a, b := parts(english), parts(chinese)
+	if len(a) != len(b) {
+		return []string{fmt.Sprintf("%d headings, and %d in Chinese", len(a)-1, len(b)-1)}
+	}
+	for i := range a {
+		if a[i].level != b[i].level {
+			found = append(found, fmt.Sprintf("heading %d has level %d, and %d in Chinese", i, a[i].level, b[i].level))
+		}
+		if !slices.Equal(a[i].blocks, b[i].blocks) {
+			found = append(found, fmt.Sprintf("below heading %d are %q, and %q in Chinese", i, a[i].blocks, b[i].blocks))
+		}
+		for _, span := range slices.Sorted(maps.Keys(a[i].verbatim)) {
+			if !b[i].verbatim[span] {
+				found = append(found, fmt.Sprintf("below heading %d, %s is missing in Chinese", i, span))
+			}
+		}
+	}
+	return found
+}
+
+func TestDifferencesOfTranslationsAreFound(t *testing.T) {
+	const page = "# A\n\nRun `x`.\n\n## B\n\n- one\n- two: 17.5 ms\n\n| a | `b|c` |\n| --- | --- |\n\n```sh\nls\n```\n\n```text\na box\n$ pwd\n```\n\n    x := 1\n"
+	for _, c := range []struct {
+		what, before, after string
+		alike               bool
+	}{
+		{"other words", "one", "yī", true},
+		{"a remark beside a command", "ls", "ls # list", true},
+		{"another command", "ls", "ls -l", false},
+		{"other words in a diagram", "a box", "a circle", true},
+		{"another command in a session", "$ pwd", "$ id", false},
+		{"more code in the text", "- one", "- one, by `y`", true},
+		{"a heading less", "## B", "B", false},
+		{"a heading of another level", "## B", "### B", false},
+		{"an item less", "- two: 17.5 ms\n", "", false},
+		{"a row more", "| --- | --- |", "| --- | --- |\n| a | b |", false},
+		{"a column more", "| --- | --- |", "| --- | --- | --- |", false},
+		{"a code block of another language", "```sh", "```go", false},
+		{"a line of code more", "ls\n", "ls\nls\n", false},
+		{"other indented code", "x := 1", "x := 2", false},
+		{"a name less", "Run `x`.", "Run it.", false},
+		{"another number", "- one", "- 1,000", true},
+		{"a number less", "- two: 17.5 ms", "- two: ms", false},
+		{"a name in another part", "Run `x`.\n\n## B", "Run it.\n\n## B `x`", false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			changed := strings.Replace(page, c.before, c.after, 1)
+			if found := differences(page, changed); changed == page || len(found) == 0 != c.alike {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+}
+
+// pages returns the English pages for users, by their paths.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	docs, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, path := range append(docs, filepath.Join(root, "README.md")) {
+		if !strings.HasSuffix(path, inChinese) {
+			found[path] = readPage(t, path)
+		}
+	}
+	if len(found) < 4 {
+		t.Fatalf("found the pages %q", slices.Sorted(maps.Keys(found)))
+	}
+	return found
+}
+
+func readPage(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// translation returns where the Chinese version of a page is.
+func translation(path string) string { return strings.TrimSuffix(path, ".md") + inChinese }
+
+// Every page for users is there in Chinese, and has the same parts, tables and code.
+func TestTheChinesePagesSayTheSame(t *testing.T) {
+	for path, english := range pages(t) {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			for _, difference := range differences(english, readPage(t, translation(path))) {
+				t.Error(difference)
+			}
+		})
+	}
+}
+
+// Readers stay in their language: a page links to its translation above its first part, and a Chinese page
+// to Chinese ones. No link leads nowhere.
+func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
+	for path, english := range pages(t) {
+		chinese := readPage(t, translation(path))
+		for page, other := range map[string]struct{ text, link string }{
+			path:              {english, "[中文](" + filepath.Base(translation(path)) + ")"},
+			translation(path): {chinese, "[English](" + filepath.Base(path) + ")"},
+		} {
+			if top, _, _ := strings.Cut(other.text, "\n## "); !strings.Contains(top, other.link) {
+				t.Errorf("%s does not begin with the link %s", page, other.link)
+			}
+			for _, found := range link.FindAllStringSubmatch(other.text, -1) {
+				if strings.Contains(found[2], "://") || found[1] == "English" || found[1] == "中文" {
+					continue
+				}
+				target := filepath.Join(filepath.Dir(page), found[2])
+				if _, err := os.Stat(target); err != nil {
+					t.Errorf("%s: %v", page, err)
+				}
+				_, err := os.Stat(translation(target))
+				if toChinese := strings.HasSuffix(target, inChinese); !toChinese && err == nil && page != path || toChinese && page == path {
+					t.Errorf("%s: %s is a page of the other language", page, found[0])
+				}
+			}
+		}
+	}
+}
+
+// One thing has one name in the Chinese pages, and it is the field's.
+func TestTheChinesePagesUseTheTermsOfTheField(t *testing.T) {
+	for path := range pages(t) {
+		text := readPage(t, translation(path))
+		for wrong, right := range map[string]string{
+			"应答": "响应", "裸 SQL": "原生 SQL", "故障即关闭": "故障时拒绝写入（fail closed）", "挨饿": "饥饿", "名字": "名称",
+			"应答的背后": "先返回响应，再在后台释放", "睡过": "停顿超过", "栅栏": "围栏令牌", "隔离令牌": "围栏令牌", "规格说明": "规格（spec）",
+		} {
+			if strings.Contains(text, wrong) {
+				t.Errorf("%s says %s instead of %s", translation(path), wrong, right)
+			}
+		}
+	}
+}
