@@ -15,7 +15,7 @@ import (
 // that path: the writer gives way, and does its work when it is run again.
 func checkInversion(t *testing.T, d Database) {
 	if !d.SoleWriter {
-		t.Skip("others can write meanwhile")
+		return // others can write meanwhile
 	}
 	w := newWorld(t, d, settings{})
 	a := w.build("/a")
