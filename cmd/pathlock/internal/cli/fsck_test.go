@@ -96,7 +96,7 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --repair --db " + brokenURL, 4, "nothing has been written"},
 		{"fsck --table suites --apply --db " + brokenURL, 16, "--apply without --repair"},
 		{"fsck --table suites --repair --apply --db " + brokenURL, 16, "--locks off"},
-		{"fsck --table suites --repair --apply --locks nonsense:// --db " + brokenURL, 16, "nonsense"},
+		{"fsck --table suites --repair --apply --locks nonsense:// --db " + brokenURL, 16, "scheme"},
 		{"fsck --table suites --repair --log x --db " + brokenURL, 16, "--log without --apply"},
 		{"fsck --table suites --repair --batch 0 --db " + brokenURL, 16, "--batch"},
 		{"fsck --table suites --repair --lost-found a/b --db " + brokenURL, 16, `--lost-found "a/b"`},
