@@ -45,5 +45,5 @@ func ExampleOpen() {
 
 	_, err = redisstore.Open("http://10.0.0.1")
 	fmt.Println(err)
-	// Output: redisstore: the scheme "http" is not redis, rediss, redis+cluster or redis+sentinel
+	// Output: redisstore: the URL's scheme is not redis, rediss, redis+cluster or redis+sentinel
 }
