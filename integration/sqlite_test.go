@@ -41,24 +41,44 @@ func connectorTo(t *testing.T, parameters string) driver.Connector {
 // detector slows down a lot.
 const sqliteTries = 20
 
+// sqliteTriesUnderRace is how often under the race detector.
+const sqliteTriesUnderRace = 5
+
 // sqliteTriesAgain is how often with another way to begin transactions.
 const sqliteTriesAgain = 5
 
+// test/run.sh runs the suite on SQLite twice: what many do at once under the race detector, and all of
+// it without.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
-	gormplugintest.Run(t, gormplugintest.Database{
+	d := gormplugintest.Database{
 		Connector:  connectorTo(t, "&_txlock=immediate"),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
 		SoleWriter: true,
 		GivenUp:    sqlite3.BUSY,
 		Tries:      sqliteTries,
-	})
+	}
+	if underRace {
+		d.Tries = sqliteTriesUnderRace
+		gormplugintest.RunRaces(t, d)
+		return
+	}
+	gormplugintest.Run(t, d)
+}
+
+// notUnderRace leaves a suite to the command without the race detector.
+func notUnderRace(t *testing.T) {
+	t.Helper()
+	if underRace {
+		t.Skip("test/run.sh runs this without the race detector")
+	}
 }
 
 // A transaction that was begun DEFERRED is just as safe: it becomes the database's writer before
 // the plugin relies on what it reads.
 func TestSQLiteDeferred(t *testing.T) {
 	t.Parallel()
+	notUnderRace(t)
 	d := gormplugintest.Database{
 		Connector:  connectorTo(t, "&_txlock=deferred"),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
@@ -86,6 +106,7 @@ func (c glebarezConnector) Driver() driver.Driver { return c.driver }
 
 func TestSQLiteGlebarez(t *testing.T) {
 	t.Parallel()
+	notUnderRace(t)
 	registered, err := sql.Open(sqlite.DriverName, "")
 	if err != nil {
 		t.Fatal(err)

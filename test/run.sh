@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The test command: lints, starts the servers that the tests need, runs every
-# test of every module under -race, and stops what it started. Arguments
+# test of every module under -race, SQLite's whole suite without it, and stops what it started. Arguments
 # go to `go test`.
 #
 # test/servers.sh says which servers these are and where they come from.
@@ -18,4 +18,10 @@ for module in $(go list -m -f '{{.Dir}}'); do
 	packages+=("$module/...")
 done
 echo "== test"
-go test -race -timeout 15m -count=1 "$@" "${packages[@]}"
+status=0
+go test -race -timeout 15m -count=1 "$@" "${packages[@]}" || status=$?
+
+# SQLite is Go code in these tests, which the race detector slows down by more than a factor of ten.
+echo "== test, SQLite without the race detector"
+go test -timeout 15m -count=1 -run '^TestSQLite(Deferred|Glebarez)?$' "$@" ./integration || status=$?
+exit "$status"

@@ -17,7 +17,7 @@ var refusals = []struct{ begins, means string }{
 	{"NOPERM", "does not let the user do what locks need"},
 	{"ERR DB index is out of range", "has no database of that number"},
 	{"ERR invalid DB index", "has no database of that number"},
-	{"ERR SELECT is not allowed", "has no database of that number"},
+	{"ERR SELECT", "has no database of that number"},
 	{"LOADING", "is still loading its data"},
 	{"READONLY", "is a replica, which takes no writes"},
 	{"MISCONF", "cannot save its data, and takes no writes"},
