@@ -94,12 +94,13 @@ func (l *workload) anything(tx *gorm.DB) error {
 	return operations[l.random.IntN(len(operations))].do(l, tx, rows)
 }
 
-// count enters an outcome. Whoever's locks the store plays games with may be told so, and Save may come upon a row that was deleted meanwhile.
+// count enters an outcome. Whoever's locks the store plays games with may be told so, and Save may
+// come upon a row that was deleted, or deleted and brought back, meanwhile.
 func (l *workload) count(err error) {
 	if l.careless {
 		return
 	}
-	for _, refusal := range []error{pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported} {
+	for _, refusal := range []error{pathlock.ErrConflict, pathlock.ErrDeadlock, pathlock.ErrLost, gormplugin.ErrPathTooLong, gormplugin.ErrUnsupported, gormplugin.ErrStale} {
 		if errors.Is(err, refusal) {
 			l.did.refused++
 			return
