@@ -11,6 +11,11 @@ import (
 // Run checks the server, the session of conn and the tables. The dialect has GORM's name for it.
 // The findings are in an order in which their statements can be run.
 func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
+	return checkAll(ctx, conn, dialectName, tables, checker{})
+}
+
+// checkAll checks the server and the session of conn, and tables as [checkTables] does.
+func checkAll(ctx context.Context, conn Conn, dialectName string, tables []Table, like checker) ([]Finding, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
 		return nil, err
@@ -19,7 +24,7 @@ func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]
 	if err != nil {
 		return nil, err
 	}
-	more, err := Tables(ctx, conn, dialectName, tables)
+	more, err := checkTables(ctx, conn, dialectName, tables, like)
 	return append(findings, more...), err
 }
 

@@ -23,16 +23,7 @@ type Prober interface {
 // A rollback undoes neither what a trigger does elsewhere, such as in a table without transactions,
 // nor the numbers that a sequence has given away.
 func RunProbing(ctx context.Context, conn Prober, dialectName string, tables []Table) ([]Finding, error) {
-	d, err := dialectOf(dialectName)
-	if err != nil {
-		return nil, err
-	}
-	findings, err := d.server(ctx, conn)
-	if err != nil {
-		return nil, err
-	}
-	more, err := checkTables(ctx, conn, dialectName, tables, checker{prober: conn})
-	return append(findings, more...), err
+	return checkAll(ctx, conn, dialectName, tables, checker{prober: conn})
 }
 
 // trial writes rows of its own to a table and looks what becomes of them.

@@ -1,18 +1,17 @@
 package cli_test
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
@@ -28,9 +27,9 @@ func exits(t *testing.T, cmd *exec.Cmd, want int) {
 }
 
 // started starts a program that keeps what it writes.
-func started(t *testing.T, cmd *exec.Cmd) *guarded {
+func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
 	t.Helper()
-	out := &guarded{}
+	out := &apitest.Output{}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -213,24 +212,4 @@ func childrenOf(pid int) []string {
 		}
 	}
 	return lines
-}
-
-// guarded is a buffer that a process writes to while a test reads it.
-type guarded struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (g *guarded) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.text.Write(p)
-}
-
-// String returns what has been written.
-func (g *guarded) String() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.text.String()
 }

@@ -1,12 +1,10 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +19,7 @@ import (
 func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {
-			var log guarded
+			var log apitest.Output
 			api := apitest.Start(t, instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
 			ids := fixture(t, api, "gone")
 			// Somebody else keeps the rows, on SQLite the whole file.
@@ -80,24 +78,4 @@ func awaited(t *testing.T, what string, holds func() bool) {
 			t.Fatalf("in vain: %s", what)
 		}
 	}
-}
-
-// guarded is a buffer that several goroutines write to.
-type guarded struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (g *guarded) Write(p []byte) (int, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.text.Write(p)
-}
-
-// String returns what has been written.
-func (g *guarded) String() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.text.String()
 }

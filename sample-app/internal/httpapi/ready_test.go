@@ -29,7 +29,7 @@ func TestReadySaysWhatIsWrongWithTheLockStore(t *testing.T) {
 		{"all is well", "redis://" + server.Addr + "/0", "s3cret", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var log guarded
+			var log apitest.Output
 			api := apitest.Start(t, instance.Config{
 				DB: testdb.SQLite(t), Locks: tt.url, LocksPassword: tt.password, Assert: true, Log: slog.New(slog.NewTextHandler(&log, nil)),
 			})
