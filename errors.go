@@ -34,6 +34,8 @@ var (
 	ErrInvalidTree = FailureInvalid.New("pathlock: invalid tree")
 	// ErrInvalidRequest: a [Request] that makes no sense; the message says why.
 	ErrInvalidRequest = FailureInvalid.New("pathlock: invalid request")
+	// ErrInvalidToken: a text that is no [Token].
+	ErrInvalidToken = FailureInvalid.New("pathlock: invalid lock token")
 	// ErrInvalidID: an id that no node can have, such as text where ids are numbers.
 	ErrInvalidID = FailureInvalid.New("pathlock: invalid id")
 	// ErrPathChanged: a node moved between the moment its path was read and

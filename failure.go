@@ -21,6 +21,8 @@ const (
 	FailureWouldCycle Failure = "would-cycle"
 	// FailureLocked: others were in the way; the same may well succeed later.
 	FailureLocked Failure = "locked"
+	// FailureLockLost: the hold that the request's [Token] names has ended.
+	FailureLockLost Failure = "lock-lost"
 	// FailureLockStore: the lock store cannot serve, or has lost the lock.
 	FailureLockStore Failure = "lock-store-unavailable"
 	// FailureDatabase: the database cannot serve, or not in the way that the tree needs. Nothing was

@@ -3,6 +3,7 @@ package pathlock
 import (
 	"crypto/rand"
 	"log/slog"
+	"strings"
 )
 
 // Owner identifies who holds: everything acquired under one [Scope] in one
@@ -14,9 +15,22 @@ type Owner string
 // newOwner returns an owner that no other process has.
 func newOwner() Owner { return Owner(rand.Text()) }
 
+// detachedMark is what owners of detached holds begin with, and no other does.
+const detachedMark = "d-"
+
+// newDetachedOwner returns an owner for a detached hold.
+func newDetachedOwner() Owner { return detachedMark + newOwner() }
+
+// Detached reports whether o is the owner of a hold that [Lock.Detach] has made outlive its process: one
+// that lives until its lease ends, and that whoever has its [Token] can make a lock again.
+func (o Owner) Detached() bool { return strings.HasPrefix(string(o), detachedMark) }
+
 // Short returns the first characters of o: enough to recognise it, too little to use it.
 func (o Owner) Short() string {
-	const shown = 6
+	shown := 6
+	if o.Detached() {
+		shown += len(detachedMark)
+	}
 	if len(o) <= shown {
 		return string(o)
 	}

@@ -116,6 +116,11 @@ func (a Acquisition) Validate() error {
 type Grant struct {
 	// Fence grows strictly with every grant in a tree, over the tree's whole life.
 	Fence uint64
+	// Asked is the latest moment, by the clock of this process, at which the store is known not to have
+	// made the grant yet: when the last question left that was answered by a place in the queue, or the first one. The
+	// lease is certain to live for [Acquisition.Lease] from then on. A store that cannot tell
+	// leaves it zero; then it is the moment at which Acquire was called.
+	Asked time.Time
 }
 
 // Lease asks for the renewal of one owner's lease.
@@ -141,6 +146,8 @@ type Hold struct {
 	Owner Owner `json:"owner"`
 	// Gate is set if the tree's gate is held or asked for.
 	Gate bool `json:"gate"`
+	// Detached is set if the hold lives without a process, by a [Token]: see [Owner.Detached].
+	Detached bool `json:"detached"`
 	// Claims is the normalised claim set, in folded paths.
 	Claims []Claim `json:"claims"`
 	Note   string  `json:"note"`

@@ -24,7 +24,10 @@ type Store struct {
 // maxIdle is how many tables are kept to use again.
 const maxIdle = 16
 
-var _ pathlock.LocalStore = (*Store)(nil)
+var (
+	_ pathlock.LocalStore    = (*Store)(nil)
+	_ pathlock.TransferStore = (*Store)(nil)
+)
 
 // New returns a store in which nobody holds anything.
 func New() *Store {

@@ -36,7 +36,7 @@ type Store struct {
 	commands sync.WaitGroup
 }
 
-var _ pathlock.Store = (*Store)(nil)
+var _ pathlock.TransferStore = (*Store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
