@@ -28,7 +28,7 @@ func inBackground(t *testing.T, test func(t *testing.T, d *distant)) {
 		d := &distant{T: t, through: make(chan struct{})}
 		d.locker, d.store = newLocker()
 		d.other = pathlock.New(d.store.Store, quiet)
-		d.store.onRelease = func() error { <-d.through; return nil }
+		d.store.releaseBy(func() error { <-d.through; return nil })
 		test(t, d)
 	})
 }

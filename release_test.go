@@ -90,11 +90,11 @@ func TestAReleaseThatFailsIsReportedAndTriedAgain(t *testing.T) {
 		l, store := newLocker()
 		other := pathlock.New(store.Store, quiet)
 		lock := acquire(t.Context(), t, l, "X /a")
-		store.onRelease = func() error { return fmt.Errorf("%w: timeout", pathlock.ErrUnavailable) }
+		store.releaseBy(func() error { return fmt.Errorf("%w: timeout", pathlock.ErrUnavailable) })
 		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("release: %v, want ErrUnavailable", err)
 		}
-		store.onRelease = nil
+		store.releaseBy(nil)
 		free(t, other, "X /a", false)
 		time.Sleep(onceMore)
 		synctest.Wait()
@@ -107,14 +107,14 @@ func TestAReleaseThatFailedDoesNotRefuseItsOwnProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker()
 		lock := acquire(t.Context(), t, l, "X /a")
-		store.onRelease = func() error { return pathlock.ErrUnavailable }
+		store.releaseBy(func() error { return pathlock.ErrUnavailable })
 		_ = lock.Release(t.Context())
 		begun := time.Now()
 		free(t, l, "X /a", false)
 		if took := time.Since(begun); took != 0 {
 			t.Errorf("refused after %v, for a release that fails again", took)
 		}
-		store.onRelease = nil
+		store.releaseBy(nil)
 		free(t, l, "X /a", true)
 	})
 }
@@ -124,7 +124,7 @@ func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))
 		other := pathlock.New(store.Store, quiet)
 		lock := acquire(t.Context(), t, l, "X /a")
-		store.onRelease = func() error { return pathlock.ErrUnavailable }
+		store.releaseBy(func() error { return pathlock.ErrUnavailable })
 		begun := time.Now()
 		_ = lock.Release(t.Context())
 		if err := l.Shutdown(t.Context()); err != nil {
@@ -148,11 +148,11 @@ func TestAReleaseThatFailsIsTriedAsLongAsTheOwnerIsRenewed(t *testing.T) {
 		other := pathlock.New(store.Store, quiet)
 		outer := acquire(t.Context(), t, l, "X /keep")
 		inner := acquire(outer.Context(), t, l, "X /a")
-		store.onRelease = func() error { return pathlock.ErrUnavailable }
+		store.releaseBy(func() error { return pathlock.ErrUnavailable })
 		_ = inner.Release(t.Context())
 		time.Sleep(10 * time.Minute)
 		free(t, other, "X /a", false)
-		store.onRelease = nil
+		store.releaseBy(nil)
 		time.Sleep(time.Second)
 		free(t, other, "X /a", true)
 		free(t, other, "X /keep", false)
