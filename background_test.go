@@ -184,7 +184,7 @@ func TestABackgroundReleaseThatFailsEndsInTimeAndIsReported(t *testing.T) {
 		acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
 		time.Sleep(5*time.Second - 1)
 		synctest.Wait()
-		if n := len(j.events); n != 2 {
+		if n := j.count(); n != 2 {
 			t.Errorf("%d events before the 5 s are over that the release may take", n)
 		}
 		time.Sleep(1)

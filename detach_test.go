@@ -196,7 +196,8 @@ func TestTheFirstToReleaseEndsItForAll(t *testing.T) {
 				besides := []*pathlock.Lock{acquire(others[0].Context(), t, p.another, "X /b"), acquire(others[1].Context(), t, p.another, "X /c")}
 				end(t, p, first, token)
 				free(t, p.here, "X /", true)
-				time.Sleep(time.Second + time.Millisecond)
+				time.Sleep(time.Second)
+				synctest.Wait()
 				for _, lock := range append(others, besides...) {
 					gone(t, "the other's context", context.Cause(lock.Context()))
 					if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
@@ -235,6 +236,7 @@ func TestRefreshSetsAnotherEndAlsoAnEarlierOne(t *testing.T) {
 					t.Errorf("refreshed until %v, %v; want %v", until, err, end)
 				}
 				time.Sleep(time.Second) // the other process looks once a second
+				synctest.Wait()
 				if !lock.Until().Equal(end) {
 					t.Errorf("where it is attached it ends at %v, want %v", lock.Until(), end)
 				}
