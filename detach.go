@@ -81,6 +81,7 @@ func (l *Locker) takeBackToken(h *holding, owner Owner, lease time.Duration) {
 
 // beginDetaching keeps everybody else from using the holding while its only lock is being detached.
 func (h *holding) beginDetaching(lock *Lock) error {
+	h.checkClock()
 	s := h.scope
 	s.mu.Lock()
 	defer s.mu.Unlock()
