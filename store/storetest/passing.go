@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -201,30 +202,53 @@ func passing() topic {
 // watch observes whom a waiter lets pass while others work beside it.
 type watch struct {
 	*fixture
-	queued, stop atomic.Bool
+	queued atomic.Bool
+	over   context.Context // ends when the workers have to
+	end    context.CancelFunc
 
 	mu   sync.Mutex
-	late []uint64 // fences of grants that conflict with the waiter and were asked for after it
+	late []uint64      // fences of grants that conflict with the waiter and were asked for after it
+	next chan struct{} // closed when one more has come
+}
+
+// comes tells the one who came last that one more has come, and returns what tells the next one's coming.
+func (w *watch) comes() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.next != nil {
+		close(w.next)
+	}
+	w.next = make(chan struct{})
+	return w.next
 }
 
 // worker does its n-th piece of work.
 type worker func(n int, w *watch) error
 
-// turn takes and releases what conflicts with the waiter, in the name of an owner for whom that one does not wait.
+// turn takes what conflicts with the waiter, in the name of an owner for whom that one does not wait, and releases it
+// when the next one has come: there is no moment at which nobody holds, unless those who come have to wait.
 func (w *watch) turn(a *actor, req pathlock.Acquisition) error {
 	behind := w.queued.Load()
-	req.Wait = long
+	var once sync.Once
+	var next <-chan struct{}
+	come := func() { once.Do(func() { next = w.comes() }) }
+	req.Wait, req.Waiting = long, come
 	g, err := w.store.Acquire(w.ctx, req)
 	if err != nil {
 		return err
 	}
+	come()
 	if behind {
 		w.mu.Lock()
 		w.late = append(w.late, g.Fence)
 		if len(w.late) >= 100 {
-			w.stop.Store(true) // the waiter would wait for ever
+			w.end() // the waiter would wait for ever
 		}
 		w.mu.Unlock()
+	}
+	select {
+	case <-next:
+	case <-w.over.Done():
 	}
 	return w.store.Release(w.ctx, w.tree, a.owner, req.Grant)
 }
@@ -234,11 +258,12 @@ func (w *watch) turn(a *actor, req pathlock.Acquisition) error {
 func (f *fixture) watch(workers []worker, slow, claim pathlock.Claim) {
 	f.Helper()
 	w := &watch{fixture: f}
+	w.over, w.end = context.WithCancel(f.ctx)
 	var running sync.WaitGroup
 	started := make(chan struct{}, len(workers))
 	for _, work := range workers {
 		running.Go(func() {
-			for n := 0; !w.stop.Load(); n++ {
+			for n := 0; w.over.Err() == nil; n++ {
 				if err := work(n, w); err != nil {
 					f.Errorf("work: %v", err)
 					return
@@ -248,7 +273,7 @@ func (f *fixture) watch(workers []worker, slow, claim pathlock.Claim) {
 		})
 	}
 	defer running.Wait()
-	defer w.stop.Store(true)
+	defer w.end()
 	f.receive(started, len(workers))
 	still := f.actor("slow one").takes(slow)
 	waiter := f.actor("waiter").queuesFor(claim)
@@ -256,7 +281,7 @@ func (f *fixture) watch(workers []worker, slow, claim pathlock.Claim) {
 	still.release()
 	turn := waiter.isGranted()
 	turn.release()
-	w.stop.Store(true)
+	w.end()
 	running.Wait()
 	passed := 0
 	for _, fence := range w.late {
