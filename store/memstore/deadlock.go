@@ -6,7 +6,7 @@ func (t *table) cycle(r *request) obstacle {
 	if t.waiters == 0 || !r.owner.holds() {
 		return obstacle{}
 	}
-	t.markWaiters(r.owner, noLimit)
+	t.search(r.owner, noLimit).spread()
 	for i := range r.places {
 		for by := range r.places[i].holders {
 			for w := range by.request.owner.waits.all {

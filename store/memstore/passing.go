@@ -24,7 +24,9 @@ func (t *table) judge(r *request) {
 	if t.waiters == 0 || !r.owner.holds() || !r.isLate() {
 		return
 	}
-	t.markWaiters(r.owner, r.ticket)
+	if s := t.search(r.owner, r.ticket); !r.hasAllFound(s.stamp) {
+		s.spread()
+	}
 	for q := range r.earlier {
 		if q.request.found == t.stamp {
 			if r.passed == nil {
@@ -36,6 +38,16 @@ func (t *table) judge(r *request) {
 	if r.queued && len(r.passed) > 0 {
 		t.passers++
 	}
+}
+
+// hasAllFound reports whether a search has found all of those for whom r might have to wait in the queue.
+func (r *request) hasAllFound(stamp uint64) bool {
+	for q := range r.earlier {
+		if q.request.found != stamp {
+			return false
+		}
+	}
+	return true
 }
 
 // forgive has r pass nobody.

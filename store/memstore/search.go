@@ -23,11 +23,17 @@ type search struct {
 // noLimit is the limit of a search that leaves nothing out.
 const noLimit = math.MaxUint64
 
-// markWaiters marks, with the table's new stamp, all requests that wait for an owner.
-func (t *table) markWaiters(target *owner, limit uint64) {
+// search marks, with the table's new stamp, the requests that want what an owner holds. Spread
+// marks all that wait for them in turn.
+func (t *table) search(target *owner, limit uint64) *search {
 	t.stamp++
-	s := search{stamp: t.stamp, target: target, limit: limit}
+	s := &search{stamp: t.stamp, target: target, limit: limit}
 	s.markBehindHolder(target)
+	return s
+}
+
+// spread marks all requests that wait for those that have been marked.
+func (s *search) spread() {
 	for len(s.next) > 0 {
 		last := len(s.next) - 1
 		r := s.next[last]

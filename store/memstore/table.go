@@ -193,11 +193,12 @@ func (t *table) dequeue(r *request) {
 	t.waiters--
 }
 
-// remove takes r, granted or waiting, out of the table and returns those that watched it.
+// remove takes r, granted or waiting, out of the table and returns those that have to be looked at.
 func (t *table) remove(r *request) (watchers []*request) {
 	if !r.granted() || r.owner.waits.newest != nil {
 		t.mayChange()
 	}
+	watching := r.watching
 	if r.granted() {
 		for i := range r.places {
 			p := &r.places[i]
@@ -213,11 +214,7 @@ func (t *table) remove(r *request) (watchers []*request) {
 		t.dequeue(r)
 	}
 	t.tidy(r)
-	for w := range r.watchers {
-		w.watching = nil
-		watchers = append(watchers, w)
-	}
-	r.watchers = nil
+	watchers = r.leave(watching)
 	t.reuse(r)
 	return watchers
 }

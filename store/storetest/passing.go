@@ -206,20 +206,29 @@ type watch struct {
 	over   context.Context // ends when the workers have to
 	end    context.CancelFunc
 
-	mu   sync.Mutex
-	late []uint64      // fences of grants that conflict with the waiter and were asked for after it
-	next chan struct{} // closed when one more has come
+	mu      sync.Mutex
+	changed *sync.Cond // when somebody comes, or begins to wait
+	workers int
+	come    int      // how many have come
+	waiting int      // how many of them wait
+	late    []uint64 // fences of grants that conflict with the waiter and were asked for after it
 }
 
-// comes tells the one who came last that one more has come, and returns what tells the next one's coming.
-func (w *watch) comes() <-chan struct{} {
+// now changes what is counted.
+func (w *watch) now(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.next != nil {
-		close(w.next)
+	change()
+	w.changed.Broadcast()
+}
+
+// stay returns when one more has come than there were, when all others wait, or when it is over.
+func (w *watch) stay() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for before := w.come; w.come == before && w.waiting < w.workers-1 && w.over.Err() == nil; {
+		w.changed.Wait()
 	}
-	w.next = make(chan struct{})
-	return w.next
 }
 
 // worker does its n-th piece of work.
@@ -229,27 +238,31 @@ type worker func(n int, w *watch) error
 // when the next one has come: there is no moment at which nobody holds, unless those who come have to wait.
 func (w *watch) turn(a *actor, req pathlock.Acquisition) error {
 	behind := w.queued.Load()
-	var once sync.Once
-	var next <-chan struct{}
-	come := func() { once.Do(func() { next = w.comes() }) }
-	req.Wait, req.Waiting = long, come
+	waited := false
+	req.Wait = long
+	req.Waiting = func() {
+		waited = true
+		w.now(func() { w.come++; w.waiting++ })
+	}
 	g, err := w.store.Acquire(w.ctx, req)
+	w.now(func() {
+		if waited {
+			w.waiting--
+		} else {
+			w.come++
+		}
+	})
 	if err != nil {
 		return err
 	}
-	come()
 	if behind {
-		w.mu.Lock()
-		w.late = append(w.late, g.Fence)
-		if len(w.late) >= 100 {
-			w.end() // the waiter would wait for ever
-		}
-		w.mu.Unlock()
+		w.now(func() {
+			if w.late = append(w.late, g.Fence); len(w.late) >= 100 {
+				w.end() // the waiter would wait for ever
+			}
+		})
 	}
-	select {
-	case <-next:
-	case <-w.over.Done():
-	}
+	w.stay()
 	return w.store.Release(w.ctx, w.tree, a.owner, req.Grant)
 }
 
@@ -257,8 +270,10 @@ func (w *watch) turn(a *actor, req pathlock.Acquisition) error {
 // workers ask for after it.
 func (f *fixture) watch(workers []worker, slow, claim pathlock.Claim) {
 	f.Helper()
-	w := &watch{fixture: f}
+	w := &watch{fixture: f, workers: len(workers)}
+	w.changed = sync.NewCond(&w.mu)
 	w.over, w.end = context.WithCancel(f.ctx)
+	context.AfterFunc(w.over, func() { w.now(func() {}) })
 	var running sync.WaitGroup
 	started := make(chan struct{}, len(workers))
 	for _, work := range workers {
