@@ -105,8 +105,8 @@ func newWays(t *testing.T) []*way {
 			sc.release = newScript(releaseLua, "released", clockLua)
 		}
 		process := w.store.runner.process
-		w.store.runner.process = func(ctx context.Context, cmd redis.Cmder) error {
-			err := process(ctx, cmd)
+		w.store.runner.process = func(ctx context.Context, lane lane, cmd redis.Cmder) error {
+			err := process(ctx, lane, cmd)
 			if c, ok := cmd.(*redis.Cmd); ok {
 				if _, number := c.Val().(int64); number { // that is how the quick ways answer
 					switch cmd.Args()[1] {
