@@ -133,6 +133,7 @@ func (w *way) ask(t *testing.T, req pathlock.Acquisition, wait time.Duration) re
 		keys:        w.store.keys.of(w.tree),
 		what:        operation{verb: "acquire", tree: w.tree},
 		began:       time.Now(),
+		owner:       counted{value: string(req.Owner)},
 	}
 	got, err := w.store.ask(t.Context(), r, "1", wait)
 	if err != nil {
