@@ -26,6 +26,9 @@ type visit struct {
 	// ids are those of the request, where they may be resolved together.
 	ids    []lockspec.ID
 	budget budget
+	// carried is the request's token, and hold what it names, once that is used.
+	carried carried
+	hold    *hold
 	// authorized are the nodes that [Config.Authorize] was asked about last.
 	authorized []lockspec.Node
 	asked      bool
@@ -36,7 +39,8 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	if isUnrouted(c) {
 		return
 	}
-	if err := m.readAhead(c); err != nil {
+	v, err := m.visit(c, spec)
+	if err != nil {
 		m.refuse(c, err)
 		return
 	}
@@ -45,7 +49,7 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	for _, r := range m.prepared {
 		ctx = r.Prepare(ctx)
 	}
-	v := &visit{Locks: m, c: c, spec: spec, values: newValues(c, spec, &m.config), budget: newBudget(m.wait)}
+	defer v.detach(outer)
 	locks, err := v.acquire(ctx)
 	if err != nil {
 		m.refuse(c, err)
@@ -55,6 +59,20 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	if !c.IsAborted() {
 		m.serve(locks.context(ctx), c, len(locks.taken) > 0)
 	}
+}
+
+// visit begins to work for a request: its token and its body are there, and nothing is locked yet.
+func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
+	token, err := m.tokenOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.readAhead(c); err != nil {
+		return nil, err
+	}
+	return &visit{
+		Locks: m, c: c, spec: spec, values: newValues(c, spec, &m.config), budget: newBudget(m.wait), carried: token,
+	}, nil
 }
 
 // isUnrouted reports whether gin has no route for the request and is about to say so: middleware of
