@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Random owners acquire, upgrade, wait, give up, crash, renew, release and are forced out, in
+// Random owners acquire, upgrade, wait, give up, crash, renew, release, transfer and are forced out, in
 // virtual time; after every step the table is what it must be, and at the end nothing is left.
 func TestTableStaysSound(t *testing.T) {
 	for range 20 {
@@ -58,7 +58,7 @@ func (c *chaos) grantID() pathlock.GrantID { return pathlock.GrantID(fmt.Sprint(
 // step does one random thing and returns when all that follows from it has happened.
 func (c *chaos) step(n int) {
 	var err error
-	switch c.random.IntN(20) {
+	switch c.random.IntN(22) {
 	default:
 		c.acquire(n)
 	case 10, 11, 12, 13:
@@ -69,11 +69,24 @@ func (c *chaos) step(n int) {
 		err = c.store.ForceRelease(c.Context(), c.tree, c.owner())
 	case 17, 18, 19:
 		time.Sleep(c.upTo(20)) // virtual
+	case 20, 21:
+		err = c.transfer()
 	}
 	if err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
 		c.Fatal(err)
 	}
 	synctest.Wait()
+}
+
+// transfer gives what a random owner holds to another or to the same, who may be in the tree already.
+func (c *chaos) transfer() error {
+	_, err := c.store.Transfer(c.Context(), pathlock.Transfer{
+		Tree: c.tree, From: c.owner(), To: c.owner(), Lease: c.upTo(60),
+	})
+	if errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrInvalidRequest) {
+		return nil
+	}
+	return err
 }
 
 // acquire makes a random request in the background, which is cancelled at times.

@@ -16,7 +16,7 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if o := t.owners[req.Owner]; o != nil {
 		if r := o.grants.find(req.Grant); r != nil {
 			t.leases.extend(o, now.Add(req.Lease))
-			return pathlock.Grant{Fence: r.fence}, nil, nil
+			return pathlock.Grant{Fence: r.fence, Asked: now}, nil, nil
 		}
 		if r := o.waits.find(req.Grant); r != nil {
 			if req.Wait <= 0 {
@@ -35,7 +35,7 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	}
 	if r.granted() {
 		t.handOver(now, r.owner.advance())
-		return pathlock.Grant{Fence: r.fence}, nil, nil
+		return r.grant(), nil, nil
 	}
 	t.enqueue(r)
 	return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil

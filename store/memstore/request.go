@@ -38,6 +38,10 @@ type request struct {
 
 func (r *request) granted() bool { return r.fence != 0 }
 
+// grant returns what a granted request is answered with. The store sees the whole process, which is
+// alive when it makes the grant: the lease begins then.
+func (r *request) grant() pathlock.Grant { return pathlock.Grant{Fence: r.fence, Asked: r.since} }
+
 // topmost returns the request's first claim; one for the gate need not have any.
 func (r *request) topmost() pathlock.Claim {
 	if len(r.places) > 1 {
