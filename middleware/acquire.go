@@ -34,6 +34,7 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	var retry redislock.RetryStrategy
 	var pause time.Duration
 	for {
+		v.moves = planned.Moves
 		outer := ctx
 		if ctx, err = v.attach(ctx, planned.Requests); err != nil {
 			return nil, because(ctx, err)
@@ -124,7 +125,8 @@ func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.
 	// The context of the locks ends when they are let go; that of their scope does not.
 	same := v.locker.Scope(before.context(ctx)).Context(ctx)
 	wait := pathlock.NoWait
-	if len(requests) == 1 && len(before.taken) == 1 && before.taken[0].Tree() == requests[0].Tree {
+	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
+	if len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
 		wait = v.budget.left()
 	}
 	locks, _, err := v.takeEach(same, requests, 0, wait)

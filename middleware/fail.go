@@ -22,6 +22,9 @@ import (
 func (m *Locks) Fail(c *gin.Context, err error) {
 	_ = c.Error(err)
 	c.Abort()
+	if errors.Is(err, ErrAnswered) {
+		return
+	}
 	p := m.problemFor(c.Request.Context(), err)
 	switch begun := c.Writer.Written(); {
 	case p == nil:
