@@ -37,6 +37,13 @@ func (w *watched) renewBy(f func(tree pathlock.Tree, leases []pathlock.Lease) ([
 	w.onRenew = f
 }
 
+// releaseBy has f asked before releases from now on.
+func (w *watched) releaseBy(f func() error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.onRelease = f
+}
+
 // called returns the calls since the last time.
 func (w *watched) called() []string {
 	w.mu.Lock()
@@ -53,8 +60,11 @@ func (w *watched) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlo
 
 func (w *watched) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	w.note("release")
-	if w.onRelease != nil {
-		if err := w.onRelease(); err != nil {
+	w.mu.Lock()
+	onRelease := w.onRelease
+	w.mu.Unlock()
+	if onRelease != nil {
+		if err := onRelease(); err != nil {
 			return err
 		}
 	}
