@@ -46,6 +46,8 @@ var (
 	withdrawLua string
 	//go:embed scripts/renew.lua
 	renewLua string
+	//go:embed scripts/transfer.lua
+	transferLua string
 	//go:embed scripts/force.lua
 	forceLua string
 	//go:embed scripts/proceed.lua
@@ -93,7 +95,7 @@ func sha1Hex(s string) string {
 
 // scripts are all that a store calls.
 type scripts struct {
-	acquire, release, withdraw, renew, force, proceed, blocker, snapshot script
+	acquire, release, withdraw, renew, transfer, force, proceed, blocker, snapshot script
 }
 
 func newScripts() scripts {
@@ -102,6 +104,7 @@ func newScripts() scripts {
 		release:  newScript(releaseLua, "released", thinReleaseLua, clockLua, shortReleaseLua),
 		withdraw: newScript(withdrawLua, "", clockLua),
 		renew:    newScript(renewLua, "", clockLua),
+		transfer: newScript(transferLua, "", clockLua),
 		force:    newScript(forceLua, "", clockLua),
 		proceed:  newScript(proceedLua, "", clockLua),
 		blocker:  newScript(blockerLua, "", clockLua),

@@ -154,7 +154,9 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 			if err != nil {
 				return pathlock.Snapshot{}, err
 			}
-			out.Holders = append(out.Holders, holds...)
+			for _, h := range holds {
+				out.Holders = append(out.Holders, h.Hold)
+			}
 		} else {
 			hold, err := decodeRequest(e.record)
 			if err != nil {
@@ -188,13 +190,19 @@ func (im image) foreignGate() pathlock.Hold {
 	return h
 }
 
+// heldGrant is a grant as it is written.
+type heldGrant struct {
+	id pathlock.GrantID
+	pathlock.Hold
+}
+
 // decodeGrants reads an owner's record: see GRANT in scripts/lib/record.lua.
-func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]pathlock.Hold, error) {
+func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]heldGrant, error) {
 	fields, err := decodeRecord(record)
 	if err != nil {
 		return nil, err
 	}
-	var holds []pathlock.Hold
+	var holds []heldGrant
 	for f := range slices.Chunk(fields, 6) {
 		if len(f) < 6 {
 			return nil, fmt.Errorf("the record of owner %s is damaged", owner.Short())
@@ -207,7 +215,7 @@ func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]pathl
 			return nil, fmt.Errorf("a fence: %w", err)
 		}
 		h.Until = until
-		holds = append(holds, h)
+		holds = append(holds, heldGrant{pathlock.GrantID(f[0]), h})
 	}
 	return holds, nil
 }
@@ -233,11 +241,12 @@ func decodeHold(owner pathlock.Owner, claims, paths, note, since string) (pathlo
 		return pathlock.Hold{}, fmt.Errorf("owner %s: %w", owner.Short(), err)
 	}
 	return pathlock.Hold{
-		Owner:  owner,
-		Gate:   strings.HasPrefix(claims, gateNode+string(digit(pathlock.ModeX))),
-		Claims: decoded,
-		Note:   note,
-		Since:  instant(since),
+		Owner:    owner,
+		Gate:     strings.HasPrefix(claims, gateNode+string(digit(pathlock.ModeX))),
+		Detached: owner.Detached(),
+		Claims:   decoded,
+		Note:     note,
+		Since:    instant(since),
 	}, nil
 }
 

@@ -142,13 +142,16 @@ local function holding(owner)
   return h
 end
 
-local function write_holding(owner, h)
+-- packed returns what is written of an owner's grants.
+local function packed(h)
   local parts = {}
   for i, g in ipairs(h.grants) do
     parts[i] = pack_grant(g.id, g.fence, g.since, g.claims, g.paths, g.note)
   end
-  call('HSET', LOCKS, 'o' .. owner, table.concat(parts))
+  return table.concat(parts)
 end
+
+local function write_holding(owner, h) call('HSET', LOCKS, 'o' .. owner, packed(h)) end
 
 -- A thin lock becomes one like all others. Nobody else is in the tree: what is written here, nothing is lost to.
 local function inflate()
