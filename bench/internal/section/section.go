@@ -51,6 +51,8 @@ func All() []Section {
 		{"latency", "what do an uncontended acquisition and its release take, one after the other?", Redis, latency},
 		{"throughput", "how many do 64 goroutines that never conflict get done?", Redis, throughput},
 		{"held", "does it cost more where many locks are held?", Redis, heldLocks},
+		{"waiters", "does it cost more where others wait elsewhere in the tree?", Redis, waiters},
+		{"renewal", "what does a process spend on keeping its leases alive?", Redis, renewal},
 		{"memory", "what does a held lock take of the server's memory?", Redis, memory},
 		{"wakeup", "how soon after a release has the one who waits got the lock?", Redis, wakeUp},
 		{"drain", "how soon after a release have many waiting processes each had the lock?", Redis, drain},
