@@ -53,6 +53,7 @@ func All() []Section {
 		{"held", "does it cost more where many locks are held?", Redis, heldLocks},
 		{"waiters", "does it cost more where others wait elsewhere in the tree?", Redis, waiters},
 		{"renewal", "what does a process spend on keeping its leases alive?", Redis, renewal},
+		{"deadlines", "what fails where goroutines with deadlines share a store at a distance?", Redis, deadlines},
 		{"memory", "what does a held lock take of the server's memory?", Redis, memory},
 		{"wakeup", "how soon after a release has the one who waits got the lock?", Redis, wakeUp},
 		{"drain", "how soon after a release have many waiting processes each had the lock?", Redis, drain},
