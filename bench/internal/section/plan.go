@@ -36,6 +36,11 @@ type Plan struct {
 	// HurriedTurn is for how long goroutines with deadlines go on in each of HurriedRounds rounds.
 	HurriedTurn   time.Duration
 	HurriedRounds int
+	// Tangled are the numbers of owners who hold something and wait for each other, in SearchRounds rounds of requests among them.
+	Tangled      []int
+	SearchRounds int
+	// Line are the numbers of those who wait for one leaf in the memory store, of whom one gives up; the first is the baseline.
+	Line []int
 	// LocalPasses is how many turns a contender of this process has in a round, and LocalBatch how many operations
 	// are timed together in a turn.
 	LocalPasses, LocalBatch int
@@ -68,6 +73,7 @@ func Full() Plan {
 		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, WaitElsewhere: []int{1, 10, 100},
 		HeldTrees: []int{100, 1_000, 10_000}, RenewLease: 6 * time.Second, RenewRounds: 3,
 		HurriedTurn: 4500 * time.Millisecond, HurriedRounds: 3,
+		Tangled: []int{100, 400}, SearchRounds: 3, Line: []int{100, 10_000},
 		LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
 		Descendants: []int{10_000, 100_000}, RenamePasses: 2,
 		MovedAtOnce: []int{1, 10, 100},
@@ -84,6 +90,7 @@ func Quick() Plan {
 		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, WaitElsewhere: []int{1, 10},
 		HeldTrees: []int{10, 200}, RenewLease: 1200 * time.Millisecond, RenewRounds: 1,
 		HurriedTurn: time.Second, HurriedRounds: 1,
+		Tangled: []int{10, 40}, SearchRounds: 1, Line: []int{10, 100},
 		LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
 		Descendants: []int{500}, RenamePasses: 1,
 		MovedAtOnce: []int{1, 10},
