@@ -9,11 +9,16 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
 	"github.com/pathlock-go/pathlock/bench/internal/report"
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
+
+// searchTimeout is how long the server has for a command, while very many queue at the same time.
+const searchTimeout = time.Minute
 
 // deadlocks times requests for which the store has to find out who waits for whom, among many who hold something and wait.
 func deadlocks(ctx context.Context, env *Env) (_ result, err error) {
-	store, err := openStore(env, "deadlocks")
+	// A search that takes long is to be measured, not given up.
+	store, err := openStore(env, "deadlocks", redisstore.WithTimeout(searchTimeout))
 	if err != nil {
 		return result{}, err
 	}

@@ -20,17 +20,18 @@ type ownStore struct {
 }
 
 // openStore opens a store for the section of that name.
-func openStore(env *Env, name string) (*ownStore, error) {
-	return openStoreAt(env, env.server(name))
+func openStore(env *Env, name string, opts ...redisstore.Option) (*ownStore, error) {
+	return openStoreAt(env, env.server(name), opts...)
 }
 
 // openStoreAt opens a store where others may be open already.
-func openStoreAt(env *Env, at contender.Server) (*ownStore, error) {
+func openStoreAt(env *Env, at contender.Server, opts ...redisstore.Option) (*ownStore, error) {
 	client, err := at.Client()
 	if err != nil {
 		return nil, err
 	}
-	return &ownStore{at: at, admin: env.Admin, client: client, redis: redisstore.New(client, redisstore.WithPrefix(at.Prefix))}, nil
+	store := redisstore.New(client, append(opts, redisstore.WithPrefix(at.Prefix))...)
+	return &ownStore{at: at, admin: env.Admin, client: client, redis: store}, nil
 }
 
 // close ends the waits that are left, and deletes all trees.
