@@ -126,7 +126,7 @@ func hurriedRound(ctx context.Context, env *Env, near *ownStore, at contender.Se
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, store.redis.Close(), store.client.Close()) }()
+	defer func() { err = errors.Join(err, store.redis.Close(ctx), store.client.Close()) }()
 
 	counts := &hurriedCounts{}
 	locker := pathlock.New(store.redis, pathlock.WithLease(treeLease), pathlock.WithObserver(releaseObserver{counts: counts}),

@@ -36,7 +36,7 @@ func openStoreAt(env *Env, at contender.Server, opts ...redisstore.Option) (*own
 
 // close ends the waits that are left, and deletes all trees.
 func (s *ownStore) close(ctx context.Context) error {
-	return errors.Join(s.redis.Close(), s.client.Close(), redisserver.Delete(context.WithoutCancel(ctx), s.admin, s.at.Prefix))
+	return errors.Join(s.redis.Close(ctx), s.client.Close(), redisserver.Delete(context.WithoutCancel(ctx), s.admin, s.at.Prefix))
 }
 
 // closeStore closes s when a section returns, and reports what goes wrong with that.

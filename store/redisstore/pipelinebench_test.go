@@ -15,18 +15,18 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// BenchmarkSending compares ways to send the store's commands: its own pipeline, each command by itself, and go-redis's
+// BenchmarkPipeline compares ways to send the store's commands: its own pipeline, each command by itself, and go-redis's
 // auto-pipelining in several forms; with the server next door, and at a distance. The ways take turns, so that what slows
 // the machine down slows all of them. A metric with a name such as autopipeline/own is the median of what turns of that
 // way took, by what the own pipeline's turns beside them took: above 1, the own pipeline is the faster. What an operation
 // is, is an acquisition with its release, each goroutine in a tree of its own.
 //
-//	go test ./store/redisstore -run '^$' -bench Sending -benchtime 60x
-func BenchmarkSending(b *testing.B) {
+//	go test ./store/redisstore -run '^$' -bench Pipeline -benchtime 60x
+func BenchmarkPipeline(b *testing.B) {
 	for _, delay := range []time.Duration{0, time.Millisecond} {
 		for _, goroutines := range []int{1, 16, 64} {
 			b.Run(fmt.Sprintf("delay-%v/goroutines-%d", delay, goroutines), func(b *testing.B) {
-				benchmarkSending(b, delay, goroutines)
+				benchmarkPipeline(b, delay, goroutines)
 			})
 		}
 	}
@@ -74,7 +74,7 @@ func sendingWays(b *testing.B, addr string, goroutines int) []*sendingWay {
 			if err != nil {
 				b.Fatal(err)
 			}
-			w.store.runner.process = process
+			w.store.runner.process = func(ctx context.Context, _ lane, cmd redis.Cmder) error { return process(ctx, cmd) }
 		}
 		for range goroutines {
 			w.trees = append(w.trees, newTree(b))
@@ -113,7 +113,7 @@ func fullDuplexWithDeadlines(client *redis.Client) (processFunc, error) {
 	}, nil
 }
 
-func benchmarkSending(b *testing.B, delay time.Duration, goroutines int) {
+func benchmarkPipeline(b *testing.B, delay time.Duration, goroutines int) {
 	addr := newClient(b).Options().Addr
 	if delay > 0 {
 		addr = proxyAt(b, addr, delay)
