@@ -101,7 +101,7 @@ func (t *takeBacks) try(last bool) bool {
 	b := t.pending[0]
 	t.mu.Unlock()
 
-	err := t.store.withdraw(context.Background(), b.request)
+	err := t.store.withdraw(context.Background(), b.request, time.Until(b.until))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -120,16 +120,17 @@ func (t *takeBacks) try(last bool) bool {
 // undo takes r out of the queue, or gives back what it was granted: nobody waits for it any more. Where that fails, it is
 // tried again in the background. A command of the store is under way.
 func (s *Store) undo(ctx context.Context, r *request) {
-	if err := s.withdraw(ctx, r); err != nil {
+	if err := s.withdraw(ctx, r, 0); err != nil {
 		s.takeBacks.add(r)
 	}
 }
 
-// withdraw takes r out of the queue, or gives back what it was granted, whether ctx has ended or not.
-func (s *Store) withdraw(ctx context.Context, r *request) error {
+// withdraw takes r out of the queue, or gives back what it was granted, whether ctx has ended or not. Where r may be on its way
+// to the server still, the server remembers for some time that it is to grant r nothing.
+func (s *Store) withdraw(ctx context.Context, r *request, remember time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)
 	defer cancel()
-	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
+	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant), milliseconds(max(remember, 0)))
 	if err == nil && got.status == "granted" {
 		got, err = s.scripts.release.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
 	}
