@@ -29,12 +29,15 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		keys:        s.keys.of(req.Tree),
 		what:        operation{verb: "acquire", tree: req.Tree},
 		began:       time.Now(),
+		owner:       counted{value: string(req.Owner)},
 	}
-	if !s.begin() {
-		return pathlock.Grant{}, unavailable(r.what, errClosed)
+	if err := s.begin(); err != nil {
+		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	defer s.commands.Done()
-	s.takeBacks.forget(r)
+	if !s.takeBacks.forget(ctx, r) {
+		return pathlock.Grant{}, interrupted(ctx, r.what)
+	}
 	if req.Wait <= 0 {
 		for {
 			asked := time.Now()
@@ -59,6 +62,8 @@ type request struct {
 	keys  []string
 	what  operation
 	began time.Time
+	// owner is the owner as scripts get it, and tells whether the request has ever been sent.
+	owner counted
 }
 
 // ended reports whether a lease that was asked for at a moment may have ended by now. The wall clock
@@ -73,7 +78,7 @@ func (r *request) ended(asked time.Time) bool {
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
 	lease, left, channel, held := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), flag(r.Held)
 	args := []any{
-		(*string)(&r.Owner), (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters,
+		&r.owner, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters,
 	}
 	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
 		for {
@@ -86,7 +91,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 				return reply{}, err
 			}
 		}
-	}, func() { s.takeBacks.add(r) })
+	}, r)
 	if err == nil && got.more() {
 		s.proceedLater(ctx, r.keys)
 	}
@@ -119,11 +124,11 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply, asked tim
 // granted returns a grant, or gives it back if ctx has ended meanwhile, or the replicas have not got it.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		s.undo(ctx, r)
+		s.undo(r)
 		return pathlock.Grant{}, interrupted(ctx, r.what)
 	}
 	if err := s.replicate(ctx, r); err != nil {
-		s.undo(ctx, r)
+		s.undo(r)
 		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: fence, Asked: asked}, nil

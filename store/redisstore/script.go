@@ -5,7 +5,7 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -83,6 +83,8 @@ type script struct {
 	name any
 	// short is the status that a reply of the script's short way means; "" if it has no short way.
 	short string
+	// lane is what the script must not wait for.
+	lane lane
 }
 
 // The parts of the library, in their order, as functions inside each other (see newScript): those for scripts that read, and
@@ -141,7 +143,7 @@ type scripts struct {
 }
 
 func newScripts() scripts {
-	return scripts{
+	all := scripts{
 		acquire:  newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua, modesLua, shortAcquireLua}, changeParts),
 		release:  newScript(releaseLua, "released", []string{thinReleaseLua, clockLua, modesLua, shortReleaseLua}, changeParts),
 		withdraw: newScript(withdrawLua, "", nil, changeParts),
@@ -152,6 +154,8 @@ func newScripts() scripts {
 		blocker:  newScript(blockerLua, "", nil, readParts),
 		snapshot: newScript(snapshotLua, "", nil, nil),
 	}
+	all.acquire.lane = asking
+	return all
 }
 
 // ask runs a script that answers with a [reply].
@@ -164,19 +168,29 @@ func (sc *script) ask(ctx context.Context, r runner, keys []string, args ...any)
 }
 
 // run runs a script. Arguments are anything that the client can write, strings best by pointers.
+//
+// While a slot moves, or somebody flushes scripts as fast as they are loaded, it is called again for as
+// long as ctx has time.
 func (sc *script) run(ctx context.Context, r runner, keys []string, args ...any) (any, error) {
-	for pause := firstMovePause; ; pause *= 2 {
-		answer, err := r.call(ctx, "evalsha", sc.name, keys, args)
+	for pause := time.Duration(0); ; pause = min(max(2*pause, firstMovePause), longestMovePause) {
+		answer, err := r.call(ctx, sc.lane, "evalsha", sc.name, keys, args)
 		if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			refused(args)
-			if answer, err = r.learn(ctx, sc, keys, args); err != nil {
-				err = fmt.Errorf("loading a script: %w", err)
-			}
+			answer, err = r.learn(ctx, sc, keys, args)
 		}
-		if err == nil || !redis.IsTryAgainError(err) || !waited(ctx, min(pause, longestMovePause)) {
+		switch {
+		case errors.Is(err, errLearned):
+			if pause == 0 {
+				continue
+			}
+		case err != nil && r.moving(err):
+			refused(args)
+		default:
 			return answer, err
 		}
-		refused(args)
+		if !waited(ctx, max(pause, firstMovePause)) {
+			return nil, err
+		}
 	}
 }
 

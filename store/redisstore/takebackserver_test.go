@@ -95,7 +95,7 @@ func TestTakeBackNotOfWhatIsMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.Close(); err != nil { // after a last try of all that there is to take back
+	if err := store.Close(context.WithoutCancel(t.Context())); err != nil { // after a last try of all that there is to take back
 		t.Fatal(err)
 	}
 	requireHeld(t, server.store(), again)

@@ -36,7 +36,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			case queued && errors.Is(ctx.Err(), context.DeadlineExceeded):
 				return s.giveUp(ctx, r, w)
 			case queued && errors.Is(err, errClosed):
-				s.undo(ctx, r)
+				s.undo(r)
 			}
 			return pathlock.Grant{}, err
 		}
@@ -74,7 +74,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			return s.giveUp(ctx, r, w)
 		case <-s.closing:
 			timer.Stop()
-			s.undo(ctx, r)
+			s.undo(r)
 			return pathlock.Grant{}, unavailable(r.what, errClosed)
 		}
 	}
@@ -89,7 +89,7 @@ func (s *Store) heard(ctx context.Context, r *request, m message, asked time.Tim
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.number), m.owner)
 	default:
 		// The request may have taken a new place while the message was on its way.
-		s.undo(ctx, r)
+		s.undo(r)
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
 	}
 }
@@ -98,16 +98,23 @@ func (s *Store) heard(ctx context.Context, r *request, m message, asked time.Tim
 // that is the answer.
 func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
 	over := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		over, cancel = context.WithTimeout(over, farewell)
+		defer cancel()
+	}
 	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.alone(w) {
 		// Asking once more without waiting leaves the queue, and says what was in the way.
-		s.takeBacks.forget(r)
+		if !s.takeBacks.forget(over, r) {
+			return pathlock.Grant{}, s.failed(over, r.what, over.Err())
+		}
 		asked := time.Now()
 		answer, err := s.ask(over, r, w.ref, 0)
 		switch {
 		case err != nil:
 			return pathlock.Grant{}, err
 		case answer.status == "granted" && ctx.Err() != nil:
-			s.undo(ctx, r)
+			s.undo(r)
 		case answer.status == "busy":
 			w.claim = int(answer.number(1))
 		default:
@@ -116,7 +123,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Gra
 		return pathlock.Grant{}, s.conflict(ctx, r, w.claim, nil)
 	}
 	if s.listener.alone(w) {
-		s.undo(ctx, r)
+		s.undo(r)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return pathlock.Grant{}, interrupted(ctx, r.what)
