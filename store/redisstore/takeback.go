@@ -226,11 +226,11 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 		t.mu.Unlock()
 		return nil
 	}
-	r, added, tried := b.request, b.added, make(chan struct{})
+	r, added, until, tried := b.request, b.added, b.until, make(chan struct{})
 	b.busy = tried
 	t.mu.Unlock()
 
-	err := t.store.withdraw(ctx, r)
+	err := t.store.withdraw(ctx, r, time.Until(until))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b.busy = nil
@@ -252,7 +252,7 @@ func (s *Store) undo(r *request) {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(context.Background(), s.config.timeout)
 		defer cancel()
-		if s.withdraw(ctx, r) != nil {
+		if s.withdraw(ctx, r, 0) != nil {
 			s.takeBacks.add(f)
 			return
 		}
@@ -266,9 +266,10 @@ func (s *Store) undo(r *request) {
 	}
 }
 
-// withdraw takes r out of the queue, or gives back what it was granted.
-func (s *Store) withdraw(ctx context.Context, r *request) error {
-	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
+// withdraw takes r out of the queue, or gives back what it was granted. Where r may be on its way to the server still, the
+// server remembers for some time that it is to grant r nothing.
+func (s *Store) withdraw(ctx context.Context, r *request, remember time.Duration) error {
+	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant), milliseconds(max(remember, 0)))
 	if err == nil && got.status == "granted" {
 		got, err = s.scripts.release.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
 	}
