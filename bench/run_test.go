@@ -49,12 +49,35 @@ func bench(t *testing.T, args ...string) (string, report.Report) {
 
 func TestShortFormOfSectionsOnARealServer(t *testing.T) {
 	needRedisServer(t)
-	out, r := bench(t, "-quick", "-run", "^(wakeup|drain|scripts|replicas)$")
+	out, r := bench(t, "-quick", "-run", "^(waiters|wakeup|drain|scripts|replicas|givingup)$")
 
 	if r.Schema != report.Schema || !r.Quick || r.Rounds != section.Quick().Rounds || r.Machine.Redis == "" {
 		t.Errorf("the report does not say what was run: %+v", r)
 	}
-	checkSections(t, out, r, map[string]int{"wakeup": 2, "drain": 2, "scripts": 2, "replicas": 0})
+	checkSections(t, out, r, map[string]int{"waiters": 6, "wakeup": 2, "drain": 2, "scripts": 2, "replicas": 0, "givingup": 1})
+}
+
+// What has rounds of its own has one in the short form.
+func TestShortFormOfSectionsOfOneRound(t *testing.T) {
+	needRedisServer(t)
+	out, r := bench(t, "-quick", "-rounds", "1", "-run", "^(renewal|deadlines|deadlocks)$")
+	checkSections(t, out, r, map[string]int{"renewal": 2, "deadlines": 6, "deadlocks": 3})
+}
+
+// A lock that is held is renewed once in a third of its lease, whatever the number of trees.
+func TestRenewalsAreCounted(t *testing.T) {
+	needRedisServer(t)
+	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^renewal$")
+	for _, table := range r.Sections[0].Tables {
+		if !strings.HasPrefix(table.ID, "renewed-") {
+			continue
+		}
+		for _, row := range table.Rows {
+			if row.Value <= 0 || row.Value > 2 {
+				t.Errorf("%s: %s: %v leases renewed in a period, per tree", table.ID, row.Contender, row.Value)
+			}
+		}
+	}
 }
 
 func TestShortFormOfSectionsOnADatabase(t *testing.T) {
@@ -87,7 +110,7 @@ func checkSections(t *testing.T, out string, r report.Report, targets map[string
 		for _, table := range s.Tables {
 			for _, row := range table.Rows {
 				counted := table.Unit == "statements"
-				mayBeNone := table.ID == "added" || strings.HasPrefix(table.ID, "lost-") || strings.HasPrefix(table.ID, "refused-") || strings.HasPrefix(table.ID, "kinds-")
+				mayBeNone := table.ID == "added" || strings.HasPrefix(table.ID, "lost-") || table.ID == "failed" || strings.HasPrefix(table.ID, "refused-") || strings.HasPrefix(table.ID, "kinds-")
 				if len(row.Rounds) != r.Rounds && !counted || row.Value <= 0 && !mayBeNone {
 					t.Errorf("%s, %s: %s measured %v", s.Name, table.ID, row.Contender, row.Rounds)
 				}
@@ -166,7 +189,7 @@ func TestNothingIsLeftOnAServerThatIsNotOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^(held|memory|scripts|replicas)$", "-redis", server.URL())
+	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^(held|waiters|renewal|deadlines|deadlocks|memory|scripts|replicas)$", "-redis", server.URL())
 	if s := r.Sections[len(r.Sections)-1]; s.Name != "replicas" || len(s.Tables) != 0 || len(s.Notes) == 0 {
 		t.Errorf("a server that is not ours was given a replica, or nothing says that it was not: %+v", s)
 	}

@@ -81,7 +81,7 @@ func Full() Plan {
 	}
 }
 
-// Quick shows within half a minute that everything works. Its numbers are not to be relied upon.
+// Quick shows within a minute or so that everything works. Its numbers are not to be relied upon.
 func Quick() Plan {
 	return Plan{
 		Rounds: 3, Passes: 4, Batch: 10, ThroughputPasses: 1, PerGoroutine: 5,
