@@ -197,6 +197,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 // Errors are those of [Locker.Attach], and match [ErrInvalidRequest] if d is shorter than
 // [MinLease].
 func (l *Locker) Refresh(ctx context.Context, token Token, d time.Duration) (until time.Time, err error) {
+	d = min(d, Forever)
 	if err := checkLease(d); err != nil {
 		return time.Time{}, err
 	}
