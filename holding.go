@@ -2,6 +2,7 @@ package pathlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -182,7 +183,7 @@ func (h *holding) fail(why error) loss {
 
 // loss is the error of those whose hold has been lost.
 func (h *holding) loss(why error) error {
-	if h.isShared() && (why == errLeaseGone || why == errNotThere) {
+	if h.isShared() && (errors.Is(why, errLeaseGone) || errors.Is(why, errNotThere)) {
 		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
