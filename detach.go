@@ -225,7 +225,8 @@ func (l *Locker) ReleaseToken(ctx context.Context, token Token) error {
 	return nil
 }
 
-// transferToken asks the store for the hold that a token names, and has it end after lease unless that is 0.
+// transferToken asks the store for the hold that a token names, and has it end after lease unless
+// that is 0.
 func (l *Locker) transferToken(ctx context.Context, what string, token Token, lease time.Duration) (Tree, Owner, Transferred, error) {
 	tree, owner, err := token.parse()
 	if err != nil {

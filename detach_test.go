@@ -275,7 +275,8 @@ func TestRefreshWhereItIsAttachedWithRenewalLivesOn(t *testing.T) {
 	})
 }
 
-// A process that has gone takes nothing with it, and what it prolonged ends one lease after its last renewal.
+// A process that has gone takes nothing with it, and what it prolonged ends one lease after its
+// last renewal.
 func TestAnAttachedLocksProcessMayGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
@@ -299,8 +300,8 @@ func TestAnAttachedLocksProcessMayGo(t *testing.T) {
 	})
 }
 
-// Others may have ended the hold, or shortened it, since the store was asked last: where it does not
-// answer, nobody believes in the hold for longer than a lease, however long it was to last.
+// Others may have ended the hold, or shortened it, since the store was asked last: where it does
+// not answer, nobody believes in the hold for longer than a lease, however long it was to last.
 func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
 	for _, opts := range [][]pathlock.AttachOption{nil, {pathlock.WithoutRenewal()}} {
 		synctest.Test(t, func(t *testing.T) {

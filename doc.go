@@ -36,9 +36,9 @@
 //
 // # Order
 //
-// Waiters of one tree are served first come, first served, past those that they don't conflict with.
-// Only an owner that holds something passes any waiter, and only those that wait for it: a waiter is
-// passed by 0 grants to owners that it does not wait for.
+// Waiters of one tree are served first come, first served, past those that they don't conflict
+// with. Only an owner that holds something passes any waiter, and only those that wait for it: a
+// waiter is passed by 0 grants to owners that it does not wait for.
 //
 // # Time
 //
@@ -49,8 +49,8 @@
 // # Locks that outlive a request
 //
 // [Lock.Detach] keeps what a lock holds until its lease ends, and returns a [Token] by which any
-// process can make it a lock again ([Locker.Attach]), set its end ([Locker.Refresh]), and release it
-// ([Locker.ReleaseToken]): for people who edit, WebDAV clients, and jobs that are handed on.
+// process can make it a lock again ([Locker.Attach]), set its end ([Locker.Refresh]), and release
+// it ([Locker.ReleaseToken]): for people who edit, WebDAV clients, and jobs that are handed on.
 //
 // # What a lock does not give
 //

@@ -20,8 +20,8 @@ var (
 	// the queue, for the owner that asks. The error is a [*DeadlockError]. Release what is held and
 	// start over. Cycles through several trees are found by nobody: see [Request].
 	ErrDeadlock = FailureLocked.New("pathlock: deadlock")
-	// ErrLost: the lease ended, or the store lost it, while the lock was still wanted, or before its
-	// grant arrived. Somebody else may hold the nodes now.
+	// ErrLost: the lease ended, or the store lost it, while the lock was still wanted, or before
+	// its grant arrived. Somebody else may hold the nodes now.
 	ErrLost = FailureLockStore.New("pathlock: lock lost")
 	// ErrNotHeld: the release of something that is not held (any more).
 	ErrNotHeld = errors.New("pathlock: not held")

@@ -25,8 +25,8 @@ type holding struct {
 	token Token
 	// unrenewed says that it keeps the end that it has.
 	unrenewed bool
-	// spent says that the lock which Attach returned has been released, and with it the hold: it ends for
-	// everybody when the last lock goes that this process has on it.
+	// spent says that the lock which Attach returned has been released, and with it the hold: it
+	// ends for everybody when the last lock goes that this process has on it.
 	spent bool
 
 	// term and place are the renewer's, and guarded by its mutex.
@@ -149,8 +149,8 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 	return true
 }
 
-// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what there
-// is to report of that: nothing where it is known already, or nobody relies on the holding.
+// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what
+// there is to report of that: nothing where it is known already, or nobody relies on the holding.
 func (h *holding) endByClock() []loss {
 	_ = h.scope.locker.renewer.expire(h)
 	h.scope.mu.Lock()

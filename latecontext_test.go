@@ -81,7 +81,8 @@ func TestALocksContextCarriesWhatTheOuterOneDoes(t *testing.T) {
 	release(t, inner)
 }
 
-// The context that ended first says how, as for any other context, also if nobody asked at that time.
+// The context that ended first says how, as for any other context, also if nobody asked at that
+// time.
 func TestALocksContextSaysWhenADeadlineCameFirst(t *testing.T) {
 	for _, asked := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 type slow struct {
 	*watched
 	takes time.Duration
-	// asked is how long before its arrival a grant was asked for; negative is that the store cannot tell.
+	// asked is how long before its arrival a grant was asked for; negative is that the store cannot
+	// tell.
 	asked time.Duration
 }
 
@@ -73,7 +74,7 @@ func TestALeaseIsCountedFromWhenTheGrantWasAskedFor(t *testing.T) {
 						t.Errorf("%v, want no renewal yet", got)
 					}
 					calls = nil
-					time.Sleep(1)
+					time.Sleep(time.Nanosecond)
 				}
 				synctest.Wait()
 				calls = append(calls, "renew 1 in plan")
@@ -90,7 +91,8 @@ func TestALeaseIsCountedFromWhenTheGrantWasAskedFor(t *testing.T) {
 	}
 }
 
-// hung is a store that does not answer renewals in one tree, nor of one lease, and heeds no deadline.
+// hung is a store that does not answer renewals in one tree, nor of one lease, and heeds no
+// deadline.
 type hung struct {
 	*watched
 	tree  string
@@ -143,7 +145,7 @@ func TestARenewalThatHangsHoldsUpNobodyElseAndNoLease(t *testing.T) {
 				if err := ctx.Err(); err != nil {
 					t.Errorf("ended before its lease: %v", context.Cause(ctx))
 				}
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				synctest.Wait()
 				select {
 				case <-ctx.Done():

@@ -28,8 +28,8 @@ type Scope struct {
 	held []*holding
 	// asked counts the requests that were sent to the store.
 	asked int64
-	// asking has the tree of each request that is under way to the store, and oneAsked is where it is,
-	// since there is hardly ever a second.
+	// asking has the tree of each request that is under way to the store, and oneAsked is where it
+	// is, since there is hardly ever a second.
 	asking   []Tree
 	oneAsked [1]Tree
 }
@@ -108,8 +108,8 @@ func (s *Scope) endAsking(tree Tree) {
 	s.asking = s.asking[:last]
 }
 
-// bound returns the wait and the lease with which to ask the store, so that a hold which is not renewed
-// does not end later than it would have.
+// bound returns the wait and the lease with which to ask the store, so that a hold which is not
+// renewed does not end later than it would have.
 func (s *Scope) bound(tree Tree, wait, lease time.Duration) (time.Duration, time.Duration, error) {
 	h := s.holding(tree)
 	if h == nil || !h.unrenewed {

@@ -67,8 +67,8 @@ func TestAStoppedHolderBelievesNothing(t *testing.T) {
 	}
 }
 
-// holdUntilLost holds a lock, watches the clock for the time when the process was stopped, and says what
-// it believes then.
+// holdUntilLost holds a lock, watches the clock for the time when the process was stopped, and says
+// what it believes then.
 func holdUntilLost(t *testing.T, lease time.Duration) {
 	l := pathlock.New(memstore.New(), quiet, pathlock.WithLease(lease))
 	lock := acquire(t.Context(), t, l, "X /a")

@@ -16,11 +16,12 @@ type Store interface {
 	// Acquire grants the whole of req, or nothing, in one atomic step.
 	//
 	// It waits for at most req.Wait. A request waits for those holders that it conflicts with, and
-	// for the earlier waiters that it conflicts with and may not pass: an owner that holds something
-	// in the tree may pass a waiter that waits for that owner, so that it can come to its end, and
-	// nobody may pass any other. So a waiter is passed by 0 grants to owners that it does not wait
-	// for. A request waits for an owner if it conflicts with what that owner holds, with what a
-	// holder has who waits for that owner, or if it is behind an earlier waiter that waits for it.
+	// for the earlier waiters that it conflicts with and may not pass: an owner that holds
+	// something in the tree may pass a waiter that waits for that owner, so that it can come to its
+	// end, and nobody may pass any other. So a waiter is passed by 0 grants to owners that it does
+	// not wait for. A request waits for an owner if it conflicts with what that owner holds, with
+	// what a holder has who waits for that owner, or if it is behind an earlier waiter that waits
+	// for it.
 	//
 	// Where a holder in its way waits for its own owner, a request that may wait gets a
 	// [*DeadlockError] at once: granting it would need that holder to go first.
