@@ -59,6 +59,7 @@ func topics() []topic {
 		fairness(),
 		givingUp(),
 		leases(),
+		extremes(),
 		repetition(),
 		deadlock(),
 		concurrentRequests(),
