@@ -8,12 +8,14 @@ import (
 	"sync"
 )
 
-// releases are those of a locker that are under way in the background: see [Lock.ReleaseInBackground].
+// releases are those of a locker that are under way in the background: see
+// [Lock.ReleaseInBackground], and what failed at first: see [Lock.Release].
 type releases struct {
 	mu sync.Mutex
-	// underWay has one channel per release, by tree, which is closed at its end.
-	underWay map[Tree]map[chan struct{}]struct{}
-	// closed says that none may begin any more.
+	// underWay has one channel per release, by tree, which is closed at its end, with the release that
+	// is tried again, nil where it is the first try.
+	underWay map[Tree]map[chan struct{}]*retry
+	// closed says that no first try may begin any more.
 	closed bool
 }
 
@@ -24,18 +26,29 @@ func (r *releases) begin(tree Tree) (ended chan struct{}) {
 	if r.closed {
 		return nil
 	}
+	return r.add(tree, nil)
+}
+
+// enter enters a release that is tried again.
+func (r *releases) enter(tree Tree, again *retry) (ended chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.add(tree, again)
+}
+
+func (r *releases) add(tree Tree, again *retry) (ended chan struct{}) {
 	if r.underWay == nil {
-		r.underWay = make(map[Tree]map[chan struct{}]struct{})
+		r.underWay = make(map[Tree]map[chan struct{}]*retry)
 	}
 	if r.underWay[tree] == nil {
-		r.underWay[tree] = make(map[chan struct{}]struct{})
+		r.underWay[tree] = make(map[chan struct{}]*retry)
 	}
 	ended = make(chan struct{})
-	r.underWay[tree][ended] = struct{}{}
+	r.underWay[tree][ended] = again
 	return ended
 }
 
-// end undoes begin.
+// end undoes begin and enter.
 func (r *releases) end(tree Tree, ended chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -46,11 +59,18 @@ func (r *releases) end(tree Tree, ended chan struct{}) {
 	close(ended)
 }
 
-// in returns the releases that are under way in a tree.
-func (r *releases) in(tree Tree) pending {
+// in returns the releases that are under way in a tree, as they are now.
+func (r *releases) in(tree Tree) (p underWay) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.appendTree(nil, tree)
+	for ended, again := range r.underWay[tree] {
+		if again == nil {
+			p.first = append(p.first, ended)
+		} else {
+			p.again = append(p.again, again)
+		}
+	}
+	return p
 }
 
 // close lets no more begin, and returns all that are under way.
@@ -58,20 +78,33 @@ func (r *releases) close() (all pending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
-	for tree := range r.underWay {
-		all = r.appendTree(all, tree)
+	for _, tree := range r.underWay {
+		for ended := range tree {
+			all = append(all, ended)
+		}
 	}
 	return all
 }
 
-func (r *releases) appendTree(p pending, tree Tree) pending {
-	for ended := range r.underWay[tree] {
-		p = append(p, ended)
-	}
-	return p
+// underWay are the releases of one tree that are under way.
+type underWay struct {
+	first pending
+	again []*retry
 }
 
-// pending are releases to wait for. Each ends within releaseTimeout.
+func (u underWay) isNothing() bool { return len(u.first)+len(u.again) == 0 }
+
+// wait waits until those that are under way have ended, and those that are tried again have been tried
+// once more, or until ctx has ended; then it returns how many are left.
+func (u underWay) wait(ctx context.Context) (left int) {
+	all := u.first
+	for _, t := range u.again {
+		all = append(all, t.hurry())
+	}
+	return all.wait(ctx)
+}
+
+// pending are releases, or tries, to wait for.
 type pending []<-chan struct{}
 
 // wait waits until all have ended, or ctx has; then it returns how many are left.
@@ -108,17 +141,17 @@ func (k *Lock) Abandon(ctx context.Context, reason error) { k.releaseBehind(ctx,
 
 // releaseBehind is ReleaseInBackground, and ends the lock's context for a reason.
 func (k *Lock) releaseBehind(ctx context.Context, reason error) {
-	unneeded, lost := k.letGo(reason)
+	r, lost := k.letGo(reason)
 	if errors.Is(lost, ErrNotHeld) {
 		return
 	}
 	l := k.holding.scope.locker
 	giveBack := func() {
-		if err := k.giveBack(ctx, unneeded, lost); err != nil && lost == nil {
+		if err := k.giveBack(ctx, r, lost); err != nil && lost == nil {
 			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
 		}
 	}
-	if l.local || len(unneeded) == 0 {
+	if l.local || r.isNothing() {
 		giveBack()
 		return
 	}
@@ -133,14 +166,21 @@ func (k *Lock) releaseBehind(ctx context.Context, reason error) {
 	}()
 }
 
-// Shutdown waits for the releases that are under way in the background, so that a program that ends leaves no locks
-// behind: call it when the last request has been served and before the store is closed. If ctx ends first, the error
-// matches the context's, and those locks end with their leases.
+// Shutdown waits for the releases that are under way in the background, also for those that failed
+// and are tried again, so that a program that ends leaves no locks behind: call it when the last
+// request has been served and before the store is closed. If ctx ends first, the error matches the
+// context's, and those locks end with their leases.
 //
 // From then on [Lock.ReleaseInBackground] does its work before it returns. Everything else goes on as before.
 func (l *Locker) Shutdown(ctx context.Context) error {
-	if left := l.releases.close().wait(ctx); left > 0 {
-		return fmt.Errorf("pathlock: %d releases are still under way: %w", left, context.Cause(ctx))
+	for {
+		all := l.releases.close()
+		if len(all) == 0 {
+			return nil
+		}
+		// A release that fails is not over: it is tried again.
+		if left := all.wait(ctx); left > 0 {
+			return fmt.Errorf("pathlock: %d releases are still under way: %w", left, context.Cause(ctx))
+		}
 	}
-	return nil
 }

@@ -77,6 +77,9 @@ func (b Blocker) describe() string {
 	} else {
 		s.WriteString("owner " + b.Owner.Short())
 	}
+	if b.Owner.Detached() {
+		s.WriteString(" (detached)")
+	}
 	verb := "has"
 	if b.Waiting {
 		verb = "waits for"

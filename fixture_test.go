@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -37,6 +38,13 @@ func (w *watched) renewBy(f func(tree pathlock.Tree, leases []pathlock.Lease) ([
 	w.onRenew = f
 }
 
+// releaseBy has f asked before releases from now on.
+func (w *watched) releaseBy(f func() error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.onRelease = f
+}
+
 // called returns the calls since the last time.
 func (w *watched) called() []string {
 	w.mu.Lock()
@@ -53,8 +61,11 @@ func (w *watched) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlo
 
 func (w *watched) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	w.note("release")
-	if w.onRelease != nil {
-		if err := w.onRelease(); err != nil {
+	w.mu.Lock()
+	onRelease := w.onRelease
+	w.mu.Unlock()
+	if onRelease != nil {
+		if err := onRelease(); err != nil {
 			return err
 		}
 	}
@@ -125,3 +136,23 @@ func free(t testing.TB, l *pathlock.Locker, text string, want bool) {
 		t.Fatalf("%s: %v, want ErrConflict", text, err)
 	}
 }
+
+// counting counts the warnings of a log.
+type counting struct {
+	slog.Handler
+	n atomic.Int64
+}
+
+func (c *counting) logger() *slog.Logger {
+	c.Handler = slog.NewTextHandler(io.Discard, nil)
+	return slog.New(c)
+}
+
+func (c *counting) Handle(_ context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		c.n.Add(1)
+	}
+	return nil
+}
+
+func (c *counting) warnings() int { return int(c.n.Load()) }

@@ -17,9 +17,32 @@ type holding struct {
 	locks  []*Lock // each knows its index
 	// lost is why the lease ended early; nil while it lives.
 	lost error
+	// detaching says that the only lock is being detached.
+	detaching bool
 
-	// term is the renewer's, and guarded by its mutex.
-	term term
+	// token names a hold that has been attached; others may end it at any time, or set another end.
+	token Token
+	// unrenewed says that it keeps the end that it has.
+	unrenewed bool
+	// spent says that the lock which Attach returned has been released, and with it the hold: it ends for
+	// everybody when the last lock goes that this process has on it.
+	spent bool
+
+	// term and place are the renewer's, and guarded by its mutex.
+	term  term
+	place place
+	// ends is the end of the term, for those who have not got the mutex.
+	ends deadline
+}
+
+// isShared reports whether others may end the hold, or set another end of its lease.
+func (h *holding) isShared() bool { return h.token != "" }
+
+// whyLost returns the error of those whose hold has been lost, nil while it lives.
+func (h *holding) whyLost() error {
+	h.scope.mu.Lock()
+	defer h.scope.mu.Unlock()
+	return h.lost
 }
 
 // held returns the grants that there are at the moment.
@@ -57,8 +80,14 @@ func (h *holding) covering(a asked, pins []*grant) []*grant {
 // attach makes lock, which relies on its pins, one of the holding's. watched says whether anybody
 // wants to know how long it is held. Nothing of anybody else's is called here: the grant has no lock
 // yet that could give it back.
-func (h *holding) attach(ctx context.Context, a asked, lock *Lock, watched bool) {
-	lock.holding, lock.request = h, a.Request
+func (h *holding) attach(ctx context.Context, req Request, lock *Lock, watched bool) {
+	// The caller may use its slice again, and nobody but an observer asks a lock for its claims.
+	if h.scope.locker.observers.none() {
+		req.Claims = nil
+	} else {
+		req.Claims = slices.Clone(req.Claims)
+	}
+	lock.holding, lock.request = h, req
 	if watched {
 		lock.since = time.Now()
 	}
@@ -66,7 +95,7 @@ func (h *holding) attach(ctx context.Context, a asked, lock *Lock, watched bool)
 		g.pins++
 		lock.fence = max(lock.fence, g.fence)
 	}
-	lock.ctx.parent, lock.ctx.scope = ctx, h.scope
+	lock.ctx.parent, lock.ctx.holding = ctx, h
 	lock.index = len(h.locks)
 	h.locks = append(h.locks, lock)
 }
@@ -84,10 +113,9 @@ func (h *holding) detach(lock *Lock) (unneeded []*grant) {
 			unneeded = append(unneeded, g)
 		}
 	}
-	if len(unneeded) == 0 {
-		return nil
+	if len(unneeded) > 0 {
+		h.grants = slices.DeleteFunc(h.grants, func(g *grant) bool { return g.pins == 0 })
 	}
-	h.grants = slices.DeleteFunc(h.grants, func(g *grant) bool { return g.pins == 0 })
 	if len(h.grants) == 0 {
 		h.end()
 	}
@@ -105,7 +133,7 @@ func (h *holding) end() {
 // reports whether the holding is lost.
 func (h *holding) lose(askedFor []*grant, why error) bool {
 	h.scope.mu.Lock()
-	if h.lost != nil {
+	if h.lost != nil || h.detaching {
 		h.scope.mu.Unlock()
 		return true
 	}
@@ -113,24 +141,79 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 		h.scope.mu.Unlock()
 		return false
 	}
-	h.lost = fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
-	h.end()
-	locks := slices.Clone(h.locks)
+	l := h.fail(why)
 	h.scope.mu.Unlock()
+	l.tell()
+	l.report()
+	return true
+}
 
-	l := h.scope.locker
-	for _, lock := range locks {
-		lock.ctx.cancel(h.lost)
+// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what there
+// is to report of that: nothing where it is known already, or nobody relies on the holding.
+func (h *holding) endByClock() []loss {
+	_ = h.scope.locker.renewer.expire(h)
+	h.scope.mu.Lock()
+	if h.lost != nil || len(h.locks) == 0 {
+		h.scope.mu.Unlock()
+		return nil
 	}
-	report(context.Background(), l.log, slog.LevelWarn, "pathlock: lock lost",
-		"tree", h.tree, "owner", h.scope.owner, "locks", len(locks), "error", why)
-	if l.observers.none() {
-		return true
+	l := h.fail(h.scope.locker.renewer.whyEnded(h))
+	h.scope.mu.Unlock()
+	l.tell()
+	return []loss{l}
+}
+
+// checkClock ends the holding if its lease has ended by the clock, before the renewer's timer does.
+func (h *holding) checkClock() {
+	if !h.scope.locker.renewer.ended(h) {
+		return
 	}
-	for _, lock := range locks {
+	for _, l := range h.endByClock() {
+		l.report()
+	}
+}
+
+// fail makes the holding a lost one. It expects the scope's mutex to be locked.
+func (h *holding) fail(why error) loss {
+	h.lost = h.loss(why)
+	h.end()
+	return loss{h, slices.Clone(h.locks), why}
+}
+
+// loss is the error of those whose hold has been lost.
+func (h *holding) loss(why error) error {
+	if h.isShared() && (why == errLeaseGone || why == errNotThere) {
+		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
+	}
+	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
+}
+
+// loss is one to be reported.
+type loss struct {
+	holding *holding
+	locks   []*Lock
+	why     error
+}
+
+// tell ends the contexts of the locks.
+func (l loss) tell() {
+	for _, lock := range l.locks {
+		lock.ctx.cancel(l.holding.lost)
+	}
+}
+
+// report tells the log and the observers.
+func (l loss) report() {
+	h := l.holding
+	locker := h.scope.locker
+	report(context.Background(), locker.log, slog.LevelWarn, "pathlock: lock lost",
+		"tree", h.tree, "owner", h.scope.owner, "locks", len(l.locks), "error", l.why)
+	if locker.observers.none() {
+		return
+	}
+	for _, lock := range l.locks {
 		event := lock.event()
 		event.Elapsed, event.Err = lock.elapsed(), h.lost
-		l.observers.lost(&lock.ctx, event)
+		locker.observers.lost(&lock.ctx, event)
 	}
-	return true
 }

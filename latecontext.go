@@ -10,14 +10,15 @@ import (
 // standard library's context that does the work is made then. Most locks, and nearly all
 // re-entrant ones, are released before that.
 type lateContext struct {
-	parent context.Context
-	scope  *Scope
+	parent  context.Context
+	holding *holding
 
 	mu     sync.Mutex
 	actual context.Context // nil until it is needed
 	stop   context.CancelCauseFunc
 	ended  bool // by cancel, with cause
 	cause  error
+	late   bool // the parent had ended before
 }
 
 // cancel ends the context, as a [context.CancelCauseFunc] does.
@@ -25,7 +26,7 @@ func (c *lateContext) cancel(cause error) {
 	c.mu.Lock()
 	stop := c.stop
 	if !c.ended {
-		c.ended, c.cause = true, cause
+		c.ended, c.cause, c.late = true, cause, c.parent.Err() != nil
 	}
 	c.mu.Unlock()
 	if stop != nil {
@@ -33,15 +34,31 @@ func (c *lateContext) cancel(cause error) {
 	}
 }
 
+// checkClock ends the context if the lease has ended by the clock, before the renewer's timer does:
+// nobody who asks is told that the lock is held.
+func (c *lateContext) checkClock() {
+	r := &c.holding.scope.locker.renewer
+	if !r.ended(c.holding) {
+		return
+	}
+	c.mu.Lock()
+	ended := c.ended
+	c.mu.Unlock()
+	if !ended {
+		c.cancel(r.expire(c.holding))
+	}
+}
+
 // context returns the context that does the work. A parent's lock is taken within its child's, never the other way round.
 func (c *lateContext) context() context.Context {
+	c.checkClock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.actual != nil {
 		return c.actual
 	}
 	parent := c.parent
-	if c.ended {
+	if c.ended && !c.late {
 		// What ended this context is its cause, whatever became of the parent since.
 		parent = context.WithoutCancel(parent)
 	}
@@ -54,10 +71,10 @@ func (c *lateContext) context() context.Context {
 
 // Value implements [context.Context]. The context's own value, the scope, is found without the context that does the work.
 func (c *lateContext) Value(key any) any {
-	if k, ok := key.(scopeKey); ok && k.Locker == c.scope.locker {
-		return c.scope
+	if k, ok := key.(scopeKey); ok && k.Locker == c.holding.scope.locker {
+		return c.holding.scope
 	}
-	if key == c.scope.locker.carrier {
+	if key == c.holding.scope.locker.carrier {
 		return nil // whoever asks has the locks already
 	}
 	return c.context().Value(key)
@@ -70,4 +87,16 @@ func (c *lateContext) Deadline() (time.Time, bool) { return c.parent.Deadline() 
 func (c *lateContext) Done() <-chan struct{} { return c.context().Done() }
 
 // Err implements [context.Context].
-func (c *lateContext) Err() error { return c.context().Err() }
+func (c *lateContext) Err() error {
+	c.checkClock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.actual != nil:
+		return c.actual.Err()
+	case c.ended && !c.late:
+		return context.Canceled
+	default:
+		return c.parent.Err()
+	}
+}

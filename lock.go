@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,9 +21,12 @@ type Lock struct {
 	request   Request
 	reentrant bool
 	waited    bool
+	attached  bool      // Attach has returned it
 	since     time.Time // zero where nobody wants to know
 	fence     uint64
 	ctx       lateContext
+	// until is the end of the hold that the lock has left behind by Detach.
+	until atomic.Pointer[time.Time]
 
 	// pins are the grants that the lock relies on, and one is where they are, since there is hardly ever a second.
 	pins []*grant
@@ -56,43 +60,70 @@ func (k *Lock) Waited() bool { return k.waited }
 // scope needs stays held until that one is released.
 //
 // It does its work even under a context that has ended, within five seconds. It returns an error
-// that matches [ErrNotHeld] when called again, [ErrLost] if the lock
-// was lost before, and [ErrUnavailable] if the store did not answer; then
-// the hold ends with its lease, which is no longer renewed.
+// that matches [ErrNotHeld] when called again, [ErrLost] if the lock was lost before, and
+// [ErrUnavailable] if the store did not answer. Then the locker goes on trying in the background,
+// until the lease has ended and the store has nothing left to release; [Locker.Shutdown] waits for
+// that. The hold is renewed no more, unless the scope holds something else in the tree.
+//
+// The release of a lock that [Locker.Attach] has returned ends the hold for everybody who has
+// attached its token, with all that was acquired under their contexts.
 func (k *Lock) Release(ctx context.Context) error {
-	unneeded, err := k.letGo(nil)
+	returned, err := k.letGo(nil)
 	if errors.Is(err, ErrNotHeld) {
 		return err
 	}
-	return k.giveBack(ctx, unneeded, err)
+	return k.giveBack(ctx, returned, err)
 }
 
 // abandon gives a lock back that its Acquire could not return.
 func (k *Lock) abandon(ctx context.Context) { _ = k.Release(ctx) }
 
+// returned is what the end of a lock leaves to be given back to the store.
+type returned struct {
+	grants []*grant
+	// whole says that everything is that the owner holds.
+	whole bool
+}
+
+func (r returned) isNothing() bool { return len(r.grants) == 0 && !r.whole }
+
 // letGo takes the lock out of its scope and ends its context for a reason, nil if it is none but that.
-// It returns the grants to give back to the
-// store, and an error that matches ErrLost, or ErrNotHeld where there is nothing to let go.
-func (k *Lock) letGo(reason error) (unneeded []*grant, err error) {
+// It returns what to give back to the store, and an error that matches ErrLost, or ErrNotHeld where
+// there is nothing to let go.
+func (k *Lock) letGo(reason error) (r returned, err error) {
 	h := k.holding
+	h.checkClock()
 	h.scope.mu.Lock()
-	if k.released {
+	if k.released || h.detaching {
 		h.scope.mu.Unlock()
-		return nil, fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
+		return returned{}, fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
 	}
 	k.released = true
-	unneeded = h.detach(k)
+	r.grants = h.detach(k)
+	if k.attached {
+		h.spent, r.grants = true, nil
+	}
+	if h.spent && len(h.locks) == 0 {
+		r = returned{whole: true}
+	}
 	err = h.lost
 	h.scope.mu.Unlock()
 	k.ctx.cancel(reason)
-	return unneeded, err
+	return r, err
 }
 
-// giveBack gives grants back to the store and reports the end of the lock, which was lost if err is not nil.
-func (k *Lock) giveBack(ctx context.Context, unneeded []*grant, err error) error {
-	if len(unneeded) > 0 {
-		err = k.tellStore(ctx, unneeded, err)
+// giveBack gives back to the store what the lock has left, and reports the end of the lock, which
+// was lost if err is not nil.
+func (k *Lock) giveBack(ctx context.Context, r returned, err error) error {
+	if !r.isNothing() {
+		err = k.tellStore(ctx, r, err)
 	}
+	k.tellReleased(ctx, err)
+	return err
+}
+
+// tellReleased reports the end of the lock.
+func (k *Lock) tellReleased(ctx context.Context, err error) {
 	h := k.holding
 	l := h.scope.locker
 	if !l.observers.none() {
@@ -103,11 +134,11 @@ func (k *Lock) giveBack(ctx context.Context, unneeded []*grant, err error) error
 	if l.debugs(ctx) {
 		report(ctx, l.log, slog.LevelDebug, "pathlock: released", "tree", h.tree, "owner", h.scope.owner, "held", k.elapsed(), "error", err)
 	}
-	return err
 }
 
-// tellStore gives grants back to the store. It returns lost, the loss that is known already, or what the release shows.
-func (k *Lock) tellStore(ctx context.Context, unneeded []*grant, lost error) error {
+// tellStore gives back to the store what the lock has left. It returns lost, the loss that is known
+// already, or what the release shows.
+func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
 	h := k.holding
 	l := h.scope.locker
 	ctx = context.WithoutCancel(ctx)
@@ -116,27 +147,32 @@ func (k *Lock) tellStore(ctx context.Context, unneeded []*grant, lost error) err
 		ctx, stop = context.WithTimeout(ctx, releaseTimeout)
 		defer stop()
 	}
+	ids := make([]GrantID, 0, 4)
+	for _, g := range r.grants {
+		ids = append(ids, g.id)
+	}
+	if r.whole {
+		ids = append(ids, everything)
+	}
 	err := lost
-	for _, g := range unneeded {
-		failed := l.releaseGrant(ctx, h.tree, h.scope.owner, g.id)
+	for _, id := range ids {
+		what := debt{tree: h.tree, owner: h.scope.owner, id: id}
+		failed := l.release(ctx, what)
+		gone := errors.Is(failed, ErrNotHeld)
+		if failed != nil && !gone {
+			l.releases.retry(l, what, h.scope, k.request.Lease)
+		}
 		switch {
 		case err != nil:
 			// The loss is known and has been reported; the store was only asked in
 			// case that it still has something.
-		case errors.Is(failed, ErrNotHeld):
-			err = fmt.Errorf("%w: %s: the store had it no more at the release", ErrLost, h.tree)
+		case gone:
+			err = h.loss(errNotThere)
 		case failed != nil:
 			err = failed
 		}
 	}
 	return err
-}
-
-// releaseGrant has the store release a grant. A store that panics has failed: the other grants are
-// given back all the same.
-func (l *Locker) releaseGrant(ctx context.Context, tree Tree, owner Owner, id GrantID) (err error) {
-	defer panicked(&err)
-	return l.store.Release(ctx, tree, owner, id)
 }
 
 // panicked, deferred, makes a store's panic the error of the call, with where it came from.

@@ -115,7 +115,11 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	}
 	scope := l.Scope(ctx)
 	watched := l.watched(ctx)
-	if lock := scope.reenter(ctx, a, watched); lock != nil {
+	lock, err := scope.reenter(ctx, a, watched)
+	if err != nil {
+		return nil, err
+	}
+	if lock != nil {
 		returned := false
 		defer func() {
 			if !returned {
@@ -128,6 +132,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 		returned = true
 		return lock, nil
 	}
+	defer scope.endAsking(a.Tree)
 	return l.ask(ctx, scope, a, watched)
 }
 
@@ -169,7 +174,13 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a asked, watched bool
 		returned = true
 		return nil, err
 	}
-	lock = scope.hold(parent, a, acquisition, grant, sent, watched)
+	asked := sent
+	if !grant.Asked.IsZero() {
+		asked = grant.Asked
+	}
+	if lock, err = scope.hold(parent, a, acquisition, grant, asked, watched); err != nil {
+		return nil, l.refuse(ctx, scope, a, start, err)
+	}
 	lock.waited = waited.Load()
 	if !l.observers.none() {
 		event := lock.event()
@@ -226,7 +237,7 @@ func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition
 	underWay := l.releases.in(acquisition.Tree)
 	sent = time.Now()
 	granted, err = l.sendOnce(ctx, scope, acquisition)
-	if acquisition.Wait > 0 || len(underWay) == 0 || !errors.Is(err, ErrConflict) {
+	if acquisition.Wait > 0 || underWay.isNothing() || !errors.Is(err, ErrConflict) {
 		return granted, sent, err
 	}
 	acquisition.Waiting()
@@ -268,7 +279,13 @@ func (a asked) explain(err error) error {
 
 // Snapshot returns who holds and who waits in a tree at one instant.
 func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
-	return l.store.Snapshot(ctx, tree)
+	s, err := l.store.Snapshot(ctx, tree)
+	for _, holds := range [][]Hold{s.Holders, s.Waiters} {
+		for i := range holds {
+			holds[i].Detached = holds[i].Owner.Detached()
+		}
+	}
+	return s, err
 }
 
 // Trees returns the trees in which somebody holds or waits, in no particular order.

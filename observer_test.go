@@ -36,6 +36,13 @@ func (j *journal) add(what string, e pathlock.Event) {
 	j.events = append(j.events, line)
 }
 
+// count returns how much has been written down.
+func (j *journal) count() int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.events)
+}
+
 func (j *journal) Acquiring(ctx context.Context, e pathlock.Event) context.Context {
 	j.add("acquiring", e)
 	return ctx

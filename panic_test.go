@@ -238,7 +238,7 @@ func TestStoreThatPanicsHasFailed(t *testing.T) {
 	})
 	t.Run("in Release", func(t *testing.T) {
 		for _, after := range []bool{false, true} {
-			l := pathlock.New(failing{newLedger(), "Release", after}, quiet)
+			l := pathlock.New(failing{newLedger(), "Release", after}, quiet, pathlock.WithLease(pathlock.MinLease))
 			lock := acquire(t.Context(), t, l, "X /a")
 			if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 				t.Errorf("the release says %v", err)

@@ -82,17 +82,80 @@ func TestReleaseSaysWhenTheStoreHadLostIt(t *testing.T) {
 	}
 }
 
-func TestAReleaseThatFailsIsReportedAndNotRenewed(t *testing.T) {
+// onceMore is how long a release that failed waits before it is tried again.
+const onceMore = 50 * time.Millisecond
+
+func TestAReleaseThatFailsIsReportedAndTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		l, store := newLocker()
+		other := pathlock.New(store.Store, quiet)
 		lock := acquire(t.Context(), t, l, "X /a")
-		store.onRelease = func() error { return fmt.Errorf("%w: timeout", pathlock.ErrUnavailable) }
+		store.releaseBy(func() error { return fmt.Errorf("%w: timeout", pathlock.ErrUnavailable) })
 		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("release: %v, want ErrUnavailable", err)
 		}
-		store.onRelease = nil
+		store.releaseBy(nil)
+		free(t, other, "X /a", false)
+		time.Sleep(onceMore)
+		synctest.Wait()
+		free(t, other, "X /a", true)
+	})
+}
+
+// A request that does not wait has what failed to be released tried at once.
+func TestAReleaseThatFailedDoesNotRefuseItsOwnProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker()
+		lock := acquire(t.Context(), t, l, "X /a")
+		store.releaseBy(func() error { return pathlock.ErrUnavailable })
+		_ = lock.Release(t.Context())
+		begun := time.Now()
 		free(t, l, "X /a", false)
-		time.Sleep(30*time.Second + time.Millisecond)
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("refused after %v, for a release that fails again", took)
+		}
+		store.releaseBy(nil)
 		free(t, l, "X /a", true)
+	})
+}
+
+func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		other := pathlock.New(store.Store, quiet)
+		lock := acquire(t.Context(), t, l, "X /a")
+		store.releaseBy(func() error { return pathlock.ErrUnavailable })
+		begun := time.Now()
+		_ = lock.Release(t.Context())
+		if err := l.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begun); took < 30*time.Second || took > 31*time.Second {
+			t.Errorf("given up after %v, want the lease of 30s", took)
+		}
+		// 50 ms, then twice the last pause up to a second.
+		if tries := len(store.called()); tries < 30 || tries > 40 {
+			t.Errorf("%d tries", tries)
+		}
+		free(t, other, "X /a", true)
+	})
+}
+
+// The owner's lease lives on for what else it holds: what could not be released is not to live with it.
+func TestAReleaseThatFailsIsTriedAsLongAsTheOwnerIsRenewed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		other := pathlock.New(store.Store, quiet)
+		outer := acquire(t.Context(), t, l, "X /keep")
+		inner := acquire(outer.Context(), t, l, "X /a")
+		store.releaseBy(func() error { return pathlock.ErrUnavailable })
+		_ = inner.Release(t.Context())
+		time.Sleep(10 * time.Minute)
+		free(t, other, "X /a", false)
+		store.releaseBy(nil)
+		time.Sleep(time.Second)
+		free(t, other, "X /a", true)
+		free(t, other, "X /keep", false)
+		release(t, outer)
 	})
 }

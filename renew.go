@@ -1,37 +1,43 @@
 package pathlock
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"slices"
 	"sync"
 	"time"
 )
 
-// renewer keeps the leases of one process alive: each is renewed at a third of its
-// length, those of one tree together in one call.
+// renewer keeps the leases of one process alive, and ends those that have ended by the clock. Each
+// is renewed at a third of its length, those of one tree together in one call.
 //
-// It consists of one timer. When it fires, the renewals run on its goroutine, bounded by the leases themselves,
-// and arm it anew if something is held still. It is not stopped by the last release: it would have to be set again with the
-// next grant, and costs less if it fires once in vain.
+// It consists of one timer. When it fires, every renewal that is due gets a goroutine of its own,
+// and the timer is set for what is due next: a store that does not answer keeps back nobody else.
+// The timer is not stopped by the last release: it would have to be set again with the next grant,
+// and costs less if it fires once in vain.
+//
+// What is held is in two places. A new holding is entered in a list, which costs next to nothing:
+// nearly all are released before they are due. The timer moves what is still there to the agendas.
 type renewer struct {
 	locker *Locker
+	clock  clock
 
-	mu      sync.Mutex
-	held    map[*holding]struct{}
-	timer   *time.Timer
-	fires   time.Time // when the timer fires; zero while it is not armed
-	running bool      // a round of renewals is under way and will arm the timer itself
+	mu    sync.Mutex
+	fresh fresh
+	plan  plan
+	calls uint64 // how many were sent
+	timer *time.Timer
+	fires time.Time // when the timer fires; zero while it is not armed
+	// offset is the clock's when everything that is held was last compared with it.
+	offset time.Duration
 }
 
-// term is the time that a holding's lease has.
-type term struct {
-	lease time.Duration // the longest that was asked for
-	ends  time.Time     // until when the lease is certain to live, by the local monotonic clock
-	renew time.Time     // when to renew it
-}
+const (
+	// longestSleep is how long the timer sleeps at most while anything is held, so that a host which was
+	// suspended soon notices: timers stand still meanwhile, as the monotonic clock does.
+	longestSleep = time.Second
+	// longestUnseen is after which time a hold that others can release or shorten by its token is
+	// looked at again.
+	longestUnseen = time.Second
+)
 
 // errLeaseEnded is why a lock is lost that could not be renewed in time.
 var errLeaseEnded = errors.New("the lease ended before it could be renewed")
@@ -39,155 +45,239 @@ var errLeaseEnded = errors.New("the lease ended before it could be renewed")
 // errLeaseGone is why a lock is lost that the store knows nothing of any more.
 var errLeaseGone = errors.New("the store has it no more")
 
+// errNotThere is why a lock is lost that the store knew nothing of when it was released.
+var errNotThere = errors.New("the store had it no more at the release")
+
 func (r *renewer) init(l *Locker) {
 	r.locker = l
-	r.held = make(map[*holding]struct{})
+	r.clock = newClock()
+	r.offset = r.clock.offset(time.Now())
 }
 
-// extend notes that the store was asked at the time sent to let h's lease last for at least lease, and did.
-func (r *renewer) extend(h *holding, lease time.Duration, sent time.Time) {
+// extend notes that h's lease is certain to last for at least lease from a moment on.
+func (r *renewer) extend(h *holding, lease time.Duration, from time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held[h] = struct{}{}
 	t := &h.term
-	t.lease = max(t.lease, lease)
-	if ends := sent.Add(lease); ends.After(t.ends) {
-		t.ends = ends
-		t.renew = sent.Add(lease / 3)
+	known := t.lease > 0
+	if !h.unrenewed {
+		t.lease = max(t.lease, lease)
 	}
-	if !r.running {
-		r.arm(t.renew)
+	if t.believe(h.isShared(), from, lease) && !h.unrenewed {
+		t.renew = from.Add(t.pause(h.isShared()))
 	}
+	r.publish(h)
+	if !known {
+		r.fresh.add(h)
+		r.arm(t.next())
+	}
+}
+
+// adopt enters a hold that somebody has attached, and which has that long left from a moment on.
+func (r *renewer) adopt(h *holding, lease, left time.Duration, from time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &h.term
+	t.lease = lease
+	t.believe(true, from, left)
+	t.renew = from
+	if h.unrenewed {
+		t.renew = from.Add(t.pause(true))
+	}
+	r.publish(h)
+	r.fresh.add(h)
+	r.arm(t.next())
 }
 
 // forget ends the renewal of h.
 func (r *renewer) forget(h *holding) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.held, h)
+	r.drop(h)
 }
+
+// drop is forget for those who have the mutex.
+func (r *renewer) drop(h *holding) {
+	h.term.over = true
+	if !r.fresh.remove(h) {
+		r.plan.remove(h)
+	}
+}
+
+// until returns the end of h's lease, as far as it is known.
+func (r *renewer) until(h *holding) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return h.term.until
+}
+
+// expire notes that h's lease has ended by the clock, whatever a renewal that is under way brings,
+// and returns the loss. The timer tells everybody.
+func (r *renewer) expire(h *holding) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := &h.term
+	if !t.over {
+		t.ends = time.Time{}
+		r.publish(h)
+		r.plan.fix(h)
+		r.arm(time.Now())
+	}
+	return h.loss(t.whyEnded())
+}
+
+// whyEnded says why h's lease has come to its end.
+func (r *renewer) whyEnded(h *holding) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return h.term.whyEnded()
+}
+
+// publish lets h be compared with the clock without the mutex.
+func (r *renewer) publish(h *holding) { r.clock.set(&h.ends, h.term.ends) }
+
+// ended reports whether h's lease has ended by the clock.
+func (r *renewer) ended(h *holding) bool { return r.clock.passed(&h.ends, time.Now()) }
 
 // arm makes the timer fire at the given time unless it fires earlier.
 func (r *renewer) arm(at time.Time) {
 	if !r.fires.IsZero() && !at.Before(r.fires) {
 		return
 	}
+	now := time.Now()
+	if latest := now.Add(longestSleep); at.After(latest) {
+		at = latest
+	}
 	r.fires = at
 	if r.timer == nil {
-		r.timer = time.AfterFunc(time.Until(at), r.round)
+		r.timer = time.AfterFunc(at.Sub(now), r.tick)
 		return
 	}
-	r.timer.Reset(time.Until(at))
+	r.timer.Reset(at.Sub(now))
 }
 
-// round renews what is due, and arms the timer for what is due next.
-func (r *renewer) round() {
+// tick sends the renewals that are due, ends what has ended by the clock, and sets the timer for what is due next.
+func (r *renewer) tick() {
 	r.mu.Lock()
+	now := time.Now()
 	r.fires = time.Time{}
-	if r.running {
-		// The timer was set anew when it was firing already: this is beside the round that does the work.
-		r.mu.Unlock()
-		return
+	for h := r.fresh.first; h != nil; h = r.fresh.first {
+		r.fresh.remove(h)
+		r.plan.add(h)
 	}
-	due, until := r.due(time.Now())
-	r.running = len(due) > 0
+	var calls []*call
+	ended := r.afterJump(now)
+	for a := r.plan.due(now); a != nil; a = r.plan.due(now) {
+		calls, ended = r.take(a, now, calls, ended)
+	}
+	if len(r.plan.order) > 0 {
+		r.arm(r.plan.order[0].next())
+	}
 	r.mu.Unlock()
 
-	if len(due) > 0 {
-		ctx, stop := context.WithDeadline(context.Background(), until)
-		var trees sync.WaitGroup
-		for tree, batch := range due {
-			trees.Go(func() { r.renewTree(ctx, tree, batch) })
-		}
-		trees.Wait()
-		stop()
+	for _, c := range calls {
+		go c.run(r)
 	}
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.running = false
-	for h := range r.held {
-		r.arm(h.term.renew)
+	var losses []loss
+	for _, h := range ended {
+		losses = append(losses, h.endByClock()...)
+	}
+	for _, l := range losses {
+		l.report()
 	}
 }
 
-// due returns the holdings to renew now, by tree, and when the first of all leases
-// ends: no call may keep the others waiting for longer. A tree with one that is due takes
-// along those that will be soon.
-func (r *renewer) due(now time.Time) (batches map[Tree][]*holding, until time.Time) {
-	batches = make(map[Tree][]*holding)
-	for h := range r.held {
-		if until.IsZero() || h.term.ends.Before(until) {
-			until = h.term.ends
+// take takes off an agenda what is due, and what has ended. Where something is to be renewed, what
+// will be soon is taken along.
+func (r *renewer) take(a *agenda, now time.Time, calls []*call, ended []*holding) ([]*call, []*holding) {
+	r.calls++
+	batch := &call{tree: a.tree, number: r.calls}
+	for len(a.holdings) > 0 {
+		h := a.holdings[0]
+		t := &h.term
+		if r.clock.passed(&h.ends, now) {
+			r.drop(h)
+			ended = append(ended, h)
+			continue
 		}
-		if !h.term.renew.After(now) {
-			batches[h.tree] = nil
+		soon := len(batch.holdings) > 0 && !h.unrenewed && !t.renew.After(now.Add(t.lease/6))
+		if t.call == r.calls || t.renew.After(now) && !soon {
+			break
 		}
+		c := batch
+		if h.unrenewed {
+			c = &call{tree: a.tree, number: r.calls, look: true}
+			calls = append(calls, c)
+		}
+		patience := t.patience(now)
+		t.call, t.renew = r.calls, now.Add(patience)
+		r.plan.fix(h)
+		c.holdings = append(c.holdings, h)
+		c.leases = append(c.leases, Lease{Owner: h.scope.owner, For: t.lease})
+		c.patience = max(c.patience, patience)
 	}
-	for h := range r.held {
-		if _, ok := batches[h.tree]; ok && !h.term.renew.After(now.Add(h.term.lease/6)) {
-			batches[h.tree] = append(batches[h.tree], h)
-		}
+	if len(batch.holdings) > 0 {
+		calls = append(calls, batch)
 	}
-	return batches, until
+	return calls, ended
 }
 
-// renewTree renews a batch of one tree's leases, and tells those whose leases are lost.
-func (r *renewer) renewTree(ctx context.Context, tree Tree, batch []*holding) {
-	leases := make([]Lease, len(batch))
-	grants := make([][]*grant, len(batch))
-	for i, h := range batch {
-		leases[i] = Lease{Owner: h.scope.owner, For: r.leaseOf(h)}
-		grants[i] = h.held()
+// afterJump returns what the wall clock says has ended, where it has moved against the monotonic one since
+// everything was looked at last, and takes it off the plan.
+func (r *renewer) afterJump(now time.Time) (ended []*holding) {
+	const noticeable = 50 * time.Millisecond
+	offset := r.clock.offset(now)
+	if (offset - r.offset).Abs() < noticeable {
+		return nil
 	}
-	sent := time.Now()
-	lost, err := r.askStore(ctx, tree, leases)
-	for i, h := range batch {
-		switch {
-		case err != nil:
-			if r.postpone(h) {
-				report(ctx, r.locker.log, slog.LevelWarn, "pathlock: renewal failed", "tree", tree, "owner", h.scope.owner, "error", err)
-			} else {
-				h.lose(grants[i], fmt.Errorf("%w: %w", errLeaseEnded, err))
+	r.offset = offset
+	for _, a := range r.plan.order {
+		for _, h := range a.holdings {
+			if r.clock.passed(&h.ends, now) {
+				ended = append(ended, h)
 			}
-		case slices.Contains(lost, h.scope.owner):
-			h.lose(grants[i], errLeaseGone)
-		default:
-			r.renewed(h, leases[i].For, sent)
 		}
 	}
+	for _, h := range ended {
+		r.drop(h)
+	}
+	return ended
 }
 
-// askStore has the store renew leases. A store that panics has failed.
-func (r *renewer) askStore(ctx context.Context, tree Tree, leases []Lease) (lost []Owner, err error) {
-	defer panicked(&err)
-	return r.locker.store.Renew(ctx, tree, leases)
-}
-
-// leaseOf returns how long h's lease is to last.
-func (r *renewer) leaseOf(h *holding) time.Duration {
+// answered notes what came of a call, at the end of which h's lease lasts for left from when it was sent.
+func (r *renewer) answered(c *call, h *holding, left time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return h.term.lease
+	t := &h.term
+	if t.over || c.look && t.call != c.number {
+		return
+	}
+	if c.look {
+		t.learn(c.sent, left)
+	} else {
+		t.believe(h.isShared(), c.sent, left)
+	}
+	t.failed = nil
+	if t.call == c.number {
+		t.renew = c.sent.Add(t.pause(h.isShared()))
+	}
+	r.publish(h)
+	r.plan.fix(h)
+	r.arm(t.next())
 }
 
-// renewed notes a successful renewal.
-func (r *renewer) renewed(h *holding, lease time.Duration, sent time.Time) {
+// failed notes that a call failed, plans another try, and reports whether that is news.
+func (r *renewer) failed(c *call, h *holding, err error) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h.term.ends = sent.Add(lease)
-	h.term.renew = sent.Add(lease / 3)
-}
-
-// postpone plans another try at a renewal that failed, and reports whether
-// there is time for one before the lease ends.
-func (r *renewer) postpone(h *holding) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := time.Now()
-	if !now.Before(h.term.ends) {
+	t := &h.term
+	if t.over || t.call != c.number {
 		return false
 	}
-	h.term.renew = now.Add(min(h.term.lease/10, h.term.ends.Sub(now)))
-	return true
+	news = t.failed == nil
+	t.failed = err
+	t.renew = time.Now().Add(t.lease / 10)
+	r.plan.fix(h)
+	r.arm(t.next())
+	return news
 }

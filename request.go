@@ -19,6 +19,10 @@ const (
 	MinLease = 10 * time.Millisecond
 )
 
+// Forever is the longest wait, and the longest lease: what is longer counts as this. It is a
+// hundred years, which clocks, and servers that count in microseconds, have room for.
+const Forever time.Duration = 100 * 365 * 24 * time.Hour
+
 // NoWait as [Request.Wait] makes an acquisition fail at once where others hold what is asked for.
 const NoWait time.Duration = -1
 
@@ -56,6 +60,7 @@ func (l *Locker) prepare(req Request) (asked, error) {
 	if req.Lease == 0 {
 		req.Lease = l.lease
 	}
+	req.Wait, req.Lease = min(req.Wait, Forever), min(req.Lease, Forever)
 	if err := checkWait(req.Wait); err != nil {
 		return asked{}, err
 	}
@@ -113,9 +118,13 @@ func (a asked) acquisition(scope *Scope) (Acquisition, error) {
 	if len(set) > MaxNodes {
 		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
 	}
+	wait, lease, err := scope.bound(a.Tree, max(a.Wait, 0), a.Lease)
+	if err != nil {
+		return Acquisition{}, err
+	}
 	return Acquisition{
 		Tree: a.Tree, Owner: scope.owner, Grant: scope.newGrantID(), Gate: a.Gate, Claims: set,
-		Lease: a.Lease, Wait: max(a.Wait, 0), Note: a.Note,
+		Lease: lease, Wait: wait, Note: a.Note,
 	}, nil
 }
 

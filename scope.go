@@ -2,6 +2,8 @@ package pathlock
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
 	"slices"
 	"strconv"
 	"sync"
@@ -18,12 +20,18 @@ import (
 type Scope struct {
 	locker *Locker
 	owner  Owner
+	// prefix begins the scope's grant ids, where other scopes have the same owner.
+	prefix string
 
 	mu sync.Mutex
 	// held has one holding per tree in which something is held: hardly ever more than a few.
 	held []*holding
 	// asked counts the requests that were sent to the store.
 	asked int64
+	// asking has the tree of each request that is under way to the store, and oneAsked is where it is,
+	// since there is hardly ever a second.
+	asking   []Tree
+	oneAsked [1]Tree
 }
 
 // scopeKey is the context key of the scope of one locker.
@@ -60,21 +68,60 @@ func (s *Scope) Context(ctx context.Context) context.Context {
 // Owner returns who the scope's holds belong to.
 func (s *Scope) Owner() Owner { return s.owner }
 
-// reenter returns a lock on what a asks for if the scope's grants cover all
-// of it, and nil otherwise.
-func (s *Scope) reenter(ctx context.Context, a asked, watched bool) *Lock {
+// reenter returns a lock on what a asks for if the scope's grants cover all of it. Otherwise the
+// store is to be asked, until the caller calls endAsking.
+func (s *Scope) reenter(ctx context.Context, a asked, watched bool) (*Lock, error) {
+	if h := s.holding(a.Tree); h != nil {
+		h.checkClock()
+		if err := h.whyLost(); err != nil {
+			return nil, err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := s.in(a.Tree)
-	if h == nil {
-		return nil
+	if h := s.in(a.Tree); h != nil {
+		if h.detaching {
+			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
+		}
+		lock := &Lock{reentrant: true}
+		if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) > 0 {
+			h.attach(ctx, a.Request, lock, watched)
+			return lock, nil
+		}
 	}
-	lock := &Lock{reentrant: true}
-	if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) == 0 {
-		return nil
+	if s.asking == nil {
+		s.asking = s.oneAsked[:0]
 	}
-	h.attach(ctx, a, lock, watched)
-	return lock
+	s.asking = append(s.asking, a.Tree)
+	return nil, nil
+}
+
+// isAsking reports whether a request in a tree is under way. It expects the mutex to be locked.
+func (s *Scope) isAsking(tree Tree) bool { return slices.Contains(s.asking, tree) }
+
+// endAsking says that a request in a tree has come to its end.
+func (s *Scope) endAsking(tree Tree) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, last := slices.Index(s.asking, tree), len(s.asking)-1
+	s.asking[i] = s.asking[last]
+	s.asking = s.asking[:last]
+}
+
+// bound returns the wait and the lease with which to ask the store, so that a hold which is not renewed
+// does not end later than it would have.
+func (s *Scope) bound(tree Tree, wait, lease time.Duration) (time.Duration, time.Duration, error) {
+	h := s.holding(tree)
+	if h == nil || !h.unrenewed {
+		return wait, lease, nil
+	}
+	left := time.Until(s.locker.renewer.until(h))
+	if left < 2*MinLease {
+		return 0, 0, h.loss(errLeaseEnded)
+	}
+	// A lease may begin as late as the wait ends.
+	wait = min(wait, left/2)
+	return wait, min(lease, left-wait), nil
 }
 
 // holding returns what the scope holds in a tree, nil if nothing.
@@ -106,31 +153,74 @@ func (s *Scope) newGrantID() GrantID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
-	return GrantID(strconv.FormatInt(s.asked, 10))
+	return GrantID(s.prefix + strconv.FormatInt(s.asked, 10))
 }
 
-// hold enters a grant that the store has made and returns the lock on it.
-func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, granted Grant, sent time.Time, watched bool) *Lock {
+// hold enters a grant that the store has made and returns the lock on it. If the lease has ended by
+// the clock, nothing is entered, and the error matches ErrLost.
+func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, granted Grant, asked time.Time, watched bool) (*Lock, error) {
+	r := &s.locker.renewer
 	g := newGrant(acquisition, granted)
 	lock := &Lock{}
 	lock.pins = append(lock.one[:0], g)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.in(a.Tree)
-	if h == nil {
+	if h != nil && r.ended(h) {
+		_ = r.expire(h)
+		s.forget(h)
+		h = nil
+	}
+	isNew := h == nil
+	if isNew {
 		h = &holding{scope: s, tree: a.Tree}
+	}
+	r.extend(h, acquisition.Lease, asked)
+	if r.ended(h) {
+		r.forget(h)
+		return nil, fmt.Errorf("%w: %s: the lease ended before the grant was known of", ErrLost, a.Tree)
+	}
+	if isNew {
 		s.held = append(s.held, h)
 	}
 	h.grants = append(h.grants, g)
-	s.locker.renewer.extend(h, a.Lease, sent)
-	h.attach(ctx, a, lock, watched)
+	h.attach(ctx, a.Request, lock, watched)
+	return lock, nil
+}
+
+// newAttachedScope returns a scope of an owner whose token others may have, too.
+func (l *Locker) newAttachedScope(owner Owner) *Scope {
+	const unlikely = 12 // characters of 5 bits that two who attach at once don't have in common
+	return &Scope{locker: l, owner: owner, prefix: rand.Text()[:unlikely] + "."}
+}
+
+// holdToken enters what the store says that a token's owner holds, and returns the lock on it.
+func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
+	lock := &Lock{attached: true}
+	req := Request{Tree: tree, Lease: s.locker.lease}
+	h := &holding{scope: s, tree: tree, token: token, unrenewed: how.unrenewed}
+	for _, t := range got.Grants {
+		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})
+		h.grants = append(h.grants, g)
+		req.Gate = req.Gate || t.Gate
+		req.Claims = append(req.Claims, t.Claims...)
+		if req.Note == "" {
+			req.Note = t.Note
+		}
+	}
+	req.Claims = Normalize(req.Claims...)
+	lock.pins = append(lock.one[:0], h.grants...)
+	watched := s.locker.watched(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = append(s.held, h)
+	s.locker.renewer.adopt(h, req.Lease, got.Left, sent)
+	h.attach(ctx, req, lock, watched)
 	return lock
 }
 
 // takeBack tells the store that nobody has what an acquisition may have been granted, which came to
 // an end before its outcome was known.
 func (s *Scope) takeBack(ctx context.Context, a Acquisition) {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer stop()
-	_ = s.locker.releaseGrant(ctx, a.Tree, a.Owner, a.Grant) // mostly there is none
+	s.locker.settle(ctx, debt{tree: a.Tree, owner: a.Owner, id: a.Grant}, s, a.Lease) // mostly there is none
 }

@@ -1,0 +1,433 @@
+package pathlock_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/offstore"
+)
+
+// processes are lockers on one store, as of several processes.
+type processes struct {
+	store       *memstore.Store
+	here, there *pathlock.Locker
+	another     *pathlock.Locker
+}
+
+func newProcesses() processes {
+	store := memstore.New()
+	newLocker := func() *pathlock.Locker {
+		return pathlock.New(store, quiet, pathlock.WithLease(30*time.Second))
+	}
+	return processes{store, newLocker(), newLocker(), newLocker()}
+}
+
+// detached takes a lock and detaches it, for ten minutes.
+func detached(t *testing.T, l *pathlock.Locker, text string) pathlock.Token {
+	t.Helper()
+	req := request(t, text)
+	req.Lease = 10 * time.Minute
+	lock, err := l.Acquire(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := lock.Detach()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func attach(t *testing.T, l *pathlock.Locker, token pathlock.Token, opts ...pathlock.AttachOption) *pathlock.Lock {
+	t.Helper()
+	lock, err := l.Attach(t.Context(), token, opts...)
+	if err != nil {
+		t.Fatalf("attach: %v", err)
+	}
+	return lock
+}
+
+// gone fails the test unless err says that a token's hold has ended.
+func gone(t *testing.T, what string, err error) {
+	t.Helper()
+	if !errors.Is(err, pathlock.ErrLost) || pathlock.FailureOf(err) != pathlock.FailureLockLost {
+		t.Errorf("%s: %v (%s), want ErrLost that says %s", what, err, pathlock.FailureOf(err), pathlock.FailureLockLost)
+	}
+}
+
+func TestADetachedHoldLivesUntilItsLeaseEndsAndNoLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		req := request(t, "X /a")
+		req.Lease = 10 * time.Minute
+		lock, err := p.here.Acquire(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Minute)
+		token, err := lock.Detach()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := time.Now().Add(10 * time.Minute); !lock.Until().Equal(want) {
+			t.Errorf("the hold ends at %v, want %v", lock.Until(), want)
+		}
+		if lock.Context().Err() == nil {
+			t.Error("the lock's context outlives Detach")
+		}
+		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
+			t.Errorf("released after Detach: %v", err)
+		}
+		if _, err := lock.Detach(); !errors.Is(err, pathlock.ErrNotHeld) {
+			t.Errorf("detached twice: %v", err)
+		}
+		time.Sleep(10*time.Minute - 1)
+		free(t, p.there, "X /a", false)
+		time.Sleep(1)
+		free(t, p.there, "X /a", true)
+		_, err = p.there.Attach(t.Context(), token)
+		gone(t, "attach", err)
+		_, err = p.there.Refresh(t.Context(), token, time.Minute)
+		gone(t, "refresh", err)
+		gone(t, "release", p.there.ReleaseToken(t.Context(), token))
+	})
+}
+
+func TestWhoeverHasTheTokenMakesItALockAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		token := detached(t, p.here, "X /a, S /b")
+		lock := attach(t, p.there, token)
+		inner := acquire(lock.Context(), t, p.there, "X /a/below, S /b")
+		if inner.Fence() != lock.Fence() || lock.Fence() == 0 {
+			t.Errorf("fences %d and %d, want the detached grant's", inner.Fence(), lock.Fence())
+		}
+		further := acquire(lock.Context(), t, p.there, "X /c")
+		time.Sleep(time.Hour) // it is renewed
+		free(t, p.here, "X /a", false)
+		release(t, further)
+		free(t, p.here, "X /c", true)
+		release(t, inner)
+		release(t, lock)
+		free(t, p.here, "X /", true)
+		_, err := p.here.Attach(t.Context(), token)
+		gone(t, "attach", err)
+	})
+}
+
+func TestAnAttachedLockThatIsDetachedKeepsItsTokenAndItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		token := detached(t, p.here, "X /a")
+		end := time.Now().Add(10 * time.Minute)
+		time.Sleep(time.Minute)
+		lock := attach(t, p.there, token, pathlock.WithoutRenewal())
+		if again, err := lock.Detach(); err != nil || again != token || !lock.Until().Equal(end) {
+			t.Errorf("detached as %v until %v, %v; want %v until %v", again, lock.Until(), err, token, end)
+		}
+		time.Sleep(time.Until(end) - 1)
+		free(t, p.there, "X /a", false)
+		time.Sleep(1)
+		free(t, p.there, "X /a", true)
+	})
+}
+
+func TestWithoutRenewalNothingLivesLongerThanTheHoldWould(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		token := detached(t, p.here, "X /a")
+		end := time.Now().Add(10 * time.Minute)
+		lock := attach(t, p.there, token, pathlock.WithoutRenewal())
+		time.Sleep(9*time.Minute + 50*time.Second)
+		blocker := acquire(t.Context(), t, p.another, "X /b")
+		time.AfterFunc(3*time.Second, func() { release(t, blocker) })
+		req := request(t, "X /b")
+		req.Wait = time.Hour
+		if _, err := p.there.Acquire(lock.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		if !lock.Until().Equal(end) {
+			t.Errorf("the hold ends at %v, want %v", lock.Until(), end)
+		}
+		time.Sleep(time.Until(end) - 1)
+		if err := lock.Context().Err(); err != nil {
+			t.Errorf("ended too soon: %v", context.Cause(lock.Context()))
+		}
+		free(t, p.here, "X /a", false)
+		time.Sleep(1)
+		synctest.Wait()
+		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+			t.Errorf("cause %v, want ErrLost", cause)
+		}
+		free(t, p.here, "X /", true)
+		if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("release: %v, want ErrLost", err)
+		}
+	})
+}
+
+func TestTheFirstToReleaseEndsItForAll(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, processes, *pathlock.Lock, pathlock.Token){
+		"released": func(t *testing.T, _ processes, lock *pathlock.Lock, _ pathlock.Token) { release(t, lock) },
+		"released by its token": func(t *testing.T, p processes, _ *pathlock.Lock, token pathlock.Token) {
+			if err := p.here.ReleaseToken(t.Context(), token); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"released by force": func(t *testing.T, p processes, lock *pathlock.Lock, _ pathlock.Token) {
+			if err := p.here.ForceRelease(t.Context(), lock.Tree(), p.there.Scope(lock.Context()).Owner()); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProcesses()
+				token := detached(t, p.here, "X /a")
+				first := attach(t, p.there, token)
+				others := []*pathlock.Lock{attach(t, p.another, token), attach(t, p.another, token, pathlock.WithoutRenewal())}
+				// What the others hold besides must not make the hold look alive.
+				besides := []*pathlock.Lock{acquire(others[0].Context(), t, p.another, "X /b"), acquire(others[1].Context(), t, p.another, "X /c")}
+				end(t, p, first, token)
+				free(t, p.here, "X /", true)
+				time.Sleep(time.Second)
+				synctest.Wait()
+				for _, lock := range append(others, besides...) {
+					gone(t, "the other's context", context.Cause(lock.Context()))
+					if err := lock.Release(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+						t.Errorf("the other's release: %v, want ErrLost", err)
+					}
+				}
+			})
+		})
+	}
+}
+
+// What was acquired under the lock's context keeps what it relies on until it is released itself.
+func TestAnAttachedLocksReleaseWaitsForWhatReliesOnIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		lock := attach(t, p.there, detached(t, p.here, "X /a"))
+		inner := acquire(lock.Context(), t, p.there, "X /a/below")
+		release(t, lock)
+		free(t, p.here, "X /a", false)
+		release(t, inner)
+		free(t, p.here, "X /", true)
+	})
+}
+
+func TestRefreshSetsAnotherEndAlsoAnEarlierOne(t *testing.T) {
+	for _, d := range []time.Duration{20 * time.Minute, 5 * time.Second} {
+		t.Run(d.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newProcesses()
+				token := detached(t, p.here, "X /a")
+				time.Sleep(time.Minute)
+				lock := attach(t, p.another, token, pathlock.WithoutRenewal())
+				time.Sleep(time.Minute)
+				end := time.Now().Add(d)
+				if until, err := p.there.Refresh(t.Context(), token, d); err != nil || !until.Equal(end) {
+					t.Errorf("refreshed until %v, %v; want %v", until, err, end)
+				}
+				time.Sleep(time.Second) // the other process looks once a second
+				synctest.Wait()
+				if !lock.Until().Equal(end) {
+					t.Errorf("where it is attached it ends at %v, want %v", lock.Until(), end)
+				}
+				time.Sleep(time.Until(end) - 1)
+				free(t, p.here, "X /a", false)
+				if err := lock.Context().Err(); err != nil {
+					t.Errorf("ended too soon: %v", context.Cause(lock.Context()))
+				}
+				time.Sleep(1)
+				synctest.Wait()
+				free(t, p.here, "X /a", true)
+				if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+					t.Errorf("cause %v, want ErrLost", cause)
+				}
+				_ = lock.Release(t.Context())
+			})
+		})
+	}
+}
+
+func TestRefreshWhereItIsAttachedWithRenewalLivesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		token := detached(t, p.here, "X /a")
+		lock := attach(t, p.another, token)
+		if _, err := p.there.Refresh(t.Context(), token, 5*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		if err := lock.Context().Err(); err != nil {
+			t.Errorf("lost: %v", context.Cause(lock.Context()))
+		}
+		free(t, p.here, "X /a", false)
+		release(t, lock)
+	})
+}
+
+// A process that has gone takes nothing with it, and what it prolonged ends one lease after its last renewal.
+func TestAnAttachedLocksProcessMayGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		p := newProcesses()
+		p.store = store
+		p.here, p.there = pathlock.New(store, quiet), pathlock.New(store, quiet)
+		crashing := &watched{Store: store}
+		lease := 30 * time.Second
+		dying := pathlock.New(transferring{crashing, store}, quiet, pathlock.WithLease(lease))
+		token := detached(t, p.here, "X /a")
+		lock := attach(t, dying, token)
+		time.Sleep(20 * time.Minute)
+		crashing.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })
+		time.Sleep(20 * time.Second)
+		attach(t, p.there, token, pathlock.WithoutRenewal())
+		time.Sleep(10 * time.Second)
+		free(t, p.here, "X /a", true)
+		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+			t.Errorf("cause %v, want ErrLost", cause)
+		}
+	})
+}
+
+// transferring adds Transfer to a store that hides it.
+type transferring struct {
+	pathlock.Store
+	to pathlock.TransferStore
+}
+
+func (s transferring) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
+	return s.to.Transfer(ctx, tr)
+}
+
+func TestDetachIsRefusedWhileOthersRelyOnTheHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcesses()
+		lock := acquire(t.Context(), t, p.here, "X /a")
+		refused := func(why string) {
+			t.Helper()
+			if _, err := lock.Detach(); !errors.Is(err, pathlock.ErrInvalidRequest) {
+				t.Errorf("detached with %s: %v, want ErrInvalidRequest", why, err)
+			}
+		}
+		inner := acquire(lock.Context(), t, p.here, "X /a/below")
+		refused("an inner lock")
+		release(t, inner)
+		besides := acquire(lock.Context(), t, p.here, "X /b")
+		refused("another lock of the scope")
+		release(t, besides)
+
+		blocker := acquire(t.Context(), t, p.there, "X /b")
+		ctx, cancel := context.WithCancel(lock.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			req := request(t, "X /b")
+			req.Wait = time.Hour
+			_, _ = p.here.Acquire(ctx, req)
+		}()
+		synctest.Wait()
+		refused("a request under way")
+		cancel()
+		<-done
+		release(t, blocker)
+		if _, err := lock.Detach(); err != nil {
+			t.Errorf("after all that has ended: %v", err)
+		}
+	})
+}
+
+func TestAStoreThatCannotTransferSaysSoAndTheLockLivesOn(t *testing.T) {
+	l, _ := newLocker()
+	lock := acquire(t.Context(), t, l, "X /a")
+	if _, err := lock.Detach(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("detach: %v, want ErrUnsupported", err)
+	}
+	if err := lock.Context().Err(); err != nil {
+		t.Errorf("the lock has ended: %v", context.Cause(lock.Context()))
+	}
+	release(t, lock)
+	p := newProcesses()
+	token := detached(t, p.here, "X /a")
+	if _, err := l.Attach(t.Context(), token); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("attach: %v, want ErrUnsupported", err)
+	}
+	if _, err := l.Refresh(t.Context(), token, time.Minute); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("refresh: %v, want ErrUnsupported", err)
+	}
+}
+
+// losing is a store whose transfers are done, and whose answers to them are lost.
+type losing struct{ *memstore.Store }
+
+func (s losing) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
+	_, _ = s.Store.Transfer(ctx, tr)
+	return pathlock.Transferred{}, pathlock.ErrUnavailable
+}
+
+// Nobody has the token then: what it names must not stay.
+func TestADetachWhoseAnswerIsLostLeavesNothingBehind(t *testing.T) {
+	store := memstore.New()
+	l := pathlock.New(losing{store}, quiet)
+	lock := acquire(t.Context(), t, l, "X /a")
+	if _, err := lock.Detach(); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("detach: %v, want ErrUnavailable", err)
+	}
+	_ = lock.Release(t.Context())
+	free(t, l, "X /", true)
+}
+
+func TestTheOffStoreHasDetachedHoldsOfNothing(t *testing.T) {
+	l := pathlock.New(offstore.New(), quiet)
+	token := detached(t, l, "X /a")
+	lock := attach(t, l, token)
+	inner := acquire(lock.Context(), t, l, "X /a")
+	release(t, inner)
+	if again, err := lock.Detach(); again != token || err != nil {
+		t.Errorf("detached as %v, %v; want %v", again, err, token)
+	}
+	if _, err := l.Refresh(t.Context(), token, time.Minute); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTokensThatAreNoneAreRefused(t *testing.T) {
+	p := newProcesses()
+	good := string(detached(t, p.here, "X /a"))
+	for _, text := range []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good)} {
+		token := pathlock.Token(text)
+		_, attached := p.here.Attach(t.Context(), token)
+		_, refreshed := p.here.Refresh(t.Context(), token, time.Minute)
+		for what, err := range map[string]error{"attach": attached, "refresh": refreshed, "release": p.here.ReleaseToken(t.Context(), token)} {
+			if !errors.Is(err, pathlock.ErrInvalidToken) {
+				t.Errorf("%s %q: %v, want ErrInvalidToken", what, text, err)
+			}
+		}
+	}
+	if _, err := p.here.Refresh(t.Context(), pathlock.Token(good), time.Millisecond); !errors.Is(err, pathlock.ErrInvalidRequest) {
+		t.Errorf("refreshed for a millisecond: %v, want ErrInvalidRequest", err)
+	}
+}
+
+func TestErrorsAndSnapshotsMarkADetachedHold(t *testing.T) {
+	p := newProcesses()
+	detached(t, p.here, "X /a")
+	_, err := p.there.Acquire(t.Context(), request(t, "X /a"))
+	if err == nil || !strings.Contains(err.Error(), `"X /a" (detached), which has X`) {
+		t.Errorf("the error does not say that the hold is detached: %v", err)
+	}
+	lock := acquire(t.Context(), t, p.there, "X /b")
+	defer release(t, lock)
+	snapshot, err := p.there.Snapshot(t.Context(), lock.Tree())
+	if err != nil || len(snapshot.Holders) != 2 || !snapshot.Holders[0].Detached || snapshot.Holders[1].Detached {
+		t.Errorf("the snapshot says %+v, %v", snapshot.Holders, err)
+	}
+}
