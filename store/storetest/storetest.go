@@ -70,6 +70,7 @@ func topics() []topic {
 		fences(),
 		hostile(),
 		model(),
+		lockers(),
 		workload(),
 	}
 }
