@@ -11,10 +11,11 @@ import (
 // Option adds to what [Run] tests.
 type Option func(*suite)
 
-// Crash adds the promises about clients that die. The function, which is called once for each of them, returns two
-// clients of one server, and has the second one die when crash is called: from then on nothing that it does reaches the server, as if its
-// process had been killed, or its network cut. Its calls may fail then, or hang until their context ends. What has to be closed
-// or removed afterwards is registered with t.Cleanup.
+// Crash adds the promises about clients that die. The function, which is called once for each of
+// them, returns two clients of one server, and has the second one die when crash is called: from
+// then on nothing that it does reaches the server, as if its process had been killed, or its
+// network cut. Its calls may fail then, or hang until their context ends. What has to be closed or
+// removed afterwards is registered with t.Cleanup.
 func Crash(clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())) Option {
 	return func(s *suite) { s.clients = clients }
 }
@@ -24,7 +25,8 @@ type suite struct {
 	clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())
 }
 
-// lifetime is the lease of those who crash: long enough to tell one lease from one and a half on a busy machine.
+// lifetime is the lease of those who crash: long enough to tell one lease from one and a half on a
+// busy machine.
 const lifetime = 2 * time.Second
 
 // crashes is about clients that die. Nothing that a dead client held, or waited for, keeps

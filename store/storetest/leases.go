@@ -248,7 +248,8 @@ func (a *actor) leases(d time.Duration, claims ...pathlock.Claim) *held {
 	return a.take(req)
 }
 
-// requireAsked checks what a grant tells of the moment from which its lease is certain to live, given one before the request.
+// requireAsked checks what a grant tells of the moment from which its lease is certain to live,
+// given one before the request.
 func (a *actor) requireAsked(h *held, lease time.Duration, before time.Time) {
 	a.Helper()
 	left := a.transfers(a, 0).Left

@@ -240,7 +240,8 @@ type locker struct {
 	waiting chan struct{} // one for each request that begins to wait
 }
 
-// locker returns a locker on a store. Its locks have leases that end during the test unless they are renewed.
+// locker returns a locker on a store. Its locks have leases that end during the test unless they
+// are renewed.
 func (f *fixture) locker(store pathlock.Store) *locker {
 	l := &locker{fixture: f, waiting: make(chan struct{}, 1000)}
 	l.Locker = pathlock.New(store, pathlock.WithLease(term), pathlock.WithWait(long),
@@ -278,7 +279,8 @@ func (l *locker) locksIn(ctx context.Context, tree pathlock.Tree, claims ...path
 	return k
 }
 
-// waitsFor requires that claims have to be waited for, and returns what returns the lock in the end.
+// waitsFor requires that claims have to be waited for, and returns what returns the lock in the
+// end.
 func (l *locker) waitsFor(claims ...pathlock.Claim) func() *pathlock.Lock {
 	l.Helper()
 	type answer struct {

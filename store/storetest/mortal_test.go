@@ -10,8 +10,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// mortal is a client of a store in memory that can die: a server's, as it were, which hears of it no more. What it
-// waits for and holds ends one lease after its death, unless it is granted whole leases.
+// mortal is a client of a store in memory that can die: a server's, as it were, which hears of it
+// no more. What it waits for and holds ends one lease after its death, unless it is granted whole
+// leases.
 type mortal struct {
 	*memstore.Store
 	wholeLeases bool
