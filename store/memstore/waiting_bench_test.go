@@ -69,7 +69,9 @@ func BenchmarkGiveUpInACrowd(b *testing.B) {
 				}
 				b.StartTimer()
 				cancel()
-				<-left
+				if err := <-left; err == nil {
+					b.Fatal("granted")
+				}
 				left = nil
 			}
 			cancel()

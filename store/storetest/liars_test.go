@@ -225,6 +225,22 @@ var liars = map[string]struct {
 		}),
 		caught: "holds that outlive/one process detaches, another attaches: it holds the same, under the same fences",
 	},
+	"lets owners that hold something pass everybody, in turns": {
+		store:  newUnfair(func(holds bool) bool { return holds }),
+		caught: "passing/jobs that hold one place and work at another in turns don't starve one who waits: 0 grants pass it",
+	},
+	"lets owners that hold something pass everybody, in transactions": {
+		store:  newUnfair(func(holds bool) bool { return holds }),
+		caught: "passing/owners that take two locks one after the other don't starve one who waits: 0 grants pass it",
+	},
+	"lets owners that hold something pass everybody, and be refused by nobody": {
+		store:  newUnfair(func(holds bool) bool { return holds }),
+		caught: "passing/an owner comes after one who does not wait for it",
+	},
+	"lets nobody pass anybody": {
+		store:  newUnfair(func(bool) bool { return false }),
+		caught: "passing/an owner passes one who waits for it",
+	},
 	"hands a dead waiter a whole lease": {
 		store:   func() pathlock.Store { return memstore.New() },
 		caught:  "crash/a hand-over to a dead waiter begins no new lease",
