@@ -16,26 +16,28 @@ import (
 // makes it a lock again, [Locker.Refresh] sets another end, [Locker.ReleaseToken] releases it.
 // [Lock.Until] tells when the hold ends.
 //
-// A lock that Attach has returned keeps its token, and the end that the lease has by then.
+// A lock that Attach has returned keeps its token, and the end that the lease has by then. So does
+// one that was acquired under it in the same tree: what that has taken stays with the hold. Neither
+// asks the store, and other locks may rely on the hold meanwhile.
 //
-// Detach takes at most five seconds. The lock must be all that its scope holds, and asks for, in
-// its tree; otherwise the error matches [ErrInvalidRequest], and the lock stays as it is. The error
+// Detach takes at most five seconds. Any other lock must be all that its scope holds, and asks for,
+// in its tree; otherwise the error matches [ErrInvalidRequest], and the lock stays as it is. The error
 // matches [ErrNotHeld] when the lock has been released, [ErrLost] when it has been lost, and
 // [ErrUnavailable] when the store did not answer: then the lock has to be released all the same.
 // Where the store is no [TransferStore], the error matches [errors.ErrUnsupported], and the lock
 // stays as it is.
 func (k *Lock) Detach() (Token, error) {
 	h := k.holding
+	if h.isShared() {
+		return k.leave()
+	}
 	if err := h.beginDetaching(k); err != nil {
 		return "", err
 	}
-	token := h.token
-	if token == "" {
-		var err error
-		if token, err = k.handOut(); err != nil {
-			h.stopDetaching()
-			return "", err
-		}
+	token, err := k.handOut()
+	if err != nil {
+		h.stopDetaching()
+		return "", err
 	}
 	if err := h.endDetaching(k); err != nil {
 		return "", err
@@ -43,6 +45,37 @@ func (k *Lock) Detach() (Token, error) {
 	k.ctx.cancel(nil)
 	k.tellReleased(context.Background(), nil)
 	return token, nil
+}
+
+// leave lets go of a lock in the tree of a hold that has been attached, and leaves with the hold what
+// the lock relies on, whoever else relies on that.
+func (k *Lock) leave() (Token, error) {
+	h := k.holding
+	h.checkClock()
+	if err := h.leave(k); err != nil {
+		return "", err
+	}
+	k.ctx.cancel(nil)
+	k.tellReleased(context.Background(), nil)
+	return h.token, nil
+}
+
+// leave takes a lock off the holding; what it relies on stays held in the store.
+func (h *holding) leave(lock *Lock) error {
+	h.scope.mu.Lock()
+	defer h.scope.mu.Unlock()
+	switch {
+	case lock.released || h.spent:
+		return fmt.Errorf("%w: this lock in %s has been released, or the hold has", ErrNotHeld, h.tree)
+	case h.lost != nil:
+		return h.lost
+	}
+	lock.released = true
+	for _, g := range lock.pins {
+		g.kept = true
+	}
+	h.detach(lock)
+	return nil
 }
 
 // handOut gives all that the lock's scope holds in the tree to an owner whose token it returns.
@@ -55,6 +88,10 @@ func (k *Lock) handOut() (Token, error) {
 	}
 	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
 	defer stop()
+	// What the scope has let go of there, and is still being given back, is not to go along.
+	if left := l.releases.in(h.tree).wait(ctx); left > 0 {
+		return "", fmt.Errorf("%w: detach in %s: %d releases are under way", ErrUnavailable, h.tree, left)
+	}
 	sent := time.Now()
 	got, err := transfer(ctx, store, Transfer{Tree: h.tree, From: h.scope.owner, To: owner, Lease: k.request.Lease})
 	switch {

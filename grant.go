@@ -11,6 +11,11 @@ type grant struct {
 	fence uint64
 	// pins counts the locks that rely on this grant; the last one to go releases it.
 	pins int
+	// kept says that the grant stays with a detached hold when the last of them goes.
+	kept bool
+	// borrowed says that it is not known to last as long as the hold that it was found in: another process, or
+	// another request, that has the hold attached may give it back at any time. Nothing re-enters it.
+	borrowed bool
 }
 
 // fewClaims is up to how many claims it is faster to look at each than to keep an index.
@@ -32,6 +37,8 @@ func newGrant(a Acquisition, granted Grant) *grant {
 // in a mode that covers c, has them.
 func (g *grant) covers(c Claim) bool {
 	switch {
+	case g.borrowed:
+		return false
 	case g.gate:
 		return true
 	case g.modes != nil:

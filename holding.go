@@ -60,7 +60,7 @@ func (h *holding) held() []*grant {
 // that the store knows of, and a request for it simply asks the store.
 func (h *holding) covering(a asked, pins []*grant) []*grant {
 	if a.Gate {
-		i := slices.IndexFunc(h.grants, func(g *grant) bool { return g.gate })
+		i := slices.IndexFunc(h.grants, func(g *grant) bool { return g.gate && !g.borrowed })
 		if i < 0 {
 			return nil
 		}
@@ -109,12 +109,16 @@ func (h *holding) detach(lock *Lock) (unneeded []*grant) {
 	h.locks[lock.index] = h.locks[last]
 	h.locks[last] = nil
 	h.locks = h.locks[:last]
+	unpinned := false
 	for _, g := range lock.pins {
-		if g.pins--; g.pins == 0 {
+		if g.pins--; g.pins > 0 {
+			continue
+		}
+		if unpinned = true; !g.kept {
 			unneeded = append(unneeded, g)
 		}
 	}
-	if len(unneeded) > 0 {
+	if unpinned {
 		h.grants = slices.DeleteFunc(h.grants, func(g *grant) bool { return g.pins == 0 })
 	}
 	if len(h.grants) == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -191,8 +192,14 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 // newAttachedScope returns a scope of an owner whose token others may have, too.
 func (l *Locker) newAttachedScope(owner Owner) *Scope {
 	const unlikely = 12 // characters of 5 bits that two who attach at once don't have in common
-	return &Scope{locker: l, owner: owner, prefix: rand.Text()[:unlikely] + "."}
+	return &Scope{locker: l, owner: owner, prefix: rand.Text()[:unlikely] + attachedMark}
 }
+
+// attachedMark is in the ids of grants that were asked for under an attached hold, and in no others.
+const attachedMark = "."
+
+// isOfAttached reports whether a grant was asked for under an attached hold.
+func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attachedMark) }
 
 // holdToken enters what the store says that a token's owner holds, and returns the lock on it.
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
@@ -201,6 +208,7 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 	h := &holding{scope: s, tree: tree, token: token, unrenewed: how.unrenewed}
 	for _, t := range got.Grants {
 		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})
+		g.borrowed = isOfAttached(t.ID)
 		h.grants = append(h.grants, g)
 		req.Gate = req.Gate || t.Gate
 		req.Claims = append(req.Claims, t.Claims...)

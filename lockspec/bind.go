@@ -16,6 +16,14 @@ type Binding struct {
 	// are to be resolved again after the grant, and compared: a node that moved
 	// meanwhile has its locks in the wrong place.
 	Nodes []Node
+	// Moves are those of the nodes that the request gives another path, where that is known.
+	Moves []Moved
+}
+
+// Moved is a node to which the request gives another path in the same tree, by a rename or a move.
+type Moved struct {
+	Node Node
+	To   pathlock.Path
 }
 
 // Node is an id of a request and where it was found.

@@ -12,6 +12,7 @@ import (
 type plan struct {
 	resolve Resolve
 	nodes   []Node
+	moves   []Moved
 	trees   []treePlan
 	// gated are the namespaces of the gates, in the order in which the spec
 	// lists them.
@@ -68,9 +69,22 @@ func (b *plan) add(p part, v values) error {
 	if err := p.refuse(op, node.Tree, dest.Tree, v); err != nil {
 		return err
 	}
+	b.noteMove(p, v, op, node, dest)
 	b.claim(node.Tree, op.nodeClaims())
 	b.claim(dest.Tree, op.destClaims(p.rule))
 	return nil
+}
+
+// noteMove notes where the node of a part will be, if that is known and elsewhere.
+func (b *plan) noteMove(p part, v values, op Operation, node, dest pathlock.Location) {
+	if op.Kind != OpRename && op.Kind != OpMove || node.Tree != dest.Tree {
+		return
+	}
+	to, err := op.Dest.Child(op.newName())
+	if err != nil || to == op.Node {
+		return
+	}
+	b.moves = append(b.moves, Moved{Node{Kind: p.node.KindName(), ID: v.node.text, Location: node}, to})
 }
 
 // fallsAway reports whether the request lacks what the part is about.
@@ -178,7 +192,7 @@ func (b *plan) binding(note string) Binding {
 			cmp.Compare(x.tree.ID(), y.tree.ID()),
 		)
 	})
-	bound := Binding{Nodes: b.nodes}
+	bound := Binding{Nodes: b.nodes, Moves: b.moves}
 	for _, t := range b.trees {
 		req := pathlock.Request{Tree: t.tree, Claims: t.claims, Gate: t.gate, Note: note}
 		if t.gate {

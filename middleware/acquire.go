@@ -16,9 +16,12 @@ import (
 // acquire takes what the spec says for the request: it resolves, locks, and looks again, until the
 // nodes are found where they were when the locks were planned. Whatever ends it but success, also a
 // panic of a resolver, nothing stays locked.
-func (v *visit) acquire(ctx context.Context) (*held, error) {
+//
+// Where the request's token is of use, all of it is taken as the owner of the hold that the token names.
+func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	var locks *held
 	done := false
+	defer func() { err = v.ended(ctx, err) }()
 	defer func() {
 		if !done {
 			locks.release(ctx)
@@ -31,6 +34,16 @@ func (v *visit) acquire(ctx context.Context) (*held, error) {
 	var retry redislock.RetryStrategy
 	var pause time.Duration
 	for {
+		v.moves = planned.Moves
+		outer := ctx
+		if ctx, err = v.attach(ctx, planned.Requests); err != nil {
+			return nil, because(ctx, err)
+		}
+		if ctx != outer {
+			// What was taken before, elsewhere, belongs to another owner.
+			locks.release(outer)
+			locks = nil
+		}
 		if locks, err = v.takeOver(ctx, locks, planned.Requests, pause); err != nil {
 			return nil, because(ctx, err)
 		}
@@ -112,7 +125,8 @@ func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.
 	// The context of the locks ends when they are let go; that of their scope does not.
 	same := v.locker.Scope(before.context(ctx)).Context(ctx)
 	wait := pathlock.NoWait
-	if len(requests) == 1 && len(before.taken) == 1 && before.taken[0].Tree() == requests[0].Tree {
+	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
+	if len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
 		wait = v.budget.left()
 	}
 	locks, _, err := v.takeEach(same, requests, 0, wait)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
@@ -26,6 +25,13 @@ type visit struct {
 	// ids are those of the request, where they may be resolved together.
 	ids    []lockspec.ID
 	budget budget
+	// carried is the request's token, and hold what it names, once that is used.
+	carried carried
+	hold    *hold
+	// moves are those that the spec means, as planned last.
+	moves []lockspec.Moved
+	// note, where there is one, takes the place of the spec's.
+	note string
 	// authorized are the nodes that [Config.Authorize] was asked about last.
 	authorized []lockspec.Node
 	asked      bool
@@ -36,7 +42,8 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	if isUnrouted(c) {
 		return
 	}
-	if err := m.readAhead(c); err != nil {
+	v, err := m.visit(c, spec)
+	if err != nil {
 		m.refuse(c, err)
 		return
 	}
@@ -45,16 +52,31 @@ func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
 	for _, r := range m.prepared {
 		ctx = r.Prepare(ctx)
 	}
-	v := &visit{Locks: m, c: c, spec: spec, values: newValues(c, spec, &m.config), budget: newBudget(m.wait)}
+	defer v.detach(outer)
 	locks, err := v.acquire(ctx)
 	if err != nil {
 		m.refuse(c, err)
 		return
 	}
 	defer locks.release(outer)
+	defer v.follow(outer, locks)
 	if !c.IsAborted() {
 		m.serve(locks.context(ctx), c, len(locks.taken) > 0)
 	}
+}
+
+// visit begins to work for a request: its token and its body are there, and nothing is locked yet.
+func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
+	token, err := m.tokenOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.readAhead(c); err != nil {
+		return nil, err
+	}
+	return &visit{
+		Locks: m, c: c, spec: spec, values: newValues(c, spec, &m.config), budget: newBudget(m.wait), carried: token,
+	}, nil
 }
 
 // isUnrouted reports whether gin has no route for the request and is about to say so: middleware of
@@ -134,14 +156,17 @@ func (a *afterwards) Value(key any) any {
 	return carry.Value(a.values, a.Context, key)
 }
 
-// limit ends locks that are held for longer than [Config.MaxHold].
-func (m *Locks) limit(ctx context.Context, taken []*pathlock.Lock) *time.Timer {
-	if m.config.MaxHold < 0 || len(taken) == 0 {
+// limit ends locks that are held for longer than [Config.MaxHold], but for what may have to stay
+// with a hold, which the end of the request decides.
+func (m *Locks) limit(ctx context.Context, locks held) *time.Timer {
+	if m.config.MaxHold < 0 || len(locks.taken) == 0 {
 		return nil
 	}
 	return time.AfterFunc(m.config.MaxHold, func() {
-		for i := len(taken) - 1; i >= 0; i-- {
-			taken[i].Abandon(ctx, ErrHeldTooLong)
+		for i := len(locks.taken) - 1; i >= 0; i-- {
+			if locks.taken[i] != locks.along {
+				locks.taken[i].Abandon(ctx, ErrHeldTooLong)
+			}
 		}
 	})
 }

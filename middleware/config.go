@@ -2,6 +2,7 @@ package middleware
 
 import (
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/bsm/redislock"
@@ -39,6 +40,15 @@ type Config struct {
 	// (423, 409), and can keep others waiting before the handler refuses. An id that does not exist is
 	// answered before Authorize is asked: authentication belongs into middleware before this one.
 	Authorize func(c *gin.Context, nodes []lockspec.Node) error
+
+	// Token returns the token of a detached hold that the request carries (see [pathlock.Lock.Detach]), ""
+	// if it carries none. The default is [HeaderToken]; [NoToken] has requests carry none.
+	//
+	// A request that locks in the token's tree does so as the hold's owner: what the hold keeps others from, its
+	// holder's requests pass. The hold stays, with the end that it has. A text that is no token is answered with
+	// 400, a token whose hold has ended, also while the request is on its way, with 409 (lock-lost). A token
+	// of another tree is left alone. A token is no authorization: see Authorize.
+	Token func(r *http.Request) pathlock.Token
 
 	// Redact takes out of a refusal what the client is not to see: the path, the holder, and what the
 	// detail says about them. [Locks.Fail] calls it with a copy of each problem before it is written.

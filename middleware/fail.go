@@ -15,13 +15,16 @@ import (
 // for what it does not know. It aborts the request, and writes nothing if the response has been begun.
 //
 // A request whose lock was lost meanwhile is answered 503, whatever the work stumbled over because
-// of it; one whose client has gone away by [StatusClientGone] and nothing else.
+// of it, and 409 where that was the hold which its token names; one whose client has gone away by [StatusClientGone] and nothing else.
 //
 // What is answered 500 or 503 is logged once, with the route and the cause, by [Config.Log]; that a
 // client went away is logged at the level of information.
 func (m *Locks) Fail(c *gin.Context, err error) {
 	_ = c.Error(err)
 	c.Abort()
+	if errors.Is(err, ErrAnswered) {
+		return
+	}
 	p := m.problemFor(c.Request.Context(), err)
 	switch begun := c.Writer.Written(); {
 	case p == nil:
@@ -53,7 +56,7 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 	if errors.Is(err, ErrClientGone) {
 		return nil
 	}
-	p := m.ProblemOf(err)
+	p := m.ProblemOf(m.ended(ctx, err))
 	if p != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusLocked {
 		return p
 	}
@@ -61,8 +64,14 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 		return p
 	}
 	// Work that was cut off stumbles over anything: why it was cut off is what matters.
-	switch cause := context.Cause(ctx); {
+	switch cause := m.ended(ctx, context.Cause(ctx)); {
 	case cause == nil:
+	case pathlock.FailureOf(cause) == pathlock.FailureLockLost:
+		// That somebody may have written all the same matters more.
+		if p != nil && p.Type == ProblemType+string(pathlock.FailureOutcomeUnknown) {
+			return p
+		}
+		return holdEnded()
 	case errors.Is(cause, pathlock.ErrLost):
 		return lost()
 	case errors.Is(cause, context.DeadlineExceeded):

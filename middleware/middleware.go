@@ -72,6 +72,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	if m.wait = config.Wait; m.wait == 0 {
 		m.wait = locker.Wait()
 	}
+	if m.config.Token == nil {
+		m.config.Token = HeaderToken
+	}
 	if m.config.OnError == nil {
 		m.config.OnError = m.Fail
 	}

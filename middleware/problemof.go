@@ -39,6 +39,8 @@ func ProblemOf(err error) *Problem {
 		return NewProblem(http.StatusRequestEntityTooLarge, "too-large", Detail(err))
 	case errors.Is(err, ErrClientGone):
 		return NewProblem(StatusClientGone, "client-gone", Detail(ErrClientGone))
+	case pathlock.FailureOf(err) == pathlock.FailureLockLost:
+		return holdEnded()
 	case errors.Is(err, pathlock.ErrLost):
 		return lost()
 	case errors.Is(err, ErrHeldTooLong):
@@ -70,6 +72,8 @@ func (m *Locks) ProblemOf(err error) *Problem {
 // none.
 func problemOf(failure pathlock.Failure, said string) *Problem {
 	switch slug := string(failure); failure {
+	case pathlock.FailureLockLost:
+		return holdEnded()
 	case pathlock.FailureInvalid:
 		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
 	case pathlock.FailureNotFound:
@@ -113,6 +117,11 @@ func lost() *Problem {
 	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was served")
 }
 
+// holdEnded is the problem of a request whose token is of no use any more.
+func holdEnded() *Problem {
+	return NewProblem(http.StatusConflict, string(pathlock.FailureLockLost), "the hold that the lock token names has ended")
+}
+
 // locked is the problem of a request that others kept waiting for too long.
 func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
 	p := Later(http.StatusLocked, string(pathlock.FailureLocked), Detail(err))
@@ -121,7 +130,7 @@ func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocke
 		p.Path, p.Mode = pathlock.Root().String(), pathlock.ModeX.String()
 	}
 	if !blocker.IsZero() {
-		p.Holder = &Holder{What: blocker.Note, Waiting: blocker.Waiting, Since: blocker.Since.UTC(), Until: blocker.Until.UTC()}
+		p.Holder = &Holder{What: blocker.Note, Waiting: blocker.Waiting, Detached: blocker.Owner.Detached(), Since: blocker.Since.UTC(), Until: blocker.Until.UTC()}
 	}
 	return p
 }

@@ -86,6 +86,26 @@ type taking struct {
 // add takes one more.
 func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 	req.Wait, req.Lease = wait, t.config.Lease
+	if t.note != "" {
+		req.Note = t.note
+	}
+	if ahead := t.ahead(req.Tree); len(ahead) > 0 {
+		// The hold would go along with the node: it needs to be had on its own, before what covers it.
+		along := req
+		along.Claims, along.Gate = ahead, false
+		if err := t.acquire(along); err != nil {
+			return err
+		}
+		t.locks.along = t.locks.taken[len(t.locks.taken)-1]
+		if wait > 0 {
+			req.Wait = t.budget.left()
+		}
+	}
+	return t.acquire(req)
+}
+
+// acquire takes one more under those that there are.
+func (t *taking) acquire(req pathlock.Request) error {
 	lock, err := t.locker.Acquire(t.locks.context(t.ctx), req)
 	if err == nil {
 		t.locks.taken = append(t.locks.taken, lock)
@@ -95,7 +115,7 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 
 // all returns what was taken.
 func (t *taking) all() *held {
-	t.locks.limit = t.limit(t.ctx, t.locks.taken)
+	t.locks.limit = t.limit(t.ctx, t.locks)
 	t.whole = true
 	return &t.locks
 }

@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,8 +40,8 @@ func TestQueueForOneNodeIsAChain(t *testing.T) {
 			t.Errorf("%d wait, want %d", len(waiting), crowd)
 		}
 		for r := range requests {
-			if len(r.watchers) > 1 {
-				t.Errorf("request %s is watched by %d", r.owner.id, len(r.watchers))
+			if watched := len(slices.Collect(r.watchers)); watched > 1 {
+				t.Errorf("request %s is watched by %d", r.owner.id, watched)
 			}
 		}
 		table.mu.Unlock()

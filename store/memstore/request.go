@@ -25,8 +25,13 @@ type request struct {
 
 	// watching is one of those in the way of a waiting request.
 	watching *request
-	// watchers are those that watch this one.
-	watchers map[*request]struct{}
+	// watched is one of those that watch this one, and beside and ahead its neighbours in the list of
+	// those that watch the same.
+	watched, beside, ahead *request
+	// passed are those of the earlier waiters that the request need not wait for.
+	passed map[*request]struct{}
+	// found is the stamp of the last search that found the request.
+	found uint64
 
 	// calls counts the calls of Acquire that wait for this request: more than one
 	// if a call was repeated.
@@ -48,21 +53,4 @@ func (r *request) topmost() pathlock.Claim {
 		return r.places[1].Claim
 	}
 	return r.places[0].Claim
-}
-
-// watch makes r wait for q to go.
-func (r *request) watch(q *request) {
-	if q.watchers == nil {
-		q.watchers = make(map[*request]struct{})
-	}
-	q.watchers[r] = struct{}{}
-	r.watching = q
-}
-
-// unwatch undoes watch.
-func (r *request) unwatch() {
-	if r.watching != nil {
-		delete(r.watching.watchers, r)
-		r.watching = nil
-	}
 }

@@ -69,7 +69,7 @@ func newStore(t testing.TB, opts ...Option) *Store {
 // closeStore closes a store at the end of the test.
 func closeStore(t testing.TB, store *Store) *Store {
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("closing the store: %v", err)
 		}
 	})

@@ -137,7 +137,7 @@ func TestThinMemoryFull(t *testing.T) {
 		}},
 		{"a snapshot", func(t *testing.T, held pathlock.Acquisition) { requireHeld(t, store, held) }},
 		{"another's withdrawal", func(t *testing.T, held pathlock.Acquisition) {
-			if err := store.withdraw(t.Context(), &request{Acquisition: more(held), keys: store.keys.of(held.Tree)}); err != nil {
+			if err := store.withdraw(t.Context(), &request{Acquisition: more(held), keys: store.keys.of(held.Tree)}, 0); err != nil {
 				t.Error(err)
 			}
 		}},

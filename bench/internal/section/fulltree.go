@@ -2,33 +2,19 @@ package section
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-	"golang.org/x/sync/errgroup"
-
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/bench/internal/contender"
-	"github.com/pathlock-go/pathlock/bench/internal/redisserver"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// Leases of a full tree outlive the section, and its waits are for what comes in a moment.
-const (
-	fullTreeLease = 10 * time.Minute
-	fullTreeWait  = time.Minute
-)
+// fullTreeWait bounds waits for what comes in a moment.
+const fullTreeWait = time.Minute
 
 // fullTree is a tree in which many locks are held, and many requests may wait.
 type fullTree struct {
-	at     contender.Server
-	admin  redis.UniversalClient
-	client *redis.Client
-	store  *redisstore.Store
-	tree   pathlock.Tree
+	storeTree
+	*ownStore
 	// held are the locks that are held all the time.
 	held []pathlock.Acquisition
 	// crowd is how many come at once.
@@ -46,16 +32,15 @@ func openFullTree(ctx context.Context, env *Env) (_ *fullTree, err error) {
 	if err != nil {
 		return nil, err
 	}
-	at := env.server("scripts")
-	client, err := at.Client()
+	store, err := openStore(env, "scripts")
 	if err != nil {
 		return nil, err
 	}
 	t := &fullTree{
-		at: at, admin: env.Admin, client: client, store: redisstore.New(client, redisstore.WithPrefix(at.Prefix)), tree: tree,
-		crowd: env.Plan.ScriptCrowd,
+		storeTree: storeTree{store: store.redis, tree: tree, wait: fullTreeWait},
+		ownStore:  store, crowd: env.Plan.ScriptCrowd,
 	}
-	t.held, err = t.takeLeaves(ctx, env.Plan.ScriptHeld, fullTreeLease)
+	t.held, err = t.takeLeaves(ctx, env.Plan.ScriptHeld, treeLease)
 	if err != nil {
 		return nil, errors.Join(err, t.close(ctx))
 	}
@@ -64,19 +49,11 @@ func openFullTree(ctx context.Context, env *Env) (_ *fullTree, err error) {
 
 // close ends the waits and deletes the tree.
 func (t *fullTree) close(ctx context.Context) error {
-	errs := []error{t.store.Close()}
+	err := t.ownStore.close(ctx)
 	if t.queue != nil {
-		_ = t.queue.wait() // who still waits is told that the store is closed
+		_ = t.queue.wait() // who still waits has been told that the store is closed
 	}
-	return errors.Join(append(errs, t.client.Close(), redisserver.Delete(context.WithoutCancel(ctx), t.admin, t.at.Prefix))...)
-}
-
-// ask returns a request of a new owner.
-func (t *fullTree) ask(claims ...pathlock.Claim) pathlock.Acquisition {
-	return pathlock.Acquisition{
-		Tree: t.tree, Owner: pathlock.Owner(rand.Text()), Grant: pathlock.GrantID(rand.Text()[:8]),
-		Claims: pathlock.Normalize(claims...), Lease: fullTreeLease,
-	}
+	return err
 }
 
 // leaf returns a leaf that nobody has had yet, beside those that are held.
@@ -86,20 +63,6 @@ func (t *fullTree) leaf() pathlock.Path {
 	return p
 }
 
-func (t *fullTree) acquire(ctx context.Context, a pathlock.Acquisition) error {
-	if _, err := t.store.Acquire(ctx, a); err != nil {
-		return fmt.Errorf("acquiring: %w", err)
-	}
-	return nil
-}
-
-func (t *fullTree) release(ctx context.Context, a pathlock.Acquisition) error {
-	if err := t.store.Release(ctx, t.tree, a.Owner, a.Grant); err != nil {
-		return fmt.Errorf("releasing: %w", err)
-	}
-	return nil
-}
-
 // takeLeaves takes n leaves, each by an owner of its own.
 func (t *fullTree) takeLeaves(ctx context.Context, n int, lease time.Duration) ([]pathlock.Acquisition, error) {
 	taken := make([]pathlock.Acquisition, n)
@@ -107,54 +70,16 @@ func (t *fullTree) takeLeaves(ctx context.Context, n int, lease time.Duration) (
 		taken[i] = t.ask(pathlock.X(t.leaf()))
 		taken[i].Lease = lease
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	for h := range holders {
-		group.Go(func() error {
-			for i := h; i < n; i += holders {
-				if err := t.acquire(ctx, taken[i]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return taken, group.Wait()
+	return taken, t.take(ctx, taken)
 }
 
-// queue is a number of requests that wait, a goroutine each.
-type queue struct {
-	group *errgroup.Group
-	asked []pathlock.Acquisition
-}
-
-// enqueue has n owners wait for claims and returns when all are in the queue. Who has been granted them does then.
-func (t *fullTree) enqueue(ctx context.Context, n int, then func(context.Context, pathlock.Acquisition) error, claims ...pathlock.Claim) error {
-	group, groupCtx := errgroup.WithContext(ctx)
-	t.queue = &queue{group: group}
-	waiting := make(chan struct{}, n)
-	for range n {
-		a := t.ask(claims...)
-		a.Wait, a.Waiting = fullTreeWait, func() { waiting <- struct{}{} }
-		t.queue.asked = append(t.queue.asked, a)
-		group.Go(func() error {
-			if err := t.acquire(groupCtx, a); err != nil {
-				return err
-			}
-			return then(groupCtx, a)
-		})
+// fill has n new owners wait for claims and returns when all are in the queue. Who has been granted them does then.
+func (t *fullTree) fill(ctx context.Context, n int, then func(context.Context, pathlock.Acquisition) error, claims ...pathlock.Claim) error {
+	requests := make([]pathlock.Acquisition, n)
+	for i := range requests {
+		requests[i] = t.ask(claims...)
 	}
-	for range n {
-		select {
-		case <-waiting:
-		case <-groupCtx.Done():
-			return fmt.Errorf("joining the queue: %w", t.queue.wait())
-		}
-	}
-	return nil
+	var err error
+	t.queue, err = t.enqueue(ctx, then, requests...)
+	return err
 }
-
-// wait returns when all have been granted what they waited for, and have done what they do then.
-func (q *queue) wait() error { return q.group.Wait() }
-
-// keep is for those in a queue who do nothing with their grant.
-func keep(context.Context, pathlock.Acquisition) error { return nil }

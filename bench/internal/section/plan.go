@@ -26,6 +26,21 @@ type Plan struct {
 	// ScriptHeld is how many locks are held, and ScriptCrowd how many requests wait, or leases are renewed or end, while
 	// the server's scripts are timed.
 	ScriptHeld, ScriptCrowd int
+	// WaitElsewhere are the numbers of others who wait in the tree of a lock that nobody else wants.
+	WaitElsewhere []int
+	// HeldTrees are the numbers of trees whose leases are renewed, of the length RenewLease, in RenewRounds rounds; the first is the
+	// baseline.
+	HeldTrees   []int
+	RenewLease  time.Duration
+	RenewRounds int
+	// HurriedTurn is for how long goroutines with deadlines go on in each of HurriedRounds rounds.
+	HurriedTurn   time.Duration
+	HurriedRounds int
+	// Tangled are the numbers of owners who hold something and wait for each other, in SearchRounds rounds of requests among them.
+	Tangled      []int
+	SearchRounds int
+	// Line are the numbers of those who wait for one leaf in the memory store, of whom one gives up; the first is the baseline.
+	Line []int
 	// LocalPasses is how many turns a contender of this process has in a round, and LocalBatch how many operations
 	// are timed together in a turn.
 	LocalPasses, LocalBatch int
@@ -55,7 +70,11 @@ func Full() Plan {
 		Rounds: 7, Passes: 20, Batch: 25, ThroughputPasses: 4, PerGoroutine: 25,
 		Held: []int{10, 10_000, 100_000}, HeldNaive: []int{10, 1_000},
 		MemoryLocks: 10_000, MemoryRounds: 3,
-		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
+		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, WaitElsewhere: []int{1, 10, 100},
+		HeldTrees: []int{100, 1_000, 10_000}, RenewLease: 6 * time.Second, RenewRounds: 3,
+		HurriedTurn: 4500 * time.Millisecond, HurriedRounds: 3,
+		Tangled: []int{100, 400}, SearchRounds: 3, Line: []int{100, 10_000},
+		LocalPasses: 20, LocalBatch: 2_000, HTTPRounds: 7,
 		Descendants: []int{10_000, 100_000}, RenamePasses: 2,
 		MovedAtOnce: []int{1, 10, 100},
 		Leaves:      384, ChangeTurn: 1500 * time.Millisecond,
@@ -68,7 +87,11 @@ func Quick() Plan {
 		Rounds: 3, Passes: 4, Batch: 10, ThroughputPasses: 1, PerGoroutine: 5,
 		Held: []int{10, 2_000}, HeldNaive: []int{10, 200},
 		MemoryLocks: 1_000, MemoryRounds: 1,
-		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
+		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, WaitElsewhere: []int{1, 10},
+		HeldTrees: []int{10, 200}, RenewLease: 1200 * time.Millisecond, RenewRounds: 1,
+		HurriedTurn: time.Second, HurriedRounds: 1,
+		Tangled: []int{10, 40}, SearchRounds: 1, Line: []int{10, 100},
+		LocalPasses: 5, LocalBatch: 500, HTTPRounds: 1,
 		Descendants: []int{500}, RenamePasses: 1,
 		MovedAtOnce: []int{1, 10},
 		Leaves:      48, ChangeTurn: 200 * time.Millisecond,

@@ -114,7 +114,7 @@ func (t *fullTree) pairs(ctx context.Context) error {
 // fillQueue has a crowd wait for a leaf, each to release it at once when it has it.
 func (t *fullTree) fillQueue(ctx context.Context) error {
 	t.holder = t.held[len(t.held)/2]
-	return t.enqueue(ctx, t.crowd, t.release, t.holder.Claims...)
+	return t.fill(ctx, t.crowd, t.release, t.holder.Claims...)
 }
 
 // drainQueue lets the crowd have what it waits for, and takes it back.
@@ -154,7 +154,7 @@ func (t *fullTree) refused(ctx context.Context, a pathlock.Acquisition) error {
 func (t *fullTree) renew(ctx context.Context) error {
 	leases := make([]pathlock.Lease, t.crowd)
 	for i := range leases {
-		leases[i] = pathlock.Lease{Owner: t.held[i].Owner, For: fullTreeLease}
+		leases[i] = pathlock.Lease{Owner: t.held[i].Owner, For: treeLease}
 	}
 	lost, err := t.store.Renew(ctx, t.tree, leases)
 	if err == nil && len(lost) > 0 {
@@ -220,7 +220,7 @@ func (t *fullTree) largestSetQueued(ctx context.Context) error {
 		if err := t.acquire(ctx, holder); err != nil {
 			return err
 		}
-		if err := t.enqueue(ctx, 1, t.release, leaves...); err != nil {
+		if err := t.fill(ctx, 1, t.release, leaves...); err != nil {
 			return err
 		}
 		if err := t.release(ctx, holder); err != nil {
@@ -237,7 +237,7 @@ func (t *fullTree) queueReaders(ctx context.Context) error {
 	if err := t.acquire(ctx, t.holder); err != nil {
 		return err
 	}
-	return t.enqueue(ctx, t.crowd, keep, pathlock.S(leaf))
+	return t.fill(ctx, t.crowd, keep, pathlock.S(leaf))
 }
 
 func (t *fullTree) handOver(ctx context.Context) error {

@@ -92,18 +92,18 @@ type Answer struct {
 	Body   []byte
 }
 
-// Do sends a request.
-func (a *API) Do(t testing.TB, method, path, body string) Answer {
+// Do sends a request with headers, each followed by its value.
+func (a *API) Do(t testing.TB, method, path, body string, headers ...string) Answer {
 	t.Helper()
-	answer, err := a.Try(t.Context(), method, path, body)
+	answer, err := a.Try(t.Context(), method, path, body, headers...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return answer
 }
 
-// Try sends a request, from any goroutine.
-func (a *API) Try(ctx context.Context, method, path, body string) (Answer, error) {
+// Try sends a request as Do does, from any goroutine.
+func (a *API) Try(ctx context.Context, method, path, body string, headers ...string) (Answer, error) {
 	var r io.Reader
 	if body != "" {
 		r = strings.NewReader(body)
@@ -111,6 +111,9 @@ func (a *API) Try(ctx context.Context, method, path, body string) (Answer, error
 	req, err := http.NewRequestWithContext(ctx, method, a.URL+path, r)
 	if err != nil {
 		return Answer{}, err
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
 	}
 	resp, err := a.client.Do(req)
 	if err != nil {

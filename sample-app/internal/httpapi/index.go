@@ -19,6 +19,8 @@ var bodies = map[string]string{
 	"PATCH /api/suites/:id":             `{"name":"sign-in"}`,
 	"POST /api/suites/:id/move":         `{"parent_id":1}`,
 	"POST /api/suites/:id/copy":         `{"parent_id":1,"name":"copy"}`,
+	"POST /api/suites/:id/lock":         `{"for":"10m","note":"Anna edits the steps"}`,
+	"PUT /api/suites/:id/lock":          `{"for":"10m"}`,
 	"POST /api/suites/:id/cases":        `{"name":"wrong password","body":"1. …"}`,
 	"PATCH /api/cases/:id":              `{"body":"2. …"}`,
 	"POST /api/cases/:id/move":          `{"suite_id":1}`,
@@ -48,7 +50,8 @@ func index(engine *gin.Engine) gin.HandlerFunc {
 		for _, r := range routes {
 			b.WriteString(strings.TrimRight(fmt.Sprintf("%-6s %-36s %s", r.Method, r.Path, r.Body), " ") + "\n")
 		}
-		b.WriteString("\nBodies are application/json, failures application/problem+json. There is no authentication.\n")
+		b.WriteString("\nBodies are application/json, failures application/problem+json. There is no authentication.\n" +
+			"Whoever locks a suite is answered with a token: requests with the header Lock-Token pass the lock, others get 423.\n")
 		c.String(http.StatusOK, "%s", b.String())
 	}
 }

@@ -83,7 +83,7 @@ func TestTheBodiesOfTheIndexAreTaken(t *testing.T) {
 	}
 	known := strings.NewReplacer(":project", "demo", ":plan", "99", ":id", "99", ":item", "99")
 	for _, r := range index.Routes {
-		writes := r.Method == http.MethodPost || r.Method == http.MethodPatch
+		writes := r.Method == http.MethodPost || r.Method == http.MethodPut || r.Method == http.MethodPatch
 		if wants := writes && !strings.HasSuffix(r.Path, "/restore"); wants != (r.Body != "") {
 			t.Errorf("%s %s has the body %q", r.Method, r.Path, r.Body)
 		}

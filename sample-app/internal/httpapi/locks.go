@@ -51,6 +51,11 @@ func table(service *plans.Service, namespace string, rule Rule) (lockspec.Table,
 		"POST /api/recycle-bin/:item/restore": lockspec.Slot(item).Note("restore from the recycle bin"),
 		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
 		"GET /api/plans/:plan/fsck":           lockspec.Read(plan).Note("check the plan"),
+
+		// What outlives a request cannot be taken around its handler.
+		"POST /api/suites/:id/lock":   lockspec.None("the handler takes suiteLock, and detaches it"),
+		"PUT /api/suites/:id/lock":    lockspec.None("the token says what is locked"),
+		"DELETE /api/suites/:id/lock": lockspec.None("the token says what is locked"),
 	}
 	for route, change := range map[string]struct {
 		spec lockspec.Spec

@@ -38,6 +38,9 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	handle("POST", "/api/suites/:id/move", withBody(a, readParent), a.moveSuite)
 	handle("POST", "/api/suites/:id/copy", withBody(a, readParentAndName), a.copySuite)
 	handle("DELETE", "/api/suites/:id", a.deleteSuite)
+	handle("POST", "/api/suites/:id/lock", withBody(a, readSuiteLock), a.lockSuite)
+	handle("PUT", "/api/suites/:id/lock", withBody(a, readSuiteRefresh), a.refreshSuiteLock)
+	handle("DELETE", "/api/suites/:id/lock", a.unlockSuite)
 
 	handle("POST", "/api/suites/:id/cases", withBody(a, readCase), a.createCase)
 	handle("GET", "/api/suites/:id/cases", a.listCases)

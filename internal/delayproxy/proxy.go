@@ -1,0 +1,137 @@
+// Package delayproxy puts a distance between a client and a server on one machine: a proxy that passes on all bytes, in
+// both directions, a fixed time after they came. Unlike a proxy that sleeps between reads and writes it is not a bottleneck: any
+// number of bytes may be on their way at the same time, as on a long line.
+package delayproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+// onTheWay is how many chunks a direction of one connection holds before the sender has to wait.
+const onTheWay = 4096
+
+// chunkSize is how many bytes are read at once, at most.
+const chunkSize = 64 * 1024
+
+// Proxy is a running proxy.
+type Proxy struct {
+	listener net.Listener
+	upstream string
+	delay    time.Duration
+
+	stop    context.Context
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// Start listens on a free port of the loopback interface and passes on what comes to upstream, a host
+// and port, and back, each after the delay. [Proxy.Close] ends it.
+func Start(ctx context.Context, upstream string, delay time.Duration) (*Proxy, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("starting a proxy: %w", err)
+	}
+	p := &Proxy{listener: listener, upstream: upstream, delay: delay}
+	p.stop, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	p.running.Go(p.accept)
+	return p, nil
+}
+
+// Addr is where the proxy listens: host and port.
+func (p *Proxy) Addr() string { return p.listener.Addr().String() }
+
+// Close cuts all connections and returns when nothing runs any more.
+func (p *Proxy) Close() error {
+	p.cancel()
+	err := p.listener.Close()
+	p.running.Wait()
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("closing a proxy: %w", err)
+	}
+	return nil
+}
+
+// accept serves connections until the listener is closed.
+func (p *Proxy) accept() {
+	for {
+		client, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.running.Go(func() { p.serve(client) })
+	}
+}
+
+// serve passes on what both ends of a connection say until one of them has nothing more to say.
+func (p *Proxy) serve(client net.Conn) {
+	var dialer net.Dialer
+	server, err := dialer.DialContext(p.stop, "tcp", p.upstream)
+	if err != nil {
+		_ = client.Close()
+		return
+	}
+	ended, end := context.WithCancel(p.stop)
+	defer end()
+	var directions sync.WaitGroup
+	directions.Go(func() { p.pass(ended, end, server, client) })
+	directions.Go(func() { p.pass(ended, end, client, server) })
+	<-ended.Done()
+	_ = client.Close()
+	_ = server.Close()
+	directions.Wait()
+}
+
+// chunk is what was read at once, and when it is due at the other end.
+type chunk struct {
+	bytes []byte
+	due   time.Time
+}
+
+// pass reads from one end until it is closed, and writes to the other what was read, when it is due.
+func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.Conn) {
+	line := make(chan chunk, onTheWay)
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		defer close(line)
+		buffer := make([]byte, chunkSize)
+		for {
+			n, err := from.Read(buffer)
+			if n > 0 {
+				select {
+				case line <- chunk{append([]byte(nil), buffer[:n]...), time.Now().Add(p.delay)}:
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	deliver(ctx, line, to)
+	end()
+	reading.Wait()
+}
+
+// deliver writes the chunks when they are due, until there are no more.
+func deliver(ctx context.Context, line <-chan chunk, to net.Conn) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for c := range line {
+		timer.Reset(time.Until(c.due))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return
+		}
+		if _, err := to.Write(c.bytes); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// ErrAnswered is why [Locks.Detach] has taken nothing: [Config.Authorize] has answered the request itself. [Locks.Fail]
+// adds nothing to that.
+var ErrAnswered = errors.New("middleware: the request has been answered by Authorize")
+
+// The misuses of [Locks.Detach].
+var (
+	errBehindLocks  = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
+	errSeveralTrees = errors.New("middleware: a detached hold is in one tree, and the spec does not lock in exactly one")
+)
+
+// Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and leaves it in the lock
+// store as a hold that outlives the request: it ends after lasting, unless it is refreshed, or
+// released by whoever has the token. It returns the token, and when the hold ends.
+//
+// It is for handlers that lock something for their client, and whose route's spec is [lockspec.None]. The note says
+// who holds and what for, to those whom the hold keeps waiting; "" is the spec's. The token that the request
+// carries is checked, and not used: what another hold has is taken by that.
+//
+// The spec is to lock in one tree. Errors are those that [Locks.Fail] answers. If the client is gone by
+// then, or lasting is shorter than [pathlock.MinLease], nothing stays held.
+func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
+	if _, behind := c.Get(m.carrier); behind {
+		return "", time.Time{}, errBehindLocks
+	}
+	if err := m.check(spec); err != nil {
+		return "", time.Time{}, err
+	}
+	v, err := m.visit(c, spec)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	v.carried, v.note = carried{}, note
+	ctx := c.Request.Context()
+	locks, err := v.acquire(ctx)
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	defer locks.release(ctx)
+	switch {
+	case c.IsAborted():
+		return "", time.Time{}, ErrAnswered
+	case len(locks.taken) != 1:
+		return "", time.Time{}, errSeveralTrees
+	}
+	token, err := locks.taken[0].Detach()
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	until, err := m.locker.Refresh(ctx, token, lasting)
+	if err == nil && ctx.Err() != nil {
+		err = fmt.Errorf("middleware: the request ended before it could be told its token: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		// Nobody will ever know the token.
+		_ = m.locker.ReleaseToken(context.WithoutCancel(ctx), token)
+		return "", time.Time{}, err
+	}
+	return token, until, nil
+}

@@ -1,0 +1,123 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// TokenHeader is the header that [HeaderToken] reads.
+const TokenHeader = "Lock-Token"
+
+// HeaderToken returns the token in the request's header [TokenHeader], "" if there is none. It is
+// the default of [Config.Token]. Several such headers are no token: the request is refused.
+func HeaderToken(r *http.Request) pathlock.Token {
+	return pathlock.Token(strings.Join(r.Header.Values(TokenHeader), ", "))
+}
+
+// NoToken returns "". As [Config.Token] it has requests carry no tokens.
+func NoToken(*http.Request) pathlock.Token { return "" }
+
+// errHoldEnded is why a request fails whose token names a hold that has ended. It stands before what
+// the lock store said, which is well.
+var errHoldEnded = pathlock.FailureLockLost.New("middleware: the hold that the request's lock token names has ended")
+
+// errNestedToken is why a token is refused that an inner spec is the first to have a use for.
+var errNestedToken = errors.New("middleware: an inner spec locks in the tree of the request's lock token, and an outer one does not: " +
+	"put both into one by lockspec.All")
+
+// carried is the token that a request carries, and the tree that it is good for.
+type carried struct {
+	token pathlock.Token
+	tree  pathlock.Tree
+}
+
+// tokenOf returns the token that a request carries, if any, and the error of one that is none.
+func (m *Locks) tokenOf(c *gin.Context) (carried, error) {
+	token := m.config.Token(c.Request)
+	if token == "" {
+		return carried{}, nil
+	}
+	tree, err := token.Tree()
+	return carried{token, tree}, err
+}
+
+// isFor reports whether a token is good for a tree in which something is to be locked.
+func (t carried) isFor(requests []pathlock.Request) bool {
+	return t.token != "" && slices.ContainsFunc(requests, func(r pathlock.Request) bool { return r.Tree == t.tree })
+}
+
+// hold is what a request's token names, while the request uses it.
+type hold struct {
+	token pathlock.Token
+	owner pathlock.Owner
+	lock  *pathlock.Lock
+}
+
+// holdKey is the context key of the hold that a request of a locker's uses.
+type holdKey struct{ locker *pathlock.Locker }
+
+// holdOf returns the hold whose owner the locks of a context belong to, nil if there is none.
+func (m *Locks) holdOf(ctx context.Context) *hold {
+	h, ok := ctx.Value(holdKey{m.locker}).(*hold)
+	if !ok || m.locker.Scope(ctx).Owner() != h.owner {
+		return nil
+	}
+	return h
+}
+
+// attach makes the hold that the request's token names the request's own, as soon as something is to
+// be locked in its tree, and returns the context for the acquisitions, which belong to the hold's owner.
+func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (context.Context, error) {
+	if v.hold != nil || !v.carried.isFor(requests) {
+		return ctx, nil
+	}
+	if outer := v.holdOf(ctx); outer != nil && outer.token == v.carried.token {
+		return ctx, nil
+	}
+	if _, nested := v.c.Get(v.carrier); nested {
+		return ctx, errNestedToken
+	}
+	lock, err := v.locker.Attach(ctx, v.carried.token, pathlock.WithoutRenewal())
+	if errors.Is(err, pathlock.ErrLost) {
+		return ctx, fmt.Errorf("%w: %w", errHoldEnded, err)
+	}
+	if err != nil {
+		return ctx, err
+	}
+	v.hold = &hold{v.carried.token, v.locker.Scope(lock.Context()).Owner(), lock}
+	return context.WithValue(lock.Context(), holdKey{v.locker}, v.hold), nil
+}
+
+// detach lets go of the hold at the end of the request, which keeps it, whatever has become of the request.
+func (v *visit) detach(ctx context.Context) {
+	if v.hold == nil {
+		return
+	}
+	_, err := v.hold.lock.Detach()
+	if err == nil || errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrNotHeld) {
+		return
+	}
+	// It is not renewed, and so ends when it would have.
+	v.config.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "middleware: a hold stays attached until it ends",
+		slog.Any("token", v.carried.token), slog.Any("error", err))
+}
+
+// ended says of an error that it comes of the end of the hold, if that is so.
+func (m *Locks) ended(ctx context.Context, err error) error {
+	if err == nil || !errors.Is(err, pathlock.ErrLost) || pathlock.FailureOf(err) == pathlock.FailureLockLost {
+		return err
+	}
+	if h := m.holdOf(ctx); h != nil && errors.Is(context.Cause(h.lock.Context()), pathlock.ErrLost) {
+		return fmt.Errorf("%w: %w", errHoldEnded, err)
+	}
+	return err
+}

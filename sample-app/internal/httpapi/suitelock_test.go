@@ -1,0 +1,302 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+)
+
+// pair is two instances on one database and one lock store, and the fixture's ids.
+type pair struct {
+	*testing.T
+	here, there *apitest.API
+	ids         map[string]int64
+}
+
+// lockers runs a test on every backend there is, with two instances.
+func lockers(t *testing.T, test func(p *pair)) {
+	for _, backend := range apitest.Backends(t) {
+		t.Run(backend.Name, func(t *testing.T) {
+			store, err := lockstore.Open(t.Context(), backend.Locks, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var instances []*apitest.API
+			for range 2 {
+				shared := *store
+				if backend.Locks != "memory://" {
+					// Each has connections of its own, as two processes have.
+					own, err := lockstore.Open(t.Context(), backend.Locks, "")
+					if err != nil {
+						t.Fatal(err)
+					}
+					shared = *own
+				}
+				config := instance.Config{DB: backend.DB, Assert: true, Namespace: "locks-" + t.Name(), Wait: 200 * time.Millisecond}
+				instances = append(instances, apitest.StartOn(t, config, &shared))
+			}
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+			test(&pair{t, instances[0], instances[1], fixture(t, instances[0], "locks")})
+		})
+	}
+}
+
+// lock locks a suite, and returns the token and the end.
+func (p *pair) lock(suite, body string) (token string, until time.Time) {
+	p.Helper()
+	answer := p.here.Do(p, "POST", p.path("/api/suites/{"+suite+"}/lock"), body)
+	return p.locked(answer, http.StatusCreated)
+}
+
+// locked reads the answer of whoever has locked a suite.
+func (p *pair) locked(answer apitest.Answer, status int) (token string, until time.Time) {
+	p.Helper()
+	var got struct {
+		Token string
+		Until time.Time
+	}
+	if err := json.Unmarshal(answer.Body, &got); answer.Status != status || err != nil || got.Token == "" {
+		p.Fatalf("the lock: %d, %v: %s", answer.Status, err, answer.Body)
+	}
+	return got.Token, got.Until
+}
+
+func (p *pair) path(path string) string { return expand(path, "locks", p.ids) }
+
+// is sends a request with a token to an instance, and checks the status and what the problem's type ends in.
+func (p *pair) is(api *apitest.API, request, token string, status int, problem string) map[string]any {
+	p.Helper()
+	method, rest, _ := strings.Cut(p.path(request), " ")
+	path, body, _ := strings.Cut(rest, " ")
+	answer := api.Do(p, method, path, body, "Lock-Token", token)
+	var got map[string]any
+	_ = json.Unmarshal(answer.Body, &got)
+	if kind, _ := got["type"].(string); answer.Status != status || problem != "" && kind != "urn:pathlock:problem:"+problem {
+		p.Errorf("%s: %d, want %d %s: %s", request, answer.Status, status, problem, answer.Body)
+	}
+	return got
+}
+
+func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
+	lockers(t, func(p *pair) {
+		before := time.Now()
+		token, until := p.lock("b", `{"for":"10m","note":"Anna edits"}`)
+		if until.Sub(before).Round(time.Minute) != 10*time.Minute {
+			p.Errorf("it lasts until %v", until)
+		}
+		for _, api := range []*apitest.API{p.here, p.there} {
+			for _, request := range []string{
+				`PATCH /api/suites/{b} {"name":"x"}`, `PATCH /api/suites/{a} {"name":"x"}`, `DELETE /api/suites/{c}`, `DELETE /api/suites/{a}`,
+				`POST /api/suites/{b}/move {"parent_id":{d}}`, `POST /api/suites/{d}/move {"parent_id":{c}}`,
+				`POST /api/plans/{plan}/suites {"parent_id":{b},"name":"n"}`, `PATCH /api/cases/{k} {"body":"x"}`,
+				`PATCH /api/plans/{plan} {"name":"x"}`, `GET /api/plans/{plan}/fsck`,
+				`POST /api/suites/{b}/lock {"for":"1m"}`, `POST /api/suites/{a}/lock {"for":"1m"}`, `POST /api/suites/{c}/lock {"for":"1m"}`,
+			} {
+				got := p.is(api, request, "", http.StatusLocked, "locked")
+				holder, _ := got["holder"].(map[string]any)
+				if ends, err := time.Parse(time.RFC3339, fmt.Sprint(holder["until"])); err != nil || holder["what"] != "Anna edits" ||
+					holder["detached"] != true || ends.Sub(until).Abs() > 5*time.Second {
+					p.Errorf("%s: the holder is %v", request, holder)
+				}
+			}
+			p.is(api, `PATCH /api/suites/{d} {"name":"d"}`, "", http.StatusOK, "")
+			p.is(api, `GET /api/suites/{b}`, "", http.StatusOK, "")
+			p.is(api, `PATCH /api/cases/{k} {"body":"Anna's"}`, token, http.StatusOK, "")
+			p.is(api, `GET /api/plans/{plan}/fsck`, token, http.StatusOK, "")
+		}
+		p.is(p.there, `POST /api/plans/{plan}/suites {"parent_id":{b},"name":"n"}`, token, http.StatusCreated, "")
+		p.is(p.there, `PATCH /api/plans/{plan} {"name":"x"}`, token, http.StatusOK, "")
+		p.is(p.there, `PATCH /api/suites/{d} {"name":"e"}`, token, http.StatusOK, "")
+
+		// It is refreshed and released on the other instance than it was taken on.
+		again, earlier := p.locked(p.there.Do(p, "PUT", p.path("/api/suites/{b}/lock"), `{"for":"1m"}`, "Lock-Token", token), http.StatusOK)
+		if again != token || earlier.Sub(before).Round(time.Minute) != time.Minute {
+			p.Errorf("refreshed: %v, the same token: %v", earlier, again == token)
+		}
+		p.is(p.there, `DELETE /api/suites/{b}/lock`, token, http.StatusNoContent, "")
+		p.is(p.here, `PATCH /api/suites/{b} {"name":"x"}`, token, http.StatusConflict, "lock-lost")
+		p.is(p.here, `DELETE /api/suites/{b}/lock`, token, http.StatusConflict, "lock-lost")
+		p.is(p.here, `PUT /api/suites/{b}/lock {"for":"1m"}`, token, http.StatusConflict, "lock-lost")
+		p.is(p.here, `PATCH /api/suites/{b} {"name":"x"}`, "", http.StatusOK, "")
+		p.is(p.here, `GET /api/plans/{plan}/fsck`, "", http.StatusOK, "")
+	})
+}
+
+// The end that was set is the end: those who wait get in then, and the holder is told.
+func TestASuitesLockEndsInTime(t *testing.T) {
+	lockers(t, func(p *pair) {
+		token, _ := p.lock("b", `{"for":"1h"}`)
+		_, until := p.locked(p.there.Do(p, "PUT", p.path("/api/suites/{b}/lock"), `{"for":"1s"}`, "Lock-Token", token), http.StatusOK)
+		for deadline := until.Add(10 * time.Second); ; {
+			answer := p.there.Do(p, "PATCH", p.path("/api/suites/{b}"), `{"name":"x"}`)
+			if now := time.Now(); answer.Status == http.StatusOK {
+				if now.Before(until.Add(-50 * time.Millisecond)) {
+					p.Errorf("others are let in at %v, before the end at %v", now, until)
+				}
+				break
+			} else if answer.Status != http.StatusLocked || now.After(deadline) {
+				p.Fatalf("others are kept out still: %d %s", answer.Status, answer.Body)
+			}
+		}
+		p.is(p.here, `PATCH /api/suites/{b} {"name":"y"}`, token, http.StatusConflict, "lock-lost")
+	})
+}
+
+// Whoever looks after the locks ends one as any other, by its owner.
+func TestASuitesLockIsReleasedByForce(t *testing.T) {
+	lockers(t, func(p *pair) {
+		token, _ := p.lock("b", `{"for":"1h","note":"Anna edits"}`)
+		locker := pathlock.New(p.there.Store.Store)
+		tree, err := pathlock.Token(token).Tree()
+		if err != nil {
+			p.Fatal(err)
+		}
+		snapshot, err := locker.Snapshot(p.Context(), tree)
+		if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Detached || snapshot.Holders[0].Note != "Anna edits" {
+			p.Fatalf("held: %+v, %v", snapshot.Holders, err)
+		}
+		if err := locker.ForceRelease(p.Context(), tree, snapshot.Holders[0].Owner); err != nil {
+			p.Fatal(err)
+		}
+		p.is(p.here, `PATCH /api/suites/{b} {"name":"x"}`, token, http.StatusConflict, "lock-lost")
+		p.is(p.there, `PATCH /api/suites/{b} {"name":"x"}`, "", http.StatusOK, "")
+	})
+}
+
+// The lock of a suite is on the suite, wherever its holder puts it.
+func TestALockGoesAlongWithItsSuite(t *testing.T) {
+	for what, change := range map[string]string{
+		"renamed":                 `PATCH /api/suites/{b} {"name":"x"}`,
+		"moved":                   `POST /api/suites/{b}/move {"parent_id":{d}}`,
+		"renamed above":           `PATCH /api/suites/{a} {"name":"x"}`,
+		"moved with what's above": `POST /api/suites/{a}/move {"parent_id":{d}}`,
+	} {
+		t.Run(what, func(t *testing.T) {
+			lockers(t, func(p *pair) {
+				token, _ := p.lock("b", `{"for":"10m"}`)
+				p.is(p.here, change, token, http.StatusOK, "")
+				for _, api := range []*apitest.API{p.here, p.there} {
+					p.is(api, `PATCH /api/suites/{b} {"name":"y"}`, "", http.StatusLocked, "locked")
+					p.is(api, `PATCH /api/cases/{k} {"body":"y"}`, "", http.StatusLocked, "locked")
+					p.is(api, `PATCH /api/cases/{k} {"body":"y"}`, token, http.StatusOK, "")
+					p.is(api, `PUT /api/suites/{b}/lock {"for":"10m"}`, token, http.StatusOK, "")
+				}
+				p.is(p.there, `DELETE /api/suites/{b}/lock`, token, http.StatusNoContent, "")
+				p.is(p.here, `PATCH /api/suites/{b} {"name":"y"}`, "", http.StatusOK, "")
+			})
+		})
+	}
+}
+
+// A rename that fails leaves nothing of its new name locked.
+func TestALockStaysWhereItIsWhenTheRenameFails(t *testing.T) {
+	lockers(t, func(p *pair) {
+		token, _ := p.lock("a", `{"for":"10m"}`)
+		p.is(p.here, `PATCH /api/suites/{a} {"name":"d"}`, token, http.StatusConflict, "name-taken")
+		p.is(p.there, `PATCH /api/suites/{d} {"name":"e"}`, "", http.StatusOK, "")
+		p.is(p.there, `PATCH /api/suites/{b} {"name":"x"}`, "", http.StatusLocked, "locked")
+	})
+}
+
+// Its holder deletes a suite, and releases the lock on its path.
+func TestTheLockOfADeletedSuiteIsReleased(t *testing.T) {
+	lockers(t, func(p *pair) {
+		token, _ := p.lock("b", `{"for":"10m"}`)
+		p.is(p.here, `DELETE /api/suites/{b}`, token, http.StatusNoContent, "")
+		p.is(p.there, `POST /api/plans/{plan}/suites {"parent_id":{a},"name":"b"}`, "", http.StatusLocked, "locked")
+		p.is(p.there, `PUT /api/suites/{b}/lock {"for":"10m"}`, token, http.StatusNotFound, "not-found")
+		p.is(p.there, `DELETE /api/suites/{b}/lock`, "", http.StatusNotFound, "not-found")
+		p.is(p.there, `DELETE /api/suites/{b}/lock`, token, http.StatusNoContent, "")
+		p.is(p.there, `POST /api/plans/{plan}/suites {"parent_id":{a},"name":"b"}`, "", http.StatusCreated, "")
+	})
+}
+
+func TestWhatIsNoLockOfASuite(t *testing.T) {
+	lockers(t, func(p *pair) {
+		token, _ := p.lock("b", `{"for":"10m"}`)
+		other, _ := p.lock("oroot", `{"for":"10m"}`)
+		for _, tt := range []struct {
+			request, token string
+			status         int
+			field          string
+		}{
+			{`POST /api/suites/{d}/lock`, "", 400, "body"},
+			{`POST /api/suites/{d}/lock {}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":600}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":null}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":""}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":"ten minutes"}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":"-10m"}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":"999ms"}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":"1h0m0.000000001s"}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":"999999h"}`, "", 400, "for"},
+			{`POST /api/suites/{d}/lock {"for":"1m","note":7}`, "", 400, "note"},
+			{`POST /api/suites/{d}/lock {"for":"1m","note":"\ud83d"}`, "", 400, "note"},
+			{`POST /api/suites/{d}/lock {"for":"1m","note":"` + strings.Repeat("é", 257) + `"}`, "", 400, "note"},
+			{`POST /api/suites/{d}/lock {"for":"1m"}`, "nonsense", 400, ""},
+			{`POST /api/suites/x/lock {"for":"1m"}`, "", 400, "id"},
+			{`POST /api/suites/99999/lock {"for":"1m"}`, "", 404, ""},
+			{`PUT /api/suites/{b}/lock {"for":"1m"}`, "", 400, "Lock-Token"},
+			{`PUT /api/suites/{b}/lock {"for":"1m"}`, "nonsense", 400, "Lock-Token"},
+			{`PUT /api/suites/{b}/lock {"for":"2h"}`, token, 400, "for"},
+			{`PUT /api/suites/{b}/lock`, token, 400, "body"},
+			{`PUT /api/suites/{b}/lock {"for":"1m"}`, other, 400, "Lock-Token"},
+			{`PUT /api/suites/{d}/lock {"for":"1m"}`, token, 400, "Lock-Token"},
+			{`PUT /api/suites/{a}/lock {"for":"1m"}`, token, 400, "Lock-Token"},
+			{`PUT /api/suites/{c}/lock {"for":"1m"}`, token, 400, "Lock-Token"},
+			{`PUT /api/suites/99999/lock {"for":"1m"}`, token, 404, ""},
+			{`DELETE /api/suites/{b}/lock`, "", 400, "Lock-Token"},
+			{`DELETE /api/suites/{b}/lock`, "nonsense", 400, "Lock-Token"},
+			{`DELETE /api/suites/{b}/lock`, other, 400, "Lock-Token"},
+			{`DELETE /api/suites/{d}/lock`, token, 400, "Lock-Token"},
+			{`DELETE /api/suites/{b}/lock`, token[:len(token)-1], 400, "Lock-Token"},
+			{`PATCH /api/suites/{d} {"name":"x"}`, "nonsense", 400, ""},
+			{`PATCH /api/suites/{d} {"name":"x"}`, token + ", " + other, 400, ""},
+			{`GET /api/suites/{b}`, "nonsense", 200, ""},
+		} {
+			got := p.is(p.here, tt.request, tt.token, tt.status, map[int]string{400: "invalid-request", 404: "not-found"}[tt.status])
+			if field, _ := got["field"].(string); field != tt.field && tt.status == http.StatusBadRequest {
+				p.Errorf("%s with %.9s: the field is %q, want %q: %v", tt.request, tt.token, field, tt.field, got)
+			}
+		}
+		// None of that has locked, changed or released anything.
+		p.is(p.here, `PATCH /api/suites/{d} {"name":"x"}`, "", http.StatusOK, "")
+		p.is(p.here, `PUT /api/suites/{b}/lock {"for":"10m"}`, token, http.StatusOK, "")
+		p.is(p.here, `PUT /api/suites/{oroot}/lock {"for":"10m"}`, other, http.StatusOK, "")
+		p.is(p.here, `PATCH /api/plans/{other} {"name":"x"}`, "", http.StatusLocked, "locked")
+	})
+}
+
+// Pages of other origins, other types and long bodies are refused as on any route.
+func TestTheRoutesOfLocksAreGuardedAsOthers(t *testing.T) {
+	lockers(t, func(p *pair) {
+		path := p.path("/api/suites/{b}/lock")
+		for _, tt := range []struct {
+			method, body string
+			headers      []string
+			status       int
+		}{
+			{"POST", `{"for":"1m"}`, []string{"Origin", "https://elsewhere.example"}, 403},
+			{"PUT", `{"for":"1m"}`, []string{"Origin", "https://elsewhere.example"}, 403},
+			{"DELETE", "", []string{"Origin", "https://elsewhere.example"}, 403},
+			{"POST", `{"for":"1m"}`, []string{"Content-Type", "text/plain"}, 415},
+			{"PUT", `{"for":"1m"}`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415},
+			{"POST", `{"for":"1m","note":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413},
+			{"PATCH", `{"for":"1m"}`, nil, 405},
+		} {
+			if answer := p.here.Do(p, tt.method, path, tt.body, tt.headers...); answer.Status != tt.status {
+				p.Errorf("%s %v: %d, want %d: %s", tt.method, tt.headers, answer.Status, tt.status, answer.Body)
+			}
+		}
+	})
+}
