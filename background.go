@@ -12,8 +12,8 @@ import (
 // [Lock.ReleaseInBackground], and what failed at first: see [Lock.Release].
 type releases struct {
 	mu sync.Mutex
-	// underWay has one channel per release, by tree, which is closed at its end, with the release that
-	// is tried again, nil where it is the first try.
+	// underWay has one channel per release, by tree, which is closed at its end, with the release
+	// that is tried again, nil where it is the first try.
 	underWay map[Tree]map[chan struct{}]*retry
 	// closed says that no first try may begin any more.
 	closed bool
@@ -94,8 +94,8 @@ type underWay struct {
 
 func (u underWay) isNothing() bool { return len(u.first)+len(u.again) == 0 }
 
-// wait waits until those that are under way have ended, and those that are tried again have been tried
-// once more, or until ctx has ended; then it returns how many are left.
+// wait waits until those that are under way have ended, and those that are tried again have been
+// tried once more, or until ctx has ended; then it returns how many are left.
 func (u underWay) wait(ctx context.Context) (left int) {
 	all := u.first
 	for _, t := range u.again {

@@ -182,18 +182,26 @@ func TestABackgroundReleaseThatFailsEndsInTimeAndIsReported(t *testing.T) {
 		j := &journal{}
 		l := pathlock.New(hanging{store}, pathlock.WithObserver(j), pathlock.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		acquire(t.Context(), t, l, "X /a").ReleaseInBackground(t.Context())
+		begun, ended := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			if err := l.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+			ended <- time.Since(begun)
+		}()
 		time.Sleep(5*time.Second - 1)
 		synctest.Wait()
 		if n := j.count(); n != 2 {
 			t.Errorf("%d events before the 5 s are over that the release may take", n)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if want := []string{"acquiring X /a", "granted X /a", "released X /a: error"}; !slices.Equal(j.events, want) {
 			t.Errorf("seen %q, want %q", j.events, want)
 		}
-		if err := l.Shutdown(t.Context()); err != nil {
-			t.Error(err)
+		// It is tried again until its lease has ended, which may have begun as late as that.
+		if took := <-ended; took < 5*time.Second+pathlock.DefaultLease {
+			t.Errorf("Shutdown returned after %v, while the release was tried again", took)
 		}
 		if s := log.String(); strings.Count(s, "level=WARN") != 1 || !strings.Contains(s, "release failed") {
 			t.Errorf("logged: %s", s)

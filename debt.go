@@ -23,8 +23,8 @@ const (
 	lastRetry  = time.Second
 )
 
-// retry is a release that failed and is tried again until nothing is left to release. Between the tries
-// there is a timer and no goroutine.
+// retry is a release that failed and is tried again until nothing is left to release. Between the
+// tries there is a timer and no goroutine.
 type retry struct {
 	debt
 	locker *Locker
@@ -96,8 +96,8 @@ func (t *retry) try() {
 	t.timer.Reset(t.pause)
 }
 
-// isOver reports whether the lease has ended, so that the store has nothing left to release. It lives on for as
-// long as something else is renewed for the same owner.
+// isOver reports whether the lease has ended, so that the store has nothing left to release. It
+// lives on for as long as something else is renewed for the same owner.
 func (t *retry) isOver() bool {
 	if t.scope.owner == t.owner && t.scope.holding(t.tree) != nil {
 		t.until = time.Now().Add(t.lease)

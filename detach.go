@@ -234,6 +234,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 // Errors are those of [Locker.Attach], and match [ErrInvalidRequest] if d is shorter than
 // [MinLease].
 func (l *Locker) Refresh(ctx context.Context, token Token, d time.Duration) (until time.Time, err error) {
+	d = min(d, Forever)
 	if err := checkLease(d); err != nil {
 		return time.Time{}, err
 	}
@@ -261,7 +262,8 @@ func (l *Locker) ReleaseToken(ctx context.Context, token Token) error {
 	return nil
 }
 
-// transferToken asks the store for the hold that a token names, and has it end after lease unless that is 0.
+// transferToken asks the store for the hold that a token names, and has it end after lease unless
+// that is 0.
 func (l *Locker) transferToken(ctx context.Context, what string, token Token, lease time.Duration) (Tree, Owner, Transferred, error) {
 	tree, owner, err := token.parse()
 	if err != nil {

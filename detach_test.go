@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -89,7 +90,7 @@ func TestADetachedHoldLivesUntilItsLeaseEndsAndNoLonger(t *testing.T) {
 		}
 		time.Sleep(10*time.Minute - 1)
 		free(t, p.there, "X /a", false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		free(t, p.there, "X /a", true)
 		_, err = p.there.Attach(t.Context(), token)
 		gone(t, "attach", err)
@@ -133,7 +134,7 @@ func TestAnAttachedLockThatIsDetachedKeepsItsTokenAndItsEnd(t *testing.T) {
 		}
 		time.Sleep(time.Until(end) - 1)
 		free(t, p.there, "X /a", false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		free(t, p.there, "X /a", true)
 	})
 }
@@ -160,7 +161,7 @@ func TestWithoutRenewalNothingLivesLongerThanTheHoldWould(t *testing.T) {
 			t.Errorf("ended too soon: %v", context.Cause(lock.Context()))
 		}
 		free(t, p.here, "X /a", false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
 			t.Errorf("cause %v, want ErrLost", cause)
@@ -245,7 +246,7 @@ func TestRefreshSetsAnotherEndAlsoAnEarlierOne(t *testing.T) {
 				if err := lock.Context().Err(); err != nil {
 					t.Errorf("ended too soon: %v", context.Cause(lock.Context()))
 				}
-				time.Sleep(1)
+				time.Sleep(time.Nanosecond)
 				synctest.Wait()
 				free(t, p.here, "X /a", true)
 				if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
@@ -274,7 +275,8 @@ func TestRefreshWhereItIsAttachedWithRenewalLivesOn(t *testing.T) {
 	})
 }
 
-// A process that has gone takes nothing with it, and what it prolonged ends one lease after its last renewal.
+// A process that has gone takes nothing with it, and what it prolonged ends one lease after its
+// last renewal.
 func TestAnAttachedLocksProcessMayGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memstore.New()
@@ -296,6 +298,46 @@ func TestAnAttachedLocksProcessMayGo(t *testing.T) {
 			t.Errorf("cause %v, want ErrLost", cause)
 		}
 	})
+}
+
+// Others may have ended the hold, or shortened it, since the store was asked last: where it does
+// not answer, nobody believes in the hold for longer than a lease, however long it was to last.
+func TestAnAttachedHoldIsBelievedInForOneLeaseAfterTheLastAnswer(t *testing.T) {
+	for _, opts := range [][]pathlock.AttachOption{nil, {pathlock.WithoutRenewal()}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProcesses()
+			cut := &watched{Store: p.store}
+			transfers := &cutOff{TransferStore: p.store}
+			l := pathlock.New(transferring{cut, transfers}, quiet, pathlock.WithLease(30*time.Second))
+			lock := attach(t, l, detached(t, p.here, "X /a"), opts...)
+			time.Sleep(time.Minute)
+			cut.renewBy(func(pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, pathlock.ErrUnavailable })
+			transfers.cut.Store(true)
+			time.Sleep(29*time.Second - 1)
+			if err := lock.Context().Err(); err != nil {
+				t.Errorf("ended too soon: %v", context.Cause(lock.Context()))
+			}
+			time.Sleep(time.Second + 1)
+			synctest.Wait()
+			if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) || !errors.Is(cause, pathlock.ErrUnavailable) {
+				t.Errorf("%d options: cause %v, want ErrLost because of ErrUnavailable", len(opts), cause)
+			}
+			_ = lock.Release(t.Context())
+		})
+	}
+}
+
+// cutOff is a store whose transfers fail while it is cut off.
+type cutOff struct {
+	pathlock.TransferStore
+	cut atomic.Bool
+}
+
+func (s *cutOff) Transfer(ctx context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
+	if s.cut.Load() {
+		return pathlock.Transferred{}, pathlock.ErrUnavailable
+	}
+	return s.TransferStore.Transfer(ctx, tr)
 }
 
 // transferring adds Transfer to a store that hides it.

@@ -29,7 +29,8 @@ func editing(locker *pathlock.Locker) (pathlock.Tree, pathlock.Token, error) {
 	return tree, token, err
 }
 
-// Anna edits for ten minutes: no process has to live for as long, and whoever collides learns who it is.
+// Anna edits for ten minutes: no process has to live for as long, and whoever collides learns who
+// it is.
 func ExampleLock_Detach() {
 	locker := pathlock.New(memstore.New())
 	tree, token, err := editing(locker)

@@ -2,6 +2,7 @@ package pathlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -24,8 +25,8 @@ type holding struct {
 	token Token
 	// unrenewed says that it keeps the end that it has.
 	unrenewed bool
-	// spent says that the lock which Attach returned has been released, and with it the hold: it ends for
-	// everybody when the last lock goes that this process has on it.
+	// spent says that the lock which Attach returned has been released, and with it the hold: it
+	// ends for everybody when the last lock goes that this process has on it.
 	spent bool
 
 	// term and place are the renewer's, and guarded by its mutex.
@@ -152,8 +153,8 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 	return true
 }
 
-// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what there
-// is to report of that: nothing where it is known already, or nobody relies on the holding.
+// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what
+// there is to report of that: nothing where it is known already, or nobody relies on the holding.
 func (h *holding) endByClock() []loss {
 	_ = h.scope.locker.renewer.expire(h)
 	h.scope.mu.Lock()
@@ -186,7 +187,7 @@ func (h *holding) fail(why error) loss {
 
 // loss is the error of those whose hold has been lost.
 func (h *holding) loss(why error) error {
-	if h.isShared() && (why == errLeaseGone || why == errNotThere) {
+	if h.isShared() && (errors.Is(why, errLeaseGone) || errors.Is(why, errNotThere)) {
 		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)

@@ -130,6 +130,7 @@ func TestObserversAndTheLogLearnHowLongItTook(t *testing.T) {
 				t.Fatal(err)
 			}
 			release(t, lock)
+			synctest.Wait() // the first release tells of itself when it has let the second lock in
 		}
 		want := []string{
 			"granted after 0s", "granted after 0s", "granted after 2s", "refused after 1s",

@@ -141,7 +141,8 @@ func TestAReleaseThatFailsIsTriedUntilTheLeaseHasEnded(t *testing.T) {
 	})
 }
 
-// The owner's lease lives on for what else it holds: what could not be released is not to live with it.
+// The owner's lease lives on for what else it holds: what could not be released is not to live with
+// it.
 func TestAReleaseThatFailsIsTriedAsLongAsTheOwnerIsRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, store := newLocker(pathlock.WithLease(30 * time.Second))

@@ -31,8 +31,8 @@ type renewer struct {
 }
 
 const (
-	// longestSleep is how long the timer sleeps at most while anything is held, so that a host which was
-	// suspended soon notices: timers stand still meanwhile, as the monotonic clock does.
+	// longestSleep is how long the timer sleeps at most while anything is held, so that a host
+	// which was suspended soon notices: timers stand still meanwhile, as the monotonic clock does.
 	longestSleep = time.Second
 	// longestUnseen is after which time a hold that others can release or shorten by its token is
 	// looked at again.
@@ -156,7 +156,8 @@ func (r *renewer) arm(at time.Time) {
 	r.timer.Reset(at.Sub(now))
 }
 
-// tick sends the renewals that are due, ends what has ended by the clock, and sets the timer for what is due next.
+// tick sends the renewals that are due, ends what has ended by the clock, and sets the timer for
+// what is due next.
 func (r *renewer) tick() {
 	r.mu.Lock()
 	now := time.Now()
@@ -222,8 +223,8 @@ func (r *renewer) take(a *agenda, now time.Time, calls []*call, ended []*holding
 	return calls, ended
 }
 
-// afterJump returns what the wall clock says has ended, where it has moved against the monotonic one since
-// everything was looked at last, and takes it off the plan.
+// afterJump returns what the wall clock says has ended, where it has moved against the monotonic
+// one since everything was looked at last, and takes it off the plan.
 func (r *renewer) afterJump(now time.Time) (ended []*holding) {
 	const noticeable = 50 * time.Millisecond
 	offset := r.clock.offset(now)
@@ -244,7 +245,8 @@ func (r *renewer) afterJump(now time.Time) (ended []*holding) {
 	return ended
 }
 
-// answered notes what came of a call, at the end of which h's lease lasts for left from when it was sent.
+// answered notes what came of a call, at the end of which h's lease lasts for left from when it was
+// sent.
 func (r *renewer) answered(c *call, h *holding, left time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// call is one that the renewer sends to the store: the renewal of a batch of one tree's leases, or a
-// look at one hold that is not to be renewed.
+// call is one that the renewer sends to the store: the renewal of a batch of one tree's leases, or
+// a look at one hold that is not to be renewed.
 type call struct {
 	tree     Tree
 	number   uint64
@@ -43,8 +43,8 @@ func (c *call) run(r *renewer) {
 	}
 }
 
-// ask has the store answer the call, and returns how long the lease of each owner that holds anything
-// lasts from the moment at which the call was sent. A store that panics has failed.
+// ask has the store answer the call, and returns how long the lease of each owner that holds
+// anything lasts from the moment at which the call was sent. A store that panics has failed.
 func (c *call) ask(ctx context.Context, store Store) (left map[Owner]time.Duration, err error) {
 	defer panicked(&err)
 	left = make(map[Owner]time.Duration, len(c.leases))

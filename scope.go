@@ -29,8 +29,8 @@ type Scope struct {
 	held []*holding
 	// asked counts the requests that were sent to the store.
 	asked int64
-	// asking has the tree of each request that is under way to the store, and oneAsked is where it is,
-	// since there is hardly ever a second.
+	// asking has the tree of each request that is under way to the store, and oneAsked is where it
+	// is, since there is hardly ever a second.
 	asking   []Tree
 	oneAsked [1]Tree
 }
@@ -109,8 +109,8 @@ func (s *Scope) endAsking(tree Tree) {
 	s.asking = s.asking[:last]
 }
 
-// bound returns the wait and the lease with which to ask the store, so that a hold which is not renewed
-// does not end later than it would have.
+// bound returns the wait and the lease with which to ask the store, so that a hold which is not
+// renewed does not end later than it would have.
 func (s *Scope) bound(tree Tree, wait, lease time.Duration) (time.Duration, time.Duration, error) {
 	h := s.holding(tree)
 	if h == nil || !h.unrenewed {
@@ -204,7 +204,7 @@ func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attache
 // holdToken enters what the store says that a token's owner holds, and returns the lock on it.
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
 	lock := &Lock{attached: true}
-	req := Request{Tree: tree, Lease: s.locker.lease}
+	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
 	h := &holding{scope: s, tree: tree, token: token, unrenewed: how.unrenewed}
 	for _, t := range got.Grants {
 		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})

@@ -30,7 +30,8 @@ func TestAStoppedHolderBelievesNothing(t *testing.T) {
 		return
 	}
 	for range 3 {
-		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestAStoppedHolderBelievesNothing$")
+		child := exec.CommandContext(t.Context(), os.Args[0],
+			"-test.run=^TestAStoppedHolderBelievesNothing$", "-test.timeout=30s")
 		child.Env = append(os.Environ(), stopVariable+"=1")
 		out, err := child.StdoutPipe()
 		if err != nil {
@@ -66,21 +67,17 @@ func TestAStoppedHolderBelievesNothing(t *testing.T) {
 	}
 }
 
-// holdUntilLost holds a lock, watches the clock for the time when the process was stopped, and says what
-// it believes then.
+// holdUntilLost holds a lock, watches the clock for the time when the process was stopped, and says
+// what it believes then.
 func holdUntilLost(t *testing.T, lease time.Duration) {
 	l := pathlock.New(memstore.New(), quiet, pathlock.WithLease(lease))
 	lock := acquire(t.Context(), t, l, "X /a")
 	ctx := lock.Context()
+	last := time.Now()
 	if ctx.Err() == nil {
 		fmt.Println("held")
 	}
-	last := time.Now()
-	for {
-		now := time.Now()
-		if now.Sub(last) > lease {
-			break
-		}
+	for now := last; now.Sub(last) <= lease; now = time.Now() {
 		last = now
 	}
 	if err := ctx.Err(); err == nil {

@@ -44,7 +44,8 @@ func (t *term) believe(shared bool, from time.Time, lasts time.Duration) bool {
 	return true
 }
 
-// learn notes what the store has said about a hold that is not renewed, also if that is less than before.
+// learn notes what the store has said about a hold that is not renewed, also if that is less than
+// before.
 func (t *term) learn(from time.Time, left time.Duration) {
 	t.until, t.ends = from.Add(left), from.Add(min(left, t.lease))
 }

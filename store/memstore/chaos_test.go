@@ -12,8 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Random owners acquire, upgrade, wait, give up, crash, renew, release, transfer and are forced out, in
-// virtual time; after every step the table is what it must be, and at the end nothing is left.
+// Random owners acquire, upgrade, wait, give up, crash, renew, release, transfer and are forced
+// out, in virtual time; after every step the table is what it must be, and at the end nothing is
+// left.
 func TestTableStaysSound(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()
@@ -54,7 +55,8 @@ func (c *chaos) upTo(most int) time.Duration { return time.Duration(c.random.Int
 
 func (c *chaos) owner() pathlock.Owner { return c.owners[c.random.IntN(len(c.owners))] }
 
-// grantID returns one of so few that requests are repeated and owners ask for several things at once.
+// grantID returns one of so few that requests are repeated and owners ask for several things at
+// once.
 func (c *chaos) grantID() pathlock.GrantID { return pathlock.GrantID(fmt.Sprint(c.random.IntN(4))) }
 
 // step does one random thing and returns when all that follows from it has happened.
@@ -80,8 +82,8 @@ func (c *chaos) step(n int) {
 	synctest.Wait()
 }
 
-// transfer gives what a random owner holds to another or to the same, who may be in the tree already, or to
-// a new one, who takes the place of the old one in what follows.
+// transfer gives what a random owner holds to another or to the same, who may be in the tree
+// already, or to a new one, who takes the place of the old one in what follows.
 func (c *chaos) transfer(n int) error {
 	i := c.random.IntN(len(c.owners))
 	tr := pathlock.Transfer{Tree: c.tree, From: c.owners[i], To: c.owner(), Lease: c.upTo(60)}

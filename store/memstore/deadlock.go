@@ -1,7 +1,7 @@
 package memstore
 
-// cycle returns the holder in r's way who waits, directly or through others, for r's owner. Nobody can wait
-// for an owner that holds nothing.
+// cycle returns the holder in r's way who waits, directly or through others, for r's owner. Nobody
+// can wait for an owner that holds nothing.
 func (t *table) cycle(r *request) obstacle {
 	if t.waiters == 0 || !r.owner.holds() {
 		return obstacle{}
@@ -19,9 +19,9 @@ func (t *table) cycle(r *request) obstacle {
 	return obstacle{}
 }
 
-// advance returns the waiting requests of an owner that has been granted something, which watch nothing any
-// more: some of those who kept them back may wait for the owner now. Those of which holders are in the way
-// who wait for the owner end with a deadlock.
+// advance returns the waiting requests of an owner that has been granted something, which watch
+// nothing any more: some of those who kept them back may wait for the owner now. Those of which
+// holders are in the way who wait for the owner end with a deadlock.
 func (t *table) advance(o *owner) (unwatched []*request) {
 	if o.waits.newest == nil {
 		return nil

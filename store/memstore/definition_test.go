@@ -21,8 +21,8 @@ func newDefinition(requests map[*request]bool) *definition {
 	return d
 }
 
-// waitsFor says whether w waits for a. Of requests later than limit whose owners hold something, it does not
-// look at whom they are behind.
+// waitsFor says whether w waits for a. Of requests later than limit whose owners hold something,
+// it does not look at whom they are behind.
 func (d *definition) waitsFor(w *request, a *owner, limit uint64, seen map[*request]bool) bool {
 	if w.owner == a || seen[w] {
 		return false
@@ -101,7 +101,8 @@ func (d *definition) audit(t *table) error {
 			return fmt.Errorf("the owner of %s waits for itself", w.Note)
 		}
 	}
-	// One whom a passer has passed may have been granted meanwhile, so that there may be too many passers.
+	// One whom a passer has passed may have been granted meanwhile, so that there may be too many
+	// passers.
 	if len(d.waiting) == 0 && len(t.conversions)+t.passers > 0 || t.passers < passers || t.stale {
 		return fmt.Errorf("%d pass somebody, taken for %d; stale: %v", passers, t.passers, t.stale)
 	}

@@ -17,8 +17,8 @@ func (r *request) mayPass(q *request) bool {
 	return ok
 }
 
-// judge finds out which of the earlier waiters r may pass: those that wait for its owner. Of
-// two requests that may each pass somebody only if the other may not, the earlier one is judged first.
+// judge finds out which of the earlier waiters r may pass: those that wait for its owner. Of two
+// requests that may each pass somebody only if the other may not, the earlier one is judged first.
 func (t *table) judge(r *request) {
 	t.forgive(r)
 	if t.waiters == 0 || !r.owner.holds() || !r.isLate() {
@@ -40,7 +40,8 @@ func (t *table) judge(r *request) {
 	}
 }
 
-// hasAllFound reports whether a search has found all of those for whom r might have to wait in the queue.
+// hasAllFound reports whether a search has found all of those for whom r might have to wait in the
+// queue.
 func (r *request) hasAllFound(stamp uint64) bool {
 	for q := range r.earlier {
 		if q.request.found != stamp {
@@ -87,10 +88,11 @@ func (t *table) endConversions(o *owner) {
 	}
 }
 
-// mayChange notes that somebody who waited for others may have ceased to. Where nobody passes anybody, everybody
-// is behind all whom they conflict with, and nothing follows from it but for those who wait for what has gone. Where
-// somebody does, they may have to go behind those whom they passed; those may be waited for by others, who then
-// wait for somebody else; and who is waited for by those before it may pass them.
+// mayChange notes that somebody who waited for others may have ceased to. Where nobody passes
+// anybody, everybody is behind all whom they conflict with, and nothing follows from it but for
+// those who wait for what has gone. Where somebody does, they may have to go behind those whom
+// they passed; those may be waited for by others, who then wait for somebody else; and who is
+// waited for by those before it may pass them.
 func (t *table) mayChange() {
 	if t.passers > 0 {
 		t.stale = true
@@ -115,8 +117,8 @@ func (t *table) rejudge() (unwatched []*request) {
 	return unwatched
 }
 
-// earlier yields the places of other owners' waiting requests that came before r and conflict with it,
-// the latest of one node and mode first.
+// earlier yields the places of other owners' waiting requests that came before r and conflict with
+// it, the latest of one node and mode first.
 func (r *request) earlier(yield func(*place) bool) {
 	for i := range r.places {
 		p := &r.places[i]

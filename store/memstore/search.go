@@ -6,13 +6,14 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// search finds the requests that wait for one owner, from that owner backwards: nearly always there are
-// none, and it is done at once. It looks at each request and each owner once, and walks each list of
-// waiters once, or nearly so.
+// search finds the requests that wait for one owner, from that owner backwards: nearly always
+// there are none, and it is done at once. It looks at each request and each owner once, and walks
+// each list of waiters once, or nearly so.
 type search struct {
 	stamp  uint64
 	target *owner
-	// limit is the ticket after which a request whose owner holds something counts as behind nobody.
+	// limit is the ticket after which a request whose owner holds something counts as behind
+	// nobody.
 	limit uint64
 	next  []*request // marked, but not looked at yet
 	// queued and held tell which part of a list, from its end, has been walked: on behalf of those

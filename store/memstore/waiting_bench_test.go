@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// What a request costs whose owner holds something, in a tree where 400 holders wait: all for one node; each for
-// the next; and all while somebody waits for all of them.
+// What a request costs whose owner holds something, in a tree where 400 holders wait: all for one
+// node; each for the next; and all while somebody waits for all of them.
 func BenchmarkRequestAmongWaitingHolders(b *testing.B) {
 	const crowd = 400
 	for name, wants := range map[string]func(i int) string{
@@ -34,7 +34,8 @@ func BenchmarkRequestAmongWaitingHolders(b *testing.B) {
 			s.awaitWaiters(crowd)
 			b.ResetTimer()
 			for b.Loop() {
-				// In the chain, the next one is the last: all wait for it, so that this would be a deadlock.
+				// In the chain, the next one is the last: all wait for it, so that this would be a
+				// deadlock.
 				if _, err := s.store.Acquire(b.Context(), s.ask("next", "again", "/own0", 1)); err == nil {
 					b.Fatal("granted")
 				}
@@ -68,7 +69,9 @@ func BenchmarkGiveUpInACrowd(b *testing.B) {
 				}
 				b.StartTimer()
 				cancel()
-				<-left
+				if err := <-left; err == nil {
+					b.Fatal("granted")
+				}
 				left = nil
 			}
 			cancel()

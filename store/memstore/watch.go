@@ -40,9 +40,9 @@ func (r *request) watchers(yield func(*request) bool) {
 	}
 }
 
-// leave has nobody watch r any more, which goes, and returns those that are to be looked at. Where r itself
-// waited for somebody, those who have to wait for the same one watch that one from now on: r did not keep them
-// back, and thousands of them may have been behind it.
+// leave has nobody watch r any more, which goes, and returns those that are to be looked at. Where
+// r itself waited for somebody, those who have to wait for the same one watch that one from now
+// on: r did not keep them back, and thousands of them may have been behind it.
 func (r *request) leave(watching *request) (unwatched []*request) {
 	for w := range r.watchers {
 		if w.unwatch(); watching != nil && w.isKeptBackBy(watching) {
@@ -54,8 +54,8 @@ func (r *request) leave(watching *request) (unwatched []*request) {
 	return unwatched
 }
 
-// isKeptBackBy reports whether r, which is queued, cannot be granted before q has gone, who holds, or came before r.
-// It may say no where the answer depends on whom r may pass.
+// isKeptBackBy reports whether r, which is queued, cannot be granted before q has gone, who holds,
+// or came before r. It may say no where the answer depends on whom r may pass.
 func (r *request) isKeptBackBy(q *request) bool {
 	if r.owner == q.owner || !q.granted() && r.owner.holds() {
 		return false

@@ -51,14 +51,15 @@ type held struct {
 	*actor
 	id    pathlock.GrantID
 	fence uint64
-	set   claims // as the store is sent it; empty where the request waited
+	asked time.Time // see [pathlock.Grant]
+	set   claims    // as the store is sent it; empty where the request waited
 }
 
 // hold makes a grant known to the test.
 func (a *actor) hold(id pathlock.GrantID, g pathlock.Grant) *held {
-	h := &held{actor: a, id: id, fence: g.Fence}
+	h := &held{actor: a, id: id, fence: g.Fence, asked: g.Asked}
 	a.Cleanup(func() {
-		if err := h.tryRelease(); err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
+		if err := h.tryRelease(); err != nil && !a.mortal && !errors.Is(err, pathlock.ErrNotHeld) {
 			a.Errorf("%s releases in the end: %v", a.name, err)
 		}
 	})
@@ -143,6 +144,7 @@ type pending struct {
 	done   chan struct{} // closed when the request is over
 	grant  pathlock.Grant
 	err    error
+	ended  time.Time
 }
 
 // queue requires that a request begins to wait.
@@ -177,6 +179,7 @@ func (a *actor) start(ctx context.Context, req pathlock.Acquisition) *pending {
 	go func() {
 		defer close(p.done)
 		p.grant, p.err = a.store.Acquire(ctx, req)
+		p.ended = time.Now()
 	}()
 	a.Cleanup(func() {
 		cancel()

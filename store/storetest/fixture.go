@@ -26,6 +26,8 @@ type fixture struct {
 	ctx   context.Context
 	store pathlock.Store
 	tree  pathlock.Tree
+	// mortal is set if the store is a client that dies, which releases nothing in the end.
+	mortal bool
 }
 
 func newFixture(t *testing.T, store pathlock.Store) *fixture {

@@ -42,22 +42,69 @@ func leases() topic {
 			f.actor("other").isRefused(x("/a"))
 			next.release()
 		}},
-		{"a waiter is granted a whole lease, from the moment of the grant", func(f *fixture) {
+		{"a lease lives for as long as was asked, from Grant.Asked on", func(f *fixture) {
+			a := f.actor("holder")
+			before := time.Now()
+			h := a.takes(x("/a"))
+			a.requireAsked(h, long, before)
+		}},
+		{"a waiter's lease runs from its last sign of life, which Grant.Asked tells, and from no later than the grant", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
 			waiter := f.actor("waiter")
 			req := waiter.ask(x("/a"))
 			req.Lease = 2 * time.Second
+			before := time.Now()
 			p := waiter.queue(f.ctx, req)
 			began := f.waiters(1)[0].Since
 			f.pass(short)
 			holder.release()
-			p.isGranted()
+			granted := p.isGranted()
 			h := f.onlyHolder()
 			if waited := h.Since.Sub(began); waited < short-5*time.Millisecond {
 				f.Errorf("the grant is %v later than the request, want at least %v", waited, short)
 			}
-			if lease := h.Until.Sub(h.Since); lease < 2*time.Second-5*time.Millisecond {
-				f.Errorf("the lease lasts %v from the grant, want 2s", lease)
+			if lease := h.Until.Sub(h.Since); lease > req.Lease+5*time.Millisecond {
+				f.Errorf("the lease lasts %v from the grant, want at most %v", lease, req.Lease)
+			}
+			waiter.requireAsked(granted, req.Lease, before)
+		}},
+		{"a wait longer than the lease ends in a lock whose lease lives", func(f *fixture) {
+			holder := f.actor("holder").takes(x("/a"))
+			waiter := f.actor("waiter")
+			req := waiter.ask(x("/a"))
+			req.Lease = 3 * short
+			before := time.Now()
+			p := waiter.queue(f.ctx, req)
+			f.pass(6 * short)
+			holder.release()
+			granted := p.isGranted()
+			if age := p.ended.Sub(granted.asked); !granted.asked.IsZero() && age >= req.Lease {
+				f.Errorf("the grant was asked for %v before it came, which is longer than the lease of %v", age, req.Lease)
+			}
+			if granted.asked.IsZero() {
+				f.Error("a grant after a wait longer than its lease does not tell when it was asked for: nobody can believe it")
+			}
+			waiter.requireAsked(granted, req.Lease, before)
+		}},
+		{"many who wait longer than their leases all get a lock whose lease lives", func(f *fixture) {
+			const crowd = 20
+			lease := 3 * short
+			holder := f.actor("holder").takes(x("/a"))
+			var waits []*pending
+			for range crowd {
+				a := f.actor("waiter")
+				req := a.ask(x("/a"))
+				req.Lease = lease
+				waits = append(waits, a.queue(f.ctx, req))
+			}
+			f.pass(2 * lease)
+			holder.release()
+			for _, p := range waits {
+				h := p.isGranted()
+				if age := p.ended.Sub(h.asked); age >= lease {
+					f.Errorf("the grant was asked for %v before it came, which is longer than the lease of %v", age, lease)
+				}
+				h.release()
 			}
 		}},
 		{"a renewed lease outlives its first end", func(f *fixture) {
@@ -199,6 +246,26 @@ func (a *actor) leases(d time.Duration, claims ...pathlock.Claim) *held {
 	req := a.ask(claims...)
 	req.Lease = d
 	return a.take(req)
+}
+
+// requireAsked checks what a grant tells of the moment from which its lease is certain to live,
+// given one before the request.
+func (a *actor) requireAsked(h *held, lease time.Duration, before time.Time) {
+	a.Helper()
+	left := a.transfers(a, 0).Left
+	answered := time.Now()
+	asked := h.asked
+	switch {
+	case asked.IsZero():
+		asked = before
+	case asked.Before(before):
+		a.Errorf("the grant was asked for %v before its request", before.Sub(asked))
+	case asked.After(answered):
+		a.Errorf("the grant was asked for %v after it came", asked.Sub(answered))
+	}
+	if early := asked.Add(lease).Sub(answered.Add(left)); early > 5*time.Millisecond {
+		a.Errorf("the lease ends %v before what was promised: %v from when it was asked for", early, lease)
+	}
 }
 
 // requireHolds fails the test unless the actor holds something.

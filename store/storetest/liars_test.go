@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -22,13 +23,15 @@ import (
 var liars = map[string]struct {
 	store  func() pathlock.Store
 	caught string // the test that fails
+	// options are those of the run, if any.
+	options []storetest.Option
 }{
 	"grants everything": {
-		func() pathlock.Store { return offstore.New() },
-		"compatibility/all 25 pairs of modes on one node",
+		store:  func() pathlock.Store { return offstore.New() },
+		caught: "compatibility/all 25 pairs of modes on one node",
 	},
 	"takes every claim for exclusive": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				for i := range req.Claims {
 					req.Claims[i].Mode = pathlock.ModeX
@@ -36,10 +39,10 @@ var liars = map[string]struct {
 				return l.Store.Acquire(ctx, req)
 			}
 		}),
-		"compatibility/claims on different subtrees never conflict",
+		caught: "compatibility/claims on different subtrees never conflict",
 	},
 	"keeps a part of a refused set": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				g, err := l.Store.Acquire(ctx, req)
 				if err != nil && len(req.Claims) > 2 {
@@ -50,18 +53,18 @@ var liars = map[string]struct {
 				return g, err
 			}
 		}),
-		"all or nothing/a refused set leaves nothing",
+		caught: "all or nothing/a refused set leaves nothing",
 	},
 	"releases all grants of an owner with the first": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.release = func(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, _ pathlock.GrantID) error {
 				return l.ForceRelease(ctx, tree, owner)
 			}
 		}),
-		"re-entry/two grants of one claim: the last release counts",
+		caught: "re-entry/two grants of one claim: the last release counts",
 	},
 	"takes every release for good": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.release = func(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 				if err := l.Store.Release(ctx, tree, owner, id); !errors.Is(err, pathlock.ErrNotHeld) {
 					return err
@@ -69,10 +72,10 @@ var liars = map[string]struct {
 				return nil
 			}
 		}),
-		"release/scenario 10: a double release is an error and changes nothing",
+		caught: "release/scenario 10: a double release is an error and changes nothing",
 	},
 	"takes a grant id for everybody's": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			var seen sync.Map
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				if g, ok := seen.Load(req.Grant); ok {
@@ -85,34 +88,34 @@ var liars = map[string]struct {
 				return g, err
 			}
 		}),
-		"release/a grant id is its owner's: two owners may use the same one",
+		caught: "release/a grant id is its owner's: two owners may use the same one",
 	},
 	"has forgotten the lost": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.renew = func(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 				_, err := l.Store.Renew(ctx, tree, leases)
 				return nil, err
 			}
 		}),
-		"leases/a renewal reports those who hold nothing, and only those",
+		caught: "leases/a renewal reports those who hold nothing, and only those",
 	},
 	"renews nothing": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.renew = func(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error) { return nil, nil }
 		}),
-		"leases/a renewed lease outlives its first end",
+		caught: "leases/a renewed lease outlives its first end",
 	},
 	"lets a new grant hide a loss": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				req.Held = false
 				return l.Store.Acquire(ctx, req)
 			}
 		}),
-		"force release/a request that builds on holds which were taken away is refused with ErrLost",
+		caught: "force release/a request that builds on holds which were taken away is refused with ErrLost",
 	},
 	"counts a repeated request twice": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				g, err := l.Store.Acquire(ctx, req)
 				if err == nil {
@@ -122,10 +125,10 @@ var liars = map[string]struct {
 				return g, err
 			}
 		}),
-		"repetition/a repeated request is held once: one release lets go",
+		caught: "repetition/a repeated request is held once: one release lets go",
 	},
 	"stays in the queue when cancelled": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				type answer struct {
 					grant pathlock.Grant
@@ -144,10 +147,10 @@ var liars = map[string]struct {
 				}
 			}
 		}),
-		"giving up/a cancelled wait leaves the queue",
+		caught: "giving up/a cancelled wait leaves the queue",
 	},
 	"calls a deadlock a conflict": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				g, err := l.Store.Acquire(ctx, req)
 				if errors.Is(err, pathlock.ErrDeadlock) {
@@ -156,10 +159,10 @@ var liars = map[string]struct {
 				return g, err
 			}
 		}),
-		"deadlock/two owners who hold a node each and ask for the other's",
+		caught: "deadlock/two owners who hold a node each and ask for the other's",
 	},
 	"has no gate": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				if req.Gate {
 					req.Gate = false
@@ -168,25 +171,25 @@ var liars = map[string]struct {
 				return l.Store.Acquire(ctx, req)
 			}
 		}),
-		"gate/a gate keeps out every other owner's claim, intentions included",
+		caught: "gate/a gate keeps out every other owner's claim, intentions included",
 	},
 	"forces nobody out": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.force = func(context.Context, pathlock.Tree, pathlock.Owner) error { return nil }
 		}),
-		"force release/an owner that was forced out takes part anew",
+		caught: "force release/an owner that was forced out takes part anew",
 	},
 	"has one fence": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				_, err := l.Store.Acquire(ctx, req)
 				return pathlock.Grant{Fence: 1}, err
 			}
 		}),
-		"fences/they grow strictly with every grant in a tree",
+		caught: "fences/they grow strictly with every grant in a tree",
 	},
 	"does not tell namespace and id apart": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.tree = func(tree pathlock.Tree) pathlock.Tree {
 				if joined, err := pathlock.NewTree("all", tree.Namespace()+":"+tree.ID()); err == nil {
 					return joined
@@ -194,24 +197,24 @@ var liars = map[string]struct {
 				return tree
 			}
 		}),
-		"hostile text/namespace and id don't run into each other",
+		caught: "hostile text/namespace and id don't run into each other",
 	},
 	"shows no waiters": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.snapshot = func(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 				s, err := l.Store.Snapshot(ctx, tree)
 				s.Waiters = nil
 				return s, err
 			}
 		}),
-		"snapshot/it has one entry per waiter, in order of arrival",
+		caught: "snapshot/it has one entry per waiter, in order of arrival",
 	},
 	"has holds that end with their process": {
-		func() pathlock.Store { return struct{ pathlock.Store }{memstore.New()} },
-		"interfaces",
+		store:  func() pathlock.Store { return struct{ pathlock.Store }{memstore.New()} },
+		caught: "interfaces",
 	},
 	"transfers a part of what is held": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 				got, err := l.Store.(pathlock.TransferStore).Transfer(ctx, t)
 				if len(got.Grants) > 1 {
@@ -220,10 +223,53 @@ var liars = map[string]struct {
 				return got, err
 			}
 		}),
-		"holds that outlive/one process detaches, another attaches: it holds the same, under the same fences",
+		caught: "holds that outlive/one process detaches, another attaches: it holds the same, under the same fences",
+	},
+	"lets owners that hold something pass everybody, in turns": {
+		store:  newUnfair(func(holds bool) bool { return holds }),
+		caught: "passing/jobs that hold one place and work at another in turns don't starve one who waits: 0 grants pass it",
+	},
+	"lets owners that hold something pass everybody, in transactions": {
+		store:  newUnfair(func(holds bool) bool { return holds }),
+		caught: "passing/owners that take two locks one after the other don't starve one who waits: 0 grants pass it",
+	},
+	"lets owners that hold something pass everybody, and be refused by nobody": {
+		store:  newUnfair(func(holds bool) bool { return holds }),
+		caught: "passing/an owner comes after one who does not wait for it",
+	},
+	"lets nobody pass anybody": {
+		store:  newUnfair(func(bool) bool { return false }),
+		caught: "passing/an owner passes one who waits for it",
+	},
+	"hands a dead waiter a whole lease": {
+		store:   func() pathlock.Store { return memstore.New() },
+		caught:  "crash/a hand-over to a dead waiter begins no new lease",
+		options: []storetest.Option{storetest.Crash(newMortal(true))},
+	},
+	"counts a lease from the beginning of the wait": {
+		store: newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				began := time.Now()
+				g, err := l.Store.Acquire(ctx, req)
+				g.Asked = began
+				return g, err
+			}
+		}),
+		caught: "leases/a wait longer than the lease ends in a lock whose lease lives",
+	},
+	"counts a lease from the moment at which the grant is read": {
+		store: newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				g, err := l.Store.Acquire(ctx, req)
+				time.Sleep(20 * time.Millisecond)
+				g.Asked = time.Now()
+				return g, err
+			}
+		}),
+		caught: "leases/a lease lives for as long as was asked, from Grant.Asked on",
 	},
 	"never shortens a lease": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 				lease := t.Lease
 				t.Lease = 0
@@ -234,10 +280,10 @@ var liars = map[string]struct {
 				return got, err
 			}
 		}),
-		"holds that outlive/a refresh to an earlier end lets waiters in then",
+		caught: "holds that outlive/a refresh to an earlier end lets waiters in then",
 	},
 	"answers a transfer once": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 				s, err := l.Store.Snapshot(ctx, t.Tree)
 				if err != nil {
@@ -251,10 +297,10 @@ var liars = map[string]struct {
 				return pathlock.Transferred{}, pathlock.ErrLost
 			}
 		}),
-		"holds that outlive/a transfer that is sent again is answered as the first one",
+		caught: "holds that outlive/a transfer that is sent again is answered as the first one",
 	},
 	"does not mark detached holds": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.snapshot = func(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 				s, err := l.Store.Snapshot(ctx, tree)
 				for i := range s.Holders {
@@ -263,10 +309,10 @@ var liars = map[string]struct {
 				return s, err
 			}
 		}),
-		"holds that outlive/a detached hold is marked, keeps its note, and others are told of it",
+		caught: "holds that outlive/a detached hold is marked, keeps its note, and others are told of it",
 	},
 	"lets readers in beside writers, at times": {
-		newLiar(func(l *liar) {
+		store: newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 				for i, c := range req.Claims {
 					if c.Mode == pathlock.ModeS {
@@ -276,7 +322,7 @@ var liars = map[string]struct {
 				return l.Store.Acquire(ctx, req)
 			}
 		}),
-		"workload/many owners count on shared nodes: no writer meets another, no reader meets a writer",
+		caught: "workload/many owners count on shared nodes: no writer meets another, no reader meets a writer",
 	},
 }
 
@@ -289,7 +335,7 @@ func TestLiar(t *testing.T) {
 	if name == "" {
 		t.Skip("run by TestLiarsAreCaught")
 	}
-	storetest.Run(t, func(*testing.T) pathlock.Store { return liars[name].store() })
+	storetest.Run(t, func(*testing.T) pathlock.Store { return liars[name].store() }, liars[name].options...)
 }
 
 func TestLiarsAreCaught(t *testing.T) {

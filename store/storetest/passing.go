@@ -79,7 +79,8 @@ func passing() topic {
 			waiter.isGranted()
 		}},
 		{"a request need not wait for those whom an earlier waiter passes", func(f *fixture) {
-			// The conversion passes the waiter, so that who waits for the conversion does not wait for the waiter.
+			// The conversion passes the waiter, so that who waits for the conversion does not wait
+			// for the waiter.
 			other := f.actor("other").takes(x("/held"))
 			a, b := f.actor("owner"), f.actor("converter")
 			a.takes(x("/own"))
@@ -125,8 +126,8 @@ func passing() topic {
 			second := b.queuesFor(x("/between"), x("/busy"), x("/node"))
 			p := a.queuesFor(x("/node"))
 			p.stillWaits()
-			// The second request passed the first waiter, who waited for its owner. From now on it is behind that one, who
-			// waits for the first owner.
+			// The second request passed the first waiter, who waited for its owner. From now on it
+			// is behind that one, who waits for the first owner.
 			h.release()
 			p.isGranted()
 			second.stillWaits()
@@ -234,8 +235,9 @@ func (w *watch) stay() {
 // worker does its n-th piece of work.
 type worker func(n int, w *watch) error
 
-// turn takes what conflicts with the waiter, in the name of an owner for whom that one does not wait, and releases it
-// when the next one has come: there is no moment at which nobody holds, unless those who come have to wait.
+// turn takes what conflicts with the waiter, in the name of an owner for whom that one does not
+// wait, and releases it when the next one has come: there is no moment at which nobody holds,
+// unless those who come have to wait.
 func (w *watch) turn(a *actor, req pathlock.Acquisition) error {
 	behind := w.queued.Load()
 	waited := false

@@ -40,8 +40,8 @@ func (q *queue) admits(r *shadow) bool {
 	return len(q.conflicts(r)) == 0 && !slices.ContainsFunc(q.earlier(r), func(v *shadow) bool { return !q.mayPass(r, v) })
 }
 
-// mayPass says whether w is not behind v, an earlier waiter that it conflicts with: w's owner holds something, and v
-// waits for that owner.
+// mayPass says whether w is not behind v, an earlier waiter that it conflicts with: w's owner
+// holds something, and v waits for that owner.
 //
 // Of two holders' requests that may each pass somebody only if the other may not, the earlier one
 // is judged first: for its sake, those later than it are taken to be behind nobody.
@@ -126,8 +126,8 @@ func (f *fixture) shadowQueue(seed uint64, steps int) {
 			if len(q.ofOwner(r.owner)) > 0 {
 				continue
 			}
-			// A holder's request for the gate waits for all other holders at least. A store may shut the tree to
-			// them at once, or take the gate when they have had their turn.
+			// A holder's request for the gate waits for all other holders at least. A store may
+			// shut the tree to them at once, or take the gate when they have had their turn.
 			r.gate = r.gate && !q.isHolder(r.owner)
 			q.request(r, history)
 		}

@@ -11,14 +11,20 @@ import (
 // anybody; what has to be closed or removed afterwards it registers with t.Cleanup.
 //
 // All tests have ended when Run returns.
-func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store) {
+//
+// See [Crash] for an option.
+func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Option) {
 	t.Helper()
+	var s suite
+	for _, option := range options {
+		option(&s)
+	}
 	t.Run("interfaces", func(t *testing.T) {
 		if _, ok := newStore(t).(pathlock.TransferStore); !ok {
 			t.Error("the store is no pathlock.TransferStore: its holds cannot outlive their process")
 		}
 	})
-	for _, topic := range topics() {
+	for _, topic := range append(topics(), s.crashes()) {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, promise := range topic.promises {
 				t.Run(promise.name, func(t *testing.T) {
@@ -53,6 +59,7 @@ func topics() []topic {
 		fairness(),
 		givingUp(),
 		leases(),
+		extremes(),
 		repetition(),
 		deadlock(),
 		concurrentRequests(),
@@ -63,6 +70,7 @@ func topics() []topic {
 		fences(),
 		hostile(),
 		model(),
+		lockers(),
 		workload(),
 	}
 }

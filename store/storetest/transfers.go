@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// outliving is about holds that outlive their process: see [pathlock.TransferStore]. Every actor stands for
-// a process, and one that is not heard of again for a crashed one.
+// outliving is about holds that outlive their process: see [pathlock.TransferStore]. Every actor
+// stands for a process, and one that is not heard of again for a crashed one.
 func outliving() topic {
 	return topic{"holds that outlive", []promise{
 		{"one process detaches, another attaches: it holds the same, under the same fences", func(f *fixture) {
@@ -343,7 +343,8 @@ func (a *actor) transfers(to *actor, lease time.Duration) pathlock.Transferred {
 	return got
 }
 
-// detaches requires that what the actor holds can be given to an owner who needs no process, and returns that one.
+// detaches requires that what the actor holds can be given to an owner who needs no process, and
+// returns that one.
 func (a *actor) detaches(lease time.Duration) *actor {
 	a.Helper()
 	token := a.detached("token of " + a.name)

@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Option adds to what [Run] tests.
+type Option func(*suite)
+
+// Crash adds the promises about clients that die. The function, which is called once for each of
+// them, returns two clients of one server, and has the second one die when crash is called: from
+// then on nothing that it does reaches the server, as if its process had been killed, or its
+// network cut. Its calls may fail then, or hang until their context ends. What has to be closed or
+// removed afterwards is registered with t.Cleanup.
+func Crash(clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())) Option {
+	return func(s *suite) { s.clients = clients }
+}
+
+// suite is what a run of the suite works with.
+type suite struct {
+	clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())
+}
+
+// lifetime is the lease of those who crash: long enough to tell one lease from one and a half on a
+// busy machine.
+const lifetime = 2 * time.Second
+
+// crashes is about clients that die. Nothing that a dead client held, or waited for, keeps
+// anybody out for longer than one lease from its last sign of life.
+func (s *suite) crashes() topic {
+	if s.clients == nil {
+		return topic{name: "crash"}
+	}
+	with := func(name string, check func(c *crash)) promise {
+		return promise{name, func(f *fixture) {
+			survivor, victim, die := s.clients(f.T)
+			f.store = survivor
+			c := &crash{fixture: f, die: die}
+			c.victim = &fixture{T: f.T, ctx: f.ctx, store: victim, tree: f.tree, mortal: true}
+			check(c)
+		}}
+	}
+	return topic{"crash", []promise{
+		with("a dead holder keeps nobody out for longer than one lease", func(c *crash) {
+			c.dying().leases(lifetime, x("/a"))
+			c.dies()
+			c.frees(c.actor("next").queuesFor(x("/a")))
+		}),
+		with("a dead waiter's place in the queue ends within one lease of its last sign of life", func(c *crash) {
+			c.actor("reader").takes(read("/a"))
+			c.waits(x("/a"))
+			late := c.actor("late reader").queuesFor(read("/a"))
+			c.dies()
+			c.frees(late)
+		}),
+		with("a hand-over to a dead waiter begins no new lease", func(c *crash) {
+			holder := c.actor("holder").takes(x("/a"))
+			c.waits(x("/a"))
+			next := c.actor("next").queuesFor(x("/a"))
+			c.dies()
+			c.pass(lifetime / 2)
+			holder.release()
+			c.frees(next)
+		}),
+		with("a hand-over of the gate to a dead waiter begins no new lease", func(c *crash) {
+			holder := c.actor("holder").takes(x("/a"))
+			dying := c.dying()
+			req := dying.askGate()
+			req.Lease = lifetime
+			c.wait(dying, req)
+			next := c.actor("next").queuesFor(x("/b"))
+			c.dies()
+			c.pass(lifetime / 2)
+			holder.release()
+			c.frees(next)
+		}),
+		with("of several dead waiters in a row each keeps the others back no longer than all do", func(c *crash) {
+			holder := c.actor("holder").takes(x("/a"))
+			for range 3 {
+				c.waits(x("/a"))
+			}
+			next := c.actor("next").queuesFor(x("/a"))
+			c.dies()
+			holder.release()
+			c.frees(next)
+		}),
+	}}
+}
+
+// read is s, where s is the suite.
+func read(path string) pathlock.Claim { return s(path) }
+
+// crash is a test with a client that dies.
+type crash struct {
+	*fixture
+	victim *fixture
+	die    func()
+	died   time.Time
+}
+
+// dying returns an owner that lives in the client which dies.
+func (c *crash) dying() *actor { return c.victim.actor("victim " + rand.Text()[:4]) }
+
+// waits has an owner of the dying client begin to wait.
+func (c *crash) waits(claims ...pathlock.Claim) {
+	c.Helper()
+	a := c.dying()
+	req := a.ask(claims...)
+	req.Lease = lifetime
+	c.wait(a, req)
+}
+
+func (c *crash) wait(a *actor, req pathlock.Acquisition) {
+	c.Helper()
+	p := a.queue(a.ctx, req)
+	c.Cleanup(p.cancel)
+}
+
+// dies ends the client.
+func (c *crash) dies() {
+	c.die()
+	c.died = time.Now()
+}
+
+// frees requires that a request is granted within one lease of the client's death.
+func (c *crash) frees(p *pending) {
+	c.Helper()
+	p.isGranted()
+	const slack = 3 * lifetime / 10
+	if took := p.ended.Sub(c.died); took > lifetime+slack {
+		c.Errorf("granted %v after the client died, want at most one lease of %v", took, lifetime)
+	}
+}

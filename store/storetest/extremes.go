@@ -1,0 +1,108 @@
+package storetest
+
+import (
+	"math"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// endless is the longest time that there is: people write it for "for ever".
+const endless = time.Duration(math.MaxInt64)
+
+func extremes() topic {
+	return topic{"extremes", []promise{
+		{"a wait of math.MaxInt64 waits, and is granted", func(f *fixture) {
+			holder := f.actor("holder").takes(x("/a"))
+			waiter := f.actor("waiter")
+			req := waiter.ask(x("/a"))
+			req.Wait = endless
+			p := waiter.queue(f.ctx, req)
+			f.pass(short)
+			p.stillWaits()
+			holder.release()
+			p.isGranted()
+		}},
+		{"a wait of math.MaxInt64 can be cancelled", func(f *fixture) {
+			f.actor("holder").takes(x("/a"))
+			waiter := f.actor("waiter")
+			req := waiter.ask(x("/a"))
+			req.Wait = endless
+			waiter.queue(f.ctx, req).isCancelled()
+			f.noWaiters()
+		}},
+		{"a lease of math.MaxInt64 is granted, shown, and released", func(f *fixture) {
+			a := f.actor("holder")
+			h := a.leases(endless, x("/a"))
+			f.requireFar(f.onlyHolder())
+			f.pass(short)
+			f.actor("other").isRefused(x("/a"))
+			h.release()
+			f.actor("other").takes(x("/a"))
+		}},
+		{"a lease of math.MaxInt64 after a wait", func(f *fixture) {
+			holder := f.actor("holder").takes(x("/a"))
+			waiter := f.actor("waiter")
+			req := waiter.ask(x("/a"))
+			req.Wait, req.Lease = endless, endless
+			p := waiter.queue(f.ctx, req)
+			holder.release()
+			p.isGranted()
+			f.requireFar(f.onlyHolder())
+		}},
+		{"a renewal for math.MaxInt64", func(f *fixture) {
+			a := f.actor("holder")
+			a.leases(2*short, x("/a"))
+			if a.renew(endless) {
+				f.Fatal("the lease is lost")
+			}
+			f.requireFar(f.onlyHolder())
+			f.pass(2 * short)
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"a transfer for math.MaxInt64, and back to an end that comes", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			token := a.detaches(endless)
+			f.requireFar(f.onlyHolder())
+			next := f.actor("next").queuesFor(x("/a"))
+			token.transfers(token, short)
+			next.isGranted()
+		}},
+		{"the shortest lease and the shortest wait", func(f *fixture) {
+			a := f.actor("holder")
+			req := a.ask(x("/a"))
+			req.Lease = 1
+			if g, err := f.store.Acquire(f.ctx, req); err == nil {
+				a.hold(req.Grant, g)
+			}
+			f.actor("next").queuesForOrTakes(x("/a")).release()
+			f.actor("holder").takes(x("/b"))
+			b := f.actor("asker")
+			req = b.ask(x("/b"))
+			req.Wait = 1
+			b.conflict(b.start(f.ctx, req).fails())
+			f.noWaiters()
+		}},
+	}}
+}
+
+// requireFar checks that a lease ends in the far future, and at a time that can be written.
+func (f *fixture) requireFar(h pathlock.Hold) {
+	f.Helper()
+	const decade = 10 * 365 * 24 * time.Hour
+	if left := time.Until(h.Until); left < decade {
+		f.Errorf("the lease ends at %v, want a time that nobody lives to see", h.Until)
+	}
+	if _, err := h.Until.MarshalText(); err != nil {
+		f.Errorf("the end of the lease: %v", err)
+	}
+}
+
+// queuesForOrTakes requires that claims are granted, at once or soon.
+func (a *actor) queuesForOrTakes(claims ...pathlock.Claim) *held {
+	a.Helper()
+	req := a.ask(claims...)
+	req.Wait = long
+	return a.start(a.ctx, req).isGranted()
+}
