@@ -39,7 +39,7 @@
 //   - leases: they end for shared and exclusive holders, are renewed, never get
 //     shorter, are shared by all grants of an owner; a loss is reported. A waiter's lease runs from its
 //     last sign of life, and a wait longer than the lease ends in a lock whose lease lives.
-//   - extremes: waits and leases of math.MaxInt64, and of a nanosecond.
+//   - extremes: waits and leases of math.MaxInt64, and a wait of a nanosecond.
 //   - repetition: the same owner and grant id get the same grant.
 //   - deadlock: exactly those who would close a cycle of waiting owners are told so, at once.
 //   - several requests of one owner at once: each grant counts for the others. The best answer

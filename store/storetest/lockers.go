@@ -233,6 +233,14 @@ func lockers() topic {
 	}}
 }
 
+// queuesForOrTakes requires that claims are granted, at once or soon.
+func (a *actor) queuesForOrTakes(claims ...pathlock.Claim) *held {
+	a.Helper()
+	req := a.ask(claims...)
+	req.Wait = long
+	return a.start(a.ctx, req).isGranted()
+}
+
 // locker is a locker of a process of its own, as it were.
 type locker struct {
 	*fixture
