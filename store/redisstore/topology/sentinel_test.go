@@ -1,14 +1,12 @@
 package topology
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 // TestHostOfPrimaryAndSentinelHangs: with the primary, sentinels hang that the clients have asked so far. A store of
@@ -18,16 +16,7 @@ func TestHostOfPrimaryAndSentinelHangs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := testredis.StartSentinel(t, testredis.Redis)
-			store, err := redisstore.Open(sentinel(s).url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
-					t.Errorf("closing the store: %v", err)
-				}
-			})
-			tree := newTree(t)
+			store, tree := opened(t, sentinel(s).url), newTree(t)
 			held := ask(tree, x("/a"))
 			first := take(t, store, held)
 			w := queue(t, store, ask(tree, x("/a")))
@@ -39,7 +28,7 @@ func TestHostOfPrimaryAndSentinelHangs(t *testing.T) {
 
 			renew(t, store, held, false)
 			t.Logf("it served again after %v", time.Since(began))
-			err = persist(t, func() error { return store.Release(t.Context(), tree, held.Owner, held.Grant) })
+			err := persist(t, func() error { return store.Release(t.Context(), tree, held.Owner, held.Grant) })
 			if err != nil && !errors.Is(err, pathlock.ErrNotHeld) { // carried out, and sent again
 				t.Fatalf("release: %v", err)
 			}

@@ -1,0 +1,48 @@
+package redisstore
+
+import (
+	"context"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// BenchmarkPipeline compares ways to send what 64 goroutines have to send: each by itself, by a pipeline of this
+// package, and by the client's own AutoPipeliner. The latter heeds neither the context of what it has queued nor who
+// must not wait for whom, whatever its speed.
+func BenchmarkPipeline(b *testing.B) {
+	const goroutines = 64
+	client := newClient(b)
+	auto, err := client.AutoPipeline()
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = auto.Close() }()
+	for _, way := range []struct {
+		name    string
+		process func(context.Context, lane, redis.Cmder) error
+	}{
+		{"alone", func(ctx context.Context, _ lane, cmd redis.Cmder) error { return client.Process(ctx, cmd) }},
+		{"pipeline", newPipeline(client, DefaultTimeout).process},
+		{"AutoPipeliner", func(ctx context.Context, _ lane, cmd redis.Cmder) error { return auto.Process(ctx, cmd) }},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			store := closeStore(b, New(client))
+			store.runner.process = way.process
+			b.SetParallelism(goroutines / 2)
+			b.RunParallel(func(pb *testing.PB) {
+				req := ask(newTree(b), x("/a/b/c"))
+				for pb.Next() {
+					if _, err := store.Acquire(context.Background(), req); err != nil {
+						b.Error(err)
+						return
+					}
+					if err := store.Release(context.Background(), req.Tree, req.Owner, req.Grant); err != nil {
+						b.Error(err)
+						return
+					}
+				}
+			})
+		})
+	}
+}
