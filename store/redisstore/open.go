@@ -44,8 +44,8 @@ var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for i
 // client's pool, and a cluster's look at who has which slots, for so long.
 const dialTimeout = time.Second
 
-// dialing returns how long to dial and how often, where the URL does not say.
-func dialing(timeout time.Duration, tries int) (time.Duration, int) {
+// dialBounds returns how long to dial and how often, where the URL does not say.
+func dialBounds(timeout time.Duration, tries int) (time.Duration, int) {
 	if timeout == 0 {
 		timeout = dialTimeout
 	}
@@ -69,7 +69,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 			return nil, errMalformed
 		}
 		o.ContextTimeoutEnabled = true
-		o.DialTimeout, o.DialerRetries = dialing(o.DialTimeout, o.DialerRetries)
+		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClient(o), nil
 	case "redis+cluster":
 		u, err := splitHosts(rest, "6379")
@@ -81,7 +81,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 			return nil, errMalformed
 		}
 		o.ContextTimeoutEnabled = true
-		o.DialTimeout, o.DialerRetries = dialing(o.DialTimeout, o.DialerRetries)
+		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClusterClient(o), nil
 	case "redis+sentinel":
 		u, err := splitHosts(rest, "26379")
@@ -110,7 +110,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 			return nil, errMalformed
 		}
 		o.ContextTimeoutEnabled = true
-		o.DialTimeout, o.DialerRetries = dialing(o.DialTimeout, o.DialerRetries)
+		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return newSentinelClient(u.name, u.hosts, o, redis.Options{Username: sentinelUser, Password: sentinelPassword}), nil
 	default:
 		return nil, errors.New("redisstore: the URL's scheme is not redis, rediss, redis+cluster or redis+sentinel")
