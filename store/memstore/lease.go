@@ -50,6 +50,12 @@ func (l *leases) extend(o *owner, until time.Time) {
 	}
 }
 
+// set makes the lease that o has end at the given time, also earlier than it would have.
+func (l *leases) set(o *owner, until time.Time) {
+	o.until = until
+	heap.Fix(l, o.expiry)
+}
+
 // remove ends o's lease.
 func (l *leases) remove(o *owner) { heap.Remove(l, o.expiry) }
 

@@ -16,7 +16,7 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if o := t.owners[req.Owner]; o != nil {
 		if r := o.grants.find(req.Grant); r != nil {
 			t.leases.extend(o, now.Add(req.Lease))
-			return pathlock.Grant{Fence: r.fence}, nil, nil
+			return pathlock.Grant{Fence: r.fence, Asked: now}, nil, nil
 		}
 		if r := o.waits.find(req.Grant); r != nil {
 			if req.Wait <= 0 {
@@ -34,8 +34,8 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, nil, err
 	}
 	if r.granted() {
-		t.handOver(now, r.owner.advance())
-		return pathlock.Grant{Fence: r.fence}, nil, nil
+		t.handOver(now, t.advance(r.owner))
+		return r.grant(), nil, nil
 	}
 	t.enqueue(r)
 	return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil

@@ -27,6 +27,10 @@ type request struct {
 	watching *request
 	// watchers are those that watch this one.
 	watchers map[*request]struct{}
+	// passed are those of the earlier waiters that the request need not wait for.
+	passed map[*request]struct{}
+	// found is the stamp of the last search that found the request.
+	found uint64
 
 	// calls counts the calls of Acquire that wait for this request: more than one
 	// if a call was repeated.
@@ -37,6 +41,10 @@ type request struct {
 }
 
 func (r *request) granted() bool { return r.fence != 0 }
+
+// grant returns what a granted request is answered with. The store sees the whole process, which is
+// alive when it makes the grant: the lease begins then.
+func (r *request) grant() pathlock.Grant { return pathlock.Grant{Fence: r.fence, Asked: r.since} }
 
 // topmost returns the request's first claim; one for the gate need not have any.
 func (r *request) topmost() pathlock.Claim {

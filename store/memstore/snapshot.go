@@ -18,7 +18,7 @@ func (t *table) snapshot() pathlock.Snapshot {
 			waiting = append(waiting, r)
 		}
 	}
-	slices.SortFunc(granted, func(a, b *request) int { return cmp.Compare(a.fence, b.fence) })
+	sortByFence(granted)
 	sortByArrival(waiting)
 	return pathlock.Snapshot{Tree: t.tree, Fence: t.fence, Holders: describe(granted), Waiters: describe(waiting)}
 }
@@ -28,16 +28,14 @@ func describe(requests []*request) []pathlock.Hold {
 	holds := make([]pathlock.Hold, 0, len(requests))
 	for _, r := range requests {
 		h := pathlock.Hold{
-			Owner:  r.owner.id,
-			Gate:   r.Gate,
-			Claims: make([]pathlock.Claim, 0, len(r.places)-1),
-			Note:   r.Note,
-			Fence:  r.fence,
-			Since:  r.since,
-			Until:  r.until,
-		}
-		for _, p := range r.places[1:] {
-			h.Claims = append(h.Claims, p.Claim)
+			Owner:    r.owner.id,
+			Gate:     r.Gate,
+			Detached: r.owner.id.Detached(),
+			Claims:   r.claims(),
+			Note:     r.Note,
+			Fence:    r.fence,
+			Since:    r.since,
+			Until:    r.until,
 		}
 		if r.granted() {
 			h.Until = r.owner.until
@@ -45,4 +43,8 @@ func describe(requests []*request) []pathlock.Hold {
 		holds = append(holds, h)
 	}
 	return holds
+}
+
+func sortByFence(requests []*request) {
+	slices.SortFunc(requests, func(a, b *request) int { return cmp.Compare(a.fence, b.fence) })
 }

@@ -1,13 +1,94 @@
 package memstore
 
 import (
+	"container/heap"
 	"context"
-	"errors"
+	"fmt"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// Transfer implements [pathlock.TransferStore].
-func (s *Store) Transfer(context.Context, pathlock.Transfer) (pathlock.Transferred, error) {
-	return pathlock.Transferred{}, errors.ErrUnsupported
+// Transfer implements [pathlock.TransferStore]. A transfer that makes no sense gives an error that
+// matches [pathlock.ErrInvalidRequest]; so does one to another owner who holds or waits in the tree
+// already, while From holds something.
+func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
+	if err := tr.Validate(); err != nil {
+		return pathlock.Transferred{}, fmt.Errorf("pathlock/memstore: %w", err)
+	}
+	t := s.use(tr.Tree)
+	defer s.unuse(t)
+	return t.transfer(tr)
+}
+
+// transfer gives what one owner holds to another and sets the end of the lease. It expects mu to be
+// unlocked.
+func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
+	now := t.enter()
+	defer t.leave()
+	from, to := t.owners[tr.From], t.owners[tr.To]
+	switch {
+	case from != nil && from.holds():
+	case to != nil && to.holds():
+		// The transfer is sent again: the first one did all of it.
+		return to.transferred(now), nil
+	default:
+		return pathlock.Transferred{}, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, tr.From.Short(), t.tree)
+	}
+	if tr.From != tr.To {
+		if to != nil {
+			return pathlock.Transferred{}, fmt.Errorf("%w: a transfer to owner %s, who takes part in %s already", pathlock.ErrInvalidRequest, tr.To.Short(), t.tree)
+		}
+		to = t.succeed(from, tr.To)
+		t.handOver(now, nil)
+	}
+	if tr.Lease > 0 {
+		t.leases.set(to, now.Add(tr.Lease))
+	}
+	return to.transferred(now), nil
+}
+
+// succeed makes an owner of what from holds. What from waits for stays its own.
+func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
+	to := &owner{id: id, grants: from.grants, until: from.until}
+	for r := range to.grants.all {
+		r.owner, r.Owner = to, id
+	}
+	if from.waits.newest != nil {
+		t.mayChange()
+	}
+	from.grants = requests{}
+	t.endConversions(from)
+	t.owners[id] = to
+	t.leases.remove(from)
+	heap.Push(&t.leases, to)
+	if from.waits.newest == nil {
+		delete(t.owners, from.id)
+	}
+	return to
+}
+
+// transferred describes what an owner holds.
+func (o *owner) transferred(now time.Time) pathlock.Transferred {
+	var granted []*request
+	for r := range o.grants.all {
+		granted = append(granted, r)
+	}
+	sortByFence(granted)
+	answer := pathlock.Transferred{Left: o.until.Sub(now), Grants: make([]pathlock.TransferredGrant, 0, len(granted))}
+	for _, r := range granted {
+		answer.Grants = append(answer.Grants, pathlock.TransferredGrant{
+			ID: r.Grant, Gate: r.Gate, Claims: r.claims(), Note: r.Note, Fence: r.fence,
+		})
+	}
+	return answer
+}
+
+// claims returns the claim set that r was made of, in memory of its own.
+func (r *request) claims() []pathlock.Claim {
+	set := make([]pathlock.Claim, 0, len(r.places)-1)
+	for _, p := range r.places[1:] {
+		set = append(set, p.Claim)
+	}
+	return set
 }

@@ -90,7 +90,7 @@ func (r *request) outcome() (pathlock.Grant, error) {
 	if r.err != nil {
 		return pathlock.Grant{}, r.err
 	}
-	return pathlock.Grant{Fence: r.fence}, nil
+	return r.grant(), nil
 }
 
 // contextError returns ctx's error with the reason that was given for it, if any.

@@ -15,6 +15,9 @@ import (
 // tokenBytes is the length of the tokens in gate keys: redislock's own by default, and ours.
 const tokenBytes = 22
 
+// emptyGate stands for the owner of a gate key with no text in it.
+const emptyGate = "-"
+
 // snapshotPage is how many holders and waiters one script reads: so many that most trees need but one, so few that
 // the server is not kept from other work for long.
 const snapshotPage = 200
@@ -59,7 +62,7 @@ type page struct {
 	now     int64 // ms
 	fence   uint64
 	gate    string
-	gateTTL int64 // ms
+	gateTTL int64 // ms; -2 if there is no gate key
 	entries []entry
 }
 
@@ -103,7 +106,7 @@ func parsePage(answer any) (page, error) {
 	return p, nil
 }
 
-// parseStrings reads an array of strings.
+// parseStrings reads an array of strings. What is missing is the empty one.
 func parseStrings(answer any) ([]string, error) {
 	items, ok := answer.([]any)
 	if !ok {
@@ -111,7 +114,7 @@ func parseStrings(answer any) ([]string, error) {
 	}
 	all := make([]string, len(items))
 	for i, item := range items {
-		if all[i], ok = item.(string); !ok {
+		if all[i], ok = item.(string); !ok && item != nil {
 			return nil, fmt.Errorf("unexpected %T in a reply", item)
 		}
 	}
@@ -146,15 +149,17 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 			return pathlock.Snapshot{}, fmt.Errorf("a deadline: %w", err)
 		}
 		until := int64(ms)
-		if until <= im.now {
-			continue
+		if until <= im.now || e.record == "" || member[0] == 't' {
+			continue // it has ended, its record has been deleted, or it is what remembers a withdrawn request
 		}
 		if owner, ok := strings.CutPrefix(member, "o"); ok {
 			holds, err := decodeGrants(pathlock.Owner(owner), e.record, time.UnixMilli(until))
 			if err != nil {
 				return pathlock.Snapshot{}, err
 			}
-			out.Holders = append(out.Holders, holds...)
+			for _, h := range holds {
+				out.Holders = append(out.Holders, h.Hold)
+			}
 		} else {
 			hold, err := decodeRequest(e.record)
 			if err != nil {
@@ -172,7 +177,7 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 	for _, h := range out.Holders {
 		ours = ours || h.Gate && strings.HasPrefix(im.gate, gateToken(h.Owner))
 	}
-	if im.gate != "" && !ours {
+	if im.gateTTL != -2 && !ours {
 		out.Holders = slices.Insert(out.Holders, 0, im.foreignGate())
 	}
 	return out, nil
@@ -181,20 +186,26 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 // foreignGate describes a gate key that no owner of the tree has.
 func (im image) foreignGate() pathlock.Hold {
 	n := min(tokenBytes, len(im.gate))
-	h := pathlock.Hold{Owner: pathlock.Owner(im.gate[:n]), Gate: true, Claims: []pathlock.Claim{}, Note: im.gate[n:]}
+	h := pathlock.Hold{Owner: pathlock.Owner(cmp.Or(im.gate[:n], emptyGate)), Gate: true, Claims: []pathlock.Claim{}, Note: im.gate[n:]}
 	if im.gateTTL > 0 {
 		h.Until = time.UnixMilli(im.now + im.gateTTL)
 	}
 	return h
 }
 
+// heldGrant is a grant as it is written.
+type heldGrant struct {
+	id pathlock.GrantID
+	pathlock.Hold
+}
+
 // decodeGrants reads an owner's record: see GRANT in scripts/lib/record.lua.
-func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]pathlock.Hold, error) {
+func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]heldGrant, error) {
 	fields, err := decodeRecord(record)
 	if err != nil {
 		return nil, err
 	}
-	var holds []pathlock.Hold
+	var holds []heldGrant
 	for f := range slices.Chunk(fields, 6) {
 		if len(f) < 6 {
 			return nil, fmt.Errorf("the record of owner %s is damaged", owner.Short())
@@ -207,7 +218,7 @@ func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]pathl
 			return nil, fmt.Errorf("a fence: %w", err)
 		}
 		h.Until = until
-		holds = append(holds, h)
+		holds = append(holds, heldGrant{pathlock.GrantID(f[0]), h})
 	}
 	return holds, nil
 }
@@ -218,10 +229,10 @@ func decodeRequest(record string) (pathlock.Hold, error) {
 	if err != nil {
 		return pathlock.Hold{}, err
 	}
-	if len(f) != 10 {
+	if len(f) != 11 {
 		return pathlock.Hold{}, fmt.Errorf("the record of a waiter is damaged")
 	}
-	h, err := decodeHold(pathlock.Owner(f[0]), f[7], f[8], f[9], f[4])
+	h, err := decodeHold(pathlock.Owner(f[0]), f[8], f[9], f[10], f[4])
 	h.Until = instant(f[3])
 	return h, err
 }
@@ -233,11 +244,12 @@ func decodeHold(owner pathlock.Owner, claims, paths, note, since string) (pathlo
 		return pathlock.Hold{}, fmt.Errorf("owner %s: %w", owner.Short(), err)
 	}
 	return pathlock.Hold{
-		Owner:  owner,
-		Gate:   strings.HasPrefix(claims, gateNode+string(digit(pathlock.ModeX))),
-		Claims: decoded,
-		Note:   note,
-		Since:  instant(since),
+		Owner:    owner,
+		Gate:     strings.HasPrefix(claims, gateNode+string(digit(pathlock.ModeX))),
+		Detached: owner.Detached(),
+		Claims:   decoded,
+		Note:     note,
+		Since:    instant(since),
 	}, nil
 }
 

@@ -95,14 +95,14 @@ func newWays(t *testing.T) []*way {
 		sc := &w.store.scripts
 		switch i {
 		case 1:
-			sc.acquire = newScript(acquireLua, "granted", clockLua, shortAcquireLua)
-			sc.release = newScript(releaseLua, "released", clockLua, shortReleaseLua)
+			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, modesLua, shortAcquireLua}, changeParts)
+			sc.release = newScript(releaseLua, "released", []string{clockLua, modesLua, shortReleaseLua}, changeParts)
 		case 2:
-			sc.acquire = newScript(acquireLua, "granted", clockLua, thinAcquireLua)
-			sc.release = newScript(releaseLua, "released", thinReleaseLua, clockLua)
+			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua}, changeParts)
+			sc.release = newScript(releaseLua, "released", []string{thinReleaseLua}, changeParts)
 		case 3:
-			sc.acquire = newScript(acquireLua, "granted", clockLua)
-			sc.release = newScript(releaseLua, "released", clockLua)
+			sc.acquire = newScript(acquireLua, "granted", nil, changeParts)
+			sc.release = newScript(releaseLua, "released", nil, changeParts)
 		}
 		process := w.store.runner.process
 		w.store.runner.process = func(ctx context.Context, lane lane, cmd redis.Cmder) error {

@@ -164,14 +164,18 @@ func decodeRecord(s string) ([]string, error) {
 	return fields, nil
 }
 
+// forever is what any longer time counts as: a hundred years, for the server to count with exact numbers.
+const forever = 100 * 365 * 24 * time.Hour
+
 // milliseconds writes d in whole milliseconds, rounded up.
 func milliseconds(d time.Duration) string {
+	d = min(d, forever)
 	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10)
 }
 
 // leaseTime writes how long a lease is to last. The server counts from the millisecond that has begun, up to one
 // of which is over: a lease must not end there before it is known to have ended here.
-func leaseTime(d time.Duration) string { return milliseconds(d + time.Millisecond) }
+func leaseTime(d time.Duration) string { return milliseconds(min(d, forever) + time.Millisecond) }
 
 // flag returns b as the scripts know it.
 func flag(b bool) string {

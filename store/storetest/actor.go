@@ -51,6 +51,7 @@ type held struct {
 	*actor
 	id    pathlock.GrantID
 	fence uint64
+	set   claims // as the store is sent it; empty where the request waited
 }
 
 // hold makes a grant known to the test.
@@ -71,7 +72,9 @@ func (a *actor) take(req pathlock.Acquisition) *held {
 	if err != nil {
 		a.Fatalf("%s asks for %v: %v, want a grant", a.name, req.Claims, err)
 	}
-	return a.hold(req.Grant, g)
+	h := a.hold(req.Grant, g)
+	h.set = req.Claims
+	return h
 }
 
 // takes requires that claims are granted at once.

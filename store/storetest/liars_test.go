@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -207,6 +206,65 @@ var liars = map[string]struct {
 		}),
 		"snapshot/it has one entry per waiter, in order of arrival",
 	},
+	"has holds that end with their process": {
+		func() pathlock.Store { return struct{ pathlock.Store }{memstore.New()} },
+		"interfaces",
+	},
+	"transfers a part of what is held": {
+		newLiar(func(l *liar) {
+			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+				got, err := l.Store.(pathlock.TransferStore).Transfer(ctx, t)
+				if len(got.Grants) > 1 {
+					_ = l.Store.Release(ctx, t.Tree, t.To, got.Grants[0].ID)
+				}
+				return got, err
+			}
+		}),
+		"holds that outlive/one process detaches, another attaches: it holds the same, under the same fences",
+	},
+	"never shortens a lease": {
+		newLiar(func(l *liar) {
+			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+				lease := t.Lease
+				t.Lease = 0
+				got, err := l.Store.(pathlock.TransferStore).Transfer(ctx, t)
+				if err == nil && lease > got.Left {
+					_, err = l.Store.Renew(ctx, t.Tree, []pathlock.Lease{{Owner: t.To, For: lease}})
+				}
+				return got, err
+			}
+		}),
+		"holds that outlive/a refresh to an earlier end lets waiters in then",
+	},
+	"answers a transfer once": {
+		newLiar(func(l *liar) {
+			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+				s, err := l.Store.Snapshot(ctx, t.Tree)
+				if err != nil {
+					return pathlock.Transferred{}, err
+				}
+				for _, h := range s.Holders {
+					if h.Owner == t.From {
+						return l.Store.(pathlock.TransferStore).Transfer(ctx, t)
+					}
+				}
+				return pathlock.Transferred{}, pathlock.ErrLost
+			}
+		}),
+		"holds that outlive/a transfer that is sent again is answered as the first one",
+	},
+	"does not mark detached holds": {
+		newLiar(func(l *liar) {
+			l.snapshot = func(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+				s, err := l.Store.Snapshot(ctx, tree)
+				for i := range s.Holders {
+					s.Holders[i].Detached = false
+				}
+				return s, err
+			}
+		}),
+		"holds that outlive/a detached hold is marked, keeps its note, and others are told of it",
+	},
 	"lets readers in beside writers, at times": {
 		newLiar(func(l *liar) {
 			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
@@ -242,8 +300,10 @@ func TestLiarsAreCaught(t *testing.T) {
 	for name, liar := range liars {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			topic, promise, _ := strings.Cut(underscored(liar.caught), "/")
-			pattern := fmt.Sprintf("^TestLiar$/^%s$/^%s$", regexp.QuoteMeta(topic), regexp.QuoteMeta(promise))
+			pattern := "^TestLiar$"
+			for part := range strings.SplitSeq(underscored(liar.caught), "/") {
+				pattern += "/^" + regexp.QuoteMeta(part) + "$"
+			}
 			suite := exec.CommandContext(t.Context(), self, "-test.run="+pattern, "-test.v")
 			suite.Env = append(os.Environ(), liarVariable+"="+name)
 			out, err := suite.CombinedOutput()
@@ -270,6 +330,7 @@ type liar struct {
 	renew    func(context.Context, pathlock.Tree, []pathlock.Lease) ([]pathlock.Owner, error)
 	force    func(context.Context, pathlock.Tree, pathlock.Owner) error
 	snapshot func(context.Context, pathlock.Tree) (pathlock.Snapshot, error)
+	transfer func(context.Context, pathlock.Transfer) (pathlock.Transferred, error)
 }
 
 func newLiar(lie func(*liar)) func() pathlock.Store {
@@ -283,6 +344,7 @@ func newLiar(lie func(*liar)) func() pathlock.Store {
 			renew:    honest.Renew,
 			force:    honest.ForceRelease,
 			snapshot: honest.Snapshot,
+			transfer: honest.Transfer,
 		}
 		lie(l)
 		return l
@@ -308,4 +370,10 @@ func (l *liar) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathl
 
 func (l *liar) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	return l.snapshot(ctx, l.tree(tree))
+}
+
+// Transfer is honest unless it is replaced.
+func (l *liar) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+	t.Tree = l.tree(t.Tree)
+	return l.transfer(ctx, t)
 }

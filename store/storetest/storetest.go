@@ -13,6 +13,11 @@ import (
 // All tests have ended when Run returns.
 func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store) {
 	t.Helper()
+	t.Run("interfaces", func(t *testing.T) {
+		if _, ok := newStore(t).(pathlock.TransferStore); !ok {
+			t.Error("the store is no pathlock.TransferStore: its holds cannot outlive their process")
+		}
+	})
 	for _, topic := range topics() {
 		t.Run(topic.name, func(t *testing.T) {
 			for _, promise := range topic.promises {
@@ -44,6 +49,7 @@ func topics() []topic {
 		reentry(),
 		release(),
 		queueing(),
+		passing(),
 		fairness(),
 		givingUp(),
 		leases(),
@@ -52,6 +58,7 @@ func topics() []topic {
 		concurrentRequests(),
 		gate(),
 		force(),
+		outliving(),
 		snapshots(),
 		fences(),
 		hostile(),
