@@ -66,13 +66,13 @@ func leaving[T any](ctx context.Context, s *Store, command func(context.Context)
 		defer s.commands.Done()
 		value, err := command(ctx)
 		if err != nil && r != nil {
-			s.takeBacks.add(f) // before the caller can make the request again
+			s.takeBacks.add(f, err) // before the caller can make the request again
 		}
 		select {
 		case results <- result{value, err}:
 		case <-left:
 			if err == nil && r != nil {
-				s.takeBacks.add(f)
+				s.takeBacks.add(f, err)
 			}
 		}
 	}()

@@ -193,7 +193,7 @@ func TestCancelBetweenRequestAndReply(t *testing.T) {
 			t.Fatal(err)
 		}
 		requireConsistent(t, store, tree)
-		if left := keysOf(t, store, tree); strings.Join(left, " ") != store.keys.of(tree)[3] {
+		if left := keysLeft(t, store, tree); strings.Join(left, " ") != store.keys.of(tree)[3] {
 			t.Fatalf("left behind: %v, want the fence alone", left)
 		}
 	}

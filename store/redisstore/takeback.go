@@ -33,6 +33,8 @@ type takeBacks struct {
 type takeBack struct {
 	request *request
 	until   time.Time
+	// lost is set if the request may be on its way still: it was not answered, or was sent more than once.
+	lost bool
 	// added counts how often the request has failed, so that a try can tell that it did once more meanwhile.
 	added int
 	// busy is closed when what is under way has ended: a flight, or a try to take it back. It is nil if nothing is.
@@ -69,8 +71,9 @@ func (t *takeBacks) settle(f *flight) {
 	}
 }
 
-// add ends f and has its request taken back in the background, unless it was never sent. A command of the store is under way, so that Close waits for what begins here.
-func (t *takeBacks) add(f *flight) {
+// add ends f, with the command's error, and has its request taken back in the background, unless it was never sent. A
+// command of the store is under way, so that Close waits for what begins here.
+func (t *takeBacks) add(f *flight, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := f.request
@@ -88,6 +91,7 @@ func (t *takeBacks) add(f *flight) {
 	}
 	b.request, b.until = r, time.Now().Add(r.Lease+t.store.config.timeout)
 	b.added++
+	b.lost = b.lost || t.silent(err) || r.owner.again()
 	if !t.running {
 		t.running = true
 		t.store.commands.Go(t.run)
@@ -226,11 +230,15 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 		t.mu.Unlock()
 		return nil
 	}
-	r, added, until, tried := b.request, b.added, b.until, make(chan struct{})
+	r, added, tried := b.request, b.added, make(chan struct{})
+	var remember time.Duration
+	if b.lost {
+		remember = time.Until(b.until)
+	}
 	b.busy = tried
 	t.mu.Unlock()
 
-	err := t.store.withdraw(ctx, r, time.Until(until))
+	err := t.store.withdraw(ctx, r, remember)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b.busy = nil
@@ -252,8 +260,8 @@ func (s *Store) undo(r *request) {
 		defer close(done)
 		ctx, cancel := context.WithTimeout(context.Background(), s.config.timeout)
 		defer cancel()
-		if s.withdraw(ctx, r, 0) != nil {
-			s.takeBacks.add(f)
+		if err := s.withdraw(ctx, r, 0); err != nil {
+			s.takeBacks.add(f, err)
 			return
 		}
 		s.takeBacks.settle(f)

@@ -62,9 +62,10 @@ func startDeaf(t *testing.T, opts ...Option) *deaf {
 		last := cmd.Args()[len(cmd.Args())-1].(string)
 		switch cmd.Args()[1] {
 		case d.store.scripts.withdraw.sha:
-			d.all = append(d.all, try{pathlock.GrantID(last), time.Since(began)})
+			id := pathlock.GrantID(cmd.Args()[len(cmd.Args())-2].(string))
+			d.all = append(d.all, try{id, time.Since(began)})
 			if d.answer != nil {
-				if answer := d.answer(pathlock.GrantID(last)); answer != nil {
+				if answer := d.answer(id); answer != nil {
 					cmd.(*redis.Cmd).SetVal(answer)
 					return nil
 				}
@@ -84,7 +85,7 @@ func startDeaf(t *testing.T, opts ...Option) *deaf {
 func (d *deaf) add(id pathlock.GrantID, lease time.Duration) *request {
 	r := &request{Acquisition: pathlock.Acquisition{Owner: "owner", Grant: id, Lease: lease}}
 	r.owner.writes.Add(1) // it was sent
-	d.store.takeBacks.add(&flight{request: r})
+	d.store.takeBacks.add(&flight{request: r}, errDeaf)
 	return r
 }
 

@@ -131,7 +131,7 @@ func TestThinMemoryFull(t *testing.T) {
 			if _, err := store.Acquire(t.Context(), elsewhere); !redis.IsOOMError(err) || !errors.Is(err, pathlock.ErrUnavailable) {
 				t.Errorf("acquire: %v, want ErrUnavailable because of OOM", err)
 			}
-			if left := keysOf(t, store, elsewhere.Tree); len(left) > 0 {
+			if left := keysLeft(t, store, elsewhere.Tree); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		}},

@@ -40,13 +40,12 @@ do
       end
     end
     if whole then
-      -- The first write marks the table as being changed, the second takes the mark away. It has to go on at maxmemory.
+      -- The first write marks the table as being changed, the last takes the mark away. It has to go on at maxmemory.
       local answer = redis.pcall('HSET', LOCKS, unpack(kept))
       if type(answer) == 'table' then
         call('PEXPIRE', FENCE, FENCE_TTL)
         call('HSET', LOCKS, unpack(kept))
       end
-      call('HDEL', LOCKS, unpack(gone))
       -- The keys live as long as the last lease in them.
       local was_last = call('ZREVRANK', DEADLINES, owner) == 0
       call('ZREM', DEADLINES, owner)
@@ -55,6 +54,7 @@ do
         call('PEXPIREAT', LOCKS, last[2])
         call('PEXPIREAT', DEADLINES, last[2])
       end
+      call('HDEL', LOCKS, unpack(gone))
       return 1
     end
   end
