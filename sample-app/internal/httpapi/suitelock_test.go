@@ -1,7 +1,9 @@
 package httpapi_test
 
 import (
+	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -29,6 +31,8 @@ func lockers(t *testing.T, test func(p *pair)) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			// What outlives a request outlives a test, too.
+			namespace := "locks-" + rand.Text()
 			var instances []*apitest.API
 			for range 2 {
 				shared := *store
@@ -40,14 +44,38 @@ func lockers(t *testing.T, test func(p *pair)) {
 					}
 					shared = *own
 				}
-				config := instance.Config{DB: backend.DB, Assert: true, Namespace: "locks-" + t.Name(), Wait: 200 * time.Millisecond}
+				config := instance.Config{DB: backend.DB, Assert: true, Namespace: namespace, Wait: 200 * time.Millisecond}
 				instances = append(instances, apitest.StartOn(t, config, &shared))
 			}
 			if err := store.Close(); err != nil {
 				t.Error(err)
 			}
-			test(&pair{t, instances[0], instances[1], fixture(t, instances[0], "locks")})
+			p := &pair{t, instances[0], instances[1], fixture(t, instances[0], "locks")}
+			defer p.clear(namespace)
+			test(p)
 		})
+	}
+}
+
+// clear ends the holds that are left.
+func (p *pair) clear(namespace string) {
+	p.Helper()
+	for _, plan := range []string{"plan", "other"} {
+		tree, err := pathlock.NewTree(namespace, fmt.Sprint(p.ids[plan]))
+		if err != nil {
+			p.Error(err)
+			return
+		}
+		store := p.here.Store.Store
+		left, err := store.Snapshot(p.Context(), tree)
+		if err != nil {
+			p.Error(err)
+		}
+		for _, hold := range left.Holders {
+			if err := store.ForceRelease(p.Context(), tree, hold.Owner); err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
+				p.Error(err)
+			}
+		}
 	}
 }
 
