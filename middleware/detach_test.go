@@ -2,6 +2,7 @@ package middleware_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -21,18 +22,21 @@ import (
 )
 
 // lending adds a route to the fixture whose handler leaves a hold behind.
-func (f *fixture) lending(spec lockspec.Spec, config middleware.Config, lasting time.Duration) {
+// It returns where the handler's last error is.
+func (f *fixture) lending(spec lockspec.Spec, config middleware.Config, lasting time.Duration) *error {
 	f.Helper()
+	var failed error
 	locks := middleware.New(f.locker, f.nodes, config)
 	f.engine.POST("/suites/:id/lock", locks.Lock(lockspec.None("the handler leaves a hold behind")), func(c *gin.Context) {
 		token, until, err := locks.Detach(c, spec, lasting, "anna edits")
-		if err != nil {
+		if failed = err; err != nil {
 			locks.Fail(c, err)
 			return
 		}
 		c.Header(middleware.TokenHeader, string(token))
 		c.String(http.StatusCreated, until.Format(time.RFC3339))
 	})
+	return &failed
 }
 
 func TestDetachLeavesAHoldBehind(t *testing.T) {
@@ -135,8 +139,11 @@ func TestDetachLeavesNothingBehindWhenItFails(t *testing.T) {
 	} {
 		f := newFixture(t, memstore.New(), middleware.Config{})
 		tt.config.Log = slog.New(slog.DiscardHandler)
-		f.lending(tt.spec, tt.config, tt.lasting)
+		failed := f.lending(tt.spec, tt.config, tt.lasting)
 		f.is(tt.what, f.send("POST", "/suites/3/lock", ""), tt.status, "")
+		if got, want := errors.Is(*failed, middleware.ErrAnswered), tt.status == http.StatusTeapot; got != want {
+			t.Errorf("%s: the handler is told %v", tt.what, *failed)
+		}
 		f.nothingLeft()
 	}
 }

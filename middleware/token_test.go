@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -269,6 +270,27 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 	}
 }
 
+// Nobody renews a hold because its holder sends requests.
+func TestARequestDoesNotMakeItsHoldLastLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
+		mine := f.detached(plan, "/dir1", time.Hour)
+		start := time.Now()
+		f.handler = func(c *gin.Context) {
+			select {
+			case <-c.Request.Context().Done():
+			case <-time.After(2 * time.Hour):
+			}
+			if held := time.Since(start); held < time.Hour-time.Minute || held > time.Hour {
+				t.Errorf("the handler's context ends after %v", held)
+			}
+			middleware.New(f.locker, nil, middleware.Config{}).Fail(c, c.Request.Context().Err())
+		}
+		f.is("when the hold ends", f.send("DELETE", "/suites/3", "", token(mine)...), http.StatusConflict, "lock-lost")
+		f.nothingLeft()
+	})
+}
+
 // The end of the hold ends the handler's context, and what it says of that is 409.
 func TestAHoldThatEndsUnderTheHandlerIs409(t *testing.T) {
 	for _, tt := range []struct {
@@ -378,19 +400,20 @@ func TestATokenOutlastsRetries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, first := range map[string]pathlock.Location{
-		"in the tree":        {Tree: plan, Path: pathlock.MustParsePath("/other")},
-		"from another tree":  {Tree: elsewhere, Path: pathlock.MustParsePath("/other")},
-		"from within a hold": {Tree: plan, Path: pathlock.MustParsePath("/dir1/x")},
+	inside, beside := pathlock.MustParsePath("/dir1/dir2"), pathlock.MustParsePath("/beside")
+	for what, found := range map[string][2]pathlock.Location{
+		"into the hold":                     {{Tree: plan, Path: beside}, {Tree: plan, Path: inside}},
+		"out of the hold":                   {{Tree: plan, Path: inside}, {Tree: plan, Path: beside}},
+		"within the hold":                   {{Tree: plan, Path: inside.Parent()}, {Tree: plan, Path: inside}},
+		"from another tree":                 {{Tree: elsewhere, Path: beside}, {Tree: plan, Path: inside}},
+		"from another tree beside the hold": {{Tree: elsewhere, Path: inside}, {Tree: plan, Path: beside}},
 	} {
 		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
 		mine := f.detached(plan, "/dir1", time.Hour)
 		looks := 0
 		locks := middleware.New(f.locker, pathlock.ResolverFunc(func(context.Context, string) (pathlock.Location, error) {
-			if looks++; looks == 1 {
-				return first, nil
-			}
-			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/dir1/dir2")}, nil
+			looks++
+			return found[min(looks, 2)-1], nil
 		}), middleware.Config{Wait: pathlock.NoWait})
 		f.engine.DELETE("/moving/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
 			again, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2"), Wait: pathlock.NoWait})
