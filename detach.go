@@ -118,6 +118,7 @@ func (l *Locker) takeBackToken(h *holding, owner Owner, lease time.Duration) {
 
 // beginDetaching keeps everybody else from using the holding while its only lock is being detached.
 func (h *holding) beginDetaching(lock *Lock) error {
+	h.checkClock()
 	s := h.scope
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,6 +234,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 // Errors are those of [Locker.Attach], and match [ErrInvalidRequest] if d is shorter than
 // [MinLease].
 func (l *Locker) Refresh(ctx context.Context, token Token, d time.Duration) (until time.Time, err error) {
+	d = min(d, Forever)
 	if err := checkLease(d); err != nil {
 		return time.Time{}, err
 	}

@@ -28,15 +28,34 @@
 //	   │                     ▼
 //	   └──────────────── background renewal, batched by tree, until Release
 //
-// A [Locker] adds to a [Store] what needs no store: re-entry through the context
-// ([Scope]), background renewal of leases, and the report of loss, which cancels
-// [Lock.Context] with a cause that matches [ErrLost]. A release can be left to it
-// as well ([Lock.ReleaseInBackground]), so that nobody waits for the round trip; [Locker.Shutdown] awaits the last ones.
+// A [Locker] adds to a [Store] what needs no store: re-entry through the context ([Scope]),
+// background renewal of leases, and the report of loss, which cancels [Lock.Context] with a cause
+// that matches [ErrLost]. A release can be left to it as well ([Lock.ReleaseInBackground]), so that
+// nobody waits for the round trip; one that fails is tried again until the lease has ended.
+// [Locker.Shutdown] awaits the last ones.
+//
+// # Order
+//
+// Waiters of one tree are served first come, first served, past those that they don't conflict with.
+// Only an owner that holds something passes any waiter, and only those that wait for it: a waiter is
+// passed by 0 grants to owners that it does not wait for.
+//
+// # Time
+//
+// A lease is counted from the last moment at which the store had certainly not granted it yet, and
+// the lock's context ends by the clock no later than the lease does: however long the wait was,
+// whatever the renewals do, and after the process or the host was stopped.
+//
+// # Locks that outlive a request
+//
+// [Lock.Detach] keeps what a lock holds until its lease ends, and returns a [Token] by which any
+// process can make it a lock again ([Locker.Attach]), set its end ([Locker.Refresh]), and release it
+// ([Locker.ReleaseToken]): for people who edit, WebDAV clients, and jobs that are handed on.
 //
 // # What a lock does not give
 //
-// A process that sleeps past its lease, a store that fails over or is flushed: in
-// each case two may believe that they hold. Locks give order, fairness and few aborts.
+// A process that is stopped between its last look at the context and its write, a store that fails
+// over or is flushed: in each case two may work at once. Locks give order, fairness and few aborts.
 // Safety comes from the assertion inside the database transaction that package gormplugin adds,
 // or from a [Lock.Fence] that the written data is checked against.
 package pathlock

@@ -16,12 +16,12 @@ var (
 	// ErrConflict: others hold what was asked for, or stand before it in the
 	// queue, and did not let go in time. The error is a [*ConflictError].
 	ErrConflict = FailureLocked.New("pathlock: locked by others")
-	// ErrDeadlock: granting this would need a holder who waits, directly or through
-	// others, for the owner that asks. The error is a [*DeadlockError]. Release
-	// what is held and start over.
+	// ErrDeadlock: a holder in the way waits, directly or through others, and be it behind them in
+	// the queue, for the owner that asks. The error is a [*DeadlockError]. Release what is held and
+	// start over. Cycles through several trees are found by nobody: see [Request].
 	ErrDeadlock = FailureLocked.New("pathlock: deadlock")
-	// ErrLost: the lease ended, or the store lost it, while the lock was
-	// still wanted. Somebody else may hold the nodes now.
+	// ErrLost: the lease ended, or the store lost it, while the lock was still wanted, or before its
+	// grant arrived. Somebody else may hold the nodes now.
 	ErrLost = FailureLockStore.New("pathlock: lock lost")
 	// ErrNotHeld: the release of something that is not held (any more).
 	ErrNotHeld = errors.New("pathlock: not held")

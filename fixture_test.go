@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
@@ -135,3 +136,23 @@ func free(t testing.TB, l *pathlock.Locker, text string, want bool) {
 		t.Fatalf("%s: %v, want ErrConflict", text, err)
 	}
 }
+
+// counting counts the warnings of a log.
+type counting struct {
+	slog.Handler
+	n atomic.Int64
+}
+
+func (c *counting) logger() *slog.Logger {
+	c.Handler = slog.NewTextHandler(io.Discard, nil)
+	return slog.New(c)
+}
+
+func (c *counting) Handle(_ context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelWarn {
+		c.n.Add(1)
+	}
+	return nil
+}
+
+func (c *counting) warnings() int { return int(c.n.Load()) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -78,4 +79,33 @@ func TestALocksContextCarriesWhatTheOuterOneDoes(t *testing.T) {
 	release(t, lock)
 	<-below.Done() // the outer lock's end is the end of all contexts made from its own
 	release(t, inner)
+}
+
+// The context that ended first says how, as for any other context, also if nobody asked at that time.
+func TestALocksContextSaysWhenADeadlineCameFirst(t *testing.T) {
+	for _, asked := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := newLocker()
+			outer, stop := context.WithTimeout(t.Context(), time.Second)
+			defer stop()
+			late, early := acquire(outer, t, l, "X /a"), acquire(outer, t, l, "X /b")
+			if asked {
+				late.Context().Done()
+				early.Context().Done()
+			}
+			release(t, early)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			release(t, late)
+			if err := late.Context().Err(); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("asked before: %v: released after the deadline: %v", asked, err)
+			}
+			if cause := context.Cause(late.Context()); !errors.Is(cause, context.DeadlineExceeded) {
+				t.Errorf("asked before: %v: released after the deadline: cause %v", asked, cause)
+			}
+			if err := early.Context().Err(); !errors.Is(err, context.Canceled) {
+				t.Errorf("asked before: %v: released before the deadline: %v", asked, err)
+			}
+		})
+	}
 }

@@ -40,8 +40,10 @@ type Lock struct {
 
 // Context returns the context to work under while the lock is held. It carries the scope, so that an
 // acquisition under it re-enters. It ends with the context that was given to
-// Acquire and with the release, and it is cancelled with a cause that matches [ErrLost] as soon as the lease is
-// known to be lost: by then somebody else may hold the nodes.
+// Acquire and with the release, and it is cancelled with a cause that matches [ErrLost] as soon as
+// the lease is known to be lost: by then somebody else may hold the nodes. That is at the latest when
+// the lease ends by the clock, whether the store answers or not. After the host was suspended,
+// whoever asks the context is told at once, and Done is closed within a second.
 func (k *Lock) Context() context.Context { return &k.ctx }
 
 // Fence returns a number that grows strictly with every grant in the tree, so

@@ -97,10 +97,13 @@ func (l *Locker) Wait() time.Duration { return l.wait }
 // included. An acquisition that waits ends with ctx.
 //
 // Errors match [ErrConflict] ([*ConflictError]) when others did not let go in time,
-// [ErrDeadlock] ([*DeadlockError]) when waiting would never end, [ErrUnavailable] when the store
+// [ErrDeadlock] ([*DeadlockError]) when waiting would never end, [ErrLost] when the lease of what is
+// asked for, or of what the scope holds in the tree, has ended, [ErrUnavailable] when the store
 // did not answer, [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request
 // makes no sense, and otherwise the context's cause. After an error nothing of
 // req is held that was not held before; nor is it after a panic, of the store's, say.
+//
+// If you take locks in several trees, mind their order: see [Request].
 //
 // A context that carries the locks of a request, as gin's own does in a handler behind package
 // middleware, ends with those locks here even if it has no end of its own.

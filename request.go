@@ -28,6 +28,11 @@ const NoWait time.Duration = -1
 
 // Request states everything that a piece of work needs in one tree. It is
 // granted whole or not at all.
+//
+// Nobody finds a deadlock across trees: of two owners, one of which holds something in tree A and
+// waits in tree B, and the other the other way round, both wait until a wait ends. Take the locks of
+// several trees in one order everywhere. That of package middleware is: trees whose gates are taken
+// first, in the order of their namespaces in the spec, then by namespace and id.
 type Request struct {
 	Tree Tree
 	// Claims are the nodes and modes. Intentions on the ancestors need not be
@@ -35,11 +40,12 @@ type Request struct {
 	Claims []Claim
 	// Gate asks for the tree's gate: the whole tree, exclusively. Claims add nothing to it.
 	Gate bool
-	// Wait is how long to wait for others at most; 0 is the locker's default,
-	// [NoWait] is not at all. The context's deadline bounds the wait too.
+	// Wait is how long to wait for others at most; 0 is the locker's default, [NoWait] is not at all,
+	// and more than [Forever] counts as that. The context's deadline bounds the wait too.
 	Wait time.Duration
 	// Lease is how long the hold outlives the last sign of life of this
-	// process; 0 is the locker's default. It is renewed while the lock is held.
+	// process; 0 is the locker's default, and more than [Forever] counts as that. It is renewed while
+	// the lock is held.
 	Lease time.Duration
 	// Note says what for. Those who collide with the lock are shown it.
 	Note string

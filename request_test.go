@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -115,4 +117,46 @@ func TestDefaultsOfWaitAndLease(t *testing.T) {
 		}
 		release(t, lock)
 	})
+}
+
+func TestTheLongestWaitAndLeaseAreForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLocker(pathlock.WithLease(math.MaxInt64), pathlock.WithWait(math.MaxInt64))
+		lock := acquire(t.Context(), t, l, "X /a")
+		time.AfterFunc(time.Hour, func() { release(t, lock) })
+		req := request(t, "X /a")
+		req.Wait, req.Lease = 0, math.MaxInt64
+		next, err := l.Acquire(t.Context(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left := time.Until(next.Until()); left != pathlock.Forever {
+			t.Errorf("the lease lasts %v, want %v", left, pathlock.Forever)
+		}
+		release(t, next)
+	})
+}
+
+// A caller may use its slice of claims again once Acquire has returned.
+func TestALockKeepsNoClaimsOfItsCallers(t *testing.T) {
+	j := &journal{}
+	l, _ := newLocker(pathlock.WithObserver(j))
+	req := request(t, "X /a, X /b")
+	outer, err := l.Acquire(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := l.Acquire(outer.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Claims[0], req.Claims[1] = pathlock.S(pathlock.MustParsePath("/z")), pathlock.S(pathlock.MustParsePath("/z"))
+	release(t, inner)
+	free(t, l, "X /a", false)
+	release(t, outer)
+	for _, want := range []string{"released X /a, X /b", "released X /a, X /b (re-entrant)"} {
+		if !slices.Contains(j.events, want) {
+			t.Errorf("not among %q: %q", j.events, want)
+		}
+	}
 }

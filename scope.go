@@ -204,7 +204,7 @@ func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attache
 // holdToken enters what the store says that a token's owner holds, and returns the lock on it.
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
 	lock := &Lock{attached: true}
-	req := Request{Tree: tree, Lease: s.locker.lease}
+	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
 	h := &holding{scope: s, tree: tree, token: token, unrenewed: how.unrenewed}
 	for _, t := range got.Grants {
 		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})

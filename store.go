@@ -15,15 +15,23 @@ import (
 type Store interface {
 	// Acquire grants the whole of req, or nothing, in one atomic step.
 	//
-	// It waits for at most req.Wait, in order of arrival: a request waits for
-	// those holders that it conflicts with, and for those earlier waiters that it conflicts
-	// with. An owner that already holds something in the tree is not kept back by waiters,
-	// and where it would close a cycle of owners who wait for each other it gets a
-	// [*DeadlockError] at once.
+	// It waits for at most req.Wait. A request waits for those holders that it conflicts with, and
+	// for the earlier waiters that it conflicts with and may not pass: an owner that holds something
+	// in the tree may pass a waiter that waits for that owner, so that it can come to its end, and
+	// nobody may pass any other. So a waiter is passed by 0 grants to owners that it does not wait
+	// for. A request waits for an owner if it conflicts with what that owner holds, with what a
+	// holder has who waits for that owner, or if it is behind an earlier waiter that waits for it.
+	//
+	// Where a holder in its way waits for its own owner, a request that may wait gets a
+	// [*DeadlockError] at once: granting it would need that holder to go first.
 	//
 	// Where req.Held is set and the owner holds nothing (any more), it returns an error
 	// that matches [ErrLost]; so it does when ForceRelease takes a waiting request away, or
 	// when the lease ends under which its owner holds something.
+	//
+	// A lease begins with the grant, where it is made at once, and with the waiter's last sign of
+	// life, where it is handed over: a waiter that has crashed is handed no more than what is left.
+	// Its place in the queue ends within one lease of that moment, too.
 	//
 	// When the time is up it returns a [*ConflictError], also where waiting would have
 	// been in vain but no wait was asked for; it also matches the
@@ -79,11 +87,12 @@ type Acquisition struct {
 	Held bool
 	// Claims is a claim set: normalised by [Normalize], of folded paths.
 	Claims []Claim
-	// Lease is how long the owner's holds in this tree live from the moment of the
-	// grant unless renewed; positive. All grants of an owner in a tree share
-	// one lease, which never gets shorter.
+	// Lease is how long the owner's holds in this tree live from the moment of the grant, or of the
+	// waiter's last sign of life, unless renewed; positive, and at most [Forever]: more counts as
+	// that. All grants of an owner in a tree share one lease, which never gets shorter but by
+	// [TransferStore].
 	Lease time.Duration
-	// Wait is how long to wait at most; 0 means not at all.
+	// Wait is how long to wait at most; 0 means not at all, and more than [Forever] counts as that.
 	Wait time.Duration
 	// Note says what for, for people who look at the locks.
 	Note string

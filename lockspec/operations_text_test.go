@@ -29,6 +29,12 @@ order in which the spec lists them; so list them in one order everywhere, names 
 or a copy from one plan to another claims the node in the one plan and the new name in the other;
 two that cross lock the two plans in the same order, and cannot deadlock.
 
+**Nobody finds a deadlock across trees.** A lock store looks for cycles within one tree. If one
+owner holds something in tree A and waits in tree B, while another holds something in B and waits in
+A, both wait until one wait ends with a conflict. If your own code takes locks in several trees, by
+` + "`Locker.Acquire`" + ` or by the writes of one transaction, take them in the order above: the namespaces
+of gates first, then by namespace and id.
+
 A move into the node's own subtree is refused before any lock is taken; so is a rename, a move or a
 delete of the root. A copy into the own subtree is allowed: the copy is of what was there before.`
 
