@@ -98,5 +98,5 @@ func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {
 
 func stop(ctx context.Context, srv *http.Server, locker *pathlock.Locker, store *redisstore.Store) error {
 	// In this order: requests end, then the releases that they left under way, then what these need.
-	return errors.Join(srv.Shutdown(ctx), locker.Shutdown(ctx), store.Close())
+	return errors.Join(srv.Shutdown(ctx), locker.Shutdown(ctx), store.Close(ctx))
 }

@@ -35,6 +35,9 @@ func (t *table) audit() error {
 			return err
 		}
 	}
+	if err := newDefinition(requests).audit(t); err != nil {
+		return err
+	}
 	return t.auditLeases()
 }
 
@@ -100,11 +103,8 @@ func (r *request) audit(requests map[*request]bool) error {
 		return fmt.Errorf("%s waits and watches nobody in the table", r.Note)
 	case !conflict(r, w):
 		return fmt.Errorf("%s watches %s, which is not in its way", r.Note, w.Note)
-	case !w.granted() && (r.owner.holds() || w.ticket > r.ticket):
+	case !w.granted() && (w.ticket > r.ticket || r.mayPass(w)):
 		return fmt.Errorf("%s watches the waiter %s, which has no precedence", r.Note, w.Note)
-	}
-	if r.owner.waitsForItself() {
-		return fmt.Errorf("the owner of %s waits for itself", r.Note)
 	}
 	return nil
 }
@@ -118,31 +118,6 @@ func conflict(a, b *request) bool {
 		for j := range b.places {
 			if a.places[i].node == b.places[j].node && !pathlock.Compatible(a.places[i].Mode, b.places[j].Mode) {
 				return true
-			}
-		}
-	}
-	return false
-}
-
-// waitsForItself reports a deadlock, by following every path from holder to waiting holder.
-func (o *owner) waitsForItself() bool {
-	seen := make(map[*owner]bool)
-	next := []*owner{o}
-	for len(next) > 0 {
-		from := next[0]
-		next = next[1:]
-		for r := range from.waits.all {
-			for i := range r.places {
-				for by := range r.places[i].holders {
-					to := by.request.owner
-					if to == o {
-						return true
-					}
-					if !seen[to] {
-						seen[to] = true
-						next = append(next, to)
-					}
-				}
 			}
 		}
 	}

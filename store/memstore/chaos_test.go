@@ -36,6 +36,7 @@ type chaos struct {
 	random  *rand.Rand
 	store   *Store
 	tree    pathlock.Tree
+	owners  []pathlock.Owner
 	pending int
 	results chan error
 }
@@ -45,12 +46,13 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &chaos{T: t, random: rand.New(rand.NewPCG(seed, 0)), store: New(), tree: tree, results: make(chan error, 1000)}
+	owners := []pathlock.Owner{"a", "b", "c", "d", "e", "f"}
+	return &chaos{T: t, random: rand.New(rand.NewPCG(seed, 0)), store: New(), tree: tree, owners: owners, results: make(chan error, 1000)}
 }
 
 func (c *chaos) upTo(most int) time.Duration { return time.Duration(c.random.IntN(most)) * time.Second }
 
-func (c *chaos) owner() pathlock.Owner { return pathlock.Owner(fmt.Sprint("o", c.random.IntN(6))) }
+func (c *chaos) owner() pathlock.Owner { return c.owners[c.random.IntN(len(c.owners))] }
 
 // grantID returns one of so few that requests are repeated and owners ask for several things at once.
 func (c *chaos) grantID() pathlock.GrantID { return pathlock.GrantID(fmt.Sprint(c.random.IntN(4))) }
@@ -70,7 +72,7 @@ func (c *chaos) step(n int) {
 	case 17, 18, 19:
 		time.Sleep(c.upTo(20)) // virtual
 	case 20, 21:
-		err = c.transfer()
+		err = c.transfer(n)
 	}
 	if err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
 		c.Fatal(err)
@@ -78,11 +80,16 @@ func (c *chaos) step(n int) {
 	synctest.Wait()
 }
 
-// transfer gives what a random owner holds to another or to the same, who may be in the tree already.
-func (c *chaos) transfer() error {
-	_, err := c.store.Transfer(c.Context(), pathlock.Transfer{
-		Tree: c.tree, From: c.owner(), To: c.owner(), Lease: c.upTo(60),
-	})
+// transfer gives what a random owner holds to another or to the same, who may be in the tree already, or to
+// a new one, who takes the place of the old one in what follows.
+func (c *chaos) transfer(n int) error {
+	i := c.random.IntN(len(c.owners))
+	tr := pathlock.Transfer{Tree: c.tree, From: c.owners[i], To: c.owner(), Lease: c.upTo(60)}
+	if c.random.IntN(3) > 0 {
+		tr.To = pathlock.Owner(fmt.Sprint("heir ", n))
+		c.owners[i] = tr.To
+	}
+	_, err := c.store.Transfer(c.Context(), tr)
 	if errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrInvalidRequest) {
 		return nil
 	}

@@ -1,41 +1,46 @@
 package memstore
 
-// cycle returns the holder in r's way who waits, directly or through other
-// holders, for r's owner. Nobody can wait for an owner that holds nothing, and
-// holders wait for holders alone, so that this search among them is exact.
+// cycle returns the holder in r's way who waits, directly or through others, for r's owner. Nobody can wait
+// for an owner that holds nothing.
 func (t *table) cycle(r *request) obstacle {
 	if t.waiters == 0 || !r.owner.holds() {
 		return obstacle{}
 	}
-	seen := make(map[*owner]bool)
+	t.markWaiters(r.owner, noLimit)
 	for i := range r.places {
 		for by := range r.places[i].holders {
-			if by.request.owner.waitsFor(r.owner, seen) {
-				return obstacle{&r.places[i], by}
+			for w := range by.request.owner.waits.all {
+				if w.found == t.stamp {
+					return obstacle{&r.places[i], by}
+				}
 			}
 		}
 	}
 	return obstacle{}
 }
 
-// waitsFor reports whether target has to let something go before all that o waits for can be granted.
-// The owners in seen have been looked at already.
-func (o *owner) waitsFor(target *owner, seen map[*owner]bool) bool {
-	if o == target {
-		return true
+// advance returns the waiting requests of an owner that has been granted something, which watch nothing any
+// more: some of those who kept them back may wait for the owner now. Those of which holders are in the way
+// who wait for the owner end with a deadlock.
+func (t *table) advance(o *owner) (unwatched []*request) {
+	if o.waits.newest == nil {
+		return nil
 	}
-	if o.waits.newest == nil || seen[o] {
-		return false
-	}
-	seen[o] = true
+	var waits []*request
 	for r := range o.waits.all {
-		for i := range r.places {
-			for by := range r.places[i].holders {
-				if by.request.owner.waitsFor(target, seen) {
-					return true
-				}
-			}
-		}
+		waits = append(waits, r)
 	}
-	return false
+	sortByArrival(waits)
+	for _, r := range waits {
+		if cycle := t.cycle(r); cycle.by != nil {
+			r.err = t.deadlockError(r, cycle)
+			unwatched = append(unwatched, t.remove(r)...)
+			close(r.done)
+			continue
+		}
+		r.unwatch()
+		unwatched = append(unwatched, r)
+	}
+	t.stale = true
+	return unwatched
 }

@@ -69,19 +69,15 @@ func (p *place) holders(yield func(*place) bool) {
 	}
 }
 
-// predecessor returns the place of another owner's waiting request that came before p's and
-// conflicts with it: the latest of one mode, or nil if there is none.
-func (p *place) predecessor() *place {
-	for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
-		waiting := &p.node.waiting[mode]
-		if pathlock.Compatible(mode, p.Mode) || waiting.first == nil || waiting.first.request.ticket >= p.request.ticket {
-			continue
+// before returns the last place of a list of waiters that came before a ticket, nil if there is none. It
+// looks from both ends, since those who look are mostly the first, or the last, of the queue.
+func (l *list) before(ticket uint64) *place {
+	var before *place
+	for early, late := l.first, l.last; early != nil && early.request.ticket < ticket; early, late = early.next, late.prev {
+		if late.request.ticket < ticket {
+			return late
 		}
-		for q := waiting.last; q != nil; q = q.prev {
-			if q.request.ticket < p.request.ticket && q.request.owner != p.request.owner {
-				return q
-			}
-		}
+		before = early
 	}
-	return nil
+	return before
 }

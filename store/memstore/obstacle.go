@@ -16,18 +16,25 @@ func (r *request) holder() obstacle {
 	return obstacle{}
 }
 
-// predecessor returns a waiting request that r has to let go first. An owner that
-// holds something in the tree already lets nobody go first.
+// predecessor returns a waiting request that r has to let go first: one that came before r and conflicts
+// with it, unless it waits for r's owner.
 func (r *request) predecessor() obstacle {
-	if r.owner.holds() {
-		return obstacle{}
-	}
-	for i := range r.places {
-		if by := r.places[i].predecessor(); by != nil {
-			return obstacle{&r.places[i], by}
+	for by := range r.earlier {
+		if !r.mayPass(by.request) {
+			return obstacle{r.placeAt(by.node), by}
 		}
 	}
 	return obstacle{}
+}
+
+// placeAt returns r's place at a node that it claims.
+func (r *request) placeAt(n *node) *place {
+	for i := range r.places {
+		if r.places[i].node == n {
+			return &r.places[i]
+		}
+	}
+	return nil
 }
 
 // obstacle returns one of the requests that r has to wait for. It prefers the waiter next before r:

@@ -34,7 +34,7 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, nil, err
 	}
 	if r.granted() {
-		t.handOver(now, r.owner.advance())
+		t.handOver(now, t.advance(r.owner))
 		return r.grant(), nil, nil
 	}
 	t.enqueue(r)

@@ -15,22 +15,12 @@ type owner struct {
 	until  time.Time
 	expiry int
 	leased bool
+	// searched is the stamp of the last search that came to the owner.
+	searched uint64
 }
 
 // holds reports whether the owner holds anything in the tree.
 func (o *owner) holds() bool { return o.grants.newest != nil }
-
-// advance returns the owner's waiting requests, which watch nothing any more: now
-// that the owner has been granted something, other waiters don't keep them back any longer, and
-// somebody who waits for the owner may be in their way.
-func (o *owner) advance() []*request {
-	var waits []*request
-	for r := range o.waits.all {
-		r.unwatch()
-		waits = append(waits, r)
-	}
-	return waits
-}
 
 // requests is a list of one owner's requests, which are hardly ever more than one. The newest comes
 // first: what is taken last is released first.

@@ -27,6 +27,10 @@ type request struct {
 	watching *request
 	// watchers are those that watch this one.
 	watchers map[*request]struct{}
+	// passed are those of the earlier waiters that the request need not wait for.
+	passed map[*request]struct{}
+	// found is the stamp of the last search that found the request.
+	found uint64
 
 	// calls counts the calls of Acquire that wait for this request: more than one
 	// if a call was repeated.

@@ -121,14 +121,16 @@ func TestCallsThatWaitForOneGrant(t *testing.T) {
 
 // An owner may ask for several things at once: each grant makes it a holder for the rest.
 func TestSeveralRequestsOfOneOwner(t *testing.T) {
-	t.Run("a grant lets the others pass waiters", func(t *testing.T) {
+	t.Run("a grant lets the others pass those who wait for it", func(t *testing.T) {
 		inVirtualTime(t, func(w *world) {
 			holder := w.ask("holder", pathlock.X(node("/a")))
 			<-w.acquire(w.Context(), holder)
 			reader := w.ask("reader", pathlock.S(node("/b")))
 			<-w.acquire(w.Context(), reader)
 			first := w.acquire(w.Context(), w.ask("owner", pathlock.X(node("/a"))))
-			writer := w.acquire(w.Context(), w.ask("writer", pathlock.X(node("/b"))))
+			req := w.ask("writer", pathlock.X(node("/b")))
+			req.Claims = pathlock.Normalize(pathlock.X(node("/a")), pathlock.X(node("/b")))
+			writer := w.acquire(w.Context(), req)
 			second := w.acquire(w.Context(), w.ask("owner", pathlock.S(node("/b"))))
 			time.Sleep(time.Second)
 			w.release("holder", holder.Grant)

@@ -23,7 +23,8 @@ type table struct {
 	ticket  uint64 // the last one given out
 	fence   uint64 // the last one given out
 	waiters int
-	spare   *request // one that is in use no more, for the next; nil if there is none
+	passing
+	spare *request // one that is in use no more, for the next; nil if there is none
 }
 
 func newTable(tree pathlock.Tree, f *fences) *table {
@@ -114,16 +115,15 @@ func (t *table) tidy(r *request) {
 	}
 }
 
-// decide grants r if nothing is in its way and makes it watch what is, otherwise. A request that
+// decide grants a new request if nothing is in its way and makes it watch what is, otherwise. One that
 // is not to wait gets a [*pathlock.ConflictError] then, and one that would close a cycle of
 // waiting owners a [*pathlock.DeadlockError].
 func (t *table) decide(r *request, now time.Time) error {
-	o := t.obstacle(r)
-	if o.by == nil {
-		t.grant(r, now)
+	o := t.admit(r, now)
+	switch {
+	case o.by == nil:
 		return nil
-	}
-	if r.Wait <= 0 {
+	case r.Wait <= 0:
 		return t.conflictError(r, 0, nil)
 	}
 	if cycle := t.cycle(r); cycle.by != nil {
@@ -133,6 +133,16 @@ func (t *table) decide(r *request, now time.Time) error {
 	return nil
 }
 
+// admit grants r if nothing is in its way, and returns what is, otherwise.
+func (t *table) admit(r *request, now time.Time) obstacle {
+	t.judge(r)
+	o := t.obstacle(r)
+	if o.by == nil {
+		t.grant(r, now)
+	}
+	return o
+}
+
 // grant makes r a holder.
 func (t *table) grant(r *request, now time.Time) {
 	if r.queued {
@@ -140,10 +150,14 @@ func (t *table) grant(r *request, now time.Time) {
 	}
 	t.fence = t.fences.next(now)
 	r.fence, r.since = t.fence, now
+	r.passed = nil
 	for i := range r.places {
 		p := &r.places[i]
 		p.node.granted[p.Mode].append(p)
 		p.node.uses++
+	}
+	if first := !r.owner.holds(); first {
+		t.beginConversions(r.owner)
 	}
 	r.owner.grants.add(r)
 	t.leases.extend(r.owner, now.Add(r.Lease))
@@ -158,6 +172,9 @@ func (t *table) enqueue(r *request) {
 	}
 	r.owner.waits.add(r)
 	r.queued = true
+	if r.owner.holds() {
+		t.beginConversion(r)
+	}
 	r.done = make(chan struct{})
 	t.waiters++
 }
@@ -165,6 +182,7 @@ func (t *table) enqueue(r *request) {
 // dequeue undoes enqueue.
 func (t *table) dequeue(r *request) {
 	r.unwatch()
+	t.endConversion(r)
 	for i := range r.places {
 		p := &r.places[i]
 		p.node.waiting[p.Mode].remove(p)
@@ -177,6 +195,9 @@ func (t *table) dequeue(r *request) {
 
 // remove takes r, granted or waiting, out of the table and returns those that watched it.
 func (t *table) remove(r *request) (watchers []*request) {
+	if !r.granted() || r.owner.waits.newest != nil {
+		t.mayChange()
+	}
 	if r.granted() {
 		for i := range r.places {
 			p := &r.places[i]
@@ -186,6 +207,7 @@ func (t *table) remove(r *request) (watchers []*request) {
 		r.owner.grants.remove(r)
 		if !r.owner.holds() {
 			t.leases.remove(r.owner)
+			t.endConversions(r.owner)
 		}
 	} else {
 		t.dequeue(r)
@@ -218,27 +240,36 @@ func (t *table) evict(o *owner, reason error) (unwatched []*request) {
 // more, and tells those whose wait is over so.
 func (t *table) handOver(now time.Time, unwatched []*request) {
 	sortByArrival(unwatched)
-	for len(unwatched) > 0 {
-		r := unwatched[0]
-		unwatched = unwatched[1:]
-		if !r.queued || r.watching != nil {
-			continue // it was listed twice, and decided
-		}
+	for {
 		var more []*request
-		switch r.err = t.decide(r, now); {
-		case r.err != nil:
-			more = t.remove(r)
-		case r.granted():
-			more = r.owner.advance()
+		switch {
+		case t.stale:
+			more = t.rejudge()
+		case len(unwatched) == 0:
+			return
 		default:
-			continue
+			more = t.decideAgain(unwatched[0], now)
+			unwatched = unwatched[1:]
 		}
-		close(r.done)
 		if len(more) > 0 {
 			unwatched = append(unwatched, more...)
 			sortByArrival(unwatched)
 		}
 	}
+}
+
+// decideAgain grants a waiting request that watches nothing if nothing is in its way, and returns
+// those that watch nothing any more because of that.
+func (t *table) decideAgain(r *request, now time.Time) (unwatched []*request) {
+	if !r.queued || r.watching != nil {
+		return nil // it was listed twice, and decided
+	}
+	if o := t.admit(r, now); o.by != nil {
+		r.watch(o.by.request)
+		return nil
+	}
+	close(r.done)
+	return t.advance(r.owner)
 }
 
 func sortByArrival(requests []*request) {

@@ -40,6 +40,7 @@ func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 			return pathlock.Transferred{}, fmt.Errorf("%w: a transfer to owner %s, who takes part in %s already", pathlock.ErrInvalidRequest, tr.To.Short(), t.tree)
 		}
 		to = t.succeed(from, tr.To)
+		t.handOver(now, nil)
 	}
 	if tr.Lease > 0 {
 		t.leases.set(to, now.Add(tr.Lease))
@@ -53,7 +54,11 @@ func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
 	for r := range to.grants.all {
 		r.owner, r.Owner = to, id
 	}
+	if from.waits.newest != nil {
+		t.mayChange()
+	}
 	from.grants = requests{}
+	t.endConversions(from)
 	t.owners[id] = to
 	t.leases.remove(from)
 	heap.Push(&t.leases, to)

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,18 +29,26 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		keys:        s.keys.of(req.Tree),
 		what:        operation{verb: "acquire", tree: req.Tree},
 		began:       time.Now(),
+		owner:       counted{value: string(req.Owner)},
 	}
-	if !s.begin() {
-		return pathlock.Grant{}, unavailable(r.what, errClosed)
+	if err := s.begin(); err != nil {
+		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	defer s.commands.Done()
-	s.takeBacks.forget(r)
+	if !s.takeBacks.forget(ctx, r) {
+		return pathlock.Grant{}, interrupted(ctx, r.what)
+	}
 	if req.Wait <= 0 {
-		answer, err := s.ask(ctx, r, "", 0)
-		if err != nil {
-			return pathlock.Grant{}, err
+		for {
+			asked := time.Now()
+			answer, err := s.ask(ctx, r, "", 0)
+			if err != nil {
+				return pathlock.Grant{}, err
+			}
+			if answer.status != "granted" || !r.ended(asked) {
+				return s.decided(ctx, r, answer, asked)
+			}
 		}
-		return s.decided(ctx, r, answer)
 	}
 	w := s.listener.join(waitKey{req.Tree, req.Owner, req.Grant})
 	defer s.listener.leave(w)
@@ -53,6 +62,15 @@ type request struct {
 	keys  []string
 	what  operation
 	began time.Time
+	// owner is the owner as scripts get it, and tells whether the request has ever been sent.
+	owner counted
+}
+
+// ended reports whether a lease that was asked for at a moment may have ended by now. The wall clock
+// goes on where a host is suspended; the other clock may not.
+func (r *request) ended(asked time.Time) bool {
+	now := time.Now()
+	return max(now.Sub(asked), now.Round(0).Sub(asked.Round(0))) >= r.Lease
 }
 
 // ask calls the acquire script. After an error nothing stays: what the server may have
@@ -60,7 +78,7 @@ type request struct {
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
 	lease, left, channel, held := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), flag(r.Held)
 	args := []any{
-		(*string)(&r.Owner), (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters,
+		&r.owner, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters,
 	}
 	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
 		for {
@@ -73,24 +91,29 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 				return reply{}, err
 			}
 		}
-	}, func() { s.takeBacks.add(r) })
+	}, r)
 	if err == nil && got.more() {
 		s.proceedLater(ctx, r.keys)
 	}
 	return got, err
 }
 
-// decided returns what a final answer of the acquire script means.
-func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock.Grant, error) {
+// errWithdrawn is why a request is refused that was taken back before: it was given up, or its answer was lost.
+var errWithdrawn = errors.New("the request has been withdrawn")
+
+// decided returns what a final answer of the acquire script means; asked is when the question left.
+func (s *Store) decided(ctx context.Context, r *request, answer reply, asked time.Time) (pathlock.Grant, error) {
 	switch answer.status {
 	case "granted":
-		return s.granted(ctx, r, answer.number(1))
+		return s.granted(ctx, r, answer.number(1), asked)
 	case "busy":
 		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)), nil)
 	case "full":
 		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)), ErrQueueFull)
 	case "lost":
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
+	case "withdrawn":
+		return pathlock.Grant{}, unavailable(r.what, errWithdrawn)
 	case "deadlock":
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.number(1)), pathlock.Owner(answer.text(2)))
 	default:
@@ -99,16 +122,16 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply) (pathlock
 }
 
 // granted returns a grant, or gives it back if ctx has ended meanwhile, or the replicas have not got it.
-func (s *Store) granted(ctx context.Context, r *request, fence uint64) (pathlock.Grant, error) {
+func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		s.undo(ctx, r)
+		s.undo(r)
 		return pathlock.Grant{}, interrupted(ctx, r.what)
 	}
 	if err := s.replicate(ctx, r); err != nil {
-		s.undo(ctx, r)
+		s.undo(r)
 		return pathlock.Grant{}, err
 	}
-	return pathlock.Grant{Fence: fence}, nil
+	return pathlock.Grant{Fence: fence, Asked: asked}, nil
 }
 
 // proceed lets the server do what scripts have left over, in portions.

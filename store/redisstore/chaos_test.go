@@ -75,7 +75,7 @@ func (c *chaos) live() {
 	case n < 88:
 		req := c.made[c.rng.IntN(len(c.made))]
 		c.all(fmt.Sprintf("withdraw %+v", req), func(w *way) string {
-			return said(w.store.withdraw(c.t.Context(), &request{Acquisition: req, keys: w.store.keys.of(w.tree)}))
+			return said(w.store.withdraw(c.t.Context(), &request{Acquisition: req, keys: w.store.keys.of(w.tree)}, 0))
 		})
 	case n < 92:
 		lease := pathlock.Lease{Owner: anybody, For: time.Duration(1+c.rng.IntN(4)) * age}

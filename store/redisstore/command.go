@@ -15,113 +15,83 @@ import (
 // errClosed is why a store that has been closed cannot serve.
 var errClosed = errors.New("the store is closed")
 
-// begin reports whether a command may begin; if so, s.commands.Done ends it.
-func (s *Store) begin() bool {
+// begin reports why no command may begin; where it is nil, s.commands.Done ends the command.
+func (s *Store) begin() error {
+	if s.refusal != nil {
+		return s.refusal
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return false
+		return errClosed
 	}
 	s.commands.Add(1)
-	return true
+	return nil
 }
 
-// call runs one command, for no longer than ctx's deadline and the store's timeout allow. A command that fails, or
-// is given up, may have been carried out all the same: when it has ended, takeBack, unless it is nil, has to
-// begin taking back what nobody waits for any more.
+// call runs one command, for no longer than ctx and the store's timeout allow, whatever the client
+// and the network do. If it is about a request, which r is then, and fails, or is left behind, the request
+// is taken back: it may have been carried out all the same.
 //
-// Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while the server had the command.
-func call[T any](ctx context.Context, s *Store, what operation, command func(context.Context) (T, error), takeBack func()) (T, error) {
+// Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while
+// the server had the command.
+func call[T any](ctx context.Context, s *Store, what operation, command func(context.Context) (T, error), r *request) (T, error) {
 	var none T
 	if ctx.Err() != nil {
 		return none, interrupted(ctx, what)
 	}
-	if !s.begin() {
-		return none, unavailable(what, errClosed)
+	if err := s.begin(); err != nil {
+		return none, unavailable(what, err)
 	}
-	run := here[T]
-	if !s.punctual {
-		run = aside[T]
-	}
-	value, err := run(ctx, s, command, takeBack)
+	value, err := leaving(ctx, s, command, r)
 	if err != nil {
 		return none, s.failed(ctx, what, err)
 	}
 	return value, nil
 }
 
-// here runs a command on the caller's goroutine: for clients that give up when their context's deadline has passed. If
-// ctx is cancelled earlier, the answer is waited for all the same. As a rule it is on its way, and tells what there is to take back.
-func here[T any](ctx context.Context, s *Store, command func(context.Context) (T, error), takeBack func()) (T, error) {
-	defer s.commands.Done()
-	value, err := command(until{ctx, time.Now().Add(s.config.timeout)})
-	if err != nil && takeBack != nil {
-		takeBack()
-	}
-	return value, err
-}
-
-// until is a context with a deadline that nobody is told of: a punctual client gives it to the connection. It costs
-// no timer, unlike [context.WithDeadline].
-type until struct {
-	context.Context
-	latest time.Time
-}
-
-// Deadline implements [context.Context].
-func (u until) Deadline() (time.Time, bool) {
-	if d, ok := u.Context.Deadline(); ok && d.Before(u.latest) {
-		return d, true
-	}
-	return u.latest, true
-}
-
-// aside runs a command on a goroutine of its own, which the caller leaves behind when ctx ends: for clients
-// that go by their own timeouts alone.
-func aside[T any](ctx context.Context, s *Store, command func(context.Context) (T, error), takeBack func()) (T, error) {
+// leaving runs a command on a goroutine of its own, which the caller leaves behind when ctx ends or
+// the store's time is up. A client gives up only what it does under its context's Done and
+// deadline, and once a command is on its way it is waiting for the connection alone: that
+// costs a goroutine and a timer, some 1 µs of a round trip that takes 30 at the very least.
+func leaving[T any](ctx context.Context, s *Store, command func(context.Context) (T, error), r *request) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.timeout)
 	defer cancel()
-	results := make(chan result)
+	results, left, f := make(chan result), make(chan struct{}), &flight{request: r}
 	go func() {
 		defer s.commands.Done()
 		value, err := command(ctx)
+		if err != nil && r != nil {
+			s.takeBacks.add(f, err) // before the caller can make the request again
+		}
 		select {
 		case results <- result{value, err}:
-			if err == nil {
-				return
+		case <-left:
+			if err == nil && r != nil {
+				s.takeBacks.add(f, err)
 			}
-		case <-ctx.Done():
-		}
-		if takeBack != nil {
-			takeBack()
 		}
 	}()
 	select {
-	case r := <-results:
-		return r.value, r.err
+	case got := <-results:
+		return got.value, got.err
 	case <-ctx.Done():
+		if r != nil {
+			s.takeBacks.leave(f)
+		}
+		close(left)
 		var none T
 		return none, ctx.Err()
 	}
 }
 
-// punctual reports whether a client gives up when its context's deadline has passed.
-func punctual(client redis.UniversalClient) bool {
-	switch c := client.(type) {
-	case *redis.Client:
-		return c.Options().ContextTimeoutEnabled
-	case *redis.ClusterClient:
-		return c.Options().ContextTimeoutEnabled
-	case *redis.Ring:
-		return c.Options().ContextTimeoutEnabled
-	default:
-		return false
-	}
-}
+// farewell is how long a call may take after its context has ended, or it has its answer, to leave
+// everything in order and say what was in the way.
+const farewell = 500 * time.Millisecond
 
 // isClosed reports whether Close has begun.
 func (s *Store) isClosed() bool {
@@ -132,7 +102,7 @@ func (s *Store) isClosed() bool {
 
 // background does something that no caller waits for, such as giving back what came too late. Close waits for it.
 func (s *Store) background(ctx context.Context, do func(context.Context)) {
-	if !s.begin() {
+	if s.begin() != nil {
 		return
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)

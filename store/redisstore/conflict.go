@@ -66,7 +66,9 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 		return pathlock.Blocker{}
 	}
 	name, mode := r.set.claim(i)
-	found, err := call(context.WithoutCancel(ctx), s, operation{verb: "look for a blocker", tree: r.Tree}, func(ctx context.Context) (reply, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	found, err := call(ctx, s, operation{verb: "look for a blocker", tree: r.Tree}, func(ctx context.Context) (reply, error) {
 		for rank := "0"; ; {
 			got, err := s.scripts.blocker.ask(ctx, s.runner, r.keys, string(r.Owner), name, mode, rank, string(only))
 			if err != nil || got.status != "more" {

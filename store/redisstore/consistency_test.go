@@ -26,6 +26,9 @@ return {
   redis.call('GET', KEYS[6]) or '', redis.call('PEXPIRETIME', KEYS[6]),
 }`)
 
+// loneDeadline is a fault that does no harm: a script that fails may leave it until the lease ends.
+const loneDeadline = "a deadline without a record"
+
 // requireConsistent fails the test unless everything that Redis has about a tree follows from the grants and the queued
 // requests in it. It is written from the description of the layout, not from the scripts.
 func requireConsistent(t testing.TB, s *Store, tree pathlock.Tree) {
@@ -57,6 +60,7 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 		queued[member.(string)] = true
 	}
 	gate := answer[3].(string)
+	longWay, withdrawn := fields["p"] != "" || fields["x"] != "", false
 
 	if thin := answer[6].(string); thin != "" {
 		record, err := decodeRecord(thin)
@@ -70,7 +74,19 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 		}
 	}
 
+	for member := range deadlines {
+		if member[0] == 't' {
+			delete(deadlines, member)
+			if len(fields) == 0 || !queued[member] {
+				complain("a withdrawn request is half forgotten: %s", member)
+			}
+			delete(queued, member)
+			longWay, withdrawn = true, true
+		}
+	}
+
 	// What the records say.
+	waiting := map[string]int{}                 // node -> bits of the modes in which it is waited for
 	nodes := map[string]map[pathlock.Mode]int{} // node -> mode -> owners
 	hasGate := ""
 	holds := map[string]bool{}
@@ -109,18 +125,27 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 			continue
 		}
 		record, err := decodeRecord(value)
-		if err != nil || len(record) != 10 {
+		if err != nil || len(record) != 11 {
 			complain("waiter %s: record of %d fields, error %v", field, len(record), err)
 			continue
 		}
 		owner, ticket := record[0], field[1:]
 		wantDeadlines[field] = true
 		wantTickets[owner] = append(wantTickets[owner], ticket)
-		for claim := range slices.Chunk([]byte(record[7]), len(gateNode)+1) {
+		converts := holds[owner] || strings.HasPrefix(gate, gateToken(pathlock.Owner(owner)))
+		for claim := range slices.Chunk([]byte(record[8]), len(gateNode)+1) {
 			wantQueue[string(claim)+ticket] = true
+			if converts {
+				wantQueue["c"+string(claim)+ticket+owner] = true
+			}
+			if name, mode := string(claim[:len(gateNode)]), claim[len(gateNode)]-'0'; name != gateNode {
+				waiting[name] |= 1 << (mode - 1)
+			} else if mode == byte(pathlock.ModeX) {
+				longWay = true
+			}
 		}
-		if holds[owner] || strings.HasPrefix(gate, gateToken(pathlock.Owner(owner))) {
-			wantQueue["c"+ticket] = true
+		if converts && queued["b"+ticket] {
+			wantQueue["b"+ticket] = true
 		}
 	}
 
@@ -133,12 +158,21 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 				}
 			}
 		}
-		if want, got := nodeValue(modes), fields[name]; got != want {
-			complain("node %q is %q, want %q for %v", name, got, want, modes)
+		if want, got := nodeValue(modes, waiting[name]), fields[name]; got != want {
+			complain("node %q is %q, want %q for %v and waiters %b", name, got, want, modes, waiting[name])
 		}
 	}
+	for name, bits := range waiting {
+		if want, got := nodeValue(nil, bits), fields[name]; nodes[name] == nil && got != want {
+			complain("node %q is %q, want %q for waiters %b", name, got, want, bits)
+		}
+	}
+	wantMark := map[bool]string{true: "1"}[longWay]
+	if fields["l"] != wantMark {
+		complain("field l is %q, want %q", fields["l"], wantMark)
+	}
 	for field := range fields {
-		known := nodes[field] != nil || strings.ContainsAny(field[:1], "ow") || slices.Contains([]string{"k", "p", "x"}, field)
+		known := nodes[field] != nil || waiting[field] != 0 || strings.ContainsAny(field[:1], "ow") || slices.Contains([]string{"k", "l", "p", "x"}, field)
 		if !known && (field[0] != 'r' || wantTickets[field[1:]] == nil) {
 			complain("stray field %q", field)
 		}
@@ -154,8 +188,15 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	if !maps.Equal(queued, wantQueue) {
 		complain("the queue is %v, want %v", slices.Sorted(maps.Keys(queued)), slices.Sorted(maps.Keys(wantQueue)))
 	}
-	if got, want := slices.Sorted(maps.Keys(deadlines)), slices.Sorted(maps.Keys(wantDeadlines)); !slices.Equal(got, want) {
-		complain("deadlines are of %v, want of %v", got, want)
+	for member := range deadlines {
+		if !wantDeadlines[member] {
+			complain("%s: %s", loneDeadline, member)
+		}
+	}
+	for member := range wantDeadlines {
+		if deadlines[member] == "" {
+			complain("a record without a deadline: %s", member)
+		}
 	}
 	now, _ := strconv.ParseInt(answer[5].(string), 10, 64)
 	if score, _ := strconv.ParseInt(deadlines["o"+hasGate], 10, 64); hasGate != "" && score > now && !strings.HasPrefix(gate, gateToken(pathlock.Owner(hasGate))) {
@@ -166,15 +207,15 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 			complain("key %s lives for ever", s.keys.of(tree)[i])
 		}
 	}
-	if len(deadlines) == 0 && (len(fields) > 0 || len(queued) > 0) {
+	if len(deadlines) == 0 && !withdrawn && (len(fields) > 0 || len(queued) > 0) {
 		complain("left behind: %v %v", fields, queued)
 	}
 	return faults
 }
 
-// nodeValue is a node's field for the number of owners that have it in each mode.
-func nodeValue(modes map[pathlock.Mode]int) string {
-	value := 8 * (1 << 24) * modes[pathlock.ModeIS]
+// nodeValue is a node's field for the number of owners that have it in each mode, and the modes in which it is waited for.
+func nodeValue(modes map[pathlock.Mode]int, waiting int) string {
+	value := waiting<<47 + modes[pathlock.ModeIS]<<25
 	for mode, n := range modes {
 		if mode != pathlock.ModeIS {
 			value += int(mode) + 8*n

@@ -21,3 +21,6 @@ func (c *counted) again() bool { return c.writes.Load() > 1 }
 
 // refused notes that the last one written was not carried out.
 func (c *counted) refused() { c.writes.Add(-1) }
+
+// sent reports whether the command may have been carried out.
+func (c *counted) sent() bool { return c.writes.Load() > 0 }

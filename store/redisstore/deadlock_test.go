@@ -78,24 +78,40 @@ func TestDeadlockByHandOver(t *testing.T) {
 	bForN.granted()
 }
 
-// TestConversionsOfSeveralRequests: an owner whose first request is granted is not kept back by waiters any more.
+// TestConversionsOfSeveralRequests: an owner whose first request is granted passes those waiters from then on that wait for it, and
+// no others.
 func TestConversionsOfSeveralRequests(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	one, two := ask(tree, x("/one")), ask(tree, ix("/two"))
-	take(t, store, one)
-	take(t, store, two)
-	between := queue(t, store, ask(tree, x("/two")))
-	a := ask(tree, x("/one"))
-	first := queue(t, store, a)
-	second := queue(t, store, more(a, ix("/two"))) // fits, but stands behind the one that wants X
-	requireConsistent(t, store, tree)
-	release(t, store, one)
-	first.granted()
-	second.granted()
-	requireConsistent(t, store, tree)
-	release(t, store, two)
-	release(t, store, second.req)
-	between.granted()
+	for _, awaited := range []bool{false, true} {
+		store, tree := newStore(t), newTree(t)
+		one, two := ask(tree, x("/one")), ask(tree, ix("/two"))
+		take(t, store, one)
+		take(t, store, two)
+		claims := []pathlock.Claim{x("/two")}
+		if awaited {
+			claims = append(claims, x("/one"))
+		}
+		a := ask(tree, x("/one"))
+		first := queue(t, store, a)
+		between := queue(t, store, ask(tree, claims...))
+		second := queue(t, store, more(a, ix("/two"))) // fits, but stands behind the one that wants X
+		requireConsistent(t, store, tree)
+		release(t, store, one)
+		first.granted()
+		requireConsistent(t, store, tree)
+		if awaited {
+			second.granted()
+			release(t, store, a)
+			release(t, store, two)
+			release(t, store, second.req)
+			between.granted()
+		} else {
+			release(t, store, two)
+			between.granted()
+			release(t, store, between.req)
+			second.granted()
+		}
+		requireConsistent(t, store, tree)
+	}
 }
 
 // TestOwnRequestsPassEachOther: a request is not kept back by an earlier one of the same owner that cannot go on.

@@ -2,7 +2,7 @@
 // Sentinel, or a Cluster, by a redis.UniversalClient.
 //
 //	store := redisstore.New(redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true}))
-//	defer store.Close()
+//	defer store.Close(ctx)
 //	locker := pathlock.New(store)
 //
 // It needs Redis 7.0 or valkey 7.2, or later. This is an overview; docs/redis.md in the repository has the details for those who run the

@@ -1,6 +1,7 @@
 package redisstore_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/redis/go-redis/v9"
@@ -24,7 +25,7 @@ func ExampleNew() {
 	defer func() { _ = client.Close() }()
 
 	store := redisstore.New(client, redisstore.WithPrefix("staging"))
-	defer func() { _ = store.Close() }()
+	defer func() { _ = store.Close(context.Background()) }()
 
 	tree, err := pathlock.NewTree("testplan", "plan-001")
 	if err != nil {
@@ -41,7 +42,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { _ = store.Close(context.Background()) }()
 
 	_, err = redisstore.Open("http://10.0.0.1")
 	fmt.Println(err)

@@ -155,7 +155,7 @@ func TestServerHangs(t *testing.T) {
 	server.signal(syscall.SIGCONT)
 
 	// What was acquired for nobody has been withdrawn when the store is closed.
-	if err := store.Close(); err != nil {
+	if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	other := server.store()
@@ -206,7 +206,7 @@ func TestClosed(t *testing.T) {
 	take(t, store, first)
 	other := newStore(t)
 	w := queue(t, other, ask(tree, x("/a")))
-	if err := other.Close(); err != nil {
+	if err := other.Close(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.end(); !errors.Is(err, pathlock.ErrUnavailable) {

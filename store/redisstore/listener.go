@@ -172,6 +172,13 @@ func (l *listener) deliver(payload string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.byRef[ref] {
+		if kind == "again" { // a gate key of another program keeps it out, which goes away without a word
+			select {
+			case w.again <- struct{}{}:
+			default:
+			}
+			continue
+		}
 		select {
 		case w.heard <- m:
 		default: // one message ends the wait

@@ -154,7 +154,7 @@ func TestLostReplyLeavesNothing(t *testing.T) {
 			if _, err := store.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrUnavailable) {
 				t.Fatalf("acquire: %v, want ErrUnavailable", err)
 			}
-			if err := store.Close(); err != nil { // waits for what goes on in the background
+			if err := store.Close(context.WithoutCancel(t.Context())); err != nil { // waits for what goes on in the background
 				t.Fatal(err)
 			}
 			snapshot, err := other.Snapshot(t.Context(), tree)
@@ -189,11 +189,11 @@ func TestCancelBetweenRequestAndReply(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("acquire %d: %v, want Canceled", i, err)
 		}
-		if err := hooked.Close(); err != nil {
+		if err := hooked.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		requireConsistent(t, store, tree)
-		if left := keysOf(t, store, tree); strings.Join(left, " ") != store.keys.of(tree)[3] {
+		if left := keysLeft(t, store, tree); strings.Join(left, " ") != store.keys.of(tree)[3] {
 			t.Fatalf("left behind: %v, want the fence alone", left)
 		}
 	}

@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"crypto/rand"
+	"slices"
 	"testing"
 	"time"
 
@@ -69,7 +70,7 @@ func newStore(t testing.TB, opts ...Option) *Store {
 // closeStore closes a store at the end of the test.
 func closeStore(t testing.TB, store *Store) *Store {
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("closing the store: %v", err)
 		}
 	})
@@ -211,6 +212,20 @@ func keysOf(t testing.TB, s *Store, tree pathlock.Tree) []string {
 		}
 	}
 	return there
+}
+
+// keysLeft is keysOf without what only remembers requests that were withdrawn, which ends by itself.
+func keysLeft(t testing.TB, s *Store, tree pathlock.Tree) []string {
+	t.Helper()
+	ctx, keys := context.WithoutCancel(t.Context()), s.keys.of(tree)
+	fields := s.client.HKeys(ctx, keys[0]).Val()
+	members := append(s.client.ZRange(ctx, keys[1], 0, -1).Val(), s.client.ZRange(ctx, keys[2], 0, -1).Val()...)
+	holds := func(member string) bool { return member[0] != 't' }
+	lone := !slices.ContainsFunc(fields, func(field string) bool { return field != "l" && field != "k" })
+	if !lone || len(members) == 0 || slices.ContainsFunc(members, holds) {
+		return keysOf(t, s, tree)
+	}
+	return slices.DeleteFunc(keysOf(t, s, tree), func(key string) bool { return slices.Contains(keys[:3], key) })
 }
 
 func path(s string) pathlock.Path { return pathlock.MustParsePath(s) }

@@ -36,7 +36,7 @@ func TestOpen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = store.Close() }()
+			defer func() { _ = store.Close(t.Context()) }()
 			var got target
 			var contextual bool
 			switch c := store.client.(type) {
@@ -75,7 +75,7 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		store, err := Open(url)
 		if err == nil {
-			_ = store.Close()
+			_ = store.Close(t.Context())
 			t.Errorf("Open(%q) works, want an error", url)
 			continue
 		}
@@ -98,7 +98,7 @@ func TestOpenServes(t *testing.T) {
 	take(t, store, req)
 	release(t, store, req)
 	for range 2 {
-		if err := store.Close(); err != nil {
+		if err := store.Close(t.Context()); err != nil {
 			t.Errorf("Close: %v", err)
 		}
 	}

@@ -81,7 +81,7 @@ const benchTimeout = 3 * time.Second
 // startBench is for bubbles of synctest.
 func startBench(t *testing.T) *bench {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", ContextTimeoutEnabled: true})
-	b := &bench{t: t, server: &counter{}, pipeline: &pipeline{client: client, timeout: benchTimeout}}
+	b := &bench{t: t, server: &counter{}, pipeline: newPipeline(client, benchTimeout)}
 	client.AddHook(b.server)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil {
@@ -93,13 +93,19 @@ func startBench(t *testing.T) *bench {
 
 // send sends a command that has so long, for ever if that is 0, and requires that its reply is its own.
 func (b *bench) send(name string, within time.Duration) {
-	ctx := context.Background()
+	b.sendIn(asking, name, within)
+}
+
+// sendIn is send for a lane.
+func (b *bench) sendIn(lane lane, name string, within time.Duration) {
+	ctx, cancel := context.Background(), func() {}
 	if within > 0 {
-		ctx = until{ctx, time.Now().Add(within)}
+		ctx, cancel = context.WithTimeout(ctx, within)
 	}
 	b.work.Go(func() {
+		defer cancel()
 		cmd := redis.NewCmd(ctx, "echo", name)
-		err := b.pipeline.process(ctx, cmd)
+		err := b.pipeline.process(ctx, lane, cmd)
 		if name[0] == '!' {
 			if err == nil || err.Error() != name {
 				b.t.Errorf("%s: error %v, want its own", name, err)
@@ -152,8 +158,10 @@ func requireIdle(t *testing.T, p *pipeline) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.underway != 0 || len(p.waiting) != 0 {
-		t.Errorf("%d under way and %d waiting, want none", p.underway, len(p.waiting))
+	for lane, line := range p.lanes {
+		if line.underway != 0 || len(line.waiting) != 0 {
+			t.Errorf("lane %d: %d under way and %d waiting, want none", lane, line.underway, len(line.waiting))
+		}
 	}
 }
 
@@ -230,32 +238,85 @@ func TestGatheredOne(t *testing.T) {
 	})
 }
 
-// TestLittleTime: a command that has less time than most goes alone, whatever there is; so does one whose time nobody knows.
-func TestLittleTime(t *testing.T) {
+// TestLanes: what keeps or gives back waits for no acquisition, and the other way round.
+func TestLanes(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.fill()
 		b.send("later", benchTimeout)
-		for i, within := range []time.Duration{benchTimeout/2 - 1, 1, 0} {
-			name := fmt.Sprint("hasty ", i)
-			b.send(name, within)
-			all := b.arrived()
-			if last := all[len(all)-1]; len(all) != underwayLimit+1 || last.piped || last.names()[0] != name {
-				t.Fatalf("%v within %v is held up", name, within)
-			}
-			// It has not taken anybody's place, and leaves none.
-			b.serve(len(all) - 1)
-			if n := len(b.arrived()); n != underwayLimit {
-				t.Fatalf("%d under way after it, want %d", n, underwayLimit)
+		for i := range underwayLimit {
+			b.sendIn(keeping, fmt.Sprint("release ", i), benchTimeout)
+		}
+		b.sendIn(keeping, "last release", benchTimeout)
+		all := b.arrived()
+		if len(all) != 2*underwayLimit {
+			t.Fatalf("%d have been sent, want %d of each lane", len(all), underwayLimit)
+		}
+		for i, s := range all[underwayLimit:] {
+			if want := fmt.Sprint("release ", i); s.names()[0] != want {
+				t.Errorf("sent %v, want %s", s.names(), want)
 			}
 		}
-		b.send("not so hasty", benchTimeout/2)
+		b.serve(underwayLimit) // a release
+		all = b.arrived()
+		if last := all[len(all)-1]; !slices.Equal(last.names(), []string{"last release"}) {
+			t.Errorf("sent %v in the place of a release, want the next of them", last.names())
+		}
+	})
+}
+
+// TestLeavesRoom: a command whose time is up while it waits for room is not sent, whatever is under way.
+func TestLeavesRoom(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fill()
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		b.work.Go(func() {
+			err := b.pipeline.process(ctx, asking, redis.NewCmd(ctx, "echo", "in vain"))
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+				t.Errorf("%v after %v, want the deadline", err, time.Since(began))
+			}
+		})
+		cancelled, leave := context.WithCancel(context.Background())
+		b.work.Go(func() {
+			err := b.pipeline.process(cancelled, asking, redis.NewCmd(ctx, "echo", "cancelled"))
+			if !errors.Is(err, context.Canceled) || time.Since(began) != 0 {
+				t.Errorf("%v after %v, want the cancellation at once", err, time.Since(began))
+			}
+		})
+		synctest.Wait()
+		leave()
+		b.send("in time", benchTimeout)
+		time.Sleep(2 * time.Second)
+		b.serve(0)
+		all := b.arrived()
+		if last := all[len(all)-1]; !slices.Equal(last.names(), []string{"in time"}) {
+			t.Errorf("sent %v, want what somebody waits for", last.names())
+		}
+	})
+}
+
+// TestHaste: commands with little time wait in line as all others do, and are served as others are: they
+// neither starve those that gather nor are starved.
+func TestHaste(t *testing.T) {
+	inBubble(t, func(b *bench) {
+		b.fill()
+		var want []string
+		for i := range 10 {
+			name, within := fmt.Sprint("hasty ", i), 100*time.Millisecond
+			if i%2 == 1 {
+				name, within = fmt.Sprint("calm ", i), benchTimeout
+			}
+			want = append(want, name)
+			b.send(name, within)
+		}
 		if n := len(b.arrived()); n != underwayLimit {
-			t.Errorf("%d under way, want what has time to wait", n)
+			t.Fatalf("%d have been sent, want %d at most", n, underwayLimit)
 		}
 		b.serve(0)
 		all := b.arrived()
-		if last := all[len(all)-1]; !slices.Equal(last.names(), []string{"later", "not so hasty"}) {
-			t.Errorf("sent %v, want those that had to wait", last.names())
+		if last := all[len(all)-1]; !slices.Equal(last.names(), want) {
+			t.Errorf("sent %v, want all in order of arrival", last.names())
 		}
 	})
 }

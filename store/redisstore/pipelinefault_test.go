@@ -17,7 +17,7 @@ import (
 
 // pipelined returns the pipeline of a store, which a test looks into.
 func pipelined(s *Store) *pipeline {
-	p := &pipeline{client: s.client.(*redis.Client), timeout: s.config.timeout}
+	p := newPipeline(s.client.(*redis.Client), s.config.timeout)
 	s.runner.process = p.process
 	return p
 }
@@ -71,14 +71,14 @@ func together(t *testing.T, s *Store, reqs []pathlock.Acquisition, batch func(se
 	}
 	for gathered := 0; gathered < len(reqs)-underwayLimit; runtime.Gosched() {
 		p.mu.Lock()
-		gathered = len(p.waiting)
+		gathered = len(p.lanes[asking].waiting)
 		p.mu.Unlock()
 	}
 	close(v.open)
 	work.Wait()
 	t.Cleanup(func() {
 		// What goes on in the background is over, too.
-		if err := s.Close(); err != nil {
+		if err := s.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 		requireIdle(t, p)
@@ -116,11 +116,15 @@ func TestScriptsForgottenTogether(t *testing.T) {
 func TestLostTogether(t *testing.T) {
 	store, proxy := lossy(t, -1)
 	store.client.(*redis.Client).Options().ContextTimeoutEnabled = true
-	store.punctual = true
 	other, reqs := newStore(t), asks(t, 40)
 	warm := ask(newTree(t), x("/a"))
 	take(t, store, warm)
+	var batchLost atomic.Bool
 	errs := together(t, store, reqs, func(send func()) {
+		if batchLost.Swap(true) { // what is taken back goes together, too
+			send()
+			return
+		}
 		proxy.lose.Store(100)
 		send()
 		proxy.lose.Store(0)
@@ -130,7 +134,7 @@ func TestLostTogether(t *testing.T) {
 			t.Errorf("request %d: %v, want ErrUnavailable", i, err)
 		}
 	}
-	if err := store.Close(); err != nil { // what is to be taken back has been
+	if err := store.Close(context.WithoutCancel(t.Context())); err != nil { // what is to be taken back has been
 		t.Fatal(err)
 	}
 	lost := 0
@@ -153,7 +157,6 @@ func TestLostTogether(t *testing.T) {
 func TestStorm(t *testing.T) {
 	store, proxy := lossy(t, -1)
 	store.client.(*redis.Client).Options().ContextTimeoutEnabled = true
-	store.punctual = true
 	p, other := pipelined(store), newStore(t)
 	var work sync.WaitGroup
 	var trees []pathlock.Tree
@@ -181,7 +184,7 @@ func TestStorm(t *testing.T) {
 		})
 	}
 	work.Wait()
-	if err := store.Close(); err != nil {
+	if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	requireIdle(t, p)

@@ -5,7 +5,7 @@ import (
 	"crypto/sha1"
 	_ "embed"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +21,31 @@ var (
 	clockLua string
 	//go:embed scripts/lib/record.lua
 	recordLua string
+	//go:embed scripts/lib/modes.lua
+	modesLua string
+	//go:embed scripts/lib/state.lua
+	stateLua string
+	//go:embed scripts/lib/nodes.lua
+	nodesLua string
+	//go:embed scripts/lib/holdings.lua
+	holdingsLua string
+	//go:embed scripts/lib/thin.lua
+	thinLua string
+	//go:embed scripts/lib/gate.lua
+	gateLua string
+	//go:embed scripts/lib/queue.lua
+	queueLua string
+	//go:embed scripts/lib/waits.lua
+	waitsLua string
+	//go:embed scripts/lib/grant.lua
+	grantLua string
+	//go:embed scripts/lib/handover.lua
+	handoverLua string
+	//go:embed scripts/lib/repair.lua
+	repairLua string
+	//go:embed scripts/lib/open.lua
+	openLua string
+
 	//go:embed scripts/thin/acquire.lua
 	thinAcquireLua string
 	//go:embed scripts/thin/release.lua
@@ -29,14 +54,6 @@ var (
 	shortAcquireLua string
 	//go:embed scripts/short/release.lua
 	shortReleaseLua string
-	//go:embed scripts/lib/table.lua
-	tableLua string
-	//go:embed scripts/lib/queue.lua
-	queueLua string
-	//go:embed scripts/lib/grant.lua
-	grantLua string
-	//go:embed scripts/lib/handover.lua
-	handoverLua string
 
 	//go:embed scripts/acquire.lua
 	acquireLua string
@@ -66,23 +83,52 @@ type script struct {
 	name any
 	// short is the status that a reply of the script's short way means; "" if it has no short way.
 	short string
+	// lane is what the script must not wait for.
+	lane lane
 }
 
-// newScript puts a script together. The parts in quick come before the library, and mean the status
-// short when they answer.
+// The parts of the library, in their order, as functions inside each other (see newScript): those for scripts that read, and
+// those for scripts that change. Lua lets a function use sixty names from outside of it, so that some share one.
+var (
+	readParts   = []string{stateLua, nodesLua, holdingsLua, gateLua, queueLua, waitsLua}
+	changeParts = []string{
+		stateLua, nodesLua, holdingsLua, gateLua,
+		queueLua + thinLua + repairLua + openLua, waitsLua, grantLua, handoverLua,
+	}
+)
+
+// newScript puts a script together: what comes at once, where that has not answered the parts of the library, and the script's own text.
+// An answer of what comes at once means the status short.
 //
-// The library's files, and what follows each of them, are functions inside each other. A function takes what it uses from the one around it at
+// The library's parts, and what follows each of them, are functions inside each other. A function takes what it uses from the one around it at
 // once, but has to search for what belongs to the same one, which is where most of the time goes that the library takes.
-func newScript(source, short string, quick ...string) script {
+func newScript(source, short string, quick, library []string) script {
 	parts := slices.Concat([]string{keysLua, recordLua}, quick)
-	library := []string{tableLua, queueLua, grantLua, handoverLua, source}
+	for _, part := range []string{clockLua, modesLua} {
+		if !slices.Contains(quick, part) {
+			parts = append(parts, part)
+		}
+	}
+	library = append(slices.Clone(library), source)
 	for _, part := range library {
 		parts = append(parts, "return (function()", part)
 	}
 	parts = append(parts, strings.Repeat("end)()\n", len(library)))
-	whole := strings.Join(parts, "\n")
+	whole := withoutComments(strings.Join(parts, "\n"))
 	sha := sha1Hex(whole)
 	return script{source: whole, sha: sha, name: sha, short: short}
+}
+
+// withoutComments returns a script without comments and indentation, line for line: what Redis is sent, and keeps.
+// Nothing in the scripts begins with two dashes but comments.
+func withoutComments(source string) string {
+	var b strings.Builder
+	for line := range strings.Lines(source) {
+		code, _, _ := strings.Cut(line, "--")
+		b.WriteString(strings.TrimSpace(code))
+		b.WriteByte('\n')
+	}
+	return b.String()
 }
 
 // sha1Hex is what Redis names scripts by, and offers to scripts.
@@ -97,17 +143,19 @@ type scripts struct {
 }
 
 func newScripts() scripts {
-	return scripts{
-		acquire:  newScript(acquireLua, "granted", clockLua, thinAcquireLua, shortAcquireLua),
-		release:  newScript(releaseLua, "released", thinReleaseLua, clockLua, shortReleaseLua),
-		withdraw: newScript(withdrawLua, "", clockLua),
-		renew:    newScript(renewLua, "", clockLua),
-		transfer: newScript(transferLua, "", clockLua),
-		force:    newScript(forceLua, "", clockLua),
-		proceed:  newScript(proceedLua, "", clockLua),
-		blocker:  newScript(blockerLua, "", clockLua),
-		snapshot: newScript(snapshotLua, "", clockLua),
+	all := scripts{
+		acquire:  newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua, modesLua, shortAcquireLua}, changeParts),
+		release:  newScript(releaseLua, "released", []string{thinReleaseLua, clockLua, modesLua, shortReleaseLua}, changeParts),
+		withdraw: newScript(withdrawLua, "", nil, changeParts),
+		renew:    newScript(renewLua, "", nil, changeParts),
+		transfer: newScript(transferLua, "", nil, changeParts),
+		force:    newScript(forceLua, "", nil, changeParts),
+		proceed:  newScript(proceedLua, "", nil, changeParts),
+		blocker:  newScript(blockerLua, "", nil, readParts),
+		snapshot: newScript(snapshotLua, "", nil, nil),
 	}
+	all.acquire.lane = asking
+	return all
 }
 
 // ask runs a script that answers with a [reply].
@@ -120,19 +168,29 @@ func (sc *script) ask(ctx context.Context, r runner, keys []string, args ...any)
 }
 
 // run runs a script. Arguments are anything that the client can write, strings best by pointers.
+//
+// While a slot moves, or somebody flushes scripts as fast as they are loaded, it is called again for as
+// long as ctx has time.
 func (sc *script) run(ctx context.Context, r runner, keys []string, args ...any) (any, error) {
-	for pause := firstMovePause; ; pause *= 2 {
-		answer, err := r.call(ctx, "evalsha", sc.name, keys, args)
+	for pause := time.Duration(0); ; pause = min(max(2*pause, firstMovePause), longestMovePause) {
+		answer, err := r.call(ctx, sc.lane, "evalsha", sc.name, keys, args)
 		if err != nil && redis.HasErrorPrefix(err, "NOSCRIPT") {
 			refused(args)
-			if answer, err = r.learn(ctx, sc, keys, args); err != nil {
-				err = fmt.Errorf("loading a script: %w", err)
-			}
+			answer, err = r.learn(ctx, sc, keys, args)
 		}
-		if err == nil || !redis.IsTryAgainError(err) || !waited(ctx, min(pause, longestMovePause)) {
+		switch {
+		case errors.Is(err, errLearned):
+			if pause == 0 {
+				continue
+			}
+		case err != nil && r.moving(err):
+			refused(args)
+		default:
 			return answer, err
 		}
-		refused(args)
+		if !waited(ctx, max(pause, firstMovePause)) {
+			return nil, err
+		}
 	}
 }
 

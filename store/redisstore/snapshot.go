@@ -15,6 +15,9 @@ import (
 // tokenBytes is the length of the tokens in gate keys: redislock's own by default, and ours.
 const tokenBytes = 22
 
+// emptyGate stands for the owner of a gate key with no text in it.
+const emptyGate = "-"
+
 // snapshotPage is how many holders and waiters one script reads: so many that most trees need but one, so few that
 // the server is not kept from other work for long.
 const snapshotPage = 200
@@ -59,7 +62,7 @@ type page struct {
 	now     int64 // ms
 	fence   uint64
 	gate    string
-	gateTTL int64 // ms
+	gateTTL int64 // ms; -2 if there is no gate key
 	entries []entry
 }
 
@@ -103,7 +106,7 @@ func parsePage(answer any) (page, error) {
 	return p, nil
 }
 
-// parseStrings reads an array of strings.
+// parseStrings reads an array of strings. What is missing is the empty one.
 func parseStrings(answer any) ([]string, error) {
 	items, ok := answer.([]any)
 	if !ok {
@@ -111,7 +114,7 @@ func parseStrings(answer any) ([]string, error) {
 	}
 	all := make([]string, len(items))
 	for i, item := range items {
-		if all[i], ok = item.(string); !ok {
+		if all[i], ok = item.(string); !ok && item != nil {
 			return nil, fmt.Errorf("unexpected %T in a reply", item)
 		}
 	}
@@ -146,8 +149,8 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 			return pathlock.Snapshot{}, fmt.Errorf("a deadline: %w", err)
 		}
 		until := int64(ms)
-		if until <= im.now {
-			continue
+		if until <= im.now || e.record == "" || member[0] == 't' {
+			continue // it has ended, its record has been deleted, or it is what remembers a withdrawn request
 		}
 		if owner, ok := strings.CutPrefix(member, "o"); ok {
 			holds, err := decodeGrants(pathlock.Owner(owner), e.record, time.UnixMilli(until))
@@ -174,7 +177,7 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 	for _, h := range out.Holders {
 		ours = ours || h.Gate && strings.HasPrefix(im.gate, gateToken(h.Owner))
 	}
-	if im.gate != "" && !ours {
+	if im.gateTTL != -2 && !ours {
 		out.Holders = slices.Insert(out.Holders, 0, im.foreignGate())
 	}
 	return out, nil
@@ -183,7 +186,7 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 // foreignGate describes a gate key that no owner of the tree has.
 func (im image) foreignGate() pathlock.Hold {
 	n := min(tokenBytes, len(im.gate))
-	h := pathlock.Hold{Owner: pathlock.Owner(im.gate[:n]), Gate: true, Claims: []pathlock.Claim{}, Note: im.gate[n:]}
+	h := pathlock.Hold{Owner: pathlock.Owner(cmp.Or(im.gate[:n], emptyGate)), Gate: true, Claims: []pathlock.Claim{}, Note: im.gate[n:]}
 	if im.gateTTL > 0 {
 		h.Until = time.UnixMilli(im.now + im.gateTTL)
 	}
@@ -226,10 +229,10 @@ func decodeRequest(record string) (pathlock.Hold, error) {
 	if err != nil {
 		return pathlock.Hold{}, err
 	}
-	if len(f) != 10 {
+	if len(f) != 11 {
 		return pathlock.Hold{}, fmt.Errorf("the record of a waiter is damaged")
 	}
-	h, err := decodeHold(pathlock.Owner(f[0]), f[7], f[8], f[9], f[4])
+	h, err := decodeHold(pathlock.Owner(f[0]), f[8], f[9], f[10], f[4])
 	h.Until = instant(f[3])
 	return h, err
 }

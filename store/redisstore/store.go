@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -15,11 +16,9 @@ import (
 // Store is a [pathlock.Store] in Redis. Make one per process with [New] or [Open], and
 // [Store.Close] it in the end.
 type Store struct {
-	client redis.UniversalClient
-	runner runner
-	config config
-	// punctual is what [punctual] says of client.
-	punctual bool
+	client   redis.UniversalClient
+	runner   runner
+	config   config
 	keys     keys
 	scripts  scripts
 	listener *listener
@@ -27,6 +26,8 @@ type Store struct {
 	takeBacks takeBacks
 	// own is the client that Close closes; nil if the caller does.
 	own io.Closer
+	// refusal is why the client cannot serve; nil if it can.
+	refusal error
 
 	// closing is closed by Close: nobody waits from then on.
 	closing chan struct{}
@@ -40,33 +41,49 @@ var _ pathlock.TransferStore = (*Store)(nil)
 
 // New returns a store that keeps its locks in the Redis that client talks to: a single node, a
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
-// locks. The client remains the caller's. Make it with ContextTimeoutEnabled, as [Open] does: a client that
-// does not heed the deadlines of contexts has to be waited for on another goroutine, which costs time.
+// locks. The client remains the caller's.
+//
+// Make it with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client; one that does not heed the
+// deadlines of contexts keeps connections and goroutines for longer. A primary under Sentinel is best left to Open: a
+// client of redis.NewFailoverClient does not notice a failover while the one sentinel that it listens to hangs.
+//
+// A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems to be
+// down: all calls fail with an error that matches [errors.ErrUnsupported] and [pathlock.ErrUnavailable].
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	c := newConfig(opts)
 	k := newKeys(c.prefix)
 	s := &Store{
-		client:   client,
-		runner:   runner{client, client.Process},
-		punctual: punctual(client),
+		client: client,
+		runner: runner{client, func(ctx context.Context, _ lane, cmd redis.Cmder) error {
+			return client.Process(ctx, cmd)
+		}},
 		config:   c,
 		keys:     k,
 		scripts:  newScripts(),
 		listener: newListener(client, k, rand.Text(), c.linger),
 		closing:  make(chan struct{}),
 	}
-	s.takeBacks.store = s
-	if single, ok := client.(*redis.Client); ok {
-		s.runner.process = (&pipeline{client: single, timeout: c.timeout}).process
+	s.takeBacks = takeBacks{store: s, pending: make(map[waitKey]*takeBack)}
+	switch c := client.(type) {
+	case *redis.Client:
+		s.runner.process = newPipeline(c, s.config.timeout).process
+	case *redis.Ring:
+		s.refusal = errRing
 	}
 	return s
 }
 
-// Close ends the waits that are under way with an error that matches
-// [pathlock.ErrUnavailable], waits for the commands that are under way, ends the
+// errRing is why a redis.Ring cannot serve.
+var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
+
+// Close ends the waits that are under way with an error that matches [pathlock.ErrUnavailable], withdraws what
+// calls have left behind that failed, all together and once, waits for the commands that are under way, ends the
 // subscription, and closes the client if [Open] made it. Locks are not released: that is their
-// holders' business, and their leases'. Close may be called again.
-func (s *Store) Close() error {
+// holders' business, and their leases'.
+//
+// Where ctx ends first, the error matches its error. What has not been withdrawn by then is left to the
+// leases, and goroutines that are still under way end within the time of [WithTimeout]. Close may be called again.
+func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true
@@ -74,14 +91,24 @@ func (s *Store) Close() error {
 	if first {
 		close(s.closing)
 	}
-	s.commands.Wait()
-	s.listener.close()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		s.commands.Wait()
+		s.listener.close()
+	}()
+	var err error
+	select {
+	case <-over:
+	case <-ctx.Done():
+		err = fmt.Errorf("redisstore: closing the store: %w", ctx.Err())
+	}
 	if first && s.own != nil {
-		if err := s.own.Close(); err != nil {
-			return fmt.Errorf("redisstore: closing the client: %w", err)
+		if failed := s.own.Close(); failed != nil {
+			err = errors.Join(err, fmt.Errorf("redisstore: closing the client: %w", failed))
 		}
 	}
-	return nil
+	return err
 }
 
 // GateKey is the function [GateKey] for this store's prefix.

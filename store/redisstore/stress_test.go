@@ -88,7 +88,7 @@ func TestRandom(t *testing.T) {
 				pass(t, stores[0], short)
 			}
 			requireConsistent(t, stores[0], tree)
-			if left := keysOf(t, stores[0], tree); len(left) > 1 {
+			if left := keysLeft(t, stores[0], tree); len(left) > 1 {
 				t.Errorf("left behind: %v, want the fence alone", left)
 			}
 		})

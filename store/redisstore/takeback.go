@@ -2,73 +2,153 @@ package redisstore
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
-// takeBackPauses are the first and the longest pause between two tries to take something back from a
-// server that does not answer.
 const (
+	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two tries to take
+	// something back from a server that does not answer.
 	firstTakeBackPause   = 50 * time.Millisecond
 	longestTakeBackPause = 5 * time.Second
+	// takeBacksAtOnce is how many tries are under way at once.
+	takeBacksAtOnce = 64
 )
 
-// takeBacks are requests that nobody waits for any more, and that the server may have granted or queued all
-// the same, because its answer never came. They are taken back one after the other, until
-// the server answers or their leases have ended, when there is nothing left to take back.
+// takeBacks are requests that nobody waits for any more, and that the server may have granted or queued all the
+// same. Each is withdrawn until the server has answered or its lease has ended, when there is nothing left to take
+// back. That one answer is enough: what has been withdrawn stays withdrawn, even if it reaches the server later. A
+// request that was never sent is none.
 type takeBacks struct {
 	store *Store
 
-	// trying is held during a try.
-	trying sync.Mutex
-
-	// mu guards what follows.
 	mu      sync.Mutex
-	pending []takeBack
+	pending map[waitKey]*takeBack
 	running bool
 }
 
 type takeBack struct {
 	request *request
 	until   time.Time
+	// lost is set if the request may be on its way still: it was not answered, or was sent more than once.
+	lost bool
+	// added counts how often the request has failed, so that a try can tell that it did once more meanwhile.
+	added int
+	// busy is closed when what is under way has ended: a flight, or a try to take it back. It is nil if nothing is.
+	busy chan struct{}
 }
 
-// add has r taken back in the background. A command of the store is under way, so that Close waits for what begins here.
-func (t *takeBacks) add(r *request) {
+// flight is one command about a request, which its caller may leave behind.
+type flight struct {
+	request *request
+	// left is set when the caller has gone before the command has ended, and over when that has.
+	left, over bool
+	landed     chan struct{}
+}
+
+func (r *request) key() waitKey { return waitKey{r.Tree, r.Owner, r.Grant} }
+
+// leave notes that the caller of f has gone: whoever makes the same request again waits until f has ended.
+func (t *takeBacks) leave(f *flight) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pending = append(t.pending, takeBack{r, time.Now().Add(r.Lease + t.store.config.timeout)})
+	if f.over {
+		return
+	}
+	f.left, f.landed = true, make(chan struct{})
+	t.pending[f.request.key()] = &takeBack{request: f.request, busy: f.landed}
+}
+
+// settle ends f, whose request needs not be taken back.
+func (t *takeBacks) settle(f *flight) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.land(f) {
+		delete(t.pending, f.request.key())
+	}
+}
+
+// add ends f, with the command's error, and has its request taken back in the background, unless it was never sent. A
+// command of the store is under way, so that Close waits for what begins here.
+func (t *takeBacks) add(f *flight, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := f.request
+	left := t.land(f)
+	if !r.owner.sent() {
+		if left {
+			delete(t.pending, r.key())
+		}
+		return
+	}
+	b := t.pending[r.key()]
+	if b == nil {
+		b = &takeBack{}
+		t.pending[r.key()] = b
+	}
+	b.request, b.until = r, time.Now().Add(r.Lease+t.store.config.timeout)
+	b.added++
+	b.lost = b.lost || t.silent(err) || r.owner.again()
 	if !t.running {
 		t.running = true
 		t.store.commands.Go(t.run)
 	}
 }
 
-// forget is for a request that is made again: from now on somebody waits for it.
-func (t *takeBacks) forget(r *request) {
-	same := func(b takeBack) bool {
-		return b.request.Tree == r.Tree && b.request.Owner == r.Owner && b.request.Grant == r.Grant
+// land ends f, and reports whether it was its caller that left it which made its request known here.
+func (t *takeBacks) land(f *flight) bool {
+	f.over = true
+	if !f.left {
+		return false
 	}
-	t.mu.Lock()
-	found := slices.ContainsFunc(t.pending, same)
-	t.mu.Unlock()
-	if !found {
-		return
+	close(f.landed)
+	b := t.pending[f.request.key()]
+	if b == nil || b.busy != f.landed {
+		return false
 	}
-	t.trying.Lock()
-	defer t.trying.Unlock()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pending = slices.DeleteFunc(t.pending, same)
+	b.busy = nil
+	return true
 }
 
-// run takes back what there is. When the store is closed, it gets one more try, as long as the server answers.
+// forget is for a request that is made again: from now on somebody waits for it. It waits until nothing of it is under
+// way, and reports whether that is so before ctx ends; if not, it is taken back all the same.
+func (t *takeBacks) forget(ctx context.Context, r *request) bool {
+	for {
+		t.mu.Lock()
+		b := t.pending[r.key()]
+		if b == nil || b.busy == nil {
+			delete(t.pending, r.key())
+			t.mu.Unlock()
+			return true
+		}
+		busy := b.busy
+		t.mu.Unlock()
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// run takes back what there is. When the store is closed, everything gets one more try, as long as the server
+// answers; the rest is left to the leases.
 func (t *takeBacks) run() {
-	for pause := firstTakeBackPause; t.any(); {
+	for pause := firstTakeBackPause; ; pause = min(2*pause, longestTakeBackPause) {
 		closed := t.store.isClosed()
-		if t.try(closed) {
-			pause = firstTakeBackPause
+		batch := t.all()
+		if len(batch) == 0 {
+			return
+		}
+		if t.round(batch) {
+			pause = firstTakeBackPause / 2
+			continue
+		}
+		if closed {
+			t.drop(batch)
 			continue
 		}
 		timer := time.NewTimer(pause)
@@ -77,59 +157,127 @@ func (t *takeBacks) run() {
 		case <-t.store.closing:
 			timer.Stop()
 		}
-		pause = min(2*pause, longestTakeBackPause)
 	}
 }
 
-// any reports whether there is anything to take back; if not, run is about to end.
-func (t *takeBacks) any() bool {
+// all returns what there is to take back; if it is nothing, run is about to end.
+func (t *takeBacks) all() []*takeBack {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.running = len(t.pending) > 0
-	return t.running
+	batch := make([]*takeBack, 0, len(t.pending))
+	for _, b := range t.pending {
+		if b.busy == nil {
+			batch = append(batch, b)
+		}
+	}
+	t.running = len(batch) > 0
+	return batch
 }
 
-// try takes back what is next. It reports whether that is done with, and it is if this was the last try.
-func (t *takeBacks) try(last bool) bool {
-	t.trying.Lock()
-	defer t.trying.Unlock()
+// drop leaves a batch to the leases.
+func (t *takeBacks) drop(batch []*takeBack) {
 	t.mu.Lock()
-	if len(t.pending) == 0 {
-		t.mu.Unlock()
-		return true
+	defer t.mu.Unlock()
+	for _, b := range batch {
+		delete(t.pending, b.request.key())
 	}
-	b := t.pending[0]
+}
+
+// round tries to take back a batch, many at once, which go together where there is a pipeline. It
+// reports whether the server has answered every time. One that does not answer is asked no more in this round; in a
+// cluster others may.
+func (t *takeBacks) round(batch []*takeBack) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), t.store.config.timeout)
+	defer cancel()
+	if !t.store.runner.isCluster() {
+		if t.silent(t.try(ctx, batch[0])) {
+			return false
+		}
+		batch = batch[1:]
+	}
+	var work sync.WaitGroup
+	var mu sync.Mutex
+	answered := true
+	room := make(chan struct{}, takeBacksAtOnce)
+	for _, b := range batch {
+		room <- struct{}{}
+		work.Go(func() {
+			defer func() { <-room }()
+			if err := t.try(ctx, b); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				answered = false
+				if t.silent(err) && !t.store.runner.isCluster() {
+					cancel()
+				}
+			}
+		})
+	}
+	work.Wait()
+	return answered
+}
+
+// silent reports whether err says that the server has not answered.
+func (t *takeBacks) silent(err error) bool {
+	var refusal redis.Error
+	return err != nil && !errors.As(err, &refusal)
+}
+
+// try takes b back once, unless it has been forgotten.
+func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
+	t.mu.Lock()
+	if t.pending[b.request.key()] != b || b.busy != nil {
+		t.mu.Unlock()
+		return nil
+	}
+	r, added, tried := b.request, b.added, make(chan struct{})
+	var remember time.Duration
+	if b.lost {
+		remember = time.Until(b.until)
+	}
+	b.busy = tried
 	t.mu.Unlock()
 
-	err := t.store.withdraw(context.Background(), b.request)
+	err := t.store.withdraw(ctx, r, remember)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case err != nil && last:
-		t.pending = nil // the server does not answer, and there is no time to wait for it
-		return true
-	case err != nil && time.Now().Before(b.until):
-		t.pending = append(t.pending[1:], b) // others may be on a node that does
-		return false
-	default:
-		t.pending = t.pending[1:]
-		return true
+	b.busy = nil
+	close(tried)
+	over := err == nil && b.added == added || !time.Now().Before(b.until)
+	if over && t.pending[r.key()] == b {
+		delete(t.pending, r.key())
+	}
+	return err
+}
+
+// undo takes r out of the queue, or gives back what it was granted: nobody waits for it any more. As a rule that is done
+// when undo returns; a server that takes its time is left to do it, and one that does not answer is asked again, in the
+// background. A command of the store is under way.
+func (s *Store) undo(r *request) {
+	f, done := &flight{request: r}, make(chan struct{})
+	s.takeBacks.leave(f)
+	s.commands.Go(func() {
+		defer close(done)
+		ctx, cancel := context.WithTimeout(context.Background(), s.config.timeout)
+		defer cancel()
+		if err := s.withdraw(ctx, r, 0); err != nil {
+			s.takeBacks.add(f, err)
+			return
+		}
+		s.takeBacks.settle(f)
+	})
+	timer := time.NewTimer(farewell)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
 	}
 }
 
-// undo takes r out of the queue, or gives back what it was granted: nobody waits for it any more. Where that fails, it is
-// tried again in the background. A command of the store is under way.
-func (s *Store) undo(ctx context.Context, r *request) {
-	if err := s.withdraw(ctx, r); err != nil {
-		s.takeBacks.add(r)
-	}
-}
-
-// withdraw takes r out of the queue, or gives back what it was granted, whether ctx has ended or not.
-func (s *Store) withdraw(ctx context.Context, r *request) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.config.timeout)
-	defer cancel()
-	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
+// withdraw takes r out of the queue, or gives back what it was granted. Where r may be on its way to the server still, the
+// server remembers for some time that it is to grant r nothing.
+func (s *Store) withdraw(ctx context.Context, r *request, remember time.Duration) error {
+	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant), milliseconds(max(remember, 0)))
 	if err == nil && got.status == "granted" {
 		got, err = s.scripts.release.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
 	}

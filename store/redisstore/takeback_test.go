@@ -51,20 +51,21 @@ var errDeaf = io.ErrUnexpectedEOF
 func startDeaf(t *testing.T, opts ...Option) *deaf {
 	d := &deaf{store: New(redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", ContextTimeoutEnabled: true}), opts...)}
 	t.Cleanup(func() {
-		if err := errors.Join(d.store.Close(), d.store.client.Close()); err != nil {
+		if err := errors.Join(d.store.Close(context.WithoutCancel(t.Context())), d.store.client.Close()); err != nil {
 			t.Error(err)
 		}
 	})
 	began := time.Now()
-	d.store.runner.process = func(_ context.Context, cmd redis.Cmder) error {
+	d.store.runner.process = func(_ context.Context, _ lane, cmd redis.Cmder) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		last := cmd.Args()[len(cmd.Args())-1].(string)
 		switch cmd.Args()[1] {
 		case d.store.scripts.withdraw.sha:
-			d.all = append(d.all, try{pathlock.GrantID(last), time.Since(began)})
+			id := pathlock.GrantID(cmd.Args()[len(cmd.Args())-2].(string))
+			d.all = append(d.all, try{id, time.Since(began)})
 			if d.answer != nil {
-				if answer := d.answer(pathlock.GrantID(last)); answer != nil {
+				if answer := d.answer(id); answer != nil {
 					cmd.(*redis.Cmd).SetVal(answer)
 					return nil
 				}
@@ -83,7 +84,8 @@ func startDeaf(t *testing.T, opts ...Option) *deaf {
 // add has a request taken back that failed just now.
 func (d *deaf) add(id pathlock.GrantID, lease time.Duration) *request {
 	r := &request{Acquisition: pathlock.Acquisition{Owner: "owner", Grant: id, Lease: lease}}
-	d.store.takeBacks.add(r)
+	r.owner.writes.Add(1) // it was sent
+	d.store.takeBacks.add(&flight{request: r}, errDeaf)
 	return r
 }
 
@@ -199,7 +201,7 @@ func TestTakeBackPassesOver(t *testing.T) {
 		if last := d.last(); last.id != "dead" {
 			t.Errorf("the last try was of %v, want the other one to be tried on", last.id)
 		}
-		if err := d.store.Close(); err != nil {
+		if err := d.store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -216,7 +218,7 @@ func TestTakeBackClosed(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		before, closing := len(d.tries()), time.Now()
-		if err := d.store.Close(); err != nil {
+		if err := d.store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(closing); took != 0 {
@@ -242,7 +244,7 @@ func TestTakeBackForgotten(t *testing.T) {
 			{Acquisition: pathlock.Acquisition{Owner: "other", Grant: "again"}},
 		} {
 			if other.Grant == "again" {
-				d.store.takeBacks.forget(other)
+				d.store.takeBacks.forget(t.Context(), other)
 			}
 		}
 		before := len(d.tries())
@@ -252,7 +254,7 @@ func TestTakeBackForgotten(t *testing.T) {
 			t.Error("it is tried no more: it was forgotten because of another's request")
 		}
 
-		d.store.takeBacks.forget(again)
+		d.store.takeBacks.forget(t.Context(), again)
 		before = len(d.tries())
 		d.answers(absent)
 		time.Sleep(time.Minute)
@@ -278,7 +280,7 @@ func TestTakeBackForgetWaits(t *testing.T) {
 	})
 	again := d.add("again", time.Minute)
 	<-begun
-	d.store.takeBacks.forget(again)
+	d.store.takeBacks.forget(t.Context(), again)
 	select {
 	case <-ended:
 	default:

@@ -46,7 +46,7 @@ func hung(t *testing.T) (*server, *Store, withdrawals) {
 	// All scripts are there, and so is the connection.
 	warm := ask(newTree(t), x("/a"))
 	take(t, store, warm)
-	if err := store.withdraw(t.Context(), &request{Acquisition: warm, keys: store.keys.of(warm.Tree)}); err != nil {
+	if err := store.withdraw(t.Context(), &request{Acquisition: warm, keys: store.keys.of(warm.Tree)}, 0); err != nil {
 		t.Fatal(err)
 	}
 	<-hook.answers
@@ -95,7 +95,7 @@ func TestTakeBackNotOfWhatIsMadeAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.Close(); err != nil { // after a last try of all that there is to take back
+	if err := store.Close(context.WithoutCancel(t.Context())); err != nil { // after a last try of all that there is to take back
 		t.Fatal(err)
 	}
 	requireHeld(t, server.store(), again)

@@ -124,7 +124,7 @@ func TestThin(t *testing.T) {
 		}},
 		{"the same request again", func(t *testing.T, s *Store, held pathlock.Acquisition, grant pathlock.Grant) {
 			for range 2 {
-				if again := take(t, s, held); again != grant {
+				if again := take(t, s, held); again.Fence != grant.Fence {
 					t.Errorf("granted with %+v, and then with %+v", grant, again)
 				}
 				requireHeld(t, s, held)
@@ -132,7 +132,7 @@ func TestThin(t *testing.T) {
 		}},
 		{"the same request again, by one who knows of the grant", func(t *testing.T, s *Store, held pathlock.Acquisition, grant pathlock.Grant) {
 			held.Held = true
-			if again := take(t, s, held); again != grant {
+			if again := take(t, s, held); again.Fence != grant.Fence {
 				t.Errorf("granted with %+v, and then with %+v", grant, again)
 			}
 		}},
@@ -211,14 +211,14 @@ func TestThin(t *testing.T) {
 			takeThin(t, s, held)
 		}},
 		{"its withdrawal", func(t *testing.T, s *Store, held pathlock.Acquisition, _ pathlock.Grant) {
-			if err := s.withdraw(t.Context(), &request{Acquisition: held, keys: s.keys.of(held.Tree)}); err != nil {
+			if err := s.withdraw(t.Context(), &request{Acquisition: held, keys: s.keys.of(held.Tree)}, 0); err != nil {
 				t.Fatal(err)
 			}
 			requireFree(t, s, held.Tree)
 			takeThin(t, s, held)
 		}},
 		{"another's withdrawal", func(t *testing.T, s *Store, held pathlock.Acquisition, _ pathlock.Grant) {
-			if err := s.withdraw(t.Context(), &request{Acquisition: more(held), keys: s.keys.of(held.Tree)}); err != nil {
+			if err := s.withdraw(t.Context(), &request{Acquisition: more(held), keys: s.keys.of(held.Tree)}, 0); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -131,13 +131,13 @@ func TestThinMemoryFull(t *testing.T) {
 			if _, err := store.Acquire(t.Context(), elsewhere); !redis.IsOOMError(err) || !errors.Is(err, pathlock.ErrUnavailable) {
 				t.Errorf("acquire: %v, want ErrUnavailable because of OOM", err)
 			}
-			if left := keysOf(t, store, elsewhere.Tree); len(left) > 0 {
+			if left := keysLeft(t, store, elsewhere.Tree); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
 		}},
 		{"a snapshot", func(t *testing.T, held pathlock.Acquisition) { requireHeld(t, store, held) }},
 		{"another's withdrawal", func(t *testing.T, held pathlock.Acquisition) {
-			if err := store.withdraw(t.Context(), &request{Acquisition: more(held), keys: store.keys.of(held.Tree)}); err != nil {
+			if err := store.withdraw(t.Context(), &request{Acquisition: more(held), keys: store.keys.of(held.Tree)}, 0); err != nil {
 				t.Error(err)
 			}
 		}},

@@ -16,8 +16,8 @@ import (
 // keys in Redis. It is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	what := operation{verb: "list the trees"}
-	if !s.begin() {
-		return nil, unavailable(what, errClosed)
+	if err := s.begin(); err != nil {
+		return nil, unavailable(what, err)
 	}
 	defer s.commands.Done()
 	var mu sync.Mutex
@@ -62,15 +62,14 @@ func (s *Store) scan(ctx context.Context, node redis.Cmdable, found func(keys []
 	}
 }
 
-// everyNode calls do for each node that has keys of its own.
+// everyNode calls do for each node that has keys of its own. Finding out which these are is bounded by
+// the store's timeout, since a client may ask a node that has gone; do bounds itself.
 func (s *Store) everyNode(ctx context.Context, do func(context.Context, redis.Cmdable) error) error {
-	onClient := func(ctx context.Context, c *redis.Client) error { return do(ctx, c) }
-	switch c := s.client.(type) {
-	case *redis.ClusterClient:
-		return c.ForEachMaster(ctx, onClient)
-	case *redis.Ring:
-		return c.ForEachShard(ctx, onClient)
-	default:
+	cluster, ok := s.client.(*redis.ClusterClient)
+	if !ok {
 		return do(ctx, s.client)
 	}
+	bounded, cancel := context.WithTimeout(ctx, s.config.timeout)
+	defer cancel()
+	return cluster.ForEachMaster(bounded, func(_ context.Context, node *redis.Client) error { return do(ctx, node) })
 }

@@ -22,8 +22,11 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 	}
 	s.listener.route(w)
 	deadline := r.began.Add(r.Wait)
+	// asked is when the last question left that was answered by a place in the queue.
+	var asked time.Time
 	for queued, told := false, false; ; {
-		remaining := time.Until(deadline)
+		now := time.Now()
+		remaining := deadline.Sub(now)
 		if remaining <= 0 {
 			return s.giveUp(ctx, r, w)
 		}
@@ -33,13 +36,17 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			case queued && errors.Is(ctx.Err(), context.DeadlineExceeded):
 				return s.giveUp(ctx, r, w)
 			case queued && errors.Is(err, errClosed):
-				s.undo(ctx, r)
+				s.undo(r)
 			}
 			return pathlock.Grant{}, err
 		}
-		if answer.status != "queued" {
-			return s.decided(ctx, r, answer)
+		if answer.status == "granted" && r.ended(now) {
+			continue
 		}
+		if answer.status != "queued" {
+			return s.decided(ctx, r, answer, now)
+		}
+		asked = now
 		w.claim = int(answer.number(1))
 		// Until the subscription is there, messages are missed, and the request will be made again: only then
 		// does it wait in earnest.
@@ -58,28 +65,31 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			timer.Stop()
 		case heard := <-w.heard:
 			timer.Stop()
-			return s.heard(ctx, r, heard)
+			if heard.kind == "granted" && r.ended(asked) {
+				continue // the process stood still for a lease: who knows who holds by now
+			}
+			return s.heard(ctx, r, heard, asked)
 		case <-ctx.Done():
 			timer.Stop()
 			return s.giveUp(ctx, r, w)
 		case <-s.closing:
 			timer.Stop()
-			s.undo(ctx, r)
+			s.undo(r)
 			return pathlock.Grant{}, unavailable(r.what, errClosed)
 		}
 	}
 }
 
-// heard returns what a message to the waiter means.
-func (s *Store) heard(ctx context.Context, r *request, m message) (pathlock.Grant, error) {
+// heard returns what a message to the waiter means; asked is as in [pathlock.Grant].
+func (s *Store) heard(ctx context.Context, r *request, m message, asked time.Time) (pathlock.Grant, error) {
 	switch m.kind {
 	case "granted":
-		return s.granted(ctx, r, m.number)
+		return s.granted(ctx, r, m.number, asked)
 	case "deadlock":
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.number), m.owner)
 	default:
 		// The request may have taken a new place while the message was on its way.
-		s.undo(ctx, r)
+		s.undo(r)
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
 	}
 }
@@ -88,24 +98,32 @@ func (s *Store) heard(ctx context.Context, r *request, m message) (pathlock.Gran
 // that is the answer.
 func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Grant, error) {
 	over := context.WithoutCancel(ctx)
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		over, cancel = context.WithTimeout(over, farewell)
+		defer cancel()
+	}
 	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.alone(w) {
 		// Asking once more without waiting leaves the queue, and says what was in the way.
-		s.takeBacks.forget(r)
+		if !s.takeBacks.forget(over, r) {
+			return pathlock.Grant{}, s.failed(over, r.what, over.Err())
+		}
+		asked := time.Now()
 		answer, err := s.ask(over, r, w.ref, 0)
 		switch {
 		case err != nil:
 			return pathlock.Grant{}, err
 		case answer.status == "granted" && ctx.Err() != nil:
-			s.undo(ctx, r)
+			s.undo(r)
 		case answer.status == "busy":
 			w.claim = int(answer.number(1))
 		default:
-			return s.decided(ctx, r, answer)
+			return s.decided(ctx, r, answer, asked)
 		}
 		return pathlock.Grant{}, s.conflict(ctx, r, w.claim, nil)
 	}
 	if s.listener.alone(w) {
-		s.undo(ctx, r)
+		s.undo(r)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return pathlock.Grant{}, interrupted(ctx, r.what)

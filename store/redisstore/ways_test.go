@@ -95,18 +95,18 @@ func newWays(t *testing.T) []*way {
 		sc := &w.store.scripts
 		switch i {
 		case 1:
-			sc.acquire = newScript(acquireLua, "granted", clockLua, shortAcquireLua)
-			sc.release = newScript(releaseLua, "released", clockLua, shortReleaseLua)
+			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, modesLua, shortAcquireLua}, changeParts)
+			sc.release = newScript(releaseLua, "released", []string{clockLua, modesLua, shortReleaseLua}, changeParts)
 		case 2:
-			sc.acquire = newScript(acquireLua, "granted", clockLua, thinAcquireLua)
-			sc.release = newScript(releaseLua, "released", thinReleaseLua, clockLua)
+			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua}, changeParts)
+			sc.release = newScript(releaseLua, "released", []string{thinReleaseLua}, changeParts)
 		case 3:
-			sc.acquire = newScript(acquireLua, "granted", clockLua)
-			sc.release = newScript(releaseLua, "released", clockLua)
+			sc.acquire = newScript(acquireLua, "granted", nil, changeParts)
+			sc.release = newScript(releaseLua, "released", nil, changeParts)
 		}
 		process := w.store.runner.process
-		w.store.runner.process = func(ctx context.Context, cmd redis.Cmder) error {
-			err := process(ctx, cmd)
+		w.store.runner.process = func(ctx context.Context, lane lane, cmd redis.Cmder) error {
+			err := process(ctx, lane, cmd)
 			if c, ok := cmd.(*redis.Cmd); ok {
 				if _, number := c.Val().(int64); number { // that is how the quick ways answer
 					switch cmd.Args()[1] {
@@ -133,6 +133,7 @@ func (w *way) ask(t *testing.T, req pathlock.Acquisition, wait time.Duration) re
 		keys:        w.store.keys.of(w.tree),
 		what:        operation{verb: "acquire", tree: w.tree},
 		began:       time.Now(),
+		owner:       counted{value: string(req.Owner)},
 	}
 	got, err := w.store.ask(t.Context(), r, "1", wait)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +13,7 @@ import (
 )
 
 // inflated is a script that does nothing but inflate a thin lock.
-var inflated = newScript("return '0'", "", clockLua)
+var inflated = newScript("open() return '0'", "", nil, changeParts)
 
 // copyTree copies the keys of one tree to those of another.
 var copyTree = redis.NewScript(`for i = 1, #KEYS / 2 do redis.call('COPY', KEYS[i], KEYS[#KEYS / 2 + i], 'REPLACE') end`)
@@ -93,7 +94,8 @@ func describe(t *testing.T, image []any) (lines []string) {
 			}
 			value = fmt.Sprintf("%q", record)
 		case 'w':
-			record[3], record[4], record[5] = ages(record[3]), ages(record[4]), "" // the channel is the store's
+			record[3], record[4], record[5] = ages(record[3]), ages(record[4]), ages(record[5])
+			record[6] = "" // the channel is the store's
 			field, value = member(field), fmt.Sprintf("%q", record)
 		case 'r':
 			var own []string
@@ -106,19 +108,28 @@ func describe(t *testing.T, image []any) (lines []string) {
 		}
 		lines = append(lines, fmt.Sprintf("%q: %s", field, value))
 	}
-	last := ""
+	last, lastPlace := "", ""
 	for pair := range slices.Chunk(deadlines, 2) {
 		lines = append(lines, fmt.Sprintf("deadline %s: %s", member(pair[0]), ages(pair[1])))
 		last = max(last, pair[1])
+		if pair[0][0] != 'o' {
+			lastPlace = max(lastPlace, pair[1])
+		}
 	}
 	for _, m := range image[2].([]any) {
 		place := m.(string)
-		at := len(place) - 16
-		lines = append(lines, fmt.Sprintf("queue %q %s", place[:at], rank(tickets, place[at:])))
+		for i, ticket := range tickets {
+			place = strings.ReplaceAll(place, ticket, fmt.Sprint(" rank ", i, " "))
+		}
+		lines = append(lines, fmt.Sprintf("queue %q", place))
 	}
 	for i, key := range []string{"locks", "deadlines", "queue"} {
-		if ends := fmt.Sprint(image[4+i]); ends != "-2" && ends < last {
-			lines = append(lines, fmt.Sprintf("%s end at %s, before the last lease at %s", key, ends, last))
+		needed := last
+		if key == "queue" {
+			needed = lastPlace
+		}
+		if ends := fmt.Sprint(image[4+i]); ends != "-2" && ends < needed {
+			lines = append(lines, fmt.Sprintf("%s end at %s, before the last that is in it, at %s", key, ends, needed))
 		}
 	}
 	lines = append(lines, "gate "+image[3].(string))

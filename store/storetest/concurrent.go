@@ -8,7 +8,7 @@ import (
 
 func concurrentRequests() topic {
 	return topic{"several requests of one owner at once", []promise{
-		{"a grant makes the owner a holder, whose other requests pass waiters", func(f *fixture) {
+		{"a grant makes the owner a holder, whose other requests pass those who wait for it", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
 			f.actor("reader").takes(s("/b"))
 			a := f.actor("owner")

@@ -72,6 +72,34 @@ func deadlock() topic {
 			second.release()
 			p.isGranted()
 		}},
+		{"a cycle through an earlier waiter", func(f *fixture) {
+			a, b := f.actor("first"), f.actor("second")
+			a.takes(x("/a"))
+			second := b.takes(x("/b"))
+			waiter := f.actor("waiter").queuesFor(x("/a"), x("/m"))
+			p := b.queuesFor(x("/m"))
+			// The second is behind the waiter, who waits for the first.
+			if d := a.deadlocks(x("/b")); d.Blocker.Owner != b.owner {
+				f.Errorf("deadlock %+v, want the second in the way", d)
+			}
+			p.isCancelled()
+			waiter.isCancelled()
+			second.release()
+		}},
+		{"one who passes a waiter does not wait for those whom that one waits for", func(f *fixture) {
+			a, b := f.actor("first"), f.actor("second")
+			a.takes(x("/a"))
+			second := b.takes(x("/b"))
+			other := f.actor("other").takes(x("/z"))
+			f.actor("waiter").queuesFor(x("/a"), x("/b"), x("/m"))
+			// The waiter waits for both owners; the second passes it, and waits for the other alone.
+			p := b.queuesFor(x("/m"), x("/z"))
+			q := a.queuesFor(x("/b"))
+			other.release()
+			p.isGranted().release()
+			second.release()
+			q.isGranted()
+		}},
 		{"a cycle through the gate", func(f *fixture) {
 			a, b := f.actor("first"), f.actor("second")
 			a.takes(x("/a"))

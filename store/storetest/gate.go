@@ -93,7 +93,7 @@ func gate() topic {
 			newcomer.isGranted()
 			f.actor("another").takes(x("/c"))
 		}},
-		{"an owner that holds something passes a waiting gate", func(f *fixture) {
+		{"an owner that holds something passes a waiting gate, which waits for it", func(f *fixture) {
 			a := f.actor("one")
 			h := a.takes(x("/a"))
 			g := f.actor("migration").queuesForGate()

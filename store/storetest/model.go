@@ -43,6 +43,8 @@ type shadow struct {
 	*actor
 	gate bool
 	set  claims
+	// arrival is the request's place in the order of those that the queue was sent.
+	arrival int
 
 	held    *held    // when it is granted
 	pending *pending // while it waits

@@ -109,7 +109,7 @@ func queueing() topic {
 			writer.isCancelled()
 			late.isGranted()
 		}},
-		{"an owner that holds something is not kept back by waiters", func(f *fixture) {
+		{"an owner that holds something is not kept back by those who wait for it", func(f *fixture) {
 			reader := f.actor("reader")
 			reader.takes(s("/a"))
 			f.actor("writer").queuesFor(x("/"))

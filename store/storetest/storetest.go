@@ -49,6 +49,7 @@ func topics() []topic {
 		reentry(),
 		release(),
 		queueing(),
+		passing(),
 		fairness(),
 		givingUp(),
 		leases(),

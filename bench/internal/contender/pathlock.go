@@ -57,7 +57,7 @@ func openRedisStore(opts ...redisstore.Option) storeOpener {
 			return nil, nil, err
 		}
 		store := redisstore.New(client, slices.Concat(opts, []redisstore.Option{redisstore.WithPrefix(at.Prefix)})...)
-		return store, func() error { return errors.Join(store.Close(), client.Close()) }, nil
+		return store, func() error { return errors.Join(store.Close(context.Background()), client.Close()) }, nil
 	}
 }
 

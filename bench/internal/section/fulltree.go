@@ -64,7 +64,7 @@ func openFullTree(ctx context.Context, env *Env) (_ *fullTree, err error) {
 
 // close ends the waits and deletes the tree.
 func (t *fullTree) close(ctx context.Context) error {
-	errs := []error{t.store.Close()}
+	errs := []error{t.store.Close(ctx)}
 	if t.queue != nil {
 		_ = t.queue.wait() // who still waits is told that the store is closed
 	}

@@ -57,7 +57,7 @@ func run(addr, dsn, redisURL string) error {
 		if err != nil {
 			return err
 		}
-		defer func() { _ = shared.Close() }()
+		defer func() { _ = shared.Close(context.Background()) }()
 		store = shared
 	}
 	locker := pathlock.New(store)

@@ -3,9 +3,13 @@ package lockstore
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
+
+// closing is how long a store has to withdraw what nobody waits for any more.
+const closing = 5 * time.Second
 
 // openRedis opens a store that any number of instances share. It connects when it is first used.
 func openRedis(_ context.Context, url string) (*Store, error) {
@@ -13,7 +17,11 @@ func openRedis(_ context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{Store: store, Where: withoutSecrets(url), close: store.Close}, nil
+	return &Store{Store: store, Where: withoutSecrets(url), close: func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), closing)
+		defer cancel()
+		return store.Close(ctx)
+	}}, nil
 }
 
 // withoutSecrets leaves out of a URL who logs in, and the options. What precedes the hosts of a

@@ -5,11 +5,12 @@
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
 --       10 '1' if the owner believes that it holds something already, 11 how many may wait in the tree
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
---       {'granted', more, fence}
+--       {'granted', more, fence}         the lease lives from now on, also if the grant was made before
 --       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
 --       {'busy', more, claim}            the number of the claim that cannot be granted, counted from 1
 --       {'full', more, claim}            the same, and too many wait already
 --       {'lost', more}                   the owner holds nothing any more
+--       {'withdrawn', more}              the request has been withdrawn before it came
 --       {'deadlock', more, claim, owner} who has that claim and waits, directly or through others, for this owner
 --
 -- The same owner and grant id get the same answer again; a request that is queued keeps its
@@ -22,9 +23,23 @@ local r = {
   claims = ARGV[7], paths = ARGV[8], note = ARGV[9],
 }
 local wait = tonumber(ARGV[4])
-r.till = int(NOW + wait)
+r.till, r.seen = int(NOW + wait), int(NOW)
 r.names, r.modes = split(r.claims)
 r.gate = r.modes[1] == X
+
+-- ticket_of returns the ticket that a request of r's owner and id has, and the request.
+local function ticket_of()
+  for _, ticket in ipairs(tickets_of(r.owner)) do
+    local earlier = request(ticket)
+    if earlier and earlier.id == r.id then return ticket, earlier end
+  end
+  return nil
+end
+
+open()
+
+-- Not a write that needs memory: who waits already goes on waiting at maxmemory too.
+if ticket_of() then spare_memory() end
 
 -- What has ended, and who waits, comes before this request.
 sweep(r.owner)
@@ -33,14 +48,25 @@ hand_over()
 local held = holding(r.owner)
 if held then
   for _, g in ipairs(held.grants) do
-    if g.id == r.id then return { 'granted', finish(), g.fence } end
+    if g.id == r.id then
+      spare_memory()
+      prolong(r.owner, NOW + r.lease)
+      return { 'granted', finish(), g.fence }
+    end
   end
 end
-for _, ticket in ipairs(tickets_of(r.owner)) do
-  local earlier = request(ticket)
-  if earlier and earlier.id == r.id then r.ticket, r.since = ticket, earlier.since end
+local ticket, earlier = ticket_of()
+if ticket then
+  if call('ZSCORE', QUEUE, r.names[1] .. r.modes[1] .. ticket) then
+    r.ticket, r.since = ticket, earlier.since
+  else
+    dequeue(earlier) -- its place is gone: the queue has been deleted
+  end
 end
 
+if state.queued and not r.ticket and call('ZSCORE', QUEUE, tombstone(r.owner, r.id)) then
+  return { 'withdrawn', finish() }
+end
 if ARGV[10] == '1' and not held then
   if r.ticket then leave(r) end
   return { 'lost', finish() }
@@ -49,18 +75,27 @@ end
 -- A dead waiter's place must not outlast its lease; a live one comes back in time.
 local place = NOW + math.min(tonumber(r.lease), wait + 1000)
 
-local at, by = obstacle(r)
-if r.gate and (not at or (by == 'holder' and wait > 0)) then
+-- For a request of a holder that waits for other waiters, nothing can have changed that the script that changed
+-- it has not looked at: only what is cheap to find out is asked.
+local at, by
+if r.ticket and wait > 0 and held and is_in(listed('b'), r.ticket) then
+  at, by = 1, 'waiter'
+else
+  at, by = obstacle(r)
+end
+if r.gate and (not at or (by == 'holder' and wait > 0 and (gate_is_of(r.owner) or may_close(r)))) then
   -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
   if not gate_is_of(r.owner) or not (held and held.modes[GATE_NODE] == X) then
+    touch()
+    local mine = gate_is_of(r.owner)
     take_gate(r.owner, r.note, place)
-    reclassify(r.owner)
-    changed = true
+    if not mine then reclassify(r.owner) end
   end
 end
 
 if not at then
   if r.ticket then dequeue(r) end
+  r.seen = nil
   local fence = grant(r)
   settle(r.owner)
   return { 'granted', finish(), fence }
@@ -80,7 +115,7 @@ local function give_up()
   end
 end
 
-if held or gate_is_of(r.owner) then
+if not r.ticket and (held or gate_is_of(r.owner)) then
   local claim, blocker = cycle(r)
   if claim then
     give_up()
@@ -94,18 +129,18 @@ if not r.ticket and waiters() >= tonumber(ARGV[11]) then
 end
 
 if r.ticket then
+  touch()
   write_request(r)
-  -- The gate may have become the owner's just now.
-  converts(r.ticket, held or gate_is_of(r.owner))
+  state.requests[r.ticket] = r
   call('ZADD', DEADLINES, int(place), 'w' .. r.ticket)
-  changed = true
 else
   enqueue(r, place)
 end
-if by == 'gate' then call('HSET', LOCKS, 'x', '1') end
+kept_back(r, by)
+if by == 'gate' then await_gate() end
 
 local more = finish()
 local first = call('ZRANGE', DEADLINES, '0', '0', 'WITHSCORES')
-local ms = math.max(first[2] - NOW, 0) + 1
+local ms = math.max((first[2] or NOW) - NOW, 0) + 1
 if by == 'gate' then ms = math.min(ms, GATE_RECHECK) end
 return { 'queued', more, at, int(ms) }

@@ -2,7 +2,8 @@
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 node, 3 mode, 4 rank among the holders to begin at, 5 the only owner to look at, or ''
--- Reply {'found', owner, mode, since, until, note, waiting, gate} with times in ms and waiting and gate as '0' or '1';
+-- Reply {'found', owner, mode, since, until, note, waiting, gate} with times in ms and waiting and gate as '0' or '1': since and
+--         until are of the grant and its lease, or of the wait; since is '0' where a gate key is another program's
 --       {'more', rank}: call again with this rank;  {'none'}
 --
 -- The table tells how many hold a node, not who: that would cost every request what only a
@@ -16,6 +17,8 @@ local function found(owner, theirs, since, till, note, waiting, has_gate)
   return { 'found', owner, int(theirs), since, till, note, waiting and '1' or '0', has_gate and '1' or '0' }
 end
 
+state.queued = call('EXISTS', QUEUE) == 1
+
 -- A gate key of somebody who does not hold the gate node: a waiter of ours who has closed the gate and
 -- waits for the present holders, or another program.
 if name == GATE_NODE and only == '' and gate_is_others(asking) and node(GATE_NODE).mode ~= X then
@@ -28,8 +31,13 @@ if name == GATE_NODE and only == '' and gate_is_others(asking) and node(GATE_NOD
     sub(gate(), TOKEN_BYTES + 1), false, true)
 end
 
-local deadlines
-if only ~= '' then
+local deadlines, alone
+thin = call('GET', THIN)
+if thin then
+  local holder, till, at = struct.unpack(THIN_HEAD, thin)
+  deadlines, alone = { 'o' .. holder, till }, sub(thin, at)
+  state.holdings[holder] = unpack_holding(alone)
+elseif only ~= '' then
   deadlines = { 'o' .. only, call('ZSCORE', DEADLINES, 'o' .. only) or '0' }
 else
   deadlines = call('ZRANGE', DEADLINES, int(rank), int(rank + LOOKS - 1), 'WITHSCORES')
@@ -41,7 +49,11 @@ for i = 1, #deadlines, 2 do
     ends[#ends + 1] = deadlines[i + 1]
   end
 end
-if #owners > 0 then records = call('HMGET', LOCKS, unpack(owners)) end
+if alone then
+  records = { alone }
+elseif #owners > 0 then
+  records = call('HMGET', LOCKS, unpack(owners))
+end
 for i, field in ipairs(owners) do
   local owner = sub(field, 2)
   -- A record that has not got the name in it need not be taken apart.
@@ -62,11 +74,16 @@ for i, field in ipairs(owners) do
 end
 if only == '' and #deadlines == 2 * LOOKS then return { 'more', int(rank + LOOKS) } end
 
-for _, m in ipairs(conflicts_of(mode)) do
-  local ticket = first_waiter(name, m, AFTER_TICKETS, tickets_of(asking))
-  local r = ticket and request(ticket)
-  if r and (only == '' or only == r.owner) then
-    return found(r.owner, m, r.since, r.till, r.note, true, r.gate)
+-- A waiter, then: of those whom the owner may not pass, if it holds something.
+local asks = { owner = asking, names = { name }, modes = { mode }, gate = false }
+for m = IS, X do
+  if not compatible(mode, m) then
+    for _, ticket in ipairs(listed(name .. m)) do
+      local r = request(ticket)
+      if r and r.owner ~= asking and (only == '' or only == r.owner) and not (holding(asking) and may_pass(asks, r)) then
+        return found(r.owner, m, r.since, r.till, r.note, true, r.gate)
+      end
+    end
   end
 end
 return { 'none' }

@@ -3,9 +3,9 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 grant id
 -- Reply {status, more}: 'released', or 'absent' if there is no such grant; more is '1' if PROCEED should be called
---
--- The first write is a deletion, so that locks are given back at maxmemory too.
 
+open()
+spare_memory()
 sweep(ARGV[1])
 
 local status = 'absent'

@@ -5,10 +5,11 @@
 -- Reply {'renewed', more, position...}: the positions, counted from 1, of the owners who hold nothing (any more);
 --       more is '1' if PROCEED should be called
 --
--- Who has the gate needs the gate key too: if it is gone, or another's, the whole lease is lost.
+-- Who has the gate needs the gate key too: if it is gone, or another's, the whole lease is lost. So it is
+-- if there is a deadline and no record: somebody has deleted it.
 
--- Not a write that needs memory: after it the rest may be written at maxmemory too.
-call('PEXPIRE', FENCE, FENCE_TTL)
+open()
+spare_memory()
 
 sweep()
 
@@ -16,22 +17,18 @@ local lost = {}
 for i = 1, #ARGV, 2 do
   local owner = ARGV[i]
   local deadline = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
-  local kept = deadline > NOW
-  if kept then
-    local wanted = math.max(deadline, NOW + tonumber(ARGV[i + 1]))
-    if node(GATE_NODE).mode == X and holding(owner) and holding(owner).modes[GATE_NODE] == X then
-      if gate_is_of(owner) then
-        call('PEXPIREAT', GATE, int(wanted))
-      else
-        evict(owner)
-        kept = false
-      end
-    end
-    if kept then
-      call('ZADD', DEADLINES, int(wanted), 'o' .. owner)
-      changed = true
-    end
+  local kept = deadline > NOW and call('HEXISTS', LOCKS, 'o' .. owner) == 1
+  if kept and node(GATE_NODE).mode == X and holding(owner).modes[GATE_NODE] == X then
+    kept = gate_is_of(owner)
   end
-  if not kept then lost[#lost + 1] = (i + 1) / 2 end
+  if kept then
+    touch()
+    local wanted = math.max(deadline, NOW + tonumber(ARGV[i + 1]))
+    call('ZADD', DEADLINES, int(wanted), 'o' .. owner)
+    if gate_is_of(owner) then call('PEXPIREAT', GATE, int(wanted)) end
+  else
+    lost[#lost + 1] = (i + 1) / 2
+    if deadline > NOW then evict(owner) end
+  end
 end
 return { 'renewed', finish(), unpack(lost) }

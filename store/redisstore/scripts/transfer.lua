@@ -12,9 +12,8 @@
 
 local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
--- Not a write that needs memory: after it the rest may be written at maxmemory too.
-call('PEXPIRE', FENCE, FENCE_TTL)
-
+open()
+spare_memory()
 sweep(from)
 
 -- transferred returns the answer: what an owner holds, and until when.
@@ -43,14 +42,16 @@ if has_gate and not gate_is_of(from) then
 end
 
 if lease > 0 then till = NOW + lease end
+touch()
+call('ZADD', DEADLINES, int(till), 'o' .. to)
 if from ~= to then
+  -- One command, so that never both hold, nor neither.
+  call('HSET', LOCKS, 'o' .. to, packed(held), 'o' .. from, '')
   call('HDEL', LOCKS, 'o' .. from)
   call('ZREM', DEADLINES, 'o' .. from)
-  holdings[from], holdings[to] = false, held
-  write_holding(to, held)
+  state.holdings[from], state.holdings[to] = false, held
+  moved()
 end
-call('ZADD', DEADLINES, int(till), 'o' .. to)
 if has_gate then take_gate(to, sub(gate(), TOKEN_BYTES + 1), till) end
-changed = true
 if from ~= to then settle(from) end
 return transferred(to, till)

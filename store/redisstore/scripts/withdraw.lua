@@ -1,22 +1,35 @@
 -- WITHDRAW takes a queued request out of the queue. It tells if the request was granted before.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- ARGV  1 owner, 2 grant id
+-- ARGV  1 owner, 2 grant id, 3 for how long to remember it, ms: if the request comes, or comes again, until then, it is granted
+--       nothing; '0' if it cannot come any more
 -- Reply {'withdrawn', more}, {'granted', more, fence} or, if nothing is known of it, {'absent', more};
 --       more is '1' if PROCEED should be called
 
-sweep(ARGV[1])
+local owner, id, remember = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
-local held = holding(ARGV[1])
+open()
+spare_memory()
+sweep(owner)
+
+if remember > 0 then
+  local member = tombstone(owner, id)
+  touch()
+  call('ZADD', DEADLINES, int(NOW + remember), member)
+  call('ZADD', QUEUE, '0', member)
+  state.queued = true
+end
+
+local held = holding(owner)
 if held then
   for _, g in ipairs(held.grants) do
-    if g.id == ARGV[2] then return { 'granted', finish(), g.fence } end
+    if g.id == id then return { 'granted', finish(), g.fence } end
   end
 end
 local status = 'absent'
-for _, ticket in ipairs(tickets_of(ARGV[1])) do
+for _, ticket in ipairs(tickets_of(owner)) do
   local r = request(ticket)
-  if r and r.id == ARGV[2] then
+  if r and r.id == id then
     leave(r)
     status = 'withdrawn'
   end

@@ -36,7 +36,7 @@ func open(t testing.TB, client redis.UniversalClient, opts ...redisstore.Option)
 	t.Helper()
 	store := redisstore.New(client, opts...)
 	t.Cleanup(func() {
-		if err := store.Close(); err != nil {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("closing the store: %v", err)
 		}
 	})

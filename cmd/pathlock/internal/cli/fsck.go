@@ -308,7 +308,7 @@ func (c *fsckCommand) openLocks(opts *fsck.RepairOptions, report *report) (func(
 		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
 	}
 	opts.Locker = pathlock.New(store)
-	return store.Close, nil
+	return func() error { return store.Close(context.Background()) }, nil
 }
 
 // openLog opens the log, if there is to be one.

@@ -264,7 +264,7 @@ func TestRedisLocksAndLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = store.Close() }()
+	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }()
 	namespace := "fsck-" + filepath.Base(t.TempDir()) + fmt.Sprint(os.Getpid())
 	tree, err := pathlock.NewTree(namespace, "1")
 	if err != nil {

@@ -1,31 +1,87 @@
 -- The hand-over: whom the script has made room for is let in, in order of arrival.
-
--- When a script has done its portion (see work_left in grant.lua), what is left over is noted in field p, and the reply says
--- that there is more to do.
+--
+-- When a script has done its portion (state.work), what is left over is noted in field p, and the reply says that
+-- there is more to do.
+--
+-- Who may be let in, and where that is found:
+--   * a node has become weaker (state.weaker): those on the node's lists <node><mode> for which there is room now, and
+--     those on its lists c<node><mode>, whose owners hold something: their own holds don't count;
+--   * a request has left the queue: those on the lists of its nodes that it kept back;
+--   * list b: those whose owners hold something, and whom waiters alone keep back. They may be free to pass whenever
+--     anybody was granted or has given up something, or has come to wait. They are few, and are all looked at.
+--
+-- A worked example. Owner A holds X on /a, in thin; W asks for X on /a/b and waits; A releases. Of the keys (times shortened, a node
+-- stands for the bytes n<8 bytes> that name it):
+--
+--   A holds           thin       A, 9000, [grant 1, fence 7, gate-node IX, / IX, /a X]
+--
+--   W has asked       locks      gate-node 10 (IX, one owner)   / 10 + 2 ONE_WAITING   /a 13 (X) + 2 ONE_WAITING
+--                                /a/b 16 ONE_WAITING            oA [grant 1, ...]      k 0000000000000005
+--                                w0000000000000005 [W, grant 2, ..., gate-node IX, / IX, /a IX, /a/b X]    rW 0000000000000005
+--                     deadlines  oA 9000   w0000000000000005 9200
+--                     queue      gate-node20000000000000005  /20000000000000005  /a20000000000000005  /a/b50000000000000005
+--
+--   A releases: the short way sees that /a is waited for and leaves it to the library. give_back deletes oA and counts down
+--   gate-node, / and /a, which were IX, IX and X: they are state.weaker. One waits, so hand_over_few tries it: it has no
+--   obstacle, leaves the queue, and is granted. finish() writes
+--
+--                     locks      gate-node 10   / 10   /a 10   /a/b 13   oW [grant 2, fence 8, ...]   k 0000000000000005
+--                     deadlines  oW 9200, when its last question is one lease old
+--
+--   and "granted <ref> 8" is published to W's process.
 
 local FEW = 8   -- so many waiters are gone through one and all, which is faster than to find those concerned
 local PAGE = 16 -- so many of a list are read at once
 
-local stopped = false -- the portion is done
-
 -- stops_before says whether the portion ends before r.
 local function stops_before(r)
-  stopped = not room_for(#r.names)
-  return stopped
+  state.stopped = not room_for(#r.names)
+  return state.stopped
 end
 
--- try grants a queued request if it can be granted, and wakes who waits for it. See obstacle for ahead.
+-- await_gate notes that somebody waits because the gate key is another's, which goes away without a word.
+local function await_gate()
+  if state.awaited then return end
+  touch()
+  call('HSET', LOCKS, 'x', '1')
+  state.awaited = true
+end
+
+-- kept_back notes of a request whose owner holds something if waiters alone keep it back.
+local function kept_back(r, by)
+  if not (holding(r.owner) or gate_is_of(r.owner)) then return end
+  local yes = by == 'waiter'
+  if yes == is_in(listed('b'), r.ticket) then return end
+  touch()
+  call(unpack(yes and { 'ZADD', QUEUE, '0', 'b' .. r.ticket } or { 'ZREM', QUEUE, 'b' .. r.ticket }))
+  state.lists.b = nil
+end
+
+-- may_close says whether r, which asks for the gate, may take its key while others hold. An owner who holds something
+-- and waits for the gate comes first: the others wait for it.
+local function may_close(r) return holding(r.owner) or #listed('c' .. GATE_NODE .. X) == 0 end
+
+-- try grants a queued request if it can be granted, and wakes who waits for it. It returns whether the request has left the queue.
+-- See obstacle for ahead.
 local function try(r, ahead)
-  work_left = work_left - #r.names
+  state.work = state.work - #r.names
+  if r.seen + r.lease <= NOW then
+    leave(r) -- its process has not been heard of for a lease
+    return true
+  end
   local at, by = obstacle(r, ahead)
-  if r.gate and (not at or by == 'holder') and not gate_is_of(r.owner) then
+  if r.gate and not gate_is_of(r.owner) and (not at or by == 'holder' and may_close(r)) then
     -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
-    take_gate(r.owner, r.note, tonumber(call('ZSCORE', DEADLINES, 'w' .. r.ticket)))
+    touch()
+    take_gate(r.owner, r.note, tonumber(call('ZSCORE', DEADLINES, 'w' .. r.ticket) or NOW + r.lease))
     reclassify(r.owner)
-    changed = true
   end
   if at then
-    if by == 'gate' then call('HSET', LOCKS, 'x', '1') end
+    if by == 'gate' then
+      await_gate()
+      tell(r, 'again ' .. r.ref) -- it has to ask from time to time
+    end
+    kept_back(r, by)
     return false
   end
   dequeue(r)
@@ -35,32 +91,35 @@ local function try(r, ahead)
   return true
 end
 
+local function is_of_conversions(list) return #list > CLAIM_BYTES end
+
 -- has_room says whether an owner who holds nothing may get a node in a mode, going by the holders. For
 -- conversions, whose own holds don't count, the list does not tell.
 local function has_room(list)
-  return list == 'c' or
-    admits(node(sub(list, 1, NAME_BYTES)), tonumber(sub(list, CLAIM_BYTES)), 0)
+  return is_of_conversions(list) or
+    admits(node(sub(list, 1, CLAIM_BYTES - 1)), tonumber(sub(list, CLAIM_BYTES)), 0)
 end
 
 -- conflicts_with_itself says whether only one owner at a time can get what those on the list want.
 local function conflicts_with_itself(list)
   local mode = tonumber(sub(list, CLAIM_BYTES))
-  return list ~= 'c' and not compatible(mode, mode)
+  return not is_of_conversions(list) and not compatible(mode, mode)
 end
 
 -- hand_over_round tries requests from all lists together, in order of arrival, as far as a page of each list goes.
 local function hand_over_round()
-  local round = lists
-  lists = {}
+  local round = state.through
+  state.through = {}
+  local through = state.through
   local tickets, sources = {}, {}
   local last, cut = {}, {} -- for each list the last ticket read, and whether there may be more behind it
   local horizon            -- the first of the last tickets of lists that are cut: beyond it, the order is not known
   for list, after in pairs(round) do
     if has_room(list) then
-      local from = after == '' and '[' .. list or '(' .. list .. after
+      local from = after == '' and '[' .. list or '(' .. list .. after .. '~'
       local members = call('ZRANGEBYLEX', QUEUE, from, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(PAGE))
       for _, member in ipairs(members) do
-        local ticket = sub(member, #list + 1)
+        local ticket = sub(member, #list + 1, #list + TICKET_BYTES)
         if not sources[ticket] then
           sources[ticket] = {}
           tickets[#tickets + 1] = ticket
@@ -92,8 +151,8 @@ local function hand_over_round()
     done = ticket
   end
   for list, ticket in pairs(last) do
-    if (cut[list] or ticket > done) and not closed[list] and not lists[list] then
-      lists[list] = done > round[list] and done or round[list]
+    if (cut[list] or ticket > done) and not closed[list] and not through[list] then
+      through[list] = done > round[list] and done or round[list]
     end
   end
 end
@@ -103,7 +162,7 @@ local function hand_over_few()
   -- Every request has a claim on the gate node.
   local members = call('ZRANGEBYLEX', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS, 'LIMIT', '0', int(FEW + 1))
   if #members > FEW then return false end
-  weaker, lists = {}, {}
+  state.weaker, state.through, state.moved = {}, {}, false
   local tickets = {}
   for i = 1, #members do tickets[i] = sub(members[i], CLAIM_BYTES + 1) end
   table.sort(tickets)
@@ -119,66 +178,115 @@ local function hand_over_few()
   return true
 end
 
+-- lets_in says whether a node that has become weaker has room for a mode that it had none for, for an owner who has the node in
+-- any of the modes from own to most.
+local function lets_in(before, now, mode, own, most)
+  for has = own, most do
+    local want = supremum(has, mode)
+    if not admits(before, want, has) and admits(now, want, has) then return true end
+  end
+  return false
+end
+
 -- note_room notes the queues of those nodes that have become weaker, as far as that lets anybody in.
 local function note_room()
-  for name, before in pairs(weaker) do
-    local now = #awaited(name, '1') > 0 and node(name)
-    for mode = IS, now and X or 0 do
-      if not admits(before, mode, 0) and admits(now, mode, 0) then consider(name, mode) end
+  for name, before in pairs(state.weaker) do
+    local modes = waits_on(name)
+    for mode = IS, modes > 0 and X or 0 do
+      if band(modes, BIT[mode]) ~= 0 then
+        local now = node(name)
+        if lets_in(before, now, mode, 0, 0) then consider(name, mode) end
+        if converting() and lets_in(before, now, mode, 0, SIX) then consider('c' .. name, mode) end
+      end
     end
-    consider_conversions()
   end
-  weaker = {}
+  state.weaker = {}
+end
+
+-- look_again tries those whom waiters alone keep back, if that may have changed. It says whether any was let in.
+local function look_again()
+  if not state.moved or not converting() then return false end
+  state.moved = false
+  local any = false
+  for _, ticket in ipairs(listed('b')) do
+    local r = request(ticket)
+    if r and stops_before(r) then
+      state.moved = true
+      return false
+    end
+    any = r and try(r) or any
+  end
+  return any
 end
 
 -- take_up takes up what another script has left over, and what a gate key of another program, which goes
 -- away without a word, has kept back.
 local function take_up()
-  local left = call('HMGET', LOCKS, 'p', 'x')
-  local pending, gate_awaited = left[1], left[2]
+  local pending = state.pending
   if pending then
+    touch()
+    state.pending = false
+    call('HDEL', LOCKS, 'p')
     local at = 1
     while at <= #pending do
       local list, after
       list, after, at = struct.unpack('>I1c0I1c0', pending, at)
-      lists[list] = lists[list] or after
+      if list == 'b' then
+        state.moved = true
+      else
+        state.through[list] = state.through[list] or after
+      end
     end
-    call('HDEL', LOCKS, 'p')
-    changed = true
   end
-  if gate_awaited and not gate() then
+  if state.awaited and not gate() then
+    touch()
     call('HDEL', LOCKS, 'x')
+    state.awaited, state.all = false, true
+  end
+  if state.all then
+    state.all = false
     consider_all()
-    changed = true
   end
 end
 
 -- hand_over lets in those waiters whom the script has made room for.
 local function hand_over()
-  if not queued then
-    weaker, lists = {}, {}
+  if not state.queued then
+    state.weaker, state.through, state.moved = {}, {}, false
     return
   end
   take_up()
-  while not stopped and (next(weaker) or next(lists)) do
-    if not hand_over_few() then
-      note_room()
-      hand_over_round()
+  repeat
+    while not state.stopped and (next(state.weaker) or next(state.through)) do
+      if not hand_over_few() then
+        note_room()
+        hand_over_round()
+      end
     end
-  end
-  note_room() -- for the next script, if this one has stopped
+    note_room() -- for the next script, if this one has stopped
+  until state.stopped or not look_again()
+  if state.stopped and state.moved and converting() then state.through.b = '' end
+end
+
+-- needs_long_way says whether somebody waits, or something was withdrawn, of which the nodes tell nothing to the short ways.
+local function needs_long_way()
+  if next(state.through) or state.awaited then return true end
+  if not state.queued then return false end
+  local list = GATE_NODE .. X
+  return #call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', '1') > 0 or
+    #call('ZRANGEBYLEX', QUEUE, '[t', '(u', 'LIMIT', '0', '1') > 0
 end
 
 -- finish hands over, writes back what has changed, and lets the keys live as long as the last lease in them and no
 -- longer. It returns '1' if there is more to hand over and '0' if not.
 local function finish()
   hand_over()
-  local more = '0'
-  if unswept or next(lists) then more = '1' end
-  if not changed then return more end
-  if next(lists) then
+  local through = state.through
+  local more = (state.unswept or next(through)) and '1' or '0'
+  if not state.changed then return more end
+  if next(through) then
     local pending = {}
-    for list, after in pairs(lists) do
+    for list, after in pairs(through) do
       pending[#pending + 1] = struct.pack('>I1c0I1c0', #list, list, #after, after)
     end
     call('HSET', LOCKS, 'p', table.concat(pending))
@@ -187,10 +295,17 @@ local function finish()
   local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
   if #last == 0 then
     call('DEL', LOCKS, QUEUE)
-  else
-    call('PEXPIREAT', LOCKS, last[2])
-    call('PEXPIREAT', DEADLINES, last[2])
-    if queued then call('PEXPIREAT', QUEUE, last[2]) end
+    return more
   end
+  call('PEXPIREAT', LOCKS, last[2])
+  call('PEXPIREAT', DEADLINES, last[2])
+  if state.queued then call('PEXPIREAT', QUEUE, last[2]) end
+  -- The mark goes last: see touch.
+  if needs_long_way() then
+    call('HSET', LOCKS, 'l', LONG_WAY)
+  else
+    call('HDEL', LOCKS, 'l')
+  end
+  state.changed = false
   return more
 end

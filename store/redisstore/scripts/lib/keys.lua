@@ -2,7 +2,7 @@
 --
 -- KEYS of every script; all of them carry the tree's hash tag:
 --   1 locks      hash   fields:
---                         n<8 bytes>   node: how many owners hold it, and in which mode (see unpack_node)
+--                         n<8 bytes>   node: how many owners hold it, in which mode, and who waits (see ONE below)
 --                         gate-node    the same for the gate, which is treated as a node above the root: who
 --                                      holds anything in the tree has IX on it, who has the gate has X
 --                         o<owner>     the grants of an owner (see GRANT in record.lua)
@@ -11,13 +11,18 @@
 --                         k            the last ticket given out
 --                         p            queues that a hand-over has yet to look through (see handover.lua)
 --                         x            set while somebody waits because the gate key is another's
---   2 deadlines  zset   o<owner> or w<ticket> -> when its lease or its place in the queue ends, ms
---   3 queue      zset   all scores 0; <node><mode><ticket> for each claim of each queued request, so that ZRANGEBYLEX
---                       gives those who want a node in a mode in order of arrival; and c<ticket> for those
---                       whose owner already holds something
+--                         l            set while only the long way knows what there is to see to; or the mark of a script at
+--                                      work: who finds that repairs the table (see repair.lua)
+--   2 deadlines  zset   o<owner> or w<ticket> -> when its lease or its place in the queue ends, ms; t<hash> -> until when
+--                       it is remembered that a request was withdrawn (see tombstone in queue.lua)
+--   3 queue      zset   all scores 0. Members, so that ZRANGEBYLEX gives what begins alike in order of arrival:
+--                         <node><mode><ticket>          for each claim of each queued request
+--                         c<node><mode><ticket><owner>  the same again, if the owner holds something already
+--                         b<ticket>                     such a one that waiters alone keep back
+--                         t<hash>                       a request that was withdrawn
 --   4 fence      string the last fence given out
 --   5 gate       string a redislock key: token and note of the gate's holder
---   6 thin       string the only grant in the tree (see THIN); locks, deadlines and queue are not there then
+--   6 thin       string the only grant in the tree (see THIN_HEAD); locks, deadlines and queue are not there then
 --
 -- Modes are numbers in the order of their strength: 1 IS, 2 IX, 3 S, 4 SIX, 5 X; 0 is none.
 -- A claim is ten bytes: the node's name and the mode's digit. A claim set is claims one after the other,
@@ -25,13 +30,14 @@
 --
 -- One owner with one grant, and nobody else in the tree, is the usual case by far. It is kept in
 -- one string, as a thin lock (Bacon et al. 1998), at a price that does not depend on the number of claims. The next to
--- come by inflates it (see table.lua): then it is in locks and deadlines like all others.
+-- come by inflates it (see thin.lua): then it is in locks and deadlines like all others.
 --
--- What a script consists of, one file after the other; script.go puts them together:
---   lib/keys.lua, lib/record.lua, lib/clock.lua
+-- What a script consists of, one part after the other; script.go puts them together, each with what it uses alone:
+--   lib/keys.lua, lib/record.lua, and lib/clock.lua and lib/modes.lua where they are first used
 --   thin/<script>.lua    for acquire and release: nobody else is concerned
---   short/<script>.lua   for acquire and release: others hold, and nobody waits
---   lib/table.lua, lib/queue.lua, lib/grant.lua, lib/handover.lua, and <script>.lua
+--   short/<script>.lua   for acquire and release: others hold, and those who wait, wait elsewhere
+--   lib/state.lua, which says what the rest shares, then the library: nodes, holdings, thin, gate, queue, repair, open,
+--   waits, grant, handover; and <script>.lua, the only part that runs anything
 -- The thin and the short way either return or leave everything as it is. The rest is not run then: making
 -- the functions of the library alone takes longer than a grant.
 
@@ -48,10 +54,15 @@ local CLAIM_BYTES = NAME_BYTES + 1
 local THIN_HEAD = '>I4c0I4c0'
 local thin -- what THIN has: false is nothing, nil that it has not been read
 
--- A node's field is one number: mode + ONE * count + ONE_SHARED * shared, where count owners have the node
--- in mode and shared owners have it in IS. That is enough, because between owners
--- IX and S never meet, and SIX and X are had by one.
-local ONE, ONE_SHARED = 8, 134217728
+-- A node's field is one number: mode + ONE * count + ONE_SHARED * shared + ONE_WAITING * waiting, where count owners have
+-- the node in mode, shared owners have it in IS, and waiting is the set of modes in which it is waited for. That is enough, because
+-- between owners IX and S never meet, and SIX and X are had by one. There is room for four million owners of each.
+-- Of the gate node it is not noted who waits: its field is there only as long as anybody holds anything, which other programs look at.
+local ONE, ONE_SHARED, ONE_WAITING = 8, 33554432, 140737488355328
+
+-- What field l says.
+local AT_WORK, LONG_WAY = '!', '1'
+local AT_WORK_TTL = '60000' -- ms
 
 local FENCE_TTL = '604800000' -- a week, ms
 

@@ -1,5 +1,6 @@
--- The short way of ACQUIRE, for a few claims of an owner who holds nothing in a tree where nobody waits, nothing
--- has ended, and the gate key is free: it grants the request if every node has room. Its reply is the fence, a number.
+-- The short way of ACQUIRE, for a few claims of an owner who neither holds nor waits for anything, in a tree where others
+-- hold, nothing has ended, and the gate key is free: it grants the request if every node has room, and nobody waits for one in a mode that
+-- conflicts. Its reply is the fence, a number.
 --
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
@@ -9,13 +10,13 @@ if ARGV[10] ~= '1' and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
 
   local fields, modes = split(claims)
   local n = #fields
-  fields[n + 1] = owner
+  fields[n + 1], fields[n + 2], fields[n + 3] = owner, 'r' .. ARGV[1], 'l'
   local values = call('HMGET', LOCKS, unpack(fields))
 
-  local used = values[1] -- the gate node: whether anybody holds anything
-  local possible = modes[1] ~= X and not values[n + 1] and
-    call('EXISTS', QUEUE, GATE, THIN) == 0 and
-    (not used or call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0)
+  -- The gate node is the first: somebody holds something. The sum is 1 if of these keys DEADLINES alone is there.
+  local possible = values[1] and modes[1] ~= X and not values[n + 1] and not values[n + 2] and not values[n + 3] and
+    call('EXISTS', DEADLINES, GATE, GATE, THIN, THIN) == 1 and
+    call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0
 
   local writes = {}
   for i = 1, possible and n or 0 do
@@ -24,36 +25,30 @@ if ARGV[10] ~= '1' and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
       value = want == IX and '10' or int(want == IS and ONE_SHARED or ONE + want)
     else
       local mode = value % ONE
-      if want == IS and mode ~= X then
-        value = int(value + ONE_SHARED)
-      elseif mode == want and (want == IX or want == S) then
-        value = int(value + ONE)
-      elseif mode == 0 and want ~= X then
-        value = int(value + ONE + want)
-      else
+      local there = BIT[mode]
+      if tonumber(value) >= ONE_SHARED then
+        there = bit.bor(there, floor(value / ONE_WAITING), value % ONE_WAITING >= ONE_SHARED and BIT[IS] or 0)
+      end
+      if band(CONFLICTS[want], there) ~= 0 then
         possible = false
         break
       end
+      value = int(value + (want == IS and ONE_SHARED or mode == 0 and ONE + want or ONE))
     end
     writes[2 * i - 1], writes[2 * i] = fields[i], value
   end
 
   if possible then
     local fence = next_fence()
-    local since = int(NOW)
+    local since, till = int(NOW), int(NOW + lease)
     writes[2 * n + 1] = owner
     writes[2 * n + 2] = pack_grant(id, fence, since, claims, paths, note)
-    call('HSET', LOCKS, unpack(writes))
-    local till = int(NOW + lease)
+    -- A deadline of somebody who holds nothing does no harm, should this script fail here.
     call('ZADD', DEADLINES, till, owner)
     -- The keys live as long as the last lease in them.
-    if not used then
-      call('PEXPIREAT', LOCKS, till)
-      call('PEXPIREAT', DEADLINES, till)
-    else
-      call('PEXPIREAT', LOCKS, till, 'GT')
-      call('PEXPIREAT', DEADLINES, till, 'GT')
-    end
+    call('PEXPIREAT', DEADLINES, till, 'GT')
+    call('PEXPIREAT', LOCKS, till, 'GT')
+    call('HSET', LOCKS, unpack(writes))
     return tonumber(fence)
   end
 end

@@ -1,31 +1,35 @@
--- The short way of RELEASE, for an owner's only grant, of a few claims, in a tree where nobody waits and nothing has ended. Its
--- reply is 1.
+-- The short way of RELEASE, for an owner's only grant, of a few claims, where the owner waits for nothing, nobody waits for
+-- what it has, and nothing has ended. Its reply is 1.
 --
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
 
 do
   local owner = 'o' .. ARGV[1]
-  local found = call('HMGET', LOCKS, owner, GATE_NODE)
+  local found = call('HMGET', LOCKS, owner, GATE_NODE, 'r' .. ARGV[1], 'l')
   local record, gate_node = found[1], found[2]
-  if record and call('EXISTS', QUEUE) == 0 and call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0 then
+  if record and gate_node and not found[3] and not found[4] and call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0 then
     local id, _, _, claims, _, _, behind = struct.unpack(GRANT, record)
     local whole = id == ARGV[2] and behind > #record and #claims <= MOST_CLAIMS * CLAIM_BYTES and
       byte(claims, CLAIM_BYTES) ~= 48 + X
 
-    if whole and tonumber(gate_node) == ONE + IX then
+    if whole and tonumber(gate_node) == ONE + IX and call('EXISTS', QUEUE) == 0 then
       -- Nobody else holds anything.
       call('DEL', LOCKS, DEADLINES)
       return 1
     end
 
+    local gone, kept = { owner, 'l' }, { 'l', AT_WORK }
     if whole then
       local fields, modes = split(claims)
       local values = call('HMGET', LOCKS, unpack(fields))
-      local gone, kept = { owner }, {}
       for i = 1, #fields do
         local value, mode = values[i], modes[i]
         value = value - (mode == IS and ONE_SHARED or ONE)
+        if value >= ONE_WAITING and band(CONFLICTS[mode], floor(value / ONE_WAITING)) ~= 0 then
+          whole = false -- somebody waits for it to go
+          break
+        end
         if value % ONE_SHARED < ONE then value = value - value % ONE end -- the last that was not IS
         if value == 0 then
           gone[#gone + 1] = fields[i]
@@ -34,9 +38,14 @@ do
           kept[#kept + 1] = int(value)
         end
       end
-      -- Deletions come first, so that locks can be given back at maxmemory.
-      call('HDEL', LOCKS, unpack(gone))
-      call('HSET', LOCKS, unpack(kept))
+    end
+    if whole then
+      -- The first write marks the table as being changed, the last takes the mark away. It has to go on at maxmemory.
+      local answer = redis.pcall('HSET', LOCKS, unpack(kept))
+      if type(answer) == 'table' then
+        call('PEXPIRE', FENCE, FENCE_TTL)
+        call('HSET', LOCKS, unpack(kept))
+      end
       -- The keys live as long as the last lease in them.
       local was_last = call('ZREVRANK', DEADLINES, owner) == 0
       call('ZREM', DEADLINES, owner)
@@ -45,6 +54,7 @@ do
         call('PEXPIREAT', LOCKS, last[2])
         call('PEXPIREAT', DEADLINES, last[2])
       end
+      call('HDEL', LOCKS, unpack(gone))
       return 1
     end
   end

@@ -1,0 +1,131 @@
+package memstore
+
+import "github.com/pathlock-go/pathlock"
+
+// passing is what a table knows of the waiting requests whose owners hold something: they alone may
+// pass others, and whom they may pass can change while they wait.
+type passing struct {
+	conversions map[*request]struct{}
+	passers     int  // how many of them may pass somebody
+	stale       bool // whom they may pass has to be found out anew
+	stamp       uint64
+}
+
+// mayPass reports whether r was found to need not wait for q, who came before it.
+func (r *request) mayPass(q *request) bool {
+	_, ok := r.passed[q]
+	return ok
+}
+
+// judge finds out which of the earlier waiters r may pass: those that wait for its owner. Of
+// two requests that may each pass somebody only if the other may not, the earlier one is judged first.
+func (t *table) judge(r *request) {
+	t.forgive(r)
+	if t.waiters == 0 || !r.owner.holds() || !r.isLate() {
+		return
+	}
+	t.markWaiters(r.owner, r.ticket)
+	for q := range r.earlier {
+		if q.request.found == t.stamp {
+			if r.passed == nil {
+				r.passed = make(map[*request]struct{})
+			}
+			r.passed[q.request] = struct{}{}
+		}
+	}
+	if r.queued && len(r.passed) > 0 {
+		t.passers++
+	}
+}
+
+// forgive has r pass nobody.
+func (t *table) forgive(r *request) {
+	if r.queued && len(r.passed) > 0 {
+		t.passers--
+	}
+	r.passed = nil
+}
+
+// beginConversions notes that the owner of waiting requests has begun to hold something.
+func (t *table) beginConversions(o *owner) {
+	for r := range o.waits.all {
+		t.beginConversion(r)
+	}
+}
+
+func (t *table) beginConversion(r *request) {
+	if t.conversions == nil {
+		t.conversions = make(map[*request]struct{})
+	}
+	t.conversions[r] = struct{}{}
+	if len(r.passed) > 0 {
+		t.passers++
+	}
+}
+
+func (t *table) endConversion(r *request) {
+	t.forgive(r)
+	delete(t.conversions, r)
+}
+
+// endConversions notes that the owner of waiting requests holds nothing any more.
+func (t *table) endConversions(o *owner) {
+	for r := range o.waits.all {
+		t.endConversion(r)
+	}
+}
+
+// mayChange notes that somebody who waited for others may have ceased to. Where nobody passes anybody, everybody
+// is behind all whom they conflict with, and nothing follows from it but for those who wait for what has gone. Where
+// somebody does, they may have to go behind those whom they passed; those may be waited for by others, who then
+// wait for somebody else; and who is waited for by those before it may pass them.
+func (t *table) mayChange() {
+	if t.passers > 0 {
+		t.stale = true
+	}
+}
+
+// rejudge finds out anew, in order of arrival, who may pass whom, and returns those that were kept
+// back by somebody whom they may pass. They watch nothing any more.
+func (t *table) rejudge() (unwatched []*request) {
+	t.stale = false
+	all := make([]*request, 0, len(t.conversions))
+	for r := range t.conversions {
+		all = append(all, r)
+	}
+	sortByArrival(all)
+	for _, r := range all {
+		if t.judge(r); r.watching != nil && r.mayPass(r.watching) {
+			r.unwatch()
+			unwatched = append(unwatched, r)
+		}
+	}
+	return unwatched
+}
+
+// earlier yields the places of other owners' waiting requests that came before r and conflict with it,
+// the latest of one node and mode first.
+func (r *request) earlier(yield func(*place) bool) {
+	for i := range r.places {
+		p := &r.places[i]
+		for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
+			l := &p.node.waiting[mode]
+			if l.first == nil || l.first.request.ticket >= r.ticket || pathlock.Compatible(mode, p.Mode) {
+				continue
+			}
+			for q := l.before(r.ticket); q != nil; q = q.prev {
+				if q.request.owner != r.owner && !yield(q) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isLate reports whether anybody with whom r conflicts waits and came before it.
+func (r *request) isLate() bool {
+	for range r.earlier {
+		return true
+	}
+	return false
+}

@@ -1,0 +1,213 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// far returns a client whose server is a delay away, each way.
+func far(t testing.TB, delay time.Duration) *redis.Client {
+	t.Helper()
+	options, err := redis.ParseURL(testserver.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &postponing{delay: delay}
+	options.Dialer = p.dial
+	options.ContextTimeoutEnabled = true
+	t.Cleanup(p.work.Wait) // when the client has been closed
+	return closeClient(t, redis.NewClient(options))
+}
+
+// postponing makes connections on which everything is late.
+type postponing struct {
+	delay time.Duration
+	work  sync.WaitGroup
+}
+
+func (p *postponing) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	server, err := (&net.Dialer{}).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := net.Pipe()
+	p.work.Go(func() { p.carry(server, theirs) })
+	p.work.Go(func() { p.carry(theirs, server) })
+	return ours, nil
+}
+
+// carry hands on what it reads, late and in order.
+func (p *postponing) carry(to io.WriteCloser, from io.ReadCloser) {
+	type parcel struct {
+		at      time.Time
+		content []byte
+	}
+	parcels := make(chan parcel, 10_000)
+	p.work.Go(func() {
+		for parcel := range parcels {
+			time.Sleep(time.Until(parcel.at))
+			if _, err := to.Write(parcel.content); err != nil {
+				break
+			}
+		}
+		_, _ = to.Close(), from.Close()
+		for range parcels { // so that the reader ends
+		}
+	})
+	defer close(parcels)
+	for buffer := make([]byte, 64<<10); ; {
+		n, err := from.Read(buffer)
+		if err != nil {
+			return
+		}
+		parcels <- parcel{time.Now().Add(p.delay), append([]byte(nil), buffer[:n]...)}
+	}
+}
+
+// TestPressure: goroutines with little time, over a network that takes its time, take and give back as fast as they can. Every
+// release arrives, nothing of a call that failed stays, and what is held beside them is renewed all the while.
+func TestPressure(t *testing.T) {
+	const goroutines, rounds, within = 40, 50, time.Second
+	store, other := closeStore(t, New(far(t, 2*time.Millisecond))), newStore(t)
+	beside := ask(newTree(t), x("/held"))
+	beside.Lease = 2 * time.Second
+	take(t, store, beside)
+
+	stop, renewing := make(chan struct{}), sync.WaitGroup{}
+	renewing.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(beside.Lease / 3):
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), within)
+			lost, err := store.Renew(ctx, beside.Tree, []pathlock.Lease{{Owner: beside.Owner, For: beside.Lease}})
+			cancel()
+			if err != nil || len(lost) > 0 {
+				t.Errorf("renewal beside them: lost %v, error %v", lost, err)
+			}
+		}
+	})
+	var trees []pathlock.Tree
+	var work, releases sync.WaitGroup
+	for range goroutines {
+		tree := newTree(t)
+		trees = append(trees, tree)
+		work.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), within)
+			defer cancel()
+			for range rounds {
+				req := ask(tree, x("/a"))
+				req.Wait = within
+				if _, err := store.Acquire(ctx, req); err != nil {
+					var conflict *pathlock.ConflictError
+					if !errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &conflict) {
+						t.Errorf("acquire: %v", err)
+					}
+					continue
+				}
+				releases.Go(func() {
+					ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+					defer cancel()
+					if err := store.Release(ctx, req.Tree, req.Owner, req.Grant); err != nil {
+						t.Errorf("release: %v", err)
+					}
+				})
+			}
+		})
+	}
+	work.Wait()
+	releases.Wait()
+	close(stop)
+	renewing.Wait()
+	requireHeld(t, other, beside)
+	release(t, store, beside)
+	if err := store.Close(context.WithoutCancel(t.Context())); err != nil { // what was left behind has been taken back
+		t.Fatal(err)
+	}
+	for _, tree := range trees {
+		requireFree(t, other, tree)
+	}
+}
+
+// TestCloseIsBounded: a store whose server does not answer is closed within the context, and, whatever that
+// is, within the time of a few commands, however many calls have failed before.
+func TestCloseIsBounded(t *testing.T) {
+	const timeout, failed = 200 * time.Millisecond, 400
+	for _, tt := range []struct {
+		name  string
+		give  time.Duration
+		want  error
+		limit time.Duration
+	}{
+		{"all the time in the world", long, nil, 6 * timeout},
+		{"no time", 1, context.DeadlineExceeded, timeout},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			store, network := distant(t, true, WithTimeout(timeout))
+			if err := store.Ping(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			network.vanish()
+			var work sync.WaitGroup
+			for range failed {
+				tree := newTree(t)
+				work.Go(func() {
+					if _, err := store.Acquire(t.Context(), ask(tree, x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
+						t.Errorf("acquire: %v, want ErrUnavailable", err)
+					}
+				})
+			}
+			work.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), tt.give)
+			defer cancel()
+			began := time.Now()
+			if err := store.Close(ctx); !errors.Is(err, tt.want) {
+				t.Errorf("close: %v, want %v", err, tt.want)
+			}
+			if took := time.Since(began); took > tt.limit+time.Second {
+				t.Errorf("closing took %v, want %v at most", took, tt.limit)
+			}
+			network.heal()
+		})
+	}
+}
+
+// TestNeverSent: of a call that never reached the network nothing is taken back.
+func TestNeverSent(t *testing.T) {
+	store := closeStore(t, New(closeClient(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1}))))
+	for range 10 {
+		if _, err := store.Acquire(t.Context(), ask(newTree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("acquire: %v, want ErrUnavailable", err)
+		}
+	}
+	store.takeBacks.mu.Lock()
+	defer store.takeBacks.mu.Unlock()
+	if n := len(store.takeBacks.pending); n > 0 {
+		t.Errorf("%d are taken back, want none", n)
+	}
+}
+
+// TestRing: a redis.Ring is refused by all calls.
+func TestRing(t *testing.T) {
+	ring := redis.NewRing(&redis.RingOptions{Addrs: map[string]string{"a": "127.0.0.1:1"}, HeartbeatFrequency: time.Hour})
+	defer func() { _ = ring.Close() }()
+	store := closeStore(t, New(ring))
+	_, err := store.Acquire(t.Context(), ask(newTree(t), x("/a")))
+	for name, err := range map[string]error{"acquire": err, "ping": store.Ping(t.Context())} {
+		if !errors.Is(err, errors.ErrUnsupported) || !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnsupported and ErrUnavailable", name, err)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+-- The gate key is a lock of github.com/bsm/redislock: a token of 22 characters and then what redislock calls
+-- metadata, the note. Other programs take and release it with redislock alone. Ours has a token made from
+-- the owner, so that the key tells whose it is.
+
+local TOKEN_BYTES = 22
+
+local function token_of(owner) return sub(redis.sha1hex('gate:' .. owner), 1, TOKEN_BYTES) end
+
+local function gate()
+  if state.gate == nil then state.gate = call('GET', GATE) end
+  return state.gate
+end
+
+local function gate_is_of(owner)
+  return gate() and sub(gate(), 1, TOKEN_BYTES) == token_of(owner)
+end
+
+local function gate_is_others(owner)
+  return gate() and not gate_is_of(owner)
+end
+
+local function take_gate(owner, note, till)
+  state.gate = token_of(owner) .. note
+  call('SET', GATE, state.gate, 'PXAT', int(till))
+end
+
+local function drop_gate(owner)
+  if gate_is_of(owner) then
+    call('DEL', GATE)
+    state.gate = false
+    return true
+  end
+  return false
+end

@@ -1,0 +1,111 @@
+-- The nodes of the tree: how many owners hold them, and in which modes they are waited for.
+
+local function compatible(a, b) return band(CONFLICTS[a], BIT[b]) == 0 end
+
+local function supremum(a, b)
+  if (a == IX and b == S) or (a == S and b == IX) then return SIX end
+  return math.max(a, b)
+end
+
+-- in_portions calls a command with more arguments than unpack can take at once. The portion is even: pairs stay together.
+local PORTION = 4000
+local function in_portions(command, key, args)
+  for i = 1, #args, PORTION do
+    call(command, key, unpack(args, i, math.min(i + PORTION - 1, #args)))
+  end
+end
+
+-- spare_memory is for scripts that have to go on at maxmemory: it writes something for which no memory is needed, and after that
+-- a script may write anything.
+local function spare_memory() call('PEXPIRE', FENCE, FENCE_TTL) end
+
+-- touch marks the table before anything in it is changed. finish() takes the mark away, so that whoever finds one knows that
+-- a script has failed half-way (see repair.lua).
+local function touch()
+  if state.changed then return end
+  state.changed = true
+  call('HSET', LOCKS, 'l', AT_WORK)
+  call('PEXPIRE', LOCKS, AT_WORK_TTL, 'NX') -- if this makes the key, and the script fails, and nobody else ever comes by
+end
+
+local function unpack_node(value)
+  local v = tonumber(value or 0)
+  return {
+    mode = v % ONE,
+    count = floor(v % ONE_SHARED / ONE),
+    shared = floor(v % ONE_WAITING / ONE_SHARED),
+    waiting = floor(v / ONE_WAITING),
+  }
+end
+
+-- load_nodes reads those of the nodes that have not been read yet.
+local function load_nodes(names)
+  local nodes, missing = state.nodes, {}
+  for i = 1, #names do
+    if not nodes[names[i]] then missing[#missing + 1] = names[i] end
+  end
+  for i = 1, #missing, PORTION do
+    local last = math.min(i + PORTION - 1, #missing)
+    local values = call('HMGET', LOCKS, unpack(missing, i, last))
+    for j = i, last do nodes[missing[j]] = unpack_node(values[j - i + 1]) end
+  end
+end
+
+local function node(name)
+  local n = state.nodes[name]
+  if not n then
+    n = unpack_node(call('HGET', LOCKS, name))
+    state.nodes[name] = n
+  end
+  return n
+end
+
+-- admits says whether the holders of a node, apart from an owner who has it in mode own, leave room for mode want.
+local function admits(n, want, own)
+  local shared, count = n.shared, n.count
+  if own == IS then
+    shared = shared - 1
+  elseif own ~= 0 then
+    count = count - 1
+  end
+  return (shared == 0 or want ~= X) and (count == 0 or compatible(want, n.mode))
+end
+
+-- recount notes that one owner's mode on a node changes.
+local function recount(name, from, to)
+  local n = node(name)
+  if not state.weaker[name] and to < from then
+    state.weaker[name] = { mode = n.mode, count = n.count, shared = n.shared }
+  end
+  if from == IS then
+    n.shared = n.shared - 1
+  elseif from ~= 0 then
+    n.count = n.count - 1
+  end
+  if to == IS then
+    n.shared = n.shared + 1
+  elseif to ~= 0 then
+    n.count = n.count + 1
+    n.mode = to
+  end
+  if n.count == 0 then n.mode = 0 end
+  n.dirty = true
+end
+
+-- write_nodes writes what has changed.
+local function write_nodes()
+  local gone, kept = {}, {}
+  for name, n in pairs(state.nodes) do
+    if n.dirty then
+      if n.shared == 0 and n.count == 0 and n.waiting == 0 then
+        gone[#gone + 1] = name
+      else
+        kept[#kept + 1] = name
+        kept[#kept + 1] = int(n.mode + ONE * n.count + ONE_SHARED * n.shared + ONE_WAITING * n.waiting)
+      end
+      n.dirty = false
+    end
+  end
+  in_portions('HDEL', LOCKS, gone)
+  in_portions('HSET', LOCKS, kept)
+end

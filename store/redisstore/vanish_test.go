@@ -1,0 +1,235 @@
+package redisstore
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// network stands between a client and its servers. While it has vanished, it swallows all packets, those of
+// connections that are made as well as those of connections that there are.
+type network struct {
+	mu     sync.Mutex
+	healed chan struct{} // closed while packets pass
+}
+
+func newNetwork() *network {
+	n := &network{healed: make(chan struct{})}
+	close(n.healed)
+	return n
+}
+
+func (n *network) vanish() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.healed = make(chan struct{})
+}
+
+func (n *network) heal() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	select {
+	case <-n.healed:
+	default:
+		close(n.healed)
+	}
+}
+
+func (n *network) passes() <-chan struct{} {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.healed
+}
+
+func (n *network) there() bool {
+	select {
+	case <-n.passes():
+		return true
+	default:
+		return false
+	}
+}
+
+func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error) {
+	select {
+	case <-n.passes():
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, kind, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &swallowing{conn, n}, nil
+}
+
+// swallowing is a connection that a network may swallow.
+type swallowing struct {
+	net.Conn
+	network *network
+}
+
+func (s *swallowing) Write(b []byte) (int, error) {
+	if !s.network.there() {
+		return len(b), nil
+	}
+	return s.Conn.Write(b)
+}
+
+func (s *swallowing) Read(b []byte) (int, error) {
+	for {
+		n, err := s.Conn.Read(b)
+		if err != nil || s.network.there() {
+			return n, err
+		}
+	}
+}
+
+// distant returns a store whose network can vanish. Everything else is as go-redis has it by default.
+func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *network) {
+	t.Helper()
+	options, err := redis.ParseURL(testserver.Redis(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := newNetwork()
+	options.Dialer, options.ContextTimeoutEnabled = n.dial, punctual
+	store := closeStore(t, New(closeClient(t, redis.NewClient(options)), opts...))
+	t.Cleanup(n.heal)
+	return store, n
+}
+
+// TestHostVanishes: a call ends within its time when the packets of its host are dropped, whether the client
+// has connections or has to dial, and the store serves again when they pass again.
+func TestHostVanishes(t *testing.T) {
+	const timeout = 200 * time.Millisecond
+	for _, tt := range []struct {
+		name      string
+		connected bool
+		punctual  bool
+	}{
+		{"while it is connected", true, true},
+		{"before it is dialled", false, true},
+		{"before it is dialled, by a client that heeds no deadlines", false, false},
+		{"while it is connected, by a client that heeds no deadlines", true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			store, network := distant(t, tt.punctual, WithTimeout(timeout))
+			tree := newTree(t)
+			if tt.connected {
+				if err := store.Ping(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			network.vanish()
+			waits := ask(tree, x("/waits"))
+			waits.Wait = long
+			for name, do := range map[string]func(context.Context) error{
+				"an acquisition":            func(ctx context.Context) error { _, err := store.Acquire(ctx, ask(tree, x("/a"))); return err },
+				"an acquisition that waits": func(ctx context.Context) error { _, err := store.Acquire(ctx, waits); return err },
+				"a release":                 func(ctx context.Context) error { return store.Release(ctx, tree, "o", "g") },
+				"a snapshot":                func(ctx context.Context) error { _, err := store.Snapshot(ctx, tree); return err },
+				"the trees":                 func(ctx context.Context) error { _, err := store.Trees(ctx); return err },
+				"a ping":                    func(ctx context.Context) error { return store.Ping(ctx) },
+			} {
+				for bound, within := range map[string]time.Duration{"the store's": long, "the context's": timeout / 2} {
+					ctx, cancel := context.WithTimeout(t.Context(), within)
+					began := time.Now()
+					err := do(ctx)
+					cancel()
+					if took := time.Since(began); took > min(within, timeout)+farewell+time.Second {
+						t.Errorf("%s took %v, with a bound of %v that is %s", name, took, min(within, timeout), bound)
+					}
+					if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {
+						t.Errorf("%s: %v, want ErrUnavailable", name, err)
+					}
+				}
+			}
+			network.heal()
+			over := time.Now().Add(patience)
+			for store.Ping(t.Context()) != nil {
+				if time.Now().After(over) {
+					t.Fatal("the store does not serve again")
+				}
+			}
+			next := ask(tree, x("/a"))
+			take(t, store, next)
+			release(t, store, next)
+		})
+	}
+}
+
+// TestCancelledOnTheWay: a caller whose context is cancelled while the server has its request leaves at once, and
+// what the request leads to is taken back.
+func TestCancelledOnTheWay(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(WithTimeout(long)), newTree(t)
+	take(t, store, ask(newTree(t), x("/warm")))
+	server.signal(syscall.SIGSTOP)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(short/3, cancel)
+	began := time.Now()
+	if _, err := store.Acquire(ctx, ask(tree, x("/a"))); !errors.Is(err, context.Canceled) {
+		t.Errorf("acquire: %v, want Canceled", err)
+	}
+	if took := time.Since(began); took > patience {
+		t.Errorf("it took %v to leave", took)
+	}
+	server.signal(syscall.SIGCONT)
+	other, next := server.store(), ask(tree, x("/a"))
+	next.Wait = patience
+	take(t, other, next)
+	release(t, other, next)
+}
+
+// TestListenerNeverAccepts: the kernel of the host drops what asks for a connection, because its queue is full.
+func TestListenerNeverAccepts(t *testing.T) {
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := (&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: name.(*syscall.SockaddrInet4).Port}).String()
+	for full := false; !full; {
+		conn, err := (&net.Dialer{Timeout: short}).DialContext(t.Context(), "tcp", addr)
+		if full = err != nil; !full {
+			defer func() { _ = conn.Close() }()
+		}
+	}
+	dialled := make(chan struct{}, 10)
+	client := redis.NewClient(&redis.Options{
+		Addr: addr, ContextTimeoutEnabled: true, DialerRetries: 1,
+		Dialer: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			defer func() { dialled <- struct{}{} }()
+			return (&net.Dialer{Timeout: short + 2*time.Second}).DialContext(ctx, network, addr)
+		},
+	})
+	store := New(client, WithTimeout(short))
+	began := time.Now()
+	if _, err := store.Acquire(t.Context(), ask(newTree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("acquire: %v, want ErrUnavailable", err)
+	}
+	if took := time.Since(began); took > short+time.Second {
+		t.Errorf("acquire took %v, with %v to do it in", took, short)
+	}
+	closeStore(t, store)
+	closeClient(t, client)
+	<-dialled
+}
