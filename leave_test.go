@@ -130,7 +130,8 @@ func TestNothingIsLeftWithAHoldThatHasBeenReleased(t *testing.T) {
 	}
 }
 
-// Two who attach one token at once are one owner; what the one takes beside it, and gives back, is not the other's.
+// Two who attach one token at once are one owner; what the one takes beside it, and gives back, is
+// not the other's.
 func TestWhatIsTakenUnderAHoldIsNotReenteredByOthers(t *testing.T) {
 	locker := pathlock.New(memstore.New(), pathlock.WithLease(time.Hour))
 	tree, token, hold := attachedHold(t, locker)

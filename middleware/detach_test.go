@@ -78,7 +78,8 @@ func TestDetachHoldsAMovingNodeWhereItIs(t *testing.T) {
 	f.only("after the request", "X /other/dir2")
 }
 
-// What an earlier try took is given back before the hold is made of the rest, however long that takes.
+// What an earlier try took is given back before the hold is made of the rest, however long that
+// takes.
 func TestDetachTakesNothingOfAnEarlierTryAlong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &lingering{Store: memstore.New()}

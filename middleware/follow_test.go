@@ -13,7 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A hold goes along with the nodes that its holder moves, if they are moved. What it was on before stays with it, too.
+// A hold goes along with the nodes that its holder moves, if they are moved. What it was on before
+// stays with it, too.
 func TestAHoldGoesAlongWithTheNodesThatItsHolderMoves(t *testing.T) {
 	for _, tt := range []struct {
 		what, hold            string

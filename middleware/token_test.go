@@ -331,8 +331,8 @@ func TestAHoldThatEndsUnderTheHandlerIs409(t *testing.T) {
 	}
 }
 
-// Two requests with one token are one owner. What the one takes beside the hold, and gives back, the
-// other does not take for its own.
+// Two requests with one token are one owner. What the one takes beside the hold, and gives back,
+// the other does not take for its own.
 func TestTwoRequestsWithOneTokenPassAtOnce(t *testing.T) {
 	for id, want := range map[string]string{"3": "X /dir1", "4": "X /other"} {
 		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
@@ -393,8 +393,8 @@ func TestATokenIsUsedAmongSeveralTrees(t *testing.T) {
 	}
 }
 
-// A node that moves while it is locked is locked where it is, under the hold all the same; also where it
-// comes into the hold's tree only then.
+// A node that moves while it is locked is locked where it is, under the hold all the same; also
+// where it comes into the hold's tree only then.
 func TestATokenOutlastsRetries(t *testing.T) {
 	elsewhere, err := pathlock.NewTree("testplan", "2")
 	if err != nil {
@@ -432,7 +432,8 @@ func TestATokenOutlastsRetries(t *testing.T) {
 	}
 }
 
-// Specs within specs share the hold that the outer one has attached; what the outer one has no use for is refused.
+// Specs within specs share the hold that the outer one has attached; what the outer one has no use
+// for is refused.
 func TestATokenAndNestedSpecs(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	mine := f.detached(plan, "/dir1")
