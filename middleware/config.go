@@ -47,7 +47,8 @@ type Config struct {
 	// A request that locks in the token's tree does so as the hold's owner: what the hold keeps others from, its
 	// holder's requests pass. The hold stays, with the end that it has. A text that is no token is answered with
 	// 400, a token whose hold has ended, also while the request is on its way, with 409 (lock-lost). A token
-	// of another tree is left alone. A token is no authorization: see Authorize.
+	// of another tree is left alone. A token is no authorization: see Authorize. Routes whose spec is
+	// [lockspec.None] don't look at tokens.
 	Token func(r *http.Request) pathlock.Token
 
 	// Redact takes out of a refusal what the client is not to see: the path, the holder, and what the

@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrAnswered is why [Locks.Detach] has taken nothing: [Config.Authorize] has answered the request itself. [Locks.Fail]
-// adds nothing to that.
+// ErrAnswered is why [Locks.Detach] has taken nothing: [Config.Authorize] has answered the request
+// itself. [Locks.Fail] adds nothing to that.
 var ErrAnswered = errors.New("middleware: the request has been answered by Authorize")
 
 // The misuses of [Locks.Detach].
@@ -22,16 +22,17 @@ var (
 	errSeveralTrees = errors.New("middleware: a detached hold is in one tree, and the spec does not lock in exactly one")
 )
 
-// Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and leaves it in the lock
-// store as a hold that outlives the request: it ends after lasting, unless it is refreshed, or
-// released by whoever has the token. It returns the token, and when the hold ends.
+// Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and
+// leaves it in the lock store as a hold that outlives the request: it ends after lasting, unless it
+// is refreshed, or released by whoever has the token. It returns the token, and when the hold ends.
 //
-// It is for handlers that lock something for their client, and whose route's spec is [lockspec.None]. The note says
-// who holds and what for, to those whom the hold keeps waiting; "" is the spec's. The token that the request
-// carries is checked, and not used: what another hold has is taken by that.
+// It is for handlers that lock something for their client, and whose route's spec is
+// [lockspec.None]. The note says who holds and what for, to those whom the hold keeps waiting; ""
+// is the spec's. The token that the request carries is checked, and not used: what another hold has
+// is taken by that.
 //
-// The spec is to lock in one tree. Errors are those that [Locks.Fail] answers. If the client is gone by
-// then, or lasting is shorter than [pathlock.MinLease], nothing stays held.
+// The spec is to lock in one tree. Errors are those that [Locks.Fail] answers. If the client is
+// gone by then, or lasting is shorter than [pathlock.MinLease], nothing stays held.
 func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
 	if _, behind := c.Get(m.carrier); behind {
 		return "", time.Time{}, errBehindLocks

@@ -2,12 +2,15 @@ package middleware_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -19,18 +22,21 @@ import (
 )
 
 // lending adds a route to the fixture whose handler leaves a hold behind.
-func (f *fixture) lending(spec lockspec.Spec, config middleware.Config, lasting time.Duration) {
+// It returns where the handler's last error is.
+func (f *fixture) lending(spec lockspec.Spec, config middleware.Config, lasting time.Duration) *error {
 	f.Helper()
+	var failed error
 	locks := middleware.New(f.locker, f.nodes, config)
 	f.engine.POST("/suites/:id/lock", locks.Lock(lockspec.None("the handler leaves a hold behind")), func(c *gin.Context) {
 		token, until, err := locks.Detach(c, spec, lasting, "anna edits")
-		if err != nil {
+		if failed = err; err != nil {
 			locks.Fail(c, err)
 			return
 		}
 		c.Header(middleware.TokenHeader, string(token))
 		c.String(http.StatusCreated, until.Format(time.RFC3339))
 	})
+	return &failed
 }
 
 func TestDetachLeavesAHoldBehind(t *testing.T) {
@@ -72,6 +78,48 @@ func TestDetachHoldsAMovingNodeWhereItIs(t *testing.T) {
 	f.only("after the request", "X /other/dir2")
 }
 
+// What an earlier try took is given back before the hold is made of the rest, however long that
+// takes.
+func TestDetachTakesNothingOfAnEarlierTryAlong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &lingering{Store: memstore.New()}
+		f := newFixture(t, store, middleware.Config{})
+		f.lending(lockspec.Slot(lockspec.Param("id")), middleware.Config{Wait: pathlock.NoWait}, time.Hour)
+		looks := 0
+		f.nodes.after = func(string) {
+			if looks++; looks == 1 {
+				f.nodes.move("3", "/other/dir2")
+			}
+		}
+		f.is("the lock", f.send("POST", "/suites/3/lock", ""), http.StatusCreated, "")
+		if store.early {
+			t.Error("the hold was made while a release was under way")
+		}
+		f.only("after the request", "X /other/dir2")
+	})
+}
+
+// lingering is a store far away, which takes a second to release something.
+type lingering struct {
+	*memstore.Store
+	underWay atomic.Int32
+	early    bool
+}
+
+func (s *lingering) Local() bool { return false }
+
+func (s *lingering) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	s.underWay.Add(1)
+	defer s.underWay.Add(-1)
+	time.Sleep(time.Second)
+	return s.Store.Release(ctx, tree, owner, id)
+}
+
+func (s *lingering) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+	s.early = s.early || s.underWay.Load() > 0
+	return s.Store.Transfer(ctx, t)
+}
+
 func TestDetachLeavesNothingBehindWhenItFails(t *testing.T) {
 	slot := lockspec.Slot(lockspec.Param("id"))
 	for _, tt := range []struct {
@@ -92,8 +140,11 @@ func TestDetachLeavesNothingBehindWhenItFails(t *testing.T) {
 	} {
 		f := newFixture(t, memstore.New(), middleware.Config{})
 		tt.config.Log = slog.New(slog.DiscardHandler)
-		f.lending(tt.spec, tt.config, tt.lasting)
+		failed := f.lending(tt.spec, tt.config, tt.lasting)
 		f.is(tt.what, f.send("POST", "/suites/3/lock", ""), tt.status, "")
+		if got, want := errors.Is(*failed, middleware.ErrAnswered), tt.status == http.StatusTeapot; got != want {
+			t.Errorf("%s: the handler is told %v", tt.what, *failed)
+		}
 		f.nothingLeft()
 	}
 }

@@ -39,9 +39,24 @@
 // holds none, and takes the others if they are free; in the end it waits in an order that is the
 // same for everybody, with what it has. [Config.Wait] bounds all of it.
 //
+// # Locks that outlive a request
+//
+// A request may carry the token of a hold that [pathlock.Lock.Detach] or [Locks.Detach] has made: see
+// [Config.Token]. It attaches the hold as soon as its spec locks in the token's tree, without renewing it, and
+// takes everything as the hold's owner: its holder's requests pass, and the others are told the holder. At
+// the end of the request the hold stays. One whose holder moves a node goes along with it, where the
+// spec knows the new path: what the hold has there is taken first, and left with it if the node
+// is found elsewhere afterwards.
+//
+// Requests with one token are one owner, in every tree that they lock in. A token that only an inner one of
+// nested specs has a use for is refused: put the specs into one by [lockspec.All].
+//
+// The middleware tells nobody the token. gin.Recovery does: it logs the headers of a request whose
+// connection broke. Give it a function of your own, or no writer.
+//
 // # What it costs
 //
-// One round trip to the lock store, for the acquisition. The response does not wait for the release: a program that ends
+// One round trip to the lock store, for the acquisition, and one more where a token is attached. The response does not wait for the release: a program that ends
 // calls [pathlock.Locker.Shutdown] after its server's. The next request of the same process is not refused because
 // of a release that is under way; one of another process that is not to wait may be.
 //

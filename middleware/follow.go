@@ -9,14 +9,15 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// A hold is on paths, and what its holder means is nodes. So where a request that uses a hold moves a node in
-// which the hold has something, the same is taken at the node's new path before the node is moved, and stays
-// with the hold if it has been.
+// A hold is on paths, and what its holder means is nodes. So where a request that uses a hold moves
+// a node in which the hold has something, the same is taken at the node's new path before the node
+// is moved, and stays with the hold if it has been.
 
 // lookTimeout bounds how long the end of a request looks for a node that it was to move.
 const lookTimeout = 2 * time.Second
 
-// ahead returns what the request's hold has in the nodes of a tree that the request moves, where it will be.
+// ahead returns what the request's hold has in the nodes of a tree that the request moves, where it
+// will be.
 func (v *visit) ahead(tree pathlock.Tree) (claims []pathlock.Claim) {
 	if v.hold == nil || v.carried.tree != tree {
 		return nil
@@ -53,8 +54,9 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 	return to, nil
 }
 
-// follow leaves with the hold what was taken for it at the new path of a node, if the node has moved. Where
-// that is not to be learnt, it is left, too: too much is held then, until the hold ends, and not too little.
+// follow leaves with the hold what was taken for it at the new path of a node, if the node has
+// moved. Where that is not to be learnt, it is left, too: too much is held then, until the hold
+// ends, and not too little.
 func (v *visit) follow(ctx context.Context, locks *held) {
 	if locks.along == nil {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A hold goes along with the nodes that its holder moves, if they are moved. What it was on before stays with it, too.
+// A hold goes along with the nodes that its holder moves, if they are moved. What it was on before
+// stays with it, too.
 func TestAHoldGoesAlongWithTheNodesThatItsHolderMoves(t *testing.T) {
 	for _, tt := range []struct {
 		what, hold            string
@@ -52,7 +53,7 @@ func TestAHoldGoesAlongWithTheNodesThatItsHolderMoves(t *testing.T) {
 	} {
 		tt.config.Wait = pathlock.NoWait
 		f := newFixture(t, memstore.New(), tt.config)
-		mine := f.detached(plan, tt.hold, time.Hour)
+		mine := f.detached(plan, tt.hold)
 		f.handler = func(c *gin.Context) {
 			for id, path := range tt.moved {
 				f.nodes.move(id, path)
@@ -89,7 +90,7 @@ func TestAHoldGoesAlongWithTheNodesThatItsHolderMoves(t *testing.T) {
 // It does so again and again, and back.
 func TestAHoldGoesAlongAgainAndAgain(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
-	mine := f.detached(plan, "/dir1/dir2", time.Hour)
+	mine := f.detached(plan, "/dir1/dir2")
 	for _, name := range []string{"new", "newer", "dir2", "last"} {
 		f.handler = func(c *gin.Context) {
 			f.nodes.move("3", "/dir1/"+name)
@@ -105,8 +106,8 @@ func TestAHoldGoesAlongAgainAndAgain(t *testing.T) {
 func TestAHoldDoesNotGoAlongToWhereOthersAre(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
 	f.handler = func(*gin.Context) { t.Error("the handler was called") }
-	mine := f.detached(plan, "/dir1/dir2", time.Hour)
-	f.detached(plan, "/dir1/new", time.Hour)
+	mine := f.detached(plan, "/dir1/dir2")
+	f.detached(plan, "/dir1/new")
 	f.is("the rename", f.send("PATCH", "/suites/3", `{"name":"new"}`, token(mine)...), http.StatusLocked, "locked")
 	f.only("afterwards", "X /dir1/dir2", "X /dir1/new")
 	if err := f.locker.ReleaseToken(t.Context(), mine); err != nil {

@@ -26,8 +26,8 @@ func HeaderToken(r *http.Request) pathlock.Token {
 // NoToken returns "". As [Config.Token] it has requests carry no tokens.
 func NoToken(*http.Request) pathlock.Token { return "" }
 
-// errHoldEnded is why a request fails whose token names a hold that has ended. It stands before what
-// the lock store said, which is well.
+// errHoldEnded is why a request fails whose token names a hold that has ended. It stands before
+// what the lock store said, which is well.
 var errHoldEnded = pathlock.FailureLockLost.New("middleware: the hold that the request's lock token names has ended")
 
 // errNestedToken is why a token is refused that an inner spec is the first to have a use for.
@@ -74,8 +74,9 @@ func (m *Locks) holdOf(ctx context.Context) *hold {
 	return h
 }
 
-// attach makes the hold that the request's token names the request's own, as soon as something is to
-// be locked in its tree, and returns the context for the acquisitions, which belong to the hold's owner.
+// attach makes the hold that the request's token names the request's own, as soon as something is
+// to be locked in its tree, and returns the context for the acquisitions, which belong to the
+// hold's owner.
 func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (context.Context, error) {
 	if v.hold != nil || !v.carried.isFor(requests) {
 		return ctx, nil
@@ -97,7 +98,8 @@ func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (contex
 	return context.WithValue(lock.Context(), holdKey{v.locker}, v.hold), nil
 }
 
-// detach lets go of the hold at the end of the request, which keeps it, whatever has become of the request.
+// detach lets go of the hold at the end of the request, which keeps it, whatever has become of the
+// request.
 func (v *visit) detach(ctx context.Context) {
 	if v.hold == nil {
 		return

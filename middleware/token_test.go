@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -23,9 +24,9 @@ import (
 )
 
 // detached makes a hold that outlives its process.
-func (f *fixture) detached(tree pathlock.Tree, path string, lasting time.Duration) pathlock.Token {
+func (f *fixture) detached(tree pathlock.Tree, path string) pathlock.Token {
 	f.Helper()
-	lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Claims: claim(path), Lease: lasting, Note: "anna edits"})
+	lock, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: tree, Claims: claim(path), Lease: time.Hour, Note: "anna edits"})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func TestAHoldersRequestsPassAndOthersAreToldTheHolder(t *testing.T) {
 	for _, asserted := range []bool{false, true} {
 		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait, Asserted: asserted})
 		before := time.Now()
-		mine := f.detached(plan, "/dir1", time.Hour)
+		mine := f.detached(plan, "/dir1")
 
 		w := f.send("DELETE", "/suites/3", "")
 		f.is("without a token", w, http.StatusLocked, "locked")
@@ -126,19 +127,19 @@ func TestTokens(t *testing.T) {
 		{"malformed", middleware.Config{}, "DELETE /suites/4", func(*fixture) []string { return token("nonsense") }, 400, "invalid-request"},
 		{"malformed, of a node that does not exist", middleware.Config{}, "DELETE /suites/99", func(*fixture) []string { return token("a.b.c") }, 400, "invalid-request"},
 		{"two", middleware.Config{}, "DELETE /suites/4", func(f *fixture) []string {
-			return token(f.detached(plan, "/dir1", time.Hour) + ", " + f.detached(plan, "/x", time.Hour))
+			return token(f.detached(plan, "/dir1") + ", " + f.detached(plan, "/x"))
 		}, 400, "invalid-request"},
 		{"malformed, on a route that locks nothing", middleware.Config{}, "POST /none", func(*fixture) []string { return token("nonsense") }, 204, ""},
 		{"malformed, and switched off", middleware.Config{Token: middleware.NoToken}, "DELETE /suites/4", func(*fixture) []string { return token("nonsense") }, 204, ""},
 		{"in another place", middleware.Config{Token: func(r *http.Request) pathlock.Token { return pathlock.Token(r.Header.Get("If")) }}, "DELETE /suites/4",
-			func(f *fixture) []string { return []string{"If", string(f.detached(plan, "/other", time.Hour))} }, 204, ""},
-		{"of another tree", middleware.Config{}, "DELETE /suites/4", func(f *fixture) []string { return token(f.detached(elsewhere, "/other", time.Hour)) }, 204, ""},
+			func(f *fixture) []string { return []string{"If", string(f.detached(plan, "/other"))} }, 204, ""},
+		{"of another tree", middleware.Config{}, "DELETE /suites/4", func(f *fixture) []string { return token(f.detached(elsewhere, "/other")) }, 204, ""},
 		{"ended, of another tree", middleware.Config{}, "DELETE /suites/4", func(f *fixture) []string { return token(f.released(elsewhere)) }, 204, ""},
 		{"ended", middleware.Config{}, "DELETE /suites/4", func(f *fixture) []string { return token(f.released(plan)) }, 409, "lock-lost"},
 		{"ended, of a node that does not exist", middleware.Config{}, "DELETE /suites/99", func(f *fixture) []string { return token(f.released(plan)) }, 404, "not-found"},
 		{"live, of a node that others hold", middleware.Config{Wait: pathlock.NoWait}, "DELETE /suites/4", func(f *fixture) []string {
-			f.detached(plan, "/other", time.Hour)
-			return token(f.detached(plan, "/dir1", time.Hour))
+			f.detached(plan, "/other")
+			return token(f.detached(plan, "/dir1"))
 		}, 423, "locked"},
 		{"no authorization", middleware.Config{Authorize: func(*gin.Context, []lockspec.Node) error {
 			return middleware.NewProblem(http.StatusForbidden, "forbidden", "no")
@@ -163,7 +164,7 @@ func TestTokens(t *testing.T) {
 // released is a token whose hold has ended.
 func (f *fixture) released(tree pathlock.Tree) pathlock.Token {
 	f.Helper()
-	token := f.detached(tree, "/ended", time.Hour)
+	token := f.detached(tree, "/ended")
 	if err := f.locker.ReleaseToken(f.Context(), token); err != nil {
 		f.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestAHoldThatEndsWhileTheRequestWaitsIs409(t *testing.T) {
 		store := queued{memstore.New(), make(chan struct{}, 1)}
 		f := newFixture(t, store, middleware.Config{Wait: time.Minute})
 		f.handler = func(*gin.Context) { t.Error("the handler was called") }
-		mine := f.detached(plan, "/dir1", time.Hour)
+		mine := f.detached(plan, "/dir1")
 		other, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: claim("/other")})
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +248,7 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 		}, 204},
 	} {
 		f := newFixture(t, memstore.New(), tt.config)
-		mine := f.detached(plan, "/dir1", time.Hour)
+		mine := f.detached(plan, "/dir1")
 		f.handler = func(c *gin.Context) { tt.handler(f, c) }
 		for _, path := range []string{"/suites/3", "/suites/4"} {
 			w := httptest.NewRecorder()
@@ -269,6 +270,27 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 	}
 }
 
+// Nobody renews a hold because its holder sends requests.
+func TestARequestDoesNotMakeItsHoldLastLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, memstore.New(), middleware.Config{MaxHold: -1})
+		mine := f.detached(plan, "/dir1")
+		start := time.Now()
+		f.handler = func(c *gin.Context) {
+			select {
+			case <-c.Request.Context().Done():
+			case <-time.After(2 * time.Hour):
+			}
+			if held := time.Since(start); held < time.Hour-time.Minute || held > time.Hour {
+				t.Errorf("the handler's context ends after %v", held)
+			}
+			middleware.New(f.locker, nil, middleware.Config{}).Fail(c, c.Request.Context().Err())
+		}
+		f.is("when the hold ends", f.send("DELETE", "/suites/3", "", token(mine)...), http.StatusConflict, "lock-lost")
+		f.nothingLeft()
+	})
+}
+
 // The end of the hold ends the handler's context, and what it says of that is 409.
 func TestAHoldThatEndsUnderTheHandlerIs409(t *testing.T) {
 	for _, tt := range []struct {
@@ -284,7 +306,7 @@ func TestAHoldThatEndsUnderTheHandlerIs409(t *testing.T) {
 		{"something else is wrong", func(context.Context) error { return pathlock.ErrNotFound }, 404, "not-found"},
 	} {
 		f := newFixture(t, memstore.New(), middleware.Config{})
-		mine := f.detached(plan, "/dir1", time.Hour)
+		mine := f.detached(plan, "/dir1")
 		f.handler = func(c *gin.Context) {
 			ctx := c.Request.Context()
 			if _, err := f.locker.Refresh(ctx, mine, pathlock.MinLease); err != nil {
@@ -309,12 +331,12 @@ func TestAHoldThatEndsUnderTheHandlerIs409(t *testing.T) {
 	}
 }
 
-// Two requests with one token are one owner. What the one takes beside the hold, and gives back, the
-// other does not take for its own.
+// Two requests with one token are one owner. What the one takes beside the hold, and gives back,
+// the other does not take for its own.
 func TestTwoRequestsWithOneTokenPassAtOnce(t *testing.T) {
 	for id, want := range map[string]string{"3": "X /dir1", "4": "X /other"} {
 		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
-		mine := f.detached(plan, "/dir1", time.Hour)
+		mine := f.detached(plan, "/dir1")
 		firstIsIn, secondIsIn, firstIsOver := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		f.handler = func(c *gin.Context) {
 			if c.GetHeader("X-Turn") == "first" {
@@ -351,7 +373,7 @@ func TestATokenIsUsedAmongSeveralTrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := f.detached(plan, "/dir1", time.Hour)
+	mine := f.detached(plan, "/dir1")
 	f.is("without a token", f.send("PUT", "/plans/7", ""), http.StatusLocked, "locked")
 	f.handler = func(c *gin.Context) {
 		for _, tree := range []pathlock.Tree{names, plan} {
@@ -371,26 +393,27 @@ func TestATokenIsUsedAmongSeveralTrees(t *testing.T) {
 	}
 }
 
-// A node that moves while it is locked is locked where it is, under the hold all the same; also where it
-// comes into the hold's tree only then.
+// A node that moves while it is locked is locked where it is, under the hold all the same; also
+// where it comes into the hold's tree only then.
 func TestATokenOutlastsRetries(t *testing.T) {
 	elsewhere, err := pathlock.NewTree("testplan", "2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for what, first := range map[string]pathlock.Location{
-		"in the tree":        {Tree: plan, Path: pathlock.MustParsePath("/other")},
-		"from another tree":  {Tree: elsewhere, Path: pathlock.MustParsePath("/other")},
-		"from within a hold": {Tree: plan, Path: pathlock.MustParsePath("/dir1/x")},
+	inside, beside := pathlock.MustParsePath("/dir1/dir2"), pathlock.MustParsePath("/beside")
+	for what, found := range map[string][2]pathlock.Location{
+		"into the hold":                     {{Tree: plan, Path: beside}, {Tree: plan, Path: inside}},
+		"out of the hold":                   {{Tree: plan, Path: inside}, {Tree: plan, Path: beside}},
+		"within the hold":                   {{Tree: plan, Path: inside.Parent()}, {Tree: plan, Path: inside}},
+		"from another tree":                 {{Tree: elsewhere, Path: beside}, {Tree: plan, Path: inside}},
+		"from another tree beside the hold": {{Tree: elsewhere, Path: inside}, {Tree: plan, Path: beside}},
 	} {
 		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
-		mine := f.detached(plan, "/dir1", time.Hour)
+		mine := f.detached(plan, "/dir1")
 		looks := 0
 		locks := middleware.New(f.locker, pathlock.ResolverFunc(func(context.Context, string) (pathlock.Location, error) {
-			if looks++; looks == 1 {
-				return first, nil
-			}
-			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/dir1/dir2")}, nil
+			looks++
+			return found[min(looks, 2)-1], nil
 		}), middleware.Config{Wait: pathlock.NoWait})
 		f.engine.DELETE("/moving/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
 			again, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1/dir2"), Wait: pathlock.NoWait})
@@ -409,10 +432,11 @@ func TestATokenOutlastsRetries(t *testing.T) {
 	}
 }
 
-// Specs within specs share the hold that the outer one has attached; what the outer one has no use for is refused.
+// Specs within specs share the hold that the outer one has attached; what the outer one has no use
+// for is refused.
 func TestATokenAndNestedSpecs(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
-	mine := f.detached(plan, "/dir1", time.Hour)
+	mine := f.detached(plan, "/dir1")
 	locks := middleware.New(f.locker, f.nodes, middleware.Config{Wait: pathlock.NoWait})
 	again := func(c *gin.Context) {
 		lock, err := f.locker.Acquire(c, pathlock.Request{Tree: plan, Claims: claim("/dir1"), Wait: pathlock.NoWait})
@@ -459,7 +483,7 @@ func TestATokenIsShownNowhere(t *testing.T) {
 	}
 	engine.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), handle)
 	f.engine = engine
-	mine := f.detached(plan, "/dir1", time.Hour)
+	mine := f.detached(plan, "/dir1")
 	for _, request := range []struct {
 		path   string
 		header pathlock.Token
