@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -64,6 +65,8 @@ type request struct {
 	began time.Time
 	// owner is the owner as scripts get it, and tells whether the request has ever been sent.
 	owner counted
+	// asked counts how often the acquire script has been called for the request.
+	asked atomic.Int32
 }
 
 // ended reports whether a lease that was asked for at a moment may have ended by now. The wall clock
@@ -82,6 +85,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	}
 	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
 		for {
+			r.asked.Add(1)
 			got, err := s.scripts.acquire.ask(ctx, s.runner, r.keys, args...)
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err

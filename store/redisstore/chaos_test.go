@@ -193,7 +193,7 @@ func (c *chaos) end() {
 		for i := range 6 {
 			c.force(w, owner(i))
 		}
-		if left := keysOf(c.t, w.store, w.tree); len(left) > 1 {
+		if left := keysLeft(c.t, w.store, w.tree); len(left) > 1 {
 			c.t.Errorf("%s: left behind: %v, want the fence alone", w.name, left)
 		}
 	}

@@ -21,7 +21,7 @@ func TestMaxClaims(t *testing.T) {
 	if !errors.Is(err, pathlock.ErrInvalidRequest) {
 		t.Errorf("four nodes: %v, want ErrInvalidRequest", err)
 	}
-	if left := keysOf(t, store, tree); len(left) != 1 {
+	if left := keysLeft(t, store, tree); len(left) != 1 {
 		t.Errorf("left: %v, want the fence alone", left)
 	}
 }

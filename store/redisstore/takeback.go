@@ -91,7 +91,7 @@ func (t *takeBacks) add(f *flight, err error) {
 	}
 	b.request, b.until = r, time.Now().Add(r.Lease+t.store.config.timeout)
 	b.added++
-	b.lost = b.lost || t.silent(err) || r.owner.again()
+	b.lost = b.lost || t.silent(err) || r.owner.writes.Load() > r.asked.Load()
 	if !t.running {
 		t.running = true
 		t.store.commands.Go(t.run)

@@ -37,7 +37,7 @@ func requireInflated(t *testing.T, s *Store, tree pathlock.Tree) {
 // requireFree requires that a tree has nothing left but its fence.
 func requireFree(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
-	if left := keysOf(t, s, tree); len(left) > 1 {
+	if left := keysLeft(t, s, tree); len(left) > 1 {
 		t.Errorf("left behind: %v, want the fence alone", left)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/redis/go-redis/v9"
@@ -21,18 +22,29 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	}
 	defer s.commands.Done()
 	var mu sync.Mutex
-	trees := make(map[pathlock.Tree]bool)
+	trees := make(map[pathlock.Tree]bool) // whether it is certain that somebody holds or waits
 	err := s.everyNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
 		return s.scan(ctx, node, func(keys []string) {
 			mu.Lock()
 			defer mu.Unlock()
 			for _, key := range keys {
 				if tree, ok := s.keys.treeInUse(key); ok {
-					trees[tree] = true
+					trees[tree] = trees[tree] || !strings.HasSuffix(key, locksKey)
 				}
 			}
 		})
 	})
+	var doubtful []pathlock.Tree
+	for tree, certain := range trees {
+		if !certain {
+			doubtful = append(doubtful, tree)
+		}
+	}
+	for portion := range slices.Chunk(doubtful, treesPage) {
+		if err == nil {
+			err = s.sortOut(ctx, portion, trees)
+		}
+	}
 	switch {
 	case err == nil:
 		return slices.Collect(maps.Keys(trees)), nil
@@ -41,6 +53,29 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	default:
 		return nil, s.failed(ctx, what, err)
 	}
+}
+
+// treesPage is how many trees are asked about at once.
+const treesPage = 500
+
+// sortOut deletes those of the trees in which nobody holds or waits: all that there is remembers withdrawn requests.
+func (s *Store) sortOut(ctx context.Context, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
+	ctx, cancel := context.WithTimeout(ctx, s.config.timeout)
+	defer cancel()
+	held, waiting := make([]*redis.BoolCmd, len(portion)), make([]*redis.IntCmd, len(portion))
+	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+		for i, tree := range portion {
+			held[i] = p.HExists(ctx, s.keys.locks(tree), gateNode)
+			waiting[i] = p.ZLexCount(ctx, s.keys.queue(tree), "["+gateNode, "("+gateNode+"~")
+		}
+		return nil
+	})
+	for i, tree := range portion {
+		if err == nil && !held[i].Val() && waiting[i].Val() == 0 {
+			delete(trees, tree)
+		}
+	}
+	return err
 }
 
 // scan hands the names of a node's keys to found, page by page. The store's timeout is for one page:

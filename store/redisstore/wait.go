@@ -37,6 +37,13 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 				return s.giveUp(ctx, r, w)
 			case queued && errors.Is(err, errClosed):
 				s.undo(r)
+			case queued && ctx.Err() != nil:
+				// The question was left behind on its way. When it has ended, its place is given up.
+				over, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+				defer cancel()
+				if s.takeBacks.forget(over, r) {
+					s.undo(r)
+				}
 			}
 			return pathlock.Grant{}, err
 		}

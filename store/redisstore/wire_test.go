@@ -84,7 +84,7 @@ func TestManyClaims(t *testing.T) {
 	w.granted()
 	requireConsistent(t, store, tree)
 	release(t, store, second)
-	if left := keysOf(t, store, tree); len(left) != 1 {
+	if left := keysLeft(t, store, tree); len(left) != 1 {
 		t.Errorf("left: %v, want the fence alone", left)
 	}
 }

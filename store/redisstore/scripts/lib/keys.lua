@@ -8,7 +8,7 @@
 --                         o<owner>     the grants of an owner (see GRANT in record.lua)
 --                         w<ticket>    a queued request (see REQUEST in queue.lua)
 --                         r<owner>     the tickets of an owner's queued requests, 16 digits each
---                         k            the last ticket given out
+--                         k            the last ticket given out, as long as there is a queue
 --                         p            queues that a hand-over has yet to look through (see handover.lua)
 --                         x            set while somebody waits because the gate key is another's
 --                         l            set while only the long way knows what there is to see to; or the mark of a script at

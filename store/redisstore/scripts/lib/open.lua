@@ -13,9 +13,9 @@ local function open()
     state.queued = false
     return
   end
-  local fields = call('HMGET', LOCKS, 'l', 'p', 'x')
-  if fields[1] == AT_WORK then
-    repair()
+  local fields = call('HMGET', LOCKS, 'l', 'p', 'x', 'k')
+  if fields[1] == AT_WORK or fields[4] and not state.queued then
+    repair() -- a script has failed, or the queue is gone
     state.all = true
     return
   end

@@ -178,6 +178,7 @@ local function dequeue(r)
   write_tickets(r.owner, left)
   state.requests[r.ticket] = false
   state.queued = call('EXISTS', QUEUE) == 1
+  if not state.queued then call('HDEL', LOCKS, 'k') end
   load_nodes(r.names)
   for i = 1, #r.names do
     local n, mode = state.nodes[r.names[i]], r.modes[i]

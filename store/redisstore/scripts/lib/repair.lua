@@ -72,7 +72,7 @@ local function repair()
     last = ticket
   end
   for owner, theirs in pairs(tickets) do write_tickets(owner, theirs) end
-  if last then call('HSET', LOCKS, 'k', last) end
+  if last then call('HSET', LOCKS, 'k', last) else call('HDEL', LOCKS, 'k') end
   in_portions('ZADD', QUEUE, places_of)
   state.queued = #places_of > 0
   write_nodes()

@@ -1,0 +1,255 @@
+package redisstore
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// sendAs calls the acquire script for a request by hand: nobody listens, and nobody asks again.
+func sendAs(t *testing.T, s *Store, req pathlock.Acquisition, wait time.Duration) reply {
+	t.Helper()
+	h := &halfway{t: t, s: s, tree: req.Tree}
+	got, err := h.send(req, wait)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// endOf returns when an owner's lease, or a place in the queue, ends, and the server's time.
+func endOf(t *testing.T, s *Store, tree pathlock.Tree, member string) (end, now time.Time) {
+	t.Helper()
+	score, err := s.client.ZScore(t.Context(), s.keys.of(tree)[1], member).Result()
+	if err != nil {
+		t.Fatalf("the deadline of %s: %v", member, err)
+	}
+	return time.UnixMilli(int64(score)), s.client.Time(t.Context()).Val()
+}
+
+// TestHandOverToDeadWaiter: who has crashed before the hand-over keeps its nodes for one lease since it was last heard of.
+func TestHandOverToDeadWaiter(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder, dead := ask(tree, x("/a")), ask(tree, x("/a"))
+	take(t, store, holder)
+	dead.Lease = 2 * time.Second
+	if got := sendAs(t, store, dead, long); got.status != "queued" {
+		t.Fatalf("%v, want it queued", got)
+	}
+	asked := store.client.Time(t.Context()).Val()
+	pass(t, store, short)
+	release(t, store, holder)
+	end, _ := endOf(t, store, tree, "o"+string(dead.Owner))
+	if end.After(asked.Add(dead.Lease)) || end.Before(asked.Add(dead.Lease-patience/100)) {
+		t.Errorf("the lease ends %v after the last sign of life, want %v", end.Sub(asked), dead.Lease)
+	}
+
+	// To ask for what has been granted already is a sign of life.
+	if got := sendAs(t, store, dead, long); got.status != "granted" {
+		t.Fatalf("%v, want the grant", got)
+	}
+	if end, now := endOf(t, store, tree, "o"+string(dead.Owner)); end.Before(now.Add(dead.Lease - patience/100)) {
+		t.Errorf("the lease ends in %v, want %v", end.Sub(now), dead.Lease)
+	}
+	requireConsistent(t, store, tree)
+}
+
+// TestAskedOfGrant: a grant names a moment from which on the lease is certain to live.
+func TestAskedOfGrant(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	before := time.Now()
+	holder := ask(tree, x("/a"))
+	grant := take(t, store, holder)
+	if grant.Asked.Before(before) || grant.Asked.After(time.Now()) {
+		t.Errorf("asked at %v, between %v and now", grant.Asked, before)
+	}
+	req := ask(tree, x("/a"))
+	req.Lease = 3 * short
+	w := queue(t, store, req)
+	pass(t, store, 2*req.Lease)
+	released := time.Now()
+	release(t, store, holder)
+	grant = w.granted()
+	end, _ := endOf(t, store, tree, "o"+string(req.Owner))
+	if grant.Asked.After(released) || grant.Asked.Before(released.Add(-req.Lease)) {
+		t.Errorf("asked %v before the release, want a heartbeat of a lease of %v", released.Sub(grant.Asked), req.Lease)
+	}
+	if sure := grant.Asked.Add(req.Lease); end.Before(sure.Add(-time.Millisecond)) {
+		t.Errorf("the lease ends at %v, before %v", end, sure)
+	}
+}
+
+// TestWithdrawnStaysWithdrawn: a request that reaches the server after it was withdrawn is granted nothing.
+func TestWithdrawnStaysWithdrawn(t *testing.T) {
+	for name, before := range map[string]func(s *Store, late, other pathlock.Acquisition){
+		"before it came":     func(*Store, pathlock.Acquisition, pathlock.Acquisition) {},
+		"beside another":     func(s *Store, _, other pathlock.Acquisition) { take(t, s, other) },
+		"from the queue":     func(s *Store, late, other pathlock.Acquisition) { take(t, s, other); sendAs(t, s, late, long) },
+		"after it was given": func(s *Store, late, _ pathlock.Acquisition) { take(t, s, late) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, tree := newStore(t), newTree(t)
+			late, other := ask(tree, x("/a")), ask(tree, x("/a"))
+			late.Lease = short
+			before(store, late, other)
+			if err := store.withdraw(t.Context(), &request{Acquisition: late, keys: store.keys.of(tree)}, 2*short); err != nil {
+				t.Fatal(err)
+			}
+			requireConsistent(t, store, tree)
+			if got := sendAs(t, store, late, long); got.status != "withdrawn" {
+				t.Errorf("%v, want it refused as withdrawn", got)
+			}
+			third := ask(tree, x("/b"))
+			take(t, store, third)
+			release(t, store, third)
+			pass(t, store, 2*short)
+			if err := store.proceed(t.Context(), store.keys.of(tree)); err != nil {
+				t.Fatal(err)
+			}
+			if got := store.client.Exists(t.Context(), store.keys.queue(tree)).Val(); got != 0 {
+				t.Error("it is remembered for ever")
+			}
+		})
+	}
+}
+
+// TestGateTakenInFrontOfWaiter: a waiter that was there before a foreign program took the gate goes on as soon as that has gone.
+func TestGateTakenInFrontOfWaiter(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder := ask(tree, x("/a"))
+	take(t, store, holder)
+	w := queue(t, store, ask(tree, x("/a")))
+	key := store.keys.gate(tree)
+	if err := store.client.Set(t.Context(), key, "foreign", long).Err(); err != nil {
+		t.Fatal(err)
+	}
+	release(t, store, holder)
+	pass(t, store, short) // the gate is the only thing in its way
+	if err := store.client.Del(t.Context(), key).Err(); err != nil {
+		t.Fatal(err)
+	}
+	gone := time.Now()
+	w.granted()
+	if waited := time.Since(gone); waited > 2*time.Second {
+		t.Errorf("waited for %v before a free tree", waited)
+	}
+}
+
+// TestForeignGates: gate keys of any text are shown, and can be taken away.
+func TestForeignGates(t *testing.T) {
+	for _, value := range []string{"", "x", "a value of 21 letters", "a token of 22 letters.", "a token of 22 letters.and a note"} {
+		store, tree := newStore(t), newTree(t)
+		if err := store.client.Set(t.Context(), store.keys.gate(tree), value, long).Err(); err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := store.Snapshot(t.Context(), tree)
+		if err != nil || len(snapshot.Holders) != 1 || !snapshot.Holders[0].Gate || snapshot.Holders[0].Owner == "" {
+			t.Fatalf("%q: %+v, error %v; want a holder of the gate", value, snapshot, err)
+		}
+		if err := store.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
+			t.Errorf("%q: %v", value, err)
+		}
+		take(t, store, ask(tree, x("/a")))
+	}
+}
+
+// TestKeysDeleted: whatever key is evicted or deleted, those who have lost something are told, nobody is kept out by what is left, and
+// Snapshot shows what there is.
+func TestKeysDeleted(t *testing.T) {
+	for i, kind := range []string{"locks", "deadlines", "queue"} {
+		t.Run(kind, func(t *testing.T) {
+			store, tree := newStore(t), newTree(t)
+			a, b := ask(tree, x("/a")), ask(tree, x("/b"))
+			take(t, store, a)
+			take(t, store, b)
+			w := ask(tree, x("/a"))
+			w.Lease = short
+			if got := sendAs(t, store, w, long); got.status != "queued" {
+				t.Fatalf("%v, want it queued", got)
+			}
+			if err := store.client.Del(t.Context(), store.keys.of(tree)[i]).Err(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Snapshot(t.Context(), tree); err != nil {
+				t.Errorf("snapshot: %v", err)
+			}
+			lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: a.Owner, For: long}, {Owner: b.Owner, For: long}})
+			if want := map[bool]int{true: 0, false: 2}[kind == "queue"]; err != nil || len(lost) != want {
+				t.Errorf("renew: %d lost, error %v; want %d", len(lost), err, want)
+			}
+			if kind == "queue" {
+				if got := sendAs(t, store, w, long); got.status != "queued" {
+					t.Errorf("the waiter again: %v", got)
+				}
+				release(t, store, a)
+				release(t, store, b)
+			} else {
+				take(t, store, ask(tree, x("/a"), x("/b")))
+			}
+			requireConsistent(t, store, tree)
+		})
+	}
+}
+
+// TestRecordDeleted: a renewal that finds a deadline without its record reports a loss.
+func TestRecordDeleted(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	a, b := ask(tree, x("/a")), ask(tree, x("/b"))
+	take(t, store, a)
+	take(t, store, b)
+	if err := store.client.HDel(t.Context(), store.keys.locks(tree), "o"+string(a.Owner)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	lost, err := store.Renew(t.Context(), tree, []pathlock.Lease{{Owner: a.Owner, For: long}, {Owner: b.Owner, For: long}})
+	if err != nil || len(lost) != 1 || lost[0] != a.Owner {
+		t.Errorf("lost %v, error %v; want the one without a record", lost, err)
+	}
+}
+
+// TestHeartbeatWhenMemoryIsFull: a full server takes no place away from who waits already.
+func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(), newTree(t)
+	holder, w := ask(tree, x("/a")), ask(tree, x("/a"))
+	take(t, store, holder)
+	if got := sendAs(t, store, w, long); got.status != "queued" {
+		t.Fatalf("%v, want it queued", got)
+	}
+	server.do("CONFIG", "SET", "maxmemory", "1")
+	if got := sendAs(t, store, w, long); got.status != "queued" {
+		t.Fatalf("%v, want it queued", got)
+	}
+	h := &halfway{t: t, s: store, tree: tree}
+	if _, err := h.send(ask(tree, x("/b")), 0); !redis.IsOOMError(err) {
+		t.Errorf("a new request: %v, want OOM", err)
+	}
+	release(t, store, holder)
+	if got := sendAs(t, store, w, long); got.status != "granted" {
+		t.Errorf("%v, want the grant", got)
+	}
+}
+
+// TestLeasesForEver: the longest of times are long, not none.
+func TestLeasesForEver(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	holder := ask(tree, x("/a"))
+	holder.Lease = 1<<63 - 1
+	take(t, store, holder)
+	if ms, err := strconv.ParseInt(leaseTime(holder.Lease), 10, 64); err != nil || ms < 99*365*24*time.Hour.Milliseconds() {
+		t.Errorf("a lease of %d ms, error %v", ms, err)
+	}
+	_, err := store.Acquire(t.Context(), ask(tree, x("/a")))
+	if !errors.Is(err, pathlock.ErrConflict) {
+		t.Errorf("error %v, want a conflict", err)
+	}
+	w := ask(tree, x("/a"))
+	w.Wait = 1<<63 - 1
+	waits := queue(t, store, w)
+	release(t, store, holder)
+	waits.granted()
+}
