@@ -444,7 +444,16 @@ func TestTheOffStoreHasDetachedHoldsOfNothing(t *testing.T) {
 func TestTokensThatAreNoneAreRefused(t *testing.T) {
 	p := newProcesses()
 	good := string(detached(t, p.here, "X /a"))
-	for _, text := range []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good)} {
+	none := []string{"", "x", good + "x", good[1:], strings.Replace(good, ".", "..", 1), strings.ToLower(good)}
+	for i := range good {
+		mistyped := []byte(good)
+		mistyped[i] = 'A'
+		if good[i] == 'A' {
+			mistyped[i] = 'B'
+		}
+		none = append(none, string(mistyped), good[:i])
+	}
+	for _, text := range none {
 		token := pathlock.Token(text)
 		_, attached := p.here.Attach(t.Context(), token)
 		_, refreshed := p.here.Refresh(t.Context(), token, time.Minute)

@@ -1,14 +1,17 @@
 package pathlock
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"strings"
 )
 
-// Token names a detached hold: see [Lock.Detach]. It is printable text of letters, digits, dots, dashes and
-// underscores, good for one tree, and unguessable: whoever knows it can use, prolong and end the hold. It is never logged whole.
+// Token names a detached hold: see [Lock.Detach]. It is printable text of letters, digits, dots,
+// dashes and underscores, good for one tree, and unguessable: whoever knows it can use, prolong and
+// end the hold. It is never logged whole. It ends with a checksum, so that a text which was cut or
+// mistyped is told from a token whose hold has ended.
 type Token string
 
 // errTokenLost is why a token is of no use any more. It stands before ErrLost: the caller's hold has
@@ -18,10 +21,18 @@ var errTokenLost = FailureLockLost.New("pathlock: the hold that the token names 
 // newToken returns the token of a detached owner in a tree.
 func newToken(tree Tree, owner Owner) Token {
 	encode := base64.RawURLEncoding.EncodeToString
-	return Token(string(owner) + "." + encode([]byte(tree.namespace)) + "." + encode([]byte(tree.id)))
+	text := string(owner) + "." + encode([]byte(tree.namespace)) + "." + encode([]byte(tree.id))
+	return Token(text + "." + checksum(text))
 }
 
-// Tree returns the tree that the token is good for. A text that is no token gives an error that matches [ErrInvalidToken].
+// checksum returns 48 bits of a text's SHA-256. It is no secret: what cannot be guessed is the owner.
+func checksum(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:6])
+}
+
+// Tree returns the tree that the token is good for. A text that is no token gives an error that
+// matches [ErrInvalidToken].
 func (t Token) Tree() (Tree, error) {
 	tree, _, err := t.parse()
 	return tree, err
@@ -33,7 +44,8 @@ func (t Token) LogValue() slog.Value { return slog.StringValue(Owner(t).Short())
 // parse takes a token apart.
 func (t Token) parse() (Tree, Owner, error) {
 	parts := strings.Split(string(t), ".")
-	if len(parts) != 3 || !isDetachedOwner(parts[0]) {
+	sound := len(parts) == 4 && isDetachedOwner(parts[0]) && parts[3] == checksum(strings.Join(parts[:3], "."))
+	if !sound {
 		return Tree{}, "", fmt.Errorf("%w: not of the form that Detach returns", ErrInvalidToken)
 	}
 	var names [2]string
