@@ -42,7 +42,7 @@
 //
 // # The scripts
 //
-// They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire, release, withdraw, renew, force and
+// They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire, release, withdraw, renew, force,
 // proceed and transfer change the table; blocker and snapshot read it. scripts/lib/keys.lua says of which files each is put together. acquire and release
 // have two short ways in front, which end the script before the library is run: one for thin locks, one for trees in which others hold, and
 // nobody waits for the same nodes.
