@@ -42,19 +42,22 @@
 //
 // # The scripts
 //
-// They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire, release, withdraw, renew, force and
-// proceed change the table; blocker and snapshot read it. scripts/lib/keys.lua says of which files each is put together. acquire and release
-// have two short ways in front, which end the script before the library is run: one for thin locks, one for trees in which others hold and
-// nobody waits.
+// They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire, release, withdraw, renew, force,
+// proceed and transfer change the table; blocker and snapshot read it. scripts/lib/keys.lua says of which files each is put together. acquire and release
+// have two short ways in front, which end the script before the library is run: one for thin locks, one for trees in which others hold, and
+// nobody waits for the same nodes.
 //
 // # What is guaranteed
 //
 //   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says. Deadlocks are found exactly, at the request that would
 //     close the cycle or, where an owner has several requests waiting, at the grant that does.
-//   - A holder that crashes keeps others out until its lease ends, a waiter that crashes until one lease after it last asked; both are cleared
+//   - A waiter is passed by 0 grants to owners that it does not wait for.
+//   - A holder that crashes keeps others out until its lease ends, a waiter that crashes until one lease after it last asked, also if it was
+//     granted what it waited for after that; both are cleared
 //     away by the next script that comes by, and those who wait come by when the first deadline passes.
 //   - A request or a release that is sent twice because its reply was lost is carried out once. A request that fails is withdrawn
-//     in the background, again and again until Redis answers or its lease has ended.
+//     in the background, again and again until Redis answers or its lease has ended. If it reaches Redis later than that, it is granted nothing.
+//   - A script that fails half-way leaves a mark, and the next one repairs the table.
 //   - Fences are max(last+1, the server's time in µs): they keep growing when a failover loses the last writes, as long as the new
 //     primary's clock is not behind by more than that.
 //   - Replication in Redis is asynchronous. A failover can forget the latest grants, and two owners may then hold the same node: that is why
