@@ -92,7 +92,11 @@ func TestTakeBackNotOfWhatIsMadeAgain(t *testing.T) {
 			break
 		}
 		if errors.Is(err, errWithdrawn) {
-			requireFree(t, server.store(), again.Tree) // it has been taken back first, and stays so
+			// It has been taken back first, and stays so.
+			snapshot, err := server.store().Snapshot(t.Context(), again.Tree)
+			if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) > 0 {
+				t.Errorf("%v, error %v; want that nobody holds or waits", snapshot, err)
+			}
 			return
 		}
 		if !errors.Is(err, pathlock.ErrUnavailable) {
