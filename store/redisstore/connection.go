@@ -6,6 +6,8 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -32,6 +34,10 @@ type connection struct {
 	stop     context.CancelFunc
 	// carries has the subscriptions by channel, guarded by the listener's mu.
 	carries map[string]*subscription
+	// echo is what was published last to hear whether this is still where messages go; "" if it has been heard.
+	echo      string
+	echoes    int
+	published atomic.Bool
 }
 
 // attach puts a subscription on the connection to a node. The channel is closed when that carries it no more.
@@ -102,7 +108,9 @@ func (c *connection) receive(ctx context.Context) {
 	heard, pinged, reviewed := false, false, time.Now()
 	for ctx.Err() == nil {
 		if time.Since(reviewed) >= pulse {
-			c.review(ctx)
+			if !c.review(ctx) {
+				return
+			}
 			reviewed = time.Now()
 		}
 		event, err := c.next(ctx, heard)
@@ -143,6 +151,10 @@ func (c *connection) next(ctx context.Context, heard bool) (any, error) {
 func (c *connection) hear(event any) {
 	switch e := event.(type) {
 	case *redis.Message:
+		if e.Payload == c.echo {
+			c.echo = ""
+			return
+		}
 		c.listener.deliver(e.Payload)
 	case *redis.Subscription:
 		c.listener.mu.Lock()
@@ -180,10 +192,10 @@ func (c *connection) refused(err error) bool {
 
 // review loses the subscriptions whose channels another node serves now, as far as the client knows, and has the client look
 // again for the next time. A primary that becomes a replica in good order need not say so to its subscribers, and
-// messages pass it by until the new primary has heard that it is a replica.
-func (c *connection) review(ctx context.Context) {
+// messages pass it by until the new primary has heard that it is a replica. It reports whether the connection is still good.
+func (c *connection) review(ctx context.Context) bool {
 	if c.node == "" {
-		return // whoever is connected hears everything
+		return c.listens(ctx)
 	}
 	c.listener.mu.Lock()
 	carried := slices.Collect(maps.Values(c.carries))
@@ -200,6 +212,41 @@ func (c *connection) review(ctx context.Context) {
 		c.listener.mu.Unlock()
 	}
 	c.listener.relocate(ctx)
+	return true
+}
+
+// listens reports whether what the client publishes is heard here, as far as the last try has shown, and begins the
+// next. A client that goes to another server after a failover leaves this connection where it is, and a primary that was
+// cut off from the others answers there as ever; or the address is that of another host by now.
+func (c *connection) listens(ctx context.Context) bool {
+	if c.echo != "" && c.published.Load() {
+		return false
+	}
+	c.listener.mu.Lock()
+	channel := ""
+	for name, s := range c.carries {
+		if s.established {
+			channel = name
+			break
+		}
+	}
+	c.listener.mu.Unlock()
+	c.echo = ""
+	if channel == "" {
+		return true
+	}
+	c.echoes++
+	echo := "echo - " + strconv.Itoa(c.echoes)
+	c.echo = echo
+	c.published.Store(false)
+	c.listener.running.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, probe)
+		defer cancel()
+		if c.listener.client.Publish(ctx, channel, echo).Err() == nil {
+			c.published.Store(true)
+		}
+	})
+	return true
 }
 
 func (c *connection) ping(ctx context.Context) error {

@@ -79,9 +79,10 @@
 //
 // # Clients
 //
-// A client with ContextTimeoutEnabled, as [Open] makes it, runs its commands on the goroutines of the callers; for any other they
-// run on goroutines of their own, so that a caller whose context ends need not wait. On a redis.Client, which serves a single node or a primary under
-// Sentinel, commands that come together go together.
+// Every call ends within its context and the time of [WithTimeout], whatever the client and the network do: commands run
+// on goroutines of their own, which callers leave behind. A client with ContextTimeoutEnabled, as [Open] makes it, ends
+// these in time, too. On a redis.Client, which serves a single node or a primary under Sentinel, commands that come
+// together go together, and renewals and releases never wait for acquisitions. A redis.Ring is refused: see [New].
 //
 // # Gates and plain redislock
 //

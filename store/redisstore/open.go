@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -24,8 +25,12 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := client
+	if c, ok := client.(sentinelClient); ok {
+		client = c.Client
+	}
 	s := New(client, opts...)
-	s.own = client
+	s.own = own
 	return s, nil
 }
 
@@ -34,6 +39,18 @@ var errNoPrimary = errors.New("redisstore: a redis+sentinel URL names the primar
 
 // errMalformed quotes nothing of the URL, since a password may stand anywhere in one that makes no sense.
 var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
+// dialTimeout is how long a connection may take to be made, unless the URL has another dial_timeout. A host that has gone keeps the
+// client's pool, and a cluster's look at who has which slots, for so long.
+const dialTimeout = time.Second
+
+// dialBounds returns how long to dial and how often, where the URL does not say.
+func dialBounds(timeout time.Duration, tries int) (time.Duration, int) {
+	if timeout == 0 {
+		timeout = dialTimeout
+	}
+	return timeout, max(tries, 1)
+}
 
 func openClient(rawURL string) (redis.UniversalClient, error) {
 	scheme, rest, ok := strings.Cut(rawURL, "://")
@@ -52,6 +69,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 			return nil, errMalformed
 		}
 		o.ContextTimeoutEnabled = true
+		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClient(o), nil
 	case "redis+cluster":
 		u, err := splitHosts(rest, "6379")
@@ -63,6 +81,7 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 			return nil, errMalformed
 		}
 		o.ContextTimeoutEnabled = true
+		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
 		return redis.NewClusterClient(o), nil
 	case "redis+sentinel":
 		u, err := splitHosts(rest, "26379")
@@ -84,15 +103,15 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 		query.Del("sentinel_username")
 		query.Del("sentinel_password")
 		u.query = query.Encode()
-		o, err := redis.ParseFailoverURL(u.goRedis(url.Values{"master_name": {u.name}}))
+		first := u
+		first.hosts = u.hosts[:1]
+		o, err := redis.ParseURL(first.goRedis(nil))
 		if err != nil {
 			return nil, errMalformed
 		}
-		// go-redis takes the user in the URL for the sentinels'.
-		o.Username, o.Password = o.SentinelUsername, o.SentinelPassword
-		o.SentinelUsername, o.SentinelPassword = sentinelUser, sentinelPassword
 		o.ContextTimeoutEnabled = true
-		return redis.NewFailoverClient(o), nil
+		o.DialTimeout, o.DialerRetries = dialBounds(o.DialTimeout, o.DialerRetries)
+		return newSentinelClient(u.name, u.hosts, o, redis.Options{Username: sentinelUser, Password: sentinelPassword}), nil
 	default:
 		return nil, errors.New("redisstore: the URL's scheme is not redis, rediss, redis+cluster or redis+sentinel")
 	}

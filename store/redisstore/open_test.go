@@ -48,7 +48,7 @@ func TestOpen(t *testing.T) {
 				o := c.Options()
 				got = target{"single", []string{o.Addr}, o.Username, o.Password, o.DB, o.PoolSize}
 				contextual = o.ContextTimeoutEnabled
-				if o.Addr == "FailoverClient" {
+				if _, ok := store.own.(sentinelClient); ok {
 					got.kind, got.addrs = "failover", nil
 				}
 			}
