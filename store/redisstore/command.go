@@ -62,6 +62,9 @@ func leaving[T any](ctx context.Context, s *Store, command func(context.Context)
 	ctx, cancel := context.WithTimeout(ctx, s.config.timeout)
 	defer cancel()
 	results, left, f := make(chan result), make(chan struct{}), &flight{request: r}
+	if r != nil {
+		f.before = r.owner.writes.Load()
+	}
 	go func() {
 		defer s.commands.Done()
 		value, err := command(ctx)

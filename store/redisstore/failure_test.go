@@ -93,6 +93,34 @@ func TestMemoryFull(t *testing.T) {
 	release(t, store, w.req)
 }
 
+// A waiter whose heartbeats find the server full keeps waiting.
+func TestMemoryFullWhileWaiting(t *testing.T) {
+	server := startServer(t)
+	store, tree := server.store(), newTree(t)
+	first := ask(tree, x("/a"))
+	take(t, store, first)
+	waiter := ask(tree, x("/a"))
+	waiter.Lease = 3 * short
+	w := queue(t, store, waiter)
+	server.do("CONFIG", "SET", "maxmemory", "1")
+	over := time.Now().Add(patience)
+	for before := server.calls("evalsha"); server.calls("evalsha") < before+6; {
+		select {
+		case <-w.over:
+			t.Fatalf("the wait ended with %v", w.err)
+		default:
+		}
+		if time.Now().After(over) {
+			t.Fatal("the waiter does not ask any more")
+		}
+		time.Sleep(short / 10)
+	}
+	server.do("CONFIG", "SET", "maxmemory", "0")
+	release(t, store, first)
+	w.granted()
+	release(t, store, w.req)
+}
+
 // A server with another policy than noeviction drops locks when its memory is full. Their owners are told.
 func TestEvicted(t *testing.T) {
 	server := startServer(t)

@@ -89,12 +89,12 @@ var halfways = []struct {
 	before func(*halfway)
 	then   func(*halfway) error
 }{
-	{"an acquisition beside a thin lock", func(h *halfway) { h.alone("a", x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
-	{"a request that is queued behind a thin lock", func(h *halfway) { h.alone("a", x("/a")) }, func(h *halfway) error { return h.asks("b", long, x("/a")) }},
-	{"a first acquisition", func(h *halfway) { h.alone("a", x("/a")); h.must(h.releases("a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
-	{"a release of a thin lock", func(h *halfway) { h.alone("a", x("/a")) }, func(h *halfway) error { return h.releases("a") }},
-	{"a renewal of a thin lock", func(h *halfway) { h.alone("a", x("/a")) }, func(h *halfway) error { return h.renews("a") }},
-	{"a transfer of a thin lock", func(h *halfway) { h.alone("a", x("/a")) }, func(h *halfway) error { return h.transfers("a", "b") }},
+	{"an acquisition beside a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
+	{"a request that is queued behind a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.asks("b", long, x("/a")) }},
+	{"a first acquisition", func(h *halfway) { h.alone(x("/a")); h.must(h.releases("a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
+	{"a release of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.releases("a") }},
+	{"a renewal of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.renews("a") }},
+	{"a transfer of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.transfers("a", "b") }},
 	{"an acquisition", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
 	{"a refusal", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/a")) }},
 	{"a release", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.releases("a") }},
@@ -165,12 +165,12 @@ func (h *halfway) send(req pathlock.Acquisition, wait time.Duration) (reply, err
 		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, "0", DefaultMaxWaiters)
 }
 
-// alone has an owner be the only one in the tree.
-func (h *halfway) alone(owner string, claims ...pathlock.Claim) {
+// alone has owner a be the only one in the tree.
+func (h *halfway) alone(claims ...pathlock.Claim) {
 	h.must(h.releases("bystander"))
 	delete(h.held, "bystander")
 	h.sure = nil
-	h.takes(owner, claims...)
+	h.takes("a", claims...)
 	h.sure = nil
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// sendAs calls the acquire script for a request by hand: nobody listens, and nobody asks again.
-func sendAs(t *testing.T, s *Store, req pathlock.Acquisition, wait time.Duration) reply {
+// sendAs calls the acquire script for a request by hand, which may wait: nobody listens, and nobody asks again.
+func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) reply {
 	t.Helper()
 	h := &halfway{t: t, s: s, tree: req.Tree}
-	got, err := h.send(req, wait)
+	got, err := h.send(req, long)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestHandOverToDeadWaiter(t *testing.T) {
 	holder, dead := ask(tree, x("/a")), ask(tree, x("/a"))
 	take(t, store, holder)
 	dead.Lease = 2 * time.Second
-	if got := sendAs(t, store, dead, long); got.status != "queued" {
+	if got := sendAs(t, store, dead); got.status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
 	asked := store.client.Time(t.Context()).Val()
@@ -50,7 +50,7 @@ func TestHandOverToDeadWaiter(t *testing.T) {
 	}
 
 	// To ask for what has been granted already is a sign of life.
-	if got := sendAs(t, store, dead, long); got.status != "granted" {
+	if got := sendAs(t, store, dead); got.status != "granted" {
 		t.Fatalf("%v, want the grant", got)
 	}
 	if end, now := endOf(t, store, tree, "o"+string(dead.Owner)); end.Before(now.Add(dead.Lease - patience/100)) {
@@ -89,7 +89,7 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 	for name, before := range map[string]func(s *Store, late, other pathlock.Acquisition){
 		"before it came":     func(*Store, pathlock.Acquisition, pathlock.Acquisition) {},
 		"beside another":     func(s *Store, _, other pathlock.Acquisition) { take(t, s, other) },
-		"from the queue":     func(s *Store, late, other pathlock.Acquisition) { take(t, s, other); sendAs(t, s, late, long) },
+		"from the queue":     func(s *Store, late, other pathlock.Acquisition) { take(t, s, other); sendAs(t, s, late) },
 		"after it was given": func(s *Store, late, _ pathlock.Acquisition) { take(t, s, late) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 				t.Fatal(err)
 			}
 			requireConsistent(t, store, tree)
-			if got := sendAs(t, store, late, long); got.status != "withdrawn" {
+			if got := sendAs(t, store, late); got.status != "withdrawn" {
 				t.Errorf("%v, want it refused as withdrawn", got)
 			}
 			third := ask(tree, x("/b"))
@@ -169,7 +169,7 @@ func TestKeysDeleted(t *testing.T) {
 			take(t, store, b)
 			w := ask(tree, x("/a"))
 			w.Lease = short
-			if got := sendAs(t, store, w, long); got.status != "queued" {
+			if got := sendAs(t, store, w); got.status != "queued" {
 				t.Fatalf("%v, want it queued", got)
 			}
 			if err := store.client.Del(t.Context(), store.keys.of(tree)[i]).Err(); err != nil {
@@ -183,7 +183,7 @@ func TestKeysDeleted(t *testing.T) {
 				t.Errorf("renew: %d lost, error %v; want %d", len(lost), err, want)
 			}
 			if kind == "queue" {
-				if got := sendAs(t, store, w, long); got.status != "queued" {
+				if got := sendAs(t, store, w); got.status != "queued" {
 					t.Errorf("the waiter again: %v", got)
 				}
 				release(t, store, a)
@@ -217,11 +217,11 @@ func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
 	store, tree := server.store(), newTree(t)
 	holder, w := ask(tree, x("/a")), ask(tree, x("/a"))
 	take(t, store, holder)
-	if got := sendAs(t, store, w, long); got.status != "queued" {
+	if got := sendAs(t, store, w); got.status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
 	server.do("CONFIG", "SET", "maxmemory", "1")
-	if got := sendAs(t, store, w, long); got.status != "queued" {
+	if got := sendAs(t, store, w); got.status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
 	h := &halfway{t: t, s: store, tree: tree}
@@ -229,7 +229,7 @@ func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
 		t.Errorf("a new request: %v, want OOM", err)
 	}
 	release(t, store, holder)
-	if got := sendAs(t, store, w, long); got.status != "granted" {
+	if got := sendAs(t, store, w); got.status != "granted" {
 		t.Errorf("%v, want the grant", got)
 	}
 }

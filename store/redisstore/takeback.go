@@ -3,6 +3,7 @@ package redisstore
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +36,8 @@ type takeBack struct {
 	until   time.Time
 	// lost is set if the request may be on its way still: it was not answered, or was sent more than once.
 	lost bool
+	// tries is how often it has been tried to take it back.
+	tries int
 	// added counts how often the request has failed, so that a try can tell that it did once more meanwhile.
 	added int
 	// busy is closed when what is under way has ended: a flight, or a try to take it back. It is nil if nothing is.
@@ -47,6 +50,8 @@ type flight struct {
 	// left is set when the caller has gone before the command has ended, and over when that has.
 	left, over bool
 	landed     chan struct{}
+	// before is how often the request had been sent before.
+	before int32
 }
 
 func (r *request) key() waitKey { return waitKey{r.Tree, r.Owner, r.Grant} }
@@ -78,7 +83,9 @@ func (t *takeBacks) add(f *flight, err error) {
 	defer t.mu.Unlock()
 	r := f.request
 	left := t.land(f)
-	if !r.owner.sent() {
+	// A script that finds no memory for its first write has done nothing.
+	refused := redis.IsOOMError(err) && r.owner.writes.Load()-f.before <= 1
+	if refused || !r.owner.sent() {
 		if left {
 			delete(t.pending, r.key())
 		}
@@ -160,7 +167,7 @@ func (t *takeBacks) run() {
 	}
 }
 
-// all returns what there is to take back; if it is nothing, run is about to end.
+// all returns what there is to take back, first what has been tried least; if it is nothing, run is about to end.
 func (t *takeBacks) all() []*takeBack {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -171,6 +178,7 @@ func (t *takeBacks) all() []*takeBack {
 		}
 	}
 	t.running = len(batch) > 0
+	slices.SortFunc(batch, func(a, b *takeBack) int { return a.tries - b.tries })
 	return batch
 }
 
@@ -236,6 +244,7 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 		remember = time.Until(b.until)
 	}
 	b.busy = tried
+	b.tries++
 	t.mu.Unlock()
 
 	err := t.store.withdraw(ctx, r, remember)

@@ -91,6 +91,14 @@ func TestTakeBackNotOfWhatIsMadeAgain(t *testing.T) {
 		if err == nil {
 			break
 		}
+		if errors.Is(err, errWithdrawn) {
+			// It has been taken back first, and stays so.
+			snapshot, err := server.store().Snapshot(t.Context(), again.Tree)
+			if err != nil || len(snapshot.Holders)+len(snapshot.Waiters) > 0 {
+				t.Errorf("%v, error %v; want that nobody holds or waits", snapshot, err)
+			}
+			return
+		}
 		if !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Fatal(err)
 		}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/pathlock-go/pathlock"
 )
 
@@ -31,7 +33,9 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			return s.giveUp(ctx, r, w)
 		}
 		answer, err := s.ask(ctx, r, w.ref, remaining)
-		if err != nil {
+		// A server that is full keeps the place as long as it was to last, and may have room again by then.
+		full := queued && redis.IsOOMError(err)
+		if err != nil && !full {
 			switch {
 			case queued && errors.Is(ctx.Err(), context.DeadlineExceeded):
 				return s.giveUp(ctx, r, w)
@@ -47,14 +51,18 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			}
 			return pathlock.Grant{}, err
 		}
-		if answer.status == "granted" && r.ended(now) {
-			continue
+		next := r.Lease / heartbeats
+		if !full {
+			if answer.status == "granted" && r.ended(now) {
+				continue
+			}
+			if answer.status != "queued" {
+				return s.decided(ctx, r, answer, now)
+			}
+			asked = now
+			w.claim = int(answer.number(1))
+			next = min(next, time.Duration(answer.number(2))*time.Millisecond)
 		}
-		if answer.status != "queued" {
-			return s.decided(ctx, r, answer, now)
-		}
-		asked = now
-		w.claim = int(answer.number(1))
 		// Until the subscription is there, messages are missed, and the request will be made again: only then
 		// does it wait in earnest.
 		if listening := s.listener.listen(w); (listening || queued) && !told {
@@ -64,8 +72,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			}
 		}
 		queued = true
-		next := time.Duration(answer.number(2)) * time.Millisecond
-		timer := time.NewTimer(min(next, r.Lease/heartbeats, time.Until(deadline)))
+		timer := time.NewTimer(min(next, time.Until(deadline)))
 		select {
 		case <-timer.C:
 		case <-w.again:
