@@ -40,20 +40,38 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, interrupted(ctx, r.what)
 	}
 	if req.Wait <= 0 {
-		for {
-			asked := time.Now()
-			answer, err := s.ask(ctx, r, "", 0)
-			if err != nil {
-				return pathlock.Grant{}, err
-			}
-			if answer.status != "granted" || !r.ended(asked) {
-				return s.decided(ctx, r, answer, asked)
-			}
-		}
+		return s.askOnce(ctx, r)
 	}
 	w := s.listener.join(waitKey{req.Tree, req.Owner, req.Grant})
 	defer s.listener.leave(w)
 	return s.wait(ctx, r, w)
+}
+
+// askOnce asks for what is not to be waited for.
+func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error) {
+	for late := 0; ; late++ {
+		asked := time.Now()
+		answer, err := s.ask(ctx, r, "", 0)
+		if err != nil {
+			return pathlock.Grant{}, err
+		}
+		if answer.status != "granted" || !r.ended(asked) {
+			return s.decided(ctx, r, answer, asked)
+		}
+		if late == mostLate {
+			return pathlock.Grant{}, s.tooLate(r)
+		}
+	}
+}
+
+// mostLate is how many grants that have come too late are asked for again, one after the other: a process
+// or a host that was stopped is late once, a lease that is shorter than the way to the server always.
+const mostLate = 3
+
+// tooLate gives up a request whose grants have ended by the time that they are heard of.
+func (s *Store) tooLate(r *request) error {
+	s.undo(r)
+	return unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
 }
 
 // request is an acquisition on its way.

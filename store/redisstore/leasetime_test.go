@@ -1,9 +1,12 @@
 package redisstore
 
 import (
+	"errors"
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // TestLeaseTime: a lease that begins on the server in a millisecond that is all but over lasts there as long as for
@@ -22,5 +25,20 @@ func TestLeaseTime(t *testing.T) {
 				t.Errorf("%v, begun %v into a millisecond: %v", lease, over, lasts)
 			}
 		}
+	}
+}
+
+// TestLeaseShorterThanTheWay: a lease that is over before its grant can arrive is asked for a few times, and
+// nothing stays.
+func TestLeaseShorterThanTheWay(t *testing.T) {
+	for _, wait := range []time.Duration{0, long} {
+		store, req := newStore(t), ask(newTree(t), x("/a"))
+		req.Lease, req.Wait = 1, wait
+		if _, err := store.Acquire(t.Context(), req); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("a lease of a nanosecond, with a wait of %v: %v, want ErrUnavailable", wait, err)
+		}
+		other := ask(req.Tree, x("/a"))
+		other.Wait = long
+		take(t, store, other)
 	}
 }

@@ -28,7 +28,11 @@ const (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestStore(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) })
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			client, network := distant(t, true)
+			return newStore(t), client, network.vanish
+		}))
 }
 
 // TestStoreUnpunctual: the client does not heed the deadlines of contexts.

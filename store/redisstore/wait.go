@@ -26,7 +26,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 	deadline := r.began.Add(r.Wait)
 	// asked is when the last question left that was answered by a place in the queue.
 	var asked time.Time
-	for queued, told := false, false; ; {
+	for queued, told, late := false, false, 0; ; {
 		now := time.Now()
 		remaining := deadline.Sub(now)
 		if remaining <= 0 {
@@ -36,24 +36,14 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		// A server that is full keeps the place as long as it was to last, and may have room again by then.
 		full := queued && redis.IsOOMError(err)
 		if err != nil && !full {
-			switch {
-			case queued && errors.Is(ctx.Err(), context.DeadlineExceeded):
-				return s.giveUp(ctx, r, w)
-			case queued && errors.Is(err, errClosed):
-				s.undo(r)
-			case queued && ctx.Err() != nil:
-				// The question was left behind on its way. When it has ended, its place is given up.
-				over, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
-				defer cancel()
-				if s.takeBacks.forget(over, r) {
-					s.undo(r)
-				}
-			}
-			return pathlock.Grant{}, err
+			return s.unanswered(ctx, r, w, queued, err)
 		}
 		next := r.Lease / heartbeats
 		if !full {
 			if answer.status == "granted" && r.ended(now) {
+				if late++; late > mostLate {
+					return pathlock.Grant{}, s.tooLate(r)
+				}
 				continue
 			}
 			if answer.status != "queued" {
@@ -80,7 +70,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		case heard := <-w.heard:
 			timer.Stop()
 			if heard.kind == "granted" && r.ended(asked) {
-				continue // the process stood still for a lease: who knows who holds by now
+				continue // the process stood still for a lease: who knows who holds it meanwhile
 			}
 			return s.heard(ctx, r, heard, asked)
 		case <-ctx.Done():
@@ -92,6 +82,25 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			return pathlock.Grant{}, unavailable(r.what, errClosed)
 		}
 	}
+}
+
+// unanswered ends a wait because a question failed. What has a place in the queue gives it up.
+func (s *Store) unanswered(ctx context.Context, r *request, w *waiter, queued bool, err error) (pathlock.Grant, error) {
+	switch {
+	case !queued:
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return s.giveUp(ctx, r, w)
+	case errors.Is(err, errClosed):
+		s.undo(r)
+	case ctx.Err() != nil:
+		// The question was left behind on its way. When it has ended, its place is given up.
+		over, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		if s.takeBacks.forget(over, r) {
+			s.undo(r)
+		}
+	}
+	return pathlock.Grant{}, err
 }
 
 // heard returns what a message to the waiter means; asked is as in [pathlock.Grant].

@@ -38,9 +38,9 @@ func (s *suite) crashes() topic {
 	with := func(name string, check func(c *crash)) promise {
 		return promise{name, func(f *fixture) {
 			survivor, victim, die := s.clients(f.T)
-			f.store = survivor
-			c := &crash{fixture: f, die: die}
-			c.victim = &fixture{T: f.T, ctx: f.ctx, store: victim, tree: f.tree, mortal: true}
+			// What is looked at in the end is looked at before the survivor is closed.
+			c := &crash{fixture: newFixture(f.T, survivor), die: die}
+			c.victim = &fixture{T: f.T, ctx: f.ctx, store: victim, tree: c.tree, mortal: true}
 			check(c)
 		}}
 	}
