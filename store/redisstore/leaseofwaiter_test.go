@@ -253,3 +253,26 @@ func TestLeasesForEver(t *testing.T) {
 	release(t, store, holder)
 	waits.granted()
 }
+
+// TestMessagesOfAnEarlierPlace: a waiter that has got a new place in the queue heeds no grant, and no deadlock, that
+// was told it in the earlier one: what was granted then has ended.
+func TestMessagesOfAnEarlierPlace(t *testing.T) {
+	for _, kind := range []string{"granted", "deadlock"} {
+		t.Run(kind, func(t *testing.T) {
+			s := newStore(t)
+			holder := ask(newTree(t), x("/a"))
+			take(t, s, holder)
+			w := queue(t, s, ask(holder.Tree, x("/a")))
+			s.listener.mu.Lock()
+			var ref string
+			for ref = range s.listener.byRef { //nolint:revive // There is one.
+			}
+			s.listener.mu.Unlock()
+			s.listener.deliver(kind + " " + ref + ".0 1 owner")
+			release(t, s, holder)
+			if grant := w.granted(); grant.Fence == 1 {
+				t.Error("the message of an earlier place was believed")
+			}
+		})
+	}
+}

@@ -50,7 +50,7 @@ type waitKey struct {
 // waiter is one call that waits.
 type waiter struct {
 	key waitKey
-	// ref is what messages to the waiter carry.
+	// ref is what messages to the waiter carry, followed by the number of its last question.
 	ref string
 	// heard gets the one message that ends the wait.
 	heard chan message
@@ -65,6 +65,8 @@ type waiter struct {
 // message is what a script publishes to a waiter.
 type message struct {
 	kind string
+	// question is the number of the last question that the server had got from the waiter by then.
+	question uint64
 	// number is the fence of a grant, or the number of the claim that leads to a deadlock.
 	number uint64
 	// owner is the other one in a deadlock.
@@ -161,12 +163,15 @@ func (l *listener) listen(w *waiter) bool {
 	return w.subscription.established
 }
 
-// deliver hands a message to those it is for: kind, reference, and for some kinds a number and an owner.
+// deliver hands a message to those it is for: kind, reference with the number of a question, and for some
+// kinds a number and an owner.
 func (l *listener) deliver(payload string) {
 	kind, rest, _ := strings.Cut(payload, " ")
-	ref, rest, _ := strings.Cut(rest, " ")
+	about, rest, _ := strings.Cut(rest, " ")
 	number, owner, _ := strings.Cut(rest, " ")
+	ref, question, _ := strings.Cut(about, ".")
 	m := message{kind: kind, owner: pathlock.Owner(owner)}
+	m.question, _ = strconv.ParseUint(question, 10, 64)
 	m.number, _ = strconv.ParseUint(number, 10, 64)
 
 	l.mu.Lock()
@@ -179,11 +184,35 @@ func (l *listener) deliver(payload string) {
 			}
 			continue
 		}
-		select {
-		case w.heard <- m:
-		default: // one message ends the wait
-		}
+		w.hear(m)
 	}
+}
+
+// hear keeps a message for the waiter. Of two, the later one counts: the earlier one may be about a place in the
+// queue that has gone. Only what was taken away by force stays so.
+func (w *waiter) hear(m message) {
+	select {
+	case w.heard <- m:
+		return
+	default:
+	}
+	select {
+	case earlier := <-w.heard:
+		if earlier.kind == removed {
+			m = earlier
+		}
+	default: // it has been read meanwhile
+	}
+	w.heard <- m
+}
+
+// question returns the reference that the waiter's next question goes with, and its number, which is greater than
+// that of every question before.
+func (l *listener) question(w *waiter) (ref string, number uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last++
+	return w.ref + "." + strconv.FormatUint(l.last, 10), l.last
 }
 
 // close ends all subscriptions for good and returns when their goroutines have ended.

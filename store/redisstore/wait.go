@@ -24,15 +24,17 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 	}
 	s.listener.route(w)
 	deadline := r.began.Add(r.Wait)
-	// asked is when the last question left that was answered by a place in the queue.
+	// asked is when the last question left that was answered by a place in the queue, and place its number.
 	var asked time.Time
+	var place uint64
 	for queued, told, late := false, false, 0; ; {
 		now := time.Now()
 		remaining := deadline.Sub(now)
 		if remaining <= 0 {
 			return s.giveUp(ctx, r, w)
 		}
-		answer, err := s.ask(ctx, r, w.ref, remaining)
+		ref, number := s.listener.question(w)
+		answer, err := s.ask(ctx, r, ref, remaining)
 		// A server that is full keeps the place as long as it was to last, and may have room again by then.
 		full := queued && redis.IsOOMError(err)
 		if err != nil && !full {
@@ -49,7 +51,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			if answer.status != "queued" {
 				return s.decided(ctx, r, answer, now)
 			}
-			asked = now
+			asked, place = now, number
 			w.claim = int(answer.number(1))
 			next = min(next, time.Duration(answer.number(2))*time.Millisecond)
 		}
@@ -69,8 +71,8 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			timer.Stop()
 		case heard := <-w.heard:
 			timer.Stop()
-			if heard.kind == "granted" && r.ended(asked) {
-				continue // the process stood still for a lease: who knows who holds it meanwhile
+			if heard.isOutdated(place) || heard.kind == "granted" && r.ended(asked) {
+				continue // the process may have stood still for a lease: who knows who holds it meanwhile
 			}
 			return s.heard(ctx, r, heard, asked)
 		case <-ctx.Done():
@@ -102,6 +104,13 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *waiter, queued bo
 	}
 	return pathlock.Grant{}, err
 }
+
+// removed is the kind of the message that a request's place was taken away by force.
+const removed = "removed"
+
+// isOutdated reports whether a message is about an earlier place in the queue than the one that a question with
+// that number has got: what was granted then has ended since. Force is meant for every place.
+func (m message) isOutdated(place uint64) bool { return m.question < place && m.kind != removed }
 
 // heard returns what a message to the waiter means; asked is as in [pathlock.Grant].
 func (s *Store) heard(ctx context.Context, r *request, m message, asked time.Time) (pathlock.Grant, error) {
