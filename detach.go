@@ -113,7 +113,8 @@ func (k *Lock) handOut() (Token, error) {
 
 // takeBackToken releases what an owner may have been given whose token nobody has got.
 func (l *Locker) takeBackToken(h *holding, owner Owner, lease time.Duration) {
-	l.settle(context.Background(), debt{tree: h.tree, owner: owner, id: everything}, h.scope, lease)
+	// The store has just failed: there is no use in waiting for it.
+	l.releases.retry(l, debt{tree: h.tree, owner: owner, id: everything}, h.scope, lease)
 }
 
 // beginDetaching keeps everybody else from using the holding while its only lock is being detached.
@@ -203,7 +204,7 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 	}
 	ctx = carry.Join(ctx, l.carrier)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("pathlock: attach: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("pathlock: attach: %w", told(ctx, ctx.Err()))
 	}
 	sent := time.Now()
 	tree, owner, got, err := l.transferToken(ctx, "attach", token, 0)
@@ -229,7 +230,8 @@ func (l *Locker) Attach(ctx context.Context, token Token, opts ...AttachOption) 
 
 // Refresh has the hold that a token names end after d from now, also earlier than it would have,
 // and returns when that is. Where somebody has the hold attached with renewal, it lives on until
-// that lock is released.
+// that lock is released, if that process asks the store again before the end comes: see
+// [Locker.Attach]. Others that have it attached learn of an earlier end when they ask next.
 //
 // Errors are those of [Locker.Attach], and match [ErrInvalidRequest] if d is shorter than
 // [MinLease].

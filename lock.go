@@ -54,6 +54,9 @@ func (k *Lock) Fence() uint64 { return k.fence }
 // Tree returns the tree that the lock is in.
 func (k *Lock) Tree() Tree { return k.request.Tree }
 
+// Note returns what the lock is for: [Request.Note], and of a lock that [Locker.Attach] has returned that of the hold.
+func (k *Lock) Note() string { return k.request.Note }
+
 // Waited reports whether the lock had to be waited for, in which case those that it was waited for may have changed
 // what the request was planned on. It is false for a re-entrant lock.
 func (k *Lock) Waited() bool { return k.waited }

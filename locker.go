@@ -114,7 +114,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	}
 	ctx = carry.Join(ctx, l.carrier)
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, context.Cause(ctx))
+		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, told(ctx, ctx.Err()))
 	}
 	scope := l.Scope(ctx)
 	watched := l.watched(ctx)

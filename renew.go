@@ -1,7 +1,9 @@
 package pathlock
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -277,6 +279,10 @@ func (r *renewer) failed(c *call, h *holding, err error) (news bool) {
 		return false
 	}
 	news = t.failed == nil
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		// The end of the call's own time is nothing that the holder's context knows of.
+		err = fmt.Errorf("%w: no answer in time", ErrUnavailable)
+	}
 	t.failed = err
 	t.renew = time.Now().Add(t.lease / 10)
 	r.plan.fix(h)

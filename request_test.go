@@ -89,10 +89,11 @@ func TestRequestsThatMakeNoSenseAreRefusedBeforeTheStore(t *testing.T) {
 func TestAcquireUnderAnEndedContextAsksNothing(t *testing.T) {
 	l, store := newLocker()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(fmt.Errorf("closing time"))
+	why := errors.New("closing time")
+	cancel(why)
 	_, err := l.Acquire(ctx, request(t, "X /a"))
-	if err == nil || !strings.Contains(err.Error(), "closing time") || len(store.called()) != 0 {
-		t.Errorf("error %v, want the context's cause and no call", err)
+	if !errors.Is(err, why) || !errors.Is(err, context.Canceled) || len(store.called()) != 0 {
+		t.Errorf("error %v, want the context's error, its cause, and no call", err)
 	}
 }
 

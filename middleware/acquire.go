@@ -152,7 +152,7 @@ func (v *visit) rest(ctx context.Context, pause time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("middleware: waiting to lock again: %w", context.Cause(ctx))
+		return fmt.Errorf("middleware: waiting to lock again: %w", because(ctx, ctx.Err()))
 	}
 }
 

@@ -82,12 +82,18 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 		if p := m.ProblemOf(cause); p != nil {
 			return p
 		}
+		// A reason that says nothing to clients is one of the program's own, for the same two ends.
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return timeout()
+		}
 	}
 	switch {
 	case p != nil:
 		return p
 	case errors.Is(err, context.DeadlineExceeded):
 		return timeout()
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		return nil
 	default:
 		return NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 	}

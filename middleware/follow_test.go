@@ -3,6 +3,7 @@ package middleware_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,7 +78,11 @@ func TestAHoldGoesAlongWithTheNodesThatItsHolderMoves(t *testing.T) {
 		f.only(tt.what, tt.held...)
 		if id := tt.othersAreKeptOutAfter; id != "" {
 			f.handler = func(c *gin.Context) { c.Status(http.StatusNoContent) }
-			f.is(tt.what+", others", f.send("DELETE", "/suites/"+id, ""), http.StatusLocked, "locked")
+			others := f.send("DELETE", "/suites/"+id, "")
+			f.is(tt.what+", others", others, http.StatusLocked, "locked")
+			if !strings.Contains(others.Body.String(), "anna edits") {
+				t.Errorf("%s: others are not told what the hold is for: %s", tt.what, others.Body)
+			}
 			f.is(tt.what+", the holder", f.send("DELETE", "/suites/"+id, "", token(mine)...), http.StatusNoContent, "")
 		}
 		if err := f.locker.ReleaseToken(t.Context(), mine); err != nil {

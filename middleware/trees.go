@@ -92,7 +92,7 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 	if ahead := t.ahead(req.Tree); len(ahead) > 0 {
 		// The hold would go along with the node: it needs to be had on its own, before what covers it.
 		along := req
-		along.Claims, along.Gate = ahead, false
+		along.Claims, along.Gate, along.Note = ahead, false, t.hold.lock.Note()
 		if err := t.acquire(along); err != nil {
 			return err
 		}
