@@ -27,7 +27,7 @@ type order struct {
 	Lease, Wait   time.Duration
 }
 
-// child carries out an order. It says "waiting" and "granted" on its standard output.
+// child carries out an order. It says "waiting", and "granted" and the fence, on its standard output.
 func child(spec string) {
 	err := func() error {
 		var o order
@@ -44,10 +44,12 @@ func child(spec string) {
 		}
 		req := pathlock.Acquisition{Tree: tree, Owner: o.Owner, Grant: "child", Claims: o.Claims, Lease: o.Lease, Wait: o.Wait}
 		req.Waiting = func() { fmt.Println("waiting") }
-		if _, err := store.Acquire(context.Background(), req); err != nil {
+		grant, err := store.Acquire(context.Background(), req)
+		if err != nil {
 			return err
 		}
 		fmt.Println("granted")
+		fmt.Println(grant.Fence)
 		_, err = io.Copy(io.Discard, os.Stdin) // nothing comes
 		return err
 	}()
@@ -57,6 +59,22 @@ func child(spec string) {
 
 // startChild starts a process that makes a request, and returns when it says what it is expected to.
 func startChild(t *testing.T, d *deployment, req pathlock.Acquisition, says string) *exec.Cmd {
+	t.Helper()
+	process, lines := talkingChild(t, d, req)
+	expect(t, lines, says)
+	return process
+}
+
+// expect requires that the next that a child says is the given line.
+func expect(t *testing.T, lines *bufio.Scanner, says string) {
+	t.Helper()
+	if !lines.Scan() || lines.Text() != says {
+		t.Fatalf("the child says %q, want %q", lines.Text(), says)
+	}
+}
+
+// talkingChild starts a process that makes a request, and returns what it says, line by line.
+func talkingChild(t *testing.T, d *deployment, req pathlock.Acquisition) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
 	spec, err := json.Marshal(order{d.url, req.Tree.Namespace(), req.Tree.ID(), req.Owner, req.Claims, req.Lease, req.Wait})
 	if err != nil {
@@ -83,11 +101,7 @@ func startChild(t *testing.T, d *deployment, req pathlock.Acquisition, says stri
 		_ = stdin.Close()
 		kill(t, process)
 	})
-	lines := bufio.NewScanner(output)
-	if !lines.Scan() || lines.Text() != says {
-		t.Fatalf("the child says %q, want %q", lines.Text(), says)
-	}
-	return process
+	return process, bufio.NewScanner(output)
 }
 
 // kill ends a child as a crash does.
