@@ -97,9 +97,9 @@ func (l *Locker) Wait() time.Duration { return l.wait }
 // included. An acquisition that waits ends with ctx.
 //
 // Errors match [ErrConflict] ([*ConflictError]) when others did not let go in time, [ErrDeadlock]
-// ([*DeadlockError]) when waiting would never end, [ErrLost] when the lease of what is asked for,
-// or of what the scope holds in the tree, has ended, [ErrUnavailable] when the store did not
-// answer, [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request makes no
+// ([*DeadlockError]) when waiting would never end, [ErrLost] when ctx is that of a lock which is
+// lost, or what the scope holds in the tree turns out to be, or the grant's own lease has ended
+// when it arrives, [ErrUnavailable] when the store did not answer, [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request makes no
 // sense, and otherwise the context's cause. After an error nothing of req is held that was not held
 // before; nor is it after a panic, of the store's, say.
 //
