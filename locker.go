@@ -99,9 +99,10 @@ func (l *Locker) Wait() time.Duration { return l.wait }
 // Errors match [ErrConflict] ([*ConflictError]) when others did not let go in time, [ErrDeadlock]
 // ([*DeadlockError]) when waiting would never end, [ErrLost] when ctx is that of a lock which is
 // lost, or what the scope holds in the tree turns out to be, or the grant's own lease has ended
-// when it arrives, [ErrUnavailable] when the store did not answer, [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request makes no
-// sense, and otherwise the context's cause. After an error nothing of req is held that was not held
-// before; nor is it after a panic, of the store's, say.
+// when it arrives, [ErrUnavailable] when the store did not answer, [ErrInvalidRequest],
+// [ErrInvalidTree] or [ErrInvalidPath] when the request makes no sense, and otherwise the context's
+// cause. After an error nothing of req is held that was not held before; nor is it after a panic,
+// of the store's, say.
 //
 // If you take locks in several trees, mind their order: see [Request].
 //

@@ -34,6 +34,13 @@ type suiteLockAnswer struct {
 // Lock-Token passes: see [middleware.Config].
 func (a *api) lockSuite(c *gin.Context) {
 	body := bodyOf[suiteLockBody](c)
+	if token := middleware.HeaderToken(c.Request); token != "" {
+		// It takes nothing for this lock; but who sends one that has ended is to know.
+		if _, err := a.claimsOf(c, token); err != nil {
+			a.fail(c, err)
+			return
+		}
+	}
 	token, until, err := a.locks.Detach(c, suiteLock, body.For, body.Note)
 	a.answer(c, http.StatusCreated, suiteLockAnswer{token, until.UTC()}, err)
 }
@@ -82,13 +89,9 @@ func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 	case tree != suite.Tree:
 		return "", invalidToken("is of a lock in another plan")
 	}
-	lock, err := a.Locker.Attach(ctx, token, pathlock.WithoutRenewal())
+	claims, err := a.claimsOf(c, token)
 	if err != nil {
 		return "", err
-	}
-	claims := lock.Claims()
-	if _, err := lock.Detach(); err != nil {
-		return "", fmt.Errorf("httpapi: let go of a suite's lock: %w", err)
 	}
 	path, err := a.Locker.Folded(suite.Path)
 	if err != nil {
@@ -99,6 +102,22 @@ func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 		return "", invalidToken("is of a lock on another suite")
 	}
 	return token, nil
+}
+
+// claimsOf returns what the hold of a token has.
+func (a *api) claimsOf(c *gin.Context, token pathlock.Token) ([]pathlock.Claim, error) {
+	lock, err := a.Locker.Attach(c.Request.Context(), token, pathlock.WithoutRenewal())
+	if errors.Is(err, pathlock.ErrInvalidToken) {
+		return nil, invalidToken("is not what a lock was answered with")
+	}
+	if err != nil {
+		return nil, err
+	}
+	claims := lock.Claims()
+	if _, err := lock.Detach(); err != nil {
+		return nil, fmt.Errorf("httpapi: let go of a suite's lock: %w", err)
+	}
+	return claims, nil
 }
 
 // invalidToken says why a request's token cannot be.

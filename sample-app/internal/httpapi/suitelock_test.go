@@ -182,6 +182,7 @@ func TestASuitesLockEndsInTime(t *testing.T) {
 			}
 		}
 		p.is(p.here, `PATCH /api/suites/{b} {"name":"y"}`, token, http.StatusConflict, "lock-lost")
+		p.is(p.here, `POST /api/suites/{d}/lock {"for":"1s"}`, token, http.StatusConflict, "lock-lost")
 	})
 }
 
