@@ -274,7 +274,7 @@ func TestWhatIsNoLockOfASuite(t *testing.T) {
 			{`POST /api/suites/{d}/lock {"for":"1m","note":7}`, "", 400, "note"},
 			{`POST /api/suites/{d}/lock {"for":"1m","note":"\ud83d"}`, "", 400, "note"},
 			{`POST /api/suites/{d}/lock {"for":"1m","note":"` + strings.Repeat("é", 257) + `"}`, "", 400, "note"},
-			{`POST /api/suites/{d}/lock {"for":"1m"}`, "nonsense", 400, ""},
+			{`POST /api/suites/{d}/lock {"for":"1m"}`, "nonsense", 400, "Lock-Token"},
 			{`POST /api/suites/x/lock {"for":"1m"}`, "", 400, "id"},
 			{`POST /api/suites/99999/lock {"for":"1m"}`, "", 404, ""},
 			{`PUT /api/suites/{b}/lock {"for":"1m"}`, "", 400, "Lock-Token"},
