@@ -162,7 +162,7 @@ func (h *halfway) req(owner string, claims ...pathlock.Claim) pathlock.Acquisiti
 func (h *halfway) send(req pathlock.Acquisition, wait time.Duration) (reply, error) {
 	set := newClaimSet(req.Gate, req.Claims)
 	return h.run().acquire.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), string(req.Owner), string(req.Grant),
-		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, "0", DefaultMaxWaiters)
+		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, flag(req.Held), DefaultMaxWaiters, flag(req.Apart))
 }
 
 // alone has owner a be the only one in the tree.
@@ -247,7 +247,7 @@ func (h *halfway) proceeds() error {
 }
 
 func (h *halfway) renews(owner string) error {
-	_, err := h.run().renew.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, milliseconds(h.lease))
+	_, err := h.run().renew.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, "", milliseconds(h.lease))
 	return err
 }
 
