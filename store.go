@@ -40,7 +40,8 @@ type Store interface {
 	// cancelled it returns an error that matches ctx.Err(). After any error nothing is held and
 	// nothing is queued; where the store could not be told so, the lease sees to it.
 	//
-	// A second call with the same owner and grant id is answered with the same grant.
+	// A second call with the same owner and grant id is answered with the same grant. It is a sign of
+	// life: it prolongs the lease that the grant lives by.
 	Acquire(ctx context.Context, req Acquisition) (Grant, error)
 
 	// Release gives back one grant. What other grants of the owner need stays
@@ -48,7 +49,9 @@ type Store interface {
 	Release(ctx context.Context, tree Tree, owner Owner, id GrantID) error
 
 	// Renew makes each owner's lease in the tree last from now for at least the given time;
-	// it never shortens one. It returns the owners that hold nothing in the tree (any more).
+	// it never shortens one. It returns the owners that hold nothing in the tree (any more). A
+	// [Lease] of one apart grant prolongs that grant's alone, and its owner is returned where the
+	// owner has no such grant (any more). An owner that such a lease names is named once in a call.
 	Renew(ctx context.Context, tree Tree, leases []Lease) (lost []Owner, err error)
 
 	// Snapshot returns who holds and who waits in a tree at one instant.
@@ -90,9 +93,13 @@ type Acquisition struct {
 	Claims []Claim
 	// Lease is how long the owner's holds in this tree live from the moment of the grant, or of the
 	// waiter's last sign of life, unless renewed; positive, and at most [Forever]: more counts as
-	// that. All grants of an owner in a tree share one lease, which never gets shorter but by
-	// [TransferStore].
+	// that. All grants of an owner in a tree share one lease, except for those that are Apart. It
+	// never gets shorter but by [TransferStore].
 	Lease time.Duration
+	// Apart gives the grant a lease of its own: it neither prolongs the one that the owner's other
+	// grants share, nor lives by it, but it ends no later. Where its own ends, that grant alone is
+	// released, and handed over. It needs Held: there has to be a lease that it is apart from.
+	Apart bool
 	// Wait is how long to wait at most; 0 means not at all, and more than [Forever] counts as that.
 	Wait time.Duration
 	// Note says what for, for people who look at the locks.
@@ -113,6 +120,8 @@ func (a Acquisition) Validate() error {
 		return fmt.Errorf("%w: a lease of %v", ErrInvalidRequest, a.Lease)
 	case !a.Gate && len(a.Claims) == 0:
 		return fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
+	case a.Apart && !a.Held:
+		return fmt.Errorf("%w: a lease apart from none: the owner holds nothing", ErrInvalidRequest)
 	}
 	for _, c := range a.Claims {
 		if !c.Mode.IsValid() {
@@ -133,9 +142,12 @@ type Grant struct {
 	Asked time.Time
 }
 
-// Lease asks for the renewal of one owner's lease.
+// Lease asks for the renewal of one owner's lease, or of one of its apart grants'.
 type Lease struct {
 	Owner Owner
+	// Grant, where not empty, is the grant whose own lease is to be renewed instead of the owner's:
+	// see [Acquisition.Apart].
+	Grant GrantID
 	// For is how long the lease is to last from now.
 	For time.Duration
 }
@@ -163,8 +175,9 @@ type Hold struct {
 	Note   string  `json:"note"`
 	// Fence is the grant's; 0 while the request waits.
 	Fence uint64 `json:"fence"`
-	// Since is when the grant was made or the wait began, Until when the
-	// lease or the wait ends; both by the store's clock.
+	// Since is when the grant was made or the wait began, Until when the lease that it lives by or
+	// the wait ends; both by the store's clock. A grant that is apart ends with the owner's lease
+	// where that ends first.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 }

@@ -22,11 +22,17 @@ func TestValidateRefusesWhatNoLockerSends(t *testing.T) {
 	if err := gate.Validate(); err != nil {
 		t.Errorf("the gate without claims: %v", err)
 	}
+	apart := valid
+	apart.Apart, apart.Held = true, true
+	if err := apart.Validate(); err != nil {
+		t.Errorf("one apart, of an owner that holds something: %v", err)
+	}
 	for says, spoil := range map[string]func(*pathlock.Acquisition){
 		"no tree":                 func(a *pathlock.Acquisition) { a.Tree = pathlock.Tree{} },
 		"no owner":                func(a *pathlock.Acquisition) { a.Owner = "" },
 		"no grant id":             func(a *pathlock.Acquisition) { a.Grant = "" },
 		"lease":                   func(a *pathlock.Acquisition) { a.Lease = 0 },
+		"apart from none":         func(a *pathlock.Acquisition) { a.Apart = true },
 		"neither claims":          func(a *pathlock.Acquisition) { a.Claims = nil },
 		"the mode Mode(6) of /":   func(a *pathlock.Acquisition) { a.Claims = []pathlock.Claim{{Mode: 6}} },
 		"the mode none of /dir/x": func(a *pathlock.Acquisition) { a.Claims = []pathlock.Claim{{Path: pathlock.MustParsePath("/dir/x")}} },

@@ -13,6 +13,8 @@ type TransferStore interface {
 	// Transfer gives everything that an owner holds in a tree to another, or to the same, and sets the
 	// end of its lease where it is told to, in one atomic step; then it says what that is. Fences stay. What
 	// waits in the name of From keeps waiting, as a request of an owner who holds nothing, unless From and To are the same.
+	// Grants that are apart stay so where From and To are the same. Where they are not, all grants
+	// share the lease of To from then on.
 	//
 	// It returns an error that matches [ErrLost], and changes nothing, if From holds nothing (any more). A
 	// transfer that is sent again, because its reply was lost, is answered as the first one: by then
@@ -48,7 +50,8 @@ func (t Transfer) Validate() error {
 type Transferred struct {
 	// Grants is what To holds: all grants, in order of their fences.
 	Grants []TransferredGrant
-	// Left is how long the lease lasts from the moment at which the store answered.
+	// Left is how long the lease lasts that the grants share, from the moment at which the store
+	// answered.
 	Left time.Duration
 }
 
@@ -61,4 +64,6 @@ type TransferredGrant struct {
 	Claims []Claim
 	Note   string
 	Fence  uint64
+	// Apart says that the grant has a lease of its own: see [Acquisition.Apart].
+	Apart bool
 }

@@ -128,13 +128,22 @@ func conflict(a, b *request) bool {
 func (t *table) auditLeases() error {
 	leased := 0
 	for _, o := range t.owners {
-		if o.leased != o.holds() {
-			return fmt.Errorf("owner %s holds: %v, has a lease: %v", o.id, o.holds(), o.leased)
+		if o.lease.runs != o.holds() {
+			return fmt.Errorf("owner %s holds: %v, has a lease: %v", o.id, o.holds(), o.lease.runs)
 		}
-		if o.leased {
+		all := []*lease{&o.lease}
+		for r := range o.grants.all {
+			if r.own != nil {
+				all = append(all, r.own)
+			}
+		}
+		for _, e := range all {
+			if !e.runs {
+				continue
+			}
 			leased++
-			if t.leases[o.expiry] != o || o.until.Before(t.leases[0].until) {
-				return fmt.Errorf("the lease of %s is not where it belongs", o.id)
+			if t.leases[e.index] != e || e.until.Before(t.leases[0].until) {
+				return fmt.Errorf("a lease of %s is not where it belongs", o.id)
 			}
 		}
 	}

@@ -56,7 +56,7 @@ func (o obstacle) blocker() pathlock.Blocker {
 		b.Mode = r.topmost().Mode
 	}
 	if r.granted() {
-		b.Until = r.owner.until
+		b.Until = r.ends()
 	}
 	return b
 }

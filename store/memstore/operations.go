@@ -15,7 +15,7 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	defer t.leave()
 	if o := t.owners[req.Owner]; o != nil {
 		if r := o.grants.find(req.Grant); r != nil {
-			t.leases.extend(o, now.Add(req.Lease))
+			t.leases.extend(r.lease(), now.Add(req.Lease))
 			return pathlock.Grant{Fence: r.fence, Asked: now}, nil, nil
 		}
 		if r := o.waits.find(req.Grant); r != nil {
@@ -61,13 +61,28 @@ func (t *table) renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
 	now := t.enter()
 	defer t.leave()
 	for _, l := range renewals {
-		if o := t.owners[l.Owner]; o != nil && o.holds() {
-			t.leases.extend(o, now.Add(l.For))
+		if e := t.leaseOf(l); e != nil {
+			t.leases.extend(e, now.Add(l.For))
 		} else {
 			lost = append(lost, l.Owner)
 		}
 	}
 	return lost
+}
+
+// leaseOf returns the lease that is to be renewed, nil if it has ended.
+func (t *table) leaseOf(l pathlock.Lease) *lease {
+	o := t.owners[l.Owner]
+	if o == nil || !o.holds() {
+		return nil
+	}
+	if l.Grant == "" {
+		return &o.lease
+	}
+	if r := o.grants.find(l.Grant); r != nil {
+		return r.lease()
+	}
+	return nil
 }
 
 // forceRelease takes away all that an owner holds and waits for.

@@ -1,22 +1,21 @@
 package memstore
 
-import (
-	"time"
-
-	"github.com/pathlock-go/pathlock"
-)
+import "github.com/pathlock-go/pathlock"
 
 // owner is one owner's part in a table. It exists while the owner holds or waits there.
 type owner struct {
 	id            pathlock.Owner
 	grants, waits requests
-	// until is the end of the lease that all grants share, and expiry the owner's index in
-	// the table's heap of lease ends, which it is in while leased is set.
-	until  time.Time
-	expiry int
-	leased bool
+	// lease is the one that all grants share but those that are apart.
+	lease lease
 	// searched is the stamp of the last search that came to the owner.
 	searched uint64
+}
+
+func newOwner(id pathlock.Owner) *owner {
+	o := &owner{id: id}
+	o.lease.owner = o
+	return o
 }
 
 // holds reports whether the owner holds anything in the tree.

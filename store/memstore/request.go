@@ -23,6 +23,9 @@ type request struct {
 	// when the wait ends.
 	since, until time.Time
 
+	// own is the lease of a grant that is apart, nil where it shares its owner's.
+	own *lease
+
 	// watching is one of those in the way of a waiting request.
 	watching *request
 	// watched is one of those that watch this one, and beside and ahead its neighbours in the list of

@@ -38,7 +38,7 @@ func describe(requests []*request) []pathlock.Hold {
 			Until:    r.until,
 		}
 		if r.granted() {
-			h.Until = r.owner.until
+			h.Until = r.ends()
 		}
 		holds = append(holds, h)
 	}

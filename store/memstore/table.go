@@ -18,7 +18,7 @@ type table struct {
 	mu      sync.Mutex
 	nodes   nodes
 	owners  map[pathlock.Owner]*owner
-	leases  leases // of the owners that hold something
+	leases  leases // of the owners that hold something, and of what they hold apart
 	alarm   alarm
 	ticket  uint64 // the last one given out
 	fence   uint64 // the last one given out
@@ -76,7 +76,7 @@ func (t *table) newRequest(acq pathlock.Acquisition, now time.Time) *request {
 	// The claims are the caller's, and Waiting is called by nobody else.
 	r.Claims, r.Waiting = nil, nil
 	if r.owner == nil {
-		r.owner = &owner{id: acq.Owner}
+		r.owner = newOwner(acq.Owner)
 		t.owners[acq.Owner] = r.owner
 	}
 	gate := pathlock.IX(pathlock.Root())
@@ -160,7 +160,7 @@ func (t *table) grant(r *request, now time.Time) {
 		t.beginConversions(r.owner)
 	}
 	r.owner.grants.add(r)
-	t.leases.extend(r.owner, now.Add(r.Lease))
+	t.begin(r, now)
 }
 
 // enqueue makes r a waiter.
@@ -206,8 +206,9 @@ func (t *table) remove(r *request) (watchers []*request) {
 			p.node.uses--
 		}
 		r.owner.grants.remove(r)
+		t.share(r)
 		if !r.owner.holds() {
-			t.leases.remove(r.owner)
+			t.leases.remove(&r.owner.lease)
 			t.endConversions(r.owner)
 		}
 	} else {

@@ -1,7 +1,6 @@
 package memstore
 
 import (
-	"container/heap"
 	"context"
 	"fmt"
 	"time"
@@ -43,15 +42,17 @@ func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 		t.handOver(now, nil)
 	}
 	if tr.Lease > 0 {
-		t.leases.set(to, now.Add(tr.Lease))
+		t.leases.set(&to.lease, now.Add(tr.Lease))
 	}
 	return to.transferred(now), nil
 }
 
 // succeed makes an owner of what from holds. What from waits for stays its own.
 func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
-	to := &owner{id: id, grants: from.grants, until: from.until}
+	to := newOwner(id)
+	to.grants = from.grants
 	for r := range to.grants.all {
+		t.share(r)
 		r.owner, r.Owner = to, id
 	}
 	if from.waits.newest != nil {
@@ -60,8 +61,8 @@ func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
 	from.grants = requests{}
 	t.endConversions(from)
 	t.owners[id] = to
-	t.leases.remove(from)
-	heap.Push(&t.leases, to)
+	t.leases.remove(&from.lease)
+	t.leases.extend(&to.lease, from.lease.until)
 	if from.waits.newest == nil {
 		delete(t.owners, from.id)
 	}
@@ -75,10 +76,11 @@ func (o *owner) transferred(now time.Time) pathlock.Transferred {
 		granted = append(granted, r)
 	}
 	sortByFence(granted)
-	answer := pathlock.Transferred{Left: o.until.Sub(now), Grants: make([]pathlock.TransferredGrant, 0, len(granted))}
+	answer := pathlock.Transferred{Left: o.lease.until.Sub(now), Grants: make([]pathlock.TransferredGrant, 0, len(granted))}
 	for _, r := range granted {
 		answer.Grants = append(answer.Grants, pathlock.TransferredGrant{
 			ID: r.Grant, Gate: r.Gate, Claims: r.claims(), Note: r.Note, Fence: r.fence,
+			Apart: r.own != nil,
 		})
 	}
 	return answer

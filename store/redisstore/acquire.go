@@ -97,9 +97,10 @@ func (r *request) ended(asked time.Time) bool {
 // ask calls the acquire script. After an error nothing stays: what the server may have
 // granted or queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
-	lease, left, channel, held := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree), flag(r.Held)
+	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree)
+	held, apart := flag(r.Held), flag(r.Apart)
 	args := []any{
-		&r.owner, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters,
+		&r.owner, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,
 	}
 	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
 		for {

@@ -79,6 +79,9 @@ func (c *chaos) live() {
 		})
 	case n < 92:
 		lease := pathlock.Lease{Owner: anybody, For: time.Duration(1+c.rng.IntN(4)) * age}
+		if req := c.made[c.rng.IntN(len(c.made))]; req.Apart {
+			lease.Owner, lease.Grant = req.Owner, req.Grant
+		}
 		c.all(fmt.Sprintf("renew %+v", lease), func(w *way) string {
 			lost, err := w.store.Renew(c.t.Context(), w.tree, []pathlock.Lease{lease})
 			return fmt.Sprint(lost, said(err))
@@ -134,7 +137,8 @@ func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
 		req.Claims = pathlock.Normalize(req.Claims...)
 	}
 	req.Gate = c.rng.IntN(20) == 0
-	req.Held = c.rng.IntN(8) == 0
+	req.Held = c.rng.IntN(4) == 0
+	req.Apart = req.Held && c.rng.IntN(2) == 0
 	req.Lease = time.Duration(1+c.rng.IntN(4)) * age
 	c.made = append(c.made, req)
 	if c.rng.IntN(10) < c.eager {

@@ -119,6 +119,26 @@ var halfways = []struct {
 	{"a conversion that comes to wait", func(h *halfway) { h.contended() }, func(h *halfway) error { return h.asks("b", long, x("/a/b")) }},
 	{"a withdrawal", func(h *halfway) { h.contended() }, func(h *halfway) error { return h.withdraws("w1") }},
 	{"a withdrawal before the request", func(h *halfway) { h.takes("a", x("/a")); h.held["n"] = h.req("n", x("/n")) }, func(h *halfway) error { return h.withdraws("n") }},
+	{"an apart acquisition", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asksApart("a", x("/b")) }},
+	{"a renewal of an apart grant", func(h *halfway) { h.takesApart() }, func(h *halfway) error { return h.renews("a") }},
+	{"a release of an apart grant", func(h *halfway) { h.takesApart() }, func(h *halfway) error { return h.releases("a") }},
+	{"a release of an apart grant that is the last", func(h *halfway) {
+		h.takes("a", x("/a"))
+		first := h.held["a"]
+		h.must(h.asksApart("a", x("/b")))
+		own := h.held["a"]
+		h.held["a"] = first
+		h.must(h.releases("a"))
+		h.held["a"] = own
+	}, func(h *halfway) error { return h.releases("a") }},
+	{"a transfer of an apart grant", func(h *halfway) { h.takesApart() }, func(h *halfway) error { return h.transfers("a", "b") }},
+	{"a force release of an apart grant", func(h *halfway) { h.takesApart() }, func(h *halfway) error { return h.forces("a") }},
+	{"an apart lease that has ended", func(h *halfway) {
+		h.takesApart()
+		h.queues("w1", x("/b"))
+		own := apartMember("a", h.held["a"].Grant)
+		h.must(h.s.client.ZAdd(h.t.Context(), h.s.keys.of(h.tree)[1], redis.Z{Score: 1, Member: own}).Err())
+	}, func(h *halfway) error { return h.proceeds() }},
 	{"a gate that is asked for", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asksGate("g") }},
 	{"a gate that is withdrawn", func(h *halfway) { h.takes("a", x("/a")); h.must(h.asksGate("g")); h.queues("n", x("/n")) }, func(h *halfway) error { return h.withdraws("g") }},
 	{"a lease that has ended", func(h *halfway) {
@@ -162,7 +182,7 @@ func (h *halfway) req(owner string, claims ...pathlock.Claim) pathlock.Acquisiti
 func (h *halfway) send(req pathlock.Acquisition, wait time.Duration) (reply, error) {
 	set := newClaimSet(req.Gate, req.Claims)
 	return h.run().acquire.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), string(req.Owner), string(req.Grant),
-		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, "0", DefaultMaxWaiters)
+		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, flag(req.Held), DefaultMaxWaiters, flag(req.Apart))
 }
 
 // alone has owner a be the only one in the tree.
@@ -213,6 +233,24 @@ func (h *halfway) asks(owner string, wait time.Duration, claims ...pathlock.Clai
 	return err
 }
 
+// asksApart asks for a further grant of an owner, with a lease of its own. It is the one that counts then.
+func (h *halfway) asksApart(owner string, claims ...pathlock.Claim) error {
+	req := h.held[owner]
+	if !req.Apart {
+		req = h.req(owner, claims...)
+		req.Held, req.Apart = true, true
+		h.held[owner] = req
+	}
+	_, err := h.send(req, 0)
+	return err
+}
+
+// takesApart: a holds /a, and /b by a grant apart.
+func (h *halfway) takesApart() {
+	h.takes("a", x("/a"))
+	h.must(h.asksApart("a", x("/b")))
+}
+
 func (h *halfway) asksAgain(owner string) error {
 	_, err := h.send(h.held[owner], long)
 	return err
@@ -247,8 +285,16 @@ func (h *halfway) proceeds() error {
 }
 
 func (h *halfway) renews(owner string) error {
-	_, err := h.run().renew.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, milliseconds(h.lease))
+	_, err := h.run().renew.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, h.apart(owner), milliseconds(h.lease))
 	return err
+}
+
+// apart returns the id of an owner's grant, if it is apart.
+func (h *halfway) apart(owner string) string {
+	if req := h.held[owner]; req.Apart {
+		return string(req.Grant)
+	}
+	return ""
 }
 
 func (h *halfway) transfers(from, to string) error {

@@ -177,7 +177,7 @@ func (l *listener) deliver(payload string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.byRef[ref] {
-		if kind == "again" { // a gate key of another program keeps it out, which goes away without a word
+		if kind == "again" { // who keeps it out may go without a word, or sooner than it has been told
 			select {
 			case w.again <- struct{}{}:
 			default:

@@ -51,9 +51,9 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 	what := operation{verb: "renew", tree: tree}
 	var lost []pathlock.Owner
 	for portion := range slices.Chunk(leases, renewals) {
-		args := make([]any, 0, 2*len(portion))
+		args := make([]any, 0, 3*len(portion))
 		for _, l := range portion {
-			args = append(args, string(l.Owner), leaseTime(l.For))
+			args = append(args, string(l.Owner), string(l.Grant), leaseTime(l.For))
 		}
 		got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
 			return s.scripts.renew.ask(ctx, s.runner, keys, args...)

@@ -68,9 +68,18 @@ type page struct {
 
 // entry is an owner or a queued request.
 type entry struct {
-	member   string // o<owner> or w<ticket>
+	member   string // o<owner>, w<ticket>, or of what has no record: see scripts/lib/keys.lua
 	deadline string // ms
 	record   string
+}
+
+// until returns when the lease or the place in the queue ends, in ms.
+func (e entry) until() (int64, error) {
+	ms, err := strconv.ParseFloat(e.deadline, 64)
+	if err != nil {
+		return 0, fmt.Errorf("a deadline: %w", err)
+	}
+	return int64(ms), nil
 }
 
 func parsePage(answer any) (page, error) {
@@ -144,13 +153,12 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 	var waiters []queued
 	ours := false
 	for member, e := range im.entries {
-		ms, err := strconv.ParseFloat(e.deadline, 64)
+		until, err := e.until()
 		if err != nil {
-			return pathlock.Snapshot{}, fmt.Errorf("a deadline: %w", err)
+			return pathlock.Snapshot{}, err
 		}
-		until := int64(ms)
-		if until <= im.now || e.record == "" || member[0] == 't' {
-			continue // it has ended, its record has been deleted, or it is what remembers a withdrawn request
+		if until <= im.now || e.record == "" {
+			continue // it has ended, its record has been deleted, or it has none
 		}
 		if owner, ok := strings.CutPrefix(member, "o"); ok {
 			holds, err := decodeGrants(pathlock.Owner(owner), e.record, time.UnixMilli(until))
@@ -158,6 +166,16 @@ func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 				return pathlock.Snapshot{}, err
 			}
 			for _, h := range holds {
+				if own, apart := im.entries[apartMember(h.Owner, h.id)]; apart {
+					end, err := own.until()
+					if err != nil {
+						return pathlock.Snapshot{}, err
+					}
+					if end <= im.now {
+						continue
+					}
+					h.Until = time.UnixMilli(min(end, until))
+				}
 				out.Holders = append(out.Holders, h.Hold)
 			}
 		} else {
@@ -223,13 +241,16 @@ func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]heldG
 	return holds, nil
 }
 
+// requestFields is how many strings a queued request's record has.
+const requestFields = 12
+
 // decodeRequest reads a queued request's record: see REQUEST in scripts/lib/queue.lua.
 func decodeRequest(record string) (pathlock.Hold, error) {
 	f, err := decodeRecord(record)
 	if err != nil {
 		return pathlock.Hold{}, err
 	}
-	if len(f) != 11 {
+	if len(f) != requestFields {
 		return pathlock.Hold{}, fmt.Errorf("the record of a waiter is damaged")
 	}
 	h, err := decodeHold(pathlock.Owner(f[0]), f[8], f[9], f[10], f[4])

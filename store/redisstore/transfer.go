@@ -53,8 +53,14 @@ func transferred(what operation, to pathlock.Owner, got reply) (pathlock.Transfe
 	}
 	left := time.Duration(got.number(1))*time.Millisecond - time.Millisecond
 	out := pathlock.Transferred{Left: max(left, 0)}
-	for _, h := range holds {
-		out.Grants = append(out.Grants, pathlock.TransferredGrant{ID: h.id, Gate: h.Gate, Claims: h.Claims, Note: h.Note, Fence: h.Fence})
+	apart := got.text(3)
+	if len(apart) != len(holds) {
+		return pathlock.Transferred{}, unavailable(what, fmt.Errorf("%d grants, of which %q are apart", len(holds), apart))
+	}
+	for i, h := range holds {
+		out.Grants = append(out.Grants, pathlock.TransferredGrant{
+			ID: h.id, Gate: h.Gate, Claims: h.Claims, Note: h.Note, Fence: h.Fence, Apart: apart[i] == '1',
+		})
 	}
 	slices.SortFunc(out.Grants, func(a, b pathlock.TransferredGrant) int { return cmp.Compare(a.Fence, b.Fence) })
 	return out, nil

@@ -112,7 +112,7 @@ func describe(t *testing.T, image []any) (lines []string) {
 	for pair := range slices.Chunk(deadlines, 2) {
 		lines = append(lines, fmt.Sprintf("deadline %s: %s", member(pair[0]), ages(pair[1])))
 		last = max(last, pair[1])
-		if pair[0][0] != 'o' {
+		if pair[0][0] == 'w' || pair[0][0] == 't' {
 			lastPlace = max(lastPlace, pair[1])
 		}
 	}

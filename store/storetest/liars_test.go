@@ -282,6 +282,15 @@ var liars = map[string]struct {
 		}),
 		caught: "holds that outlive/a refresh to an earlier end lets waiters in then",
 	},
+	"has all grants of an owner share a lease": {
+		store: newLiar(func(l *liar) {
+			l.acquire = func(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+				req.Apart = false
+				return l.Store.Acquire(ctx, req)
+			}
+		}),
+		caught: "grants apart/a snapshot shows when it ends: with its owner's lease at the latest",
+	},
 	"answers a transfer once": {
 		store: newLiar(func(l *liar) {
 			l.transfer = func(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {

@@ -66,6 +66,7 @@ func topics() []topic {
 		gate(),
 		force(),
 		outliving(),
+		apart(),
 		snapshots(),
 		fences(),
 		hostile(),

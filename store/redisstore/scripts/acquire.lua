@@ -3,13 +3,14 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
---       10 '1' if the owner believes that it holds something already, 11 how many may wait in the tree
+--       10 '1' if the owner believes that it holds something already, 11 how many may wait in the tree,
+--       12 '1' for a grant with a lease of its own
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
 --       {'granted', more, fence}         the lease lives from now on, also if the grant was made before
 --       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
 --       {'busy', more, claim}            the number of the claim that cannot be granted, counted from 1
 --       {'full', more, claim}            the same, and too many wait already
---       {'lost', more}                   the owner holds nothing any more
+--       {'lost', more}                   the owner holds nothing any more, and does not wait either
 --       {'withdrawn', more}              the request has been withdrawn before it came
 --       {'deadlock', more, claim, owner} who has that claim and waits, directly or through others, for this owner
 --
@@ -20,7 +21,7 @@ local GATE_RECHECK = 200 -- ms: a gate key of another program goes away without 
 
 local r = {
   owner = ARGV[1], id = ARGV[2], lease = ARGV[3], channel = ARGV[5], ref = ARGV[6],
-  claims = ARGV[7], paths = ARGV[8], note = ARGV[9],
+  claims = ARGV[7], paths = ARGV[8], note = ARGV[9], apart = ARGV[12],
 }
 local wait = tonumber(ARGV[4])
 r.till, r.seen = int(NOW + wait), int(NOW)
@@ -42,7 +43,7 @@ open()
 if ticket_of() then spare_memory() end
 
 -- What has ended, and who waits, comes before this request.
-sweep(r.owner)
+sweep(r.owner, r.id)
 hand_over()
 
 local held = holding(r.owner)
@@ -50,7 +51,7 @@ if held then
   for _, g in ipairs(held.grants) do
     if g.id == r.id then
       spare_memory()
-      prolong(r.owner, NOW + r.lease)
+      prolong_grant(r.owner, r.id, NOW + r.lease)
       return { 'granted', finish(), g.fence }
     end
   end
@@ -67,8 +68,8 @@ end
 if state.queued and not r.ticket and call('ZSCORE', QUEUE, tombstone(r.owner, r.id)) then
   return { 'withdrawn', finish() }
 end
-if ARGV[10] == '1' and not held then
-  if r.ticket then leave(r) end
+-- Who is in the queue has not been evicted, but has given back in good order what it had.
+if ARGV[10] == '1' and not held and not r.ticket then
   return { 'lost', finish() }
 end
 

@@ -65,7 +65,8 @@ for i, field in ipairs(owners) do
         local names, modes = split(g.claims)
         for j = 1, #names do
           if names[j] == name and not compatible(mode, modes[j]) then
-            return found(owner, modes[j], g.since, ends[i], g.note, false, held.modes[GATE_NODE] == X)
+            local till = math.min(tonumber(ends[i]), apart.ends(owner, g.id) or math.huge)
+            return found(owner, modes[j], g.since, int(till), g.note, false, held.modes[GATE_NODE] == X)
           end
         end
       end

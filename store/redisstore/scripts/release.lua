@@ -6,7 +6,7 @@
 
 open()
 spare_memory()
-sweep(ARGV[1])
+sweep(ARGV[1], ARGV[2])
 
 local status = 'absent'
 local held = holding(ARGV[1])

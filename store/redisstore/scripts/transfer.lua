@@ -3,7 +3,8 @@
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 the owner who holds, 2 the owner who is to hold, 3 how long the lease is to last from now, ms, or 0
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
---       {'transferred', more, ms, grants}  what is left of the lease, and the second owner's record (see GRANT in record.lua)
+--       {'transferred', more, ms, grants, apart}  what is left of the lease, the second owner's record (see GRANT in record.lua), and
+--                                          for each grant '1' if it is apart, '0' if not
 --       {'lost', more}                     the first owner holds nothing (any more)
 --       {'taken', more}                    the second owner holds something of its own
 --
@@ -15,15 +16,31 @@ local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 open()
 spare_memory()
 sweep(from)
+reclaim_apart(from)
 
 -- transferred returns the answer: what an owner holds, and until when.
 local function transferred(owner, till)
-  local grants = packed(holding(owner))
-  return { 'transferred', finish(), int(till - NOW), grants }
+  local grants, flags = packed(holding(owner)), {}
+  for i, g in ipairs(holding(owner).grants) do flags[i] = apart.ends(owner, g.id) and '1' or '0' end
+  return { 'transferred', finish(), int(till - NOW), grants, table.concat(flags) }
 end
 
 -- ends_of returns when an owner's lease ends.
 local function ends_of(owner) return tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0) end
+
+local MOST_TOLD = 100 -- for the nodes and for the gate each
+
+-- tell_first has those ask again who came first. They are told to come back when the first lease ends, and whoever does lets in
+-- the others, too.
+local function tell_first()
+  for mode = IX, state.queued and X or 0, X - IX do
+    local list = GATE_NODE .. mode
+    for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(MOST_TOLD))) do
+      local r = request(sub(member, #list + 1))
+      if r then tell(r, 'again ' .. r.ref) end
+    end
+  end
+end
 
 local held = holding(from)
 local till = ends_of(from)
@@ -41,6 +58,7 @@ if has_gate and not gate_is_of(from) then
   return { 'lost', finish() }
 end
 
+local before = till
 if lease > 0 then till = NOW + lease end
 touch()
 call('ZADD', DEADLINES, int(till), 'o' .. to)
@@ -48,10 +66,14 @@ if from ~= to then
   -- One command, so that never both hold, nor neither.
   call('HSET', LOCKS, 'o' .. to, packed(held), 'o' .. from, '')
   call('HDEL', LOCKS, 'o' .. from)
-  call('ZREM', DEADLINES, 'o' .. from)
+  local ends = { 'o' .. from } -- all grants share the second owner's lease
+  for i, g in ipairs(held.grants) do ends[i + 1] = apart.of(from, g.id) end
+  in_portions('ZREM', DEADLINES, ends)
   state.holdings[from], state.holdings[to] = false, held
   moved()
 end
 if has_gate then take_gate(to, sub(gate(), TOKEN_BYTES + 1), till) end
+time_gate(to)
 if from ~= to then settle(from) end
+if till < before then tell_first() end
 return transferred(to, till)

@@ -10,7 +10,7 @@ local owner, id, remember = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
 open()
 spare_memory()
-sweep(owner)
+sweep(owner, id)
 
 if remember > 0 then
   local member = tombstone(owner, id)

@@ -15,6 +15,19 @@ local function consider_all()
   end
 end
 
+-- time_gate has the gate key of an owner who has the gate end with the last grant of it.
+local function time_gate(owner)
+  local held = gate_is_of(owner) and holding(owner)
+  if not held or held.modes[GATE_NODE] ~= X then return end
+  local till = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
+  local last = 0
+  for _, g in ipairs(held.grants) do
+    local _, modes = split(g.claims)
+    if modes[1] == X then last = math.max(last, apart.ends(owner, g.id) or till) end
+  end
+  call('PEXPIREAT', GATE, int(math.min(last, till)))
+end
+
 -- prolong has an owner's lease last until a moment, or longer, and the gate key with it.
 local function prolong(owner, till)
   local now = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
@@ -23,15 +36,32 @@ local function prolong(owner, till)
     touch()
     call('ZADD', DEADLINES, int(till), 'o' .. owner)
     if gate_is_of(owner) then call('PEXPIREAT', GATE, int(till)) end
+    time_gate(owner)
   end
-  return till
+end
+
+-- prolong_grant does the same for the lease that a grant lives by, which may be its own.
+local function prolong_grant(owner, id, till)
+  local now = apart.ends(owner, id)
+  if not now then
+    prolong(owner, till)
+  elseif till > now then
+    touch()
+    call('ZADD', DEADLINES, int(till), apart.of(owner, id))
+    time_gate(owner)
+  end
 end
 
 -- grant writes down that r is granted, and returns its fence. The lease of a request that has waited begins with its last sign
--- of life.
+-- of life. An owner who holds nothing else has no lease yet that a grant could be apart from.
 local function grant(r)
   touch()
-  local held = holding(r.owner) or { grants = {}, modes = {} }
+  local held = holding(r.owner)
+  local till = (r.seen or NOW) + r.lease
+  local own = r.apart == '1' and held
+  held = held or { grants = {}, modes = {} }
+  -- A deadline of a grant that there is not does no harm, should this script fail here.
+  if own then call('ZADD', DEADLINES, int(till), apart.of(r.owner, r.id)) end
   state.work = state.work - 2 * #r.names
   local fence = next_fence()
   load_nodes(r.names)
@@ -47,8 +77,9 @@ local function grant(r)
   held.grants[#held.grants + 1] =
     { id = r.id, fence = fence, since = int(NOW), claims = r.claims, paths = r.paths, note = r.note }
   write_holding(r.owner, held)
-  local till = prolong(r.owner, (r.seen or NOW) + r.lease)
   if r.gate then take_gate(r.owner, r.note, till) end
+  if not own then prolong(r.owner, till) end
+  if r.gate then time_gate(r.owner) end
   moved()
   return fence
 end
@@ -94,15 +125,17 @@ local function give_back(owner, id)
   touch()
   local held = holding(owner)
   if not held then
-    call('ZREM', DEADLINES, 'o' .. owner)
+    call('ZREM', DEADLINES, 'o' .. owner, apart.of(owner, id or ''))
     return
   end
-  local rest = { grants = {}, modes = {} }
+  local rest, ends = { grants = {}, modes = {} }, {}
   for _, g in ipairs(held.grants) do
     if id and g.id ~= id then
       rest.grants[#rest.grants + 1] = g
       local names, modes = split(g.claims)
       for i = 1, #names do rest.modes[names[i]] = supremum(rest.modes[names[i]] or 0, modes[i]) end
+    else
+      ends[#ends + 1] = apart.of(owner, g.id)
     end
   end
   if #rest.grants > 0 then
@@ -112,6 +145,7 @@ local function give_back(owner, id)
     call('ZREM', DEADLINES, 'o' .. owner)
     state.holdings[owner] = false
   end
+  in_portions('ZREM', DEADLINES, ends)
   local names = {}
   for name in pairs(held.modes) do names[#names + 1] = name end
   state.work = state.work - 2 * #names
@@ -121,6 +155,7 @@ local function give_back(owner, id)
     if left ~= mode then recount(name, mode, left) end
   end
   if held.modes[GATE_NODE] == X and rest.modes[GATE_NODE] ~= X then drop_gate(owner) end
+  if #rest.grants > 0 then time_gate(owner) end
   moved()
   if #rest.grants == 0 then settle(owner) end
 end
@@ -137,11 +172,14 @@ local function evict(owner)
   give_back(owner)
 end
 
--- sweep reclaims what ended with its lease: nobody else would. The owner that the script is about goes first.
-local function sweep(owner)
+-- sweep reclaims what ended with its lease: nobody else would. The owner that the script is about goes first, and its grant.
+local function sweep(owner, id)
   local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW), 'LIMIT', '0', int(MOST_EXPIRED))
   if #expired == 0 then return end
   state.unswept = #expired == MOST_EXPIRED
+  if state.unswept and id and (apart.ends(owner, id) or NOW + 1) <= NOW then
+    table.insert(expired, 1, apart.of(owner, id))
+  end
   if state.unswept and owner then
     local score = call('ZSCORE', DEADLINES, 'o' .. owner)
     if score and tonumber(score) <= NOW then table.insert(expired, 1, 'o' .. owner) end
@@ -156,6 +194,8 @@ local function sweep(owner)
     if kind == 'o' then
       -- Its waiters go too: a new grant would make an owner look alive that has lost what it had.
       evict(what)
+    elseif kind == 'g' then
+      give_back(apart.parts(member))
     elseif kind == 't' then
       call('ZREM', DEADLINES, member)
       call('ZREM', QUEUE, member)
@@ -163,5 +203,13 @@ local function sweep(owner)
       local r = request(what)
       if r then leave(r) else call('ZREM', DEADLINES, member) end
     end
+  end
+end
+
+-- reclaim_apart gives back those of an owner's grants whose own leases have ended, and that a sweep has not come to.
+local function reclaim_apart(owner)
+  local held = state.unswept and holding(owner)
+  for _, g in ipairs(held and held.grants or {}) do
+    if (apart.ends(owner, g.id) or NOW + 1) <= NOW then give_back(owner, g.id) end
   end
 end

@@ -14,7 +14,9 @@
 --                         l            set while only the long way knows what there is to see to; or the mark of a script at
 --                                      work: who finds that repairs the table (see repair.lua)
 --   2 deadlines  zset   o<owner> or w<ticket> -> when its lease or its place in the queue ends, ms; t<hash> -> until when
---                       it is remembered that a request was withdrawn (see tombstone in queue.lua)
+--                       it is remembered that a request was withdrawn (see tombstone in queue.lua);
+--                       g<length of owner>:<owner><grant id> -> when the lease of a grant ends that is apart: it has one of its
+--                       own. The owner's end is its end, too; all else about it is in the owner's record
 --   3 queue      zset   all scores 0. Members, so that ZRANGEBYLEX gives what begins alike in order of arrival:
 --                         <node><mode><ticket>          for each claim of each queued request
 --                         c<node><mode><ticket><owner>  the same again, if the owner holds something already

@@ -1,8 +1,9 @@
 -- The queue of one tree: who waits, in order of arrival.
 
--- A queued request's field is eleven strings, packed as grants are: owner, grant id, lease (ms), until when
--- it waits (ms), since when (ms), when it last asked (ms), channel and reference to wake it by, claims, paths, note.
-local REQUEST = '>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0'
+-- A queued request's field is twelve strings, packed as grants are: owner, grant id, lease (ms), until when
+-- it waits (ms), since when (ms), when it last asked (ms), channel and reference to wake it by, claims, paths, note, '1' if it
+-- is for a grant apart.
+local REQUEST = '>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0'
 local TICKET_BYTES = 16
 local AFTER_TICKETS = '~' -- sorts behind every ticket
 
@@ -19,7 +20,8 @@ local function request(ticket)
     return nil
   end
   r = { ticket = ticket }
-  r.owner, r.id, r.lease, r.till, r.since, r.seen, r.channel, r.ref, r.claims, r.paths, r.note = struct.unpack(REQUEST, record)
+  r.owner, r.id, r.lease, r.till, r.since, r.seen, r.channel, r.ref, r.claims, r.paths, r.note, r.apart =
+    struct.unpack(REQUEST, record)
   r.names, r.modes = split(r.claims)
   r.gate = r.modes[1] == X
   state.requests[ticket] = r
@@ -29,7 +31,8 @@ end
 local function write_request(r)
   call('HSET', LOCKS, 'w' .. r.ticket, struct.pack(REQUEST, #r.owner, r.owner, #r.id, r.id, #r.lease, r.lease,
     #r.till, r.till, #r.since, r.since, #r.seen, r.seen, #r.channel, r.channel, #r.ref, r.ref,
-    #r.claims, r.claims, #r.paths, r.paths, #r.note, r.note))
+    #r.claims, r.claims, #r.paths, r.paths, #r.note, r.note,
+    #r.apart, r.apart))
 end
 
 -- tickets_of returns the tickets of an owner's queued requests.

@@ -27,6 +27,13 @@ local function repair()
   local places_of = {}
   for _, member in ipairs(scored) do
     local kind = sub(member, 1, 1)
+    local held, id
+    if kind == 'g' then
+      local owner
+      owner, id = apart.parts(member)
+      held = owners[owner]
+    end
+    for _, g in ipairs(held and held.grants or {}) do has[member] = has[member] or g.id == id end
     if kind == 't' then
       places_of[#places_of + 1] = '0'
       places_of[#places_of + 1] = member

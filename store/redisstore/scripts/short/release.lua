@@ -48,8 +48,8 @@ do
       end
       -- The keys live as long as the last lease in them.
       local was_last = call('ZREVRANK', DEADLINES, owner) == 0
-      call('ZREM', DEADLINES, owner)
-      if was_last then
+      -- Two have gone where the grant was apart.
+      if call('ZREM', DEADLINES, owner, apart.of(ARGV[1], id)) == 2 or was_last then
         local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
         call('PEXPIREAT', LOCKS, last[2])
         call('PEXPIREAT', DEADLINES, last[2])

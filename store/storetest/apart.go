@@ -1,0 +1,214 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// apart is about grants with a lease of their own: see [pathlock.Acquisition.Apart].
+func apart() topic {
+	return topic{"grants apart", []promise{
+		{"its own lease ends: it alone is released, and handed over", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			h := a.takesApart(short, x("/b"))
+			f.actor("next").queuesFor(x("/b")).isGranted()
+			f.requireIs(h.tryRelease(), pathlock.ErrNotHeld)
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"it keeps nobody out when its lease has ended, though nobody waited", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			a.takesApart(short, x("/b"))
+			f.pass(short)
+			f.holders(1)
+			f.actor("next").takes(x("/b"))
+		}},
+		{"a dead request's gate is free within its lease, and the hold that it was under lives on", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			token := a.detaches(long)
+			req := token.askApart(short)
+			req.Gate = true
+			token.take(req)
+			f.actor("other").isRefused(x("/b"))
+			f.actor("next").queuesFor(x("/b")).isGranted()
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"it ends with its owner's lease, and does not prolong that", func(f *fixture) {
+			a := f.actor("editor")
+			a.leases(short, x("/a"))
+			a.takesApart(long, x("/b"))
+			f.actor("next").queuesFor(x("/a")).isGranted()
+			f.actor("other").takes(x("/b"))
+		}},
+		{"its own renewal prolongs it alone", func(f *fixture) {
+			a := f.actor("editor")
+			a.leases(3*short, x("/a"))
+			h := a.takesApart(short, x("/b"))
+			if h.renewAlone(long) {
+				f.Fatal("it is lost")
+			}
+			f.pass(short)
+			f.actor("other").isRefused(x("/b"))
+			f.actor("next").queuesFor(x("/a")).isGranted()
+			f.actor("other").takes(x("/b"))
+		}},
+		{"its own renewal never shortens it", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			if h := a.takesApart(long, x("/b")); h.renewAlone(short) {
+				f.Fatal("it is lost")
+			}
+			f.pass(short)
+			f.actor("other").isRefused(x("/b"))
+		}},
+		{"its owner's renewal does not prolong it", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			a.takesApart(short, x("/b"))
+			if a.renew(long) {
+				f.Fatal("the owner's lease is lost")
+			}
+			f.actor("next").queuesFor(x("/b")).isGranted()
+			f.requireHolds(a)
+		}},
+		{"the renewal of one that is gone reports the owner, who holds other things", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			ended, released := a.takesApart(short, x("/b")), a.takesApart(long, x("/c"))
+			released.release()
+			f.pass(short)
+			for what, h := range map[string]*held{"ended": ended, "released": released} {
+				if !h.renewAlone(long) {
+					f.Errorf("one that has %s is renewed", what)
+				}
+			}
+			f.holders(1)
+		}},
+		{"a repeated request prolongs it alone", func(f *fixture) {
+			a := f.actor("editor")
+			a.leases(3*short, x("/a"))
+			req := a.askApart(short, x("/b"))
+			first := a.take(req)
+			req.Lease = long
+			if again := a.take(req); again.fence != first.fence {
+				f.Errorf("fences %d and %d for one request", first.fence, again.fence)
+			}
+			f.pass(short)
+			f.actor("other").isRefused(x("/b"))
+			f.actor("next").queuesFor(x("/a")).isGranted()
+			f.actor("other").takes(x("/b"))
+		}},
+		{"one that waited has its own lease from the hand-over on", func(f *fixture) {
+			holder := f.actor("holder").takes(x("/b"))
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			p := a.queue(f.ctx, a.askApart(short, x("/b")))
+			holder.release()
+			p.isGranted()
+			f.actor("next").queuesFor(x("/b")).isGranted()
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"a transfer that leaves the owner leaves it apart", func(f *fixture) {
+			a := f.actor("editor")
+			first, second := a.takes(x("/a")), a.takesApart(short, x("/b"))
+			got := a.transfers(a, long)
+			f.requireGrants(got, first, second)
+			if got.Grants[0].Apart || !got.Grants[1].Apart {
+				f.Errorf("the transfer names %+v, want the second apart", got.Grants)
+			}
+			f.requireLeft(got, long)
+			f.actor("next").queuesFor(x("/b")).isGranted()
+			f.actor("other").isRefused(x("/a"))
+		}},
+		{"a transfer to another owner has it share that one's lease", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			a.takesApart(short, x("/b"))
+			token := f.detached("token")
+			for _, g := range a.transfers(token, long).Grants {
+				if g.Apart {
+					f.Errorf("%q is apart after the transfer", g.ID)
+				}
+			}
+			f.pass(short)
+			f.actor("other").isRefused(x("/b"))
+		}},
+		{"a transfer to an earlier end is its end, too", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			a.takesApart(long, x("/b"))
+			a.transfers(a, short)
+			f.actor("next").queuesFor(x("/b")).isGranted()
+		}},
+		{"a snapshot shows when it ends: with its owner's lease at the latest", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			a.takesApart(long/2, x("/b"))
+			a.takesApart(2*long, x("/c"))
+			holders := f.holders(3)
+			shared := holders[0].Until
+			if until := holders[1].Until; shared.Sub(until) > long/2 || shared.Sub(until) < long/3 {
+				f.Errorf("one with half of its owner's lease ends at %v, the owner at %v", until, shared)
+			}
+			if until := holders[2].Until; !until.Equal(shared) {
+				f.Errorf("one with a longer lease than its owner's ends at %v, the owner at %v", until, shared)
+			}
+		}},
+		{"force release takes it away", func(f *fixture) {
+			a := f.actor("editor")
+			a.takes(x("/a"))
+			h := a.takesApart(long, x("/b"))
+			waiter := f.actor("waiter").queuesFor(x("/b"))
+			a.forced()
+			waiter.isGranted()
+			f.requireIs(h.tryRelease(), pathlock.ErrNotHeld)
+		}},
+		{"its release leaves the rest, and theirs leaves it", func(f *fixture) {
+			a := f.actor("editor")
+			first, second := a.takes(x("/a")), a.takes(x("/b"))
+			h := a.takesApart(long, x("/c"))
+			first.release()
+			f.actor("other").isRefused(x("/c"))
+			h.release()
+			f.actor("other").takes(x("/c"))
+			f.actor("other").isRefused(x("/b"))
+			second.release()
+		}},
+		{"it needs something to be apart from", func(f *fixture) {
+			a := f.actor("editor")
+			req := a.askApart(long, x("/a"))
+			_, err := f.store.Acquire(f.ctx, req)
+			f.requireIs(err, pathlock.ErrLost)
+			req.Held = false
+			_, err = f.store.Acquire(f.ctx, req)
+			f.requireIs(err, pathlock.ErrInvalidRequest)
+		}},
+	}}
+}
+
+// askApart returns a request for a grant that is apart, which does not wait.
+func (a *actor) askApart(lease time.Duration, claims ...pathlock.Claim) pathlock.Acquisition {
+	req := a.ask(claims...)
+	req.Apart, req.Held, req.Lease = true, true, lease
+	return req
+}
+
+// takesApart requires that claims are granted at once, with a lease of their own.
+func (a *actor) takesApart(lease time.Duration, claims ...pathlock.Claim) *held {
+	a.Helper()
+	return a.take(a.askApart(lease, claims...))
+}
+
+// renewAlone asks for a lease of the grant's own that lasts from now for d and reports whether it
+// was lost.
+func (h *held) renewAlone(d time.Duration) (lost bool) {
+	h.Helper()
+	gone, err := h.store.Renew(h.ctx, h.tree, []pathlock.Lease{{Owner: h.owner, Grant: h.id, For: d}})
+	if err != nil {
+		h.Fatalf("%s renews: %v", h.name, err)
+	}
+	return len(gone) > 0
+}
