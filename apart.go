@@ -20,15 +20,19 @@ var errLetGo = errors.New("the lock that was attached here has been let go of")
 func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
 
 // baseIn returns the holding of which an acquisition in a tree is to be a part, nil if of none. The
-// error matches ErrLost where that has ended.
+// error matches ErrLost where the scope has been made for a hold that is held here no more: its owner
+// must not come to life again.
 func (s *Scope) baseIn(tree Tree) (*holding, error) {
-	if !s.isAttachedIn(tree) || !s.attached.unrenewed {
+	if !s.isAttachedIn(tree) {
 		return nil, nil
 	}
 	s.attached.checkClock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.attached, s.attached.alive()
+	if err := s.attached.alive(); err != nil || !s.attached.unrenewed {
+		return nil, err
+	}
+	return s.attached, nil
 }
 
 // alive returns an error that matches ErrLost where an attached hold is held no more. It expects the
