@@ -145,6 +145,11 @@ func (k *Lock) releaseBehind(ctx context.Context, reason error) {
 	if errors.Is(lost, ErrNotHeld) {
 		return
 	}
+	k.giveBackBehind(ctx, r, lost)
+}
+
+// giveBackBehind is giveBack in the background, where it has to wait for the store.
+func (k *Lock) giveBackBehind(ctx context.Context, r returned, lost error) {
 	l := k.holding.scope.locker
 	giveBack := func() {
 		if err := k.giveBack(ctx, r, lost); err != nil && lost == nil {

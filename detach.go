@@ -17,8 +17,9 @@ import (
 // [Lock.Until] tells when the hold ends.
 //
 // A lock that Attach has returned keeps its token, and the end that the lease has by then. So does
-// one that was acquired under it in the same tree: what that has taken stays with the hold. Neither
-// asks the store, and other locks may rely on the hold meanwhile.
+// one that was acquired under it in the same tree: what that has taken stays with the hold. Other
+// locks may rely on either meanwhile. The store is asked only where what was taken has a lease of its
+// own: see [WithoutRenewal].
 //
 // Detach takes at most five seconds. Any other lock must be all that its scope holds, and asks for,
 // in its tree; otherwise the error matches [ErrInvalidRequest], and the lock stays as it is. The error
@@ -28,8 +29,11 @@ import (
 // stays as it is.
 func (k *Lock) Detach() (Token, error) {
 	h := k.holding
-	if h.isShared() {
+	switch {
+	case h.isShared():
 		return k.leave()
+	case h.base != nil:
+		return k.stay()
 	}
 	if err := h.beginDetaching(k); err != nil {
 		return "", err
@@ -64,17 +68,26 @@ func (k *Lock) leave() (Token, error) {
 func (h *holding) leave(lock *Lock) error {
 	h.scope.mu.Lock()
 	defer h.scope.mu.Unlock()
-	switch {
-	case lock.released || h.spent:
-		return fmt.Errorf("%w: this lock in %s has been released, or the hold has", ErrNotHeld, h.tree)
-	case h.lost != nil:
-		return h.lost
+	if err := h.mayLeave(lock); err != nil {
+		return err
 	}
 	lock.released = true
 	for _, g := range lock.pins {
 		g.kept = true
 	}
 	h.detach(lock)
+	return nil
+}
+
+// mayLeave returns why nothing of a lock's can stay with the hold. It expects the scope's mutex to be
+// locked.
+func (h *holding) mayLeave(lock *Lock) error {
+	switch {
+	case lock.released || h.whole().spent:
+		return fmt.Errorf("%w: this lock in %s has been released, or the hold has", ErrNotHeld, h.tree)
+	case h.lost != nil:
+		return h.lost
+	}
 	return nil
 }
 
@@ -173,8 +186,10 @@ func (k *Lock) Until() time.Time {
 // AttachOption changes what [Locker.Attach] does.
 type AttachOption func(*attaching)
 
-// WithoutRenewal leaves the hold the end that it has. What is acquired under the lock's context
-// lives no longer than that; such an acquisition waits for at most half of the time that is left.
+// WithoutRenewal leaves the hold the end that it has. What is acquired under the lock's context has a
+// lease of its own, which this process renews as that of any other lock: should the process die, it
+// ends one lease later, and the hold lives on. It lives no longer than the hold; such an acquisition
+// waits for at most half of the time that is left.
 func WithoutRenewal() AttachOption { return func(a *attaching) { a.unrenewed = true } }
 
 // attaching is how a token is to be attached.

@@ -2,7 +2,6 @@ package pathlock
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -25,6 +24,14 @@ type holding struct {
 	token Token
 	// unrenewed says that it keeps the end that it has.
 	unrenewed bool
+	// parts are what has been acquired under it with a lease of its own: see apart.go.
+	parts []*holding
+	// base is the holding that this one is a part of, nil for one that stands alone. relied are the
+	// grants of base that the part keeps it alive by.
+	base   *holding
+	relied []*grant
+	// apart is the grant that a part consists of.
+	apart GrantID
 	// spent says that the lock which Attach returned has been released, and with it the hold: it
 	// ends for everybody when the last lock goes that this process has on it.
 	spent bool
@@ -36,8 +43,11 @@ type holding struct {
 	ends deadline
 }
 
-// isShared reports whether others may end the hold, or set another end of its lease.
-func (h *holding) isShared() bool { return h.token != "" }
+// isShared reports whether others may set another end of the hold's lease.
+func (h *holding) isShared() bool { return h.token != "" && h.base == nil }
+
+// isOfToken reports whether a token names the hold, or what it is a part of.
+func (h *holding) isOfToken() bool { return h.token != "" }
 
 // whyLost returns the error of those whose hold has been lost, nil while it lives.
 func (h *holding) whyLost() error {
@@ -59,20 +69,24 @@ func (h *holding) held() []*grant {
 // Only single grants are looked at for a claim. An S of one grant and an IX of another make an SIX
 // that the store knows of, and a request for it simply asks the store.
 func (h *holding) covering(a asked, pins []*grant) []*grant {
+	grants := h.grants
+	if h.base != nil {
+		grants = slices.Concat(h.base.grants, h.grants)
+	}
 	if a.Gate {
-		i := slices.IndexFunc(h.grants, func(g *grant) bool { return g.gate && !g.borrowed })
+		i := slices.IndexFunc(grants, func(g *grant) bool { return g.gate && !g.borrowed })
 		if i < 0 {
 			return nil
 		}
-		pins = append(pins, h.grants[i])
+		pins = append(pins, grants[i])
 	}
 	for _, c := range a.folded {
-		i := slices.IndexFunc(h.grants, func(g *grant) bool { return g.covers(c) })
+		i := slices.IndexFunc(grants, func(g *grant) bool { return g.covers(c) })
 		if i < 0 {
 			return nil
 		}
-		if !slices.Contains(pins, h.grants[i]) {
-			pins = append(pins, h.grants[i])
+		if !slices.Contains(pins, grants[i]) {
+			pins = append(pins, grants[i])
 		}
 	}
 	return pins
@@ -119,18 +133,27 @@ func (h *holding) detach(lock *Lock) (unneeded []*grant) {
 		}
 	}
 	if unpinned {
-		h.grants = slices.DeleteFunc(h.grants, func(g *grant) bool { return g.pins == 0 })
+		h.tidy()
+		if h.base != nil {
+			h.base.tidy()
+		}
 	}
+	return unneeded
+}
+
+// tidy forgets the grants that nobody relies on, and ends the holding where none are left.
+func (h *holding) tidy() {
+	h.grants = slices.DeleteFunc(h.grants, func(g *grant) bool { return g.pins == 0 })
 	if len(h.grants) == 0 {
 		h.end()
 	}
-	return unneeded
 }
 
 // end takes the holding out of its scope and out of renewal.
 func (h *holding) end() {
 	h.scope.locker.renewer.forget(h)
 	h.scope.forget(h)
+	h.leaveBase()
 }
 
 // lose tells every lock of the holding that its lease is gone, if any of the grants that were relied
@@ -146,10 +169,14 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 		h.scope.mu.Unlock()
 		return false
 	}
-	l := h.fail(why)
+	losses := h.fail(why)
 	h.scope.mu.Unlock()
-	l.tell()
-	l.report()
+	for _, l := range losses {
+		l.tell()
+	}
+	for _, l := range losses {
+		l.report()
+	}
 	return true
 }
 
@@ -158,18 +185,24 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 func (h *holding) endByClock() []loss {
 	_ = h.scope.locker.renewer.expire(h)
 	h.scope.mu.Lock()
-	if h.lost != nil || len(h.locks) == 0 {
+	if h.lost != nil || len(h.locks) == 0 && len(h.parts) == 0 {
 		h.scope.mu.Unlock()
 		return nil
 	}
-	l := h.fail(h.scope.locker.renewer.whyEnded(h))
+	losses := h.fail(h.scope.locker.renewer.whyEnded(h))
 	h.scope.mu.Unlock()
-	l.tell()
-	return []loss{l}
+	for _, l := range losses {
+		l.tell()
+	}
+	return losses
 }
 
-// checkClock ends the holding if its lease has ended by the clock, before the renewer's timer does.
+// checkClock ends the holding if its lease, or that of the one which it is a part of, has ended by
+// the clock, before the renewer's timer does.
 func (h *holding) checkClock() {
+	if h.base != nil {
+		h.base.checkClock()
+	}
 	if !h.scope.locker.renewer.ended(h) {
 		return
 	}
@@ -178,16 +211,21 @@ func (h *holding) checkClock() {
 	}
 }
 
-// fail makes the holding a lost one. It expects the scope's mutex to be locked.
-func (h *holding) fail(why error) loss {
+// fail makes the holding, and all of its parts, lost ones. It expects the scope's mutex to be locked.
+func (h *holding) fail(why error) []loss {
 	h.lost = h.loss(why)
+	losses := []loss{{h, slices.Clone(h.locks), why}}
+	for _, part := range slices.Clone(h.parts) {
+		losses = append(losses, part.fail(why)...)
+	}
 	h.end()
-	return loss{h, slices.Clone(h.locks), why}
+	return losses
 }
 
-// loss is the error of those whose hold has been lost.
+// loss is the error of those whose hold has been lost. Where a token names the hold, it is the
+// caller's that has ended, by whichever clock, and the store is well.
 func (h *holding) loss(why error) error {
-	if h.isShared() && (errors.Is(why, errLeaseGone) || errors.Is(why, errNotThere)) {
+	if h.isOfToken() {
 		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)

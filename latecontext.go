@@ -38,14 +38,16 @@ func (c *lateContext) cancel(cause error) {
 // nobody who asks is told that the lock is held.
 func (c *lateContext) checkClock() {
 	r := &c.holding.scope.locker.renewer
-	if !r.ended(c.holding) {
-		return
-	}
-	c.mu.Lock()
-	ended := c.ended
-	c.mu.Unlock()
-	if !ended {
-		c.cancel(r.expire(c.holding))
+	for h := c.holding; h != nil; h = h.base {
+		if !r.ended(h) {
+			continue
+		}
+		c.mu.Lock()
+		ended := c.ended
+		c.mu.Unlock()
+		if !ended {
+			c.cancel(r.expire(h))
+		}
 	}
 }
 

@@ -108,7 +108,7 @@ func (k *Lock) letGo(reason error) (r returned, err error) {
 	if k.attached {
 		h.spent, r.grants = true, nil
 	}
-	if h.spent && len(h.locks) == 0 {
+	if whole := h.whole(); whole.spent && len(whole.locks) == 0 && len(whole.parts) == 0 {
 		r = returned{whole: true}
 	}
 	err = h.lost

@@ -262,9 +262,16 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 	if h != nil {
 		held = h.held()
 	}
-	acquisition.Held = len(held) > 0
+	acquisition.Held = len(held) > 0 || acquisition.Apart
 	granted, err := l.store.Acquire(ctx, acquisition)
-	if acquisition.Held && errors.Is(err, ErrLost) && !h.lose(held, errLeaseGone) {
+	if !acquisition.Held || !errors.Is(err, ErrLost) {
+		return granted, err
+	}
+	lost := h != nil && h.lose(held, errLeaseGone)
+	switch {
+	case scope.isAttachedIn(acquisition.Tree):
+		return Grant{}, scope.attached.loss(err)
+	case !lost:
 		acquisition.Held = false
 		return l.store.Acquire(ctx, acquisition)
 	}

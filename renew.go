@@ -47,6 +47,9 @@ var errLeaseEnded = errors.New("the lease ended before it could be renewed")
 // errLeaseGone is why a lock is lost that the store knows nothing of any more.
 var errLeaseGone = errors.New("the store has it no more")
 
+// errLate is why a grant is of no use that arrived too late.
+var errLate = errors.New("the lease ended before the grant was known of")
+
 // errNotThere is why a lock is lost that the store knew nothing of when it was released.
 var errNotThere = errors.New("the store had it no more at the release")
 
@@ -110,7 +113,11 @@ func (r *renewer) drop(h *holding) {
 func (r *renewer) until(h *holding) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return h.term.until
+	until := h.term.until
+	if h.base != nil && h.base.term.until.Before(until) {
+		return h.base.term.until
+	}
+	return until
 }
 
 // expire notes that h's lease has ended by the clock, whatever a renewal that is under way brings,
@@ -191,7 +198,8 @@ func (r *renewer) tick() {
 }
 
 // take takes off an agenda what is due, and what has ended. Where something is to be renewed, what
-// will be soon is taken along.
+// will be soon is taken along. What is only looked at has a call of its own, and so has what is
+// apart: others of its owner's may be due as well, and an answer names owners.
 func (r *renewer) take(a *agenda, now time.Time, calls []*call, ended []*holding) ([]*call, []*holding) {
 	r.calls++
 	batch := &call{tree: a.tree, number: r.calls}
@@ -208,15 +216,15 @@ func (r *renewer) take(a *agenda, now time.Time, calls []*call, ended []*holding
 			break
 		}
 		c := batch
-		if h.unrenewed {
-			c = &call{tree: a.tree, number: r.calls, look: true}
+		if h.unrenewed || h.base != nil {
+			c = &call{tree: a.tree, number: r.calls, look: h.unrenewed}
 			calls = append(calls, c)
 		}
 		patience := t.patience(now)
 		t.call, t.renew = r.calls, now.Add(patience)
 		r.plan.fix(h)
 		c.holdings = append(c.holdings, h)
-		c.leases = append(c.leases, Lease{Owner: h.scope.owner, For: t.lease})
+		c.leases = append(c.leases, Lease{Owner: h.scope.owner, Grant: h.apart, For: t.lease})
 		c.patience = max(c.patience, patience)
 	}
 	if len(batch.holdings) > 0 {

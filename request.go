@@ -123,13 +123,19 @@ func (a asked) acquisition(scope *Scope) (Acquisition, error) {
 	if len(set) > MaxNodes {
 		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
 	}
-	wait, lease, err := scope.bound(a.Tree, max(a.Wait, 0), a.Lease)
+	base, err := scope.baseIn(a.Tree)
 	if err != nil {
 		return Acquisition{}, err
 	}
+	wait := max(a.Wait, 0)
+	if base != nil {
+		if wait, err = base.bound(wait); err != nil {
+			return Acquisition{}, err
+		}
+	}
 	return Acquisition{
 		Tree: a.Tree, Owner: scope.owner, Grant: scope.newGrantID(), Gate: a.Gate, Claims: set,
-		Lease: lease, Wait: wait, Note: a.Note,
+		Lease: a.Lease, Apart: base != nil, Wait: wait, Note: a.Note,
 	}, nil
 }
 

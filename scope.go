@@ -23,6 +23,9 @@ type Scope struct {
 	owner  Owner
 	// prefix begins the scope's grant ids, where other scopes have the same owner.
 	prefix string
+	// attached is the hold whose token the scope has been made for, nil where there is none. It
+	// stays when the hold has ended.
+	attached *holding
 
 	mu sync.Mutex
 	// held has one holding per tree in which something is held: hardly ever more than a few.
@@ -89,6 +92,15 @@ func (s *Scope) reenter(ctx context.Context, a asked, watched bool) (*Lock, erro
 			h.attach(ctx, a.Request, lock, watched)
 			return lock, nil
 		}
+		for _, part := range h.parts {
+			if s.locker.renewer.ended(part) {
+				continue
+			}
+			if lock.pins = part.covering(a, lock.one[:0]); len(lock.pins) > 0 {
+				part.attach(ctx, a.Request, lock, watched)
+				return lock, nil
+			}
+		}
 	}
 	if s.asking == nil {
 		s.asking = s.oneAsked[:0]
@@ -107,22 +119,6 @@ func (s *Scope) endAsking(tree Tree) {
 	i, last := slices.Index(s.asking, tree), len(s.asking)-1
 	s.asking[i] = s.asking[last]
 	s.asking = s.asking[:last]
-}
-
-// bound returns the wait and the lease with which to ask the store, so that a hold which is not
-// renewed does not end later than it would have.
-func (s *Scope) bound(tree Tree, wait, lease time.Duration) (time.Duration, time.Duration, error) {
-	h := s.holding(tree)
-	if h == nil || !h.unrenewed {
-		return wait, lease, nil
-	}
-	left := time.Until(s.locker.renewer.until(h))
-	if left < 2*MinLease {
-		return 0, 0, h.loss(errLeaseEnded)
-	}
-	// A lease may begin as late as the wait ends.
-	wait = min(wait, left/2)
-	return wait, min(lease, left-wait), nil
 }
 
 // holding returns what the scope holds in a tree, nil if nothing.
@@ -167,8 +163,17 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.in(a.Tree)
+	if acquisition.Apart {
+		if err := s.attached.alive(); err != nil {
+			return nil, err
+		}
+		h = nil
+	}
 	if h != nil && r.ended(h) {
-		_ = r.expire(h)
+		lost := r.expire(h)
+		if h.isOfToken() {
+			return nil, lost // what is granted now belongs to the same hold
+		}
 		s.forget(h)
 		h = nil
 	}
@@ -176,12 +181,16 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 	if isNew {
 		h = &holding{scope: s, tree: a.Tree}
 	}
+	if acquisition.Apart {
+		h.partOf(s.attached, g.id)
+	}
 	r.extend(h, acquisition.Lease, asked)
 	if r.ended(h) {
 		r.forget(h)
-		return nil, fmt.Errorf("%w: %s: the lease ended before the grant was known of", ErrLost, a.Tree)
+		h.leaveBase()
+		return nil, h.loss(errLate)
 	}
-	if isNew {
+	if isNew && h.base == nil {
 		s.held = append(s.held, h)
 	}
 	h.grants = append(h.grants, g)
@@ -207,6 +216,9 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
 	h := &holding{scope: s, tree: tree, token: token, unrenewed: how.unrenewed}
 	for _, t := range got.Grants {
+		if t.Apart {
+			continue // it is that of a request which uses the hold now, and ends with that
+		}
 		g := newGrant(Acquisition{Grant: t.ID, Gate: t.Gate, Claims: t.Claims}, Grant{Fence: t.Fence})
 		g.borrowed = isOfAttached(t.ID)
 		h.grants = append(h.grants, g)
@@ -221,6 +233,7 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 	watched := s.locker.watched(ctx)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.attached = h
 	s.held = append(s.held, h)
 	s.locker.renewer.adopt(h, req.Lease, got.Left, sent)
 	h.attach(ctx, req, lock, watched)

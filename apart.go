@@ -1,0 +1,163 @@
+package pathlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A hold that is attached without renewal lives on whatever becomes of the processes that use it.
+// What one of them takes under it for itself must not: it has a lease of its own in the store, which
+// this process renews as that of any other lock, and ends with the hold at the latest. It is a part
+// of the hold's holding, which stays for as long as it has parts.
+
+// errLetGo is why nothing can be had under a hold that the process uses no more.
+var errLetGo = errors.New("the lock that was attached here has been let go of")
+
+// isAttachedIn reports whether the scope has been made for a token of the tree.
+func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
+
+// baseIn returns the holding of which an acquisition in a tree is to be a part, nil if of none. The
+// error matches ErrLost where the scope has been made for a hold that is held here no more: its owner
+// must not come to life again.
+func (s *Scope) baseIn(tree Tree) (*holding, error) {
+	if !s.isAttachedIn(tree) {
+		return nil, nil
+	}
+	s.attached.checkClock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.attached.alive(); err != nil || !s.attached.unrenewed {
+		return nil, err
+	}
+	return s.attached, nil
+}
+
+// alive returns an error that matches ErrLost where an attached hold is held no more. It expects the
+// scope's mutex to be locked.
+func (h *holding) alive() error {
+	switch r := &h.scope.locker.renewer; {
+	case h.lost != nil:
+		return h.lost
+	case !slices.Contains(h.scope.held, h):
+		return h.loss(errLetGo)
+	case r.ended(h):
+		return r.expire(h)
+	}
+	return nil
+}
+
+// bound returns for how long an acquisition under the hold may wait, so that some of it is left then.
+func (h *holding) bound(wait time.Duration) (time.Duration, error) {
+	left := time.Until(h.scope.locker.renewer.until(h))
+	if left < 2*MinLease {
+		return 0, h.loss(errLeaseEnded)
+	}
+	return min(wait, left/2), nil
+}
+
+// partOf makes the holding, which is new, a part of one that stands alone. It expects the scope's
+// mutex to be locked.
+func (h *holding) partOf(base *holding, id GrantID) {
+	h.base, h.token, h.apart = base, base.token, id
+	h.relied = slices.Clone(base.grants)
+	for _, g := range h.relied {
+		g.pins++
+	}
+	base.parts = append(base.parts, h)
+}
+
+// leaveBase undoes partOf, where the holding is a part. What the hold has stays with it.
+func (h *holding) leaveBase() {
+	if h.base == nil {
+		return
+	}
+	i := slices.Index(h.base.parts, h)
+	if i < 0 {
+		return
+	}
+	h.base.parts = slices.Delete(h.base.parts, i, i+1)
+	for _, g := range h.relied {
+		g.pins--
+	}
+	h.base.tidy()
+}
+
+// whole returns the holding of all that a token names, of which h may be a part.
+func (h *holding) whole() *holding {
+	if h.base != nil {
+		return h.base
+	}
+	return h
+}
+
+// stay leaves with the hold what the lock has taken apart from it: the same is taken once more, as a
+// grant that shares the hold's lease, before the lock is let go.
+func (k *Lock) stay() (Token, error) {
+	h := k.holding
+	h.checkClock()
+	shared, err := h.beginStaying(k)
+	if err != nil {
+		return "", err
+	}
+	l := h.scope.locker
+	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
+	defer stop()
+	if _, err = l.take(ctx, shared); err != nil {
+		h.scope.takeBack(ctx, shared)
+		if errors.Is(err, ErrLost) || errors.Is(err, ErrConflict) {
+			err = h.loss(err)
+		}
+		return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
+	}
+	end := l.renewer.until(h.base)
+	r, err := h.endStaying(k)
+	if err != nil {
+		h.scope.takeBack(ctx, shared)
+		return "", err
+	}
+	k.until.Store(&end)
+	k.ctx.cancel(nil)
+	k.giveBackBehind(context.Background(), r, nil)
+	return h.token, nil
+}
+
+// take has the store grant an acquisition. A store that panics has failed.
+func (l *Locker) take(ctx context.Context, a Acquisition) (granted Grant, err error) {
+	defer panicked(&err)
+	return l.store.Acquire(ctx, a)
+}
+
+// beginStaying returns the acquisition of what a part has, to be shared with the whole hold. It does
+// not prolong the hold.
+func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
+	h.scope.mu.Lock()
+	err := h.mayLeave(lock)
+	if err != nil {
+		h.scope.mu.Unlock()
+		return Acquisition{}, err
+	}
+	g := h.grants[0]
+	h.scope.mu.Unlock()
+	left := time.Until(h.scope.locker.renewer.until(h.base))
+	if left < 2*MinLease {
+		return Acquisition{}, h.loss(errLeaseEnded)
+	}
+	return Acquisition{
+		Tree: h.tree, Owner: h.scope.owner, Grant: h.scope.newGrantID(), Gate: g.gate, Held: true, Claims: slices.Clone(g.claims),
+		Lease: min(lock.request.Lease, left/2), Note: lock.request.Note, Waiting: func() {},
+	}, nil
+}
+
+// endStaying takes a lock off the part, and returns what is to be given back of that.
+func (h *holding) endStaying(lock *Lock) (returned, error) {
+	h.scope.mu.Lock()
+	defer h.scope.mu.Unlock()
+	if err := h.mayLeave(lock); err != nil {
+		return returned{}, err
+	}
+	lock.released = true
+	return returned{grants: h.detach(lock)}, nil
+}
