@@ -161,3 +161,38 @@ func (h *holding) endStaying(lock *Lock) (returned, error) {
 	lock.released = true
 	return returned{grants: h.detach(lock)}, nil
 }
+
+// Vacate gives back what locks have left with an attached hold, by their [Lock.Detach], at or below
+// a path and nowhere else. It is for holds that go along with the nodes that their holders move, as
+// package middleware makes them: what was taken at each place on the way would pile up. What the hold had in
+// the first place stays, as does what the holder has at the path by now. On a lock that is not attached it does nothing.
+//
+// What cannot be given back at once is tried again in the background: see [Lock.Release].
+func (k *Lock) Vacate(ctx context.Context, p Path) {
+	h := k.holding
+	l := h.scope.locker
+	from, err := foldPath(p, l.fold)
+	if err != nil {
+		return // nothing is held there
+	}
+	vacated := func(g *grant) bool { return g.borrowed && g.isWithin(from) }
+	h.scope.mu.Lock()
+	var left []*grant
+	for _, g := range h.grants {
+		if vacated(g) {
+			left = append(left, g)
+		}
+	}
+	h.grants, k.pins = slices.DeleteFunc(h.grants, vacated), slices.DeleteFunc(k.pins, vacated)
+	h.scope.mu.Unlock()
+	for _, g := range left {
+		l.settle(ctx, debt{tree: h.tree, owner: h.scope.owner, id: g.id}, h.scope, l.lease)
+	}
+}
+
+// isWithin reports whether all that the grant is for, intentions aside, is at or below a path.
+func (g *grant) isWithin(p Path) bool {
+	return !g.gate && !slices.ContainsFunc(g.claims, func(c Claim) bool {
+		return c.Mode != ModeIS && c.Mode != ModeIX && !p.Contains(c.Path)
+	})
+}

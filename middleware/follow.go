@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // A hold is on paths, and what its holder means is nodes. So where a request that uses a hold moves
@@ -55,8 +54,8 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 }
 
 // follow leaves with the hold what was taken for it at the new path of a node, if the node has
-// moved. Where that is not to be learnt, it is left, too: too much is held then, until the hold
-// ends, and not too little.
+// moved, and gives back what was left with it in the same way at the old one. Where that is not to be
+// learnt, all of it stays: too much is held then, until the hold ends, and not too little.
 func (v *visit) follow(ctx context.Context, locks *held) {
 	if locks.along == nil {
 		return
@@ -64,18 +63,24 @@ func (v *visit) follow(ctx context.Context, locks *held) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), lookTimeout)
 	defer stop()
 	for _, move := range v.moves {
-		if v.hasMoved(ctx, move) {
-			_, _ = locks.along.Detach() // what has been lost is no hold's any more
-			return
+		at, err := v.resolvers[move.Node.Kind].Resolve(ctx, move.Node.ID)
+		if errors.Is(err, pathlock.ErrNotFound) || err == nil && at == move.Node.Location {
+			continue
 		}
+		_, stayed := locks.along.Detach() // what has been lost is no hold's any more
+		if err == nil && stayed == nil && !v.sameKey(at.Path, move.Node.Path) {
+			v.hold.lock.Vacate(ctx, move.Node.Path)
+		}
+		return
 	}
 }
 
-// hasMoved reports whether a node is not where it was.
-func (v *visit) hasMoved(ctx context.Context, move lockspec.Moved) bool {
-	at, err := v.resolvers[move.Node.Kind].Resolve(ctx, move.Node.ID)
-	if errors.Is(err, pathlock.ErrNotFound) {
+// sameKey reports whether two paths are locked as one.
+func (v *visit) sameKey(a, b pathlock.Path) bool {
+	a, err := v.locker.Folded(a)
+	if err != nil {
 		return false
 	}
-	return err != nil || at != move.Node.Location
+	b, err = v.locker.Folded(b)
+	return err == nil && a == b
 }
