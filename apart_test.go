@@ -49,7 +49,7 @@ func TestWhatAKilledProcessTookUnderAHoldEndsWithinOneLease(t *testing.T) {
 			gone(t, "the inner lock's context", context.Cause(inner.Context()))
 			time.Sleep(time.Until(end) - 1)
 			free(t, p.there, "X /a", false)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			free(t, p.there, "X /", true)
 			_ = inner.Release(t.Context())
 			_ = lock.Release(t.Context())
@@ -191,7 +191,7 @@ func TestWhatStaysWithAHoldLivesAndEndsAsItDoes(t *testing.T) {
 		for _, text := range []string{"X /a", "X /b", "X /c"} {
 			free(t, p.there, text, false)
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		free(t, p.there, "X /", true)
 		_ = lock.Release(t.Context())
 		_ = dying.Shutdown(t.Context())
