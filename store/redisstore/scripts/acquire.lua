@@ -88,9 +88,7 @@ if r.gate and (not at or (by == 'holder' and wait > 0 and (gate_is_of(r.owner) o
   -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
   if not gate_is_of(r.owner) or not (held and held.modes[GATE_NODE] == X) then
     touch()
-    local mine = gate_is_of(r.owner)
-    take_gate(r.owner, r.note, place)
-    if not mine then reclassify(r.owner) end
+    close(r, place)
   end
 end
 

@@ -73,8 +73,7 @@ local function try(r, ahead)
   if r.gate and not gate_is_of(r.owner) and (not at or by == 'holder' and may_close(r)) then
     -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
     touch()
-    take_gate(r.owner, r.note, tonumber(call('ZSCORE', DEADLINES, 'w' .. r.ticket) or NOW + r.lease))
-    reclassify(r.owner)
+    close(r, tonumber(call('ZSCORE', DEADLINES, 'w' .. r.ticket) or NOW + r.lease))
   end
   if at then
     if by == 'gate' then

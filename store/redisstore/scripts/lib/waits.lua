@@ -195,6 +195,29 @@ local function held_by_others(r, held)
   return nil
 end
 
+-- closer returns who has the gate key and nothing else, and waits for the present holders to come to their end. It waits
+-- for all of them: one that asks for the gate may pass it, and takes the key over.
+local function closer()
+  if not state.queued or not gate() or node(GATE_NODE).mode == X then return nil end
+  for _, ticket in ipairs(listed(GATE_NODE .. X)) do
+    local r = request(ticket)
+    if r and gate_is_of(r.owner) then return not holding(r.owner) and r.owner or nil end
+  end
+  return nil
+end
+
+-- close gives the gate key to an owner that asks for the gate, until a moment.
+local function close(r, till)
+  local before, mine = closer(), gate_is_of(r.owner)
+  take_gate(r.owner, r.note, till)
+  if mine then return end
+  reclassify(r.owner)
+  if before then
+    reclassify(before)
+    state.all = true -- if r gives up, it is to have the key again
+  end
+end
+
 -- obstacle returns the number of the claim of r that cannot be granted now, and what stands in its
 -- way: 'gate' for the gate key, 'waiter' for an earlier comer, 'holder'; or nil. r.ticket is nil if r is not queued. If
 -- ahead is given, it has all who wait and came earlier, and the queue need not be asked.
@@ -203,7 +226,7 @@ end
 -- its way: a waiter comes first then.
 local function obstacle(r, ahead)
   local held = holding(r.owner)
-  if gate_is_others(r.owner) and (r.gate or not held) then return 1, 'gate' end
+  if gate_is_others(r.owner) and not held or r.gate and gate_is_others(r.owner) and not closer() then return 1, 'gate' end
   load_nodes(r.names)
   local at = held_by_others(r, held)
   if at and not r.gate then return at, 'holder' end
