@@ -94,17 +94,17 @@ var halfways = []struct {
 	{"a first acquisition", func(h *halfway) { h.alone(x("/a")); h.must(h.releases("a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
 	{"a release of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.releases("a") }},
 	{"a renewal of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.renews("a") }},
-	{"a transfer of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.transfers("a", "b") }},
+	{"a transfer of a thin lock", func(h *halfway) { h.alone(x("/a")) }, func(h *halfway) error { return h.transfers("b") }},
 	{"an acquisition", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/b")) }},
 	{"a refusal", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asks("b", 0, x("/a")) }},
 	{"a release", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.releases("a") }},
 	{"a further acquisition", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.asks("a", 0, x("/b")) }},
-	{"a transfer", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.transfers("a", "b") }},
+	{"a transfer", func(h *halfway) { h.takes("a", x("/a")) }, func(h *halfway) error { return h.transfers("b") }},
 	{"a transfer with a request that waits", func(h *halfway) {
 		h.takes("a", x("/a"))
 		h.takes("b", x("/b"))
 		h.queues("a", x("/b"))
-	}, func(h *halfway) error { return h.transfers("a", "c") }},
+	}, func(h *halfway) error { return h.transfers("c") }},
 	{"a release that lets one in", func(h *halfway) { h.contended() }, func(h *halfway) error { return h.releases("a") }},
 	{"a release that lets many in", func(h *halfway) {
 		h.takes("a", x("/a"))
@@ -131,7 +131,7 @@ var halfways = []struct {
 		h.must(h.releases("a"))
 		h.held["a"] = own
 	}, func(h *halfway) error { return h.releases("a") }},
-	{"a transfer of an apart grant", func(h *halfway) { h.takesApart() }, func(h *halfway) error { return h.transfers("a", "b") }},
+	{"a transfer of an apart grant", func(h *halfway) { h.takesApart() }, func(h *halfway) error { return h.transfers("b") }},
 	{"a force release of an apart grant", func(h *halfway) { h.takesApart() }, func(h *halfway) error { return h.forces("a") }},
 	{"an apart lease that has ended", func(h *halfway) {
 		h.takesApart()
@@ -297,8 +297,9 @@ func (h *halfway) apart(owner string) string {
 	return ""
 }
 
-func (h *halfway) transfers(from, to string) error {
-	_, err := h.run().transfer.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), from, to, "0")
+// transfers has a give everything to another.
+func (h *halfway) transfers(to string) error {
+	_, err := h.run().transfer.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), "a", to, "0")
 	return err
 }
 

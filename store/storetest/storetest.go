@@ -67,6 +67,7 @@ func topics() []topic {
 		force(),
 		outliving(),
 		apart(),
+		goodOrder(),
 		snapshots(),
 		fences(),
 		hostile(),
