@@ -87,13 +87,12 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 			return timeout()
 		}
 	}
+	gone := errors.Is(err, context.Canceled) && ctx.Err() != nil
 	switch {
-	case p != nil:
+	case p != nil || gone:
 		return p
 	case errors.Is(err, context.DeadlineExceeded):
 		return timeout()
-	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
-		return nil
 	default:
 		return NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 	}
