@@ -31,7 +31,7 @@ local state = {
 
   -- What is left to do.
   through = {},      -- list of the queue -> the ticket behind which to look for somebody to let in; grant.lua, handover.lua
-  all = false,       -- everybody who waits has to be looked at; open.lua, handover.lua
+  all = false,       -- everybody who waits has to be looked at; open.lua, waits.lua; handover.lua takes it back
   portion = WORK,    -- a constant
   work = WORK,       -- how many looks at nodes are left in this portion; grant.lua, handover.lua
   stopped = false,   -- the portion is done, and somebody has yet to be looked at; handover.lua
