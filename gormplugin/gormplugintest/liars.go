@@ -118,8 +118,11 @@ func (l late) Acquire(ctx context.Context, a pathlock.Acquisition) (pathlock.Gra
 	if err != nil {
 		return grant, err
 	}
-	// Who gives up now leaves a lock behind, until its lease ends.
-	return grant, l.travel(ctx)
+	// Who gives up now leaves a lock behind, until its lease ends. Who does not is told that the
+	// grant is new: a locker that knew how old it is would not believe in it.
+	err = l.travel(ctx)
+	grant.Asked = time.Now()
+	return grant, err
 }
 
 // Release implements [pathlock.Store].
