@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,19 +37,27 @@ func (d *deployment) everywhere(args ...any) {
 	}
 }
 
-// forEach runs a test on every kind of deployment, at once, each with servers of its own.
-func forEach(t *testing.T, test func(t *testing.T, d *deployment)) {
-	for name, start := range map[string]func(testing.TB) *deployment{
+// forEach runs a test on every kind of deployment but those named, at once, each with servers of its own.
+func forEach(t *testing.T, test func(t *testing.T, d *deployment), but ...string) {
+	for name, start := range deployments() {
+		if slices.Contains(but, name) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, start(t))
+		})
+	}
+}
+
+// deployments returns how each kind of deployment is started.
+func deployments() map[string]func(testing.TB) *deployment {
+	return map[string]func(testing.TB) *deployment{
 		"single":         func(t testing.TB) *deployment { return single(t, testredis.Redis) },
 		"sentinel":       func(t testing.TB) *deployment { return sentinel(testredis.StartSentinel(t, testredis.Redis)) },
 		"cluster":        func(t testing.TB) *deployment { return cluster(testredis.StartCluster(t, testredis.Redis)) },
 		"valkey":         func(t testing.TB) *deployment { return single(t, testredis.Valkey) },
 		"valkey cluster": func(t testing.TB) *deployment { return cluster(testredis.StartCluster(t, testredis.Valkey)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			test(t, start(t))
-		})
 	}
 }
 
