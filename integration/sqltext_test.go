@@ -59,8 +59,8 @@ func writtenSQL(t *testing.T) sqlWords {
 var readsLikeSQL = regexp.MustCompile(`(^|[^A-Za-z])(SELECT|INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP|SET|FROM|JOIN|WHERE|ON|AND|OR|NOT|ORDER BY|GROUP BY|` +
 	`LIMIT|UNION|VALUES|RETURNING|CASE|WHEN|THEN|ELSE|AS|EXISTS|IN|IS|BETWEEN|COLLATE|DESC|ASC)([^A-Za-z]|$)|^[a-z_.]+ (=|<>|<|>|<=|>=) |[A-Z_]{3,}\(`)
 
-// prose is what no SQL has: a sentence goes on after these.
-var prose = regexp.MustCompile(`[a-z]: |[a-z], [a-z]+ (the|a|of|to|it)\b|\b(the|a|an|of|that|which|cannot)\b`)
+// prose is what no SQL has: a sentence goes on after these, and a route's method is followed by its path.
+var prose = regexp.MustCompile(`^[A-Z]+ /|[a-z]: |[a-z], [a-z]+ (the|a|of|to|it)\b|\b(the|a|an|of|that|which|cannot)\b`)
 
 // readGo reads the strings of a file. Those that are put together are read as one, with an operand between them.
 func (w sqlWords) readGo(file *ast.File, path string) {
