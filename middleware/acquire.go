@@ -21,7 +21,6 @@ import (
 func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	var locks *held
 	done := false
-	defer func() { err = v.ended(ctx, err) }()
 	defer func() {
 		if !done {
 			locks.release(ctx)

@@ -56,7 +56,7 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 	if errors.Is(err, ErrClientGone) {
 		return nil
 	}
-	p := m.ProblemOf(m.ended(ctx, err))
+	p := m.ProblemOf(err)
 	if p != nil && p.Status < http.StatusInternalServerError && p.Status != http.StatusLocked {
 		return p
 	}
@@ -64,7 +64,7 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 		return p
 	}
 	// Work that was cut off stumbles over anything: why it was cut off is what matters.
-	switch cause := m.ended(ctx, context.Cause(ctx)); {
+	switch cause := context.Cause(ctx); {
 	case cause == nil:
 	case pathlock.FailureOf(cause) == pathlock.FailureLockLost:
 		// That somebody may have written all the same matters more.

@@ -3,7 +3,6 @@ package middleware
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -25,10 +24,6 @@ func HeaderToken(r *http.Request) pathlock.Token {
 
 // NoToken returns "". As [Config.Token] it has requests carry no tokens.
 func NoToken(*http.Request) pathlock.Token { return "" }
-
-// errHoldEnded is why a request fails whose token names a hold that has ended. It stands before
-// what the lock store said, which is well.
-var errHoldEnded = pathlock.FailureLockLost.New("middleware: the hold that the request's lock token names has ended")
 
 // errNestedToken is why a token is refused that an inner spec is the first to have a use for.
 var errNestedToken = errors.New("middleware: an inner spec locks in the tree of the request's lock token, and an outer one does not: " +
@@ -88,9 +83,6 @@ func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (contex
 		return ctx, errNestedToken
 	}
 	lock, err := v.locker.Attach(ctx, v.carried.token, pathlock.WithoutRenewal())
-	if errors.Is(err, pathlock.ErrLost) {
-		return ctx, fmt.Errorf("%w: %w", errHoldEnded, err)
-	}
 	if err != nil {
 		return ctx, err
 	}
@@ -111,15 +103,4 @@ func (v *visit) detach(ctx context.Context) {
 	// It is not renewed, and so ends when it would have.
 	v.config.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "middleware: a hold stays attached until it ends",
 		slog.Any("token", v.carried.token), slog.Any("error", err))
-}
-
-// ended says of an error that it comes of the end of the hold, if that is so.
-func (m *Locks) ended(ctx context.Context, err error) error {
-	if err == nil || !errors.Is(err, pathlock.ErrLost) || pathlock.FailureOf(err) == pathlock.FailureLockLost {
-		return err
-	}
-	if h := m.holdOf(ctx); h != nil && errors.Is(context.Cause(h.lock.Context()), pathlock.ErrLost) {
-		return fmt.Errorf("%w: %w", errHoldEnded, err)
-	}
-	return err
 }
