@@ -208,9 +208,12 @@ end
 
 -- close gives the gate key to an owner that asks for the gate, until a moment.
 local function close(r, till)
-  local before, mine = closer(), gate_is_of(r.owner)
+  if gate_is_of(r.owner) then
+    take_gate(r.owner, r.note, till)
+    return
+  end
+  local before = closer()
   take_gate(r.owner, r.note, till)
-  if mine then return end
   reclassify(r.owner)
   if before then
     reclassify(before)
@@ -226,7 +229,7 @@ end
 -- its way: a waiter comes first then.
 local function obstacle(r, ahead)
   local held = holding(r.owner)
-  if gate_is_others(r.owner) and not held or r.gate and gate_is_others(r.owner) and not closer() then return 1, 'gate' end
+  if gate_is_others(r.owner) and (not held or r.gate and not closer()) then return 1, 'gate' end
   load_nodes(r.names)
   local at = held_by_others(r, held)
   if at and not r.gate then return at, 'holder' end
