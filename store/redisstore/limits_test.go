@@ -2,12 +2,7 @@ package redisstore
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 	"testing"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -60,48 +55,4 @@ func TestMaxWaiters(t *testing.T) {
 	release(t, store, first.req)
 	second.granted()
 	release(t, store, second.req)
-}
-
-// TestSnapshotInPages: more than a page are shown, each once, whether they share a deadline or not.
-func TestSnapshotInPages(t *testing.T) {
-	store, tree := newStore(t), newTree(t)
-	var want []pathlock.Owner
-	for i := range 2*snapshotPage + 10 {
-		req := ask(tree, x(fmt.Sprintf("/a/%d", i)))
-		take(t, store, req)
-		want = append(want, req.Owner)
-	}
-	waiter := queue(t, store, ask(tree, x("/a/0")))
-	see := func(how string) {
-		t.Helper()
-		snapshot, err := store.Snapshot(t.Context(), tree)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []pathlock.Owner
-		for _, h := range snapshot.Holders {
-			got = append(got, h.Owner)
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%s: %d holders in the order of their fences, want %d", how, len(got), len(want))
-		}
-		if len(snapshot.Waiters) != 1 || snapshot.Waiters[0].Owner != waiter.req.Owner {
-			t.Errorf("%s: waiters %v, want one", how, snapshot.Waiters)
-		}
-	}
-	see("deadlines that differ")
-	if err := store.client.ZAdd(t.Context(), store.keys.of(tree)[1], sameDeadline(want)...).Err(); err != nil {
-		t.Fatal(err)
-	}
-	see("one deadline")
-}
-
-// sameDeadline returns the entries of owners whose leases end at one time.
-func sameDeadline(owners []pathlock.Owner) []redis.Z {
-	at := float64(time.Now().Add(long).UnixMilli())
-	var all []redis.Z
-	for _, owner := range owners {
-		all = append(all, redis.Z{Score: at, Member: "o" + string(owner)})
-	}
-	return all
 }

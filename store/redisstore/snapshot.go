@@ -22,15 +22,15 @@ const emptyGate = "-"
 // the server is not kept from other work for long.
 const snapshotPage = 200
 
-// Snapshot implements [pathlock.Store]. Up to 200 owners and waiting requests are read at one instant. Of more, each 200
-// are: who came or went between two of these instants may be shown or not. A gate that another program took with redislock is
+// Snapshot implements [pathlock.Store]. Up to 200 owners and waiting requests are read at one instant. Of more, about 200 at a
+// time are: who came or went between two of these instants may be shown or not, who stayed is shown. A gate that another program took with redislock is
 // shown with its token for the owner and its metadata for the note; since when is not known.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := operation{verb: "snapshot", tree: tree}, s.keys.of(tree)
 	im := image{entries: make(map[string]entry)}
-	for from, size := "-inf", snapshotPage; ; {
+	for cursor := "0"; ; {
 		p, err := call(ctx, s, what, func(ctx context.Context) (page, error) {
-			answer, err := s.scripts.snapshot.run(ctx, s.runner, keys, &from, size)
+			answer, err := s.scripts.snapshot.run(ctx, s.runner, keys, &cursor, snapshotPage)
 			if err != nil {
 				return page{}, err
 			}
@@ -40,14 +40,8 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 			return pathlock.Snapshot{}, err
 		}
 		im.add(p)
-		if len(p.entries) < size {
+		if cursor = p.next; cursor == "0" {
 			break
-		}
-		// The next page begins with those that share the last one's deadline: who was read is read again.
-		if last := p.entries[len(p.entries)-1].deadline; last != from {
-			from, size = last, snapshotPage
-		} else {
-			size *= 2
 		}
 	}
 	snapshot, err := im.snapshot(tree)
@@ -62,7 +56,8 @@ type page struct {
 	now     int64 // ms
 	fence   uint64
 	gate    string
-	gateTTL int64 // ms; -2 if there is no gate key
+	gateTTL int64  // ms; -2 if there is no gate key
+	next    string // the cursor of the next page, 0 if this is the last
 	entries []entry
 }
 
@@ -84,25 +79,25 @@ func (e entry) until() (int64, error) {
 
 func parsePage(answer any) (page, error) {
 	items, ok := answer.([]any)
-	if !ok || len(items) != 6 {
+	if !ok || len(items) != 7 {
 		return page{}, fmt.Errorf("unexpected reply %v", answer)
 	}
-	head, err := parseReply(items[:4], "")
+	head, err := parseReply(items[:5], "")
 	if err != nil {
 		return page{}, err
 	}
-	p := page{fence: head.number(0), gate: head.text(1)}
+	p := page{fence: head.number(0), gate: head.text(1), next: head.text(3)}
 	if p.now, err = strconv.ParseInt(head.status, 10, 64); err != nil {
 		return page{}, fmt.Errorf("the server's time: %w", err)
 	}
 	if p.gateTTL, err = strconv.ParseInt(head.text(2), 10, 64); err != nil {
 		return page{}, fmt.Errorf("the gate's time to live: %w", err)
 	}
-	scored, err := parseStrings(items[4])
+	scored, err := parseStrings(items[5])
 	if err != nil {
 		return page{}, err
 	}
-	records, err := parseStrings(items[5])
+	records, err := parseStrings(items[6])
 	if err != nil {
 		return page{}, err
 	}
