@@ -36,8 +36,10 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	defer s.commands.Done()
-	if !s.takeBacks.forget(ctx, r) {
+	if err := s.takeBacks.forget(ctx, r); ctx.Err() != nil {
 		return pathlock.Grant{}, interrupted(ctx, r.what)
+	} else if err != nil {
+		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	if req.Wait <= 0 {
 		return s.askOnce(ctx, r)

@@ -6,7 +6,7 @@
 --                         gate-node    the same for the gate, which is treated as a node above the root: who
 --                                      holds anything in the tree has IX on it, who has the gate has X
 --                         o<owner>     the grants of an owner (see GRANT in record.lua)
---                         w<ticket>    a queued request (see REQUEST in queue.lua)
+--                         w<ticket>    a queued request (see REQUEST in record.lua)
 --                         r<owner>     the tickets of an owner's queued requests, 16 digits each
 --                         k            the last ticket given out, as long as there is a queue
 --                         p            queues that a hand-over has yet to look through (see handover.lua)
@@ -38,6 +38,7 @@
 --   lib/keys.lua, lib/record.lua, and lib/clock.lua, lib/modes.lua and lib/apart.lua where they are first used
 --   thin/<script>.lua    for acquire and release: nobody else is concerned
 --   short/<script>.lua   for acquire and release: others hold, and those who wait, wait elsewhere
+--   short/successor.lua  for release: one holds and one waits
 --   lib/state.lua, which says what the rest shares, then the library: nodes, holdings, thin, gate, queue, repair, open,
 --   waits, grant, handover; and <script>.lua, the only part that runs anything
 -- The thin and the short way either return or leave everything as it is. The rest is not run then: making

@@ -1,9 +1,5 @@
 -- The queue of one tree: who waits, in order of arrival.
 
--- A queued request's field is twelve strings, packed as grants are: owner, grant id, lease (ms), until when
--- it waits (ms), since when (ms), when it last asked (ms), channel and reference to wake it by, claims, paths, note, '1' if it
--- is for a grant apart.
-local REQUEST = '>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0'
 local TICKET_BYTES = 16
 local AFTER_TICKETS = '~' -- sorts behind every ticket
 
