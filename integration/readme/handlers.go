@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// The handlers that the READMEs do not show.
+// The handlers that the pages do not show.
 
 type placement struct {
 	ParentID int64 `json:"parent_id" binding:"required"`
