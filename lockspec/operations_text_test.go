@@ -79,10 +79,10 @@ const legend = `- **·** they run side by side
 The purge of the recycle bin locks nothing and waits for nobody. Operations in different plans never
 wait for each other.`
 
-const method = `A test runs every operation beside every other one, on every node of a small tree, to every place,
-with free, taken and contested names. It runs them against a model: a table of rows, and handlers
-without any protection that read in their first step and write in their second. It interleaves the
-steps in every order.
+const method = `A test runs every operation beside every other one, on every node of a small tree and to every
+place. New names are free, taken or contested. The test runs them against a model: a table of rows,
+and handlers without any protection that read in their first step and write in their second. It
+interleaves the steps in every order.
 
 A pair is bad if any interleaving leaves a wrong path, an orphan, a cycle or two siblings with one
 name. It is also bad if any interleaving has an outcome, answers included, that neither order of the
