@@ -1,7 +1,5 @@
 package memstore
 
-import "github.com/pathlock-go/pathlock"
-
 // passing is what a table knows of the waiting requests whose owners hold something: they alone may
 // pass others, and whom they may pass can change while they wait.
 type passing struct {
@@ -122,9 +120,8 @@ func (t *table) rejudge() (unwatched []*request) {
 func (r *request) earlier(yield func(*place) bool) {
 	for i := range r.places {
 		p := &r.places[i]
-		for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
-			l := &p.node.waiting[mode]
-			if l.first == nil || l.first.request.ticket >= r.ticket || pathlock.Compatible(mode, p.Mode) {
+		for l := range p.node.waiting.against(p) {
+			if l.first.request.ticket >= r.ticket {
 				continue
 			}
 			for q := l.before(r.ticket); q != nil; q = q.prev {

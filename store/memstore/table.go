@@ -135,6 +135,11 @@ func (t *table) decide(r *request, now time.Time) error {
 
 // admit grants r if nothing is in its way, and returns what is, otherwise.
 func (t *table) admit(r *request, now time.Time) obstacle {
+	if r.isFree() {
+		t.forgive(r)
+		t.grant(r, now)
+		return obstacle{}
+	}
 	t.judge(r)
 	o := t.obstacle(r)
 	if o.by == nil {
@@ -153,7 +158,7 @@ func (t *table) grant(r *request, now time.Time) {
 	r.passed = nil
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.granted[p.Mode].append(p)
+		p.node.granted.append(p)
 		p.node.uses++
 	}
 	if first := !r.owner.holds(); first {
@@ -167,7 +172,7 @@ func (t *table) grant(r *request, now time.Time) {
 func (t *table) enqueue(r *request) {
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.waiting[p.Mode].append(p)
+		p.node.waiting.append(p)
 		p.node.uses++
 	}
 	r.owner.waits.add(r)
@@ -185,7 +190,7 @@ func (t *table) dequeue(r *request) {
 	t.endConversion(r)
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.waiting[p.Mode].remove(p)
+		p.node.waiting.remove(p)
 		p.node.uses--
 	}
 	r.owner.waits.remove(r)
@@ -202,7 +207,7 @@ func (t *table) remove(r *request) (watchers []*request) {
 	if r.granted() {
 		for i := range r.places {
 			p := &r.places[i]
-			p.node.granted[p.Mode].remove(p)
+			p.node.granted.remove(p)
 			p.node.uses--
 		}
 		r.owner.grants.remove(r)
