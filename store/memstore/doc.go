@@ -18,9 +18,10 @@
 //	    └── dir2      granted X:  r3
 //
 // To go down such a tree by the names of a path, once for a whole claim set, costs less than to
-// look up every path of the set in a map. A few tables, records and requests without use are kept
-// for the next ones, so that an uncontended request allocates its owner and nothing else, however
-// deep it is.
+// look up every path of the set in a map. A few tables, records, requests and owners without use
+// are kept for the next ones, so that an uncontended request allocates nothing, however deep it is.
+// A record knows which of its lists have elements, and a request that conflicts with nothing in any
+// of them on its own nodes is granted after one look at each, whoever waits elsewhere.
 //
 // The gate is a node above the root. Every request claims it in mode IX and a
 // request for the gate in mode X, so that it is granted, queued and handed

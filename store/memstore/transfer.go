@@ -49,7 +49,7 @@ func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 
 // succeed makes an owner of what from holds. What from waits for stays its own.
 func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
-	to := newOwner(id)
+	to := t.newOwner(id)
 	to.grants = from.grants
 	for r := range to.grants.all {
 		t.share(r)
