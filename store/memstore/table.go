@@ -213,8 +213,10 @@ func (t *table) dequeue(r *request) {
 
 // remove takes r, granted or waiting, out of the table and returns those that have to be looked at.
 func (t *table) remove(r *request) (watchers []*request) {
-	if !r.granted() || r.owner.waits.newest != nil {
-		t.mayChange()
+	if r.granted() {
+		t.suspectOfRelease(r.owner)
+	} else {
+		t.suspectOf(r)
 	}
 	watching := r.watching
 	if r.granted() {
@@ -259,7 +261,7 @@ func (t *table) handOver(now time.Time, unwatched []*request) {
 	for {
 		var more []*request
 		switch {
-		case t.stale:
+		case t.stale || len(t.suspects) > 0:
 			more = t.rejudge()
 		case len(unwatched) == 0:
 			return

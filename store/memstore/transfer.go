@@ -56,7 +56,7 @@ func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
 		r.owner, r.Owner = to, id
 	}
 	if from.waits.newest != nil {
-		t.mayChange()
+		t.stale = t.stale || t.passers > 0
 	}
 	from.grants = requests{}
 	t.endConversions(from)
