@@ -17,6 +17,10 @@ type releases struct {
 	underWay map[Tree]map[chan struct{}]*retry
 	// closed says that no first try may begin any more.
 	closed bool
+	// givenUp counts what could not be released because the store was closed, and why is the last
+	// error.
+	givenUp int
+	why     error
 }
 
 // begin enters a release in a tree, for the caller to end, or returns nil if none may begin any more.
@@ -57,6 +61,24 @@ func (r *releases) end(tree Tree, ended chan struct{}) {
 		delete(r.underWay, tree)
 	}
 	close(ended)
+}
+
+// giveUp notes that something could not be released, nor ever can be.
+func (r *releases) giveUp(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.givenUp++
+	r.why = why
+}
+
+// failure says what has been given up, nil where nothing has.
+func (r *releases) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.givenUp == 0 {
+		return nil
+	}
+	return fmt.Errorf("pathlock: %d releases failed, and their locks end with their leases: %w", r.givenUp, r.why)
 }
 
 // in returns the releases that are under way in a tree, as they are now.
@@ -174,14 +196,15 @@ func (k *Lock) giveBackBehind(ctx context.Context, r returned, lost error) {
 // Shutdown waits for the releases that are under way in the background, also for those that failed
 // and are tried again, so that a program that ends leaves no locks behind: call it when the last
 // request has been served and before the store is closed. If ctx ends first, the error matches the
-// context's, and those locks end with their leases.
+// context's, and those locks end with their leases. So they do if the store has been closed before:
+// then nothing is tried again, and the error matches [ErrClosed].
 //
 // From then on [Lock.ReleaseInBackground] does its work before it returns. Everything else goes on as before.
 func (l *Locker) Shutdown(ctx context.Context) error {
 	for {
 		all := l.releases.close()
 		if len(all) == 0 {
-			return nil
+			return l.releases.failure()
 		}
 		// A release that fails is not over: it is tried again.
 		if left := all.wait(ctx); left > 0 {

@@ -165,7 +165,7 @@ func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
 		failed := l.release(ctx, what)
 		gone := errors.Is(failed, ErrNotHeld)
 		if failed != nil && !gone {
-			l.releases.retry(l, what, h.scope, k.request.Lease)
+			l.releases.retry(l, what, h.scope, k.request.Lease, failed)
 		}
 		switch {
 		case err != nil:

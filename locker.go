@@ -79,12 +79,9 @@ func New(store Store, opts ...Option) *Locker {
 
 // Check reports whether the options that [New] was given make sense, so that a program can refuse to start with
 // settings that would fail its first request: a lease below [MinLease], a negative wait that is not [NoWait]. The
-// error matches [ErrInvalidRequest].
+// error names all that make none, and matches [ErrInvalidRequest].
 func (l *Locker) Check() error {
-	if err := checkWait(l.wait); err != nil {
-		return err
-	}
-	return checkLease(l.lease)
+	return errors.Join(checkWait(l.wait), checkLease(l.lease))
 }
 
 // Wait returns how long requests wait that do not say so themselves: see [WithWait].
@@ -290,13 +287,7 @@ func (a asked) explain(err error) error {
 
 // Snapshot returns who holds and who waits in a tree at one instant.
 func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
-	s, err := l.store.Snapshot(ctx, tree)
-	for _, holds := range [][]Hold{s.Holders, s.Waiters} {
-		for i := range holds {
-			holds[i].Detached = holds[i].Owner.Detached()
-		}
-	}
-	return s, err
+	return l.store.Snapshot(ctx, tree)
 }
 
 // Trees returns the trees in which somebody holds or waits, in no particular order.

@@ -75,14 +75,22 @@ func (s *Scope) Owner() Owner { return s.owner }
 // reenter returns a lock on what a asks for if the scope's grants cover all of it. Otherwise the
 // store is to be asked, until the caller calls endAsking.
 func (s *Scope) reenter(ctx context.Context, a asked, watched bool) (*Lock, error) {
-	if h := s.holding(a.Tree); h != nil {
+	s.mu.Lock()
+	if h := s.in(a.Tree); h != nil && s.locker.renewer.ended(h) {
+		// Those whom checkClock tells of the end may call the scope.
+		s.mu.Unlock()
 		h.checkClock()
 		if err := h.whyLost(); err != nil {
 			return nil, err
 		}
+		s.mu.Lock()
 	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.cover(ctx, a, watched)
+}
+
+// cover is reenter where the clock has been looked at. It expects the mutex to be locked.
+func (s *Scope) cover(ctx context.Context, a asked, watched bool) (*Lock, error) {
 	if h := s.in(a.Tree); h != nil {
 		if h.detaching {
 			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
