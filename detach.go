@@ -180,7 +180,7 @@ func (k *Lock) Until() time.Time {
 	if until := k.until.Load(); until != nil {
 		return *until
 	}
-	return k.holding.scope.locker.renewer.until(k.holding)
+	return k.holding.renewer.until(k.holding)
 }
 
 // AttachOption changes what [Locker.Attach] does.

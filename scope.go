@@ -146,6 +146,11 @@ func (s *Scope) in(tree Tree) *holding {
 	return nil
 }
 
+// newHolding makes a holding, which is not in the scope yet.
+func (s *Scope) newHolding(tree Tree) *holding {
+	return &holding{scope: s, tree: tree, renewer: &s.locker.renewer, observers: &s.locker.observers}
+}
+
 // forget takes a holding out of the scope, if it is still in it.
 func (s *Scope) forget(h *holding) {
 	if i := slices.Index(s.held, h); i >= 0 {
@@ -187,7 +192,7 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 	}
 	isNew := h == nil
 	if isNew {
-		h = &holding{scope: s, tree: a.Tree}
+		h = s.newHolding(a.Tree)
 	}
 	if acquisition.Apart {
 		h.partOf(s.attached, g.id)
@@ -222,7 +227,8 @@ func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attache
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
 	lock := &Lock{attached: true}
 	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
-	h := &holding{scope: s, tree: tree, token: token, unrenewed: how.unrenewed}
+	h := s.newHolding(tree)
+	h.token, h.unrenewed = token, how.unrenewed
 	for _, t := range got.Grants {
 		if t.Apart {
 			continue // it is that of a request which uses the hold now, and ends with that
