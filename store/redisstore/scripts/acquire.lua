@@ -89,7 +89,7 @@ local place = NOW + math.min(tonumber(r.lease), wait + 1000)
 -- For a request of a holder that waits for other waiters, nothing can have changed that the script that changed
 -- it has not looked at: only what is cheap to find out is asked.
 local at, by
-if r.ticket and wait > 0 and held and is_in(listed('b'), r.ticket) then
+if r.ticket and wait > 0 and held and lists.keep_back(r.ticket) then
   at, by = 1, 'waiter'
 else
   at, by = obstacle(r)
@@ -132,7 +132,7 @@ if not r.ticket and (held or gate_is_of(r.owner)) then
   end
 end
 
-if not r.ticket and waiters() >= tonumber(ARGV[11]) then
+if not r.ticket and lists.waiters() >= tonumber(ARGV[11]) then
   give_up()
   return { 'full', finish(), at }
 end

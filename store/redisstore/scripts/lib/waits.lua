@@ -24,55 +24,59 @@ local function directly(r, owner)
   return nil
 end
 
-local waiting_for
-
--- may_pass says whether r, whose owner holds something, may pass an earlier request that it conflicts with.
-local function may_pass(r, earlier)
-  return directly(earlier, r.owner) or waiting_for(r.owner, r.ticket or AFTER_TICKETS)[earlier.ticket]
+local function is_in(tickets, ticket)
+  for _, t in ipairs(tickets) do
+    if t == ticket then return true end
+  end
+  return false
 end
 
--- waiting_for returns the tickets of those who wait for an owner, as keys of a table. Requests of holders that came
--- after the limit, a ticket, are not taken to be behind anybody.
-function waiting_for(owner, limit)
-  local key = owner .. limit
-  if state.passing[key] then return state.passing[key] end
-  local found, work, expanded = {}, {}, {}
-  local conversions = converting() or {}
-  local reached = {} -- list -> how many of its tickets have not been come to yet, from the end on
-  local single = {}  -- list -> those come to that have to be asked about for each request before them
+local may_pass
 
-  local function add(r)
-    found[r.ticket] = true
-    work[#work + 1] = r
+local BATCH = 50 -- so many requests a search reads at once
+
+-- search finds those who wait for an owner. It goes on where it stood when of the requests in work, by their tickets, the first
+-- done had been seen to. It ends before the next would be more than most, or when see, which is given one after the other, says so. It returns
+-- the tickets of those who wait for the owner, and the owner's own, as keys of a table, and how many have been seen to: all
+-- in work if the search has come to its end. Requests of holders that came after the limit, a ticket, are not taken to be behind anybody.
+local function search(owner, limit, work, done, most, see)
+  local found, expanded = {}, {}
+  local left_out = {} -- list that has been added -> those on it that have not been
+  local reached = {}  -- list -> how many of its tickets have not been come to yet, from the end on
+  local single = {}   -- list -> those come to that have to be asked about for each request before them
+  for _, ticket in ipairs(tickets_of(owner)) do found[ticket] = true end
+  for i = 1, #work do found[work[i]] = true end
+
+  local function add(ticket)
+    found[ticket] = true
+    work[#work + 1] = ticket
   end
 
-  local function add_list(list, but)
-    for _, ticket in ipairs(listed(list)) do
-      local r = not found[ticket] and request(ticket)
-      if r and r.owner ~= owner and r.owner ~= but then add(r) end
+  -- add_list adds all on a list but those whom it is told to leave out.
+  local function add_list(list, own, others)
+    local out = {}
+    for _, ticket in ipairs(left_out[list] or listed(list)) do
+      if not found[ticket] then
+        if others and others[ticket] or is_in(own, ticket) then out[#out + 1] = ticket else add(ticket) end
+      end
     end
+    left_out[list] = out
   end
 
   -- expand adds those who conflict with what an owner has.
   local function expand(o)
     if expanded[o] then return end
     expanded[o] = true
-    local held = holding(o)
-    local names = {}
-    for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
-    load_nodes(names)
-    for _, name in ipairs(names) do
-      local modes = band(CONFLICTS[held.modes[name]], waits_on(name))
+    local held, own = holding(o), tickets_of(o)
+    for name, mode in pairs(held and held.modes or {}) do
+      local modes = band(CONFLICTS[mode], waits_on(name))
       for m = IS, modes > 0 and X or 0 do
-        if band(modes, BIT[m]) ~= 0 then add_list(name .. m, o) end
+        if band(modes, BIT[m]) ~= 0 then add_list(name .. m, own) end
       end
     end
     if gate_is_of(o) then
-      add_list(GATE_NODE .. X, o)
-      for _, ticket in ipairs(listed(GATE_NODE .. IX)) do
-        local r = not found[ticket] and not conversions[ticket] and request(ticket)
-        if r and r.owner ~= owner and r.owner ~= o then add(r) end
-      end
+      add_list(GATE_NODE .. X, own)
+      add_list(GATE_NODE .. IX, own, lists.conversions(GATE_NODE .. IX))
     end
   end
 
@@ -80,49 +84,77 @@ function waiting_for(owner, limit)
   local function follow(list, v)
     local l = listed(list)
     local at, alone = reached[list] or #l, single[list] or {}
-    reached[list], single[list] = at, alone
-    while at >= 1 and l[at] > v.ticket do
-      local ticket = l[at]
-      local r = not found[ticket] and request(ticket)
-      if r and r.owner ~= owner then
-        if conversions[ticket] or r.owner == v.owner then
-          alone[#alone + 1] = r
-        else
-          add(r)
+    if at >= 1 and l[at] > v.ticket then
+      local own, holders = tickets_of(v.owner), lists.conversions(list)
+      repeat
+        local ticket = l[at]
+        if not found[ticket] then
+          if holders[ticket] or is_in(own, ticket) then alone[#alone + 1] = ticket else add(ticket) end
         end
-      end
-      at = at - 1
+        at = at - 1
+      until at < 1 or l[at] <= v.ticket
+      reached[list], single[list] = at, alone
     end
-    reached[list] = at
-    for _, r in ipairs(alone) do
-      if r.ticket > v.ticket and not found[r.ticket] and r.owner ~= v.owner and
-        (not conversions[r.ticket] or r.ticket <= limit and not may_pass(r, v)) then
-        add(r)
+    for _, ticket in ipairs(alone) do
+      local r = ticket > v.ticket and not found[ticket] and request(ticket)
+      if r and r.owner ~= v.owner and
+        (not lists.conversions(list)[ticket] or ticket <= limit and not may_pass(r, v)) then
+        add(ticket)
       end
     end
+  end
+
+  -- read reads at once what is asked about some requests.
+  local function read(tickets)
+    load_requests(tickets)
+    local owners, names = {}, {}
+    for _, ticket in ipairs(tickets) do
+      local r = request(ticket)
+      owners[#owners + 1] = r and r.owner
+      for _, name in ipairs(r and r.names or {}) do names[#names + 1] = name end
+    end
+    load_owners(owners)
+    for _, o in ipairs(owners) do
+      local held = holding(o)
+      for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
+    end
+    load_nodes(names)
   end
 
   expand(owner)
-  while #work > 0 do
-    local v = table.remove(work)
-    if conversions[v.ticket] then expand(v.owner) end
-    load_nodes(v.names)
-    for i = 1, #v.names do
-      local modes = band(CONFLICTS[v.modes[i]], waits_on(v.names[i]))
-      for m = IS, modes > 0 and X or 0 do
-        if band(modes, BIT[m]) ~= 0 then follow(v.names[i] .. m, v) end
+  while done < #work and most > 0 do
+    local batch = { unpack(work, done + 1, math.min(#work, done + math.min(most, BATCH))) }
+    read(batch)
+    for _, ticket in ipairs(batch) do
+      local v = request(ticket)
+      if v and see and see(v) then return found, done end
+      if v then expand(v.owner) end
+      for i = 1, v and #v.names or 0 do
+        local modes = band(CONFLICTS[v.modes[i]], waits_on(v.names[i]))
+        for m = IS, modes > 0 and X or 0 do
+          if band(modes, BIT[m]) ~= 0 then follow(v.names[i] .. m, v) end
+        end
       end
+      done, most = done + 1, most - 1
     end
   end
-  state.passing[key] = found
+  return found, done
+end
+
+-- waiting_for returns the tickets of those who wait for an owner, as keys of a table. See search for the limit.
+local function waiting_for(owner, limit)
+  local key = owner .. limit
+  local found = state.passing[key]
+  if not found then
+    found = search(owner, limit, {}, 0, math.huge)
+    state.passing[key] = found
+  end
   return found
 end
 
-local function is_in(tickets, ticket)
-  for _, t in ipairs(tickets) do
-    if t == ticket then return true end
-  end
-  return false
+-- may_pass says whether r, whose owner holds something, may pass an earlier request that it conflicts with.
+function may_pass(r, earlier)
+  return directly(earlier, r.owner) or waiting_for(r.owner, r.ticket or AFTER_TICKETS)[earlier.ticket]
 end
 
 -- first_waiter returns the ticket of the first request of another owner that waits for a node in the given mode,
@@ -239,10 +271,9 @@ local function obstacle(r, ahead)
 end
 
 -- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of the claim that cannot be had and
--- the owner that has it, or nil. Such an owner holds something and waits: those who do are few.
+-- the owner that has it, or nil.
 local function cycle(r)
-  local conversions = converting()
-  if not conversions then return nil end
+  if not lists.converting() then return nil end
   local held = holding(r.owner)
   local blocked = {} -- numbers of the claims that somebody keeps r from
   load_nodes(r.names)
@@ -254,38 +285,16 @@ local function cycle(r)
   local for_gate = r.gate and gate_is_others(r.owner)
   if #blocked == 0 and not for_gate then return nil end
 
-  local owners, fields, seen = {}, {}, { [r.owner] = true }
-  for mode = IX, X, X - IX do
-    for _, owner in ipairs(listed('c' .. GATE_NODE .. mode).owners) do
-      if not seen[owner] then
-        seen[owner] = true
-        owners[#owners + 1] = owner
-        fields[#fields + 1] = 'o' .. owner
-      end
+  local claim, blocker
+  search(r.owner, AFTER_TICKETS, {}, 0, math.huge, function(v)
+    claim = for_gate and gate_is_of(v.owner) and 1
+    local theirs = holding(v.owner)
+    for _, i in ipairs(theirs and blocked or {}) do
+      claim = claim or not compatible(r.modes[i], theirs.modes[r.names[i]] or 0) and i
     end
-  end
-  for from = 1, #owners, PORTION do
-    local to = math.min(from + PORTION - 1, #owners)
-    local records = call('HMGET', LOCKS, unpack(fields, from, to))
-    for j = from, to do
-      local owner, record = owners[j], records[j - from + 1] or ''
-      local claim = for_gate and gate_is_of(owner) and 1
-      for _, i in ipairs(blocked) do
-        -- A record that has not got the name in it need not be taken apart.
-        if not claim and string.find(record, r.names[i], 1, true) and
-          not compatible(r.modes[i], holding(owner).modes[r.names[i]] or 0) then
-          claim = i
-        end
-      end
-      if claim then
-        for _, ticket in ipairs(tickets_of(owner)) do
-          local theirs = request(ticket)
-          if theirs and (directly(theirs, r.owner) or waiting_for(r.owner, AFTER_TICKETS)[ticket]) then
-            return claim, owner
-          end
-        end
-      end
-    end
-  end
+    blocker = v.owner
+    return claim
+  end)
+  if claim then return claim, blocker end
   return nil
 end
