@@ -139,6 +139,10 @@ end
 -- moved notes that somebody was granted or has given up something, or has come to wait.
 local function moved()
   state.lists, state.passing, state.moved = {}, {}, true
+  if state.version then
+    call('HDEL', LOCKS, 's')
+    state.version = nil
+  end
 end
 
 -- places returns the members of the queue that stand for a request, and those that stand for it as a conversion.

@@ -33,13 +33,17 @@ end
 
 local may_pass
 
-local BATCH = 50 -- so many requests a search reads at once
+local PORTION_OF_SEARCH = 30 -- so many requests a portion of a search sees to, or a tenth of those found, if that is more
 
--- search finds those who wait for an owner. It goes on where it stood when of the requests in work, by their tickets, the first
--- done had been seen to. It ends before the next would be more than most, or when see, which is given one after the other, says so. It returns
--- the tickets of those who wait for the owner, and the owner's own, as keys of a table, and how many have been seen to: all
--- in work if the search has come to its end. Requests of holders that came after the limit, a ticket, are not taken to be behind anybody.
-local function search(owner, limit, work, done, most, see)
+-- search finds those who wait for an owner. Requests of holders that came after the limit, a ticket,
+-- are not taken to be behind anybody. Work has the tickets of those found, in the order in which they
+-- are seen to, and done says how many have been: {} and 0, or how an earlier search ended. The search
+-- ends when everybody has been found, or a portion is done where it is in portions, or see says so,
+-- which is given one request after the other.
+--
+-- It returns the tickets of those found, and the owner's own, as keys of a table, and how many have
+-- been seen to: all in work if everybody has been found.
+local function search(owner, limit, work, done, portions, see)
   local found, expanded = {}, {}
   local left_out = {} -- list that has been added -> those on it that have not been
   local reached = {}  -- list -> how many of its tickets have not been come to yet, from the end on
@@ -83,19 +87,21 @@ local function search(owner, limit, work, done, most, see)
   -- follow adds those on a list who are behind v.
   local function follow(list, v)
     local l = listed(list)
-    local at, alone = reached[list] or #l, single[list] or {}
-    if at >= 1 and l[at] > v.ticket then
-      local own, holders = tickets_of(v.owner), lists.conversions(list)
-      repeat
-        local ticket = l[at]
-        if not found[ticket] then
-          if holders[ticket] or is_in(own, ticket) then alone[#alone + 1] = ticket else add(ticket) end
+    local at = reached[list] or #l
+    while at >= 1 and l[at] > v.ticket do
+      local ticket = l[at]
+      if not found[ticket] then
+        if lists.conversions(list)[ticket] or is_in(tickets_of(v.owner), ticket) then
+          single[list] = single[list] or {}
+          table.insert(single[list], ticket)
+        else
+          add(ticket)
         end
-        at = at - 1
-      until at < 1 or l[at] <= v.ticket
-      reached[list], single[list] = at, alone
+      end
+      at = at - 1
     end
-    for _, ticket in ipairs(alone) do
+    reached[list] = at
+    for _, ticket in ipairs(single[list] or {}) do
       local r = ticket > v.ticket and not found[ticket] and request(ticket)
       if r and r.owner ~= v.owner and
         (not lists.conversions(list)[ticket] or ticket <= limit and not may_pass(r, v)) then
@@ -121,9 +127,18 @@ local function search(owner, limit, work, done, most, see)
     load_nodes(names)
   end
 
-  expand(owner)
-  while done < #work and most > 0 do
-    local batch = { unpack(work, done + 1, math.min(#work, done + math.min(most, BATCH))) }
+  if #work == 0 then
+    local held, names = holding(owner), {}
+    for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
+    load_nodes(names)
+    expand(owner)
+  end
+  local from = done
+  while done < #work do
+    local portion = math.max(PORTION_OF_SEARCH, portions and floor(#work / 10) or 0)
+    local rest = portions and from + portion - done or portion
+    if rest <= 0 then break end
+    local batch = { unpack(work, done + 1, math.min(#work, done + math.min(rest, PORTION_OF_SEARCH))) }
     read(batch)
     for _, ticket in ipairs(batch) do
       local v = request(ticket)
@@ -135,7 +150,7 @@ local function search(owner, limit, work, done, most, see)
           if band(modes, BIT[m]) ~= 0 then follow(v.names[i] .. m, v) end
         end
       end
-      done, most = done + 1, most - 1
+      done = done + 1
     end
   end
   return found, done
@@ -146,7 +161,7 @@ local function waiting_for(owner, limit)
   local key = owner .. limit
   local found = state.passing[key]
   if not found then
-    found = search(owner, limit, {}, 0, math.huge)
+    found = search(owner, limit, {}, 0)
     state.passing[key] = found
   end
   return found
@@ -270,9 +285,22 @@ local function obstacle(r, ahead)
   return at, at and 'holder'
 end
 
--- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of the claim that cannot be had and
--- the owner that has it, or nil.
-local function cycle(r)
+local MOST_STARTS = 3 -- so often a search in portions begins
+
+-- mark returns what a search in portions knows the table by: it is another as soon as anything has
+-- changed about who holds and who waits. What the short ways change does not count: nobody waits for
+-- their owners, who wait for nobody.
+local function mark()
+  return state.version and state.version .. '-' .. redis.sha1hex(gate() or '')
+end
+
+-- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of the
+-- claim that cannot be had and the owner that has it, or nil.
+--
+-- If so_far is given, the search is in portions: where one ends without an answer, cycle returns nil,
+-- nil and what to go on with, the next so_far; the first is ''. If the table has changed meanwhile,
+-- the search begins anew, and if that happens too often, it is done at once.
+local function cycle(r, so_far)
   if not lists.converting() then return nil end
   local held = holding(r.owner)
   local blocked = {} -- numbers of the claims that somebody keeps r from
@@ -285,8 +313,14 @@ local function cycle(r)
   local for_gate = r.gate and gate_is_others(r.owner)
   if #blocked == 0 and not for_gate then return nil end
 
+  local known, starts, done, tickets = string.match(so_far or '', '^(%S+) (%d+) (%d+) (%d*)$')
+  if known and known == mark() then
+    tickets = split_tickets(tickets)
+  else
+    starts, done, tickets = (starts or 0) + 1, 0, {}
+  end
   local claim, blocker
-  search(r.owner, AFTER_TICKETS, {}, 0, math.huge, function(v)
+  local _, seen = search(r.owner, AFTER_TICKETS, tickets, tonumber(done), so_far and tonumber(starts) <= MOST_STARTS, function(v)
     claim = for_gate and gate_is_of(v.owner) and 1
     local theirs = holding(v.owner)
     for _, i in ipairs(theirs and blocked or {}) do
@@ -296,5 +330,10 @@ local function cycle(r)
     return claim
   end)
   if claim then return claim, blocker end
-  return nil
+  if seen == #tickets then return nil end
+  if not state.version then
+    state.version = int(NOW_MICROS)
+    call('HSET', LOCKS, 's', state.version)
+  end
+  return nil, nil, table.concat({ mark(), int(starts), int(seen), table.concat(tickets) }, ' ')
 end
