@@ -33,7 +33,8 @@ end
 
 local may_pass
 
-local PORTION_OF_SEARCH = 30 -- so many requests a portion of a search sees to, or a tenth of those found, if that is more
+-- So many requests a portion of a search sees to, or a twentieth of those found, if that is more.
+local PORTION_OF_SEARCH = 25
 
 -- search finds those who wait for an owner. Requests of holders that came after the limit, a ticket,
 -- are not taken to be behind anybody. Work has the tickets of those found, in the order in which they
@@ -135,7 +136,7 @@ local function search(owner, limit, work, done, portions, see)
   end
   local from = done
   while done < #work do
-    local portion = math.max(PORTION_OF_SEARCH, portions and floor(#work / 10) or 0)
+    local portion = math.max(PORTION_OF_SEARCH, portions and floor(#work / 20) or 0)
     local rest = portions and from + portion - done or portion
     if rest <= 0 then break end
     local batch = { unpack(work, done + 1, math.min(#work, done + math.min(rest, PORTION_OF_SEARCH))) }
