@@ -106,9 +106,13 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 		&turn,
 	}
 	command := func(ctx context.Context) (reply, error) {
-		for {
+		for args, asks := args, len(args); ; {
 			r.asked.Add(1)
 			got, err := s.scripts.acquire.ask(ctx, s.runner, r.keys, args...)
+			if err == nil && got.status == "searching" {
+				args = append(args[:asks:asks], got.text(1))
+				continue
+			}
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err
 			}

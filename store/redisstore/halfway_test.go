@@ -118,6 +118,10 @@ var halfways = []struct {
 		}
 	}, func(h *halfway) error { return h.releases("a") }},
 	{"a release to the only one who waits", func(h *halfway) { h.alone(x("/a")); h.queues("w1", x("/a")) }, func(h *halfway) error { return h.releases("a") }},
+	{"a release while somebody searches", func(h *halfway) {
+		h.contended()
+		h.must(h.s.client.HSet(h.t.Context(), h.s.keys.of(h.tree)[0], "s", "1").Err())
+	}, func(h *halfway) error { return h.releases("a") }},
 	{"a force release", func(h *halfway) { h.contended() }, func(h *halfway) error { return h.forces("a") }},
 	{"a heartbeat", func(h *halfway) { h.contended() }, func(h *halfway) error { return h.asksAgain("w1") }},
 	{"a renewal among waiters", func(h *halfway) { h.contended() }, func(h *halfway) error { return h.renews("a") }},

@@ -10,6 +10,8 @@
 --                         r<owner>     the tickets of an owner's queued requests, 16 digits each
 --                         k            the last ticket given out, as long as there is a queue
 --                         p            queues that a hand-over has yet to look through (see handover.lua)
+--                         s            while somebody searches the queue in portions: a number that is gone as soon as anybody
+--                                      was granted, has given up or has queued something (see cycle in waits.lua)
 --                         x            set while somebody waits because the gate key is another's
 --                         l            set while only the long way knows what there is to see to; or the mark of a script at
 --                                      work: who finds that repairs the table (see repair.lua)
