@@ -138,3 +138,15 @@ func ExampleAll() {
 	// rename plan: the gate of project/42
 	// rename plan: the gate of testplan/7
 }
+
+// The plugin asserts in the transaction of a rename that every path is still the one that the work
+// was planned on. So the middleware need not look at the node a second time under its lock.
+func ExampleSpec_Asserted() {
+	rename := lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name")).Asserted()
+	export := lockspec.Read(lockspec.Param("id"))
+	fmt.Println(rename.IsAsserted(), export.IsAsserted())
+	fmt.Println(export.Asserted().Check())
+	// Output:
+	// true false
+	// lockspec: invalid spec: a read writes nothing that could be asserted
+}

@@ -37,6 +37,8 @@ type part struct {
 	namespace string
 	rule      Rule
 	snapshot  bool
+	// asserted is what Spec.Asserted says of the part.
+	asserted bool
 }
 
 // Insert creates a node below parent. It locks the name's slot, or the whole
@@ -202,6 +204,34 @@ func (s Spec) SnapshotSource() Spec {
 		s.err = fmt.Errorf("%w: a snapshot source of something that is not a copy", ErrSpec)
 	}
 	return s
+}
+
+// Asserted returns s for a route whose handler relies on the assertion of its database transaction:
+// whatever it writes to the nodes that the spec names is asserted there, as package gormplugin does.
+// A middleware then resolves the ids of a request once, and again only if the request had to wait for
+// a lock. That saves one query for each id.
+//
+// The trade-off: the handler may begin while a node is elsewhere. If a node moves between the look
+// and the lock, the middleware does not start over. The plugin takes the locks that are missing, or
+// fails with [pathlock.ErrPathChanged]. So two kinds of handlers must not say it: those that write by
+// raw SQL without gormplugin.Assert, and those that rely on what they read under the lock.
+//
+// A [Read] cannot be asserted, since it writes nothing. Of [All], either each spec says it or the
+// whole: All(a.Asserted(), b) is not asserted.
+func (s Spec) Asserted() Spec {
+	s.parts = slices.Clone(s.parts)
+	for i := range s.parts {
+		if s.parts[i].kind == OpRead && s.err == nil {
+			s.err = fmt.Errorf("%w: a read writes nothing that could be asserted", ErrSpec)
+		}
+		s.parts[i].asserted = true
+	}
+	return s
+}
+
+// IsAsserted reports whether all that the spec does is [Spec.Asserted].
+func (s Spec) IsAsserted() bool {
+	return len(s.parts) > 0 && !slices.ContainsFunc(s.parts, func(p part) bool { return !p.asserted })
 }
 
 // Note returns s with a note that people who wait see: what the lock is for.

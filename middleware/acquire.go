@@ -76,7 +76,7 @@ func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
 	}
-	return !v.config.Asserted || locks.waited()
+	return !v.spec.IsAsserted() || locks.waited()
 }
 
 // plan finds out what the spec means for the request now, and whether that is allowed.

@@ -77,17 +77,6 @@ type Config struct {
 	// runs; 0 is the locker's default.
 	Lease time.Duration
 
-	// Asserted says that whatever the handlers write to the nodes that their specs name is asserted in the database
-	// transaction, as package gormplugin does. The middleware then resolves the ids of a request once, and again only
-	// if it had to wait for a lock, instead of always: one query less for each.
-	//
-	// What is given up is that the nodes are known to be where they are locked when the handler begins. One that moved
-	// between the look and the lock is noticed by the plugin, which takes the locks that are missing or fails with
-	// [pathlock.ErrPathChanged] (409), and not by the middleware, which would have started over. So it must not be set for
-	// handlers that write by raw SQL without gormplugin.Assert, or that rely on what they read under the lock, as
-	// a consistent export does: those have a [Locks] of their own, from another call of [New] with the same locker.
-	Asserted bool
-
 	// Retry says how often a request tries again whose nodes' paths keep changing: when it returns 0, the
 	// request is answered with 409. A new try asks for its locks under those that are held, and so
 	// keeps its turn; the pauses are for tries that have to let go of everything first. It is called

@@ -60,8 +60,8 @@
 // calls [pathlock.Locker.Shutdown] after its server's. The next request of the same process is not refused because
 // of a release that is under way; one of another process that is not to wait may be.
 //
-// Each id is resolved twice, before the locks and under them. [Config.Asserted] saves the second time on routes whose writes are
-// asserted in the database.
+// Each id is resolved twice, before the locks and under them. [lockspec.Spec.Asserted] saves the second
+// time on routes whose writes are asserted in the database.
 //
 // A value, that of a [lockspec.Func] included, is looked for once per request. What may change while
 // the request waits, such as the parent of a node, is not for a Func to find but for a resolver.

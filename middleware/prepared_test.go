@@ -36,7 +36,7 @@ func TestHandlerHasTheContextThatTheResolverHad(t *testing.T) {
 		t.Fatal(err)
 	}
 	resolver := noted{pathlock.Location{Tree: tree, Path: pathlock.MustParsePath("/a")}}
-	locks := middleware.New(pathlock.New(memstore.New()), resolver, middleware.Config{Asserted: true})
+	locks := middleware.New(pathlock.New(memstore.New()), resolver, middleware.Config{})
 	engine := gin.New()
 	engine.Use(func(c *gin.Context) {
 		c.Next()
@@ -45,7 +45,7 @@ func TestHandlerHasTheContextThatTheResolverHad(t *testing.T) {
 		}
 	})
 	var seen [][]string
-	engine.DELETE("/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
+	engine.DELETE("/:id", locks.Lock(lockspec.Delete(lockspec.Param("id")).Asserted()), func(c *gin.Context) {
 		notes, ok := c.Request.Context().Value(notesKey{}).(*[]string)
 		if !ok {
 			t.Fatal("the handler's context is not the prepared one")

@@ -70,8 +70,8 @@ func (f *fixture) is(what string, w *httptest.ResponseRecorder, status int, kind
 func token(t pathlock.Token) []string { return []string{middleware.TokenHeader, string(t)} }
 
 func TestAHoldersRequestsPassAndOthersAreToldTheHolder(t *testing.T) {
-	for _, asserted := range []bool{false, true} {
-		f := newFixture(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait, Asserted: asserted})
+	for _, fixtureOf := range []func(*testing.T, pathlock.Store, middleware.Config) *fixture{newFixture, newAssertedFixture} {
+		f := fixtureOf(t, memstore.New(), middleware.Config{Wait: pathlock.NoWait})
 		before := time.Now()
 		mine := f.detached(plan, "/dir1")
 

@@ -45,23 +45,18 @@ type Config struct {
 type api struct {
 	Config
 	locks *middleware.Locks
-	// assertedLocks are for the routes that isAsserted says: they look at a node once.
-	assertedLocks *middleware.Locks
 }
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.
 func New(config Config) (http.Handler, error) {
 	a := &api{Config: config}
 	a.BodyTimeout = cmp.Or(config.BodyTimeout, DefaultBodyTimeout)
-	locking := middleware.Config{
+	a.locks = middleware.New(config.Locker, config.SuiteResolver, middleware.Config{
 		Resolvers: resolvers(config.Service, config.Namespace, config.CaseResolver),
 		MaxBody:   maxBody,
 		OnError:   a.fail,
 		Log:       config.Log,
-	}
-	a.locks = middleware.New(config.Locker, config.SuiteResolver, locking)
-	locking.Asserted = config.Asserted
-	a.assertedLocks = middleware.New(config.Locker, config.SuiteResolver, locking)
+	})
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
@@ -78,7 +73,7 @@ func New(config Config) (http.Handler, error) {
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
 		a.refuseForeignOrigins(), a.refuseOtherTypes, a.readBody, a.checkParams)
-	table, err := table(config.Service, config.Namespace, config.Rule)
+	table, err := a.table()
 	if err != nil {
 		return nil, err
 	}
