@@ -10,7 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/fsck/fscktest"
+	"github.com/pathlock-go/pathlock/internal/fscktest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
