@@ -61,16 +61,16 @@ func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) 
 	summary.Problems = make(map[Kind]int64)
 	conn, giveBack, err := c.connect(ctx)
 	if err != nil {
-		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
+		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Table, err)
 	}
 	defer giveBack()
 	tx, err := conn.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {
-		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
+		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Table, err)
 	}
 	defer func() {
 		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
-			err = errors.Join(err, fmt.Errorf("fsck: check %s: %w", c.table.Name, ended))
+			err = errors.Join(err, fmt.Errorf("fsck: check %s: %w", c.table.Table, ended))
 		}
 	}()
 	s := &session{Checker: c, tx: tx}
@@ -106,7 +106,7 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 			return rows, err
 		}
 		if after != nil && page[0].key == *after {
-			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys have to be whole numbers, texts or bytes", ErrTable, s.table.Name, *after)
+			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys have to be whole numbers, texts or bytes", ErrTable, s.table.Table, *after)
 		}
 		if err := climb.examine(ctx, page, report); err != nil {
 			return rows, err
@@ -122,7 +122,7 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 // count returns the number of live rows.
 func (s *session) count(ctx context.Context, tree Key) (n int64, err error) {
 	cols := s.of("c")
-	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Name) + " AS c WHERE " + cols.live
+	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Table) + " AS c WHERE " + cols.live
 	var args []any
 	if !tree.IsZero() {
 		query += " AND " + cols.tree + " = ?"

@@ -30,7 +30,7 @@ type assignment struct {
 func (e *editor) note(r *row, why Kind, insert bool, set ...assignment) {
 	for _, a := range set {
 		e.changes = append(e.changes, Change{
-			Transaction: e.repair.transaction, Table: e.table.Name, Tree: r.tree, ID: r.key,
+			Transaction: e.repair.transaction, Table: e.table.Table, Tree: r.tree, ID: r.key,
 			Insert: insert, Column: a.column, Old: logged(a.old), New: logged(a.new), Why: why,
 		})
 	}
@@ -52,9 +52,9 @@ func (e *editor) update(ctx context.Context, r *row, why Kind, set ...assignment
 		version := e.dialect.quote(e.table.Version)
 		columns = append(columns, version+" = "+version+" + 1")
 	}
-	query := fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", e.dialect.quote(e.table.Name), strings.Join(columns, ", "), e.dialect.quote(e.table.Key))
+	query := fmt.Sprintf("UPDATE %s SET %s WHERE %s = ?", e.dialect.quote(e.table.Table), strings.Join(columns, ", "), e.dialect.quote(e.table.Key))
 	if _, err := e.tx.ExecContext(ctx, e.dialect.bind(query), append(args, r.key.arg())...); err != nil {
-		return fmt.Errorf("fsck: change row %v of %s: %w", r.key, e.table.Name, err)
+		return fmt.Errorf("fsck: change row %v of %s: %w", r.key, e.table.Table, err)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 		set = append(set, assignment{e.table.Parent, r.parent.value(), moved.parent.value()})
 	}
 	if moved.name != r.name || r.nameless && !moved.nameless {
-		set = append(set, assignment{e.table.Label, r.nameValue(), moved.name})
+		set = append(set, assignment{e.table.Name, r.nameValue(), moved.name})
 	}
 	if err := e.update(ctx, r, why, set...); err != nil {
 		return err
@@ -141,12 +141,12 @@ func (e *editor) settle(ctx context.Context, r, moved *row, base string, from in
 func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int) (int, error) {
 	slot := e.sibling(r)
 	for n := from; ; n++ {
-		stem, suffix := stem(base, n, e.limits[e.table.Label])
+		stem, suffix := stem(base, n, e.limits[e.table.Name])
 		slot.name, slot.digits = stem, len(suffix)
 		if n > 1 {
 			n = max(n, e.repair.numbers[slot])
 		}
-		r.name, r.nameless = numbered(base, n, e.limits[e.table.Label]), false
+		r.name, r.nameless = numbered(base, n, e.limits[e.table.Name]), false
 		taken, err := e.isTaken(ctx, r, "<>", false)
 		if err != nil {
 			return 0, err
@@ -169,7 +169,7 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 		return false, err
 	}
 	cols := e.of("c")
-	rest := fmt.Sprintf("%s = ? AND %s %s ?", cols.label, cols.key, compares)
+	rest := fmt.Sprintf("%s = ? AND %s %s ?", cols.name, cols.key, compares)
 	if liveOnly {
 		rest += " AND " + cols.live
 	}
@@ -186,7 +186,7 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 		err = e.each(ctx, fmt.Sprintf("%s LIMIT %d", query, limit), args, func(scan func(...any) error) error {
 			var value any
 			if err := scan(&value); err != nil {
-				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 			}
 			key, err := e.readKey(e.table.Key, value)
 			taken = taken || !e.plan.left(key)
@@ -257,7 +257,7 @@ func (e *editor) tops(tree any) []condition {
 // among makes a query for the rows called c for which one of the conditions holds, and rest: in one
 // SELECT where the database looks them all up by an index, and else in one for each.
 func (e *editor) among(selected string, places []condition, rest string, restArgs ...any) (string, []any) {
-	from := fmt.Sprintf("SELECT %s FROM %s AS c WHERE ", selected, e.dialect.quote(e.table.Name))
+	from := fmt.Sprintf("SELECT %s FROM %s AS c WHERE ", selected, e.dialect.quote(e.table.Table))
 	var parts []string
 	var args []any
 	for _, p := range places {
@@ -289,7 +289,7 @@ func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 		err := e.each(ctx, query, args, func(scan func(...any) error) error {
 			var value any
 			if err := scan(&value); err != nil {
-				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 			}
 			key, err := e.readKey(e.table.Key, value)
 			found = &key

@@ -115,7 +115,7 @@ func (w *walk) survey(ctx context.Context, c cycle) (*cycle, error) {
 
 // upwards calls f for the row called start and those above it, until f returns false or there is none.
 func (w *walk) upwards(ctx context.Context, start Key, f func(*row) (bool, error)) error {
-	table, cols, parent, up := w.dialect.quote(w.table.Name), w.of("c"), w.of("p"), w.of("t")
+	table, cols, parent, up := w.dialect.quote(w.table.Table), w.of("c"), w.of("p"), w.of("t")
 	query := fmt.Sprintf(`WITH RECURSIVE up (n, k, above) AS (
 			SELECT 1, %[1]s, %[2]s FROM %[3]s AS t WHERE %[1]s = ?
 			UNION ALL
@@ -124,7 +124,7 @@ func (w *walk) upwards(ctx context.Context, start Key, f func(*row) (bool, error
 		SELECT %[5]s, %[6]s, %[7]s, %[8]s, NULL, NULL, %[9]s,
 			CASE WHEN %[9]s IS NULL THEN 1 WHEN NOT (%[10]s) THEN 2 WHEN %[11]s THEN 3 ELSE 0 END
 		FROM up JOIN %[3]s AS c ON %[5]s = up.k LEFT JOIN %[3]s AS p ON %[9]s = %[7]s ORDER BY up.n`,
-		up.key, up.parent, table, stride, cols.key, cols.tree, cols.parent, cols.label, parent.key, parent.live, w.dialect.differs(parent.tree, cols.tree))
+		up.key, up.parent, table, stride, cols.key, cols.tree, cols.parent, cols.name, parent.key, parent.live, w.dialect.differs(parent.tree, cols.tree))
 	for at := start; !at.IsZero(); {
 		rows := []*row{w.plan.row(at)}
 		if rows[0] == nil {

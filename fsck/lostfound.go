@@ -38,7 +38,7 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 		return Key{}, leftError{why}
 	}
 	for n := 1; ; n++ {
-		home.name = numbered(e.repair.opts.LostFound, n, e.limits[e.table.Label])
+		home.name = numbered(e.repair.opts.LostFound, n, e.limits[e.table.Name])
 		key, taken, err := e.namesake(ctx, &home)
 		switch {
 		case err != nil:
@@ -74,7 +74,7 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 	cols := e.of("c")
 	first, args := e.among(cols.parent, e.tops(tree.arg()), cols.live)
-	whole := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s", cols.parent, e.dialect.quote(e.table.Name), cols.isTop, cols.live)
+	whole := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s", cols.parent, e.dialect.quote(e.table.Table), cols.isTop, cols.live)
 	for _, query := range []struct {
 		text string
 		args []any
@@ -83,7 +83,7 @@ func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 		err = e.each(ctx, query.text+" LIMIT 1", query.args, func(scan func(...any) error) error {
 			var value any
 			if err := scan(&value); err != nil {
-				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 			}
 			found = true
 			none, err = e.readKey(e.table.Parent, value)
@@ -104,20 +104,20 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 		return key, false, err
 	}
 	cols := e.of("c")
-	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.label, cols.live), places, cols.label+" = ?", r.name)
+	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.name, cols.live), places, cols.name+" = ?", r.name)
 	err = e.each(ctx, query+" ORDER BY 1", args, func(scan func(...any) error) error {
 		var value any
 		var name sql.NullString
 		var live int
 		if err := scan(&value, &name, &live); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 		}
 		found, err := e.readKey(e.table.Key, value)
 		if e.plan.left(found) {
 			return err
 		}
 		taken = true
-		if key.IsZero() && live == 1 && e.unpadded(e.table.Label, name).String == r.name {
+		if key.IsZero() && live == 1 && e.unpadded(e.table.Name, name).String == r.name {
 			key = found
 		}
 		return err
@@ -138,7 +138,7 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		e.noteCreated(r, path, above)
 		return nil
 	}
-	set := []assignment{{column: e.table.Tree, new: r.tree.value()}, {column: e.table.Parent, new: r.parent.value()}, {column: e.table.Label, new: r.name}}
+	set := []assignment{{column: e.table.Tree, new: r.tree.value()}, {column: e.table.Parent, new: r.parent.value()}, {column: e.table.Name, new: r.name}}
 	paths := []assignment{{column: e.table.Path, new: path}, {column: e.table.IDPath}}
 	if e.table.Path != "" {
 		set = append(set, paths[0])
@@ -147,10 +147,10 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		set = append(set, assignment{column: e.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath])})
 	}
 	if !e.keyIsNumber() {
-		r.key = derivedKey(e.table.Name, r.tree, like, e.limits[e.table.Key])
+		r.key = derivedKey(e.table.Table, r.tree, like, e.limits[e.table.Key])
 		set = append(set, assignment{column: e.table.Key, new: r.key})
 	}
-	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Name), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
+	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Table), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
 	if err := e.clearing(ctx, r, paths, func() error {
 		if err := e.insertUnknown(ctx, r, set); err != nil || e.table.IDPath == "" {
 			return err
@@ -161,7 +161,7 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	}); err != nil {
 		why := fmt.Errorf("create %q (create it yourself, or have what is lost put at the top): %w", r.name, err)
 		if !isSaid(err) && !isImpossible(err) || isRetryable(err) || isBusy(err) || isDuplicate(err) && !e.careful {
-			return fmt.Errorf("fsck: repair %s: %w", e.table.Name, why)
+			return fmt.Errorf("fsck: repair %s: %w", e.table.Table, why)
 		}
 		if e.careful {
 			e.repair.homeless[r.tree] = why
@@ -187,7 +187,7 @@ func (c *Checker) keyIsNumber() bool { return c.kinds[c.table.Key] == treerow.Nu
 // insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is missing
 // can be given out again, and the orphans below it would come back as children of the new row, unseen.
 func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) error {
-	table, key, parent := e.dialect.quote(e.table.Name), e.dialect.quote(e.table.Key), e.dialect.quote(e.table.Parent)
+	table, key, parent := e.dialect.quote(e.table.Table), e.dialect.quote(e.table.Key), e.dialect.quote(e.table.Parent)
 	for {
 		if err := e.insert(ctx, r, set); err != nil {
 			return err
@@ -226,7 +226,7 @@ func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
 		columns = append(columns, e.dialect.quote(a.column))
 		args = append(args, argument(a.new))
 	}
-	query := e.dialect.bind(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", e.dialect.quote(e.table.Name), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1)))
+	query := e.dialect.bind(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", e.dialect.quote(e.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1)))
 	if e.dialect == PostgreSQL {
 		return e.each(ctx, query+" RETURNING "+e.dialect.quote(e.table.Key), args, func(scan func(...any) error) (err error) {
 			var value any
@@ -253,7 +253,7 @@ func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
 
 // noteCreated records the values of a row that has been created.
 func (e *editor) noteCreated(r *row, path, above string) {
-	set := []assignment{{column: e.table.Parent, new: r.parent.value()}, {column: e.table.Label, new: r.name}}
+	set := []assignment{{column: e.table.Parent, new: r.parent.value()}, {column: e.table.Name, new: r.name}}
 	if e.table.Path != "" {
 		set = append(set, assignment{column: e.table.Path, new: path})
 	}

@@ -115,7 +115,7 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 	if !opts.Apply {
 		return r.rehearse(ctx, suspects)
 	}
-	if err := r.log.begin(c.table.Name); err != nil {
+	if err := r.log.begin(c.table.Table); err != nil {
 		return r.summary, err
 	}
 	if err := r.mend(ctx, suspects); err != nil {
@@ -176,12 +176,12 @@ func (r *repair) number(slot sibling, n int) {
 func (r *repair) rehearse(ctx context.Context, suspects lineup) (summary RepairSummary, err error) {
 	conn, giveBack, err := r.connect(ctx)
 	if err != nil {
-		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
+		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
 	}
 	defer giveBack()
 	tx, err := conn.BeginTx(ctx, r.dialect.snapshot())
 	if err != nil {
-		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
+		return r.summary, fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
 	r.dry = &session{Checker: r.Checker, tx: tx, plan: newOverlay()}

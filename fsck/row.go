@@ -75,11 +75,11 @@ func (c *Checker) selectRows(withPaths bool, hint string) string {
 	if withPaths {
 		path, idPath = row.path, row.idPath
 	}
-	table := c.dialect.quote(c.table.Name)
+	table := c.dialect.quote(c.table.Table)
 	return fmt.Sprintf(`SELECT %s, %s, %s, %s, %s, %s, %s,
 		CASE WHEN %s IS NULL THEN 1 WHEN NOT (%s) THEN 2 WHEN %s THEN 3 ELSE 0 END
 		FROM %s AS c%s %s`,
-		row.key, row.tree, row.parent, row.label, path, idPath, parent.key,
+		row.key, row.tree, row.parent, row.name, path, idPath, parent.key,
 		parent.key, parent.live, c.dialect.differs(parent.tree, row.tree),
 		table, hint, c.joinParent(table, parent.key, row.parent))
 }
@@ -112,7 +112,7 @@ func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*
 	rows, err := s.rows(ctx, fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, cols.key, size), args...)
 	for i := 1; i < len(rows); i++ {
 		if rows[i].key == rows[i-1].key {
-			return nil, fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, s.table.Name, s.table.Key, rows[i].key)
+			return nil, fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, s.table.Table, s.table.Key, rows[i].key)
 		}
 	}
 	return rows, err
@@ -198,7 +198,7 @@ func (s *session) rows(ctx context.Context, query string, args ...any) (found []
 				return err
 			}
 		}
-		r.name, r.nameless = s.unpadded(t.Label, name).String, !name.Valid
+		r.name, r.nameless = s.unpadded(t.Name, name).String, !name.Valid
 		r.path, r.idPath = s.unpadded(t.Path, r.path), s.unpadded(t.IDPath, r.idPath)
 		// A row in no tree is another kind of problem.
 		if r.isTop() || r.fault == faultForeign && (!r.hasTree() || s.plan.isIn(r.above, r.tree)) {
@@ -219,18 +219,18 @@ func (s *session) each(ctx context.Context, query string, args []any, f func(sca
 	if in == nil {
 		conn, giveBack, err := s.connect(ctx)
 		if err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
 		}
 		defer giveBack()
 		in = conn
 	}
 	rows, err := in.QueryContext(ctx, s.dialect.bind(query), args...)
 	if err != nil {
-		return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+		return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
 	}
 	defer func() {
 		if closed := rows.Close(); err == nil && closed != nil {
-			err = fmt.Errorf("fsck: read %s: %w", s.table.Name, closed)
+			err = fmt.Errorf("fsck: read %s: %w", s.table.Table, closed)
 		}
 	}()
 	for rows.Next() {
@@ -239,7 +239,7 @@ func (s *session) each(ctx context.Context, query string, args []any, f func(sca
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+		return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
 	}
 	return nil
 }

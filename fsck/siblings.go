@@ -26,7 +26,7 @@ func (s *rowScan) row() (*row, error) {
 		return nil, err
 	}
 	tree, err := s.readKey(s.table.Tree, s.tree)
-	return &row{key: key, tree: tree, name: s.unpadded(s.table.Label, s.name).String, nameless: !s.name.Valid, path: s.unpadded(s.table.Path, s.path)}, err
+	return &row{key: key, tree: tree, name: s.unpadded(s.table.Name, s.name).String, nameless: !s.name.Valid, path: s.unpadded(s.table.Path, s.path)}, err
 }
 
 // under is what siblings have in common: the parent, and NULL for all that are at the top of
@@ -42,10 +42,10 @@ func (c *Checker) under() string {
 // The database sorts the rows by parent and name, once, and sends the redundant ones only.
 func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) error) error {
 	row, parent, again := s.of("c"), s.of("p"), s.of("t")
-	table := s.dialect.quote(s.table.Name)
+	table := s.dialect.quote(s.table.Table)
 	// A row without a name has none that another could have, and a second root row is another kind
 	// of problem.
-	where := fmt.Sprintf("%s AND %s IS NOT NULL AND NOT %s", row.live, row.label, row.isRoot)
+	where := fmt.Sprintf("%s AND %s IS NOT NULL AND NOT %s", row.live, row.name, row.isRoot)
 	var args []any
 	if !tree.IsZero() {
 		where += " AND " + row.tree + " = ?"
@@ -57,14 +57,14 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 			FROM %[6]s AS c LEFT JOIN %[6]s AS p ON %[7]s = %[8]s AND %[12]s WHERE %[9]s
 			WINDOW w AS (PARTITION BY %[13]s, %[10]s, %[14]s ORDER BY %[5]s)
 		) AS x JOIN %[6]s AS t ON %[1]s = x.k JOIN %[6]s AS f ON %[15]s = x.k1 WHERE x.n > 1 ORDER BY %[1]s`,
-		again.key, again.tree, again.label, again.path, row.key, table, parent.key, row.parent, where, s.under(),
-		s.of("f").label, parent.live, row.tree, row.label, s.of("f").key)
+		again.key, again.tree, again.name, again.path, row.key, table, parent.key, row.parent, where, s.under(),
+		s.of("f").name, parent.live, row.tree, row.name, s.of("f").key)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
 		r := newScan(s.Checker)
 		var firstKey any
 		var firstName sql.NullString
 		if err := scan(r.dest(&firstKey, &firstName)...); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
 		}
 		row, err := r.row()
 		if err != nil {
@@ -74,7 +74,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 		if err != nil {
 			return err
 		}
-		firstName = s.unpadded(s.table.Label, firstName)
+		firstName = s.unpadded(s.table.Name, firstName)
 		p := row.problem(Duplicate, "its sibling %v has the same name", first)
 		if row.name != firstName.String {
 			p = row.problem(Lookalike, "to the collation, its name equals that of its sibling %v, %q", first, firstName.String)
@@ -100,12 +100,12 @@ func (s *session) besideRoots(ctx context.Context, tree Key, report func(Problem
 			FROM %[7]s AS c WHERE %[8]s
 			WINDOW w AS (PARTITION BY %[9]s ORDER BY %[6]s DESC, %[5]s)
 		) AS x JOIN %[7]s AS t ON %[1]s = x.k WHERE x.rooted = 1 AND x.k <> x.k1 ORDER BY %[1]s`,
-		again.key, again.tree, again.label, again.path, row.key, rooted, s.dialect.quote(s.table.Name), where, row.tree)
+		again.key, again.tree, again.name, again.path, row.key, rooted, s.dialect.quote(s.table.Table), where, row.tree)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
 		r := newScan(s.Checker)
 		var rootKey any
 		if err := scan(r.dest(&rootKey)...); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
 		}
 		row, err := r.row()
 		if err != nil {

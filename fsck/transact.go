@@ -44,7 +44,7 @@ func (r *repair) batch(ctx context.Context, batch []suspect, mend mending) error
 // others keep busy, is left.
 func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, context.Cause(ctx))
+		return fmt.Errorf("fsck: repair %s: %w", r.table.Table, context.Cause(ctx))
 	}
 	if r.left[tree] {
 		return nil
@@ -149,14 +149,14 @@ func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f f
 	defer context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })()
 	tx, end, err := r.begin(working, held)
 	if err != nil {
-		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
+		return fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
 	}
 	committed := false
 	defer func() {
 		if !committed {
 			r.forget() // what the transaction has changed is undone
 			if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) && working.Err() == nil {
-				err = errors.Join(err, fmt.Errorf("fsck: repair %s: %w", r.table.Name, ended))
+				err = errors.Join(err, fmt.Errorf("fsck: repair %s: %w", r.table.Table, ended))
 			}
 		}
 		end()
@@ -178,7 +178,7 @@ func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f f
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("fsck: repair %s: commit: %w", r.table.Name, err)
+		return fmt.Errorf("fsck: repair %s: commit: %w", r.table.Table, err)
 	}
 	committed = true
 	r.summary.Transactions++

@@ -50,7 +50,7 @@ func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err erro
 
 func (e *editor) command(ctx context.Context, statement string) error {
 	if _, err := e.tx.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("fsck: repair %s: %w", e.table.Name, err)
+		return fmt.Errorf("fsck: repair %s: %w", e.table.Table, err)
 	}
 	return nil
 }
@@ -115,11 +115,11 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 		column = cols.idPath
 	}
 	var keys []Key
-	query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s = ? AND %s = ?", cols.key, e.dialect.quote(e.table.Name), cols.tree, column)
+	query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s = ? AND %s = ?", cols.key, e.dialect.quote(e.table.Table), cols.tree, column)
 	if err := e.each(ctx, query, []any{r.tree.arg(), a.new}, func(scan func(...any) error) error {
 		var value any
 		if err := scan(&value); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 		}
 		key, err := e.readKey(e.table.Key, value)
 		if key != r.key {

@@ -44,7 +44,7 @@ func Example_fsck() {
 	}
 
 	checker, err := fsck.New(ctx, db, fsck.SQLite, fsck.Table{
-		Name: "directories", Key: "id", Tree: "drive_id", Parent: "parent_id", Label: "name", Path: "path",
+		Table: "directories", Key: "id", Tree: "drive_id", Parent: "parent_id", Name: "name", Path: "path",
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -40,7 +40,7 @@ func Table(db *gorm.DB, model any) (fsck.Table, error) {
 		return fsck.Table{}, fmt.Errorf("%w: %s holds leaves, which have no paths", fsck.ErrTable, d.Table)
 	}
 	table := fsck.Table{
-		Name: d.Table, Key: d.Key, Tree: d.Columns.Tree, Parent: d.Columns.Parent, Label: d.Columns.Name,
+		Table: d.Table, Key: d.Key, Tree: d.Columns.Tree, Parent: d.Columns.Parent, Name: d.Columns.Name,
 		Path: d.Columns.Path, IDPath: d.Columns.IDPath, Version: d.Columns.Version, Namespace: d.Namespace,
 	}
 	if len(d.Marks) == 0 {

@@ -128,7 +128,7 @@ func testColumns(t *testing.T, database Database) {
 			change func(*fsck.Table)
 			says   string
 		}{
-			{func(d *fsck.Table) { d.Name = "nothing" }, `table "nothing": `},
+			{func(d *fsck.Table) { d.Table = "nothing" }, `table "nothing": `},
 			{func(d *fsck.Table) { d.Parent = "father" }, `table "suites": the parent column, "father": `},
 			{func(d *fsck.Table) { d.Deleted, d.DeletedFlag = "", "shown" }, `table "suites": the column of the deletion flag, "shown": `},
 			{func(d *fsck.Table) { d.Key = "plan_id" }, `table "suites": the key column, "plan_id", has 1 in several rows`},
