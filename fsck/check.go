@@ -5,25 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-
-	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // Checker checks and repairs the trees of one table.
-type Checker struct {
-	db      *sql.DB
-	dialect Dialect
-	table   Table
-	// What inspect found out: what the columns hold, which of them are padded, and how long texts
-	// may be.
-	kinds  map[string]treerow.Kind
-	padded map[string]bool
-	limits map[string]limit
-	// pads is set where MySQL can be told to pad columns when it reads them.
-	pads bool
-	// parentFirst is set where SQLite has an index that begins with the parent.
-	parentFirst bool
-}
+type Checker struct{ *catalogue }
 
 // New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches
 // [ErrTable] if there is no such table or column.
@@ -34,11 +19,11 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 	if dialect < MySQL || dialect > SQLite {
 		return nil, fmt.Errorf("%w: %v is no dialect", ErrTable, dialect)
 	}
-	c := &Checker{db: db, dialect: dialect, table: table, kinds: make(map[string]treerow.Kind), padded: make(map[string]bool), limits: make(map[string]limit)}
+	c := &catalogue{db: db, dialect: dialect, table: table}
 	if err := c.inspect(ctx); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return &Checker{c}, nil
 }
 
 // Options of a check. The zero Options are the defaults.
@@ -73,7 +58,7 @@ func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) 
 			err = errors.Join(err, fmt.Errorf("fsck: check %s: %w", c.table.Table, ended))
 		}
 	}()
-	s := &session{Checker: c, tx: tx}
+	s := &session{catalogue: c.catalogue, tx: tx}
 	counted := func(p Problem) error {
 		summary.Problems[p.Kind]++
 		return report(p)

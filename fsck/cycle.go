@@ -1,6 +1,8 @@
 package fsck
 
-import "slices"
+import (
+	"slices"
+)
 
 // cycle is a closed round of parents.
 type cycle struct {

@@ -94,3 +94,14 @@
 // A primary key of one column (numbers, texts, UUIDs or bytes), an index that begins with the parent, for a repair of many
 // duplicates, and, for lost+found, defaults for all columns that are not described in [Table].
 package fsck
+
+// The code has two halves, and the first knows nothing of the second.
+//
+// The reading half finds what is wrong, from the bottom up: what is said (key, table, problem,
+// dialect), what the database says of the table (catalogue, inspect, connect), rows and how they are
+// read (row, overlay, session), where they belong (memo, climb, far), what is wrong with them
+// (placement, siblings, mixed), and check, which does all of it.
+//
+// The writing half mends it: what is known meanwhile (known, spool, changelog), one row at a time
+// (edit, besides, unique, freename, insert, lostfound), each kind of problem (mend), transactions
+// (run, wait, transact), the order of it all (steps, treeless), and repair.

@@ -10,12 +10,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// limit is how long the texts of a column may be; 0 is no limit.
-type limit struct{ characters, bytes int64 }
-
 // inspect asks the database for the columns' types.
-func (c *Checker) inspect(ctx context.Context) error {
+func (c *catalogue) inspect(ctx context.Context) error {
 	t := c.table
+	c.kinds, c.padded, c.limits = make(map[string]treerow.Kind), make(map[string]bool), make(map[string]limit)
 	if err := c.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}
@@ -53,7 +51,7 @@ func (c *Checker) inspect(ctx context.Context) error {
 
 // inspectSecurity refuses a table of which PostgreSQL shows the role some rows only: the parents that it hides would be taken
 // for missing, and sound rows be moved.
-func (c *Checker) inspectSecurity(ctx context.Context) error {
+func (c *catalogue) inspectSecurity(ctx context.Context) error {
 	if c.dialect != PostgreSQL {
 		return nil
 	}
@@ -68,7 +66,7 @@ func (c *Checker) inspectSecurity(ctx context.Context) error {
 }
 
 // inspectIndexes looks for an index that begins with the parent, which SQLite has to be led to.
-func (c *Checker) inspectIndexes(ctx context.Context) error {
+func (c *catalogue) inspectIndexes(ctx context.Context) error {
 	name := c.table.Table[strings.LastIndexByte(c.table.Table, '.')+1:]
 	query := `SELECT COUNT(*) > 0 FROM pragma_index_list(?) AS l JOIN pragma_index_info(l.name) AS i
 		WHERE l.partial = 0 AND i.seqno = 0 AND LOWER(i.name) = LOWER(?)`
@@ -79,7 +77,7 @@ func (c *Checker) inspectIndexes(ctx context.Context) error {
 }
 
 // culprit says which part of the description err is about: a column that the table does not have, or the table itself.
-func (c *Checker) culprit(ctx context.Context, err error) error {
+func (c *catalogue) culprit(ctx context.Context, err error) error {
 	table := " FROM " + c.dialect.quote(c.table.Table) + " AS c WHERE 1 = 0"
 	if failed := c.probe(ctx, "SELECT 1"+table); failed != nil {
 		return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, failed)
@@ -99,7 +97,7 @@ func (c *Checker) culprit(ctx context.Context, err error) error {
 }
 
 // probe runs a query that has no rows.
-func (c *Checker) probe(ctx context.Context, query string) error {
+func (c *catalogue) probe(ctx context.Context, query string) error {
 	rows, err := c.db.QueryContext(ctx, query)
 	if err != nil {
 		return err
@@ -110,7 +108,7 @@ func (c *Checker) probe(ctx context.Context, query string) error {
 
 // inspectLimits asks how long names and paths may be, and what the columns hold, where the driver
 // does not say that.
-func (c *Checker) inspectLimits(ctx context.Context) error {
+func (c *catalogue) inspectLimits(ctx context.Context) error {
 	schema, name := "", c.table.Table
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		schema, name = name[:i], name[i+1:]

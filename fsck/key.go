@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
@@ -163,66 +162,6 @@ func (k *Key) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// arg returns the key as an argument of a statement.
-func (k Key) arg() any {
-	if v, ok := k.v.(binaryKey); ok {
-		return []byte(v)
-	}
-	return k.v
-}
-
-// bytes is about how much memory the key takes.
-func (k Key) bytes() int { return 32 + len(k.text()) }
-
-// none reports whether k, as a parent, says that there is none.
-func (k Key) none() bool { return treerow.NoParent(k.arg()) }
-
-// readKey makes a key of what a driver returned for a column.
-func (c *Checker) readKey(column string, value any) (Key, error) {
-	kind := c.kinds[column]
-	switch v := value.(type) {
-	case nil:
-		return Key{}, nil
-	case int64:
-		return Key{v}, nil
-	case uint64:
-		if v <= math.MaxInt64 {
-			return Key{int64(v)}, nil
-		}
-		return Key{v}, nil
-	case float64:
-		if n := int64(v); float64(n) == v {
-			return Key{n}, nil
-		}
-		return Key{v}, nil
-	case string:
-		return c.textKey(column, v), nil
-	case []byte:
-		// The MySQL driver returns texts as bytes, too, and takes texts for both.
-		if c.dialect == MySQL && kind != treerow.Bytes {
-			return c.textKey(column, string(v)), nil
-		}
-		return Key{binaryKey(v)}, nil
-	case [16]byte:
-		return Key{fmt.Sprintf("%x-%x-%x-%x-%x", v[0:4], v[4:6], v[6:8], v[8:10], v[10:16])}, nil
-	}
-	return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
-}
-
-// textKey makes a key of a text. One of a column of numbers is a number, which some drivers return
-// as text.
-func (c *Checker) textKey(column, text string) Key {
-	if c.kinds[column] == treerow.Number && c.dialect != SQLite {
-		if k, ok := numberKey(text); ok {
-			return k
-		}
-	}
-	if c.padded[column] {
-		text = strings.TrimRight(text, " ")
-	}
-	return Key{text}
-}
-
 // numberKey reads a whole number.
 func numberKey(text string) (Key, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -231,3 +170,25 @@ func numberKey(text string) (Key, bool) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	return Key{n}, err == nil
 }
+
+// arg returns the key as an argument of a statement.
+func (k Key) arg() any {
+	if v, ok := k.v.(binaryKey); ok {
+		return []byte(v)
+	}
+	return k.v
+}
+
+// value returns a key as a change's value.
+func (k Key) value() any {
+	if k.v == nil {
+		return nil
+	}
+	return k
+}
+
+// bytes is about how much memory the key takes.
+func (k Key) bytes() int { return 32 + len(k.text()) }
+
+// none reports whether k, as a parent, says that there is none.
+func (k Key) none() bool { return treerow.NoParent(k.arg()) }

@@ -4,11 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // DefaultLostFound is the name of the row that gets what has no place, at the top of its tree.
@@ -28,17 +24,17 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	} else if home.parent, err = e.noParent(ctx, r.tree); err != nil {
 		return Key{}, err
 	}
-	if e.repair.opts.ToTop {
+	if e.toTop {
 		return home.parent, nil
 	}
-	if key, ok := e.repair.homes[r.tree]; ok {
+	if key, ok := e.known.homes[r.tree]; ok {
 		return key, nil
 	}
-	if why, ok := e.repair.homeless[r.tree]; ok {
+	if why, ok := e.known.homeless[r.tree]; ok {
 		return Key{}, leftError{why}
 	}
 	for n := 1; ; n++ {
-		home.name = numbered(e.repair.opts.LostFound, n, e.limits[e.table.Name])
+		home.name = numbered(e.lostFoundName, n, e.limits[e.table.Name])
 		key, taken, err := e.namesake(ctx, &home)
 		switch {
 		case err != nil:
@@ -64,7 +60,7 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 				continue
 			}
 		}
-		e.repair.homes[r.tree] = key
+		e.known.homes[r.tree] = key
 		return key, nil
 	}
 }
@@ -133,7 +129,7 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		above = "/" + r.parent.String()
 	}
 	if e.plan != nil {
-		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.repair.homes)+1))}
+		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.known.homes)+1))}
 		e.plan.put(e.sibling(r), r)
 		e.noteCreated(r, path, above)
 		return nil
@@ -164,90 +160,12 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 			return fmt.Errorf("fsck: repair %s: %w", e.table.Table, why)
 		}
 		if e.careful {
-			e.repair.homeless[r.tree] = why
+			e.known.homeless[r.tree] = why
 			return leftError{why}
 		}
 		return fmt.Errorf("%w: %w", errCare, why)
 	}
 	e.noteCreated(r, path, above)
-	return nil
-}
-
-// errImpossible: no lost+found can be made, whatever the database says.
-var errImpossible = errors.New("impossible")
-
-func isImpossible(err error) bool { return errors.Is(err, errImpossible) }
-
-// errCare: the transaction has to be done again with care, since a row cannot be written.
-var errCare = errors.New("fsck")
-
-// keyIsNumber reports whether the database gives out the keys of new rows.
-func (c *Checker) keyIsNumber() bool { return c.kinds[c.table.Key] == treerow.Number }
-
-// insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is missing
-// can be given out again, and the orphans below it would come back as children of the new row, unseen.
-func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) error {
-	table, key, parent := e.dialect.quote(e.table.Table), e.dialect.quote(e.table.Key), e.dialect.quote(e.table.Parent)
-	for {
-		if err := e.insert(ctx, r, set); err != nil {
-			return err
-		}
-		named := false
-		query := e.dialect.bind(fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", table, parent))
-		if err := e.each(ctx, query, []any{r.key.arg()}, func(func(...any) error) error {
-			named = true
-			return nil
-		}); err != nil || !named {
-			return err
-		}
-		if !e.keyIsNumber() {
-			return fmt.Errorf("%w: rows name %v as their parent", errImpossible, r.key)
-		}
-		if _, err := e.tx.ExecContext(ctx, e.dialect.bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
-			return err
-		}
-		if e.dialect == SQLite { // without AUTOINCREMENT it would give out the same key again
-			query := fmt.Sprintf("SELECT 1 + MAX(COALESCE(MAX(%s), 0), COALESCE(MAX(%s), 0)) FROM %s", key, parent, table)
-			var next int64
-			if err := e.each(ctx, query, nil, func(scan func(...any) error) error { return scan(&next) }); err != nil {
-				return err
-			}
-			r.key = IntKey(next)
-			set = append(set[:len(set):len(set)], assignment{column: e.table.Key, new: r.key})
-		}
-	}
-}
-
-// insert inserts a row and finds out its key.
-func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
-	var columns []string
-	var args []any
-	for _, a := range set {
-		columns = append(columns, e.dialect.quote(a.column))
-		args = append(args, argument(a.new))
-	}
-	query := e.dialect.bind(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", e.dialect.quote(e.table.Table), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1)))
-	if e.dialect == PostgreSQL {
-		return e.each(ctx, query+" RETURNING "+e.dialect.quote(e.table.Key), args, func(scan func(...any) error) (err error) {
-			var value any
-			if err = scan(&value); err == nil {
-				r.key, err = e.readKey(e.table.Key, value)
-			}
-			return err
-		})
-	}
-	result, err := e.tx.ExecContext(ctx, query, args...)
-	if err != nil || !e.keyIsNumber() {
-		return err
-	}
-	id, err := result.LastInsertId()
-	r.key = IntKey(id)
-	if id < 0 && e.dialect == MySQL { // an unsigned number, which database/sql has no type for
-		r.key = Key{uint64(id)}
-	}
-	if err != nil {
-		return fmt.Errorf("its key: %w", err)
-	}
 	return nil
 }
 

@@ -1,6 +1,8 @@
 package fsck
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Kind is what is wrong.
 type Kind string

@@ -6,32 +6,9 @@ import (
 	"fmt"
 )
 
-// rowScan reads the columns key, tree, name and path, and what a query has besides.
-type rowScan struct {
-	*Checker
-	key, tree any
-	name      sql.NullString
-	path      sql.NullString
-}
-
-func newScan(c *Checker) *rowScan { return &rowScan{Checker: c} }
-
-func (s *rowScan) dest(further ...any) []any {
-	return append([]any{&s.key, &s.tree, &s.name, &s.path}, further...)
-}
-
-func (s *rowScan) row() (*row, error) {
-	key, err := s.readKey(s.table.Key, s.key)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := s.readKey(s.table.Tree, s.tree)
-	return &row{key: key, tree: tree, name: s.unpadded(s.table.Name, s.name).String, nameless: !s.name.Valid, path: s.unpadded(s.table.Path, s.path)}, err
-}
-
 // under is what siblings have in common: the parent, and NULL for all that are at the top of
 // the paths, namely the rows without a parent and the children of a root row. Both have the path "/name".
-func (c *Checker) under() string {
+func (c *catalogue) under() string {
 	row, parent := c.of("c"), c.of("p")
 	return fmt.Sprintf("CASE WHEN %s OR %s THEN NULL ELSE %s END", row.isTop, parent.isRoot, row.parent)
 }
@@ -60,7 +37,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 		again.key, again.tree, again.name, again.path, row.key, table, parent.key, row.parent, where, s.under(),
 		s.of("f").name, parent.live, row.tree, row.name, s.of("f").key)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
-		r := newScan(s.Checker)
+		r := newScan(s.catalogue)
 		var firstKey any
 		var firstName sql.NullString
 		if err := scan(r.dest(&firstKey, &firstName)...); err != nil {
@@ -102,7 +79,7 @@ func (s *session) besideRoots(ctx context.Context, tree Key, report func(Problem
 		) AS x JOIN %[7]s AS t ON %[1]s = x.k WHERE x.rooted = 1 AND x.k <> x.k1 ORDER BY %[1]s`,
 		again.key, again.tree, again.name, again.path, row.key, rooted, s.dialect.quote(s.table.Table), where, row.tree)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
-		r := newScan(s.Checker)
+		r := newScan(s.catalogue)
 		var rootKey any
 		if err := scan(r.dest(&rootKey)...); err != nil {
 			return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)

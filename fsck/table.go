@@ -1,7 +1,6 @@
 package fsck
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 )
@@ -76,36 +75,4 @@ func (t *Table) validate() error {
 		t.Namespace = t.Table
 	}
 	return nil
-}
-
-// columns are the table's quoted names, prefixed by an alias.
-type columns struct {
-	key, tree, parent, name, path, idPath string
-	// live, isTop and isRoot are conditions; tops are the alternatives of isTop, and empty that of
-	// an empty name.
-	live, isTop, isRoot, empty string
-	tops                       []string
-}
-
-// of returns the columns of the rows called alias.
-func (c *Checker) of(alias string) columns {
-	column := func(name string) string {
-		if name == "" {
-			return "NULL"
-		}
-		return alias + "." + c.dialect.quote(name)
-	}
-	t := c.table
-	cols := columns{
-		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), name: column(t.Name),
-		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
-	}
-	d := c.dialect.rows()
-	if mark := cmp.Or(t.Deleted, t.DeletedFlag); mark != "" {
-		cols.live = d.Live(column(mark), c.kinds[mark])
-	}
-	cols.isTop, cols.tops = d.NoParent(cols.parent, c.kinds[t.Parent]), d.NoParents(cols.parent, c.kinds[t.Parent])
-	cols.empty = d.Empty(cols.name)
-	cols.isRoot = fmt.Sprintf("(%s AND %s)", cols.isTop, cols.empty)
-	return cols
 }

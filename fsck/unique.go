@@ -48,13 +48,6 @@ func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err erro
 	return refusal, e.command(ctx, "RELEASE SAVEPOINT pathlock")
 }
 
-func (e *editor) command(ctx context.Context, statement string) error {
-	if _, err := e.tx.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("fsck: repair %s: %w", e.table.Table, err)
-	}
-	return nil
-}
-
 // one mends one row. What cannot be done, the row is left for: where the database refuses it, a
 // careful transaction goes on as if it had not been tried.
 func (e *editor) one(ctx context.Context, key Key, why Kind, mend func() error) error {
@@ -73,7 +66,7 @@ func (e *editor) one(ctx context.Context, key Key, why Kind, mend func() error) 
 		e.changes, e.aside = e.changes[:noted], aside
 		e.skips = append(e.skips, Skip{Tree: e.tree, ID: key, Why: why, Reason: err.Error()})
 		if e.careful {
-			e.repair.forget()
+			e.known.forget()
 			if err := e.command(ctx, "ROLLBACK TO SAVEPOINT pathlock_row"); err != nil {
 				return err
 			}
@@ -164,12 +157,6 @@ func (e *editor) path(r *row, column string, read sql.NullString) sql.NullString
 		return sql.NullString{String: aside, Valid: true}
 	}
 	return read
-}
-
-// value is a column of a row.
-type value struct {
-	key    Key
-	column string
 }
 
 // asidePath returns a path that no row can have, since it does not begin with a slash, and another one for each key.
