@@ -48,5 +48,5 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	handle("GET", "/api/plans/:plan/recycle-bin", a.listRecycleBin)
 	handle("POST", "/api/recycle-bin/:item/restore", a.restore)
 	handle("DELETE", "/api/plans/:plan/recycle-bin", a.purge)
-	handle("GET", "/api/plans/:plan/fsck", a.fsck)
+	handle("GET", "/api/plans/:plan/fsck", a.checkPlan)
 }

@@ -5,22 +5,22 @@ import (
 
 	"gorm.io/gorm"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/fsck"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // Report is the outcome of a check.
 type Report struct {
 	// Checked is the number of suites and cases that were looked at.
-	Checked  int            `json:"checked"`
-	Problems []fsck.Problem `json:"problems"`
+	Checked  int                 `json:"checked"`
+	Problems []treecheck.Problem `json:"problems"`
 }
 
-// Fsck checks every suite and case of a plan against its parent and its
+// Check checks every suite and case of a plan against its parent and its
 // siblings, as they are at one instant.
-func (s *Service) Fsck(ctx context.Context, planID int64) (Report, error) {
-	var suites []fsck.Suite
-	var cases []fsck.Case
+func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
+	var suites []treecheck.Suite
+	var cases []treecheck.Case
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
 		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
 			return err
@@ -33,5 +33,5 @@ func (s *Service) Fsck(ctx context.Context, planID int64) (Report, error) {
 		return tx.Raw(`SELECT c.id, c.suite_id, c.name FROM cases c JOIN suites s ON s.id = c.suite_id
 			WHERE s.plan_id = ? AND c.deleted_at IS NULL`, planID).Scan(&cases).Error
 	})
-	return Report{Checked: len(suites) + len(cases), Problems: fsck.Check(suites, cases)}, err
+	return Report{Checked: len(suites) + len(cases), Problems: treecheck.Check(suites, cases)}, err
 }

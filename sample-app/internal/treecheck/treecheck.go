@@ -1,6 +1,6 @@
-// Package fsck checks the rows of a plan's tree against each other. It knows
-// nothing of how they were written: no path arithmetic is shared with the code that writes them.
-package fsck
+// Package treecheck is an independent checker: it compares the rows of a plan's tree with each other,
+// and shares no path arithmetic with the code that writes them, nor with package fsck.
+package treecheck
 
 import (
 	"cmp"
