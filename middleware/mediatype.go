@@ -46,6 +46,11 @@ func (v *values) wantJSON() error {
 	if err := v.wantBody(); err != nil {
 		return err
 	}
+	return v.wantJSONType()
+}
+
+// wantJSONType is wantJSON whatever the method.
+func (v *values) wantJSONType() error {
 	if v.hasNoType() {
 		v.c.Request.Header.Set("Content-Type", binding.MIMEJSON)
 		return nil

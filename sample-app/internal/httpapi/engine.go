@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"cmp"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -37,7 +36,7 @@ type Config struct {
 	Metrics http.Handler
 	Observe gin.HandlerFunc
 	Log     *slog.Logger
-	// BodyTimeout is how long a client may take to send a body; 0 is [DefaultBodyTimeout].
+	// BodyTimeout is how long a client may take to send a body: see [middleware.Config].
 	BodyTimeout time.Duration
 }
 
@@ -50,12 +49,12 @@ type api struct {
 // New returns the interface. It fails if a route that changes something does not say what it locks.
 func New(config Config) (http.Handler, error) {
 	a := &api{Config: config}
-	a.BodyTimeout = cmp.Or(config.BodyTimeout, DefaultBodyTimeout)
 	a.locks = middleware.New(config.Locker, config.SuiteResolver, middleware.Config{
-		Resolvers: resolvers(config.Service, config.Namespace, config.CaseResolver),
-		MaxBody:   maxBody,
-		OnError:   a.fail,
-		Log:       config.Log,
+		Resolvers:   resolvers(config.Service, config.Namespace, config.CaseResolver),
+		MaxBody:     maxBody,
+		BodyTimeout: config.BodyTimeout,
+		OnError:     a.fail,
+		Log:         config.Log,
 	})
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
@@ -72,7 +71,7 @@ func New(config Config) (http.Handler, error) {
 			"the route does not know this method: it takes "+c.Writer.Header().Get("Allow")))
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
-		a.refuseForeignOrigins(), a.refuseOtherTypes, a.readBody, a.checkParams)
+		a.refuseForeignOrigins(), a.readBody, a.checkParams)
 	table, err := a.table()
 	if err != nil {
 		return nil, err

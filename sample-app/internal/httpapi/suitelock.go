@@ -85,7 +85,7 @@ func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 	}
 	switch tree, err := token.Tree(); {
 	case err != nil:
-		return "", invalidToken("is not what a lock was answered with")
+		return "", err
 	case tree != suite.Tree:
 		return "", invalidToken("is of a lock in another plan")
 	}
@@ -107,9 +107,6 @@ func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 // claimsOf returns what the hold of a token has.
 func (a *api) claimsOf(c *gin.Context, token pathlock.Token) ([]pathlock.Claim, error) {
 	lock, err := a.Locker.Attach(c.Request.Context(), token, pathlock.WithoutRenewal())
-	if errors.Is(err, pathlock.ErrInvalidToken) {
-		return nil, invalidToken("is not what a lock was answered with")
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -291,8 +291,8 @@ func TestWhatIsNoLockOfASuite(t *testing.T) {
 			{`DELETE /api/suites/{b}/lock`, other, 400, "Lock-Token"},
 			{`DELETE /api/suites/{d}/lock`, token, 400, "Lock-Token"},
 			{`DELETE /api/suites/{b}/lock`, token[:len(token)-1], 400, "Lock-Token"},
-			{`PATCH /api/suites/{d} {"name":"x"}`, "nonsense", 400, ""},
-			{`PATCH /api/suites/{d} {"name":"x"}`, token + ", " + other, 400, ""},
+			{`PATCH /api/suites/{d} {"name":"x"}`, "nonsense", 400, "Lock-Token"},
+			{`PATCH /api/suites/{d} {"name":"x"}`, token + ", " + other, 400, "Lock-Token"},
 			{`GET /api/suites/{b}`, "nonsense", 200, ""},
 		} {
 			got := p.is(p.here, tt.request, tt.token, tt.status, map[int]string{400: "invalid-request", 404: "not-found"}[tt.status])

@@ -48,7 +48,7 @@ type Config struct {
 	Think time.Duration
 	// Rule is how much of a plan the changes of its tree lock.
 	Rule httpapi.Rule
-	// BodyTimeout is how long a client may take to send a body; 0 is [httpapi.DefaultBodyTimeout].
+	// BodyTimeout is how long a client may take to send a body; 0 is the middleware's default.
 	BodyTimeout time.Duration
 	// Log is [slog.Default] if it is nil.
 	Log *slog.Logger

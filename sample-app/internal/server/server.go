@@ -15,8 +15,8 @@ import (
 // Timeouts that keep slow and silent clients from holding connections for good.
 const (
 	readHeaderTimeout = 5 * time.Second
-	// readTimeout is for bodies that no route takes; those of the others have a limit of their own.
-	readTimeout = 15 * time.Second
+	// readTimeout is for a whole request, with its body, whether or not a route takes it.
+	readTimeout = 10 * time.Second
 	idleTimeout = 2 * time.Minute
 )
 
