@@ -105,8 +105,8 @@ func (c *catalogue) textKey(column, text string) Key {
 	return Key{text}
 }
 
-// unpadded returns a text of a column as it is meant. PostgreSQL pads those of CHAR(n), and takes no
-// notice of that itself.
+// unpadded returns a text of a column as it is meant. PostgreSQL pads those of CHAR(n), and takes
+// no notice of that itself.
 func (c *catalogue) unpadded(column string, text sql.NullString) sql.NullString {
 	if c.padded[column] {
 		text.String = strings.TrimRight(text.String, " ")

@@ -10,8 +10,8 @@ import (
 // Checker checks and repairs the trees of one table.
 type Checker struct{ *catalogue }
 
-// New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches
-// [ErrTable] if there is no such table or column.
+// New returns a checker of the trees in a table. It asks the database for the columns' types. The
+// error matches [ErrTable] if there is no such table or column.
 func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checker, error) {
 	if err := table.validate(); err != nil {
 		return nil, err
@@ -37,10 +37,11 @@ type Options struct {
 // pageRows is how many rows are read and examined at once.
 const pageRows = 500
 
-// Check reads every live row of the table, in one state of the database, and reports what is wrong, in order of checks
-// and, within each, of keys. An error of report ends the check and is returned.
+// Check reads every live row of the table, in one state of the database, and reports what is wrong,
+// in order of checks and, within each, of keys. An error of report ends the check and is returned.
 //
-// The memory that it needs does not depend on the number of rows or trees, nor on the trees' shapes.
+// The memory that it needs does not depend on the number of rows or trees, nor on the trees'
+// shapes.
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)

@@ -6,11 +6,12 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// climber finds the places of rows by following their parents upwards. It looks at names and parents alone, never at
-// stored paths, so that it does not matter in which order rows are read or mended.
+// climber finds the places of rows by following their parents upwards. It looks at names and
+// parents alone, never at stored paths, so that it does not matter in which order rows are read or
+// mended.
 //
-// It asks for the parents of a whole page at once, and for those of the parents: as many statements as
-// the tree is deep at most, and mostly one or two, since a memo has those that were met before.
+// It asks for the parents of a whole page at once, and for those of the parents: as many statements
+// as the tree is deep at most, and mostly one or two, since a memo has those that were met before.
 type climber struct {
 	*session
 	memo *memo

@@ -16,7 +16,8 @@ type editor struct {
 	// transaction is the number that changes are noted under.
 	transaction int
 	changes     []Change
-	// careful is set where a unique index refused the transaction before; aside has the paths that it has put aside.
+	// careful is set where a unique index refused the transaction before; aside has the paths that
+	// it has put aside.
 	careful bool
 	aside   map[value]string
 	// skips are the rows that stay as they are.

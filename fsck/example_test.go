@@ -16,8 +16,8 @@ var directories = fsck.Table{
 	Table: "directories", Key: "id", Tree: "drive_id", Parent: "parent_id", Name: "name", Path: "path",
 }
 
-// openDrives opens a database with two drives. In the drive "home", a rename of /docs/old reached one
-// of two children, and the parent of a directory is gone. The drive "work" is sound.
+// openDrives opens a database with two drives. In the drive "home", a rename of /docs/old reached
+// one of two children, and the parent of a directory is gone. The drive "work" is sound.
 func openDrives(ctx context.Context) (*sql.DB, func(), error) {
 	dsn, drop, err := testserver.ScratchMySQL(ctx)
 	if err != nil {
@@ -83,8 +83,8 @@ func ExampleChecker_Check() {
 	// work: 1 rows, 0 problems
 }
 
-// A dry run says what a repair would change; with Apply it is changed. What has no place goes below a
-// row called lost+found, which gets its key from the database.
+// A dry run says what a repair would change; with Apply it is changed. What has no place goes below
+// a row called lost+found, which gets its key from the database.
 func ExampleChecker_Repair() {
 	ctx := context.Background()
 	db, drop, err := openDrives(ctx)

@@ -6,12 +6,13 @@ import (
 	"math"
 )
 
-// renumberings is how many numbers are tried before a refusal is taken for one that no name helps against.
+// renumberings is how many numbers are tried before a refusal is taken for one that no name helps
+// against.
 const renumberings = 100
 
-// settle makes r look like moved, with the first name there that is free: base itself (from 1) or the first of "base (2)",
-// "base (3)", … It goes on to the next one where a unique index refuses a name that looks free, as one over other columns or
-// with another collation can.
+// settle makes r look like moved, with the first name there that is free: base itself (from 1) or
+// the first of "base (2)", "base (3)", … It goes on to the next one where a unique index refuses a
+// name that looks free, as one over other columns or with another collation can.
 func (e *editor) settle(ctx context.Context, r, moved *row, base string, from int, why Kind) error {
 	for try := 1; ; try++ {
 		n, err := e.takeFreeName(ctx, moved, base, from)
@@ -56,8 +57,9 @@ func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	return nil
 }
 
-// takeFreeName gives r, which may have been moved already, the first name from the number from on that nothing else has below its
-// parent, and returns its number. Deleted rows count, since an index may cover them too.
+// takeFreeName gives r, which may have been moved already, the first name from the number from on
+// that nothing else has below its parent, and returns its number. Deleted rows count, since an
+// index may cover them too.
 //
 // Numbers are remembered by what is left of the name before them: names that are alike up to there
 // count on from each other, and do not each begin anew.
@@ -81,8 +83,8 @@ func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int
 	}
 }
 
-// isTaken reports whether a sibling of r has the same name, by the database's notion of the same, and a key
-// that compares with r's.
+// isTaken reports whether a sibling of r has the same name, by the database's notion of the same,
+// and a key that compares with r's.
 func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly bool) (bool, error) {
 	if holder, ok := e.plan.holder(e.sibling(r)); ok && holder != r.key && (compares == "<>" || holder.Compare(r.key) < 0) {
 		return true, nil

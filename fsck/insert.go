@@ -17,8 +17,9 @@ func isImpossible(err error) bool { return errors.Is(err, errImpossible) }
 // keyIsNumber reports whether the database gives out the keys of new rows.
 func (c *catalogue) keyIsNumber() bool { return c.kinds[c.table.Key] == treerow.Number }
 
-// insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is missing
-// can be given out again, and the orphans below it would come back as children of the new row, unseen.
+// insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is
+// missing can be given out again, and the orphans below it would come back as children of the new
+// row, unseen.
 func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) error {
 	table, key, parent := e.dialect.quote(e.table.Table), e.dialect.quote(e.table.Key), e.dialect.quote(e.table.Parent)
 	for {

@@ -49,8 +49,8 @@ func (c *catalogue) inspect(ctx context.Context) error {
 	return c.inspectLimits(ctx)
 }
 
-// inspectSecurity refuses a table of which PostgreSQL shows the role some rows only: the parents that it hides would be taken
-// for missing, and sound rows be moved.
+// inspectSecurity refuses a table of which PostgreSQL shows the role some rows only: the parents
+// that it hides would be taken for missing, and sound rows be moved.
 func (c *catalogue) inspectSecurity(ctx context.Context) error {
 	if c.dialect != PostgreSQL {
 		return nil
@@ -76,7 +76,8 @@ func (c *catalogue) inspectIndexes(ctx context.Context) error {
 	return nil
 }
 
-// culprit says which part of the description err is about: a column that the table does not have, or the table itself.
+// culprit says which part of the description err is about: a column that the table does not have,
+// or the table itself.
 func (c *catalogue) culprit(ctx context.Context, err error) error {
 	table := " FROM " + c.dialect.quote(c.table.Table) + " AS c WHERE 1 = 0"
 	if failed := c.probe(ctx, "SELECT 1"+table); failed != nil {

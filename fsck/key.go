@@ -12,12 +12,12 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// Key is the value of a key column: the key of a row, of its parent, or of its tree. Keys are
-// whole numbers, texts (UUIDs among them) or bytes. The zero Key is none, such as the parent of a row at
+// Key is the value of a key column: the key of a row, of its parent, or of its tree. Keys are whole
+// numbers, texts (UUIDs among them) or bytes. The zero Key is none, such as the parent of a row at
 // the top. Two equal Keys are ==.
 type Key struct {
-	// v is nil, an int64, a uint64 beyond int64, a string, binaryKey or, in a row that is damaged, a
-	// float64 that is no whole number.
+	// v is nil, an int64, a uint64 beyond int64, a string, binaryKey or, in a row that is damaged,
+	// a float64 that is no whole number.
 	v any
 }
 
@@ -53,7 +53,8 @@ func (k Key) isFraction() bool {
 	return is
 }
 
-// Compare orders whole numbers by value, before those that are none, before texts, which are ordered by their bytes. It returns -1, 0 or +1.
+// Compare orders whole numbers by value, before those that are none, before texts, which are
+// ordered by their bytes. It returns -1, 0 or +1.
 func (k Key) Compare(o Key) int {
 	class := func(v any) int {
 		switch v.(type) {
@@ -139,7 +140,8 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Bytes come back as the text of their hexadecimal form.
+// UnmarshalJSON reads what MarshalJSON writes. Bytes come back as the text of their hexadecimal
+// form.
 func (k *Key) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, []byte("null")) {
 		*k = Key{}

@@ -1,8 +1,8 @@
 package fsck
 
 // known is what a repair knows of the database's state: the root rows and the lost+founds, for as
-// long as a transaction has them locked, and the numbers that names were given. It is forgotten when
-// a transaction is rolled back.
+// long as a transaction has them locked, and the numbers that names were given. It is forgotten
+// when a transaction is rolled back.
 type known struct {
 	roots   map[Key]*row
 	homes   map[Key]Key

@@ -65,8 +65,8 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	}
 }
 
-// noParent returns what the rows at the top have for a parent, first those of the tree: NULL, 0, the nil
-// UUID. Where there are none, it is NULL.
+// noParent returns what the rows at the top have for a parent, first those of the tree: NULL, 0,
+// the nil UUID. Where there are none, it is NULL.
 func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 	cols := e.of("c")
 	first, args := e.among(cols.parent, e.tops(tree.arg()), cols.live)
@@ -92,8 +92,8 @@ func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 	return none, err
 }
 
-// namesake returns the live row that has exactly r's name, the one with the smallest key if there are several, and whether any row has it, or one
-// that the database holds equal.
+// namesake returns the live row that has exactly r's name, the one with the smallest key if there
+// are several, and whether any row has it, or one that the database holds equal.
 func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
 	places, err := e.besides(ctx, r)
 	if err != nil {
@@ -121,8 +121,8 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 	return key, taken, err
 }
 
-// create inserts a row at the top of its tree, with a key of the same kind as another one. All other
-// columns of the table get their defaults.
+// create inserts a row at the top of its tree, with a key of the same kind as another one. All
+// other columns of the table get their defaults.
 func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	path, above := "/"+r.name, ""
 	if !r.isTop() {
@@ -181,8 +181,9 @@ func (e *editor) noteCreated(r *row, path, above string) {
 	e.note(r, Orphan, true, set...)
 }
 
-// derivedKey makes the key of a tree's lost+found where keys are not numbers that the database gives out: always the same one for the same
-// tree, in the form of the tree's other keys. A UUID is one of version 8 (RFC 9562, section 5.8).
+// derivedKey makes the key of a tree's lost+found where keys are not numbers that the database
+// gives out: always the same one for the same tree, in the form of the tree's other keys. A UUID is
+// one of version 8 (RFC 9562, section 5.8).
 func derivedKey(table string, tree, like Key, most limit) Key {
 	sum := sha256.Sum256([]byte("pathlock lost+found\x00" + table + "\x00" + tree.String()))
 	sum[6] = sum[6]&0x0f | 0x80

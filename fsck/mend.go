@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Each of these mends one row that a check found, if there still is something wrong with it: what it does depends on
-// nothing but the rows as they are. That makes a repair that was ended at any
+// Each of these mends one row that a check found, if there still is something wrong with it: what
+// it does depends on nothing but the rows as they are. That makes a repair that was ended at any
 // moment go on where it stopped, and two repairs of the same rows alike.
 
 // mendName gives a row whose name no path can have one that it can.
@@ -66,7 +66,8 @@ func (e *editor) mendOrphan(ctx context.Context, key Key) error {
 	return e.moveToLostFound(ctx, r, Orphan)
 }
 
-// mendCycle breaks a cycle at the row with the smallest key, which goes to lost+found with all that is below it.
+// mendCycle breaks a cycle at the row with the smallest key, which goes to lost+found with all that
+// is below it.
 func (e *editor) mendCycle(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// The suite on MariaDB and MySQL; SQLite and PostgreSQL are in cmd/pathlock, whose module has their drivers.
+// The suite on MariaDB and MySQL; SQLite and PostgreSQL are in cmd/pathlock, whose module has their
+// drivers.
 func TestMySQL(t *testing.T) { testserver.EachMySQL(t, runOnMySQL) }
 
 func runOnMySQL(t *testing.T, server testserver.MySQLServer) {

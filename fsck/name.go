@@ -37,7 +37,8 @@ func checkName(name string) error {
 	return err
 }
 
-// cleanName makes a name that a path can have of one that it cannot: what may not be in a name becomes "_".
+// cleanName makes a name that a path can have of one that it cannot: what may not be in a name
+// becomes "_".
 func cleanName(name string) string {
 	if name == "" {
 		return "unnamed"

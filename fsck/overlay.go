@@ -1,7 +1,8 @@
 package fsck
 
-// overlay is what a dry run would have changed by now: later steps see it in place of the database's rows. It
-// needs memory for each row that would be renamed, moved or created, not for those that would get another path.
+// overlay is what a dry run would have changed by now: later steps see it in place of the
+// database's rows. It needs memory for each row that would be renamed, moved or created, not for
+// those that would get another path.
 type overlay struct {
 	rows map[Key]*row
 	// names has the changed rows by the names that they would have.

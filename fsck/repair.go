@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// Repair checks the table and mends what it finds, as the package's documentation says, in transactions of a
-// bounded number of rows. When ctx ends, it stops between two of them. Whenever and however it was ended,
-// another run completes it, and the outcome is the same.
+// Repair checks the table and mends what it finds, as the package's documentation says, in
+// transactions of a bounded number of rows. When ctx ends, it stops between two of them. Whenever
+// and however it was ended, another run completes it, and the outcome is the same.
 func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary RepairSummary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	r := &repair{Checker: c, opts: opts.withDefaults(), log: changeLog{opts.Log}, known: newKnown(), left: make(map[Key]bool)}

@@ -13,22 +13,23 @@ type RepairOptions struct {
 	Tree Key
 	// Apply makes the changes. Without it nothing is written, and Changed is told what would be.
 	Apply bool
-	// Locker, if set, takes the gate of a tree for each transaction that changes it. Without one, row locks
-	// alone keep the changes right while others write.
+	// Locker, if set, takes the gate of a tree for each transaction that changes it. Without one,
+	// row locks alone keep the changes right while others write.
 	Locker *pathlock.Locker
 	// Wait is how long to wait for a gate, and for a row that somebody else has locked; 0 is a
 	// minute. A tree that is busy for longer is left as it is.
 	Wait time.Duration
-	// BatchRows is how many rows a transaction mends at most; 0 is 500. One that also creates a lost+found changes one more,
-	// and one in which unique indexes refuse paths puts aside at most two more for each.
+	// BatchRows is how many rows a transaction mends at most; 0 is 500. One that also creates a
+	// lost+found changes one more, and one in which unique indexes refuse paths puts aside at most
+	// two more for each.
 	BatchRows int
-	// LostFound is the name of the rows that get what has no place; empty is [DefaultLostFound]. One that no path can have is an error that
-	// matches [pathlock.ErrInvalidPath].
+	// LostFound is the name of the rows that get what has no place; empty is [DefaultLostFound].
+	// One that no path can have is an error that matches [pathlock.ErrInvalidPath].
 	LostFound string
 	// ToTop puts what has no place at the top of its tree, instead of below a lost+found.
 	ToTop bool
-	// Log, if set, gets each change as a line of JSON before it is committed, and a line when it has been. An
-	// [os.File] that is no pipe is synchronised each time.
+	// Log, if set, gets each change as a line of JSON before it is committed, and a line when it
+	// has been. An [os.File] that is no pipe is synchronised each time.
 	Log io.Writer
 	// Report, if set, is told of the problems as the first check finds them.
 	Report func(Problem) error

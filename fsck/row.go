@@ -11,7 +11,8 @@ import (
 // row is a live row of the table.
 type row struct {
 	key, tree, parent Key
-	// above is the key of the row that the database finds for parent; none where fault says why not.
+	// above is the key of the row that the database finds for parent; none where fault says why
+	// not.
 	above Key
 	fault fault
 	name  string

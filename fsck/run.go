@@ -7,7 +7,8 @@ type repair struct {
 	log         changeLog
 	transaction int
 	summary     RepairSummary
-	// dry is set in a dry run: the one transaction that it reads in, with what it would have changed.
+	// dry is set in a dry run: the one transaction that it reads in, with what it would have
+	// changed.
 	dry   *session
 	known *known
 	// left has the trees that are left as they are.
@@ -30,8 +31,8 @@ func (r *repair) phase(name string) func(done, total int64) {
 	return func(done, total int64) { r.opts.Progress(name, done, total) }
 }
 
-// reading is what a repair reads in between its transactions: on any connection or, in a dry run, in
-// the transaction that there is.
+// reading is what a repair reads in between its transactions: on any connection or, in a dry run,
+// in the transaction that there is.
 func (r *repair) reading() *session {
 	if r.dry != nil {
 		return r.dry

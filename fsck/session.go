@@ -41,8 +41,8 @@ func (c *catalogue) selectRows(withPaths bool, hint string) string {
 		table, hint, c.joinParent(table, parent.key, row.parent))
 }
 
-// joinParent joins the parent p of the row c, by its key. PostgreSQL, whose planner may think that a few rows are best merged with
-// the whole index, is made to look each parent up.
+// joinParent joins the parent p of the row c, by its key. PostgreSQL, whose planner may think that
+// a few rows are best merged with the whole index, is made to look each parent up.
 func (c *catalogue) joinParent(table, key, parent string) string {
 	if c.dialect == PostgreSQL {
 		return fmt.Sprintf("LEFT JOIN LATERAL (SELECT * FROM %s AS p WHERE %s = %s OFFSET 0) AS p ON TRUE", table, key, parent)
@@ -50,7 +50,8 @@ func (c *catalogue) joinParent(table, key, parent string) string {
 	return fmt.Sprintf("LEFT JOIN %s AS p ON %s = %s", table, key, parent)
 }
 
-// page returns the next rows in order of their keys. That these are keys is looked at, so that nothing is repaired by another column.
+// page returns the next rows in order of their keys. That these are keys is looked at, so that
+// nothing is repaired by another column.
 func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*row, error) {
 	cols := s.of("c")
 	query := s.selectRows(true, s.dialect.byPrimaryKey()) + " WHERE " + cols.live

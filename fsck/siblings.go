@@ -6,8 +6,9 @@ import (
 	"fmt"
 )
 
-// under is what siblings have in common: the parent, and NULL for all that are at the top of
-// the paths, namely the rows without a parent and the children of a root row. Both have the path "/name".
+// under is what siblings have in common: the parent, and NULL for all that are at the top of the
+// paths, namely the rows without a parent and the children of a root row. Both have the path
+// "/name".
 func (c *catalogue) under() string {
 	row, parent := c.of("c"), c.of("p")
 	return fmt.Sprintf("CASE WHEN %s OR %s THEN NULL ELSE %s END", row.isTop, parent.isRoot, row.parent)

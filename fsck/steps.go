@@ -21,7 +21,8 @@ var steps = []step{
 	{Lookalike, (*editor).mendSibling},
 }
 
-// mend makes the rows' names and parents right, one kind of problem after the other, and then the paths.
+// mend makes the rows' names and parents right, one kind of problem after the other, and then the
+// paths.
 func (r *repair) mend(ctx context.Context, suspects lineup) error {
 	for _, step := range steps {
 		s := suspects[step.kind]
@@ -58,8 +59,8 @@ func (r *repair) mend(ctx context.Context, suspects lineup) error {
 	return r.paths(ctx)
 }
 
-// paths mends the paths of all rows, page by page. What is right follows from names and parents alone, so that
-// the order does not matter.
+// paths mends the paths of all rows, page by page. What is right follows from names and parents
+// alone, so that the order does not matter.
 func (r *repair) paths(ctx context.Context) error {
 	var wrong []suspect
 	flush := func(least int) error {

@@ -40,10 +40,12 @@ func DefaultTable(name string) Table {
 	return Table{Table: name, Key: "id", Tree: "plan_id", Parent: "parent_id", Name: "name", Path: "path", Deleted: "deleted_at"}
 }
 
-// ErrTable is matched where the description of a table makes no sense, or the database has no such table or column.
+// ErrTable is matched where the description of a table makes no sense, or the database has no such
+// table or column.
 var ErrTable = errors.New("fsck: table")
 
-// ErrNoColumn is matched, beside [ErrTable], where the database has the table without a column that is described.
+// ErrNoColumn is matched, beside [ErrTable], where the database has the table without a column that
+// is described.
 var ErrNoColumn = errors.New("no such column")
 
 // described is a column and what it is for.

@@ -9,14 +9,17 @@ import (
 	"maps"
 )
 
-// Unique indexes over names or paths can refuse a row although the rows will be right together in the end, as where two siblings
-// have each other's path. A transaction that is refused so is undone and done again with care: each
-// statement can be undone by itself then, a row in the way is put aside under a path that no row can have, to get
-// its right one in its turn, and a name that is refused gets another number.
+// Unique indexes over names or paths can refuse a row although the rows will be right together in
+// the end, as where two siblings have each other's path. A transaction that is refused so is undone
+// and done again with care: each statement can be undone by itself then, a row in the way is put
+// aside under a path that no row can have, to get its right one in its turn, and a name that is
+// refused gets another number.
 //
-// That is done only where the database refuses, since what its indexes hold equal is known to itself alone.
+// That is done only where the database refuses, since what its indexes hold equal is known to
+// itself alone.
 
-// immediately has the database look at unique constraints with each statement, where they could wait for the end of the transaction.
+// immediately has the database look at unique constraints with each statement, where they could
+// wait for the end of the transaction.
 func (e *editor) immediately(ctx context.Context) error {
 	if !e.careful || e.dialect != PostgreSQL {
 		return nil
@@ -24,8 +27,8 @@ func (e *editor) immediately(ctx context.Context) error {
 	return e.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
 }
 
-// attempt runs f, which writes one row. Where a unique index refuses that, a careful transaction goes on as if f
-// had not been run, and gets the refusal.
+// attempt runs f, which writes one row. Where a unique index refuses that, a careful transaction
+// goes on as if f had not been run, and gets the refusal.
 func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err error) {
 	if !e.careful {
 		return nil, f()
@@ -99,8 +102,8 @@ func (e *editor) clearing(ctx context.Context, r *row, set []assignment, write f
 	}
 }
 
-// putAside gives the rows that have the path which r is to get another one, for as long as their own has not been written. One
-// that has it by right, or is not part of the tree, stays.
+// putAside gives the rows that have the path which r is to get another one, for as long as their
+// own has not been written. One that has it by right, or is not part of the tree, stays.
 func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal error) error {
 	cols := e.of("c")
 	column := cols.path
@@ -159,7 +162,8 @@ func (e *editor) path(r *row, column string, read sql.NullString) sql.NullString
 	return read
 }
 
-// asidePath returns a path that no row can have, since it does not begin with a slash, and another one for each key.
+// asidePath returns a path that no row can have, since it does not begin with a slash, and another
+// one for each key.
 func asidePath(key Key, most limit) string {
 	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
 }

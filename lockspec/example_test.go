@@ -48,8 +48,8 @@ func ExampleSpec_Bind() {
 	//   X /api/smoke
 }
 
-// A tree without a root row has its rows at the top, and a client that wants a node there leaves the
-// parent's id out or says null. The plan in the URL says which tree is meant.
+// A tree without a root row has its rows at the top, and a client that wants a node there leaves
+// the parent's id out or says null. The plan in the URL says which tree is meant.
 func ExampleSource_OrTop() {
 	plan := lockspec.Param("plan").Kind("plan")
 	spec := lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
@@ -198,8 +198,8 @@ func ExampleFunc() {
 	// Output: acme true <nil>
 }
 
-// A body in which two decoders could find two names is refused: the name that is locked has to be the
-// one that is written.
+// A body in which two decoders could find two names is refused: the name that is locked has to be
+// the one that is written.
 func ExampleJSONFields() {
 	for _, body := range []string{
 		`{"name": "smoke", "target": {"parent_id": 90071992547409931}}`,

@@ -207,14 +207,14 @@ func (s Spec) SnapshotSource() Spec {
 }
 
 // Asserted returns s for a route whose handler relies on the assertion of its database transaction:
-// whatever it writes to the nodes that the spec names is asserted there, as package gormplugin does.
-// A middleware then resolves the ids of a request once, and again only if the request had to wait for
-// a lock. That saves one query for each id.
+// whatever it writes to the nodes that the spec names is asserted there, as package gormplugin
+// does. A middleware then resolves the ids of a request once, and again only if the request had to
+// wait for a lock. That saves one query for each id.
 //
 // The trade-off: the handler may begin while a node is elsewhere. If a node moves between the look
 // and the lock, the middleware does not start over. The plugin takes the locks that are missing, or
-// fails with [pathlock.ErrPathChanged]. So two kinds of handlers must not say it: those that write by
-// raw SQL without gormplugin.Assert, and those that rely on what they read under the lock.
+// fails with [pathlock.ErrPathChanged]. So two kinds of handlers must not say it: those that write
+// by raw SQL without gormplugin.Assert, and those that rely on what they read under the lock.
 //
 // A [Read] cannot be asserted, since it writes nothing. Of [All], either each spec says it or the
 // whole: All(a.Asserted(), b) is not asserted.

@@ -17,7 +17,8 @@ import (
 // nodes are found where they were when the locks were planned. Whatever ends it but success, also a
 // panic of a resolver, nothing stays locked.
 //
-// Where the request's token is of use, all of it is taken as the owner of the hold that the token names.
+// Where the request's token is of use, all of it is taken as the owner of the hold that the token
+// names.
 func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	var locks *held
 	done := false
@@ -69,9 +70,9 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	return locks, nil
 }
 
-// looksAgain reports whether it is for the middleware to find out that nodes moved before they were locked. Where
-// a request waited it always is: those that it waited for may well have moved them, and the
-// assertion could do no better than to refuse.
+// looksAgain reports whether it is for the middleware to find out that nodes moved before they were
+// locked. Where a request waited it always is: those that it waited for may well have moved them,
+// and the assertion could do no better than to refuse.
 func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
@@ -116,7 +117,8 @@ func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
 //
 // The new locks are asked for under those that are held, since who holds something in a tree is not
 // kept back by those who wait there: the request has waited its turn. Where that is not to be had,
-// because others hold it who wait for this request, or in another tree, it begins anew after a pause.
+// because others hold it who wait for this request, or in another tree, it begins anew after a
+// pause.
 func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.Request, pause time.Duration) (*held, error) {
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)

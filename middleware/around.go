@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrHeldTooLong is why the locks of a request end that holds them for longer than [Config.MaxHold].
-// It is the cause of the context that the handler runs under.
+// ErrHeldTooLong is why the locks of a request end that holds them for longer than
+// [Config.MaxHold]. It is the cause of the context that the handler runs under.
 var ErrHeldTooLong = errors.New("middleware: the request has held its locks for too long")
 
 // visit is one request on its way through the middleware.

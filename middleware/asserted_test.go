@@ -16,8 +16,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// Where the writes are asserted, a node that moved at the moment of the lock is for the assertion to find: it takes what is
-// missing, as the plugin does, or refuses, and the answers are the usual ones.
+// Where the writes are asserted, a node that moved at the moment of the lock is for the assertion
+// to find: it takes what is missing, as the plugin does, or refuses, and the answers are the usual
+// ones.
 func TestAssertedRoutesLookOnceAndAnswerWhatTheAssertionSays(t *testing.T) {
 	moved := []string{"X /dir1/dir2", "X /other/dir2"}
 	for _, tt := range []struct {
@@ -75,7 +76,8 @@ func refuse(*fixture, *gin.Context) error {
 	return fmt.Errorf("%w: suites 3: planned on %q, now %q", pathlock.ErrPathChanged, "/dir1/dir2", "/other/dir2")
 }
 
-// takeMissing locks the node where it is now, under the locks of the request, which are then the wanted ones.
+// takeMissing locks the node where it is now, under the locks of the request, which are then the
+// wanted ones.
 func takeMissing(want []string) func(*fixture, *gin.Context) error {
 	return func(f *fixture, c *gin.Context) error {
 		ctx := c.Request.Context()

@@ -17,9 +17,9 @@ import (
 const firstBytes = 16 << 10
 
 // readAhead reads the request's body before anything is locked, up to [Config.MaxBody], so that
-// nobody waits for locks while a client sends it byte by byte. The handler reads it as if it had not
-// been read. One that is known to be longer is left to come, and so is the rest of one that turns
-// out to be.
+// nobody waits for locks while a client sends it byte by byte. The handler reads it as if it had
+// not been read. One that is known to be longer is left to come, and so is the rest of one that
+// turns out to be.
 func (m *Locks) readAhead(c *gin.Context) error {
 	r := c.Request
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect || m.config.BodyTimeout < 0 {

@@ -11,11 +11,13 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Fail answers a request that failed with err, as [Locks.ProblemOf] says, and with 500 and no detail
-// for what it does not know. It aborts the request, and writes nothing if the response has been begun.
+// Fail answers a request that failed with err, as [Locks.ProblemOf] says, and with 500 and no
+// detail for what it does not know. It aborts the request, and writes nothing if the response has
+// been begun.
 //
 // A request whose lock was lost meanwhile is answered 503, whatever the work stumbled over because
-// of it, and 409 where that was the hold which its token names; one whose client has gone away by [StatusClientGone] and nothing else.
+// of it, and 409 where that was the hold which its token names; one whose client has gone away by
+// [StatusClientGone] and nothing else.
 //
 // What is answered 500 or 503 is logged once, with the route and the cause, by [Config.Log]; that a
 // client went away is logged at the level of information.

@@ -54,8 +54,8 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 }
 
 // follow leaves with the hold what was taken for it at the new path of a node, if the node has
-// moved, and gives back what was left with it in the same way at the old one. Where that is not to be
-// learnt, all of it stays: too much is held then, until the hold ends, and not too little.
+// moved, and gives back what was left with it in the same way at the old one. Where that is not to
+// be learnt, all of it stays: too much is held then, until the hold ends, and not too little.
 func (v *visit) follow(ctx context.Context, locks *held) {
 	if locks.along == nil {
 		return

@@ -12,7 +12,8 @@ import (
 type held struct {
 	taken []*pathlock.Lock
 	limit *time.Timer
-	// along is the one of them that the hold of the request's token needs if its node moves, nil if there is none.
+	// along is the one of them that the hold of the request's token needs if its node moves, nil if
+	// there is none.
 	along *pathlock.Lock
 }
 

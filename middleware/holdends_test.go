@@ -88,8 +88,8 @@ func TestARequestDoesNotMakeItsHoldLastLonger(t *testing.T) {
 	})
 }
 
-// A hold that ends by the clock is the holder's loss wherever the request is: at its start, where it
-// locks besides the hold, or in its handler.
+// A hold that ends by the clock is the holder's loss wherever the request is: at its start, where
+// it locks besides the hold, or in its handler.
 func TestAHoldThatEndsByTheClockIs409(t *testing.T) {
 	for _, left := range []time.Duration{1, pathlock.MinLease, 2*pathlock.MinLease - 1, time.Second} {
 		synctest.Test(t, func(t *testing.T) {

@@ -31,7 +31,8 @@ func TestTheHoldOutlivesTheRequestHoweverThatEnds(t *testing.T) {
 		{"a panic", middleware.Config{}, func(*fixture, *gin.Context) { panic("in the handler") }, 500},
 		{"held for too long", middleware.Config{MaxHold: time.Millisecond}, func(f *fixture, c *gin.Context) {
 			<-c.Request.Context().Done()
-			// The context ends before the store is told: what the request had is free once somebody else gets it.
+			// The context ends before the store is told: what the request had is free once somebody
+			// else gets it.
 			other, err := f.locker.Acquire(f.Context(), pathlock.Request{Tree: plan, Claims: claim("/other")})
 			if err != nil {
 				f.Error(err)

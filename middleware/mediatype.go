@@ -90,9 +90,9 @@ func (v *values) wantBody() error {
 	return nil
 }
 
-// wantType refuses a body of another type than those that are wanted. gin looks at what is before the
-// first space or semicolon, and takes it as it is written: a header that means one of the types by
-// RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
+// wantType refuses a body of another type than those that are wanted. gin looks at what is before
+// the first space or semicolon, and takes it as it is written: a header that means one of the types
+// by RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
 func (v *values) wantType(want []string) error {
 	header := v.c.Request.Header
 	said := header.Values("Content-Type")

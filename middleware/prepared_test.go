@@ -29,7 +29,8 @@ func (n noted) Resolve(ctx context.Context, id string) (pathlock.Location, error
 	return n.at, nil
 }
 
-// What a resolver reads for a request is there for the request's handler, and for nobody outside of the middleware.
+// What a resolver reads for a request is there for the request's handler, and for nobody outside of
+// the middleware.
 func TestHandlerHasTheContextThatTheResolverHad(t *testing.T) {
 	tree, err := pathlock.NewTree("test", "prepared")
 	if err != nil {

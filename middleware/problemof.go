@@ -11,9 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ProblemOf returns what to answer for an error of pathlock's packages, the plugin's and the stores'
-// included, or for any other that says what has failed as [pathlock.FailureOf] asks it. It returns
-// nil for the rest. An error that wraps a [*Problem] is that problem. See [Locks.ProblemOf].
+// ProblemOf returns what to answer for an error of pathlock's packages, the plugin's and the
+// stores' included, or for any other that says what has failed as [pathlock.FailureOf] asks it. It
+// returns nil for the rest. An error that wraps a [*Problem] is that problem. See
+// [Locks.ProblemOf].
 func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -68,8 +69,8 @@ func (m *Locks) ProblemOf(err error) *Problem {
 	return nil
 }
 
-// problemOf returns the problem of a failure that somebody has described, or nobody; nil where it is
-// none.
+// problemOf returns the problem of a failure that somebody has described, or nobody; nil where it
+// is none.
 func problemOf(failure pathlock.Failure, said string) *Problem {
 	switch slug := string(failure); failure {
 	case pathlock.FailureLockLost:

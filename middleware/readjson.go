@@ -10,13 +10,13 @@ import (
 
 // ReadJSON returns the body of a request as the middleware reads it for a spec, for handlers and
 // middleware of yours that look at it themselves: whole, at most [Config.MaxBody] bytes, within
-// [Config.BodyTimeout], and of application/json or one of [Config.JSONTypes]. It returns nil if there
-// is no body, whatever type that is said to have. Whoever reads the body afterwards finds it unread,
-// and ReadJSON returns it again.
+// [Config.BodyTimeout], and of application/json or one of [Config.JSONTypes]. It returns nil if
+// there is no body, whatever type that is said to have. Whoever reads the body afterwards finds it
+// unread, and ReadJSON returns it again.
 //
-// That it is JSON is for [lockspec.JSONFields] to say. Errors are those that [Locks.Fail] answers, by
-// 408, 413, 415 or 400. A body that was not read to its end leaves a connection that cannot be used
-// again: answer with the header Connection: close.
+// That it is JSON is for [lockspec.JSONFields] to say. Errors are those that [Locks.Fail] answers,
+// by 408, 413, 415 or 400. A body that was not read to its end leaves a connection that cannot be
+// used again: answer with the header Connection: close.
 func (m *Locks) ReadJSON(c *gin.Context) ([]byte, error) {
 	r := c.Request
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {

@@ -16,9 +16,9 @@ const disorderly = 3
 //
 // A request does not hold one tree while it waits for another, as long as there is another way: it
 // waits for one, and asks for the others without waiting. If one of these is not to be had, it lets
-// go of all and waits for that one. So that it does not go on like this for ever where several trees
-// are busy, it waits in the order of the requests in the end, which is the same for everybody, and
-// holds what it has; at the latest when half of its time is over.
+// go of all and waits for that one. So that it does not go on like this for ever where several
+// trees are busy, it waits in the order of the requests in the end, which is the same for
+// everybody, and holds what it has; at the latest when half of its time is over.
 func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, error) {
 	if len(requests) < 2 {
 		locks, _, err := v.takeEach(ctx, requests, 0, v.budget.left())
@@ -41,8 +41,8 @@ func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, e
 	return v.takeInOrder(ctx, requests)
 }
 
-// takeEach waits for requests[first] for at most wait, and takes the others if they are to be had at
-// once. After an error it holds nothing, and refused is the request that was not granted.
+// takeEach waits for requests[first] for at most wait, and takes the others if they are to be had
+// at once. After an error it holds nothing, and refused is the request that was not granted.
 func (v *visit) takeEach(ctx context.Context, requests []pathlock.Request, first int, wait time.Duration) (locks *held, refused int, err error) {
 	t := taking{visit: v, ctx: ctx}
 	defer t.end()
@@ -74,8 +74,8 @@ func (v *visit) takeInOrder(ctx context.Context, requests []pathlock.Request) (*
 	return t.all(), nil
 }
 
-// taking is what has been taken so far of several requests. Its end lets it go, unless all of it was
-// asked for before.
+// taking is what has been taken so far of several requests. Its end lets it go, unless all of it
+// was asked for before.
 type taking struct {
 	*visit
 	ctx   context.Context
@@ -90,7 +90,8 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 		req.Note = t.note
 	}
 	if ahead := t.ahead(req.Tree); len(ahead) > 0 {
-		// The hold would go along with the node: it needs to be had on its own, before what covers it.
+		// The hold would go along with the node: it needs to be had on its own, before what covers
+		// it.
 		along := req
 		along.Claims, along.Gate, along.Note = ahead, false, t.hold.lock.Note()
 		if err := t.acquire(along); err != nil {

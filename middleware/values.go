@@ -100,8 +100,9 @@ func (v *values) find(src lockspec.Source) (value string, ok bool, err error) {
 	}
 }
 
-// readBody reads the body once, and puts back what it read. Where middleware before this one has read
-// it by [gin.Context.ShouldBindBodyWith], gin keeps it, and that is what every handler gets to read.
+// readBody reads the body once, and puts back what it read. Where middleware before this one has
+// read it by [gin.Context.ShouldBindBodyWith], gin keeps it, and that is what every handler gets to
+// read.
 func (v *values) readBody() error {
 	if v.read {
 		return nil

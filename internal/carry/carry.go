@@ -16,7 +16,8 @@ type ScopeKey[Locker any] struct{ Locker *Locker }
 
 func (ScopeKey[Locker]) ofLocks() {}
 
-// IsOfLocks reports whether a context has under the key who holds, or what else ends with the locks.
+// IsOfLocks reports whether a context has under the key who holds, or what else ends with the
+// locks.
 func IsOfLocks(key any) bool {
 	_, ok := key.(interface{ ofLocks() })
 	return ok
@@ -59,12 +60,12 @@ func Context(ctx context.Context, key any) context.Context {
 	return nil
 }
 
-// Join returns ctx, or, where it carries locks under key, a context with the values of ctx that ends
-// with the locks, too.
+// Join returns ctx, or, where it carries locks under key, a context with the values of ctx that
+// ends with the locks, too.
 //
-// gin's own context is asked for values only, and on the caller's goroutine: whether it ends depends
-// on the engine, and its request is another one once the handlers have returned, which a goroutine
-// of database/sql may not have heard of yet.
+// gin's own context is asked for values only, and on the caller's goroutine: whether it ends
+// depends on the engine, and its request is another one once the handlers have returned, which a
+// goroutine of database/sql may not have heard of yet.
 func Join(ctx context.Context, key any) context.Context {
 	c := of(ctx, key)
 	if c == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testChains looks at trees that are one long chain, in which parents have smaller or greater keys than their children, and
-// at cycles of any length.
+// testChains looks at trees that are one long chain, in which parents have smaller or greater keys
+// than their children, and at cycles of any length.
 func testChains(t *testing.T, database Database) {
 	const length = 2000 // more than a page and a path's length together
 	parents := map[string]func(int) int{

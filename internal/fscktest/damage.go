@@ -14,7 +14,8 @@ import (
 type damageCase struct {
 	what string
 	rows []Node
-	// found has "kind id want" for each problem; want is left out where there is none. "!" ends one that cannot be mended.
+	// found has "kind id want" for each problem; want is left out where there is none. "!" ends one
+	// that cannot be mended.
 	found []string
 	// mended has "id parent name path" for each row that is not as it was; the
 	// created lost+found has the id "new".
@@ -260,7 +261,8 @@ func (tt damageCase) check(t *testing.T, w *world) {
 	}
 }
 
-// describe writes changes without what a dry run cannot know: the numbers of transactions and the keys of new rows.
+// describe writes changes without what a dry run cannot know: the numbers of transactions and the
+// keys of new rows.
 func describe(changes []fsck.Change) []string {
 	created := make(map[string]string)
 	for _, c := range changes {

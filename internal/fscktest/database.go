@@ -17,8 +17,8 @@ type Database struct {
 	Dialect fsck.Dialect
 	// Open returns an empty database that is gone after the test.
 	Open func(t testing.TB) *sql.DB
-	// Binary is the column clause for a collation that tells all names apart, and Loose one for a collation
-	// that does not.
+	// Binary is the column clause for a collation that tells all names apart, and Loose one for a
+	// collation that does not.
 	Binary, Loose string
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testFractions looks at keys that are numbers but no whole ones, which SQLite lets be in columns of
-// whole numbers, and others in columns of another type. They are reported and left, and the rest is
-// mended.
+// testFractions looks at keys that are numbers but no whole ones, which SQLite lets be in columns
+// of whole numbers, and others in columns of another type. They are reported and left, and the rest
+// is mended.
 func testFractions(t *testing.T, database Database) {
 	types := columnTypes{key: "NUMERIC", tree: "BIGINT", parent: "NUMERIC"}
 	if database.Dialect != fsck.SQLite {

@@ -8,8 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// testMeanwhile has others change the tree between the moment that a problem is found and the moment that it is
-// mended. What a repair writes follows from the rows as they are by then.
+// testMeanwhile has others change the tree between the moment that a problem is found and the
+// moment that it is mended. What a repair writes follows from the rows as they are by then.
 func testMeanwhile(t *testing.T, database Database) {
 	tests := []struct {
 		what string

@@ -94,7 +94,8 @@ func testNoParent(t *testing.T, database Database) {
 				if err := w.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM suites WHERE "+condition).Scan(&tops); err != nil || tops != 1 {
 					t.Errorf("%d rows (%v) for which %s, want 1", tops, err, condition)
 				}
-				// What is created or put at the top has the same for a parent as the other rows there.
+				// What is created or put at the top has the same for a parent as the other rows
+				// there.
 				w.put(t, tt.keys[2], tree, tree, "c", "/c") // its own parent
 				w.repair(t, fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")})
 				var nulls, want int

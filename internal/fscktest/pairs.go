@@ -10,12 +10,12 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// ailing is a row with several things wrong at once: its tree, its parent and its name, each of them
-// one of those that the tables below have.
+// ailing is a row with several things wrong at once: its tree, its parent and its name, each of
+// them one of those that the tables below have.
 type ailing struct{ tree, parent, name string }
 
-// Each tree of the test has ten keys. The rows 1 to 4 of one are sound but for what is said here, and
-// the ailing rows come after them.
+// Each tree of the test has ten keys. The rows 1 to 4 of one are sound but for what is said here,
+// and the ailing rows come after them.
 const (
 	pairTop     = 1 // at the top; the root row in every other tree
 	pairSibling = 2 // below it, and called "b"

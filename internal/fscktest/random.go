@@ -86,8 +86,8 @@ func pick(random *rand.Rand, nodes []Node, tree int) *Node {
 	return nil
 }
 
-// testRandom repairs random trees with random damage. What comes out is sound, no row is lost, and nothing
-// is left to do.
+// testRandom repairs random trees with random damage. What comes out is sound, no row is lost, and
+// nothing is left to do.
 func testRandom(t *testing.T, database Database) {
 	for range tries(8) {
 		seed := randomSeed()
@@ -120,8 +120,8 @@ func testRandom(t *testing.T, database Database) {
 	}
 }
 
-// values returns the changed values of rows that had been there. The order in which rows are mended depends on
-// the size of the transactions where there are several trees, but not what they become.
+// values returns the changed values of rows that had been there. The order in which rows are mended
+// depends on the size of the transactions where there are several trees, but not what they become.
 func values(changes []fsck.Change) map[string]string {
 	last := make(map[string]string)
 	for _, c := range changes {
@@ -152,8 +152,9 @@ func (k *killer) Write(p []byte) (int, error) {
 	return k.Buffer.Write(p)
 }
 
-// testInterrupted ends repairs at random points, again and again, until one comes to its end. The table is
-// then as after a repair that nothing interrupted, and the logs together tell how it became so.
+// testInterrupted ends repairs at random points, again and again, until one comes to its end. The
+// table is then as after a repair that nothing interrupted, and the logs together tell how it
+// became so.
 func testInterrupted(t *testing.T, database Database) {
 	for range tries(3) {
 		seed := randomSeed()
@@ -166,7 +167,8 @@ func testInterrupted(t *testing.T, database Database) {
 			whole.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 7})
 			replayed, interruptions := pieces.repairInPieces(t, random)
 			want, got := whole.rows(t), pieces.rows(t)
-			// The keys of rows that were created differ, where those of a transaction that was rolled back are not given out again.
+			// The keys of rows that were created differ, where those of a transaction that was
+			// rolled back are not given out again.
 			if want, got := places(want), places(got); !maps.Equal(want, got) {
 				t.Errorf("after %d interruptions, and after none:\n%s", interruptions, difference(got, want))
 			}
@@ -197,8 +199,8 @@ func testInterrupted(t *testing.T, database Database) {
 	})
 }
 
-// repairInPieces repairs by repairs that are ended at random points, until one of them completes. It returns what the logs say
-// that the table has then, and how many were ended.
+// repairInPieces repairs by repairs that are ended at random points, until one of them completes.
+// It returns what the logs say that the table has then, and how many were ended.
 func (w *world) repairInPieces(t *testing.T, random *rand.Rand) (replayed map[int]Node, interruptions int) {
 	t.Helper()
 	replayed = w.rows(t)
@@ -232,7 +234,8 @@ func difference[K, V comparable](a, b map[K]V) string {
 	return text.String()
 }
 
-// places returns what the rows' paths lead to: the keys of those that were there, and 0 for those that were created.
+// places returns what the rows' paths lead to: the keys of those that were there, and 0 for those
+// that were created.
 func places(rows map[int]Node) map[string]int {
 	places := make(map[string]int)
 	for id, n := range rows {

@@ -28,8 +28,9 @@ func (w *world) tryLock(id int) error {
 	return nil
 }
 
-// testRowLocks looks at which rows others can change between the moment at which a repair reads them and its commit: not
-// the one that is mended, nor any above it, which its path rests on. Those beside it are free.
+// testRowLocks looks at which rows others can change between the moment at which a repair reads
+// them and its commit: not the one that is mended, nor any above it, which its path rests on. Those
+// beside it are free.
 func testRowLocks(t *testing.T, database Database) {
 	if database.Dialect == fsck.SQLite {
 		t.Skip("a writer is alone")

@@ -9,12 +9,14 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testUnique repairs tables whose unique indexes forbid, between two changes, what is right in the end.
+// testUnique repairs tables whose unique indexes forbid, between two changes, what is right in the
+// end.
 func testUnique(t *testing.T, database Database) {
 	for _, tt := range []struct {
 		what string
 		rows []Node
-		// lowered adds a unique index over the names of siblings in small letters, which the column's collation knows nothing of.
+		// lowered adds a unique index over the names of siblings in small letters, which the
+		// column's collation knows nothing of.
 		lowered bool
 		want    map[int]string
 	}{
@@ -168,7 +170,8 @@ func uniqueWorld(t *testing.T, database Database, rows []Node, lowered bool) *wo
 	return w
 }
 
-// testUniqueInterrupted shuffles the paths of a tree, and ends the repair at random points, again and again.
+// testUniqueInterrupted shuffles the paths of a tree, and ends the repair at random points, again
+// and again.
 func testUniqueInterrupted(t *testing.T, database Database) {
 	for range tries(2) {
 		seed := randomSeed()

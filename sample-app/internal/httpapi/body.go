@@ -40,8 +40,8 @@ func (a *api) readBody(c *gin.Context) {
 	}
 }
 
-// unreadable says in terms of the request why its body could not be read. A client that ends the body
-// early can still be told so: it may have closed its half of the connection only.
+// unreadable says in terms of the request why its body could not be read. A client that ends the
+// body early can still be told so: it may have closed its half of the connection only.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &plans.InvalidError{Field: "body", Reason: "ends before all of it has been sent"}
@@ -95,16 +95,16 @@ func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
 // bodyOf returns what withBody has read.
 func bodyOf[T any](c *gin.Context) T { return c.MustGet(bodyKey).(T) }
 
-// fields are those of a JSON object, by their exact names: encoding/json by itself would take "NAME"
-// for "name".
+// fields are those of a JSON object, by their exact names: encoding/json by itself would take
+// "NAME" for "name".
 type fields struct {
 	values map[string]json.RawMessage
 	// err is the first thing that was wrong with a field.
 	err error
 }
 
-// parseFields reads an object. lockspec refuses what two readers could take for two things, such as a
-// key that occurs twice: the name that is locked and the name that is written could then differ.
+// parseFields reads an object. lockspec refuses what two readers could take for two things, such as
+// a key that occurs twice: the name that is locked and the name that is written could then differ.
 func parseFields(raw []byte) (*fields, error) {
 	if _, err := lockspec.JSONFields(raw); err != nil {
 		return nil, err

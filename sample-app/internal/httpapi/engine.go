@@ -19,7 +19,8 @@ import (
 // required.
 type Config struct {
 	Service *plans.Service
-	// Suites writes the tree: the service, unless what happens without any protection is to be shown.
+	// Suites writes the tree: the service, unless what happens without any protection is to be
+	// shown.
 	Suites SuiteWriter
 	// SuiteResolver and CaseResolver find the nodes that ids mean.
 	SuiteResolver, CaseResolver pathlock.Resolver

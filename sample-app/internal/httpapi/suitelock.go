@@ -21,7 +21,8 @@ const (
 	maxSuiteLock = time.Hour
 )
 
-// suiteLock is what a suite's lock keeps others from: whatever changes the suite, or anything below.
+// suiteLock is what a suite's lock keeps others from: whatever changes the suite, or anything
+// below.
 var suiteLock = lockspec.Slot(lockspec.Param("id")).Note("lock a suite")
 
 // suiteLockAnswer is what whoever locks a suite is told.
@@ -71,8 +72,8 @@ func (a *api) unlockSuite(c *gin.Context) {
 	a.answer(c, http.StatusNoContent, nil, err)
 }
 
-// suiteToken returns the request's token, and the error of one that is not of a lock on the suite in
-// the URL.
+// suiteToken returns the request's token, and the error of one that is not of a lock on the suite
+// in the URL.
 func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 	ctx := c.Request.Context()
 	token := middleware.HeaderToken(c.Request)

@@ -106,7 +106,8 @@ func (p *pair) locked(answer apitest.Answer, status int) (token string, until ti
 
 func (p *pair) path(path string) string { return expand(path, "locks", p.ids) }
 
-// is sends a request with a token to an instance, and checks the status and what the problem's type ends in.
+// is sends a request with a token to an instance, and checks the status and what the problem's type
+// ends in.
 func (p *pair) is(api *apitest.API, request, token string, status int, problem string) map[string]any {
 	p.Helper()
 	method, rest, _ := strings.Cut(p.path(request), " ")

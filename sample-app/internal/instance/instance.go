@@ -54,7 +54,8 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is testplan/7.
+// DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is
+// testplan/7.
 const DefaultNamespace = "testplan"
 
 // Instance is one instance of the backend.

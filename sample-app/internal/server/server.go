@@ -32,8 +32,8 @@ const Listening = "test-plan backend on http://"
 // DrainTimeout is how long running requests get to finish: longer than any of them may take.
 const DrainTimeout = RequestTimeout + 5*time.Second
 
-// Serve answers the requests that listener accepts until ctx ends. Then it
-// stops accepting, lets running requests finish, and returns; the error is nil if all of them did.
+// Serve answers the requests that listener accepts until ctx ends. Then it stops accepting, lets
+// running requests finish, and returns; the error is nil if all of them did.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:           handler,

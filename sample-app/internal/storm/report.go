@@ -15,8 +15,8 @@ type row struct {
 	protection
 	*tally
 	rows int
-	// corrupted are the rows whose path, parent or root is wrong; those of them that are orphans, or in a
-	// cycle, are counted once more.
+	// corrupted are the rows whose path, parent or root is wrong; those of them that are orphans,
+	// or in a cycle, are counted once more.
 	corrupted, orphans, cycles, duplicates int
 	examples                               []treecheck.Problem
 }

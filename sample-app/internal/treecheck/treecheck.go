@@ -1,5 +1,5 @@
-// Package treecheck is an independent checker: it compares the rows of a plan's tree with each other,
-// and shares no path arithmetic with the code that writes them, nor with package fsck.
+// Package treecheck is an independent checker: it compares the rows of a plan's tree with each
+// other, and shares no path arithmetic with the code that writes them, nor with package fsck.
 package treecheck
 
 import (

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// A repair that is killed, again and again, each time after some more transactions, leaves what one does that nobody killed.
+// A repair that is killed, again and again, each time after some more transactions, leaves what one
+// does that nobody killed.
 func TestKilled(t *testing.T) {
 	t.Run("paths that are all wrong", func(t *testing.T) { testKilled(t) })
 	t.Run("each the path of the one before, under a unique index", func(t *testing.T) {

@@ -49,7 +49,8 @@ func TestWrongPathsNeedNoFile(t *testing.T) {
 	}
 }
 
-// many are a root row and so many children with wrong paths, each tenth of them an orphan, and each hundredth a duplicate.
+// many are a root row and so many children with wrong paths, each tenth of them an orphan, and each
+// hundredth a duplicate.
 func many(n int) string {
 	return fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= %d)
 		SELECT 1, 1, NULL, '', '' UNION ALL
