@@ -30,7 +30,7 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 type Options struct {
 	// Tree restricts the check to one tree; the zero Key is all.
 	Tree Key
-	// Progress, if set, is told now and then how many rows of how many have been looked at.
+	// Progress, if set, is called now and then with how many rows of how many have been examined.
 	Progress func(done, total int64)
 }
 
