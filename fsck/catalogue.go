@@ -36,8 +36,8 @@ type columns struct {
 	tops                       []string
 }
 
-// of returns the columns of the rows called alias.
-func (c *catalogue) of(alias string) columns {
+// columnsAs returns the columns of the rows called alias.
+func (c *catalogue) columnsAs(alias string) columns {
 	column := func(name string) string {
 		if name == "" {
 			return "NULL"

@@ -107,7 +107,7 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 
 // count returns the number of live rows.
 func (s *session) count(ctx context.Context, tree Key) (n int64, err error) {
-	cols := s.of("c")
+	cols := s.columnsAs("c")
 	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Table) + " AS c WHERE " + cols.live
 	var args []any
 	if !tree.IsZero() {

@@ -89,11 +89,11 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 	if holder, ok := e.plan.holder(e.sibling(r)); ok && holder != r.key && (compares == "<>" || holder.Compare(r.key) < 0) {
 		return true, nil
 	}
-	places, err := e.besides(ctx, r)
+	places, err := e.siblingConditions(ctx, r)
 	if err != nil || len(places) == 0 {
 		return false, err
 	}
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	rest := fmt.Sprintf("%s = ? AND %s %s ?", cols.name, cols.key, compares)
 	if liveOnly {
 		rest += " AND " + cols.live
@@ -114,7 +114,7 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 			}
 			key, err := e.readKey(e.table.Key, value)
-			taken = taken || !e.plan.left(key)
+			taken = taken || !e.plan.hasChanged(key)
 			read++
 			return err
 		})

@@ -68,7 +68,7 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 // noParent returns what the rows at the top have for a parent, first those of the tree: NULL, 0,
 // the nil UUID. Where there are none, it is NULL.
 func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	first, args := e.among(cols.parent, e.tops(tree.arg()), cols.live)
 	whole := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s", cols.parent, e.dialect.quote(e.table.Table), cols.isTop, cols.live)
 	for _, query := range []struct {
@@ -95,11 +95,11 @@ func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 // namesake returns the live row that has exactly r's name, the one with the smallest key if there
 // are several, and whether any row has it, or one that the database holds equal.
 func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
-	places, err := e.besides(ctx, r)
+	places, err := e.siblingConditions(ctx, r)
 	if err != nil {
 		return key, false, err
 	}
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.name, cols.live), places, cols.name+" = ?", r.name)
 	err = e.each(ctx, query+" ORDER BY 1", args, func(scan func(...any) error) error {
 		var value any
@@ -109,7 +109,7 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 			return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 		}
 		found, err := e.readKey(e.table.Key, value)
-		if e.plan.left(found) {
+		if e.plan.hasChanged(found) {
 			return err
 		}
 		taken = true

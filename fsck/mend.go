@@ -133,7 +133,7 @@ func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 		if len(set) == 0 {
 			continue
 		}
-		if err := e.one(ctx, r.key, WrongPath, func() error {
+		if err := e.mendRow(ctx, r.key, WrongPath, func() error {
 			return e.clearing(ctx, r, set, func() error { return e.update(ctx, r, WrongPath, set...) })
 		}); err != nil {
 			return err

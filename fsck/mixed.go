@@ -11,7 +11,7 @@ func (s *session) mixed(ctx context.Context, tree Key, report func(Problem) erro
 	if s.table.Path == "" {
 		return nil
 	}
-	row, parent := s.of("c"), s.of("p")
+	row, parent := s.columnsAs("c"), s.columnsAs("p")
 	d, table := s.dialect, s.dialect.quote(s.table.Table)
 	conditions := []string{
 		row.live, parent.live, parent.tree + " = " + row.tree,

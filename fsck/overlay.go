@@ -71,5 +71,6 @@ func (o *overlay) holder(at sibling) (Key, bool) {
 	return holder, ok
 }
 
-// left reports whether a row that has a name in the database would not have it any more.
-func (o *overlay) left(key Key) bool { return o != nil && o.rows[key] != nil }
+// hasChanged reports whether a row would have been changed by now, so that the name that it has in
+// the database does not count.
+func (o *overlay) hasChanged(key Key) bool { return o != nil && o.rows[key] != nil }

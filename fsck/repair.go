@@ -19,7 +19,7 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 	suspects := make(lineup)
 	defer func() { err = errors.Join(err, suspects.close()) }()
 	if r.summary.Before, err = c.Check(ctx, Options{Tree: opts.Tree, Progress: r.phase("check")}, func(p Problem) error {
-		if err := r.tell(r.opts.Report, p); err != nil {
+		if err := r.report(r.opts.Report, p); err != nil {
 			return err
 		}
 		if !slices.ContainsFunc(steps, func(s step) bool { return s.kind == p.Kind }) {
@@ -40,7 +40,7 @@ func (c *Checker) Repair(ctx context.Context, opts RepairOptions) (summary Repai
 		return r.summary, err
 	}
 	r.summary.After, err = c.Check(ctx, Options{Tree: opts.Tree, Progress: r.phase("check again")}, func(p Problem) error {
-		return r.tell(r.opts.Left, p)
+		return r.report(r.opts.Left, p)
 	})
 	return r.summary, err
 }
@@ -67,7 +67,7 @@ func (r *repair) rehearse(ctx context.Context, suspects lineup) (summary RepairS
 			return nil // would have been mended
 		}
 		r.summary.After.Problems[p.Kind]++
-		return r.tell(r.opts.Left, p)
+		return r.report(r.opts.Left, p)
 	})
 	return r.summary, err
 }

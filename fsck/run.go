@@ -15,15 +15,15 @@ type repair struct {
 	left map[Key]bool
 }
 
-// tell hands a problem to those who want to know.
-func (r *repair) tell(f func(Problem) error, p Problem) error {
+// report hands a problem to a function of the options, if it is set.
+func (r *repair) report(f func(Problem) error, p Problem) error {
 	if f == nil {
 		return nil
 	}
 	return f(p)
 }
 
-// phase returns the progress of one phase, or nil if nobody wants to know.
+// phase returns the progress of one phase, or nil if the options have none.
 func (r *repair) phase(name string) func(done, total int64) {
 	if r.opts.Progress == nil {
 		return nil

@@ -27,7 +27,7 @@ type querier interface {
 
 // selectRows begins every query for rows: c is the row, p its parent.
 func (c *catalogue) selectRows(withPaths bool, hint string) string {
-	row, parent := c.of("c"), c.of("p")
+	row, parent := c.columnsAs("c"), c.columnsAs("p")
 	path, idPath := "NULL", "NULL"
 	if withPaths {
 		path, idPath = row.path, row.idPath
@@ -53,7 +53,7 @@ func (c *catalogue) joinParent(table, key, parent string) string {
 // page returns the next rows in order of their keys. That these are keys is looked at, so that
 // nothing is repaired by another column.
 func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*row, error) {
-	cols := s.of("c")
+	cols := s.columnsAs("c")
 	query := s.selectRows(true, s.dialect.byPrimaryKey()) + " WHERE " + cols.live
 	var args []any
 	if !tree.IsZero() {
@@ -81,7 +81,7 @@ const chunk = 500
 
 // byKeys returns the live rows with the given keys, in no particular order.
 func (s *session) byKeys(ctx context.Context, keys []Key, withPaths bool) ([]*row, error) {
-	cols := s.of("c")
+	cols := s.columnsAs("c")
 	var found []*row
 	for part := range slices.Chunk(keys, chunk) {
 		args := make([]any, 0, len(part))

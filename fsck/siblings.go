@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// under is what siblings have in common: the parent, and NULL for all that are at the top of the
-// paths, namely the rows without a parent and the children of a root row. Both have the path
+// siblingGroup is what siblings have in common: the parent, and NULL for all that are at the top of
+// the paths, namely the rows without a parent and the children of a root row. Both have the path
 // "/name".
-func (c *catalogue) under() string {
-	row, parent := c.of("c"), c.of("p")
+func (c *catalogue) siblingGroup() string {
+	row, parent := c.columnsAs("c"), c.columnsAs("p")
 	return fmt.Sprintf("CASE WHEN %s OR %s THEN NULL ELSE %s END", row.isTop, parent.isRoot, row.parent)
 }
 
@@ -19,7 +19,7 @@ func (c *catalogue) under() string {
 //
 // The database sorts the rows by parent and name, once, and sends the redundant ones only.
 func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) error) error {
-	row, parent, again := s.of("c"), s.of("p"), s.of("t")
+	row, parent, again := s.columnsAs("c"), s.columnsAs("p"), s.columnsAs("t")
 	table := s.dialect.quote(s.table.Table)
 	// A row without a name has none that another could have, and a second root row is another kind
 	// of problem.
@@ -35,8 +35,8 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 			FROM %[6]s AS c LEFT JOIN %[6]s AS p ON %[7]s = %[8]s AND %[12]s WHERE %[9]s
 			WINDOW w AS (PARTITION BY %[13]s, %[10]s, %[14]s ORDER BY %[5]s)
 		) AS x JOIN %[6]s AS t ON %[1]s = x.k JOIN %[6]s AS f ON %[15]s = x.k1 WHERE x.n > 1 ORDER BY %[1]s`,
-		again.key, again.tree, again.name, again.path, row.key, table, parent.key, row.parent, where, s.under(),
-		s.of("f").name, parent.live, row.tree, row.name, s.of("f").key)
+		again.key, again.tree, again.name, again.path, row.key, table, parent.key, row.parent, where, s.siblingGroup(),
+		s.columnsAs("f").name, parent.live, row.tree, row.name, s.columnsAs("f").key)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
 		r := newScan(s.catalogue)
 		var firstKey any
@@ -65,7 +65,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 // besideRoots reports rows at the top of trees that have a root row. The database sorts the rows at
 // the top, once.
 func (s *session) besideRoots(ctx context.Context, tree Key, report func(Problem) error) error {
-	row, again := s.of("c"), s.of("t")
+	row, again := s.columnsAs("c"), s.columnsAs("t")
 	where := fmt.Sprintf("%s AND %s AND %s IS NOT NULL", row.live, row.isTop, row.tree)
 	var args []any
 	if !tree.IsZero() {

@@ -38,7 +38,7 @@ func (r *repair) mend(ctx context.Context, suspects lineup) error {
 			}
 			err := r.batch(ctx, batch, func(ctx context.Context, e *editor, keys []Key) error {
 				for _, k := range keys {
-					if err := e.one(ctx, k, step.kind, func() error { return step.mend(e, ctx, k) }); err != nil {
+					if err := e.mendRow(ctx, k, step.kind, func() error { return step.mend(e, ctx, k) }); err != nil {
 						return err
 					}
 				}

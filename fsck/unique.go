@@ -51,9 +51,9 @@ func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err erro
 	return refusal, e.command(ctx, "RELEASE SAVEPOINT pathlock")
 }
 
-// one mends one row. What cannot be done, the row is left for: where the database refuses it, a
-// careful transaction goes on as if it had not been tried.
-func (e *editor) one(ctx context.Context, key Key, why Kind, mend func() error) error {
+// mendRow runs mend for one row. A row that cannot be repaired is skipped: if the database refuses
+// it, a careful transaction goes on as if it had not been tried.
+func (e *editor) mendRow(ctx context.Context, key Key, why Kind, mend func() error) error {
 	if e.careful {
 		if err := e.command(ctx, "SAVEPOINT pathlock_row"); err != nil {
 			return err
@@ -105,7 +105,7 @@ func (e *editor) clearing(ctx context.Context, r *row, set []assignment, write f
 // putAside gives the rows that have the path which r is to get another one, for as long as their
 // own has not been written. One that has it by right, or is not part of the tree, stays.
 func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal error) error {
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	column := cols.path
 	if a.column == e.table.IDPath {
 		column = cols.idPath

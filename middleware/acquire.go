@@ -104,12 +104,12 @@ func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
 func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
 	if v.batches && v.ids == nil {
 		var err error
-		v.values.again()
+		v.values.rewind()
 		if v.ids, err = v.spec.IDs(v.values.get); err != nil {
 			return lockspec.Binding{}, err
 		}
 	}
-	v.values.again()
+	v.values.rewind()
 	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
 }
 
@@ -128,7 +128,7 @@ func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.
 	wait := pathlock.NoWait
 	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
 	if len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
-		wait = v.budget.left()
+		wait = v.budget.remaining()
 	}
 	locks, _, err := v.takeEach(same, requests, 0, wait)
 	defer before.release(ctx)

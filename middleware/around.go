@@ -37,8 +37,8 @@ type visit struct {
 	asked      bool
 }
 
-// around runs the rest of the handler chain under the spec's locks.
-func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
+// runLocked runs the rest of the handler chain under the spec's locks.
+func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	if isUnrouted(c) {
 		return
 	}

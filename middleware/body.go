@@ -111,8 +111,8 @@ type readBody struct {
 	rest io.ReadCloser
 }
 
-// whole returns the body, if all of it is there and none of it has been read by a handler.
-func (b *readBody) whole() (data []byte, ok bool) {
+// complete returns the body, if all of it is there and none of it has been read by a handler.
+func (b *readBody) complete() (data []byte, ok bool) {
 	return b.data, errors.Is(b.err, io.EOF) && b.next == 0
 }
 

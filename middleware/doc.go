@@ -24,22 +24,22 @@
 // request is over; so do its copies. A statement without a context does not know of the locks: see
 // gormplugin.ErrNoRequestContext.
 //
-// Afterwards, outer middleware finds the request as it would without locks: with the parsed form and
-// the values that inner middleware put into its context, and without the locks.
+// Afterwards, outer middleware finds the request as it would without locks: with the parsed form
+// and the values that inner middleware put into its context, and without the locks.
 //
 // # Who may
 //
 // Authentication belongs in middleware before this one. What depends on the node belongs in
 // [Config.Authorize]. Without them, before a handler can answer 403, anybody learns which ids exist
-// (404) and who works where (423, 409), and makes others wait. [Config.Redact] decides what refusals
-// show of places and holders.
+// (404) and who works where (423, 409), and makes others wait. [Config.Redact] decides what
+// refusals show of places and holders.
 //
 // # Several trees
 //
 // "All or nothing" holds within one tree. A request that needs several trees waits for one of them
-// while it holds none, and takes the others if they are free. As a last resort it waits for one after
-// the other in an order that is the same for everybody, and keeps what it has. [Config.Wait] bounds
-// all of it.
+// while it holds none, and takes the others if they are free. As a last resort it waits for one
+// after the other in an order that is the same for everybody, and keeps what it has. [Config.Wait]
+// bounds all of it.
 //
 // # Locks that outlive a request
 //
@@ -51,8 +51,8 @@
 // When the holder moves a node, the hold goes along, where the spec knows the new path: the request
 // first locks there what the hold has, and leaves it with the hold if the node has moved.
 //
-// Requests with one token are one owner, in every tree that they lock in. If specs are nested and only
-// an inner one locks in the token's tree, the request is refused: put the specs into one by
+// Requests with one token are one owner, in every tree that they lock in. If specs are nested and
+// only an inner one locks in the token's tree, the request is refused: put the specs into one by
 // [lockspec.All].
 //
 // The middleware never shows the token. gin.Recovery does: it logs the headers of a request whose
@@ -68,8 +68,8 @@
 // Each id is resolved twice, before the locks and under them. [lockspec.Spec.Asserted] saves the
 // second time on routes whose writes are asserted in the database.
 //
-// Each value is looked up once per request, that of a [lockspec.Func] included. What may change while
-// the request waits, such as the parent of a node, is for a resolver to find, not for a Func.
+// Each value is looked up once per request, that of a [lockspec.Func] included. What may change
+// while the request waits, such as the parent of a node, is for a resolver to find, not for a Func.
 //
 // # Which values a source has
 //
@@ -77,35 +77,35 @@
 // binds for the request's content type, whichever of gin's methods the handler calls. Where that
 // cannot be, the request is refused:
 //
-//   - A [lockspec.JSON] source reads bodies of application/json and of [Config.JSONTypes]. A request
-//     without a content type gets application/json, since [gin.Context.ShouldBind] would take it for
-//     a form. Any other type is answered with 415.
+//   - A [lockspec.JSON] source reads bodies of application/json and of [Config.JSONTypes]. A
+//     request without a content type gets application/json, since [gin.Context.ShouldBind] would
+//     take it for a form. Any other type is answered with 415.
 //   - A [lockspec.Form] source reads url-encoded and multipart forms; others are answered with 415.
 //     The first of several values counts, as it does for gin. (gin's binding.FormPost is for
-//     url-encoded forms alone: it finds nothing in a multipart one.) A field that is a file, or that
-//     is in the query, is answered with 400.
+//     url-encoded forms alone: it finds nothing in a multipart one.) A field that is a file, or
+//     that is in the query, is answered with 400.
 //   - Several content types, a malformed one, and a charset other than UTF-8 are answered with 415.
 //     gin knows types in lower case only: one in other letters is rewritten before the handler sees
 //     it.
 //   - gin binds the query and not the body of a GET, and nobody reads that of a HEAD: 400.
 //   - If earlier middleware read the body by [gin.Context.ShouldBindBodyWith], sources and handler
 //     read the copy that gin keeps.
-//   - A [lockspec.Query] source reads what [gin.Context.Query] does, whatever the body has. A handler
-//     that binds a form by [gin.Context.ShouldBind] would look in the body first.
+//   - A [lockspec.Query] source reads what [gin.Context.Query] does, whatever the body has. A
+//     handler that binds a form by [gin.Context.ShouldBind] would look in the body first.
 //   - A request without a body lacks the values, which is fine where they are optional.
 //
 // [lockspec.JSONFields] says how JSON is read, and what is refused there. If your handler changes a
-// value before it uses it, use [lockspec.Source.Map]. If your handler or earlier middleware reads the
-// body itself, use [Locks.ReadJSON]. A [lockspec.Func] finds gin's context by [GinContext].
+// value before it uses it, use [lockspec.Source.Map]. If your handler or earlier middleware reads
+// the body itself, use [Locks.ReadJSON]. A [lockspec.Func] finds gin's context by [GinContext].
 //
 // # Clients that go away
 //
-// A client that goes away while its request waits leaves the queue at once. net/http notices it once
-// the request's body has been read to the end. So a request whose body is longer than
+// A client that goes away while its request waits leaves the queue at once. net/http notices it
+// once the request's body has been read to the end. So a request whose body is longer than
 // [Config.MaxBody], and whose spec needs no value of it, stays in the queue until its wait is over.
 //
 // # Failures
 //
-// [Locks.Fail] answers failures as application/problem+json (RFC 9457). Handlers may use it for their
-// own errors. [Config.OnError] replaces it.
+// [Locks.Fail] answers failures as application/problem+json (RFC 9457). Handlers may use it for
+// their own errors. [Config.OnError] replaces it.
 package middleware

@@ -15,9 +15,9 @@ import (
 // lookTimeout bounds how long the end of a request looks for a node that it was to move.
 const lookTimeout = 2 * time.Second
 
-// ahead returns what the request's hold has in the nodes of a tree that the request moves, where it
-// will be.
-func (v *visit) ahead(tree pathlock.Tree) (claims []pathlock.Claim) {
+// claimsAhead returns what the request's hold has in the nodes of a tree that the request moves,
+// where it will be.
+func (v *visit) claimsAhead(tree pathlock.Tree) (claims []pathlock.Claim) {
 	if v.hold == nil || v.carried.tree != tree {
 		return nil
 	}

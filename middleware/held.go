@@ -57,8 +57,8 @@ func newBudget(wait time.Duration) budget {
 	return budget{whole: wait, ends: time.Now().Add(wait)}
 }
 
-// left returns what is left, as [pathlock.Request.Wait] has it.
-func (b budget) left() time.Duration {
+// remaining returns what is left, as [pathlock.Request.Wait] has it.
+func (b budget) remaining() time.Duration {
 	if b.whole == 0 {
 		return pathlock.NoWait
 	}

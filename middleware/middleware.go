@@ -109,7 +109,7 @@ type routeLock struct {
 
 func (r *routeLock) handle(c *gin.Context) {
 	if _, exempt := r.spec.Exempt(); !exempt {
-		r.locks.around(c, r.spec)
+		r.locks.runLocked(c, r.spec)
 	}
 }
 

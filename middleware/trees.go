@@ -21,19 +21,19 @@ const disorderly = 3
 // everybody, and holds what it has; at the latest when half of its time is over.
 func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, error) {
 	if len(requests) < 2 {
-		locks, _, err := v.takeEach(ctx, requests, 0, v.budget.left())
+		locks, _, err := v.takeEach(ctx, requests, 0, v.budget.remaining())
 		return locks, err
 	}
 	first := 0
 	for range disorderly {
-		if v.budget.left() < v.budget.whole/2 {
+		if v.budget.remaining() < v.budget.whole/2 {
 			break
 		}
-		locks, refused, err := v.takeEach(ctx, requests, first, v.budget.left())
+		locks, refused, err := v.takeEach(ctx, requests, first, v.budget.remaining())
 		if err == nil || refused == first || !errors.Is(err, pathlock.ErrConflict) {
 			return locks, err
 		}
-		if v.budget.left() <= 0 {
+		if v.budget.remaining() <= 0 {
 			return nil, err
 		}
 		first = refused
@@ -67,7 +67,7 @@ func (v *visit) takeInOrder(ctx context.Context, requests []pathlock.Request) (*
 	t := taking{visit: v, ctx: ctx}
 	defer t.end()
 	for _, req := range requests {
-		if err := t.add(req, v.budget.left()); err != nil {
+		if err := t.add(req, v.budget.remaining()); err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +89,7 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 	if t.note != "" {
 		req.Note = t.note
 	}
-	if ahead := t.ahead(req.Tree); len(ahead) > 0 {
+	if ahead := t.claimsAhead(req.Tree); len(ahead) > 0 {
 		// The hold would go along with the node: it needs to be had on its own, before what covers
 		// it.
 		along := req
@@ -99,7 +99,7 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 		}
 		t.locks.along = t.locks.taken[len(t.locks.taken)-1]
 		if wait > 0 {
-			req.Wait = t.budget.left()
+			req.Wait = t.budget.remaining()
 		}
 	}
 	return t.acquire(req)

@@ -59,8 +59,8 @@ func newValues(c *gin.Context, spec lockspec.Spec, config *Config) *values {
 	return &values{c: c, spec: spec, jsonTypes: config.JSONTypes, maxBody: config.MaxBody}
 }
 
-// again expects the values to be asked for from the first one on.
-func (v *values) again() { v.next = 0 }
+// rewind expects the values to be asked for again, from the first one.
+func (v *values) rewind() { v.next = 0 }
 
 // get is the first function that [lockspec.Spec.Bind] wants.
 func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
@@ -120,7 +120,7 @@ func (v *values) readBody() error {
 		return &TooLargeError{v.maxBody}
 	}
 	if ahead, ok := r.Body.(*readBody); ok {
-		if data, ok := ahead.whole(); ok && int64(len(data)) <= v.maxBody {
+		if data, ok := ahead.complete(); ok && int64(len(data)) <= v.maxBody {
 			v.body, v.read = data, true
 			return nil
 		}

@@ -42,8 +42,9 @@ func New(ctx, framework context.Context) *Carrier {
 // End says that the request is over: whoever has a copy of its context works on without its locks.
 func (c *Carrier) End() { c.over.Store(true) }
 
-// of returns the carrier that ctx has under key; nil if there is none, or the request is over.
-func of(ctx context.Context, key any) *Carrier {
+// carrierOf returns the carrier that ctx has under key; nil if there is none, or the request is
+// over.
+func carrierOf(ctx context.Context, key any) *Carrier {
 	c, ok := ctx.Value(key).(*Carrier)
 	if !ok || c == nil || c.over.Load() {
 		return nil
@@ -54,7 +55,7 @@ func of(ctx context.Context, key any) *Carrier {
 // Context returns the context of the locks that ctx carries under key; nil if there are none, or
 // the request is over.
 func Context(ctx context.Context, key any) context.Context {
-	if c := of(ctx, key); c != nil {
+	if c := carrierOf(ctx, key); c != nil {
 		return c.ctx
 	}
 	return nil
@@ -67,7 +68,7 @@ func Context(ctx context.Context, key any) context.Context {
 // depends on the engine, and its request is another one once the handlers have returned, which a
 // goroutine of database/sql may not have heard of yet.
 func Join(ctx context.Context, key any) context.Context {
-	c := of(ctx, key)
+	c := carrierOf(ctx, key)
 	if c == nil {
 		return ctx
 	}

@@ -79,8 +79,8 @@ func (r *report) add(row row) {
 	_, _ = fmt.Fprintf(r.config.Out, "  %s: done\n", row.what)
 }
 
-// end writes the table and what it means.
-func (r *report) end() error {
+// finish writes the table and what it means.
+func (r *report) finish() error {
 	out := r.config.Out
 	_, _ = fmt.Fprintln(out)
 	table(out, r.rows)

@@ -43,7 +43,7 @@ func TestVerdict(t *testing.T) {
 			answers := &tally{}
 			tt.answers(answers)
 			r.add(newRow(p, answers, 7, tt.problems))
-			err := r.end()
+			err := r.finish()
 			if want := tt.holds || p.isNone(); (err == nil) != want || err != nil && !errors.Is(err, ErrBroken) {
 				t.Errorf("%s with %s: error %v, want it to hold = %t", tt.what, p.what, err, want)
 			}

@@ -70,7 +70,7 @@ func Run(ctx context.Context, config Config) error {
 		}
 		report.add(row)
 	}
-	return report.end()
+	return report.finish()
 }
 
 // run makes one row on a database of its own.

@@ -13,11 +13,11 @@ const stride = 500
 // nearby is how many rows at the beginning of a long way are remembered when its end is known.
 const nearby = memoEntries / 2
 
-// far finds the place of a row that has more rows above it than a path can have names. Either it is
-// too deep, or it is below an orphan or a cycle, and the way there may have any length. The end of
-// the way is found with Brent's algorithm (R. P. Brent, An improved Monte Carlo factorization
-// algorithm, BIT 20, 1980), which needs to remember one row only.
-func (w *walk) far(ctx context.Context, start Key) (place, error) {
+// longClimb finds the place of a row that has more rows above it than a path can have names. Either
+// it is too deep, or it is below an orphan or a cycle, and the way there may have any length. The
+// end of the way is found with Brent's algorithm (R. P. Brent, An improved Monte Carlo
+// factorization algorithm, BIT 20, 1980), which needs to remember one row only.
+func (w *walk) longClimb(ctx context.Context, start Key) (place, error) {
 	var (
 		near     []Key
 		steps    int
@@ -50,7 +50,7 @@ func (w *walk) far(ctx context.Context, start Key) (place, error) {
 		if len(near) < nearby {
 			near = append(near, r.key)
 		}
-		if p, ends := r.end(); ends {
+		if p, ends := r.terminalPlace(); ends {
 			end, found = p, true
 			return false, nil
 		}
@@ -116,7 +116,7 @@ func (w *walk) survey(ctx context.Context, c cycle) (*cycle, error) {
 // upwards calls f for the row called start and those above it, until f returns false or there is
 // none.
 func (w *walk) upwards(ctx context.Context, start Key, f func(*row) (bool, error)) error {
-	table, cols, parent, up := w.dialect.quote(w.table.Table), w.of("c"), w.of("p"), w.of("t")
+	table, cols, parent, up := w.dialect.quote(w.table.Table), w.columnsAs("c"), w.columnsAs("p"), w.columnsAs("t")
 	query := fmt.Sprintf(`WITH RECURSIVE up (n, k, above) AS (
 			SELECT 1, %[1]s, %[2]s FROM %[3]s AS t WHERE %[1]s = ?
 			UNION ALL

@@ -21,14 +21,14 @@ type condition struct {
 	args []any
 }
 
-// besides returns where a row called c is a sibling of r: where one of the conditions holds, of
-// which no two hold at once. Where there can be none, there are no conditions.
-func (e *editor) besides(ctx context.Context, r *row) ([]condition, error) {
+// siblingConditions returns where a row called c is a sibling of r: where one of the conditions
+// holds, of which no two hold at once. Where there can be none, there are no conditions.
+func (e *editor) siblingConditions(ctx context.Context, r *row) ([]condition, error) {
 	root, err := e.root(ctx, r.tree)
 	if err != nil || e.plan.row(r.parent) != nil {
 		return nil, err
 	}
-	cols, tree := e.of("c"), r.tree.arg()
+	cols, tree := e.columnsAs("c"), r.tree.arg()
 	below := func(k Key) condition {
 		return condition{cols.tree + " = ? AND " + cols.parent + " = ?", []any{tree, k.arg()}}
 	}
@@ -45,7 +45,7 @@ func (e *editor) besides(ctx context.Context, r *row) ([]condition, error) {
 // tops returns where a row called c is at the top of a tree. SQLite, which otherwise reads the
 // whole tree, is asked for each way to have no parent by itself.
 func (e *editor) tops(tree any) []condition {
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	if e.dialect != SQLite {
 		return []condition{{cols.tree + " = ? AND " + cols.isTop, []any{tree}}}
 	}
@@ -87,7 +87,7 @@ func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 	if root, ok := e.known.roots[tree]; ok {
 		return root, nil
 	}
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	query, args := e.among(cols.key, e.tops(tree.arg()), cols.live+" AND "+cols.empty)
 	query += " ORDER BY 1 LIMIT 1"
 	for {
