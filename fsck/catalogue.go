@@ -21,7 +21,7 @@ type catalogue struct {
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
-	// pads is set where MySQL can be told to pad columns when it reads them.
+	// pads is set if MySQL has a mode in which it pads the columns when it reads them.
 	pads bool
 	// parentFirst is set where SQLite has an index that begins with the parent.
 	parentFirst bool

@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Each of these mends one row that a check found, if there still is something wrong with it: what
-// it does depends on nothing but the rows as they are. That makes a repair that was ended at any
-// moment go on where it stopped, and two repairs of the same rows alike.
+// Each of these mends one row that a check found, if something is still wrong with it. What it does
+// depends on nothing but the rows as they are. So a repair that ended early can be completed by
+// another one, and two repairs of the same rows do the same.
 
 // mendName gives a row whose name no path can have one that it can.
 func (e *editor) mendName(ctx context.Context, key Key) error {

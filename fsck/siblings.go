@@ -29,7 +29,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 		where += " AND " + row.tree + " = ?"
 		args = append(args, s.treeArg(tree))
 	}
-	// The rows at the top are told from the others by NULL.
+	// NULL marks the rows at the top.
 	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s, %[4]s, x.k1, %[11]s FROM (
 			SELECT %[5]s AS k, FIRST_VALUE(%[5]s) OVER w AS k1, ROW_NUMBER() OVER w AS n
 			FROM %[6]s AS c LEFT JOIN %[6]s AS p ON %[7]s = %[8]s AND %[12]s WHERE %[9]s

@@ -9,14 +9,14 @@ import (
 	"maps"
 )
 
-// Unique indexes over names or paths can refuse a row although the rows will be right together in
-// the end, as where two siblings have each other's path. A transaction that is refused so is undone
-// and done again with care: each statement can be undone by itself then, a row in the way is put
-// aside under a path that no row can have, to get its right one in its turn, and a name that is
-// refused gets another number.
+// A unique index over names or paths can refuse a row although all rows will be right in the end:
+// two siblings may have each other's path. A transaction that is refused is rolled back and done
+// again with care. Each statement can then be undone alone. A row in the way is put aside, under a
+// path that no row can have, and gets its right one in its turn. A name that is refused gets
+// another number.
 //
-// That is done only where the database refuses, since what its indexes hold equal is known to
-// itself alone.
+// A transaction is careful only after a refusal: only the database knows what its indexes hold
+// equal.
 
 // immediately has the database look at unique constraints with each statement, where they could
 // wait for the end of the transaction.

@@ -272,9 +272,9 @@ func (s Spec) looksIn(from From) bool {
 	return false
 }
 
-// Sources returns where the spec finds its values, in the order of the
-// constructors' arguments, so that it can be told beforehand whether the body
-// is needed. What [Source.OrTop] was given stands behind its source.
+// Sources returns where the spec finds its values, in the order of the constructors' arguments.
+// They show beforehand whether the body is needed. What [Source.OrTop] was given stands behind its
+// source.
 func (s Spec) Sources() []Source {
 	var sources []Source
 	for _, p := range s.parts {

@@ -113,17 +113,17 @@ func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
 	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
 }
 
-// takeOver takes requests, and lets go of what the request holds from an earlier try, if anything.
+// takeOver takes requests, and releases what the request holds from an earlier try, if anything.
 //
-// The new locks are asked for under those that are held, since who holds something in a tree is not
-// kept back by those who wait there: the request has waited its turn. Where that is not to be had,
-// because others hold it who wait for this request, or in another tree, it begins anew after a
-// pause.
+// It asks for the new locks under those that are held: an owner that holds something in a tree
+// passes those who wait for it, and the request has waited its turn already. If that fails, because
+// the holders wait for this request or the locks are in another tree, it releases everything and
+// begins anew after a pause.
 func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.Request, pause time.Duration) (*held, error) {
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)
 	}
-	// The context of the locks ends when they are let go; that of their scope does not.
+	// The context of the locks ends when they are released; that of their scope does not.
 	same := v.locker.Scope(before.context(ctx)).Context(ctx)
 	wait := pathlock.NoWait
 	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }

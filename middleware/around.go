@@ -141,8 +141,8 @@ func adopt(outer, inner *http.Request) {
 	outer.TLS, outer.Response, outer.Pattern = inner.TLS, inner.Response, inner.Pattern
 }
 
-// afterwards is the context of a request for those who run after its locks have been let go: it has
-// the values that were added under the locks, and ends as the context does that they know.
+// afterwards is the context of a request once its locks are released: it has the values that were
+// added under the locks, and ends when the context outside of them does.
 type afterwards struct {
 	context.Context
 	values context.Context

@@ -45,7 +45,7 @@ func (m *Locks) readAhead(c *gin.Context) error {
 		data = data[:len(data)+n]
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		// What is left of the body cannot be told from another request.
+		// The rest of the body would look like another request.
 		c.Header("Connection", "close")
 		return unreadBody(r.Context(), err)
 	}

@@ -84,13 +84,13 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	return m
 }
 
-// Lock returns middleware that holds, while the handlers after it run, what the spec says. It is
-// let go when they are done, on panic too, and the response does not wait for that: see
-// [pathlock.Lock.ReleaseInBackground]. A program that ends calls [pathlock.Locker.Shutdown] when
-// its server has shut down.
+// Lock returns middleware that locks what the spec says while the handlers after it run. It
+// releases the locks when they are done, on panic too. The response does not wait for that: see
+// [pathlock.Lock.ReleaseInBackground]. When a program ends, it calls [pathlock.Locker.Shutdown]
+// after its server's.
 //
-// Used for a whole engine, it lets requests pass that gin has no route for, and so locks nothing
-// for handlers of [gin.Engine.NoRoute].
+// If it is used for a whole engine, it ignores requests that gin has no route for, and locks
+// nothing for handlers of [gin.Engine.NoRoute].
 //
 // Like gin's own registration of routes it panics on a spec that makes no sense, or that names a
 // kind without a resolver: a program with such a route should not start.

@@ -40,7 +40,7 @@ type Holder struct {
 	// Waiting is set for one who does not hold but came first.
 	Waiting bool `json:"waiting,omitempty"`
 	// Detached is set for a hold that outlives the request that took it: it lasts until Until, or
-	// until whoever has its token releases it.
+	// until a holder of its token releases it.
 	Detached bool `json:"detached,omitempty"`
 	// Since is when it began, Until when it ends unless it is renewed; left out where the
 	// lock store does not know.

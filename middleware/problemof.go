@@ -78,7 +78,7 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureInvalid:
 		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
 	case pathlock.FailureNotFound:
-		// Who looked for it in vain, and in what, is of no interest outside.
+		// Which code looked for it, and where, means nothing to clients.
 		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))
 		return NewProblem(http.StatusNotFound, slug, "not found"+what)
 	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
@@ -96,8 +96,8 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 	}
 }
 
-// stating returns, of errors that were joined, the one that states what has failed: what the others
-// say is nobody's business.
+// stating returns, of errors that were joined, the one that states what has failed. Clients do not
+// see the others.
 func stating(err error) error {
 	for {
 		joined, ok := err.(interface{ Unwrap() []error })
@@ -118,7 +118,7 @@ func lost() *Problem {
 	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was served")
 }
 
-// holdEnded is the problem of a request whose token is of no use any more.
+// holdEnded is the problem of a request whose hold has ended.
 func holdEnded() *Problem {
 	return NewProblem(http.StatusConflict, string(pathlock.FailureLockLost), "the hold that the lock token names has ended")
 }

@@ -11,8 +11,8 @@ import (
 // ReadJSON returns the body of a request as the middleware reads it for a spec, for handlers and
 // middleware of yours that look at it themselves: whole, at most [Config.MaxBody] bytes, within
 // [Config.BodyTimeout], and of application/json or one of [Config.JSONTypes]. It returns nil if
-// there is no body, whatever type that is said to have. Whoever reads the body afterwards finds it
-// unread, and ReadJSON returns it again.
+// there is no body, whatever the content type. Afterwards the body can be read as if it had not
+// been, and ReadJSON returns it again.
 //
 // That it is JSON is for [lockspec.JSONFields] to say. Errors are those that [Locks.Fail] answers,
 // by 408, 413, 415 or 400. A body that was not read to its end leaves a connection that cannot be

@@ -90,8 +90,7 @@ func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (contex
 	return context.WithValue(lock.Context(), holdKey{v.locker}, v.hold), nil
 }
 
-// detach lets go of the hold at the end of the request, which keeps it, whatever has become of the
-// request.
+// detach leaves the hold in the lock store at the end of the request, however that ended.
 func (v *visit) detach(ctx context.Context) {
 	if v.hold == nil {
 		return

@@ -121,7 +121,7 @@ func (t *taking) all() *held {
 	return &t.locks
 }
 
-// end lets go of what was taken in vain.
+// end releases what was taken, unless all of it was.
 func (t *taking) end() {
 	if !t.whole {
 		t.locks.release(t.ctx)

@@ -39,7 +39,7 @@ func New(ctx, framework context.Context) *Carrier {
 	return &Carrier{ctx: ctx, framework: framework}
 }
 
-// End says that the request is over: whoever has a copy of its context works on without its locks.
+// End says that the request is over: copies of its context go on without its locks.
 func (c *Carrier) End() { c.over.Store(true) }
 
 // carrierOf returns the carrier that ctx has under key; nil if there is none, or the request is

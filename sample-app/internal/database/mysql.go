@@ -32,7 +32,7 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	cfg.Loc = time.UTC
 	// One round trip instead of prepare, execute and close.
 	cfg.InterpolateParams = true
-	// What goes wrong is returned to whoever can say what it means.
+	// The caller knows what an error means.
 	cfg.Logger = &mysqldriver.NopLogger{}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = connectTimeout

@@ -18,12 +18,12 @@ import (
 // maxBody is the largest body, in bytes.
 const maxBody = 1 << 20
 
-// readBody reads what a request brings, before anything is locked or waited for: whoever sends it
-// bit by bit keeps nobody else waiting. The routes that want no body read it too, since net/http
-// would do so while they answer.
+// readBody reads a request's body before anything is locked or waited for, so that a slow client
+// keeps nobody else waiting. It does so for routes without a body, too: net/http would read it
+// while they answer.
 //
-// It has to be JSON, as it is. Beside being misunderstood, other types are what a form on a page of
-// another site can send.
+// The body has to be JSON, and not compressed. Other types could be misunderstood, and are what a
+// form on a page of another site can send.
 func (a *api) readBody(c *gin.Context) {
 	if c.FullPath() == "" || c.Request.ContentLength == 0 {
 		return // another answer is due, or there is no body
@@ -41,7 +41,7 @@ func (a *api) readBody(c *gin.Context) {
 }
 
 // unreadable says in terms of the request why its body could not be read. A client that ends the
-// body early can still be told so: it may have closed its half of the connection only.
+// body early gets an answer: it may have closed its half of the connection only.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &plans.InvalidError{Field: "body", Reason: "ends before all of it has been sent"}
@@ -70,7 +70,7 @@ func (a *api) refuseUnread(c *gin.Context, err error) {
 // bodyKey is where withBody leaves what it has read for the handler.
 const bodyKey = "body"
 
-// withBody checks a route's body, and hands it on unread to whoever wants it as it came.
+// withBody checks a route's body, and leaves it unread for the spec.
 func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		raw, err := a.locks.ReadJSON(c)

@@ -15,7 +15,7 @@ import (
 // domain of plans' trees.
 func namesOf(namespace string) string { return namespace + "-names" }
 
-// CheckNamespace reports whether the locks of plans and of plan names can be told from others' by a
+// CheckNamespace reports whether the locks of plans and of plan names differ from others' by a
 // namespace.
 func CheckNamespace(namespace string) error {
 	if namespace == "" {

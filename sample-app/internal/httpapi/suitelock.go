@@ -25,14 +25,14 @@ const (
 // below.
 var suiteLock = lockspec.Slot(lockspec.Param("id")).Note("lock a suite")
 
-// suiteLockAnswer is what whoever locks a suite is told.
+// suiteLockAnswer is the answer to a client that locks a suite.
 type suiteLockAnswer struct {
 	Token pathlock.Token `json:"token"`
 	Until time.Time      `json:"until"`
 }
 
-// lockSuite locks a suite beyond the end of the request. Whoever sends the token in the header
-// Lock-Token passes: see [middleware.Config].
+// lockSuite locks a suite beyond the end of the request. Requests with the token in the header
+// Lock-Token pass: see [middleware.Config].
 func (a *api) lockSuite(c *gin.Context) {
 	body := bodyOf[suiteLockBody](c)
 	if token := middleware.HeaderToken(c.Request); token != "" {
@@ -113,7 +113,7 @@ func (a *api) claimsOf(c *gin.Context, token pathlock.Token) ([]pathlock.Claim, 
 	}
 	claims := lock.Claims()
 	if _, err := lock.Detach(); err != nil {
-		return nil, fmt.Errorf("httpapi: let go of a suite's lock: %w", err)
+		return nil, fmt.Errorf("httpapi: detach a suite's lock: %w", err)
 	}
 	return claims, nil
 }

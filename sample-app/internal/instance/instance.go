@@ -122,7 +122,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	)
 	plugin, err := guard(i.DB.Write, i.locker, config)
 	if err == nil && i.DB.Read != i.DB.Write {
-		// The resolvers read beside whoever writes.
+		// The resolvers read beside the writers.
 		plugin, err = guard(i.DB.Read, i.locker, config)
 	}
 	if err != nil {
@@ -207,7 +207,8 @@ func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 // the locker gives each of them.
 const ReleaseTimeout = 10 * time.Second
 
-// Close lets go of everything, locks that are still being released first. Requests must have ended.
+// Close waits until all locks are released, and closes database and store. Requests must have
+// ended.
 func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()

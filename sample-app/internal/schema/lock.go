@@ -33,7 +33,7 @@ func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err
 }
 
 // connect returns a connection to the database. The first one ever to an SQLite file switches it to
-// the write-ahead log; SQLite tells those who come at that moment that the file is busy, without
+// the write-ahead log; SQLite answers those who come at that moment that the file is busy, without
 // the wait that they asked for.
 func connect(ctx context.Context, db *database.DB) (*sql.Conn, error) {
 	return backoff.Retry(ctx, func() (*sql.Conn, error) {
@@ -75,7 +75,7 @@ const migrationLock = 0x706174686c6f636b
 // lockedDatabase uses an advisory lock of PostgreSQL's that ends with the transaction; everything
 // happens or nothing.
 func lockedDatabase(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
-	// At SERIALIZABLE, say, whoever waited would not see what was done meanwhile.
+	// At SERIALIZABLE, for example, an instance that waited would not see what was done meanwhile.
 	begin := fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '%ds'; SELECT pg_advisory_xact_lock(%d)`, lockWait, migrationLock)
 	if _, err := conn.ExecContext(ctx, begin); err != nil {
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)

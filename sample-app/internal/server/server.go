@@ -1,4 +1,4 @@
-// Package server runs an HTTP server until it is told to stop, and then lets the
+// Package server runs an HTTP server until it is asked to stop, and then lets the
 // requests finish that it has accepted.
 package server
 
