@@ -36,3 +36,8 @@ func problemOf(err error) *middleware.Problem {
 	}
 	return nil
 }
+
+// invalidToken says why a request's token cannot be.
+func invalidToken(reason string) error {
+	return &plans.InvalidError{Field: middleware.TokenHeader, Reason: reason}
+}

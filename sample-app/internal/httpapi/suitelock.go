@@ -12,7 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // How long the lock of a suite may last. It can be refreshed any number of times.
@@ -116,11 +115,6 @@ func (a *api) claimsOf(c *gin.Context, token pathlock.Token) ([]pathlock.Claim, 
 		return nil, fmt.Errorf("httpapi: detach a suite's lock: %w", err)
 	}
 	return claims, nil
-}
-
-// invalidToken says why a request's token cannot be.
-func invalidToken(reason string) error {
-	return &plans.InvalidError{Field: middleware.TokenHeader, Reason: reason}
 }
 
 // suiteLockBody is the body of the routes that lock a suite.
