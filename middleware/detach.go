@@ -12,10 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrAnswered is why [Locks.Detach] has taken nothing: [Config.Authorize] has answered the request
-// itself. [Locks.Fail] adds nothing to that.
-var ErrAnswered = errors.New("middleware: the request has been answered by Authorize")
-
 // The misuses of [Locks.Detach].
 var (
 	errBehindLocks  = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")

@@ -3,7 +3,6 @@ package middleware
 import (
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,23 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
-
-// Locks makes middleware that takes locks. Make one with [New] and use it for all routes.
-type Locks struct {
-	locker    *pathlock.Locker
-	resolvers map[string]pathlock.Resolver
-	config    Config
-	// prepared are the resolvers that keep what they read for the handlers.
-	prepared []pathlock.PreparedResolver
-	// batches says that there are resolvers of several ids at once.
-	batches bool
-	// wait is how long a request waits at most.
-	wait time.Duration
-	// carrier is the key under which gin's own context has the locks of its request.
-	carrier any
-	// explainers are those that know errors which say nothing themselves.
-	explainers []pathlock.FailureExplainer
-}
 
 // New returns middleware that locks by locker and finds nodes by resolver, or
 // by those of [Config.Resolvers] where a spec names another kind. The resolver

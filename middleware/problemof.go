@@ -135,3 +135,8 @@ func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocke
 	}
 	return p
 }
+
+// timeout is the problem of a request that ran out of its time.
+func timeout() *Problem {
+	return Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
+}
