@@ -218,3 +218,16 @@ func ExampleJSONFields() {
 	// lockspec: invalid request: name: the key "Name" occurs twice in one object, in whichever case of letters
 	// lockspec: invalid request: malformed JSON: it ends too early
 }
+
+// A handler that reads a text itself refuses what the spec would refuse: half of a surrogate pair
+// decodes to the same text as any other half.
+func ExampleJSONText() {
+	for _, value := range []string{`"caf\u00e9"`, `"\ud83d"`, `7`} {
+		text, err := lockspec.JSONText([]byte(value))
+		fmt.Println(text, err)
+	}
+	// Output:
+	// café <nil>
+	//  lockspec: invalid request: has half of a surrogate pair, which is no character
+	//  lockspec: invalid request: is not a text
+}

@@ -171,3 +171,27 @@ func ExampleProblemOf() {
 	// 423 urn:pathlock:problem:locked /dir1 X 1s
 	// true
 }
+
+// Middleware of yours checks bodies before anything is locked, and leaves them unread.
+func ExampleLocks_ReadJSON() {
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
+	check := func(c *gin.Context) {
+		body, err := locks.ReadJSON(c)
+		if err == nil {
+			_, err = lockspec.JSONFields(body, "name")
+		}
+		if err != nil {
+			locks.Fail(c, err)
+		}
+	}
+	r := gin.New()
+	r.PATCH("/suites/:id", check, locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), done)
+
+	request(r, "PATCH", "/suites/17", `{"name":"new"}`)
+	request(r, "PATCH", "/suites/17", `{"name":"new"`)
+	request(r, "PATCH", "/suites/17", `name=new`, "Content-Type", "application/x-www-form-urlencoded")
+	// Output:
+	// PATCH /suites/17 204
+	// PATCH /suites/17 400
+	// PATCH /suites/17 415
+}
