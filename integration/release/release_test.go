@@ -6,7 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -198,5 +200,60 @@ func TestAllModulesRequireOneVersionAndReplaceNothing(t *testing.T) {
 	}
 	if len(versions) != 1 {
 		t.Errorf("the root is required at several versions: %v", versions)
+	}
+}
+
+var (
+	goDirective = regexp.MustCompile(`(?m)^go (\d+\.\d+)\.0$`)
+	ciVersions  = regexp.MustCompile(`(?m)^ +go: \["(1\.(\d+))", "(1\.(\d+))"\]$`)
+)
+
+// The two newest versions of Go are supported. The go directives keep code away from what the older one lacks, and CI
+// runs everything with both.
+func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
+	root := repository(filepath.Join("..", ".."))
+	versions := ciVersions.FindStringSubmatch(read(t, root, ".github/workflows/ci.yml"))
+	if versions == nil {
+		t.Fatal("the workflow does not name two versions of Go")
+	}
+	older, err := strconv.Atoi(versions[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := strconv.Itoa(older + 1); versions[4] != want {
+		t.Errorf("CI runs Go %s and %s: these are no neighbours", versions[1], versions[3])
+	}
+	folders, err := requiring(string(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []string{"go.work", "go.mod"}
+	for _, folder := range folders {
+		files = append(files, filepath.Join(folder, "go.mod"))
+	}
+	for _, name := range files {
+		if directive := goDirective.FindStringSubmatch(read(t, root, name)); directive == nil || directive[1] != versions[1] {
+			t.Errorf("%s asks for %q, and the older version that CI runs is %s", name, directive, versions[1])
+		}
+	}
+	for _, name := range []string{filepath.Join("docs", "architecture.md"), filepath.Join("docs", "architecture.zh-CN.md")} {
+		if text := read(t, root, name); !strings.Contains(text, versions[1]) || !strings.Contains(text, versions[3]) {
+			t.Errorf("%s does not say that Go %s and %s are supported", name, versions[1], versions[3])
+		}
+	}
+}
+
+// What a workspace has, dependabot looks after.
+func TestEveryModuleIsKeptUpToDate(t *testing.T) {
+	root := repository(filepath.Join("..", ".."))
+	folders, err := requiring(string(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings := read(t, root, ".github/dependabot.yml")
+	for _, folder := range folders {
+		if !strings.Contains(settings, "      - /"+filepath.ToSlash(folder)+"\n") {
+			t.Errorf("dependabot does not know %s", folder)
+		}
 	}
 }
