@@ -127,15 +127,15 @@ func (r release) make(ctx context.Context, out io.Writer, write bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s\n\ntags: %s\n", diff, strings.Join(tags(r.version), " "))
+	_, _ = fmt.Fprintf(out, "%s\n\ntags: %s\n", diff, strings.Join(tags(r.version), " "))
 	if !write {
-		fmt.Fprintln(out, "nothing is written; -write makes the release")
+		_, _ = fmt.Fprintln(out, "nothing is written; -write makes the release")
 		return nil
 	}
 	if err := r.record(ctx, scratch, changed, tree); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "publish it: git push --atomic origin HEAD %s\n", strings.Join(tags(r.version), " "))
+	_, _ = fmt.Fprintf(out, "publish it: git push --atomic origin HEAD %s\n", strings.Join(tags(r.version), " "))
 	return nil
 }
 
