@@ -75,7 +75,26 @@ func beginning(t *testing.T, text, prefix string) []string {
 	return nil
 }
 
-// What README.md tells people to type works outside of the repository, once a release of this tree
+// documents returns the texts of the English pages for users, by their names.
+func documents(t *testing.T, r repository) map[string]string {
+	t.Helper()
+	names, err := r.lines(t.Context(), "ls-files", "README.md", "docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".zh-CN.md") {
+			texts[name] = read(t, r, name)
+		}
+	}
+	if !strings.Contains(texts["README.md"], "\ngo mod init ") {
+		t.Fatal("README.md does not begin a program")
+	}
+	return texts
+}
+
+// What the documents tell people to type works outside of the repository, once a release of this tree
 // is published: the program compiles against the published module, and the commands install and run.
 func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 	r := commit(t, here(t))
@@ -112,27 +131,31 @@ func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 		}
 	})
 
-	t.Run("go get", func(t *testing.T) {
-		v := visitor{t, t.TempDir(), env}
-		code := program.FindStringSubmatch(readme)
-		if code == nil {
-			t.Fatal("README.md has no program")
+	for name, text := range documents(t, r) {
+		if !strings.Contains(text, "\ngo mod init ") {
+			continue
 		}
-		if err := os.WriteFile(filepath.Join(v.dir, "main.go"), []byte(code[1]), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		steps := beginning(t, readme, "go mod init ")
-		for _, line := range steps {
-			// The program serves until it is stopped. Package readme has the test that runs it.
-			if strings.HasPrefix(line, "go run .") {
-				line = "go build -o program ."
+		t.Run("the program of "+name, func(t *testing.T) {
+			v := visitor{t, t.TempDir(), env}
+			code := program.FindStringSubmatch(text)
+			if code == nil {
+				t.Fatal("there is no program")
 			}
-			v.run(line)
-		}
-		if mods := v.run("go version -m program"); !strings.Contains(mods, rootPath+"\t"+next) {
-			t.Errorf("the program is not built of the published module: %s", mods)
-		}
-	})
+			if err := os.WriteFile(filepath.Join(v.dir, "main.go"), []byte(code[1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			for _, line := range beginning(t, text, "go mod init ") {
+				// The program serves until it is stopped. Package readme has the test that runs it.
+				if strings.HasPrefix(line, "go run .") {
+					line = "go build -o program ."
+				}
+				v.run(line)
+			}
+			if mods := v.run("go version -m program"); !strings.Contains(mods, rootPath+"\t"+next) {
+				t.Errorf("the program is not built of the published module: %s", mods)
+			}
+		})
+	}
 
 	t.Run("go install", func(t *testing.T) {
 		v := visitor{t, t.TempDir(), env}

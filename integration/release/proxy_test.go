@@ -13,6 +13,9 @@ import (
 	"golang.org/x/mod/zip"
 )
 
+// largestZip is what a module may have its users download: there is room for twice the code, and for no test data.
+const largestZip = 4 << 20
+
 // publish writes a version of the published modules, as their tags have it, into the folder of a module proxy, in
 // which the go command finds what it would find on a server.
 func publish(t *testing.T, r repository, version string) (proxy string) {
@@ -33,6 +36,11 @@ func publish(t *testing.T, r repository, version string) (proxy string) {
 		}
 		if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath(folder), Version: version}, string(r), tag(folder, version), subdir); err != nil {
 			t.Fatal(err)
+		}
+		if info, err := archive.Stat(); err != nil {
+			t.Fatal(err)
+		} else if info.Size() > largestZip {
+			t.Errorf("%s is published in %d bytes: what do users need all that for?", modulePath(folder), info.Size())
 		}
 		if err := archive.Close(); err != nil {
 			t.Fatal(err)
