@@ -182,7 +182,7 @@ func (h *halfway) req(owner string, claims ...pathlock.Claim) pathlock.Acquisiti
 func (h *halfway) send(req pathlock.Acquisition, wait time.Duration) (reply, error) {
 	set := newClaimSet(req.Gate, req.Claims)
 	return h.run().acquire.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), string(req.Owner), string(req.Grant),
-		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, flag(req.Held), DefaultMaxWaiters, flag(req.Apart))
+		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, flag(req.Held), DefaultMaxWaiters, flag(req.Apart), askedOnce)
 }
 
 // alone has owner a be the only one in the tree.

@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -98,7 +97,7 @@ func (t *takeBacks) add(f *flight, err error) {
 	}
 	b.request, b.until = r, time.Now().Add(r.Lease+t.store.config.timeout)
 	b.added++
-	b.lost = b.lost || t.silent(err) || r.owner.writes.Load() > r.asked.Load()
+	b.lost = b.lost || !answered(err) || r.owner.writes.Load() > r.asked.Load()
 	if !t.running {
 		t.running = true
 		t.store.commands.Go(t.run)
@@ -198,14 +197,14 @@ func (t *takeBacks) round(batch []*takeBack) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), t.store.config.timeout)
 	defer cancel()
 	if !t.store.runner.isCluster() {
-		if t.silent(t.try(ctx, batch[0])) {
+		if !answered(t.try(ctx, batch[0])) {
 			return false
 		}
 		batch = batch[1:]
 	}
 	var work sync.WaitGroup
 	var mu sync.Mutex
-	answered := true
+	all := true
 	room := make(chan struct{}, takeBacksAtOnce)
 	for _, b := range batch {
 		room <- struct{}{}
@@ -214,21 +213,15 @@ func (t *takeBacks) round(batch []*takeBack) bool {
 			if err := t.try(ctx, b); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				answered = false
-				if t.silent(err) && !t.store.runner.isCluster() {
+				all = false
+				if !answered(err) && !t.store.runner.isCluster() {
 					cancel()
 				}
 			}
 		})
 	}
 	work.Wait()
-	return answered
-}
-
-// silent reports whether err says that the server has not answered.
-func (t *takeBacks) silent(err error) bool {
-	var refusal redis.Error
-	return err != nil && !errors.As(err, &refusal)
+	return all
 }
 
 // try takes b back once, unless it has been forgotten.

@@ -96,7 +96,7 @@ func newWays(t *testing.T) []*way {
 		switch i {
 		case 1:
 			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, modesLua, shortAcquireLua}, changeParts)
-			sc.release = newScript(releaseLua, "released", []string{clockLua, modesLua, shortReleaseLua}, changeParts)
+			sc.release = newScript(releaseLua, "released", []string{clockLua, modesLua, apartLua, shortReleaseLua}, changeParts)
 		case 2:
 			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua}, changeParts)
 			sc.release = newScript(releaseLua, "released", []string{thinReleaseLua}, changeParts)

@@ -4,7 +4,9 @@
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
 --       10 '1' if the owner believes that it holds something already, 11 how many may wait in the tree,
---       12 '1' for a grant with a lease of its own
+--       12 '1' for a grant with a lease of its own,
+--       13 '1' if it will be asked again soon where there is no answer, with a number of ms then: for so long it is remembered
+--       that the first question is to be granted nothing, should it come later; '0' otherwise
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
 --       {'granted', more, fence}         the lease lives from now on, also if the grant was made before
 --       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
@@ -37,6 +39,9 @@ local function ticket_of()
   return nil
 end
 
+-- What a question is known by of which the asker knows that it may come late.
+local DIRECT = 'direct '
+
 open()
 
 -- Not a write that needs memory: who waits already goes on waiting at maxmemory too.
@@ -46,7 +51,12 @@ if ticket_of() then spare_memory() end
 sweep(r.owner, r.id)
 hand_over()
 
+if #ARGV[13] > 1 then withdrawn.remember(r.owner, DIRECT .. r.id, tonumber(ARGV[13])) end
+
 local held = holding(r.owner)
+if ARGV[13] == '1' and withdrawn.has(r.owner, DIRECT .. r.id) then
+  return { 'withdrawn', finish() }
+end
 if held then
   for _, g in ipairs(held.grants) do
     if g.id == r.id then
@@ -65,7 +75,7 @@ if ticket then
   end
 end
 
-if state.queued and not r.ticket and call('ZSCORE', QUEUE, tombstone(r.owner, r.id)) then
+if not r.ticket and withdrawn.has(r.owner, r.id) then
   return { 'withdrawn', finish() }
 end
 -- Who is in the queue has not been evicted, but has given back in good order what it had.

@@ -14,7 +14,7 @@
 --                         l            set while only the long way knows what there is to see to; or the mark of a script at
 --                                      work: who finds that repairs the table (see repair.lua)
 --   2 deadlines  zset   o<owner> or w<ticket> -> when its lease or its place in the queue ends, ms; t<hash> -> until when
---                       it is remembered that a request was withdrawn (see tombstone in queue.lua);
+--                       it is remembered that a request was withdrawn (see withdrawn in queue.lua);
 --                       g<length of owner>:<owner><grant id> -> when the lease of a grant ends that is apart: it has one of its
 --                       own. The owner's end is its end, too; all else about it is in the owner's record
 --   3 queue      zset   all scores 0. Members, so that ZRANGEBYLEX gives what begins alike in order of arrival:
@@ -35,7 +35,7 @@
 -- come by inflates it (see thin.lua): then it is in locks and deadlines like all others.
 --
 -- What a script consists of, one part after the other; script.go puts them together, each with what it uses alone:
---   lib/keys.lua, lib/record.lua, and lib/clock.lua and lib/modes.lua where they are first used
+--   lib/keys.lua, lib/record.lua, and lib/clock.lua, lib/modes.lua and lib/apart.lua where they are first used
 --   thin/<script>.lua    for acquire and release: nobody else is concerned
 --   short/<script>.lua   for acquire and release: others hold, and those who wait, wait elsewhere
 --   lib/state.lua, which says what the rest shares, then the library: nodes, holdings, thin, gate, queue, repair, open,

@@ -7,8 +7,23 @@ local REQUEST = '>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0'
 local TICKET_BYTES = 16
 local AFTER_TICKETS = '~' -- sorts behind every ticket
 
--- tombstone names a request that was withdrawn, possibly before it came.
+-- What is known of requests that were withdrawn, possibly before they came. It is one table, as a function can use but sixty
+-- names from outside of it.
+local withdrawn = {}
+
 local function tombstone(owner, id) return 't' .. redis.sha1hex(#owner .. ':' .. owner .. id) end
+
+-- remember has such a request granted nothing, should it come within so many ms.
+function withdrawn.remember(owner, id, ms)
+  local member = tombstone(owner, id)
+  touch()
+  call('ZADD', DEADLINES, int(NOW + ms), member)
+  call('ZADD', QUEUE, '0', member)
+  state.queued = true
+end
+
+-- has reports whether a request is one of them.
+function withdrawn.has(owner, id) return state.queued and call('ZSCORE', QUEUE, tombstone(owner, id)) end
 
 -- request returns a queued request by its ticket, or nil.
 local function request(ticket)
