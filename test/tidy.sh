@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# go mod tidy in every module. The modules require the last release of the root module, which may lack what
-# the working tree imports, or not exist yet: a replacement that no file keeps puts the working tree in
-# its place. The checksums of the release stay.
+# go mod tidy in every module. The modules require the last release of the root module, which may
+# lack what the working tree imports, or not exist yet: a replacement that no file keeps puts the
+# working tree in its place. The checksums of the release stay.
 #
 # With -check nothing is written, and a module that is not tidy is a failure.
 set -euo pipefail

@@ -5,12 +5,12 @@
 //
 // # What it changes
 //
-// Every module but the root requires the root at the version of the last release. A release sets that
-// requirement to its own version, writes the checksums of the root's zip into each go.sum, lets go.work
-// stand in for the new version, and gives the changes in CHANGELOG.md a heading. One commit carries
-// all of it, and one tag for each published module: v0.1.0, cmd/pathlock/v0.1.0 and
-// sample-app/v0.1.0. The root's zip holds no file of another module, so that its checksum
-// can stand in the commit that it is the checksum of.
+// Every module but the root requires the root at the version of the last release. A release sets
+// that requirement to its own version, writes the checksums of the root's zip into each go.sum,
+// lets go.work stand in for the new version, and gives the changes in CHANGELOG.md a heading. One
+// commit carries all of it, and one tag for each published module: v0.1.0, cmd/pathlock/v0.1.0 and
+// sample-app/v0.1.0. The root's zip holds no file of another module, so that its checksum can stand
+// in the commit that it is the checksum of.
 //
 // # What it refuses
 //

@@ -7,7 +7,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// Commits of the tests are nobody's, and what runs the tests (a hook, say) has no word in their repositories.
+// Commits of the tests are nobody's, and what runs the tests (a hook, say) has no word in their
+// repositories.
 func TestMain(m *testing.M) {
 	for _, name := range []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} {
 		if err := os.Unsetenv(name); err != nil {

@@ -104,7 +104,8 @@ func standIn(text []byte, version string) ([]byte, error) {
 	return modfile.Format(work.Syntax), nil
 }
 
-// checksums returns a go.sum that has the checksums of a version of the root module, and of no other one.
+// checksums returns a go.sum that has the checksums of a version of the root module, and of no
+// other one.
 func checksums(text []byte, version, zip, mod string) ([]byte, error) {
 	sums := map[module.Version]string{
 		{Path: rootPath, Version: version}:             zip,

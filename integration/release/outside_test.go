@@ -27,7 +27,8 @@ var (
 	remark     = regexp.MustCompile(`\s+# .*`)
 )
 
-// visitor is somebody in an empty folder outside of the repository, for whom the modules are published.
+// visitor is somebody in an empty folder outside of the repository, for whom the modules are
+// published.
 type visitor struct {
 	t   *testing.T
 	dir string
@@ -56,8 +57,8 @@ func (v visitor) command(line string) *exec.Cmd {
 	return cmd
 }
 
-// beginning returns the lines of the first shell block of a document that has a line with the given beginning,
-// from that line on, without their remarks.
+// beginning returns the lines of the first shell block of a document that has a line with the given
+// beginning, from that line on, without their remarks.
 func beginning(t *testing.T, text, prefix string) []string {
 	t.Helper()
 	for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
@@ -94,8 +95,9 @@ func documents(t *testing.T, r repository) map[string]string {
 	return texts
 }
 
-// What the documents tell people to type works outside of the repository, once a release of this tree
-// is published: the program compiles against the published module, and the commands install and run.
+// What the documents tell people to type works outside of the repository, once a release of this
+// tree is published: the program compiles against the published module, and the commands install
+// and run.
 func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 	r := commit(t, here(t))
 	made := release{repo: r, version: next, date: "2006-01-02"}

@@ -13,11 +13,12 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// largestZip is what a module may have its users download: there is room for twice the code, and for no test data.
+// largestZip is what a module may have its users download: there is room for twice the code, and
+// for no test data.
 const largestZip = 4 << 20
 
-// publish writes a version of the published modules, as their tags have it, into the folder of a module proxy, in
-// which the go command finds what it would find on a server.
+// publish writes a version of the published modules, as their tags have it, into the folder of a
+// module proxy, in which the go command finds what it would find on a server.
 func publish(t *testing.T, r repository, version string) (proxy string) {
 	t.Helper()
 	proxy = t.TempDir()
@@ -76,8 +77,8 @@ func outside(t *testing.T, proxy string) []string {
 		"GOPROXY="+strings.Join(sources, ","),
 		"GOMODCACHE="+t.TempDir(),
 		"GOBIN="+t.TempDir(),
-		// The test's folders can be deleted, and what was compiled in an earlier run's folders is still
-		// good in those of this one.
+		// The test's folders can be deleted, and what was compiled in an earlier run's folders is
+		// still good in those of this one.
 		"GOFLAGS=-modcacherw -trimpath",
 		"GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off",
 		"GOPRIVATE=", "GONOPROXY=", "GONOSUMDB=", "GOINSECURE=", "GOVCS=*:off",

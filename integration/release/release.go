@@ -216,8 +216,8 @@ func (r release) sums(clone repository) (zipSum, modSum string, err error) {
 	return zipSum, modSum, err
 }
 
-// record commits the changed files of the clone in the repository, and tags the commit if it is, to the byte,
-// the tree that the checksums were computed for.
+// record commits the changed files of the clone in the repository, and tags the commit if it is, to
+// the byte, the tree that the checksums were computed for.
 func (r release) record(ctx context.Context, clone string, changed []string, tree string) error {
 	for _, name := range changed {
 		text, err := os.ReadFile(filepath.Join(clone, name))

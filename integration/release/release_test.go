@@ -109,8 +109,8 @@ func TestADryRunShowsTheReleaseAndMakesNone(t *testing.T) {
 	}
 }
 
-// Whoever checks a tag out builds each module by itself, with checksums that are right; and the workspace needs
-// no proxy to build the same commit.
+// Whoever checks a tag out builds each module by itself, with checksums that are right; and the
+// workspace needs no proxy to build the same commit.
 func TestAReleasedCommitBuildsWithAndWithoutTheWorkspace(t *testing.T) {
 	r := commit(t, small)
 	for _, version := range []string{"v0.1.0", "v0.2.0-rc.1", "v0.2.0"} {
@@ -175,7 +175,8 @@ func TestACommitThatHooksChangeIsNotTagged(t *testing.T) {
 	}
 }
 
-// The modules that people outside use are in the workspace, and all modules require one version of the root.
+// The modules that people outside use are in the workspace, and all modules require one version of
+// the root.
 func TestAllModulesRequireOneVersionAndReplaceNothing(t *testing.T) {
 	root := filepath.Join("..", "..")
 	folders, err := requiring(root)
@@ -208,8 +209,8 @@ var (
 	ciVersions  = regexp.MustCompile(`(?m)^ +go: \["(1\.(\d+))", "(1\.(\d+))"\]$`)
 )
 
-// The two newest versions of Go are supported. The go directives keep code away from what the older one lacks, and CI
-// runs everything with both.
+// The two newest versions of Go are supported. The go directives keep code away from what the older
+// one lacks, and CI runs everything with both.
 func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 	root := repository(filepath.Join("..", ".."))
 	versions := ciVersions.FindStringSubmatch(read(t, root, ".github/workflows/ci.yml"))
