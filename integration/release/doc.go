@@ -7,14 +7,16 @@
 //
 // Every module but the root requires the root at the version of the last release. A release sets
 // that requirement to its own version, writes the checksums of the root's zip into each go.sum,
-// lets go.work stand in for the new version, and gives the changes in CHANGELOG.md a heading. One
-// commit carries all of it, and one tag for each published module: v0.1.0, cmd/pathlock/v0.1.0 and
-// sample-app/v0.1.0. The root's zip holds no file of another module, so that its checksum can stand
-// in the commit that it is the checksum of.
+// makes go.work replace the new version with the working tree, and gives the changes in
+// CHANGELOG.md a heading. All of that is one commit with a tag for each published module: v0.1.0,
+// cmd/pathlock/v0.1.0 and sample-app/v0.1.0. The root's zip holds no file of another module, so
+// the commit can contain the checksum of its own root.
 //
 // # What it refuses
 //
-// A tree with uncommitted changes; a version that is no semantic version of major version 0 or
-// 1, that has a tag here or at the remote, or that is not above the last one; a changelog without
-// changes; a checkout that is shallow, since a tag belongs to a history.
+//   - uncommitted changes;
+//   - a version that is no semantic version with the major version 0 or 1, that has a tag here or at
+//     a remote, or that is not above the last one;
+//   - a changelog without changes;
+//   - a shallow checkout.
 package main
