@@ -36,8 +36,10 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	defer s.commands.Done()
-	if !s.takeBacks.forget(ctx, r) {
+	if err := s.takeBacks.forget(ctx, r); ctx.Err() != nil {
 		return pathlock.Grant{}, interrupted(ctx, r.what)
+	} else if err != nil {
+		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	if req.Wait <= 0 {
 		return s.askOnce(ctx, r)
@@ -104,9 +106,13 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 		&turn,
 	}
 	command := func(ctx context.Context) (reply, error) {
-		for {
+		for args, asks := args, len(args); ; {
 			r.asked.Add(1)
 			got, err := s.scripts.acquire.ask(ctx, s.runner, r.keys, args...)
+			if err == nil && got.status == "searching" {
+				args = append(args[:asks:asks], got.text(1))
+				continue
+			}
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err
 			}

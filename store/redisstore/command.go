@@ -11,7 +11,7 @@ import (
 )
 
 // errClosed is why a store that has been closed cannot serve.
-var errClosed = errors.New("the store is closed")
+var errClosed = pathlock.ErrClosed
 
 // begin reports why no command may begin; where it is nil, s.commands.Done ends the command.
 func (s *Store) begin() error {

@@ -14,7 +14,7 @@ const (
 	// briskly is how soon a server answers that is asked directly.
 	briskly = 10 * time.Millisecond
 	// directTime is how long a direct call waits for its answer. A call that is cancelled meanwhile returns that much later.
-	directTime = 100 * time.Millisecond
+	directTime = 250 * time.Millisecond
 )
 
 // pace is what a store knows of how soon its server answers.

@@ -56,6 +56,8 @@ var (
 	shortAcquireLua string
 	//go:embed scripts/short/release.lua
 	shortReleaseLua string
+	//go:embed scripts/short/successor.lua
+	successorLua string
 
 	//go:embed scripts/acquire.lua
 	acquireLua string
@@ -147,7 +149,7 @@ type scripts struct {
 func newScripts() scripts {
 	all := scripts{
 		acquire:  newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua, modesLua, shortAcquireLua}, changeParts),
-		release:  newScript(releaseLua, "released", []string{thinReleaseLua, clockLua, modesLua, apartLua, shortReleaseLua}, changeParts),
+		release:  newScript(releaseLua, "released", []string{thinReleaseLua, clockLua, successorLua, modesLua, apartLua, shortReleaseLua}, changeParts),
 		withdraw: newScript(withdrawLua, "", nil, changeParts),
 		renew:    newScript(renewLua, "", nil, changeParts),
 		transfer: newScript(transferLua, "", nil, changeParts),

@@ -2,6 +2,7 @@ package redisstore
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -120,22 +121,30 @@ func (t *takeBacks) land(f *flight) bool {
 }
 
 // forget is for a request that is made again: from now on somebody waits for it. It waits until nothing of it is under
-// way, and reports whether that is so before ctx ends; if not, it is taken back all the same.
-func (t *takeBacks) forget(ctx context.Context, r *request) bool {
+// way; if that is not so before ctx ends, or the store's time is up, it is taken back all the same.
+func (t *takeBacks) forget(ctx context.Context, r *request) error {
+	var up <-chan time.Time
 	for {
 		t.mu.Lock()
 		b := t.pending[r.key()]
 		if b == nil || b.busy == nil {
 			delete(t.pending, r.key())
 			t.mu.Unlock()
-			return true
+			return nil
 		}
 		busy := b.busy
 		t.mu.Unlock()
+		if up == nil {
+			timer := time.NewTimer(t.store.config.timeout)
+			defer timer.Stop()
+			up = timer.C
+		}
 		select {
 		case <-busy:
+		case <-up:
+			return fmt.Errorf("an earlier try has not ended within %v", t.store.config.timeout)
 		case <-ctx.Done():
-			return false
+			return ctx.Err()
 		}
 	}
 }

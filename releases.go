@@ -2,9 +2,7 @@ package pathlock
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 )
 
@@ -17,6 +15,10 @@ type releases struct {
 	underWay map[Tree]map[chan struct{}]*retry
 	// closed says that no first try may begin any more.
 	closed bool
+	// givenUp counts what could not be released because the store was closed, and why is the last
+	// error.
+	givenUp int
+	why     error
 }
 
 // begin enters a release in a tree, for the caller to end, or returns nil if none may begin any more.
@@ -57,6 +59,24 @@ func (r *releases) end(tree Tree, ended chan struct{}) {
 		delete(r.underWay, tree)
 	}
 	close(ended)
+}
+
+// giveUp notes that something could not be released, nor ever can be.
+func (r *releases) giveUp(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.givenUp++
+	r.why = why
+}
+
+// failure says what has been given up, nil where nothing has.
+func (r *releases) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.givenUp == 0 {
+		return nil
+	}
+	return fmt.Errorf("pathlock: %d releases failed, and their locks end with their leases: %w", r.givenUp, r.why)
 }
 
 // in returns the releases that are under way in a tree, as they are now.
@@ -119,69 +139,18 @@ func (p pending) wait(ctx context.Context) (left int) {
 	return 0
 }
 
-// ReleaseInBackground lets the lock go as [Lock.Release] does, but leaves it to a goroutine of the
-// [Locker] to tell the store, so that the caller need not wait for it: an HTTP response is sent without the
-// round trip. The context of the lock has ended when it returns. Errors go to the log, as warnings, and to the
-// observers, and nothing happens when the lock has been released before.
-//
-// An acquisition by the same Locker that does not wait is not refused because of a release that
-// is under way: it waits for it and asks again. One by another process may be.
-//
-// All is done before it returns where there is no round trip to wait for, because the store is a [LocalStore] or an
-// enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
-func (k *Lock) ReleaseInBackground(ctx context.Context) { k.releaseBehind(ctx, nil) }
-
-// Abandon lets the lock go as [Lock.ReleaseInBackground] does, for a reason: the lock's context ends
-// with it as its cause. It is for those who watch over a lock, to tell who works under it why that
-// has to end, as package middleware does with a request that holds its locks for too long.
-//
-// What was acquired under the lock's context keeps what it relies on until it is released itself: a
-// database transaction that the end of the context rolls back, until that is done.
-func (k *Lock) Abandon(ctx context.Context, reason error) { k.releaseBehind(ctx, reason) }
-
-// releaseBehind is ReleaseInBackground, and ends the lock's context for a reason.
-func (k *Lock) releaseBehind(ctx context.Context, reason error) {
-	r, lost := k.letGo(reason)
-	if errors.Is(lost, ErrNotHeld) {
-		return
-	}
-	k.giveBackBehind(ctx, r, lost)
-}
-
-// giveBackBehind is giveBack in the background, where it has to wait for the store.
-func (k *Lock) giveBackBehind(ctx context.Context, r returned, lost error) {
-	l := k.holding.scope.locker
-	giveBack := func() {
-		if err := k.giveBack(ctx, r, lost); err != nil && lost == nil {
-			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
-		}
-	}
-	if l.local || r.isNothing() {
-		giveBack()
-		return
-	}
-	ended := l.releases.begin(k.holding.tree)
-	if ended == nil {
-		giveBack()
-		return
-	}
-	go func() {
-		defer l.releases.end(k.holding.tree, ended)
-		giveBack()
-	}()
-}
-
 // Shutdown waits for the releases that are under way in the background, also for those that failed
 // and are tried again, so that a program that ends leaves no locks behind: call it when the last
 // request has been served and before the store is closed. If ctx ends first, the error matches the
-// context's, and those locks end with their leases.
+// context's, and those locks end with their leases. So they do if the store has been closed before:
+// then nothing is tried again, and the error matches [ErrClosed].
 //
 // From then on [Lock.ReleaseInBackground] does its work before it returns. Everything else goes on as before.
 func (l *Locker) Shutdown(ctx context.Context) error {
 	for {
 		all := l.releases.close()
 		if len(all) == 0 {
-			return nil
+			return l.releases.failure()
 		}
 		// A release that fails is not over: it is tried again.
 		if left := all.wait(ctx); left > 0 {
