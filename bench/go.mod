@@ -2,8 +2,6 @@ module github.com/pathlock-go/pathlock/bench
 
 go 1.26.0
 
-replace github.com/pathlock-go/pathlock => ../
-
 require (
 	github.com/bsm/redislock v0.10.0
 	github.com/gin-gonic/gin v1.12.0

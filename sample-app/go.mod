@@ -2,8 +2,6 @@ module github.com/pathlock-go/pathlock/sample-app
 
 go 1.26.0
 
-replace github.com/pathlock-go/pathlock => ../
-
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/cenkalti/backoff/v5 v5.0.3

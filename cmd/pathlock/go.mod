@@ -2,8 +2,6 @@ module github.com/pathlock-go/pathlock/cmd/pathlock
 
 go 1.26.0
 
-replace github.com/pathlock-go/pathlock => ../../
-
 require (
 	github.com/alecthomas/kong v1.17.0
 	github.com/go-sql-driver/mysql v1.10.1

@@ -1,0 +1,22 @@
+package main
+
+import (
+	"errors"
+	"strings"
+)
+
+// unreleased is the heading of the changes that no release has.
+const unreleased = "## [Unreleased]\n"
+
+// errNoChanges is a changelog that says nothing about the release.
+var errNoChanges = errors.New("release: CHANGELOG.md has no changes under " + strings.TrimSpace(unreleased))
+
+// dated returns a changelog whose unreleased changes are those of a version.
+func dated(changelog, version, date string) (string, error) {
+	before, after, found := strings.Cut(changelog, unreleased)
+	changes, _, _ := strings.Cut(after, "\n## ")
+	if !found || strings.TrimSpace(changes) == "" {
+		return "", errNoChanges
+	}
+	return before + unreleased + "\n## [" + strings.TrimPrefix(version, "v") + "] - " + date + "\n" + after, nil
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+)
+
+// largestZip is what a module may have its users download: there is room for twice the code, and
+// for no test data.
+const largestZip = 4 << 20
+
+// publish writes a version of the published modules, as their tags have it, into the folder of a
+// module proxy, in which the go command finds what it would find on a server.
+func publish(t *testing.T, r repository, version string) (proxy string) {
+	t.Helper()
+	proxy = t.TempDir()
+	for _, folder := range published {
+		versions := filepath.Join(proxy, modulePath(folder), "@v")
+		if err := os.MkdirAll(versions, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		archive, err := os.Create(filepath.Join(versions, version+".zip"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		subdir := folder
+		if folder == "." {
+			subdir = ""
+		}
+		if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath(folder), Version: version}, string(r), tag(folder, version), subdir); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := archive.Stat(); err != nil {
+			t.Fatal(err)
+		} else if info.Size() > largestZip {
+			t.Errorf("%s is published in %d bytes: what do users need all that for?", modulePath(folder), info.Size())
+		}
+		if err := archive.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{
+			"list":            version + "\n",
+			version + ".info": fmt.Sprintf(`{"Version":%q,"Time":"2006-01-02T15:04:05Z"}`, version),
+			version + ".mod":  git(t, r, "show", tag(folder, version)+":"+path.Join(folder, "go.mod")) + "\n",
+		} {
+			if err := os.WriteFile(filepath.Join(versions, name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return proxy
+}
+
+// outside returns the environment of somebody who has a module proxy, and none of this machine's
+// modules and settings. What the proxy lacks comes from the machine's downloads, and what
+// they lack from the proxy that the machine uses. The checksum database has never heard of
+// what was published a moment ago.
+func outside(t *testing.T, proxy string) []string {
+	t.Helper()
+	env := func(name string) string {
+		out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	sources := []string{"file://" + proxy, "file://" + filepath.Join(env("GOMODCACHE"), "cache", "download"), env("GOPROXY")}
+	return append(os.Environ(),
+		"GOPROXY="+strings.Join(sources, ","),
+		"GOMODCACHE="+t.TempDir(),
+		"GOBIN="+t.TempDir(),
+		// The test's folders can be deleted, and what was compiled in an earlier run's folders is
+		// still good in those of this one.
+		"GOFLAGS=-modcacherw -trimpath",
+		"GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off",
+		"GOPRIVATE=", "GONOPROXY=", "GONOSUMDB=", "GOINSECURE=", "GOVCS=*:off",
+	)
+}
