@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -127,7 +128,7 @@ func (c *chains) found(rows []*node) {
 
 // checkChain walks from where a node is planned to be up to the top.
 func (t *table) checkChain(planned *node, locked map[any]*node) error {
-	changed := &PathChangedError{Table: t.name, ID: planned.id, Planned: planned.path}
+	changed := &fault.PathChangedError{Table: t.name, ID: planned.id, Planned: planned.path}
 	n := locked[planned.id]
 	if n == nil {
 		return changed

@@ -58,13 +58,13 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 			}
 		}
 		if assigned.Column.Raw {
-			return nil, unsupported(t, "an update cannot set %q: name one column", assigned.Column.Name)
+			return nil, t.unsupported("an update cannot set %q: name one column", assigned.Column.Name)
 		}
 		if f == nil || f != t.key && !slices.Contains(t.deletion, f) && !slices.Contains(t.placeColumns(), f) {
 			continue
 		}
 		if seen[f] {
-			return nil, unsupported(t, "an update sets %q twice", f.DBName)
+			return nil, t.unsupported("an update sets %q twice", f.DBName)
 		}
 		seen[f] = true
 		// However it was named: the plugin may have another value for it.
@@ -114,7 +114,7 @@ func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assig
 	case t.label:
 		name, ok := textOf(value)
 		if !ok {
-			return unsupported(t, "the name must be a text, not %v", value)
+			return t.unsupported("the name must be a text, not %v", value)
 		}
 		value = name
 		a.name = &value
@@ -122,7 +122,7 @@ func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assig
 		a.parent = &value
 	case t.key:
 		if value == nil {
-			return unsupported(t, "the primary key cannot be set to %v", assigned)
+			return t.unsupported("the primary key cannot be set to %v", assigned)
 		}
 		a.key = value
 	case t.tree:

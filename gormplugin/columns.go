@@ -32,14 +32,14 @@ func (t *table) convert(ctx context.Context, f *schema.Field, value any) (any, e
 	case nil:
 		return nil, nil
 	case []any:
-		return nil, unsupported(t, "%q can be set to a value only, not to an expression", f.DBName)
+		return nil, t.unsupported("%q can be set to a value only, not to an expression", f.DBName)
 	}
 	if _, err := plain(value); err != nil {
-		return nil, unsupported(t, "%q can be set to a value only: %v", f.DBName, err)
+		return nil, t.unsupported("%q can be set to a value only: %v", f.DBName, err)
 	}
 	row := reflect.New(t.schema.ModelType).Elem()
 	if err := f.Set(ctx, row, value); err != nil {
-		return nil, unsupported(t, "%q cannot hold a %T", f.DBName, value)
+		return nil, t.unsupported("%q cannot hold a %T", f.DBName, value)
 	}
 	held, _ := f.ValueOf(ctx, row)
 	return plain(held)
@@ -72,7 +72,7 @@ func (t *table) selectPlace(stmt *gorm.Statement, rows []*arrival) (undo func(),
 		if f == t.label || f == t.parent {
 			for _, row := range rows {
 				if value, err := row.get(f); err != nil || value != nil {
-					return undo, unsupported(t, "a new row's %q cannot be left out by Select or Omit", f.DBName)
+					return undo, t.unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
 				}
 			}
 		}
@@ -81,7 +81,7 @@ func (t *table) selectPlace(stmt *gorm.Statement, rows []*arrival) (undo func(),
 			stmt.Selects = append(slices.Clone(stmt.Selects), f.DBName)
 		}
 		if !isWritten(stmt, f) {
-			return undo, unsupported(t, "a new row's %q cannot be left out by Select or Omit", f.DBName)
+			return undo, t.unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
 		}
 	}
 	return undo, nil

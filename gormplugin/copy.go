@@ -88,7 +88,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.schema.Name)
 	}
 	if hasCondition(db.Statement) {
-		return 0, unsupported(t, "Copy takes no conditions")
+		return 0, t.unsupported("Copy takes no conditions")
 	}
 	if c.id, err = t.keyOf(id); err != nil {
 		return 0, err

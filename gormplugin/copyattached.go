@@ -13,7 +13,7 @@ import (
 // checkCopy refuses options that cannot be followed.
 func (p *Plugin) checkCopy(c *copying) error {
 	if c.table.byIDs {
-		return unsupported(c.table, "rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
+		return c.table.unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
 	}
 	if err := c.table.checkValues(c.values); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (p *Plugin) checkCopy(c *copying) error {
 			return err
 		}
 		if leaf.above != c.table || !leaf.isLeaf() {
-			return unsupported(leaf, "it is not a leaf of %s: use CopyAttached", c.table.name)
+			return leaf.unsupported("it is not a leaf of %s: use CopyAttached", c.table.name)
 		}
 		if err := leaf.checkValues(l.values); err != nil {
 			return err
@@ -42,13 +42,13 @@ func (t *table) checkValues(values map[string]any) error {
 		case f == nil || f.DBName == "":
 			return fmt.Errorf("gormplugin: %s has no column %q", t.schema.Name, name)
 		case slices.Contains(t.placeColumns(), f), slices.Contains(t.deletion, f):
-			return unsupported(t, "%q of a copy follows from its place", f.DBName)
+			return t.unsupported("%q of a copy follows from its place", f.DBName)
 		case f == t.key:
 			keyed = true
 		}
 	}
 	if !keyed {
-		return unsupported(t, "the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.key.DBName, "UUID()")
+		return t.unsupported("the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.key.DBName, "UUID()")
 	}
 	return nil
 }

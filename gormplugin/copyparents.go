@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -34,7 +35,7 @@ func (t *table) standIn(rows int64) (standIn, error) {
 		random = min(random, size-len("/")-len(strconv.FormatInt(rows+1, 10)))
 	}
 	if random < 0 {
-		return "", unsupported(t, "names of %d characters have no room for the numbers of %d rows, which Copy writes there until it knows their parents",
+		return "", t.unsupported("names of %d characters have no room for the numbers of %d rows, which Copy writes there until it knows their parents",
 			t.label.Size, rows)
 	}
 	return standIn("/" + rand.Text()[:random]), nil
@@ -75,7 +76,7 @@ func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, names standIn, rows i
 	}
 	if adopted != rows {
 		return fmt.Errorf("gormplugin: %d of the %d rows below have no parent where their paths say: %w",
-			rows-adopted, rows, &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path, Actual: x.source.path})
+			rows-adopted, rows, &fault.PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path, Actual: x.source.path})
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"gorm.io/gorm"
 )
@@ -83,7 +84,7 @@ func (p *Plugin) planCopy(db *gorm.DB, c *copying, lock rowLock) (*copyPlan, err
 		return nil, err
 	}
 	if c.parent == nil && t.isLeaf() {
-		return nil, unsupported(t, "a leaf needs a parent")
+		return nil, t.unsupported("a leaf needs a parent")
 	}
 	return x, t.placeCopy(c, x)
 }
@@ -126,7 +127,7 @@ func (p *Plugin) assertCopy(db *gorm.DB, t *table, x *copyPlan) error {
 		return err
 	}
 	if n := found[x.source.id]; n == nil || n.parent != x.source.parent || n.name != x.source.name {
-		return &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
+		return &fault.PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -46,9 +47,9 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	}
 	switch {
 	case inserted == 0:
-		return &PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
+		return &fault.PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
 	case p.assert && inserted != below+1:
-		err = retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.row(x.source.id), below+1, inserted))
+		err = fault.Retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.row(x.source.id), below+1, inserted))
 	}
 	if err == nil && inserted > 1 {
 		err = p.adopt(db, t, x, names, inserted-1)
@@ -63,7 +64,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 		// From the insert on, a failure leaves rows without their parents: they are not left to a
 		// caller who may ignore the error.
 		if p.dialect.classify(err) != failureOther {
-			err = retry(err)
+			err = fault.Retry(err)
 		}
 		tx.abandon(err)
 		return err
@@ -101,7 +102,7 @@ func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 		return 0, err
 	}
 	if depth := int(most.Depth) + x.to.path.Depth() - x.from.path.Depth(); depth > t.maxDepth {
-		return 0, &TooDeepError{Table: t.name, Path: x.after.path, Depth: depth, Limit: t.maxDepth}
+		return 0, &fault.TooDeepError{Table: t.name, Path: x.after.path, Depth: depth, Limit: t.maxDepth}
 	}
 	return most.Count, nil
 }
@@ -120,7 +121,7 @@ func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
 	if err != nil || len(taken) == 0 {
 		return err
 	}
-	return &NameTakenError{Table: t.name, Tree: x.to.tree, Path: x.to.path}
+	return &fault.NameTakenError{Table: t.name, Tree: x.to.tree, Path: x.to.path}
 }
 
 // insertCopies copies the rows, those below the top without their parents and names, and returns

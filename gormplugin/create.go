@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
@@ -120,7 +121,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 	if !isWritten(db.Statement, t.key) {
 		for _, row := range rows {
 			if row.id != nil && t.hasIDs() {
-				return 0, unsupported(t, "a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
+				return 0, t.unsupported("a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
 			}
 			row.id = nil // the database makes its own
 		}
@@ -134,7 +135,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 	taken := make(map[site]bool, len(rows))
 	for _, row := range rows {
 		if taken[row.at] {
-			return 0, &NameTakenError{Table: t.name, Tree: row.at.tree, Path: row.at.path}
+			return 0, &fault.NameTakenError{Table: t.name, Tree: row.at.tree, Path: row.at.path}
 		}
 		taken[row.at] = true
 		st.slots = append(st.slots, row.at)
@@ -143,7 +144,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 		}
 		if row.id == nil && t.hasIDs() {
 			if row.pairs != nil {
-				return 0, unsupported(t, "GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
+				return 0, t.unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
 			}
 			st.nameless = append(st.nameless, row)
 		}
@@ -245,10 +246,10 @@ func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) erro
 	}
 	switch {
 	case above == nil && t.isLeaf():
-		return unsupported(t, "a leaf needs a parent")
+		return t.unsupported("a leaf needs a parent")
 	case above != nil:
 		if row.tree != nil && row.tree != above.tree && !t.isLeaf() {
-			return unsupported(t, "the parent %s is in the tree %s, not in %s", shown.ID(above.id), shown.ID(above.tree), shown.ID(row.tree))
+			return t.unsupported("the parent %s is in the tree %s, not in %s", shown.ID(above.id), shown.ID(above.tree), shown.ID(row.tree))
 		}
 		row.tree = above.tree
 	}
@@ -274,7 +275,7 @@ func (t *table) aboveOf(row *arrival, rows []*arrival, parents map[any]*node, de
 		return n, nil
 	}
 	if depth > pathlock.MaxDepth {
-		return nil, fmt.Errorf("%w: %s: the new rows are each other's parents", ErrWouldCycle, t.name)
+		return nil, fmt.Errorf("%w: %s: the new rows are each other's parents", fault.ErrWouldCycle, t.name)
 	}
 	for _, other := range rows {
 		if t.isLeaf() || other.id == nil || other.id != row.parent {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -161,12 +162,12 @@ func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, plan
 	}
 	for _, n := range actual.tops {
 		if at[n.id] != n.at {
-			return nil, &PathChangedError{Table: t.name, ID: n.id, Planned: at[n.id].path.Column(), Actual: n.node.path}
+			return nil, &fault.PathChangedError{Table: t.name, ID: n.id, Planned: at[n.id].path.Column(), Actual: n.node.path}
 		}
 	}
 	for _, n := range actual.chains {
 		if locked[n.id] == nil {
-			return nil, &PathChangedError{Table: t.above.name, ID: n.id, Actual: n.path}
+			return nil, &fault.PathChangedError{Table: t.above.name, ID: n.id, Actual: n.path}
 		}
 	}
 	return actual, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 )
 
 // depthOption is the type behind [MaxDepth].
@@ -41,5 +42,5 @@ func (t *table) checkDepth(path pathlock.Path) error {
 	if path.Depth() <= t.maxDepth {
 		return nil
 	}
-	return &TooDeepError{Table: t.name, Path: path.Column(), Depth: path.Depth(), Limit: t.maxDepth}
+	return &fault.TooDeepError{Table: t.name, Path: path.Column(), Depth: path.Depth(), Limit: t.maxDepth}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm/clause"
 )
@@ -229,7 +230,7 @@ func dialectOf(name string) (*dialect, error) {
 		}
 		known = append(known, dialects[i].name)
 	}
-	return nil, fmt.Errorf("%w: the dialect %q is not known; known are %s", ErrUnsupportedDatabase, name, strings.Join(known, ", "))
+	return nil, fmt.Errorf("%w: the dialect %q is not known; known are %s", fault.ErrUnsupportedDatabase, name, strings.Join(known, ", "))
 }
 
 // baseByTrim takes everything but slashes off the end of a path to find out where its last name

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -53,12 +54,12 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 	kind := p.dialect.classify(err)
 	if tx != nil && (kind == failureEnded || p.dialect.hasEnded(tx, err)) {
 		cause := err
-		if kind.isRetryable() && !errors.Is(err, ErrRetry) {
-			cause = retry(err)
+		if kind.isRetryable() && !errors.Is(err, fault.ErrRetry) {
+			cause = fault.Retry(err)
 		}
 		tx.abandon(cause)
 	}
-	if errors.Is(err, ErrRetry) {
+	if errors.Is(err, fault.ErrRetry) {
 		return
 	}
 	if st == nil {
@@ -69,17 +70,17 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 	}
 	switch {
 	case kind.isRetryable():
-		db.Error = retry(err)
+		db.Error = fault.Retry(err)
 	case kind == failureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
 		switch {
 		case st.namesIndex(err):
 			db.Error = st.nameTaken(err)
 		case st.absent && st.keyTaken(err):
 			// Somebody has inserted the row meanwhile: the next try finds it.
-			db.Error = retry(err)
+			db.Error = fault.Retry(err)
 		}
 	case p.dialect.isTooLong(err, st.table):
-		db.Error = fmt.Errorf("%w: %w", ErrPathTooLong, err)
+		db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
 	default:
 		db.Error = interrupted(db.Statement.Context, err)
 	}
@@ -118,7 +119,7 @@ func (p *Plugin) explainAborted(db *gorm.DB, tx *transaction) bool {
 
 // nameTaken says which slot was taken, if there was only one.
 func (st *statement) nameTaken(err error) error {
-	taken := &NameTakenError{Table: st.table.name, Err: err}
+	taken := &fault.NameTakenError{Table: st.table.name, Err: err}
 	if len(st.slots) == 1 {
 		taken.Tree, taken.Path = st.slots[0].tree, st.slots[0].path
 	}

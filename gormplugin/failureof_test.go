@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -39,7 +40,7 @@ func TestFailureOf(t *testing.T) {
 		want          pathlock.Failure
 	}{
 		{"none", "mysql", nil, ""},
-		{"one of the plugin's own", "mysql", fmt.Errorf("x: %w", ErrNameTaken), pathlock.FailureNameTaken},
+		{"one of the plugin's own", "mysql", fmt.Errorf("x: %w", fault.ErrNameTaken), pathlock.FailureNameTaken},
 		{"no row", "mysql", fmt.Errorf("x: %w", gorm.ErrRecordNotFound), pathlock.FailureNotFound},
 		{"nobody there", "mysql", fmt.Errorf("x: %w", refused), pathlock.FailureDatabase},
 		{"a connection that has broken", "postgres", driver.ErrBadConn, pathlock.FailureDatabase},

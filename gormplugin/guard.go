@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -87,7 +88,7 @@ func (g *guard) run(lock bool) ([]pathlock.Location, error) {
 	case err != nil:
 		return nil, err
 	case running == nil:
-		return nil, fmt.Errorf("%w: asserting needs a transaction", ErrUnmanagedTransaction)
+		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
 	}
 	if err := g.plugin.becomeWriter(g.db, running, g.table.above); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -141,7 +142,7 @@ func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, d de
 		// The rows were not where they were planned to be, and who moved them is not done yet; or
 		// this transaction is what keeps the holder from writing. Waiting has to begin anew, without
 		// row locks.
-		return retry(err)
+		return fault.Retry(err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -184,7 +185,7 @@ func (t *table) misfit(moves []move, path string, levels int, lengths []int) err
 			return err
 		}
 	}
-	return &TooDeepError{Table: t.name, Path: m.path, Depth: levels + m.deeper(), Limit: t.maxDepth}
+	return &fault.TooDeepError{Table: t.name, Path: m.path, Depth: levels + m.deeper(), Limit: t.maxDepth}
 }
 
 // firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths

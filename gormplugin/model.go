@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -310,3 +311,8 @@ func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
 
 // row names a row in messages.
 func (t *table) row(id any) string { return t.name + " " + shown.ID(id) }
+
+// unsupported says why a write is refused and what to use.
+func (t *table) unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s", fault.ErrUnsupported, t.name, fmt.Sprintf(format, args...))
+}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -47,7 +48,7 @@ func plain(value any) (any, error) {
 		case nil, bytes:
 			return value, nil
 		case clause.Expression, gorm.Valuer, *gorm.DB:
-			return nil, fmt.Errorf("%w: a key or a name cannot be an expression (%T)", ErrUnsupported, value)
+			return nil, fmt.Errorf("%w: a key or a name cannot be an expression (%T)", fault.ErrUnsupported, value)
 		}
 		if v.Kind() == reflect.Pointer && v.IsNil() {
 			return nil, nil
@@ -83,7 +84,7 @@ func plain(value any) (any, error) {
 		}
 		break
 	}
-	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", ErrUnsupported, value)
+	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", fault.ErrUnsupported, value)
 }
 
 // own starts a query for live rows of t, to be a part of a query of the caller's.
@@ -140,7 +141,7 @@ func (t *table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 	}
 	if isolation != "" {
 		if why := t.dialect.refuse(isolation); why != "" {
-			return nil, fmt.Errorf("%w: a write to %s at %s", ErrIsolation, t.name, why)
+			return nil, fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.name, why)
 		}
 	}
 	row := reflect.New(t.schema.ModelType).Elem()

@@ -156,7 +156,7 @@ func (t *table) isWritable(f *schema.Field) error {
 	if f.Updatable {
 		return nil
 	}
-	return unsupported(t, "the model's tag `gorm:%q` forbids updates of %q", f.Tag.Get("gorm"), f.DBName)
+	return t.unsupported("the model's tag `gorm:%q` forbids updates of %q", f.Tag.Get("gorm"), f.DBName)
 }
 
 // missed is the error of a statement that hits nothing, where it should hit a row. A statement

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -75,7 +76,7 @@ func (t *table) stated(id any, path, ids string, nodes ...*node) error {
 				return nil
 			}
 		}
-		return &PathChangedError{Table: t.name, ID: id, Planned: stated, Actual: of(nodes[len(nodes)-1])}
+		return &fault.PathChangedError{Table: t.name, ID: id, Planned: stated, Actual: of(nodes[len(nodes)-1])}
 	}
 	if err := known(path, func(n *node) string { return n.path }); err != nil {
 		return err
@@ -140,7 +141,7 @@ func (p *Plugin) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
 		if p.dialect.classify(err) != failureOther {
-			err = retry(err)
+			err = fault.Retry(err)
 		}
 		tx.abandon(err)
 	}

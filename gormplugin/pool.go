@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -46,7 +47,7 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	if err != nil {
 		cancel()
 		if p.plugin.dialect.classify(err).isRetryable() {
-			return nil, retry(err)
+			return nil, fault.Retry(err)
 		}
 		return nil, interrupted(ctx, err)
 	}
@@ -85,14 +86,14 @@ func (p *Plugin) wrapPool(db *gorm.DB) error {
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
 		inner, ok := prepared.ConnPool.(*sql.DB)
 		if !ok {
-			return fmt.Errorf("%w: the prepared statements' pool is a %T, not a *sql.DB", ErrUnmanagedTransaction, prepared.ConnPool)
+			return fmt.Errorf("%w: the prepared statements' pool is a %T, not a *sql.DB", fault.ErrUnmanagedTransaction, prepared.ConnPool)
 		}
 		prepared.ConnPool = &pool{DB: inner, plugin: p}
 		return nil
 	}
 	inner, ok := db.ConnPool.(*sql.DB)
 	if !ok {
-		return fmt.Errorf("%w: the DB's pool is a %T, not a *sql.DB: use this plugin before any other", ErrUnmanagedTransaction, db.ConnPool)
+		return fmt.Errorf("%w: the DB's pool is a %T, not a *sql.DB: use this plugin before any other", fault.ErrUnmanagedTransaction, db.ConnPool)
 	}
 	wrapped := &pool{DB: inner, plugin: p}
 	db.ConnPool = wrapped
@@ -187,5 +188,5 @@ func (p *Plugin) connections(db *gorm.DB) (*transaction, error) {
 		}
 	}
 	return nil, fmt.Errorf("%w: the statement on %q runs on a %T that the plugin did not hand out: use a session that was made after db.Use, and the plugin before all others",
-		ErrUnmanagedTransaction, db.Statement.Table, unwrapped(db.Statement.ConnPool))
+		fault.ErrUnmanagedTransaction, db.Statement.Table, unwrapped(db.Statement.ConnPool))
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 	"weak"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -69,7 +70,7 @@ func unsupportedProduct(dialect, version string) error {
 	answer := strings.ToLower(version)
 	for _, i := range identities[dialect].imitations {
 		if strings.Contains(answer, i.mark) {
-			return &UnsupportedDatabaseError{Product: i.name, Version: strings.TrimSpace(version), Why: i.why}
+			return &fault.UnsupportedDatabaseError{Product: i.name, Version: strings.TrimSpace(version), Why: i.why}
 		}
 	}
 	return nil

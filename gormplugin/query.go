@@ -25,7 +25,7 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	case err != nil:
 		return failed(db, err)
 	case t.isLeaf():
-		return failed(db, unsupported(t, "nothing lies below a leaf"))
+		return failed(db, t.unsupported("nothing lies below a leaf"))
 	}
 	return db.Model(t.fresh()).Where(p.within(t, n.tree, n.id, n.path)).Where(&unmoved{p, t, n})
 }
@@ -39,7 +39,7 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 		return failed(db, err)
 	}
 	if !t.isLeaf() {
-		return failed(db, unsupported(t, "the model is not registered as a leaf"))
+		return failed(db, t.unsupported("the model is not registered as a leaf"))
 	}
 	n, err := t.above.lookUp(db, id)
 	if err != nil {

@@ -1,38 +1,11 @@
 package gormplugin
 
 import (
-	"fmt"
 	"sync"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
-
-// TransactionEndError says that a transaction and raw SQL that ends it do not go together: a COMMIT
-// or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements that
-// commit by themselves, such as CREATE TABLE. What was asserted in the transaction, and the path
-// locks that it holds, mean nothing after its end, and every later statement would be committed by
-// itself. It matches [ErrUnsupported].
-type TransactionEndError struct {
-	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE".
-	Statement string
-	// Ended is set where the statement was run before anything was asserted, and it is a later
-	// write to a guarded table that is refused. Otherwise the statement is refused, since guarded
-	// tables were asserted or written before.
-	Ended bool
-}
-
-// Error implements error.
-func (e *TransactionEndError) Error() string {
-	if e.Ended {
-		return fmt.Sprintf("%v: %s has ended the transaction, so that nothing can be asserted or written as a whole in it: run %[2]s before the transaction begins",
-			ErrUnsupported, e.Statement)
-	}
-	return fmt.Sprintf("%v: %s would end the transaction, in which guarded tables were asserted or written: run it outside of the transaction, and end that by its Commit or Rollback",
-		ErrUnsupported, e.Statement)
-}
-
-// Unwrap returns [ErrUnsupported].
-func (e *TransactionEndError) Unwrap() error { return ErrUnsupported }
 
 // rawEnd keeps raw SQL from ending a transaction that the plugin relies on, and the plugin from
 // relying on one that raw SQL has ended.
@@ -49,7 +22,7 @@ func (e *rawEnd) relyOn() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.statement != "" {
-		return &TransactionEndError{Statement: e.statement, Ended: true}
+		return &fault.TransactionEndError{Statement: e.statement, Ended: true}
 	}
 	e.relied = true
 	return nil
@@ -60,7 +33,7 @@ func (e *rawEnd) end(statement string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.relied {
-		return &TransactionEndError{Statement: statement}
+		return &fault.TransactionEndError{Statement: statement}
 	}
 	e.statement = statement
 	return nil

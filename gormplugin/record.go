@@ -76,7 +76,7 @@ func (r record) settle(f *schema.Field) error {
 	case value != nil:
 		return r.set(f, value)
 	case f.HasDefaultValue && !strings.EqualFold(f.DefaultValue, "NULL"):
-		return unsupported(r.table, "a new row has to state its %q: what the database would fill in is not known before", f.DBName)
+		return r.table.unsupported("a new row has to state its %q: what the database would fill in is not known before", f.DBName)
 	case r.pairs != nil:
 		return r.set(f, reflect.Zero(f.FieldType).Interface())
 	}
@@ -113,13 +113,13 @@ func (t *table) nodeIn(r record) (*node, error) {
 		}
 		text, ok := textOf(value)
 		if !ok && value != nil {
-			return nil, unsupported(t, "the column %q needs a text, not a %T", part.field.DBName, value)
+			return nil, t.unsupported("the column %q needs a text, not a %T", part.field.DBName, value)
 		}
 		*part.value = text
 	}
 	for _, f := range t.deletion {
 		if mark, err := r.get(f); err != nil || mark != nil {
-			return nil, unsupported(t, "a row cannot be created as a deleted one: Create it and Delete it")
+			return nil, t.unsupported("a row cannot be created as a deleted one: Create it and Delete it")
 		}
 	}
 	return n, nil

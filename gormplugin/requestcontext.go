@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/carry"
 )
 
@@ -42,7 +43,7 @@ func (p *Plugin) acquireOne(ctx context.Context, scope *pathlock.Scope, req path
 	case !ok:
 		return lock, err
 	case carry.Inside(string(conflict.Blocker.Owner)):
-		return nil, fmt.Errorf("%w (%s)", ErrNoRequestContext, conflict.Error())
+		return nil, fmt.Errorf("%w (%s)", fault.ErrNoRequestContext, conflict.Error())
 	case req.Wait == pathlock.NoWait:
 		return nil, err
 	default:

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -62,12 +63,12 @@ func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 		}()
 		execute(again)
 		db.Error, db.RowsAffected = again.Error, again.RowsAffected
-		if again.Error != nil && !errors.Is(again.Error, ErrRetry) {
+		if again.Error != nil && !errors.Is(again.Error, fault.ErrRetry) {
 			return backoff.Permanent(again.Error)
 		}
 		return again.Error
 	})
-	if errors.Is(db.Error, ErrRetry) {
+	if errors.Is(db.Error, fault.ErrRetry) {
 		r.values.restore()
 	}
 }

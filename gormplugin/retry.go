@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -52,9 +53,9 @@ func persist(ctx context.Context, db *gorm.DB, tries int, do func() error) error
 		}
 		return err
 	})
-	if err != nil && isRetryable(db, err) && !errors.Is(err, ErrRetry) {
+	if err != nil && isRetryable(db, err) && !errors.Is(err, fault.ErrRetry) {
 		// The error of a statement on another table, as the driver gave it.
-		return fmt.Errorf("gormplugin: after several tries: %w", retry(err))
+		return fmt.Errorf("gormplugin: after several tries: %w", fault.Retry(err))
 	}
 	return err
 }
@@ -74,7 +75,7 @@ func retrying(ctx context.Context, tries int, once func() error) error {
 // isRetryable reports whether an error asks for the transaction to be run again, also where it comes
 // from a statement on a table that is not guarded.
 func isRetryable(db *gorm.DB, err error) bool {
-	if errors.Is(err, ErrRetry) {
+	if errors.Is(err, fault.ErrRetry) {
 		return true
 	}
 	d, unknown := dialectOf(db.Name())

@@ -52,7 +52,7 @@ func (x *turn) checkMixed() error {
 	t := x.table
 	for _, f := range []*schema.Field{t.tree, t.path, t.ids, t.fence} {
 		if f != nil && x.assignment.states(f) {
-			return unsupported(t, "%q of deleted rows cannot be set together with that of live ones: use two updates", f.DBName)
+			return t.unsupported("%q of deleted rows cannot be set together with that of live ones: use two updates", f.DBName)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -162,7 +163,7 @@ func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 		if st.own != nil {
 			p.endOwn(db, st)
 		}
-		if st.rerun != nil && errors.Is(db.Error, ErrRetry) {
+		if st.rerun != nil && errors.Is(db.Error, fault.ErrRetry) {
 			st.rerun.try(db, p.maxTries, execute)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -70,7 +71,7 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []mo
 			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].node.path, err)
 			cause := err
 			if p.dialect.classify(err).isRetryable() {
-				cause = retry(err)
+				cause = fault.Retry(err)
 			}
 			tx.abandon(cause)
 			return cause
@@ -168,7 +169,7 @@ func (t *table) checkLengths(n *node) error {
 func fits(f *schema.Field, length int, what string) error {
 	if f.Size > 0 && f.DataType == schema.String && length > f.Size {
 		const shown = 80
-		return fmt.Errorf("%w: %q has room for %d characters, %.*q… needs %d", ErrPathTooLong, f.DBName, f.Size, shown, what, length)
+		return fmt.Errorf("%w: %q has room for %d characters, %.*q… needs %d", fault.ErrPathTooLong, f.DBName, f.Size, shown, what, length)
 	}
 	return nil
 }

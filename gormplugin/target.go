@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -42,9 +43,9 @@ func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error
 		}
 	}
 	if stmt.TableExpr == nil {
-		return nil, unsupported(named[0], "%s is the same table: use db.Model(&%s{})", expression, named[0].schema.Name)
+		return nil, named[0].unsupported("%s is the same table: use db.Model(&%s{})", expression, named[0].schema.Name)
 	}
-	return nil, unsupported(named[0], "the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
+	return nil, named[0].unsupported("the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
 }
 
 // named returns the guarded tables with a name, in whatever schema; all of them where the name is
@@ -84,21 +85,21 @@ func unquoted(name string) string {
 func (t *table) checkStatement(stmt *gorm.Statement) error {
 	switch {
 	case stmt.Schema == nil || stmt.Schema.ModelType != t.schema.ModelType:
-		return unsupported(t, "writes need the registered model: use db.Model(&%s{})", t.schema.Name)
+		return t.unsupported("writes need the registered model: use db.Model(&%s{})", t.schema.Name)
 	case len(stmt.Joins) > 0:
-		return unsupported(t, "a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+		return t.unsupported("a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 	}
 	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok && insert.Modifier != "" {
-		return unsupported(t, "INSERT %s could leave rows out: use Create, and look for %v", insert.Modifier, ErrNameTaken)
+		return t.unsupported("INSERT %s could leave rows out: use Create, and look for %v", insert.Modifier, fault.ErrNameTaken)
 	}
 	if update, ok := stmt.Clauses["UPDATE"].Expression.(clause.Update); ok && update.Modifier != "" {
-		return unsupported(t, "UPDATE %s could leave rows out: use Updates", update.Modifier)
+		return t.unsupported("UPDATE %s could leave rows out: use Updates", update.Modifier)
 	}
 	if remove, ok := stmt.Clauses["DELETE"].Expression.(clause.Delete); ok && remove.Modifier != "" {
-		return unsupported(t, "DELETE %s could mean other rows: use Delete", remove.Modifier)
+		return t.unsupported("DELETE %s could mean other rows: use Delete", remove.Modifier)
 	}
 	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && len(from.Tables)+len(from.Joins) > 0 {
-		return unsupported(t, "a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+		return t.unsupported("a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func (p *Plugin) checkClauses(stmt *gorm.Statement, deletes bool) error {
 		}
 		if guarded, found := p.names.In(text); found {
 			t := p.named(guarded)[0]
-			return unsupported(t, "the table cannot be named by a clause: use db.Model(&%s{})", t.schema.Name)
+			return t.unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.schema.Name)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -87,7 +88,7 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 	t := st.table
 	for _, at := range l.atTops() {
 		if at.root && at.atTop > 1 {
-			return &RootRowError{Table: t.name, Tree: at.lock}
+			return &fault.RootRowError{Table: t.name, Tree: at.lock}
 		}
 		later := p.assert && p.dialect.asksLater
 		if later {
@@ -107,7 +108,7 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 			lock = ""
 		}
 		if err := t.checkTop(db, at, 0, lock); err != nil {
-			if !later || !errors.Is(err, ErrRootRow) {
+			if !later || !errors.Is(err, fault.ErrRootRow) {
 				return err
 			}
 			// The plain read may be of an old snapshot.
@@ -149,7 +150,7 @@ func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock rowLock) error 
 	if err != nil || len(found) < limit {
 		return err
 	}
-	inTheWay := &RootRowError{Table: t.name, Tree: at.lock}
+	inTheWay := &fault.RootRowError{Table: t.name, Tree: at.lock}
 	for _, n := range found {
 		// Among the statement's own rows, only those at the top that are no root row are known to
 		// be somebody else's.
@@ -167,7 +168,7 @@ func (p *Plugin) explainTop(db *gorm.DB, st *statement) {
 		return
 	}
 	for _, at := range st.landings {
-		if err := st.table.checkTop(db, at, 0, ""); errors.Is(err, ErrRootRow) {
+		if err := st.table.checkTop(db, at, 0, ""); errors.Is(err, fault.ErrRootRow) {
 			db.Error = err
 			return
 		}
@@ -189,7 +190,7 @@ func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) error {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
 	}
 	if why := p.dialect.refuse(isolation); why != "" {
-		return fmt.Errorf("%w: a write to %s at %s", ErrIsolation, t.name, why)
+		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.name, why)
 	}
 	return nil
 }

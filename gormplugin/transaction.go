@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -122,9 +123,9 @@ func (t *transaction) whyNotCommitted(err error) error {
 	d := t.plugin.dialect
 	switch {
 	case d.classify(err).isRetryable():
-		return retry(err)
+		return fault.Retry(err)
 	case d.answered != nil && !d.answered(err):
-		return fmt.Errorf("%w: %w", ErrOutcomeUnknown, err)
+		return fmt.Errorf("%w: %w", fault.ErrOutcomeUnknown, err)
 	default:
 		return err
 	}
@@ -155,8 +156,8 @@ func (t *transaction) abandon(cause error) {
 	if t.ended {
 		return
 	}
-	if !errors.Is(cause, ErrRetry) && t.plugin.dialect.classify(cause).isRetryable() {
-		cause = retry(cause)
+	if !errors.Is(cause, fault.ErrRetry) && t.plugin.dialect.classify(cause).isRetryable() {
+		cause = fault.Retry(cause)
 	}
 	t.cause = cause
 	// The error says no more than that the connection is gone, and the transaction with it.

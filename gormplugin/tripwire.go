@@ -2,8 +2,8 @@ package gormplugin
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -26,31 +26,13 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 	return db.Set(rawWritesKey, true).Session(&gorm.Session{})
 }
 
-// RawWriteError says which raw SQL was refused: it would have gone past the plugin. Nothing of it
-// has run. It matches [ErrUnsupported].
-type RawWriteError struct {
-	// Table is the guarded table, as the SQL names it.
-	Table string
-	// Statement is the kind of write: "UPDATE", "INSERT", "DELETE".
-	Statement string
-}
-
-// Error implements error.
-func (e *RawWriteError) Error() string {
-	return fmt.Sprintf("%v: %s: a raw %s would go past the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
-		ErrUnsupported, e.Table, e.Statement)
-}
-
-// Unwrap returns [ErrUnsupported].
-func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
-
 // trips returns the error for sql that writes to a guarded table, nil for any other.
 func (p *Plugin) trips(sql string) error {
 	if p.dialect.grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
 		return nil
 	}
 	if found, ok := p.names.FindWrite(sql); ok {
-		return &RawWriteError{Table: found.Table, Statement: found.Statement}
+		return &fault.RawWriteError{Table: found.Table, Statement: found.Statement}
 	}
 	return nil
 }

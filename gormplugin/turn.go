@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
@@ -42,12 +43,12 @@ type move struct {
 // are rows of the table above that need not be read again.
 func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known map[any]*node, lock rowLock) (*turn, error) {
 	if a.removes && len(hit.live) > 0 {
-		return nil, unsupported(t, "rows are deleted by Delete, not by setting the deletion mark")
+		return nil, t.unsupported("rows are deleted by Delete, not by setting the deletion mark")
 	}
 	if a.key != nil && !t.isLeaf() {
 		for _, id := range hit.ids() {
 			if id != a.key {
-				return nil, unsupported(t, "the primary key of %s cannot change: the rows below would lose their parent", shown.ID(id))
+				return nil, t.unsupported("the primary key of %s cannot change: the rows below would lose their parent", shown.ID(id))
 			}
 		}
 	}
@@ -189,12 +190,12 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 			tree = parent.tree
 		}
 		if parent.tree != tree {
-			return unsupported(t, "a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.tree))
+			return t.unsupported("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(parent.tree))
 		}
 		after.tree = parent.tree
 	}
 	if a.tree != nil && a.tree != tree {
-		return unsupported(t, "a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(a.tree))
+		return t.unsupported("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(a.tree))
 	}
 	if err := t.stated(n.id, a.path, a.ids, after, n); err != nil {
 		return err
@@ -209,7 +210,7 @@ func (x *turn) consider(a *assignment, n *node, affected, above map[any]*node) e
 func (x *turn) enter(n, after *node, restored bool, above map[any]*node) error {
 	t := x.table
 	if (n.path == "" || n.isRoot()) && !restored && !t.isLeaf() {
-		return unsupported(t, "the root row %s can be neither renamed nor moved", shown.ID(n.id))
+		return t.unsupported("the root row %s can be neither renamed nor moved", shown.ID(n.id))
 	}
 	to, err := t.siteOf(after, after.parent == nil && restored)
 	if err == nil && (restored || to.path.Depth() > strings.Count(n.path, "/")) {
@@ -262,7 +263,7 @@ func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, dept
 	after.parent, after.name = a.parentOf(n), a.nameOf(n)
 	if after.parent == nil {
 		if t.isLeaf() {
-			return nil, unsupported(t, "a leaf needs a parent")
+			return nil, t.unsupported("a leaf needs a parent")
 		}
 		t.follow(&after, nil)
 		return &after, nil
@@ -277,7 +278,7 @@ func (x *turn) after(a *assignment, n *node, affected, above map[any]*node, dept
 	}
 	below := parent.tree == n.tree && strings.HasPrefix(parent.path+"/", n.path+"/")
 	if n.path != "" && x.hit.dead[n.id] == nil && below || depth > pathlock.MaxDepth {
-		return nil, fmt.Errorf("%w: %s (%s) cannot go below %s", ErrWouldCycle, t.row(n.id), shown.Text(n.path), shown.Text(parent.path))
+		return nil, fmt.Errorf("%w: %s (%s) cannot go below %s", fault.ErrWouldCycle, t.row(n.id), shown.Text(n.path), shown.Text(parent.path))
 	}
 	if affected[after.parent] != nil {
 		var err error
@@ -299,12 +300,12 @@ func (x *turn) differs(actual *turn, locked map[any]*node) error {
 	for _, m := range actual.moves {
 		before, ok := planned[m.id]
 		if !ok || before.from != m.from || before.to != m.to {
-			return &PathChangedError{Table: x.table.name, ID: m.id, Planned: before.from.path.Column(), Actual: m.node.path}
+			return &fault.PathChangedError{Table: x.table.name, ID: m.id, Planned: before.from.path.Column(), Actual: m.node.path}
 		}
 	}
 	for _, n := range actual.chains {
 		if locked[n.id] == nil {
-			return &PathChangedError{Table: x.table.above.name, ID: n.id, Actual: n.path}
+			return &fault.PathChangedError{Table: x.table.above.name, ID: n.id, Actual: n.path}
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
@@ -63,7 +64,7 @@ func (t *transaction) settleReads() {
 		return
 	}
 	if err != nil || !open {
-		t.abandon(retry(errors.Join(errEndedUnseen, err)))
+		t.abandon(fault.Retry(errors.Join(errEndedUnseen, err)))
 	}
 }
 

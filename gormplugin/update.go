@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -231,7 +232,7 @@ func (p *Plugin) lockedTurn(db *gorm.DB, t *table, a *assignment) (*turn, error)
 // isOutdated reports whether an error can come from rows that were read
 // from an old snapshot.
 func isOutdated(err error) bool {
-	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, ErrWouldCycle)
+	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, fault.ErrWouldCycle)
 }
 
 // assertTurn row-locks everything that the planned turn relies on and works the turn out again: the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -53,11 +54,11 @@ func (p *Plugin) settleUpsert(db *gorm.DB, t *table, rows []*arrival, lock rowLo
 		_, associated := db.Get(associationsKey)
 		switch {
 		case n == nil:
-			return false, unsupported(t, "an upsert cannot mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
+			return false, t.unsupported("an upsert cannot mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
 		case !t.displaces(conflict, row, n):
 		case associated && row.isStale(n):
 			// Somebody has moved it since it was loaded; the caller does not mean to undo that.
-			return false, &PathChangedError{Table: t.name, ID: n.id, Planned: row.stated, Actual: n.path}
+			return false, &fault.PathChangedError{Table: t.name, ID: n.id, Planned: row.stated, Actual: n.path}
 		default:
 			return false, t.displaced(db.Statement, row, n, associated)
 		}
@@ -87,14 +88,14 @@ func (t *table) displaced(stmt *gorm.Statement, row *arrival, n *node, associate
 	switch {
 	case isSave(stmt) && !associated:
 		return fmt.Errorf("%w: %s: the UPDATE of Save hit no row, though %s is there: its version is another by now, or a condition does not hold; "+
-			"read the row again, or change its place by Updates, which reports RowsAffected 0", ErrStale, t.name, shown.ID(n.id))
+			"read the row again, or change its place by Updates, which reports RowsAffected 0", fault.ErrStale, t.name, shown.ID(n.id))
 	case associated && n.parent != row.parent:
-		return unsupported(t, "an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
+		return t.unsupported("an association (Append, Replace, or a field of what is saved) cannot take over the row %s, which has another parent: "+
 			"use gormplugin.Move(db, &%s{}, %s, %s), and Omit(clause.Associations) where it is meant to stay", shown.ID(n.id), model, shown.ID(n.id), shown.ID(row.parent))
 	case associated:
-		return unsupported(t, "a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.id), model, shown.ID(n.id), shown.Cut(row.name))
+		return t.unsupported("a row that is saved along with others cannot be renamed, as %s would be: use gormplugin.Rename(db, &%s{}, %s, %q)", shown.ID(n.id), model, shown.ID(n.id), shown.Cut(row.name))
 	default:
-		return unsupported(t, "an upsert can neither move nor rename rows, as it would the row %s: use Updates", shown.ID(n.id))
+		return t.unsupported("an upsert can neither move nor rename rows, as it would the row %s: use Updates", shown.ID(n.id))
 	}
 }
 
@@ -118,7 +119,7 @@ func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) err
 			return err
 		}
 		for _, n := range all {
-			return unsupported(t, "the row %s is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", shown.ID(n.id), t.deletion[0].DBName)
+			return t.unsupported("the row %s is deleted: bring it back by Unscoped().Model(…).Update(%q, nil) first", shown.ID(n.id), t.deletion[0].DBName)
 		}
 	}
 	return nil
@@ -129,18 +130,18 @@ func (t *table) refuseDeleted(db *gorm.DB, ids []any, present map[any]*node) err
 // that say where it is.
 func (t *table) checkConflict(c clause.OnConflict) error {
 	if c.OnConstraint != "" || slices.ContainsFunc(c.Columns, func(column clause.Column) bool { return column.Name != t.key.DBName }) {
-		return unsupported(t, "an upsert can only go by the primary key")
+		return t.unsupported("an upsert can only go by the primary key")
 	}
 	for _, assigned := range c.DoUpdates {
 		f := t.columnNamed(assigned.Column.Name)
 		if assigned.Column.Raw {
-			return unsupported(t, "an upsert cannot set %q: name one column", assigned.Column.Name)
+			return t.unsupported("an upsert cannot set %q: name one column", assigned.Column.Name)
 		}
 		if f == nil || f != t.key && !slices.Contains(t.deletion, f) && !slices.Contains(t.placeColumns(), f) {
 			continue
 		}
 		if own, ok := assigned.Value.(clause.Column); !ok || own.Raw || own.Table != "excluded" || own.Name != f.DBName || assigned.Column.Name != f.DBName {
-			return unsupported(t, "an upsert cannot set %q: use Updates", f.DBName)
+			return t.unsupported("an upsert cannot set %q: use Updates", f.DBName)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -40,7 +41,7 @@ type writing struct {
 // install puts a writer in the place of GORM's callback.
 func (p *Plugin) install(w *writer, replace func(name string, fn func(*gorm.DB)) error) error {
 	if w.write = w.chain(w.name); w.write == nil {
-		return fmt.Errorf("gormplugin: %w: there is no callback %s", ErrCallbacks, w.name)
+		return fmt.Errorf("gormplugin: %w: there is no callback %s", fault.ErrCallbacks, w.name)
 	}
 	callback := p.callback(w)
 	w.code = reflect.ValueOf(callback).Pointer()
@@ -80,10 +81,10 @@ func (p *Plugin) run(w *writer, db *gorm.DB, st *statement) error {
 		return err
 	}
 	if db.Statement.SQL.Len() > 0 {
-		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", ErrCallbacks, st.table.name, w.name)
+		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.table.name, w.name)
 	}
 	if t, err := p.guardedTable(db.Statement, w.deletes); err != nil || t != st.table {
-		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", ErrCallbacks, st.table.name, w.name))
+		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.table.name, w.name))
 	}
 	return w.guard(&writing{writer: w, plugin: p, db: db, st: st, tx: tx})
 }
@@ -94,7 +95,7 @@ func (p *Plugin) checkUnguarded(db *gorm.DB, deletes bool) {
 		return // raw SQL, which the tripwire has seen
 	}
 	if t, err := p.guardedTable(db.Statement, deletes); err != nil || t != nil {
-		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s was one to another table when it began", ErrCallbacks, db.Statement.Table)))
+		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s was one to another table when it began", fault.ErrCallbacks, db.Statement.Table)))
 	}
 }
 
@@ -103,7 +104,7 @@ func (w *writer) check() error {
 	if now := w.chain(w.name); now != nil && reflect.ValueOf(now).Pointer() == w.code {
 		return nil
 	}
-	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", ErrCallbacks, w.name)
+	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.name)
 }
 
 // apply has the types of the model's columns add to the statement what they would add when it is
@@ -133,7 +134,7 @@ func (w *writing) begin() error {
 // missed ends the transaction, since a write has hit other rows than those that were locked and
 // checked for it.
 func (w *writing) missed(want, got int64) error {
-	err := &MissedRowsError{Table: w.st.table.name, Planned: want, Written: got}
+	err := &fault.MissedRowsError{Table: w.st.table.name, Planned: want, Written: got}
 	if w.tx != nil {
 		w.tx.abandon(err)
 	}
@@ -148,7 +149,7 @@ func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written
 	_, returning := stmt.Clauses["RETURNING"]
 	size := maxPlaceholders
 	if returning && len(ids) > size {
-		return 0, unsupported(w.st.table, "RETURNING of more than %d rows: write them in portions", size)
+		return 0, w.st.table.unsupported("RETURNING of more than %d rows: write them in portions", size)
 	}
 	parts := max((len(ids)+size-1)/size, 1)
 	for i := range parts {
