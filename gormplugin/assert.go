@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -22,7 +23,7 @@ type site struct {
 // reads. In a transaction that was begun IMMEDIATE it changes nothing; in one that has read an
 // older state it fails as busy.
 func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
-	if !p.dialect.soleWriter || !p.assert {
+	if !p.dialect.SoleWriter || !p.assert {
 		return nil
 	}
 	tx.mu.Lock()
@@ -33,7 +34,7 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 	}
 	key := clause.Column{Name: t.key.DBName}
 	_, err := t.direct(db).add("UPDATE ? SET ? = ? WHERE 1 = 0", clause.Table{Name: t.name}, key, key).exec()
-	if err != nil && p.dialect.classify(err) != failureOther {
+	if err != nil && p.dialect.Classify(err) != dialect.FailureOther {
 		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
 	}
 	if err != nil {
@@ -62,7 +63,7 @@ func (p *Plugin) lockChains(db *gorm.DB, t *table, planned []*node, known map[an
 // out of date. Then the way up is found under locks.
 func (p *Plugin) lockRest(db *gorm.DB, c *chains) (map[any]*node, error) {
 	for ids := c.next(); len(ids) > 0; ids = c.next() {
-		found, err := c.table.byID(db, ids, p.dialect.share)
+		found, err := c.table.byID(db, ids, p.dialect.Share)
 		if err != nil {
 			return nil, err
 		}

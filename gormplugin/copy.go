@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"gorm.io/gorm"
 )
 
@@ -195,9 +196,9 @@ func (p *Plugin) copyWithin(db *gorm.DB, tx *transaction, st *statement, c *copy
 func (p *Plugin) settleCopy(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
 	const lastRound = 1
 	for round := 0; ; round++ {
-		lock, wait := rowLock(""), p.transactionWait
+		lock, wait := dialect.RowLock(""), p.transactionWait
 		if round == lastRound {
-			lock, wait, planned = p.dialect.share, pathlock.NoWait, nil
+			lock, wait, planned = p.dialect.Share, pathlock.NoWait, nil
 		}
 		x, err := planned, error(nil)
 		if x == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"gorm.io/gorm"
@@ -39,7 +40,7 @@ func (x *copyPlan) requests(note string, wait time.Duration) []pathlock.Request 
 }
 
 // planCopy reads where the row is and where its copy is to be.
-func (p *Plugin) planCopy(db *gorm.DB, c *copying, lock rowLock) (*copyPlan, error) {
+func (p *Plugin) planCopy(db *gorm.DB, c *copying, lock dialect.RowLock) (*copyPlan, error) {
 	t := c.table
 	x := &copyPlan{snapshot: c.snapshot, known: make(map[any]*node)}
 	ids := []any{c.id}
@@ -122,7 +123,7 @@ func (p *Plugin) assertCopy(db *gorm.DB, t *table, x *copyPlan) error {
 	if !t.isLeaf() {
 		return nil
 	}
-	found, err := t.byID(db, []any{x.source.id}, p.dialect.share)
+	found, err := t.byID(db, []any{x.source.id}, p.dialect.Share)
 	if err != nil {
 		return err
 	}

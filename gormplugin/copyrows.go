@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -63,7 +64,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err != nil {
 		// From the insert on, a failure leaves rows without their parents: they are not left to a
 		// caller who may ignore the error.
-		if p.dialect.classify(err) != failureOther {
+		if p.dialect.Classify(err) != dialect.FailureOther {
 			err = fault.Retry(err)
 		}
 		tx.abandon(err)
@@ -79,11 +80,11 @@ func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 	if t.isLeaf() {
 		return 0, nil
 	}
-	lock := rowLock("")
+	lock := dialect.RowLock("")
 	if p.assert {
-		lock = p.dialect.share
+		lock = p.dialect.Share
 	}
-	length := p.dialect.length
+	length := p.dialect.Length
 	var most struct{ Count, Length, Depth int64 }
 	err := t.onPathIndex(db, func(from hinted) error {
 		d := t.direct(db).add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+length+"(s.path) - "+length+"(REPLACE(s.path, '/', ''))), 0)").
@@ -142,12 +143,12 @@ func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 		own[t.parent], own[t.label] = typed(parent, t.parent), typed(x.after.name, t.label)
 	} else {
 		own[t.parent] = t.pendingParent(parent, ofTop)
-		own[t.label] = ofTop(x.after.name, clause.Expr{SQL: p.dialect.numbered, Vars: []any{string(names)}})
+		own[t.label] = ofTop(x.after.name, clause.Expr{SQL: p.dialect.Numbered, Vars: []any{string(names)}})
 		own[t.tree] = typed(x.after.tree, t.tree)
 		if t.ids != nil {
 			own[t.ids] = typed("", t.ids)
 		}
-		own[t.path] = p.dialect.join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
+		own[t.path] = p.dialect.Join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
 		where = p.within(t, x.source.tree, x.source.id, x.source.path)
 	}
 	var rows int64

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
@@ -100,7 +101,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 		return 0, err
 	}
 	if isUpsert(db) {
-		stay, err := p.settleUpsert(db, t, rows, p.dialect.update)
+		stay, err := p.settleUpsert(db, t, rows, p.dialect.Update)
 		if err != nil {
 			return 0, err
 		}
@@ -178,9 +179,9 @@ func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows 
 	t := st.table
 	const lastRound = 1
 	for round := 0; ; round++ {
-		lock, wait, known := rowLock(""), p.transactionWait, st.seen
+		lock, wait, known := dialect.RowLock(""), p.transactionWait, st.seen
 		if round == lastRound {
-			lock, wait, known = p.dialect.share, pathlock.NoWait, nil
+			lock, wait, known = p.dialect.Share, pathlock.NoWait, nil
 		}
 		parents, err := p.parentsOf(db, t, rows, known, lock)
 		if err != nil {
@@ -221,7 +222,7 @@ func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows 
 
 // parentsOf returns the rows that rows hang below and that are in the database: all of those known
 // already, and what is missing, read with lock, or without one together with what is above.
-func (p *Plugin) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock rowLock) (map[any]*node, error) {
+func (p *Plugin) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
 	parents := maps.Clone(known)
 	if parents == nil {
 		parents = make(map[any]*node)

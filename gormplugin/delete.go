@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -138,11 +139,11 @@ func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt 
 
 // lockedRemoval works out by locking reads what a DELETE does.
 func (p *Plugin) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
-	hit, err := p.targetsOf(db, t, stmt, nil, p.dialect.update)
+	hit, err := p.targetsOf(db, t, stmt, nil, p.dialect.Update)
 	if err != nil {
 		return nil, err
 	}
-	return p.removalOf(db, t, hit, nil, p.dialect.share)
+	return p.removalOf(db, t, hit, nil, p.dialect.Share)
 }
 
 // assertRemoval row-locks what a planned removal relies on and works it out again.
@@ -152,7 +153,7 @@ func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, plan
 		return nil, err
 	}
 	hit.remember(planned.hit)
-	actual, err := p.removalOf(db, t, hit, locked, p.dialect.share)
+	actual, err := p.removalOf(db, t, hit, locked, p.dialect.Share)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, plan
 }
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
-func (p *Plugin) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*node, share rowLock) (*removal, error) {
+func (p *Plugin) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*node, share dialect.RowLock) (*removal, error) {
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (t *table) addSoftDelete(d *direct, from, where clause.Expression) {
 // MySQL: where they want the leaves removed first, that is what is done.
 func (t *table) deleteForGood(db *gorm.DB, from, where clause.Expression) (int64, error) {
 	name := clause.Table{Name: t.name}
-	if !t.dialect.childrenFirst {
+	if !t.dialect.ChildrenFirst {
 		return t.direct(db).add("DELETE FROM ? WHERE ? AND ?", from, where, t.alive).exec()
 	}
 	if !t.index.wantsChildrenFirst() {

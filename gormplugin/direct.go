@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -124,7 +125,7 @@ func (d *direct) run(statement func(context.Context) (rows int64, err error)) er
 func (d *direct) explained(err error) error {
 	d.DB.Error = err
 	d.plugin.explain(d.DB, nil)
-	if err != nil && d.plugin.dialect.classify(err) == failureOther {
+	if err != nil && d.plugin.dialect.Classify(err) == dialect.FailureOther {
 		d.DB.Error = interrupted(d.Context, d.DB.Error)
 	}
 	return d.DB.Error
@@ -137,7 +138,7 @@ type selection struct {
 	where    clause.Expression
 	unscoped bool
 	// lock is what the rows are locked with; "" for a plain read.
-	lock rowLock
+	lock dialect.RowLock
 	// byPrimaryKey is set where where goes by the primary key. It keeps a locking read from
 	// scanning, and locking, a table that the database thinks small enough for that.
 	byPrimaryKey bool
@@ -149,12 +150,12 @@ type selection struct {
 func (s selection) add(d *direct) {
 	t := d.table
 	d.add("SELECT ?", t.list)
-	if s.lock != "" && t.dialect.isolation != "" {
-		d.add(", " + t.dialect.isolation)
+	if s.lock != "" && t.dialect.Isolation != "" {
+		d.add(", " + t.dialect.Isolation)
 	}
 	d.add(" FROM ?", clause.Table{Name: t.name})
-	if s.byPrimaryKey && s.lock != "" && t.dialect.primaryKeyHint != "" {
-		d.add(" " + t.dialect.primaryKeyHint)
+	if s.byPrimaryKey && s.lock != "" && t.dialect.PrimaryKeyHint != "" {
+		d.add(" " + t.dialect.PrimaryKeyHint)
 	}
 	d.add(" WHERE ?", t.matching(s.where, s.unscoped))
 	for _, c := range []clause.Expression{s.order, s.limit} {

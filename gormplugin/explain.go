@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
@@ -24,20 +25,20 @@ func (p *Plugin) endRow(db *gorm.DB) { p.explain(db, nil) }
 // a transaction that the server has ended. st is nil for statements on other tables.
 func (p *Plugin) explain(db *gorm.DB, st *statement) {
 	err := db.Error
-	if err == nil && !p.dialect.aborts {
+	if err == nil && !p.dialect.Aborts {
 		return
 	}
 	var tx *transaction
 	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
 		tx = h.transaction
 	}
-	if tx != nil && p.dialect.aborts {
+	if tx != nil && p.dialect.Aborts {
 		if done := p.explainAborted(db, tx); done {
 			return
 		}
 		defer func() {
 			// GORM's own errors stand for the server's, where it is told to translate them.
-			if p.dialect.answered(err) || errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, gorm.ErrForeignKeyViolated) {
+			if p.dialect.Answered(err) || errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, gorm.ErrForeignKeyViolated) {
 				tx.abortedBy(db.Error)
 			}
 		}()
@@ -51,10 +52,10 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 			return
 		}
 	}
-	kind := p.dialect.classify(err)
-	if tx != nil && (kind == failureEnded || p.dialect.hasEnded(tx, err)) {
+	kind := p.dialect.Classify(err)
+	if tx != nil && (kind == dialect.FailureEnded || tx.hasEnded(err)) {
 		cause := err
-		if kind.isRetryable() && !errors.Is(err, fault.ErrRetry) {
+		if kind.IsRetryable() && !errors.Is(err, fault.ErrRetry) {
 			cause = fault.Retry(err)
 		}
 		tx.abandon(cause)
@@ -69,9 +70,9 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 		return
 	}
 	switch {
-	case kind.isRetryable():
+	case kind.IsRetryable():
 		db.Error = fault.Retry(err)
-	case kind == failureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+	case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
 		switch {
 		case st.namesIndex(err):
 			db.Error = st.nameTaken(err)
@@ -79,7 +80,7 @@ func (p *Plugin) explain(db *gorm.DB, st *statement) {
 			// Somebody has inserted the row meanwhile: the next try finds it.
 			db.Error = fault.Retry(err)
 		}
-	case p.dialect.isTooLong(err, st.table):
+	case st.table.isTooLong(err):
 		db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
 	default:
 		db.Error = interrupted(db.Statement.Context, err)
@@ -110,7 +111,7 @@ func (p *Plugin) explainAborted(db *gorm.DB, tx *transaction) bool {
 		return true
 	}
 	first := tx.whyAborted()
-	if first == nil || p.dialect.classify(db.Error) != failureAborted {
+	if first == nil || p.dialect.Classify(db.Error) != dialect.FailureAborted {
 		return false
 	}
 	db.Error = &abortedError{first: first, err: db.Error}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
@@ -31,7 +32,7 @@ var _ net.Error = timing{}
 func TestFailureOf(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	number := func(n uint16) error { return fmt.Errorf("insert: %w", &mysql.MySQLError{Number: n, Message: "said"}) }
-	state := func(code string) error { return fmt.Errorf("insert: %w", quotedState(code)) }
+	state := func(code string) error { return fmt.Errorf("insert: %w", dialect.QuotedState(code)) }
 	quoted := func(code string) error { return errors.New("ERROR: said (SQLSTATE " + code + ")") }
 	busy := errors.New("sqlite3: database is locked")
 	for _, tt := range []struct {
@@ -69,7 +70,7 @@ func TestFailureOf(t *testing.T) {
 		{"anything else", "mysql", errors.New("anything else"), ""},
 	} {
 		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {
-			d, err := dialectOf(tt.dialect)
+			d, err := dialect.Of(tt.dialect)
 			if err != nil {
 				t.Fatal(err)
 			}

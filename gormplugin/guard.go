@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
@@ -147,7 +148,7 @@ func (g *guard) find() ([]pathlock.Location, error) {
 // assert row-locks the nodes and everything above them, the ancestors first, as everybody does, and
 // checks the paths.
 func (g *guard) assert() ([]pathlock.Location, error) {
-	t, update := g.table, g.plugin.dialect.update
+	t, update := g.table, g.plugin.dialect.Update
 	if t.isLeaf() {
 		return g.assertLeaves()
 	}
@@ -186,7 +187,7 @@ func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 	if err := g.assertParents(planned); err != nil && !isOutdated(err) {
 		return nil, err
 	}
-	locked, err := g.table.byID(g.db, g.keys, g.plugin.dialect.update)
+	locked, err := g.table.byID(g.db, g.keys, g.plugin.dialect.Update)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +199,7 @@ func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 
 // assertParents asserts what is above leaves, and gives them their places.
 func (g *guard) assertParents(leaves map[any]*node) error {
-	parents, err := g.place(leaves, g.plugin.dialect.share)
+	parents, err := g.place(leaves, g.plugin.dialect.Share)
 	if err != nil {
 		return err
 	}
@@ -207,7 +208,7 @@ func (g *guard) assertParents(leaves map[any]*node) error {
 }
 
 // place gives leaves the places that follow from their parents', which it reads and returns.
-func (g *guard) place(leaves map[any]*node, lock rowLock) (map[any]*node, error) {
+func (g *guard) place(leaves map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
 	t := g.table.above
 	ids := make(map[any]bool)
 	for _, n := range leaves {

@@ -129,7 +129,7 @@ const soleWriterWait = 20 * time.Millisecond
 // others may need in order to let go of what it waits for.
 func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, d demand, wait time.Duration) error {
 	ctx := db.Statement.Context
-	alone := p.dialect.soleWriter && wait > soleWriterWait
+	alone := p.dialect.SoleWriter && wait > soleWriterWait
 	if alone {
 		wait = soleWriterWait
 	}

@@ -84,7 +84,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 		left, err = p.migrate(tx, others)
 		return err
 	}
-	if p.dialect.commitsDDL {
+	if p.dialect.CommitsDDL {
 		err = strictly(db, migrate)
 	} else {
 		err = db.Transaction(migrate)
@@ -120,14 +120,14 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	layout := p.layout()
 	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		duplicates, err := treeschema.Duplicates(ctx, conn, p.dialect.name, layout, maxDuplicates)
+		duplicates, err := treeschema.Duplicates(ctx, conn, p.dialect.Name, layout, maxDuplicates)
 		if err == nil && len(duplicates) > 0 {
 			return &DuplicatesError{Duplicates: duplicates}
 		}
 		if err != nil {
 			return err
 		}
-		long, err := treeschema.TooLong(ctx, conn, p.dialect.name, layout)
+		long, err := treeschema.TooLong(ctx, conn, p.dialect.Name, layout)
 		if err == nil && len(long) > 0 {
 			return &TooLongError{Texts: long}
 		}
@@ -176,7 +176,7 @@ func (p *Plugin) findings(db *gorm.DB, layout []treeschema.Table,
 	check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]treeschema.Finding, error),
 ) (findings []treeschema.Finding, err error) {
 	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = check(ctx, conn, p.dialect.name, layout)
+		findings, err = check(ctx, conn, p.dialect.Name, layout)
 		return err
 	})
 	if err != nil {

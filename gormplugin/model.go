@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
@@ -99,7 +100,7 @@ func Leaf(model, parent any, opts ...ModelOption) Option {
 type table struct {
 	name      string
 	namespace string
-	dialect   *dialect
+	dialect   *dialect.Dialect
 	schema    *schema.Schema
 	key       *schema.Field
 	parent    *schema.Field

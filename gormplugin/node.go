@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -110,7 +111,7 @@ func (t *table) keyIn(column clause.Column, ids []any) clause.Expression {
 	const few = 16
 	isOther := func(id any) bool { _, ok := id.(int64); return !ok }
 	kind := t.key.DataType
-	if !t.dialect.misjudgesLists || len(ids) <= few || kind != schema.Int && kind != schema.Uint || slices.ContainsFunc(ids, isOther) {
+	if !t.dialect.MisjudgesLists || len(ids) <= few || kind != schema.Int && kind != schema.Uint || slices.ContainsFunc(ids, isOther) {
 		return clause.IN{Column: column, Values: ids}
 	}
 	return clause.Expr{
@@ -129,7 +130,7 @@ func (t *table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 		defer f.NewValuePool.Put(values[i])
 	}
 	var isolation string
-	if locked && t.dialect.isolation != "" {
+	if locked && t.dialect.Isolation != "" {
 		values = append(values, &isolation)
 	}
 	var hit, children bool
@@ -140,7 +141,7 @@ func (t *table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool)
 		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.name, err)
 	}
 	if isolation != "" {
-		if why := t.dialect.refuse(isolation); why != "" {
+		if why := t.dialect.Refuse(isolation); why != "" {
 			return nil, fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.name, why)
 		}
 	}
@@ -183,7 +184,7 @@ func (t *table) nodeOf(ctx context.Context, row reflect.Value) (*node, error) {
 // byID returns the live rows with the given ids. Where it locks them, it locks nothing but them: an
 // equality on the primary key takes no gap lock, which a look-up by path would, and which inserts
 // elsewhere in the tree would have to wait for.
-func (t *table) byID(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error) {
+func (t *table) byID(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*node, error) {
 	found := make(map[any]*node, len(ids))
 	for chunk := range slices.Chunk(ids, maxPlaceholders) {
 		nodes, err := t.read(db, selection{where: t.keyIn(column(t.key), chunk), lock: lock, byPrimaryKey: true})
@@ -230,7 +231,7 @@ func (t *table) lineage(ids any) clause.Expression {
 }
 
 // rows returns the rows with the given ids: by climbing, where no lock is asked for.
-func (t *table) rows(db *gorm.DB, ids []any, lock rowLock) (map[any]*node, error) {
+func (t *table) rows(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*node, error) {
 	if len(ids) == 0 {
 		return make(map[any]*node), nil
 	}

@@ -58,7 +58,7 @@ func (h hinted) as(alias string) hinted {
 // with the table as the statement has to name it, and again where the index is gone.
 func (t *table) onPathIndex(db *gorm.DB, statement func(from hinted) error) error {
 	plain := hinted{table: t.name}
-	if !t.dialect.namesIndexes || t.isLeaf() {
+	if !t.dialect.NamesIndexes || t.isLeaf() {
 		return statement(plain)
 	}
 	name, err := t.pathIndexName(db)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -140,7 +141,7 @@ func (p *Plugin) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
 	err := p.writeIDs(db, st.table, st.nameless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
-		if p.dialect.classify(err) != failureOther {
+		if p.dialect.Classify(err) != dialect.FailureOther {
 			err = fault.Retry(err)
 		}
 		tx.abandon(err)

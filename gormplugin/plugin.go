@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"gorm.io/gorm"
@@ -36,7 +37,7 @@ type Plugin struct {
 
 	// What follows is set once, by Initialize.
 	db      *gorm.DB
-	dialect *dialect
+	dialect *dialect.Dialect
 	tables  map[string]*table   // by name
 	bases   map[string][]*table // by name without the schema
 	models  map[reflect.Type]*table
@@ -82,7 +83,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.locker.Check(); err != nil {
 		return err
 	}
-	d, err := dialectOf(db.Name())
+	d, err := dialect.Of(db.Name())
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 // initializeAgain is for a further DB of the same configuration, as dbresolver opens one for each
 // source and replica. It is guarded as the first one is.
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
-	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
+	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.Name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
 	}
 	if err := p.recogniseNow(db); err != nil {
@@ -139,7 +140,7 @@ func (p *Plugin) inspectAll(db *gorm.DB) error {
 			return err
 		}
 		t.plugin, t.dialect = p, p.dialect
-		if p.dialect.textsNeedSize {
+		if p.dialect.TextsNeedSize {
 			t.limitTexts()
 		}
 		if p.tables[t.name] != nil {

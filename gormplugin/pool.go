@@ -46,7 +46,7 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	}
 	if err != nil {
 		cancel()
-		if p.plugin.dialect.classify(err).isRetryable() {
+		if p.plugin.dialect.Classify(err).IsRetryable() {
 			return nil, fault.Retry(err)
 		}
 		return nil, interrupted(ctx, err)

@@ -51,7 +51,7 @@ func (p *Plugin) watchEnd(db *gorm.DB, sql string, writes bool) error {
 			return err
 		}
 	}
-	if statement, ends := p.dialect.grammar.EndsTransaction(sql); ends {
+	if statement, ends := p.dialect.Grammar.EndsTransaction(sql); ends {
 		return h.rawEnd.end(statement)
 	}
 	return nil

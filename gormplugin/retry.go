@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
@@ -72,15 +73,15 @@ func retrying(ctx context.Context, tries int, once func() error) error {
 	return err
 }
 
-// isRetryable reports whether an error asks for the transaction to be run again, also where it comes
+// IsRetryable reports whether an error asks for the transaction to be run again, also where it comes
 // from a statement on a table that is not guarded.
 func isRetryable(db *gorm.DB, err error) bool {
 	if errors.Is(err, fault.ErrRetry) {
 		return true
 	}
-	d, unknown := dialectOf(db.Name())
+	d, unknown := dialect.Of(db.Name())
 	if unknown != nil {
 		return false
 	}
-	return d.classify(err).isRetryable()
+	return d.Classify(err).IsRetryable()
 }

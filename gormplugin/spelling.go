@@ -22,7 +22,7 @@ func (p *Plugin) learnNames(db *gorm.DB) error {
 		names = append(names, base)
 	}
 	slices.Sort(names)
-	p.names, p.spellings = rawsql.NewNames(p.dialect.grammar, rule, names...), rule
+	p.names, p.spellings = rawsql.NewNames(p.dialect.Grammar, rule, names...), rule
 	for i, t := range p.specs {
 		for _, u := range p.specs[:i] {
 			a, b := p.models[modelType(t.model)], p.models[modelType(u.model)]
@@ -37,7 +37,7 @@ func (p *Plugin) learnNames(db *gorm.DB) error {
 // spelling asks the database which names it tells apart. Where it does not say, letter case is
 // taken not to count: more is refused then, and nothing is overlooked.
 func (p *Plugin) spelling(db *gorm.DB) rawsql.Case {
-	switch p.dialect.grammar {
+	switch p.dialect.Grammar {
 	case &rawsql.PostgreSQL:
 		return rawsql.CaseFolded
 	case &rawsql.SQLite:

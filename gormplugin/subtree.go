@@ -21,8 +21,8 @@ func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
 	prefix := path + "/"
 	return clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
-		clause.Expr{SQL: p.dialect.binary + " >= ? AND " + p.dialect.binary + " < ?", Vars: []any{column(t.path), prefix, column(t.path), path + "0"}},
-		clause.Expr{SQL: p.dialect.prefix, Vars: []any{column(t.path), utf8.RuneCountInString(prefix), prefix}},
+		clause.Expr{SQL: p.dialect.Binary + " >= ? AND " + p.dialect.Binary + " < ?", Vars: []any{column(t.path), prefix, column(t.path), path + "0"}},
+		clause.Expr{SQL: p.dialect.Prefix, Vars: []any{column(t.path), utf8.RuneCountInString(prefix), prefix}},
 	)
 }
 
@@ -31,7 +31,7 @@ func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
 func (p *Plugin) within(t *table, tree, id any, path string) clause.Expression {
 	self := clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
-		clause.Expr{SQL: p.dialect.binary + " = ?", Vars: []any{column(t.path), path}},
+		clause.Expr{SQL: p.dialect.Binary + " = ?", Vars: []any{column(t.path), path}},
 		clause.Eq{Column: column(t.key), Value: id},
 	)
 	return clause.Or(self, p.below(t, tree, path))
@@ -40,10 +40,10 @@ func (p *Plugin) within(t *table, tree, id any, path string) clause.Expression {
 // exactly is the condition that a text column holds a text, which may be an expression: by an index
 // that has the column in binary order, and to the byte where its collation is another.
 func (p *Plugin) exactly(column clause.Column, text any) clause.Expression {
-	length := clause.Expr{SQL: p.dialect.length + "(?)", Vars: []any{column}}
+	length := clause.Expr{SQL: p.dialect.Length + "(?)", Vars: []any{column}}
 	return clause.And(
-		clause.Expr{SQL: p.dialect.binary + " = ?", Vars: []any{column, text}},
-		clause.Expr{SQL: p.dialect.prefix, Vars: []any{column, length, text}},
+		clause.Expr{SQL: p.dialect.Binary + " = ?", Vars: []any{column, text}},
+		clause.Expr{SQL: p.dialect.Prefix, Vars: []any{column, length, text}},
 	)
 }
 
@@ -70,7 +70,7 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []mo
 		if err := p.rewrite(db, t, chunk); err != nil {
 			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].node.path, err)
 			cause := err
-			if p.dialect.classify(err).isRetryable() {
+			if p.dialect.Classify(err).IsRetryable() {
 				cause = fault.Retry(err)
 			}
 			tx.abandon(cause)
@@ -111,7 +111,7 @@ func (p *Plugin) rewritten(t *table, moves []move, ranges []clause.Expression, w
 	begin := func(m move) clause.Expr {
 		c := t.changes(m)[which]
 		// SUBSTRING and SUBSTR count characters, from 1.
-		return p.dialect.join(c.to, column(c.column), utf8.RuneCountInString(c.from)+1)
+		return p.dialect.Join(c.to, column(c.column), utf8.RuneCountInString(c.from)+1)
 	}
 	if len(moves) == 1 {
 		return begin(moves[0])

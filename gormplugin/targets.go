@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -50,7 +51,7 @@ func hasCondition(stmt *gorm.Statement) bool {
 
 // hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
 // nil, by the conditions among those with the given ids.
-func (t *table) hits(stmt *gorm.Statement, ids []any, lock rowLock) selection {
+func (t *table) hits(stmt *gorm.Statement, ids []any, lock dialect.RowLock) selection {
 	s := selection{unscoped: stmt.Unscoped, lock: lock}
 	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
 		// Cloned, as building them reorders them in place.
@@ -81,7 +82,7 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, lock rowLock) (targets, error) {
+func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
 	found := targets{live: make(map[any]*node), dead: make(map[any]*node)}
 	if ids == nil {
 		all, err := t.read(db, t.hits(stmt, nil, lock))
@@ -103,7 +104,7 @@ func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []an
 }
 
 // classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (p *Plugin) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found targets, rows []*node, lock rowLock) error {
+func (p *Plugin) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found targets, rows []*node, lock dialect.RowLock) error {
 	if !stmt.Unscoped || len(t.deletion) == 0 {
 		// By GORM's own condition, the statement hits live rows only.
 		for _, n := range rows {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -90,7 +91,7 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 		if at.root && at.atTop > 1 {
 			return &fault.RootRowError{Table: t.name, Tree: at.lock}
 		}
-		later := p.assert && p.dialect.asksLater
+		later := p.assert && p.dialect.AsksLater
 		if later {
 			st.landings = append(st.landings, at)
 			if st.own != nil {
@@ -98,12 +99,12 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 				continue
 			}
 		}
-		if p.assert && p.dialect.lockTop != nil {
+		if p.assert && p.dialect.LockTop != nil {
 			if err := p.lockTop(db, t, at); err != nil {
 				return err
 			}
 		}
-		lock := p.dialect.share
+		lock := p.dialect.Share
 		if !p.assert || later {
 			lock = ""
 		}
@@ -112,7 +113,7 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 				return err
 			}
 			// The plain read may be of an old snapshot.
-			if err := t.checkTop(db, at, 0, p.dialect.share); err != nil {
+			if err := t.checkTop(db, at, 0, p.dialect.Share); err != nil {
 				return err
 			}
 		}
@@ -124,7 +125,7 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 // leaves them in the table: it ends the transaction.
 func (p *Plugin) settleTop(db *gorm.DB, tx *transaction, st *statement) error {
 	for _, at := range st.landings {
-		if err := st.table.checkTop(db, at, at.rows, p.dialect.share); err != nil {
+		if err := st.table.checkTop(db, at, at.rows, p.dialect.Share); err != nil {
 			tx.abandon(err)
 			return err
 		}
@@ -135,7 +136,7 @@ func (p *Plugin) settleTop(db *gorm.DB, tx *transaction, st *statement) error {
 // checkTop looks for what is in the way of a landing: beside the root row, nothing can be at the
 // top, and a root row can only be put into a tree that has no rows but the given number, the
 // statement's own.
-func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock rowLock) error {
+func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock dialect.RowLock) error {
 	where := clause.Expression(clause.Eq{Column: column(t.tree), Value: at.tree})
 	limit := 1
 	switch {
@@ -164,7 +165,7 @@ func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock rowLock) error 
 // explainTop finds out whether a unique index has refused a row that a rule would have refused,
 // too: the rule says more.
 func (p *Plugin) explainTop(db *gorm.DB, st *statement) {
-	if st == nil || len(st.landings) == 0 || p.dialect.classify(db.Error) != failureDuplicate {
+	if st == nil || len(st.landings) == 0 || p.dialect.Classify(db.Error) != dialect.FailureDuplicate {
 		return
 	}
 	for _, at := range st.landings {
@@ -184,23 +185,13 @@ func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) error {
 		_, _ = digest.Write(length[:])
 		_, _ = digest.Write([]byte(part))
 	}
-	d := t.direct(db).add("SELECT ? FROM ? AS l", p.dialect.lockTop(int64(digest.Sum64()), at.root)...)
+	d := t.direct(db).add("SELECT ? FROM ? AS l", p.dialect.LockTop(int64(digest.Sum64()), at.root)...)
 	var isolation string
 	if err := d.one(&isolation); err != nil {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
 	}
-	if why := p.dialect.refuse(isolation); why != "" {
+	if why := p.dialect.Refuse(isolation); why != "" {
 		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.name, why)
 	}
 	return nil
-}
-
-// lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing
-// unless it is exclusive, and returns the isolation level.
-func lockTopPostgres(number int64, exclusive bool) []any {
-	source := clause.Expr{SQL: "pg_advisory_xact_lock_shared(?)", Vars: []any{number}}
-	if exclusive {
-		source.SQL = "pg_advisory_xact_lock(?)"
-	}
-	return []any{clause.Expr{SQL: postgresIsolation}, source}
 }

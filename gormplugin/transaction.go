@@ -122,9 +122,9 @@ func (t *transaction) whyNotCommitted(err error) error {
 	}
 	d := t.plugin.dialect
 	switch {
-	case d.classify(err).isRetryable():
+	case d.Classify(err).IsRetryable():
 		return fault.Retry(err)
-	case d.answered != nil && !d.answered(err):
+	case d.Answered != nil && !d.Answered(err):
 		return fmt.Errorf("%w: %w", fault.ErrOutcomeUnknown, err)
 	default:
 		return err
@@ -156,7 +156,7 @@ func (t *transaction) abandon(cause error) {
 	if t.ended {
 		return
 	}
-	if !errors.Is(cause, fault.ErrRetry) && t.plugin.dialect.classify(cause).isRetryable() {
+	if !errors.Is(cause, fault.ErrRetry) && t.plugin.dialect.Classify(cause).IsRetryable() {
 		cause = fault.Retry(cause)
 	}
 	t.cause = cause

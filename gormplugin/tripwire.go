@@ -28,7 +28,7 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 
 // trips returns the error for sql that writes to a guarded table, nil for any other.
 func (p *Plugin) trips(sql string) error {
-	if p.dialect.grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
+	if p.dialect.Grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
 		return nil
 	}
 	if found, ok := p.names.FindWrite(sql); ok {

@@ -3,11 +3,12 @@ package gormplugin
 import (
 	"testing"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
 func BenchmarkTripwire(b *testing.B) {
-	p := &Plugin{dialect: &dialect{grammar: &rawsql.MySQL}, names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")}
+	p := &Plugin{dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}, names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")}
 	for name, sql := range map[string]string{
 		"another table": "INSERT INTO `others` (`id`, `name`, `created_at`, `updated_at`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = VALUES(name), updated_at = VALUES(updated_at)",
 		"a read":        "SELECT s.id, s.name FROM suites AS s WHERE s.plan_id = ? AND s.path >= ? AND s.path < ? ORDER BY s.path LIMIT 10",

@@ -222,11 +222,11 @@ func (p *Plugin) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *as
 
 // lockedTurn works out by locking reads what the update does.
 func (p *Plugin) lockedTurn(db *gorm.DB, t *table, a *assignment) (*turn, error) {
-	hit, err := p.targetsOf(db, t, db.Statement, nil, p.dialect.update)
+	hit, err := p.targetsOf(db, t, db.Statement, nil, p.dialect.Update)
 	if err != nil {
 		return nil, err
 	}
-	return p.turnOf(db, t, a, hit, nil, p.dialect.share)
+	return p.turnOf(db, t, a, hit, nil, p.dialect.Share)
 }
 
 // isOutdated reports whether an error can come from rows that were read
@@ -244,7 +244,7 @@ func (p *Plugin) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, e
 		return nil, err
 	}
 	hit.remember(planned.hit)
-	actual, err := p.turnOf(db, t, a, hit, locked, p.dialect.share)
+	actual, err := p.turnOf(db, t, a, hit, locked, p.dialect.Share)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package gormplugin
+package dialect
 
 import (
 	"errors"
@@ -35,11 +35,11 @@ func TestAnswered(t *testing.T) {
 		{"a constraint that was deferred", "postgres", stateError("23503"), true},
 		{"a serialisation failure", "postgres", stateError("40001"), true},
 	} {
-		d, err := dialectOf(c.dialect)
+		d, err := Of(c.dialect)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := d.answered(fmt.Errorf("commit: %w", c.err)); got != c.want {
+		if got := d.Answered(fmt.Errorf("commit: %w", c.err)); got != c.want {
 			t.Errorf("%s: %s (%v): answered is %v", c.dialect, c.name, c.err, got)
 		}
 	}
