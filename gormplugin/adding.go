@@ -67,12 +67,12 @@ type addingMigrator struct {
 
 // present returns what is there of a registered model; ok is not set for other models.
 func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, err error) {
-	t := m.plugin.models[modelType(model)]
+	t := m.plugin.catalogue.models[modelType(model)]
 	if t == nil {
 		return there, false, nil
 	}
-	err = m.plugin.catalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		there, err = treeschema.Look(ctx, conn, m.plugin.dialect.Name, t.name)
+	err = m.plugin.onCatalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
+		there, err = treeschema.Look(ctx, conn, m.plugin.owner.dialect.Name, t.name)
 		return err
 	})
 	return there, true, err
@@ -136,7 +136,7 @@ func (m addingMigrator) HasIndex(model any, name string) bool {
 // CreateIndex makes an index. SQLite wants the schema of a table with the index, where GORM writes
 // it with the table.
 func (m addingMigrator) CreateIndex(model any, name string) error {
-	t := m.plugin.models[modelType(model)]
+	t := m.plugin.catalogue.models[modelType(model)]
 	if t == nil || !m.remakes() {
 		return m.Migrator.CreateIndex(model, name)
 	}
@@ -168,4 +168,4 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 // remakes reports whether GORM changes a table by making it anew. Foreign keys work meanwhile, as
 // they cannot be switched off within a transaction: the table of any model may have the tree below
 // it, by ON DELETE CASCADE.
-func (m addingMigrator) remakes() bool { return m.plugin.dialect.Name == "sqlite" }
+func (m addingMigrator) remakes() bool { return m.plugin.owner.dialect.Name == "sqlite" }

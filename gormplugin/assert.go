@@ -22,7 +22,7 @@ type site struct {
 // the transaction, in databases that have no row locks: a write that touches no row, before the
 // reads. In a transaction that was begun IMMEDIATE it changes nothing; in one that has read an
 // older state it fails as busy.
-func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
+func (p *keeper) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 	if !p.dialect.SoleWriter || !p.assert {
 		return nil
 	}
@@ -55,13 +55,13 @@ func (p *Plugin) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
 // Locking only the parent would not be enough: a rename further up that has not reached the
 // parent's row yet would be missed where its UPDATE does not see rows newer than its snapshot.
 // Where a check fails, the error is a [*PathChangedError].
-func (p *Plugin) lockChains(db *gorm.DB, t *table, planned []*node, known map[any]*node) (map[any]*node, error) {
+func (p *keeper) lockChains(db *gorm.DB, t *table, planned []*node, known map[any]*node) (map[any]*node, error) {
 	return p.lockRest(db, newChains(t, planned, known, nil))
 }
 
 // lockRest locks what is not locked yet of c, and checks it: by one read, unless what was known is
 // out of date. Then the way up is found under locks.
-func (p *Plugin) lockRest(db *gorm.DB, c *chains) (map[any]*node, error) {
+func (p *keeper) lockRest(db *gorm.DB, c *chains) (map[any]*node, error) {
 	for ids := c.next(); len(ids) > 0; ids = c.next() {
 		found, err := c.table.byID(db, ids, p.dialect.Share)
 		if err != nil {

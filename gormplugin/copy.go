@@ -97,19 +97,20 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if c.parent, err = t.parentKey(parent); err != nil {
 		return 0, err
 	}
-	if err := p.checkCopy(c); err != nil {
+	x := &copier{p.planner}
+	if err := x.checkCopy(c); err != nil {
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
 		db = db.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
-		tx, err := p.connections(db)
+		tx, err := p.owner.connections(db)
 		if err != nil {
 			return err
 		}
 		if tx == nil {
-			return p.copyAlone(db, c)
+			return x.copyAlone(db, c)
 		}
-		return p.copyWithin(db, tx, &statement{table: t, note: c.note}, c, nil)
+		return x.copyWithin(db, tx, &statement{table: t, held: held{note: c.note}}, c, nil)
 	})
 	if err != nil {
 		return 0, err
@@ -144,19 +145,19 @@ type leafCopy struct {
 
 // copyAlone copies in a transaction of the plugin's own, which begins when the path locks have been
 // granted.
-func (p *Plugin) copyAlone(db *gorm.DB, c *copying) error {
-	st := &statement{table: c.table, note: c.note}
+func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
+	st := &statement{table: c.table, held: held{note: c.note}}
 	planned, err := p.planCopy(db, c, "")
 	if err != nil {
 		return p.explained(db, nil, err)
 	}
-	if err := p.acquireEarly(db, st, planned); err != nil {
+	if err := p.acquireEarly(db, &st.held, planned); err != nil {
 		return err
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			release(db.Statement.Context, st.locks)
+			st.release(db.Statement.Context)
 		}
 	}()
 	if err := p.beginOwn(db, st); err != nil {
@@ -179,7 +180,7 @@ func (p *Plugin) copyAlone(db *gorm.DB, c *copying) error {
 }
 
 // copyWithin copies in a transaction. planned may be nil.
-func (p *Plugin) copyWithin(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) error {
+func (p *copier) copyWithin(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) error {
 	if err := p.becomeWriter(db, tx, c.table.above); err != nil {
 		return p.explained(db, st, err)
 	}
@@ -193,7 +194,7 @@ func (p *Plugin) copyWithin(db *gorm.DB, tx *transaction, st *statement, c *copy
 
 // settleCopy works out where the copy goes and locks what it relies on. As settleCreate, it
 // believes plain reads in its first round and locking ones in its last.
-func (p *Plugin) settleCopy(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
+func (p *copier) settleCopy(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
 	const lastRound = 1
 	for round := 0; ; round++ {
 		lock, wait := dialect.RowLock(""), p.transactionWait
@@ -210,7 +211,7 @@ func (p *Plugin) settleCopy(db *gorm.DB, tx *transaction, st *statement, c *copy
 			}
 			return nil, err
 		}
-		if err := p.acquireWithin(db, tx, st, x, wait); err != nil {
+		if err := p.acquireWithin(db, tx, &st.held, x, wait); err != nil {
 			return nil, err
 		}
 		if !p.assert {

@@ -11,7 +11,7 @@ import (
 )
 
 // checkCopy refuses options that cannot be followed.
-func (p *Plugin) checkCopy(c *copying) error {
+func (p *copier) checkCopy(c *copying) error {
 	if c.table.byIDs {
 		return c.table.unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
 	}
@@ -54,7 +54,7 @@ func (t *table) checkValues(values map[string]any) error {
 }
 
 // copyAttached copies what hangs on the copied rows.
-func (p *Plugin) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPlan) error {
+func (p *copier) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPlan) error {
 	if len(c.leaves) == 0 && len(c.attach) == 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (p *Plugin) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPla
 
 // pairs is a SELECT of which row is the copy of which: a copy's path is that of the source, with
 // another beginning.
-func (p *Plugin) pairs(db *gorm.DB, c *copying, x *copyPlan) clause.Expression {
+func (p *copier) pairs(db *gorm.DB, c *copying, x *copyPlan) clause.Expression {
 	t := c.table
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	var same, source clause.Expression

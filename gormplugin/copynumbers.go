@@ -10,7 +10,7 @@ import (
 
 // numberCopies gives the copied rows their paths of ids, now that they have ids, in one statement:
 // from the top down, by the parents.
-func (p *Plugin) numberCopies(db *gorm.DB, t *table, x *copyPlan) error {
+func (p *copier) numberCopies(db *gorm.DB, t *table, x *copyPlan) error {
 	of := func(alias, name string) clause.Column { return clause.Column{Table: alias, Name: name} }
 	name, key := clause.Table{Name: t.name}, t.key.DBName
 	above := "/"

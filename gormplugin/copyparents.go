@@ -53,7 +53,7 @@ func (t *table) pendingParent(top any, ofTop func(top, others any) any) any {
 }
 
 // adopt gives the copied rows below the top their parents and their names.
-func (p *Plugin) adopt(db *gorm.DB, t *table, x *copyPlan, names standIn, rows int64) error {
+func (p *copier) adopt(db *gorm.DB, t *table, x *copyPlan, names standIn, rows int64) error {
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	path, name, length := of("c", t.path), p.dialect.Base(of("c", t.path)), p.dialect.Length
 	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}

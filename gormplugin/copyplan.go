@@ -40,7 +40,7 @@ func (x *copyPlan) requests(note string, wait time.Duration) []pathlock.Request 
 }
 
 // planCopy reads where the row is and where its copy is to be.
-func (p *Plugin) planCopy(db *gorm.DB, c *copying, lock dialect.RowLock) (*copyPlan, error) {
+func (p *copier) planCopy(db *gorm.DB, c *copying, lock dialect.RowLock) (*copyPlan, error) {
 	t := c.table
 	x := &copyPlan{snapshot: c.snapshot, known: make(map[any]*node)}
 	ids := []any{c.id}
@@ -116,7 +116,7 @@ func (t *table) placeCopy(c *copying, x *copyPlan) error {
 
 // assertCopy row-locks the row, where it is to be copied to, and everything above both, and checks
 // that all of it is where it was planned to be.
-func (p *Plugin) assertCopy(db *gorm.DB, t *table, x *copyPlan) error {
+func (p *copier) assertCopy(db *gorm.DB, t *table, x *copyPlan) error {
 	if _, err := p.lockChains(db, t.above, x.chains, x.known); err != nil {
 		return err
 	}

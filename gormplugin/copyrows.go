@@ -19,7 +19,7 @@ import (
 // Until then every row below the top has a stand-in for its name, see standIn.
 
 // copyRows copies what was planned, once it has been locked.
-func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copying, x *copyPlan) error {
+func (p *copier) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copying, x *copyPlan) error {
 	t := c.table
 	below, err := p.measureCopy(db, t, x)
 	if err != nil {
@@ -32,10 +32,11 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err := p.checkSlot(db, t, x); err != nil {
 		return err
 	}
+	var tops tops
 	if x.above == nil {
 		l := make(landings)
 		l.enter(x.after, x.to.tree)
-		if err := p.guardTop(db, st, l); err != nil {
+		if err := p.guardTop(db, st, &tops, l); err != nil {
 			return err
 		}
 	}
@@ -43,7 +44,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err != nil {
 		return err
 	}
-	if err := p.settleTop(db, tx, st); err != nil {
+	if err := p.settleTop(db, tx, t, &tops); err != nil {
 		return err
 	}
 	switch {
@@ -76,7 +77,7 @@ func (p *Plugin) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 
 // measureCopy locks what lies below the row for sharing, and returns how many rows that is. It
 // refuses a copy that has a path which is too long, or is too deep.
-func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) {
+func (p *copier) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) {
 	if t.isLeaf() {
 		return 0, nil
 	}
@@ -109,7 +110,7 @@ func (p *Plugin) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 }
 
 // slot is the condition that a row is where the copy's top is to be.
-func (p *Plugin) slot(t *table, x *copyPlan) clause.Expression {
+func (p *copier) slot(t *table, x *copyPlan) clause.Expression {
 	if !t.isLeaf() {
 		return p.at(t, x.after.tree, x.to.path)
 	}
@@ -117,7 +118,7 @@ func (p *Plugin) slot(t *table, x *copyPlan) clause.Expression {
 }
 
 // checkSlot refuses a name that is taken, also where no unique index would.
-func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
+func (p *copier) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
 	taken, err := t.read(db, selection{where: p.slot(t, x)})
 	if err != nil || len(taken) == 0 {
 		return err
@@ -127,7 +128,7 @@ func (p *Plugin) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
 
 // insertCopies copies the rows, those below the top without their parents and names, and returns
 // how many they are.
-func (p *Plugin) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan, names standIn) (int64, error) {
+func (p *copier) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan, names standIn) (int64, error) {
 	t := c.table
 	isTop := clause.Eq{Column: column(t.key), Value: x.source.id}
 	ofTop := func(top, others any) any {
@@ -232,7 +233,7 @@ func none(f *schema.Field) clause.Expression {
 }
 
 // fetchCopy reads the new top row.
-func (p *Plugin) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
+func (p *copier) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
 	made := reflect.New(c.table.schema.ModelType)
 	d := c.table.direct(db).add("SELECT * FROM ? WHERE ? AND ?", clause.Table{Name: c.table.name}, p.slot(c.table, x), c.table.alive)
 	if err := d.into(made); err != nil {

@@ -40,10 +40,23 @@ func arrivals(db *gorm.DB, t *table) ([]*arrival, error) {
 	return rows, nil
 }
 
-// surveyCreate takes the locks on the slots that can be told before the transaction. A parent that
+// inserting is an INSERT.
+type inserting struct {
+	*planner
+	// seen are the rows that the survey found before the transaction, by id.
+	seen map[any]*node
+	// nameless are the new rows whose path of ids waits for the key that the database gives them.
+	nameless []*arrival
+	// columns undoes what the plugin has changed of the columns that the statement writes; nil if
+	// nothing.
+	columns func()
+	tops    tops
+}
+
+// survey takes the locks on the slots that can be told before the transaction. A parent that
 // is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
 // associations have their say in between.
-func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
+func (p *inserting) survey(db *gorm.DB, st *statement) (bool, error) {
 	st.note = "insert into " + st.table.name
 	rows, err := arrivals(db, st.table)
 	if err != nil {
@@ -54,21 +67,21 @@ func (p *Plugin) surveyCreate(db *gorm.DB, st *statement) (bool, error) {
 			return false, err
 		}
 	}
-	if st.seen, err = p.parentsOf(db, st.table, rows, nil, ""); err != nil {
+	if p.seen, err = p.parentsOf(db, st.table, rows, nil, ""); err != nil {
 		return false, err
 	}
 	wanted := make(claims)
 	for _, row := range rows {
-		if err := st.table.place(row, rows, st.seen); err == nil {
+		if err := st.table.place(row, rows, p.seen); err == nil {
 			wanted.add(row.at.tree, row.at.path)
 		}
 	}
-	return true, p.acquireEarly(db, st, wanted)
+	return true, p.acquireEarly(db, &st.held, wanted)
 }
 
-// create carries out an INSERT: it gives every row its path, asserts that its parent is, and stays,
+// write carries out the INSERT: it gives every row its path, asserts that its parent is, and stays,
 // where the path says, has the rows written, and fills in paths of ids.
-func (w *writing) create() error {
+func (p *inserting) write(w *writing) error {
 	if !w.db.Statement.Unscoped {
 		if err := w.apply(w.db.Statement.Schema.CreateClauses); err != nil {
 			return err
@@ -77,7 +90,7 @@ func (w *writing) create() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	rows, err := w.plugin.guardCreate(w.db, w.tx, w.st)
+	rows, err := p.guardCreate(w.db, w.tx, w.st)
 	if err != nil {
 		return err
 	}
@@ -87,13 +100,24 @@ func (w *writing) create() error {
 	if written := w.db.RowsAffected; rows > 0 && written != int64(rows) {
 		return w.missed(int64(rows), written)
 	}
-	return w.plugin.fillIDs(w.db, w.tx, w.st)
+	return p.fillIDs(w.db, w.tx, w.st)
+}
+
+// explain finds out whether a unique index has refused a row that the rule for the top would have
+// refused, too.
+func (p *inserting) explain(db *gorm.DB, st *statement) { p.explainTop(db, st.table, &p.tops) }
+
+// end gives the statement back the columns that it selects and omits.
+func (p *inserting) end(*gorm.DB) {
+	if p.columns != nil {
+		p.columns()
+	}
 }
 
 // guardCreate gives every row its path, and asserts that its parent is, and stays, where the path
 // says. It returns how many rows there are to be inserted: none, where the statement is an upsert
 // of rows that are there.
-func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, error) {
+func (p *inserting) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, error) {
 	t := st.table
 	st.note = "insert into " + t.name
 	rows, err := arrivals(db, t)
@@ -116,7 +140,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 		delete(db.Statement.Clauses, conflictClause)
 		st.absent = true
 	}
-	if st.columns, err = t.selectPlace(db.Statement, rows); err != nil {
+	if p.columns, err = t.selectPlace(db.Statement, rows); err != nil {
 		return 0, err
 	}
 	if !isWritten(db.Statement, t.key) {
@@ -130,7 +154,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 	if err := p.settleCreate(db, tx, st, rows); err != nil {
 		return 0, err
 	}
-	if err := p.guardTop(db, st, t.landingsOf(rows)); err != nil {
+	if err := p.guardTop(db, st, &p.tops, t.landingsOf(rows)); err != nil {
 		return 0, err
 	}
 	taken := make(map[site]bool, len(rows))
@@ -147,7 +171,7 @@ func (p *Plugin) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, 
 			if row.pairs != nil {
 				return 0, t.unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
 			}
-			st.nameless = append(st.nameless, row)
+			p.nameless = append(p.nameless, row)
 		}
 		if err := errors.Join(row.settleMarks(), t.store(row, st.fence)); err != nil {
 			return 0, err
@@ -175,11 +199,11 @@ func (row *arrival) settleMarks() error {
 // settleCreate finds the rows' places and locks them, first on what a plain read says. Where the
 // assertion finds that to be out of date, which in a transaction with an old snapshot it always is,
 // it does so once more on what locking reads say, now without waiting for anybody.
-func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows []*arrival) error {
+func (p *inserting) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows []*arrival) error {
 	t := st.table
 	const lastRound = 1
 	for round := 0; ; round++ {
-		lock, wait, known := dialect.RowLock(""), p.transactionWait, st.seen
+		lock, wait, known := dialect.RowLock(""), p.transactionWait, p.seen
 		if round == lastRound {
 			lock, wait, known = p.dialect.Share, pathlock.NoWait, nil
 		}
@@ -201,7 +225,7 @@ func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows 
 			}
 			return err
 		}
-		if err := p.acquireWithin(db, tx, st, wanted, wait); err != nil {
+		if err := p.acquireWithin(db, tx, &st.held, wanted, wait); err != nil {
 			return err
 		}
 		if !p.assert {
@@ -222,7 +246,7 @@ func (p *Plugin) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows 
 
 // parentsOf returns the rows that rows hang below and that are in the database: all of those known
 // already, and what is missing, read with lock, or without one together with what is above.
-func (p *Plugin) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
+func (p *planner) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
 	parents := maps.Clone(known)
 	if parents == nil {
 		parents = make(map[any]*node)

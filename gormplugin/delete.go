@@ -30,8 +30,15 @@ type top struct {
 	at site
 }
 
-// surveyDelete takes the locks on the subtrees that a DELETE will remove.
-func (p *Plugin) surveyDelete(db *gorm.DB, st *statement) (bool, error) {
+// deleting is a DELETE.
+type deleting struct {
+	*planner
+	// removal is what the survey found; nil if there was none.
+	removal *removal
+}
+
+// survey takes the locks on the subtrees that a DELETE will remove.
+func (p *deleting) survey(db *gorm.DB, st *statement) (bool, error) {
 	st.note = "delete from " + st.table.name
 	stmt := st.table.rehearsal(db)
 	stmt.ReflectValue = db.Statement.ReflectValue
@@ -43,12 +50,12 @@ func (p *Plugin) surveyDelete(db *gorm.DB, st *statement) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	st.removal = planned
-	return true, p.acquireEarly(db, st, planned.claims)
+	p.removal = planned
+	return true, p.acquireEarly(db, &st.held, planned.claims)
 }
 
 // surveyRemoval works out by plain reads what a DELETE does.
-func (p *Plugin) surveyRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
+func (p *planner) surveyRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
 	hit, known, err := p.survey(db, t, stmt)
 	if err != nil {
 		return nil, err
@@ -56,9 +63,9 @@ func (p *Plugin) surveyRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*re
 	return p.removalOf(db, t, hit, known, "")
 }
 
-// remove carries out a DELETE: it locks, asserts, takes the subtrees along, and has the rows
+// write carries out the DELETE: it locks, asserts, takes the subtrees along, and has the rows
 // themselves deleted.
-func (w *writing) remove() error {
+func (p *deleting) write(w *writing) error {
 	t, db, st := w.st.table, w.db, w.st
 	st.note = "delete from " + t.name
 	if err := w.apply(t.clausesOfDelete); err != nil {
@@ -73,11 +80,11 @@ func (w *writing) remove() error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	gone, err := w.plugin.settleDelete(db, w.tx, st, stmt)
+	gone, err := p.settleDelete(db, w.tx, st, stmt)
 	if err != nil {
 		return err
 	}
-	below, err := w.plugin.removeBelow(db, t, gone.tops)
+	below, err := p.removeBelow(db, t, gone.tops)
 	if err != nil {
 		w.tx.abandon(err)
 		return err
@@ -106,8 +113,14 @@ func (w *writing) remove() error {
 	return nil
 }
 
+// explain has nothing to add.
+func (p *deleting) explain(*gorm.DB, *statement) {}
+
+// end has nothing to undo.
+func (p *deleting) end(*gorm.DB) {}
+
 // settleDelete works out which rows go and locks them, as settleUpdate does.
-func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt *gorm.Statement) (*removal, error) {
+func (p *deleting) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt *gorm.Statement) (*removal, error) {
 	t := st.table
 	const lastRound = 1
 	for round := 0; ; round++ {
@@ -115,7 +128,7 @@ func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt 
 		if round == lastRound {
 			wait = pathlock.NoWait
 		}
-		planned, err := st.removal, error(nil)
+		planned, err := p.removal, error(nil)
 		switch {
 		case round == lastRound:
 			planned, err = p.lockedRemoval(db, t, stmt)
@@ -123,7 +136,7 @@ func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt 
 			planned, err = p.surveyRemoval(db, t, stmt)
 		}
 		if err == nil {
-			err = p.acquireWithin(db, tx, st, planned.claims, wait)
+			err = p.acquireWithin(db, tx, &st.held, planned.claims, wait)
 		} else if round < lastRound && p.assert && isOutdated(err) {
 			continue
 		}
@@ -138,7 +151,7 @@ func (p *Plugin) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt 
 }
 
 // lockedRemoval works out by locking reads what a DELETE does.
-func (p *Plugin) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
+func (p *planner) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
 	hit, err := p.targetsOf(db, t, stmt, nil, p.dialect.Update)
 	if err != nil {
 		return nil, err
@@ -147,7 +160,7 @@ func (p *Plugin) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*re
 }
 
 // assertRemoval row-locks what a planned removal relies on and works it out again.
-func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, planned *removal) (*removal, error) {
+func (p *planner) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, planned *removal) (*removal, error) {
 	locked, hit, err := p.lockPlanned(db, t, stmt, planned.chains, planned.above, planned.hit.ids())
 	if err != nil {
 		return nil, err
@@ -175,7 +188,7 @@ func (p *Plugin) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, plan
 }
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
-func (p *Plugin) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*node, share dialect.RowLock) (*removal, error) {
+func (p *planner) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*node, share dialect.RowLock) (*removal, error) {
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
@@ -240,7 +253,7 @@ func (x *removal) keepTopmost(t *table, tops []top, above map[any]*node) {
 // removeBelow deletes the descendants of rows that are being deleted, in the same way: softly where
 // the rows are, and for good where the statement is Unscoped. It returns how many these were.
 // Descendants that were deleted before are not part of the tree, and stay as they are.
-func (p *Plugin) removeBelow(db *gorm.DB, t *table, tops []top) (rows int64, err error) {
+func (p *planner) removeBelow(db *gorm.DB, t *table, tops []top) (rows int64, err error) {
 	if t.isLeaf() || len(tops) == 0 {
 		return 0, nil
 	}

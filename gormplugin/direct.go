@@ -20,8 +20,7 @@ import (
 // business in it.
 type direct struct {
 	*gorm.Statement
-	plugin *Plugin
-	table  *table
+	table *table
 }
 
 // direct begins a statement on the table that db's statement works with.
@@ -34,7 +33,7 @@ func (t *table) direct(db *gorm.DB) *direct {
 	if own.Statement.Table != t.name {
 		own.Statement.TableExpr = &clause.Expr{SQL: own.Statement.Quote(t.name)}
 	}
-	return &direct{Statement: own.Statement, plugin: t.plugin, table: t}
+	return &direct{Statement: own.Statement, table: t}
 }
 
 // add appends SQL, in which every ? stands for a variable, an expression, a column or a table.
@@ -124,8 +123,8 @@ func (d *direct) run(statement func(context.Context) (rows int64, err error)) er
 // has ended is not gone on with, whatever becomes of the error.
 func (d *direct) explained(err error) error {
 	d.DB.Error = err
-	d.plugin.explain(d.DB, nil)
-	if err != nil && d.plugin.dialect.Classify(err) == dialect.FailureOther {
+	explain(d.table.dialect, d.DB, nil)
+	if err != nil && d.table.dialect.Classify(err) == dialect.FailureOther {
 		d.DB.Error = interrupted(d.Context, d.DB.Error)
 	}
 	return d.DB.Error

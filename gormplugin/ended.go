@@ -1,5 +1,7 @@
 package gormplugin
 
+import "context"
+
 // Some errors end a transaction on the server, or may do so by a setting: whatever is run
 // afterwards would be committed by itself, past the caller's ROLLBACK. Which errors these are
 // differs between versions, settings and plugins of a server. So the server is asked, after every
@@ -8,10 +10,10 @@ package gormplugin
 // hasEnded reports whether the transaction, in which a statement has failed, is over on the server,
 // or may be.
 func (t *transaction) hasEnded(err error) bool {
-	probe := t.plugin.dialect.Probe
+	probe := t.owner.dialect.Probe
 	if probe == nil || t.failed() != nil || probe.Harmless(err) {
 		return false
 	}
-	open, err := probe.Open(background(t.ctx), t.Tx)
+	open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
 	return err != nil || !open
 }

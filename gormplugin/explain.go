@@ -1,8 +1,6 @@
 package gormplugin
 
 import (
-	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"strings"
@@ -13,109 +11,39 @@ import (
 )
 
 // endRead is the last callback of a chain that reads or runs raw SQL.
-func (p *Plugin) endRead(db *gorm.DB) {
+func (p *frame) endRead(db *gorm.DB) {
 	haveRead(db.Statement.ConnPool)
 	p.explain(db, nil)
 }
 
 // endRow is the last callback of the chain that hands rows over.
-func (p *Plugin) endRow(db *gorm.DB) { p.explain(db, nil) }
+func (p *frame) endRow(db *gorm.DB) { p.explain(db, nil) }
 
-// explain puts the error that a caller should see in the place of the database's, and ends
-// a transaction that the server has ended. st is nil for statements on other tables.
-func (p *Plugin) explain(db *gorm.DB, st *statement) {
-	err := db.Error
-	if err == nil && !p.dialect.Aborts {
-		return
-	}
-	var tx *transaction
-	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
-		tx = h.transaction
-	}
-	if tx != nil && p.dialect.Aborts {
-		if done := p.explainAborted(db, tx); done {
-			return
-		}
-		defer func() {
-			// GORM's own errors stand for the server's, where it is told to translate them.
-			if p.dialect.Answered(err) || errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, gorm.ErrForeignKeyViolated) {
-				tx.abortedBy(db.Error)
-			}
-		}()
-	}
-	if err == nil {
-		return
-	}
-	if tx != nil && errors.Is(err, sql.ErrTxDone) {
-		if why := tx.failed(); why != nil {
-			db.Error = why
-			return
-		}
-	}
-	kind := p.dialect.Classify(err)
-	if tx != nil && (kind == dialect.FailureEnded || tx.hasEnded(err)) {
-		cause := err
-		if kind.IsRetryable() && !errors.Is(err, fault.ErrRetry) {
-			cause = fault.Retry(err)
-		}
-		tx.abandon(cause)
-	}
-	if errors.Is(err, fault.ErrRetry) {
-		return
-	}
+// explain puts the error that a caller should see in the place of the database's, and ends a
+// transaction that the server has ended. st is nil for statements on other tables.
+func (p *frame) explain(db *gorm.DB, st *statement) {
 	if st == nil {
-		if ctx := db.Statement.Context; ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-			db.Error = interrupted(ctx, err)
-		}
+		explain(p.dialect, db, nil)
 		return
 	}
-	switch {
-	case kind.IsRetryable():
-		db.Error = fault.Retry(err)
-	case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+	explain(p.dialect, db, func(err error, kind dialect.Failure) {
 		switch {
-		case st.namesIndex(err):
-			db.Error = st.nameTaken(err)
-		case st.absent && st.keyTaken(err):
-			// Somebody has inserted the row meanwhile: the next try finds it.
+		case kind.IsRetryable():
 			db.Error = fault.Retry(err)
+		case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+			switch {
+			case st.namesIndex(err):
+				db.Error = st.nameTaken(err)
+			case st.absent && st.keyTaken(err):
+				// Somebody has inserted the row meanwhile: the next try finds it.
+				db.Error = fault.Retry(err)
+			}
+		case st.table.isTooLong(err):
+			db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
+		default:
+			db.Error = interrupted(db.Statement.Context, err)
 		}
-	case st.table.isTooLong(err):
-		db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
-	default:
-		db.Error = interrupted(db.Statement.Context, err)
-	}
-}
-
-// interrupted adds to a statement's error why its context has ended, if it has. Drivers tell of an
-// interrupted statement, or of a connection that is of no use any more.
-func interrupted(ctx context.Context, err error) error {
-	cause := context.Cause(ctx)
-	if err == nil || cause == nil || errors.Is(err, cause) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", cause, err)
-}
-
-// explainAborted says, of a statement that was not run, because of which earlier one. It reports
-// whether there is nothing else to explain.
-func (p *Plugin) explainAborted(db *gorm.DB, tx *transaction) bool {
-	if db.Error == nil {
-		// Had there been a failure, it has been rolled back.
-		if !db.DryRun {
-			tx.abortedBy(nil)
-		}
-		return true
-	}
-	if _, explained := errors.AsType[*abortedError](db.Error); explained {
-		return true
-	}
-	first := tx.whyAborted()
-	if first == nil || p.dialect.Classify(db.Error) != dialect.FailureAborted {
-		return false
-	}
-	db.Error = &abortedError{first: first, err: db.Error}
-	return true
+	})
 }
 
 // nameTaken says which slot was taken, if there was only one.

@@ -24,14 +24,14 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return pathlock.FailureNotFound
 	}
-	if p.dialect == nil {
+	if p.owner.dialect == nil {
 		return ""
 	}
-	if failure := p.dialect.FailureOf(err); failure != "" {
+	if failure := p.owner.dialect.FailureOf(err); failure != "" {
 		return failure
 	}
-	if said := p.dialect.Said(err.Error()); said != nil {
-		return p.dialect.FailureOf(said)
+	if said := p.owner.dialect.Said(err.Error()); said != nil {
+		return p.owner.dialect.FailureOf(said)
 	}
 	return ""
 }

@@ -74,7 +74,7 @@ func TestFailureOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &Plugin{dialect: d}
+			p := &Plugin{owner: &owner{dialect: d}}
 			if got := p.FailureOf(tt.err); got != tt.want {
 				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
 			}

@@ -63,41 +63,41 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true, Context: p.joined(tx.Statement.Context)}).Model(t.fresh())
-	g := guard{plugin: p, db: db, table: t, keys: keys}
+	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.joined(tx.Statement.Context)}).Model(t.fresh())
+	g := guard{keeper: p.keeper, db: db, table: t, keys: keys}
 	locations, err := g.run(lock)
 	if err == nil {
 		return locations, nil
 	}
 	_ = db.AddError(err)
-	p.explain(db, &statement{table: t})
+	p.frame.explain(db, &statement{table: t})
 	return nil, db.Error
 }
 
 // guard asserts nodes for a caller who writes by other means.
 type guard struct {
-	plugin *Plugin
-	db     *gorm.DB
-	table  *table
-	keys   []any
+	*keeper
+	db    *gorm.DB
+	table *table
+	keys  []any
 }
 
 // run asserts the nodes, and takes their path locks before if lock is set.
 func (g *guard) run(lock bool) ([]pathlock.Location, error) {
-	running, err := g.plugin.connections(g.db)
+	running, err := g.connections(g.db)
 	switch {
 	case err != nil:
 		return nil, err
 	case running == nil:
 		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
 	}
-	if err := g.plugin.becomeWriter(g.db, running, g.table.above); err != nil {
+	if err := g.becomeWriter(g.db, running, g.table.above); err != nil {
 		return nil, err
 	}
 	if lock {
 		return g.lock(running)
 	}
-	return g.assert()
+	return g.assertNodes()
 }
 
 // lock takes the exclusive path locks on the nodes, and asserts that these are where they were
@@ -109,9 +109,9 @@ func (g *guard) lock(running *transaction) ([]pathlock.Location, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &statement{table: g.table, note: "raw SQL on " + g.table.name}
+	h := &held{note: "raw SQL on " + g.table.name}
 	for round := 0; ; round++ {
-		wait := g.plugin.transactionWait
+		wait := g.transactionWait
 		if round == lastRound {
 			wait = pathlock.NoWait
 		}
@@ -119,10 +119,10 @@ func (g *guard) lock(running *transaction) ([]pathlock.Location, error) {
 		for _, at := range planned {
 			wanted.add(at.Tree, at.Path)
 		}
-		if err := g.plugin.acquireWithin(g.db, running, st, wanted, wait); err != nil {
+		if err := g.acquireWithin(g.db, running, h, wanted, wait); err != nil {
 			return nil, err
 		}
-		actual, err := g.assert()
+		actual, err := g.assertNodes()
 		if err != nil || slices.Equal(actual, planned) {
 			return actual, err
 		}
@@ -145,10 +145,10 @@ func (g *guard) find() ([]pathlock.Location, error) {
 	return g.locations(found)
 }
 
-// assert row-locks the nodes and everything above them, the ancestors first, as everybody does, and
+// assertNodes row-locks the nodes and everything above them, the ancestors first, as everybody does, and
 // checks the paths.
-func (g *guard) assert() ([]pathlock.Location, error) {
-	t, update := g.table, g.plugin.dialect.Update
+func (g *guard) assertNodes() ([]pathlock.Location, error) {
+	t, update := g.table, g.dialect.Update
 	if t.isLeaf() {
 		return g.assertLeaves()
 	}
@@ -163,7 +163,7 @@ func (g *guard) assert() ([]pathlock.Location, error) {
 		}
 	}
 	// What an old snapshot has wrong about the ancestors does not matter here.
-	if _, err := g.plugin.lockChains(g.db, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+	if _, err := g.lockChains(g.db, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
 		return nil, err
 	}
 	locked, err := t.byID(g.db, g.keys, update)
@@ -174,11 +174,11 @@ func (g *guard) assert() ([]pathlock.Location, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = g.plugin.lockChains(g.db, t, slices.Collect(maps.Values(locked)), planned)
+	_, err = g.lockChains(g.db, t, slices.Collect(maps.Values(locked)), planned)
 	return locations, err
 }
 
-// assertLeaves is assert for leaves: their parents, and then they themselves.
+// assertLeaves is assertNodes for leaves: their parents, and then they themselves.
 func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 	planned, err := g.table.byID(g.db, g.keys, "")
 	if err != nil {
@@ -187,7 +187,7 @@ func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 	if err := g.assertParents(planned); err != nil && !isOutdated(err) {
 		return nil, err
 	}
-	locked, err := g.table.byID(g.db, g.keys, g.plugin.dialect.Update)
+	locked, err := g.table.byID(g.db, g.keys, g.dialect.Update)
 	if err != nil {
 		return nil, err
 	}
@@ -199,11 +199,11 @@ func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 
 // assertParents asserts what is above leaves, and gives them their places.
 func (g *guard) assertParents(leaves map[any]*node) error {
-	parents, err := g.place(leaves, g.plugin.dialect.Share)
+	parents, err := g.place(leaves, g.dialect.Share)
 	if err != nil {
 		return err
 	}
-	_, err = g.plugin.lockChains(g.db, g.table.above, slices.Collect(maps.Values(parents)), nil)
+	_, err = g.lockChains(g.db, g.table.above, slices.Collect(maps.Values(parents)), nil)
 	return err
 }
 

@@ -89,7 +89,7 @@ func countNodes(paths []pathlock.Path) int {
 
 // acquire takes the claims for scope; carried says that a context of locks came with the statement.
 // After an error, or a panic of the lock store's, it holds nothing of them.
-func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
+func (p *keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
 	whole := false
 	defer func() {
@@ -109,13 +109,13 @@ func (p *Plugin) acquire(ctx context.Context, scope *pathlock.Scope, carried boo
 }
 
 // acquireEarly takes the claims of a statement whose transaction has not begun.
-func (p *Plugin) acquireEarly(db *gorm.DB, st *statement, d demand) error {
+func (p *keeper) acquireEarly(db *gorm.DB, h *held, d demand) error {
 	ctx := db.Statement.Context
-	if st.scope == nil {
-		st.scope = p.locker.Scope(ctx)
+	if h.scope == nil {
+		h.scope = p.locker.Scope(ctx)
 	}
-	locks, err := p.acquire(ctx, st.scope, p.carries(ctx), d, st.note, 0)
-	st.locks = append(st.locks, locks...)
+	locks, err := p.acquire(ctx, h.scope, p.carries(ctx), d, h.note, 0)
+	h.locks = append(h.locks, locks...)
 	return err
 }
 
@@ -127,16 +127,16 @@ const soleWriterWait = 20 * time.Millisecond
 // acquireWithin takes the claims of a statement within its transaction; what
 // the scope has already costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that
 // others may need in order to let go of what it waits for.
-func (p *Plugin) acquireWithin(db *gorm.DB, tx *transaction, st *statement, d demand, wait time.Duration) error {
+func (p *keeper) acquireWithin(db *gorm.DB, tx *transaction, h *held, d demand, wait time.Duration) error {
 	ctx := db.Statement.Context
 	alone := p.dialect.SoleWriter && wait > soleWriterWait
 	if alone {
 		wait = soleWriterWait
 	}
-	locks, err := p.acquire(ctx, tx.scopeFor(ctx), p.carries(ctx) || p.carries(tx.ctx), d, st.note, wait)
+	locks, err := p.acquire(ctx, tx.scopeFor(ctx), p.carries(ctx) || p.carries(tx.ctx), d, h.note, wait)
 	tx.keep(locks...)
 	for _, lock := range locks {
-		st.fence = max(st.fence, lock.Fence())
+		h.fence = max(h.fence, lock.Fence())
 	}
 	if (wait == pathlock.NoWait && p.transactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
 		// The rows were not where they were planned to be, and who moved them is not done yet; or

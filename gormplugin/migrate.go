@@ -84,7 +84,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 		left, err = p.migrate(tx, others)
 		return err
 	}
-	if p.dialect.CommitsDDL {
+	if p.owner.dialect.CommitsDDL {
 		err = strictly(db, migrate)
 	} else {
 		err = db.Transaction(migrate)
@@ -105,7 +105,7 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 		}
 		defer func() {
 			// The connection goes back to the pool.
-			restore := tx.WithContext(background(tx.Statement.Context)).Exec("SET SESSION sql_mode = ?", mode)
+			restore := tx.WithContext(context.WithoutCancel(tx.Statement.Context)).Exec("SET SESSION sql_mode = ?", mode)
 			err = errors.Join(err, restore.Error)
 		}()
 		return migrate(tx)
@@ -118,16 +118,16 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 
 // migrate does the work of [AutoMigrate]. It returns apart what is left to be mended.
 func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
-	layout := p.layout()
-	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		duplicates, err := treeschema.Duplicates(ctx, conn, p.dialect.Name, layout, maxDuplicates)
+	layout := p.catalogue.layout()
+	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+		duplicates, err := treeschema.Duplicates(ctx, conn, p.owner.dialect.Name, layout, maxDuplicates)
 		if err == nil && len(duplicates) > 0 {
 			return &DuplicatesError{Duplicates: duplicates}
 		}
 		if err != nil {
 			return err
 		}
-		long, err := treeschema.TooLong(ctx, conn, p.dialect.Name, layout)
+		long, err := treeschema.TooLong(ctx, conn, p.owner.dialect.Name, layout)
 		if err == nil && len(long) > 0 {
 			return &TooLongError{Texts: long}
 		}
@@ -175,8 +175,8 @@ func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 func (p *Plugin) findings(db *gorm.DB, layout []treeschema.Table,
 	check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]treeschema.Finding, error),
 ) (findings []treeschema.Finding, err error) {
-	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = check(ctx, conn, p.dialect.Name, layout)
+	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+		findings, err = check(ctx, conn, p.owner.dialect.Name, layout)
 		return err
 	})
 	if err != nil {

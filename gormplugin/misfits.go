@@ -20,7 +20,7 @@ const maxRanges = 100
 // checkSubtrees looks below the rows that move, which are locked: it reports whether there is
 // anything, and refuses moves by which any descendant's path would become longer than the column,
 // or the tree too deep, before anything is written.
-func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend bool, err error) {
+func (p *planner) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend bool, err error) {
 	if t.isLeaf() {
 		return false, nil
 	}
@@ -54,7 +54,7 @@ func (p *Plugin) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend boo
 // anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
 // by their parents, where nobody else can have business meanwhile, and leaves the index over the
 // paths alone, where the neighbours are.
-func (p *Plugin) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err error) {
+func (p *planner) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, maxPlaceholders/2) {
 		d := t.direct(db)
 		if p.dialect.MisjudgesLists {
@@ -104,7 +104,7 @@ func (t *table) addEachBelow(d *direct, above []*node) {
 }
 
 // addNewest has a SELECT not be answered from an old snapshot.
-func (p *Plugin) addNewest(d *direct) {
+func (p *planner) addNewest(d *direct) {
 	if p.assert && p.dialect.Newest != "" {
 		d.add(" " + string(p.dialect.Newest))
 	}
@@ -112,7 +112,7 @@ func (p *Plugin) addNewest(d *direct) {
 
 // checkRoom looks for a row below one that moves which would not fit. It reads the index over the
 // paths and nothing else, where the rows have no mark of deletion.
-func (p *Plugin) checkRoom(db *gorm.DB, t *table, moves []move) error {
+func (p *planner) checkRoom(db *gorm.DB, t *table, moves []move) error {
 	length, path := p.dialect.Length, column(t.path)
 	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
 	var misfits []clause.Expression
@@ -151,7 +151,7 @@ func (p *Plugin) checkRoom(db *gorm.DB, t *table, moves []move) error {
 }
 
 // misfits are the conditions under which a row below one that moves would not fit.
-func (p *Plugin) misfits(t *table, m move, depth clause.Expression) (conditions []clause.Expression) {
+func (p *planner) misfits(t *table, m move, depth clause.Expression) (conditions []clause.Expression) {
 	length := p.dialect.Length
 	for _, c := range t.changes(m) {
 		if c.longer() > 0 && c.column.Size > 0 && c.column.DataType == schema.String {

@@ -129,8 +129,10 @@ type table struct {
 	// index is what is known of the index over tree and path.
 	index pathIndex
 
-	// plugin is whose table it is.
-	plugin *Plugin
+	// recall is the key of what a request has read of its trees, and believed is set where a write
+	// may be planned on that.
+	recall   recallKey
+	believed bool
 	// ancestry is what was last seen above its rows.
 	ancestry ancestry
 	// columns are those that say where a row is, and list is how a SELECT names them.

@@ -238,7 +238,7 @@ func (t *table) rows(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*nod
 	if lock != "" {
 		return t.byID(db, ids, lock)
 	}
-	if known := t.chainsIn(t.plugin.recalled(db), ids); known != nil {
+	if known := t.chainsIn(t.recalled(db), ids); known != nil {
 		return known, nil
 	}
 	return t.climb(db, ids)

@@ -26,7 +26,7 @@ func subject(db *gorm.DB, model any) (*Plugin, *table, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := p.tableFor(model)
+	t, err := p.catalogue.tableFor(model)
 	return p, t, err
 }
 
@@ -66,15 +66,15 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if db.Error != nil {
 		return db.Error
 	}
-	running, err := p.connections(db)
+	running, err := p.owner.connections(db)
 	if err != nil {
 		return err
 	}
-	db = db.Session(&gorm.Session{Context: p.joined(db.Statement.Context)})
+	db = db.Session(&gorm.Session{Context: p.owner.joined(db.Statement.Context)})
 	if running != nil {
 		return do(db)
 	}
-	return persist(db.Statement.Context, db, p.maxTries, func() error { return do(db) })
+	return persist(db.Statement.Context, db, p.frame.maxTries, func() error { return do(db) })
 }
 
 // errand is what an operation on one row asks of the statement that does it, and what it learns
@@ -177,7 +177,7 @@ func (e *errand) wentAlong(rows int64) {
 
 // explained is the error that a caller should see in the place of err, on a db of the plugin's own;
 // see [Plugin.explain].
-func (p *Plugin) explained(db *gorm.DB, st *statement, err error) error {
+func (p *frame) explained(db *gorm.DB, st *statement, err error) error {
 	if err == nil {
 		return nil
 	}

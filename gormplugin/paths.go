@@ -131,14 +131,14 @@ func (t *table) setPaths(r record, n *node) error {
 // fillIDs completes the paths of ids of rows that have just been inserted and were given their keys
 // by the database. A failure here would leave rows without a path in the table: it ends the
 // transaction.
-func (p *Plugin) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
-	if err := p.settleTop(db, tx, st); err != nil {
+func (p *inserting) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
+	if err := p.settleTop(db, tx, st.table, &p.tops); err != nil {
 		return err
 	}
-	if len(st.nameless) == 0 {
+	if len(p.nameless) == 0 {
 		return nil
 	}
-	err := p.writeIDs(db, st.table, st.nameless)
+	err := p.writeIDs(db, st.table, p.nameless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
 		if p.dialect.Classify(err) != dialect.FailureOther {
@@ -150,7 +150,7 @@ func (p *Plugin) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
 }
 
 // writeIDs gives new rows their paths of ids, in one statement.
-func (p *Plugin) writeIDs(db *gorm.DB, t *table, rows []*arrival) error {
+func (p *planner) writeIDs(db *gorm.DB, t *table, rows []*arrival) error {
 	f := t.ids
 	if t.byIDs {
 		f = t.path

@@ -15,7 +15,7 @@ import (
 // have really ended: GORM has no callback for the commit of a transaction that the caller began.
 type pool struct {
 	*sql.DB
-	plugin *Plugin
+	owner *owner
 }
 
 var (
@@ -31,7 +31,7 @@ func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 // database/sql's own does; but that one calls the transaction done before it has rolled back, and
 // locks would be let go too early.
 func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
-	ctx = p.plugin.joined(ctx)
+	ctx = p.owner.joined(ctx)
 	// The context given to database/sql ends with ctx only as long as the
 	// transaction is being begun.
 	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -46,12 +46,12 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	}
 	if err != nil {
 		cancel()
-		if p.plugin.dialect.Classify(err).IsRetryable() {
+		if p.owner.dialect.Classify(err).IsRetryable() {
 			return nil, fault.Retry(err)
 		}
 		return nil, interrupted(ctx, err)
 	}
-	return newHandle(newTransaction(ctx, p.plugin, conn, tx, cancel)), nil
+	return newHandle(newTransaction(ctx, p.owner, conn, tx, cancel)), nil
 }
 
 // begin begins a transaction on a connection of its own. Closing that one waits for the end of the
@@ -63,7 +63,7 @@ func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := p.plugin.recognise(ctx, p.DB, conn); err != nil {
+		if err := p.owner.recognise(ctx, p.DB, conn); err != nil {
 			return nil, nil, errors.Join(err, conn.Close())
 		}
 		tx, err := conn.BeginTx(ctx, opts)
@@ -79,8 +79,8 @@ func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.
 
 // wrapPool puts a pool in the place of the DB's connections, inside the
 // cache of prepared statements where there is one.
-func (p *Plugin) wrapPool(db *gorm.DB) error {
-	if own, ok := unwrapped(db.ConnPool).(*pool); ok && own.plugin == p {
+func (p *owner) wrapPool(db *gorm.DB) error {
+	if own, ok := unwrapped(db.ConnPool).(*pool); ok && own.owner == p {
 		return nil // it was opened on [Plugin.Pool]
 	}
 	if prepared, ok := db.ConnPool.(*gorm.PreparedStmtDB); ok {
@@ -88,14 +88,14 @@ func (p *Plugin) wrapPool(db *gorm.DB) error {
 		if !ok {
 			return fmt.Errorf("%w: the prepared statements' pool is a %T, not a *sql.DB", fault.ErrUnmanagedTransaction, prepared.ConnPool)
 		}
-		prepared.ConnPool = &pool{DB: inner, plugin: p}
+		prepared.ConnPool = &pool{DB: inner, owner: p}
 		return nil
 	}
 	inner, ok := db.ConnPool.(*sql.DB)
 	if !ok {
 		return fmt.Errorf("%w: the DB's pool is a %T, not a *sql.DB: use this plugin before any other", fault.ErrUnmanagedTransaction, db.ConnPool)
 	}
-	wrapped := &pool{DB: inner, plugin: p}
+	wrapped := &pool{DB: inner, owner: p}
 	db.ConnPool = wrapped
 	db.Statement.ConnPool = wrapped
 	return nil
@@ -104,7 +104,7 @@ func (p *Plugin) wrapPool(db *gorm.DB) error {
 // Pool returns the connections of a database that the DB itself was not opened with, such as
 // another source of dbresolver's, in a form in which transactions on them are the plugin's: as the
 // Conn of the source's dialector.
-func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, plugin: p} }
+func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, owner: p.owner} }
 
 // resolverCallback is what dbresolver's choice of connections is registered as.
 const resolverCallback = "gorm:db_resolver"
@@ -135,7 +135,7 @@ func (t *table) source(db *gorm.DB) *direct {
 // transaction; its own callback may come after the plugin's. It then puts the plugin's pool around
 // them, so that it is the plugin that begins the statement's transaction. It reports whether these
 // are other connections than the DB's.
-func (p *Plugin) choose(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
+func (p *owner) choose(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
 	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
 		return false
 	}
@@ -147,10 +147,10 @@ func (p *Plugin) choose(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
 
 // managed puts the plugin's pool around bare connections, inside the cache of prepared statements
 // where there is one. The cache itself belongs to another plugin, and is left as it is.
-func (p *Plugin) managed(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
+func (p *owner) managed(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
 	switch c := connections.(type) {
 	case *sql.DB:
-		return &pool{DB: c, plugin: p}, true
+		return &pool{DB: c, owner: p}, true
 	case *gorm.PreparedStmtDB:
 		if inner, changed := p.managed(c.ConnPool); changed {
 			return &gorm.PreparedStmtDB{Stmts: c.Stmts, Mux: c.Mux, ConnPool: inner}, true
@@ -176,14 +176,14 @@ func unwrapped(connections gorm.ConnPool) gorm.ConnPool {
 
 // connections finds out what a statement works on: a transaction of the plugin's, or (nil) its
 // pool. Anything else is an error that matches [ErrUnmanagedTransaction].
-func (p *Plugin) connections(db *gorm.DB) (*transaction, error) {
+func (p *owner) connections(db *gorm.DB) (*transaction, error) {
 	switch c := unwrapped(db.Statement.ConnPool).(type) {
 	case *handle:
-		if c.plugin == p {
+		if c.owner == p {
 			return c.transaction, c.rawEnd.relyOn()
 		}
 	case *pool:
-		if c.plugin == p {
+		if c.owner == p {
 			return nil, nil
 		}
 	}

@@ -20,7 +20,7 @@ const questionTimeout = 5 * time.Second
 // recogniseNow asks the database that db is open on what it is. It need not be there yet: a session
 // that only builds SQL has none, and GORM can be told not to connect. It is then asked before the
 // first transaction.
-func (p *Plugin) recogniseNow(db *gorm.DB) error {
+func (p *owner) recogniseNow(db *gorm.DB) error {
 	if db.DryRun {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (p *Plugin) recogniseNow(db *gorm.DB) error {
 // recognise returns an [*UnsupportedDatabaseError] if what answers on one of the connections is no
 // database that the plugin supports. One that gives no answer is asked again the next time: it is
 // what a test plays, or it is about to fail anyway.
-func (p *Plugin) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
+func (p *owner) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
 	key := weak.Make(connections)
 	if _, done := p.recognised.pools.Load(key); done {
 		return nil

@@ -27,7 +27,7 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	case t.isLeaf():
 		return failed(db, t.unsupported("nothing lies below a leaf"))
 	}
-	return db.Model(t.fresh()).Where(p.within(t, n.tree, n.id, n.path)).Where(&unmoved{p, t, n})
+	return db.Model(t.fresh()).Where(p.planner.within(t, n.tree, n.id, n.path)).Where(&unmoved{p, t, n})
 }
 
 // Leaves returns a query for the rows of a leaf model that hang anywhere in the subtree of the row
@@ -47,7 +47,7 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	}
 	above := t.above.own(db)
 	above.Statement.Unscoped = db.Statement.Unscoped
-	parents := above.Select("?", column(t.above.key)).Where(p.within(t.above, n.tree, n.id, n.path))
+	parents := above.Select("?", column(t.above.key)).Where(p.planner.within(t.above, n.tree, n.id, n.path))
 	return db.Model(t.fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{column(t.parent), parents}}).Where(&unmoved{p, t.above, n})
 }
 
@@ -96,19 +96,19 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 		return failed(db, err)
 	}
 	if !t.isLeaf() {
-		return db.Model(t.fresh()).Where(p.at(t, tree, path))
+		return db.Model(t.fresh()).Where(p.planner.at(t, tree, path))
 	}
 	if path.IsRoot() {
 		return failed(db, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.name))
 	}
-	parent := t.above.own(db).Select("?", column(t.above.key)).Where(p.at(t.above, tree, path.Parent()))
+	parent := t.above.own(db).Select("?", column(t.above.key)).Where(p.planner.at(t.above, tree, path.Parent()))
 	return db.Model(t.fresh()).
 		Where(clause.Expr{SQL: "? IN (?)", Vars: []any{column(t.parent), parent}}).
-		Where(p.exactly(column(t.label), path.Base()))
+		Where(p.planner.exactly(column(t.label), path.Base()))
 }
 
 // at is the condition that a row has a path in a tree.
-func (p *Plugin) at(t *table, tree any, path pathlock.Path) clause.Expression {
+func (p *planner) at(t *table, tree any, path pathlock.Path) clause.Expression {
 	return clause.And(clause.Eq{Column: column(t.tree), Value: tree}, p.exactly(column(t.path), path.Column()))
 }
 
@@ -180,6 +180,6 @@ func (u *unmoved) Build(b clause.Builder) {
 	t, n := u.table, u.node
 	clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS ? WHERE ? = ? AND ? = ? AND ?)", Vars: []any{
 		clause.Table{Name: t.name}, clause.Table{Name: "unmoved"}, column(t.key.DBName), n.id,
-		column(t.tree.DBName), n.tree, u.plugin.exactly(column(t.path.DBName), n.path),
+		column(t.tree.DBName), n.tree, u.plugin.planner.exactly(column(t.path.DBName), n.path),
 	}}.Build(b)
 }

@@ -41,9 +41,9 @@ func (e *rawEnd) end(statement string) error {
 
 // watchEnd refuses raw SQL that would end a transaction which the plugin relies on. writes is set
 // where the SQL is a write to a guarded table that the caller has allowed.
-func (p *Plugin) watchEnd(db *gorm.DB, sql string, writes bool) error {
+func (p *owner) watchEnd(db *gorm.DB, sql string, writes bool) error {
 	h, ok := unwrapped(db.Statement.ConnPool).(*handle)
-	if !ok || h.plugin != p {
+	if !ok || h.owner != p {
 		return nil
 	}
 	if writes {

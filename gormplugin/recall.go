@@ -27,17 +27,16 @@ type recallRow struct {
 }
 
 // withRecall returns a context in which a resolver leaves what it reads.
-func (p *Plugin) withRecall(ctx context.Context) context.Context {
-	key := recallKey{p.locker}
-	if !p.assert || ctx.Value(key) != nil {
+func (p *catalogue) withRecall(ctx context.Context) context.Context {
+	if !p.believed || ctx.Value(p.recall) != nil {
 		return ctx
 	}
-	return context.WithValue(ctx, key, new(recall))
+	return context.WithValue(ctx, p.recall, new(recall))
 }
 
 // remember leaves rows for the request's first write.
 func (t *table) remember(ctx context.Context, rows ...*node) {
-	r, _ := ctx.Value(recallKey{t.plugin.locker}).(*recall)
+	r, _ := ctx.Value(t.recall).(*recall)
 	if r == nil {
 		return
 	}
@@ -53,9 +52,9 @@ func (t *table) remember(ctx context.Context, rows ...*node) {
 
 // recalled takes what was read for the statement's request, nil if nothing was. Nobody is given it
 // again: a second write reads for itself what the first one may have changed.
-func (p *Plugin) recalled(db *gorm.DB) map[recallRow]*node {
-	r, _ := db.Statement.Context.Value(recallKey{p.locker}).(*recall)
-	if r == nil || !p.assert {
+func (t *table) recalled(db *gorm.DB) map[recallRow]*node {
+	r, _ := db.Statement.Context.Value(t.recall).(*recall)
+	if r == nil || !t.believed {
 		return nil
 	}
 	r.mu.Lock()
@@ -87,11 +86,11 @@ func (t *table) chainsIn(read map[recallRow]*node, ids []any) map[any]*node {
 // recallErrand returns what [Plugin.survey] would of a statement for which an operation sent e,
 // from what the request has read before. Whether rows hang below the row is not known; most have
 // none.
-func (p *Plugin) recallErrand(db *gorm.DB, t *table, e *errand, also []any) (hit targets, known map[any]*node, ok bool) {
+func (p *planner) recallErrand(db *gorm.DB, t *table, e *errand, also []any) (hit targets, known map[any]*node, ok bool) {
 	if e == nil || !e.alone {
 		return hit, nil, false
 	}
-	read := p.recalled(db)
+	read := t.recalled(db)
 	n := read[recallRow{t.name, e.id}]
 	if n == nil {
 		return hit, nil, false

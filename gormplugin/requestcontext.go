@@ -13,7 +13,7 @@ import (
 // joined returns the context that a statement or a transaction runs under which was given ctx.
 // Where ctx carries the locks of a request and knows nothing of their end, as gin's own context
 // does, it is one that ends with them: a lost lock ends the work.
-func (p *Plugin) joined(ctx context.Context) context.Context {
+func (p *owner) joined(ctx context.Context) context.Context {
 	if ctx == nil {
 		return nil // a statement that GORM has not begun
 	}
@@ -21,7 +21,7 @@ func (p *Plugin) joined(ctx context.Context) context.Context {
 }
 
 // carries reports whether locks come with ctx.
-func (p *Plugin) carries(ctx context.Context) bool {
+func (p *owner) carries(ctx context.Context) bool {
 	return ctx.Value(carry.ScopeKey[pathlock.Locker]{Locker: p.locker}) != nil || carry.Context(ctx, p.carrier) != nil
 }
 
@@ -31,7 +31,7 @@ func (p *Plugin) carries(ctx context.Context) bool {
 // would wait for the locks of its own request, which are let go when the handler is done. carried
 // says that a context came with the statement; where none did, and the handler that it is made in
 // is the one in the way, that is said at once.
-func (p *Plugin) acquireOne(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool) (*pathlock.Lock, error) {
+func (p *keeper) acquireOne(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool) (*pathlock.Lock, error) {
 	if carried || !carry.InsideAny() {
 		return p.locker.Acquire(scope.Context(ctx), req)
 	}

@@ -14,7 +14,7 @@ import (
 // A further try is the whole statement again, in a new transaction, after a random pause that grows: its hooks run again, as what
 // they wrote was rolled back, and its values are as they were before the first, keys and paths that a failed try assigned included. A hook must
 // have no effect, therefore, but on its row and on its transaction.
-func MaxTries(n int) Option { return func(p *Plugin) { p.maxTries = max(n, 1) } }
+func MaxTries(n int) Option { return func(p *Plugin) { p.frame.maxTries = max(n, 1) } }
 
 // rerun is what it takes to run a statement again.
 type rerun struct {
@@ -28,7 +28,7 @@ type rerun struct {
 const rerunKey = "pathlock:rerun"
 
 // newRerun prepares for further tries of a statement that runs in no transaction yet, nil if there are to be none.
-func (p *Plugin) newRerun(db *gorm.DB) *rerun {
+func (p *frame) newRerun(db *gorm.DB) *rerun {
 	// The functions for operations run all of theirs again.
 	if _, again := db.InstanceGet(rerunKey); again || p.maxTries <= 1 || errandOf(db) != nil {
 		return nil

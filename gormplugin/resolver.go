@@ -42,7 +42,9 @@ var (
 )
 
 // Prepare implements [pathlock.PreparedResolver].
-func (r resolver) Prepare(ctx context.Context) context.Context { return r.plugin.withRecall(ctx) }
+func (r resolver) Prepare(ctx context.Context) context.Context {
+	return r.plugin.catalogue.withRecall(ctx)
+}
 
 // Resolve implements [pathlock.Resolver].
 func (r resolver) Resolve(ctx context.Context, id string) (pathlock.Location, error) {
@@ -87,7 +89,7 @@ func (r resolver) table() (*table, error) {
 	if r.plugin.db == nil {
 		return nil, fmt.Errorf("gormplugin: the plugin is not in use by a DB yet")
 	}
-	return r.plugin.tableFor(r.model)
+	return r.plugin.catalogue.tableFor(r.model)
 }
 
 // locate returns where the live row with the id is.
@@ -154,7 +156,7 @@ func (t *table) located(id any, n *node, above map[any]*node) (pathlock.Location
 // withAbove returns the live rows with the ids, and, in a request whose write will want to know
 // them, all live rows above.
 func (t *table) withAbove(db *gorm.DB, ids []any) (map[any]*node, error) {
-	if db.Statement.Context.Value(recallKey{t.plugin.locker}) == nil {
+	if db.Statement.Context.Value(t.recall) == nil {
 		return t.byID(db, ids, "")
 	}
 	rows, err := t.climb(db, ids)

@@ -15,7 +15,7 @@ const cachedKey = "pathlock:prepared"
 // bareSavepoint sends a savepoint's statement past all caches of prepared statements: MySQL cannot
 // prepare it (error 1295). GORM steps over one cache, and lays two around a transaction where both
 // the DB and a session of it have PrepareStmt.
-func (p *Plugin) bareSavepoint(db *gorm.DB) {
+func bareSavepoint(db *gorm.DB) {
 	prepared, ok := db.Statement.ConnPool.(*gorm.PreparedStmtTX)
 	if !ok || !savepointStatement.MatchString(db.Statement.SQL.String()) {
 		return
@@ -27,7 +27,7 @@ func (p *Plugin) bareSavepoint(db *gorm.DB) {
 }
 
 // cachedAgain undoes bareSavepoint, as the statement may be one of several of its session.
-func (p *Plugin) cachedAgain(db *gorm.DB) {
+func cachedAgain(db *gorm.DB) {
 	if prepared, ok := db.InstanceGet(cachedKey); ok && prepared != nil {
 		db.InstanceSet(cachedKey, nil)
 		db.Statement.ConnPool = prepared.(*gorm.PreparedStmtTX)

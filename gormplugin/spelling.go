@@ -6,14 +6,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"gorm.io/gorm"
 )
 
 // learnNames finds out which spellings of the guarded tables' names the database takes for one
 // table. It returns an error where it takes two registered tables for one.
-func (p *Plugin) learnNames(db *gorm.DB) error {
-	rule := p.spelling(db)
+func (p *catalogue) learnNames(db *gorm.DB, d *dialect.Dialect) error {
+	rule := spelling(db, d)
 	if p.names != nil && rule >= p.spellings {
 		return nil // of the servers that are in use, one tells no more names apart than this
 	}
@@ -22,11 +23,10 @@ func (p *Plugin) learnNames(db *gorm.DB) error {
 		names = append(names, base)
 	}
 	slices.Sort(names)
-	p.names, p.spellings = rawsql.NewNames(p.dialect.Grammar, rule, names...), rule
-	for i, t := range p.specs {
-		for _, u := range p.specs[:i] {
-			a, b := p.models[modelType(t.model)], p.models[modelType(u.model)]
-			if a != nil && b != nil && a != b && p.names.Same(a.name, b.name) {
+	p.names, p.spellings = rawsql.NewNames(d.Grammar, rule, names...), rule
+	for i, a := range p.all {
+		for _, b := range p.all[:i] {
+			if p.names.Same(a.name, b.name) {
 				return fmt.Errorf("gormplugin: %q and %q are one table: a table can be registered once", b.name, a.name)
 			}
 		}
@@ -36,8 +36,8 @@ func (p *Plugin) learnNames(db *gorm.DB) error {
 
 // spelling asks the database which names it tells apart. Where it does not say, letter case is
 // taken not to count: more is refused then, and nothing is overlooked.
-func (p *Plugin) spelling(db *gorm.DB) rawsql.Case {
-	switch p.dialect.Grammar {
+func spelling(db *gorm.DB, d *dialect.Dialect) rawsql.Case {
+	switch d.Grammar {
 	case &rawsql.PostgreSQL:
 		return rawsql.CaseFolded
 	case &rawsql.SQLite:

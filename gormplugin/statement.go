@@ -4,45 +4,24 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
 // statement is what the plugin's callbacks on one statement tell each other.
 type statement struct {
+	held
 	table *table
-	// note says to those who collide with the statement's locks what it does.
-	note string
-	// scope and locks are who holds, and what was taken, before the transaction began.
-	scope *pathlock.Scope
-	locks []*pathlock.Lock
+	// kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
+	kind kind
 	// own is the transaction that the plugin began for the statement, and outer
 	// what the statement ran on before.
 	own   *handle
 	outer gorm.ConnPool
-	// seen are the rows that the survey found before the transaction, by id.
-	seen map[any]*node
-	// plan is what the survey of an UPDATE found, and removal what that of a DELETE did; nil if
-	// there was none.
-	plan    *plan
-	removal *removal
 	// slots are the places that the statement gives rows.
 	slots []site
 	// absent is set where an upsert inserts, since none of its rows were there.
 	absent bool
-	// nameless are the new rows whose path of ids waits for the key that the database gives them.
-	nameless []*arrival
-	// assigned is set once the statement's SET clause was put in by the plugin.
-	assigned bool
-	// columns undoes what the plugin has changed of the columns that the statement writes; nil if
-	// nothing.
-	columns func()
-	// landings are what the statement puts at the top of trees, where that is asked for once it is
-	// written.
-	landings []*landing
-	// fence is the highest one of the locks.
-	fence uint64
 	// rerun is set where the statement can be run again, should the database give it up.
 	rerun *rerun
 }
@@ -65,7 +44,7 @@ func stateOf(db *gorm.DB) *statement {
 //
 // A survey reports whether the statement touches the tree. Where it does not, or where a hook
 // makes it do so only later, the transaction is begun by GORM or by [writing.begin].
-func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error)) func(*gorm.DB) {
+func (p *frame) begin(w *writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun {
 			return
@@ -73,7 +52,7 @@ func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error
 		db.Statement.Context = p.joined(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that is run by Create, Updates or Delete.
-			p.watch(db)
+			p.wire.watch(db)
 			return
 		}
 		t, err := p.guardedTable(db.Statement, w.deletes)
@@ -88,7 +67,7 @@ func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error
 			_ = db.AddError(err)
 			return
 		}
-		st := &statement{table: t, note: "gorm: " + t.name}
+		st := &statement{table: t, kind: w.kind(), held: held{note: "gorm: " + t.name}}
 		db.InstanceSet(statementKey, st)
 		elsewhere := p.choose(db, w.chain(resolverCallback))
 		tx, err := p.connections(db)
@@ -105,10 +84,10 @@ func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error
 		defer func() {
 			// Also where a method of the caller's own types panics.
 			if !begun {
-				release(db.Statement.Context, st.locks)
+				st.release(db.Statement.Context)
 			}
 		}()
-		touches, err := survey(db, st)
+		touches, err := st.kind.survey(db, st)
 		if err == nil && (touches || elsewhere) {
 			// Elsewhere, GORM would begin a transaction that is not the plugin's.
 			err = p.beginOwn(db, st)
@@ -121,7 +100,7 @@ func (p *Plugin) begin(w *writer, survey func(*gorm.DB, *statement) (bool, error
 }
 
 // beginOwn begins a transaction for a statement that runs in none.
-func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
+func (p *frame) beginOwn(db *gorm.DB, st *statement) error {
 	// What an earlier statement on the same gorm.Statement has left behind: GORM would commit this
 	// transaction for it.
 	db.Statement.Settings.Delete(fmt.Sprintf("%p", db.Statement) + "gorm:started_transaction")
@@ -138,28 +117,24 @@ func (p *Plugin) beginOwn(db *gorm.DB, st *statement) error {
 		return err
 	}
 	st.own, _ = unwrapped(db.Statement.ConnPool).(*handle)
-	tx.scope = st.scope
-	tx.keep(st.locks...)
+	st.handTo(tx)
 	return nil
 }
 
 // end makes the last callback of a chain that writes; execute runs such a chain.
-func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
+func (p *frame) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
 		haveRead(db.Statement.ConnPool)
-		p.explainTop(db, st)
+		if st != nil {
+			st.kind.explain(db, st)
+		}
 		p.explain(db, st)
 		if st == nil {
 			return
 		}
 		db.InstanceSet(statementKey, (*statement)(nil))
-		if st.assigned {
-			delete(db.Statement.Clauses, "SET")
-		}
-		if st.columns != nil {
-			st.columns()
-		}
+		st.kind.end(db)
 		if st.own != nil {
 			p.endOwn(db, st)
 		}
@@ -170,7 +145,7 @@ func (p *Plugin) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 }
 
 // endOwn ends the transaction that the plugin began for a statement.
-func (p *Plugin) endOwn(db *gorm.DB, st *statement) {
+func (p *frame) endOwn(db *gorm.DB, st *statement) {
 	db.Statement.ConnPool = st.outer
 	if db.Error != nil {
 		// The statement's own error is the one to report.

@@ -17,7 +17,7 @@ import (
 // path), from "/d1/" up to "/d10", as 0 is the byte after the slash. LIKE would take the % and _ in
 // names for wildcards and follow the collation. The last condition is exact where the collation is
 // not, on the rows of the range only.
-func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
+func (p *planner) below(t *table, tree any, path string) clause.Expression {
 	prefix := path + "/"
 	return clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
@@ -28,7 +28,7 @@ func (p *Plugin) below(t *table, tree any, path string) clause.Expression {
 
 // within is the condition that a row is the one with the id, whose path is given, or lies below it:
 // the two ends are one range each of the same index.
-func (p *Plugin) within(t *table, tree, id any, path string) clause.Expression {
+func (p *planner) within(t *table, tree, id any, path string) clause.Expression {
 	self := clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
 		clause.Expr{SQL: p.dialect.Binary + " = ?", Vars: []any{column(t.path), path}},
@@ -39,7 +39,7 @@ func (p *Plugin) within(t *table, tree, id any, path string) clause.Expression {
 
 // exactly is the condition that a text column holds a text, which may be an expression: by an index
 // that has the column in binary order, and to the byte where its collation is another.
-func (p *Plugin) exactly(column clause.Column, text any) clause.Expression {
+func (p *planner) exactly(column clause.Column, text any) clause.Expression {
 	length := clause.Expr{SQL: p.dialect.Length + "(?)", Vars: []any{column}}
 	return clause.And(
 		clause.Expr{SQL: p.dialect.Binary + " = ?", Vars: []any{column, text}},
@@ -60,7 +60,7 @@ func anyOf(conditions []clause.Expression) clause.Expression {
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
 // here on, a failure leaves the subtree torn apart: the transaction is rolled back, and not left to
 // a caller who may ignore the error.
-func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []move) error {
+func (p *planner) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []move) error {
 	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
 		return m.restored || m.node.path == m.path && m.node.ids == m.ids
 	})
@@ -81,7 +81,7 @@ func (p *Plugin) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []mo
 }
 
 // rewrite moves subtrees, without their top rows, in one statement.
-func (p *Plugin) rewrite(db *gorm.DB, t *table, moves []move) error {
+func (p *planner) rewrite(db *gorm.DB, t *table, moves []move) error {
 	ranges := make([]clause.Expression, len(moves))
 	for i, m := range moves {
 		ranges[i] = p.below(t, m.tree, m.node.path)
@@ -107,7 +107,7 @@ func (p *Plugin) rewrite(db *gorm.DB, t *table, moves []move) error {
 
 // rewritten is what a path column becomes, the first or the second one, in the rows of the ranges
 // that belong to moves.
-func (p *Plugin) rewritten(t *table, moves []move, ranges []clause.Expression, which int) clause.Expression {
+func (p *planner) rewritten(t *table, moves []move, ranges []clause.Expression, which int) clause.Expression {
 	begin := func(m move) clause.Expr {
 		c := t.changes(m)[which]
 		// SUBSTRING and SUBSTR count characters, from 1.

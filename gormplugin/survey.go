@@ -13,7 +13,7 @@ import (
 //
 // A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is
 // not known yet.
-func (p *Plugin) survey(db *gorm.DB, t *table, stmt *gorm.Statement, also ...any) (targets, map[any]*node, error) {
+func (p *planner) survey(db *gorm.DB, t *table, stmt *gorm.Statement, also ...any) (targets, map[any]*node, error) {
 	if hit, known, ok := p.recallErrand(db, t, errandOf(db), also); ok {
 		return hit, known, nil
 	}
@@ -84,7 +84,7 @@ func (t *table) hasChildren() clause.Expression {
 // lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for
 // sharing, as lockChains does and with the same checks, and the rows that the statement hits among
 // those with the given ids for the change.
-func (p *Plugin) lockPlanned(db *gorm.DB, t *table, stmt *gorm.Statement, chains []*node, known map[any]*node, ids []any) (locked map[any]*node, hit targets, err error) {
+func (p *planner) lockPlanned(db *gorm.DB, t *table, stmt *gorm.Statement, chains []*node, known map[any]*node, ids []any) (locked map[any]*node, hit targets, err error) {
 	if t.isLeaf() || stmt.Unscoped || len(ids) > maxPlaceholders || len(ids) == 0 {
 		if locked, err = p.lockChains(db, t.above, chains, known); err != nil {
 			return nil, hit, err

@@ -13,7 +13,7 @@ import (
 // guardedTable returns the guarded table that a statement writes to, nil if it writes to another
 // one, and an error if it does so in a form that hides which rows or columns it means. deletes is
 // set for a DELETE.
-func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error) {
+func (p *frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error) {
 	if len(stmt.Clauses) > 0 {
 		if err := p.checkClauses(stmt, deletes); err != nil {
 			return nil, err
@@ -50,7 +50,7 @@ func (p *Plugin) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error
 
 // named returns the guarded tables with a name, in whatever schema; all of them where the name is
 // not known.
-func (p *Plugin) named(base string) []*table {
+func (p *frame) named(base string) []*table {
 	if base != "" {
 		return p.bases[base]
 	}
@@ -106,7 +106,7 @@ func (t *table) checkStatement(stmt *gorm.Statement) error {
 
 // checkClauses refuses clauses that turn a statement to a guarded table that is not the statement's
 // own. A FROM clause names what a DELETE deletes from; an UPDATE only reads it.
-func (p *Plugin) checkClauses(stmt *gorm.Statement, deletes bool) error {
+func (p *frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
 	var named []string
 	name := func(table clause.Table) {
 		if table.Name != "" && table.Name != clause.CurrentTable {

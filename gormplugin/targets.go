@@ -82,7 +82,7 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
+func (p *planner) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
 	found := targets{live: make(map[any]*node), dead: make(map[any]*node)}
 	if ids == nil {
 		all, err := t.read(db, t.hits(stmt, nil, lock))
@@ -104,7 +104,7 @@ func (p *Plugin) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []an
 }
 
 // classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (p *Plugin) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found targets, rows []*node, lock dialect.RowLock) error {
+func (p *planner) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found targets, rows []*node, lock dialect.RowLock) error {
 	if !stmt.Unscoped || len(t.deletion) == 0 {
 		// By GORM's own condition, the statement hits live rows only.
 		for _, n := range rows {

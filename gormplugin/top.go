@@ -83,9 +83,13 @@ func (l landings) atTops() []*landing {
 	return all
 }
 
+// tops are the landings that are asked about once more when they are written; none where that is not
+// the database's way.
+type tops struct{ asked []*landing }
+
 // guardTop refuses what a statement is about to put at the top of trees, where something is in its
 // way. What it cannot rule out yet is left to [Plugin.settleTop].
-func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
+func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) error {
 	t := st.table
 	for _, at := range l.atTops() {
 		if at.root && at.atTop > 1 {
@@ -93,7 +97,7 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 		}
 		later := p.assert && p.dialect.AsksLater
 		if later {
-			st.landings = append(st.landings, at)
+			x.asked = append(x.asked, at)
 			if st.own != nil {
 				// A refusal after the write costs nothing but the statement's own transaction.
 				continue
@@ -123,9 +127,9 @@ func (p *Plugin) guardTop(db *gorm.DB, st *statement, l landings) error {
 
 // settleTop asks again once the rows are written, where that is the database's way. A refusal now
 // leaves them in the table: it ends the transaction.
-func (p *Plugin) settleTop(db *gorm.DB, tx *transaction, st *statement) error {
-	for _, at := range st.landings {
-		if err := st.table.checkTop(db, at, at.rows, p.dialect.Share); err != nil {
+func (p *planner) settleTop(db *gorm.DB, tx *transaction, t *table, x *tops) error {
+	for _, at := range x.asked {
+		if err := t.checkTop(db, at, at.rows, p.dialect.Share); err != nil {
 			tx.abandon(err)
 			return err
 		}
@@ -164,12 +168,12 @@ func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock dialect.RowLock
 
 // explainTop finds out whether a unique index has refused a row that a rule would have refused,
 // too: the rule says more.
-func (p *Plugin) explainTop(db *gorm.DB, st *statement) {
-	if st == nil || len(st.landings) == 0 || p.dialect.Classify(db.Error) != dialect.FailureDuplicate {
+func (p *planner) explainTop(db *gorm.DB, t *table, x *tops) {
+	if len(x.asked) == 0 || p.dialect.Classify(db.Error) != dialect.FailureDuplicate {
 		return
 	}
-	for _, at := range st.landings {
-		if err := st.table.checkTop(db, at, 0, ""); errors.Is(err, fault.ErrRootRow) {
+	for _, at := range x.asked {
+		if err := t.checkTop(db, at, 0, ""); errors.Is(err, fault.ErrRootRow) {
 			db.Error = err
 			return
 		}
@@ -177,7 +181,7 @@ func (p *Plugin) explainTop(db *gorm.DB, st *statement) {
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
-func (p *Plugin) lockTop(db *gorm.DB, t *table, at *landing) error {
+func (p *planner) lockTop(db *gorm.DB, t *table, at *landing) error {
 	digest := fnv.New64a()
 	for _, part := range []string{"pathlock top", t.name, at.lock.ID()} {
 		var length [8]byte

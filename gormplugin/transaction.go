@@ -17,7 +17,7 @@ import (
 // lets its path locks go only then.
 type transaction struct {
 	*sql.Tx
-	plugin *Plugin
+	owner *owner
 	// conn is what the transaction runs on; closing it gives the connection back to the pool.
 	conn *sql.Conn
 	// ctx is the context that the transaction was begun under.
@@ -84,8 +84,8 @@ func (h *handle) Rollback() error {
 }
 
 // newTransaction watches over tx until it ends.
-func newTransaction(ctx context.Context, p *Plugin, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *transaction {
-	t := &transaction{Tx: tx, plugin: p, conn: conn, ctx: ctx, cancel: cancel}
+func newTransaction(ctx context.Context, o *owner, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *transaction {
+	t := &transaction{Tx: tx, owner: o, conn: conn, ctx: ctx, cancel: cancel}
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	t.unwatch = context.AfterFunc(ctx, func() { t.abandon(context.Cause(ctx)) })
@@ -120,7 +120,7 @@ func (t *transaction) whyNotCommitted(err error) error {
 	if first := t.whyAborted(); first != nil {
 		return &abortedError{first: first, err: err}
 	}
-	d := t.plugin.dialect
+	d := t.owner.dialect
 	switch {
 	case d.Classify(err).IsRetryable():
 		return fault.Retry(err)
@@ -156,7 +156,7 @@ func (t *transaction) abandon(cause error) {
 	if t.ended {
 		return
 	}
-	if !errors.Is(cause, fault.ErrRetry) && t.plugin.dialect.Classify(cause).IsRetryable() {
+	if !errors.Is(cause, fault.ErrRetry) && t.owner.dialect.Classify(cause).IsRetryable() {
 		cause = fault.Retry(cause)
 	}
 	t.cause = cause
@@ -207,11 +207,18 @@ func (t *transaction) keep(locks ...*pathlock.Lock) {
 	release(t.ctx, locks)
 }
 
+// inherit has the transaction, which has just begun, hold locks that were taken before for its
+// statement.
+func (t *transaction) inherit(scope *pathlock.Scope, locks []*pathlock.Lock) {
+	t.scope = scope
+	t.keep(locks...)
+}
+
 // scopeFor returns who the locks of a statement belong to: to the scope that
 // its context carries, if any, and otherwise to the one scope of the transaction,
 // so that the statements of a transaction never stand in each other's way.
 func (t *transaction) scopeFor(ctx context.Context) *pathlock.Scope {
-	locker := t.plugin.locker
+	locker := t.owner.locker
 	scope := locker.Scope(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -232,6 +239,6 @@ func (t *transaction) scopeFor(ctx context.Context) *pathlock.Scope {
 // write that the locks protected has had its own outcome.
 func release(ctx context.Context, locks []*pathlock.Lock) {
 	for i := len(locks) - 1; i >= 0; i-- {
-		_ = locks[i].Release(background(ctx))
+		_ = locks[i].Release(context.WithoutCancel(ctx))
 	}
 }

@@ -12,7 +12,7 @@ const rawWritesKey = "pathlock:raw_writes"
 
 // WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does per
 // call.
-func WithoutTripwire() Option { return func(p *Plugin) { p.tripwire = false } }
+func WithoutTripwire() Option { return func(p *Plugin) { p.wire.armed = false } }
 
 // AllowRawWrites returns a DB on which [gorm.DB.Exec] and [gorm.DB.Raw] may write to guarded
 // tables; db itself stays as it is. Nothing looks after the tree there: paths, descendants, leaves
@@ -26,8 +26,16 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 	return db.Set(rawWritesKey, true).Session(&gorm.Session{})
 }
 
+// wire is what raw SQL that writes to guarded tables trips over.
+type wire struct {
+	*owner
+	*catalogue
+	// armed is set unless all raw SQL may pass.
+	armed bool
+}
+
 // trips returns the error for sql that writes to a guarded table, nil for any other.
-func (p *Plugin) trips(sql string) error {
+func (p *wire) trips(sql string) error {
 	if p.dialect.Grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
 		return nil
 	}
@@ -39,14 +47,14 @@ func (p *Plugin) trips(sql string) error {
 
 // watch is the first callback of the chains that run raw SQL. What GORM builds itself in them only
 // reads, and is not built yet.
-func (p *Plugin) watch(db *gorm.DB) {
+func (p *wire) watch(db *gorm.DB) {
 	db.Statement.Context = p.joined(db.Statement.Context)
 	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
 		return
 	}
 	sql := db.Statement.SQL.String()
 	var err error
-	if p.tripwire {
+	if p.armed {
 		err = p.trips(sql)
 	}
 	writes := err != nil
@@ -62,7 +70,7 @@ func (p *Plugin) watch(db *gorm.DB) {
 }
 
 // watchRow is watch for [gorm.DB.Row] and [gorm.DB.Rows].
-func (p *Plugin) watchRow(db *gorm.DB) {
+func (p *wire) watchRow(db *gorm.DB) {
 	p.watch(db)
 	if rows, _ := db.Get("rows"); rows == true || db.Error == nil {
 		return

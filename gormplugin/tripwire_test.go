@@ -8,7 +8,10 @@ import (
 )
 
 func BenchmarkTripwire(b *testing.B) {
-	p := &Plugin{dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}, names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")}
+	w := &wire{
+		owner:     &owner{dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}},
+		catalogue: &catalogue{names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")},
+	}
 	for name, sql := range map[string]string{
 		"another table": "INSERT INTO `others` (`id`, `name`, `created_at`, `updated_at`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = VALUES(name), updated_at = VALUES(updated_at)",
 		"a read":        "SELECT s.id, s.name FROM suites AS s WHERE s.plan_id = ? AND s.path >= ? AND s.path < ? ORDER BY s.path LIMIT 10",
@@ -16,7 +19,7 @@ func BenchmarkTripwire(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				_ = p.trips(sql)
+				_ = w.trips(sql)
 			}
 		})
 	}

@@ -42,7 +42,7 @@ type move struct {
 
 // turnOf works out what an assignment does to the rows that it hits. known
 // are rows of the table above that need not be read again.
-func (p *Plugin) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known map[any]*node, lock dialect.RowLock) (*turn, error) {
+func (p *planner) turnOf(db *gorm.DB, t *table, a *assignment, hit targets, known map[any]*node, lock dialect.RowLock) (*turn, error) {
 	if a.removes && len(hit.live) > 0 {
 		return nil, t.unsupported("rows are deleted by Delete, not by setting the deletion mark")
 	}
@@ -117,7 +117,7 @@ func (x *turn) carry() {
 
 // aboveTargets returns the rows that affected ones hang below now and
 // those that they are going to, by id.
-func (p *Plugin) aboveTargets(db *gorm.DB, t *table, a *assignment, affected, known map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
+func (p *planner) aboveTargets(db *gorm.DB, t *table, a *assignment, affected, known map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
 	// What is above them all is known as well, and says later whom to lock.
 	above := maps.Clone(known)
 	if above == nil {

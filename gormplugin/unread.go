@@ -52,11 +52,11 @@ func haveRead(connections gorm.ConnPool) {
 // settleReads makes sure that the transaction is still open before something else is run in it. One
 // that is not is ended here, too, so that what follows fails.
 func (t *transaction) settleReads() {
-	probe := t.plugin.dialect.Probe
+	probe := t.owner.dialect.Probe
 	if probe == nil || !t.unread.take() || t.failed() != nil {
 		return
 	}
-	open, err := probe.Open(background(t.ctx), t.Tx)
+	open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
 	if _, answered := errors.AsType[*mysql.MySQLError](err); err != nil && !answered {
 		// The rows are being read still, or the connection is gone. Neither lets anything else be
 		// run.

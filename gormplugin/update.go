@@ -10,9 +10,19 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// surveyUpdate takes the locks that an update will need as far as can be told before its
+// updating is an UPDATE.
+type updating struct {
+	*planner
+	// plan is what the survey found; nil if there was none.
+	plan *plan
+	// assigned is set once the statement's SET clause was put in by the plugin.
+	assigned bool
+	tops     tops
+}
+
+// survey takes the locks that an update will need as far as can be told before its
 // transaction and its hooks.
-func (p *Plugin) surveyUpdate(db *gorm.DB, st *statement) (bool, error) {
+func (p *updating) survey(db *gorm.DB, st *statement) (bool, error) {
 	t := st.table
 	stmt := t.rehearsal(db)
 	a, err := t.assignmentIn(stmt)
@@ -31,15 +41,26 @@ func (p *Plugin) surveyUpdate(db *gorm.DB, st *statement) (bool, error) {
 		}
 		return false, err
 	}
-	st.plan = &plan{assignment: a, turn: turn}
+	p.plan = &plan{assignment: a, turn: turn}
 	if turn.staysPut() {
 		return false, nil
 	}
-	return true, p.acquireEarly(db, st, turn.claims)
+	return true, p.acquireEarly(db, &st.held, turn.claims)
+}
+
+// explain finds out whether a unique index has refused a row that the rule for the top would have
+// refused, too.
+func (p *updating) explain(db *gorm.DB, st *statement) { p.explainTop(db, st.table, &p.tops) }
+
+// end takes the plugin's SET clause out of the statement.
+func (p *updating) end(db *gorm.DB) {
+	if p.assigned {
+		delete(db.Statement.Clauses, "SET")
+	}
 }
 
 // surveyTurn works out by plain reads what an assignment does to the rows that stmt hits.
-func (p *Plugin) surveyTurn(db *gorm.DB, t *table, a *assignment, stmt *gorm.Statement) (*turn, error) {
+func (p *planner) surveyTurn(db *gorm.DB, t *table, a *assignment, stmt *gorm.Statement) (*turn, error) {
 	var parent any
 	if a.parent != nil {
 		parent = *a.parent
@@ -57,9 +78,9 @@ type plan struct {
 	turn       *turn
 }
 
-// update carries out an UPDATE: it locks, asserts, and has the rows that it hits written with their
+// write carries out the UPDATE: it locks, asserts, and has the rows that it hits written with their
 // new paths.
-func (w *writing) update() error {
+func (p *updating) write(w *writing) error {
 	t, db, stmt := w.st.table, w.db, w.db.Statement
 	if err := w.apply(stmt.Schema.UpdateClauses); err != nil {
 		return err
@@ -70,7 +91,7 @@ func (w *writing) update() error {
 	}
 	if len(a.set) > 0 {
 		stmt.AddClause(a.set)
-		w.st.assigned = true
+		p.assigned = true
 	}
 	if !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		w.write(db)
@@ -82,36 +103,36 @@ func (w *writing) update() error {
 			return err
 		}
 	}
-	planned, err := w.plannedTurn(a)
+	planned, err := p.plannedTurn(w, a)
 	if err == nil && planned.staysPut() && planned.hit.recalled {
-		planned, err = w.plannedTurn(a)
+		planned, err = p.plannedTurn(w, a)
 	}
 	if err == nil && planned.staysPut() {
-		return w.updateInPlace(a, planned)
+		return p.updateInPlace(w, a, planned)
 	}
-	if err != nil && (!w.plugin.assert || !isOutdated(err)) {
+	if err != nil && (!p.assert || !isOutdated(err)) {
 		return err
 	}
 	if err := w.begin(); err != nil {
 		return err
 	}
-	turn, err := w.plugin.settleUpdate(db, w.tx, w.st, a, planned)
+	turn, err := p.settleUpdate(db, w.tx, w.st, a, planned)
 	if err != nil {
 		return err
 	}
-	if err := w.plugin.guardTop(db, w.st, turn.landings); err != nil {
+	if err := p.guardTop(db, w.st, &p.tops, turn.landings); err != nil {
 		return err
 	}
-	return w.updateMoved(a, turn)
+	return p.updateMoved(w, a, turn)
 }
 
 // plannedTurn returns what plain reads say that the update does. The survey's plan is as good as a
 // plain read of now.
-func (w *writing) plannedTurn(a *assignment) (*turn, error) {
-	if plan := w.st.plan; plan != nil && plan.assignment.sameAs(a) {
+func (p *updating) plannedTurn(w *writing, a *assignment) (*turn, error) {
+	if plan := p.plan; plan != nil && plan.assignment.sameAs(a) {
 		return plan.turn, nil
 	}
-	return w.plugin.surveyTurn(w.db, w.st.table, a, w.db.Statement)
+	return p.surveyTurn(w.db, w.st.table, a, w.db.Statement)
 }
 
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
@@ -123,7 +144,7 @@ func (x *turn) staysPut() bool {
 // updateInPlace writes the other columns of rows that stay where they are. What says where they are
 // is not written: somebody may move them until then, which needs no lock, as it is as if that came
 // later.
-func (w *writing) updateInPlace(a *assignment, x *turn) error {
+func (p *updating) updateInPlace(w *writing, a *assignment, x *turn) error {
 	t, stmt := w.st.table, w.db.Statement
 	for _, f := range t.placeColumns() {
 		a.drop(f)
@@ -147,9 +168,9 @@ func (w *writing) updateInPlace(a *assignment, x *turn) error {
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
-func (w *writing) updateMoved(a *assignment, x *turn) error {
+func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 	t, db := w.st.table, w.db
-	descend, err := w.plugin.checkSubtrees(db, t, x.moves)
+	descend, err := p.checkSubtrees(db, t, x.moves)
 	if err != nil {
 		return err
 	}
@@ -177,11 +198,11 @@ func (w *writing) updateMoved(a *assignment, x *turn) error {
 	if err != nil || written == 0 && len(x.moves) > 0 {
 		return err
 	}
-	if err := w.plugin.settleTop(db, w.tx, w.st); err != nil {
+	if err := p.settleTop(db, w.tx, t, &p.tops); err != nil {
 		return err
 	}
 	if descend {
-		if err := w.plugin.rewriteMoved(db, w.tx, t, x.moves); err != nil {
+		if err := p.rewriteMoved(db, w.tx, t, x.moves); err != nil {
 			return err
 		}
 	}
@@ -196,7 +217,7 @@ func (w *writing) updateMoved(a *assignment, x *turn) error {
 // believes plain reads in its first round and locking ones in its last.
 //
 // planned is what the first round believes; nil where plain reads are known to be out of date.
-func (p *Plugin) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *assignment, planned *turn) (*turn, error) {
+func (p *planner) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *assignment, planned *turn) (*turn, error) {
 	const lastRound = 1
 	for round := 0; ; round++ {
 		wait := p.transactionWait
@@ -210,7 +231,7 @@ func (p *Plugin) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *as
 		if planned == nil {
 			continue
 		}
-		if err := p.acquireWithin(db, tx, st, planned.claims, wait); err != nil || !p.assert {
+		if err := p.acquireWithin(db, tx, &st.held, planned.claims, wait); err != nil || !p.assert {
 			return planned, err
 		}
 		actual, err := p.assertTurn(db, a, planned)
@@ -221,7 +242,7 @@ func (p *Plugin) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *as
 }
 
 // lockedTurn works out by locking reads what the update does.
-func (p *Plugin) lockedTurn(db *gorm.DB, t *table, a *assignment) (*turn, error) {
+func (p *planner) lockedTurn(db *gorm.DB, t *table, a *assignment) (*turn, error) {
 	hit, err := p.targetsOf(db, t, db.Statement, nil, p.dialect.Update)
 	if err != nil {
 		return nil, err
@@ -237,7 +258,7 @@ func isOutdated(err error) bool {
 
 // assertTurn row-locks everything that the planned turn relies on and works the turn out again: the
 // two have to agree.
-func (p *Plugin) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, error) {
+func (p *planner) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, error) {
 	t := planned.table
 	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())
 	if err != nil {

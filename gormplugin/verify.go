@@ -79,7 +79,7 @@ func Verify(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	findings, err := p.findings(db, p.layout(), checkSchema(db))
+	findings, err := p.findings(db, p.catalogue.layout(), checkSchema(db))
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func schemaError(findings []treeschema.Finding) error {
 }
 
 // catalogue runs read on the transaction that db is in, or else on one connection of its pool.
-func (p *Plugin) catalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
+func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
 	ctx := db.Statement.Context
 	switch on := unwrapped(db.Statement.ConnPool).(type) {
 	case *handle:
@@ -119,13 +119,10 @@ func (p *Plugin) catalogue(db *gorm.DB, read func(context.Context, treeschema.Co
 }
 
 // layout says which columns form the trees, in the order in which the models were registered.
-func (p *Plugin) layout() []treeschema.Table {
-	layout := make([]treeschema.Table, 0, len(p.specs))
-	for _, spec := range p.specs {
-		// Initialize has found each of them.
-		if t, err := p.tableFor(spec.model); err == nil {
-			layout = append(layout, t.layout())
-		}
+func (p *catalogue) layout() []treeschema.Table {
+	layout := make([]treeschema.Table, 0, len(p.all))
+	for _, t := range p.all {
+		layout = append(layout, t.layout())
 	}
 	return layout
 }

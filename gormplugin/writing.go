@@ -21,8 +21,8 @@ type writer struct {
 	chain func(name string) func(*gorm.DB)
 	// write is what stood in that place before: GORM's own callback, as a rule.
 	write func(*gorm.DB)
-	// guard locks, asserts, completes the statement, has it written, and does what follows from it.
-	guard   func(w *writing) error
+	// kind makes what knows how such a write is done, for one statement.
+	kind    func() kind
 	deletes bool
 	// code tells the callback from anybody else's.
 	code uintptr
@@ -31,15 +31,15 @@ type writer struct {
 // writing is one statement that is about to be written.
 type writing struct {
 	*writer
-	plugin *Plugin
-	db     *gorm.DB
-	st     *statement
+	*frame
+	db *gorm.DB
+	st *statement
 	// tx is the transaction that it runs in; nil until begin was called, if it runs in none.
 	tx *transaction
 }
 
 // install puts a writer in the place of GORM's callback.
-func (p *Plugin) install(w *writer, replace func(name string, fn func(*gorm.DB)) error) error {
+func (p *frame) install(w *writer, replace func(name string, fn func(*gorm.DB)) error) error {
 	if w.write = w.chain(w.name); w.write == nil {
 		return fmt.Errorf("gormplugin: %w: there is no callback %s", fault.ErrCallbacks, w.name)
 	}
@@ -48,17 +48,8 @@ func (p *Plugin) install(w *writer, replace func(name string, fn func(*gorm.DB))
 	return replace(w.name, callback)
 }
 
-// writers returns those of a DB's chains.
-func (p *Plugin) writers(db *gorm.DB) (create, update, remove *writer) {
-	cb := db.Callback()
-	create = &writer{name: "gorm:create", chain: cb.Create().Get, guard: (*writing).create}
-	update = &writer{name: "gorm:update", chain: cb.Update().Get, guard: (*writing).update}
-	remove = &writer{name: "gorm:delete", chain: cb.Delete().Get, guard: (*writing).remove, deletes: true}
-	return create, update, remove
-}
-
 // callback makes the callback for w.
-func (p *Plugin) callback(w *writer) func(*gorm.DB) {
+func (p *frame) callback(w *writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
 		if st == nil || db.Error != nil {
@@ -75,7 +66,7 @@ func (p *Plugin) callback(w *writer) func(*gorm.DB) {
 }
 
 // run carries out a guarded statement.
-func (p *Plugin) run(w *writer, db *gorm.DB, st *statement) error {
+func (p *frame) run(w *writer, db *gorm.DB, st *statement) error {
 	tx, err := p.connections(db)
 	if err != nil {
 		return err
@@ -86,11 +77,11 @@ func (p *Plugin) run(w *writer, db *gorm.DB, st *statement) error {
 	if t, err := p.guardedTable(db.Statement, w.deletes); err != nil || t != st.table {
 		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.table.name, w.name))
 	}
-	return w.guard(&writing{writer: w, plugin: p, db: db, st: st, tx: tx})
+	return st.kind.write(&writing{writer: w, frame: p, db: db, st: st, tx: tx})
 }
 
 // checkUnguarded refuses a statement that has become one on a guarded table since the chain began.
-func (p *Plugin) checkUnguarded(db *gorm.DB, deletes bool) {
+func (p *frame) checkUnguarded(db *gorm.DB, deletes bool) {
 	if db.Statement.SQL.Len() > 0 {
 		return // raw SQL, which the tripwire has seen
 	}
@@ -123,12 +114,12 @@ func (w *writing) begin() error {
 	if w.tx == nil {
 		// Hooks have run already, each on its own: they cannot be undone.
 		w.st.rerun = nil
-		if err := w.plugin.beginOwn(w.db, w.st); err != nil {
+		if err := w.beginOwn(w.db, w.st); err != nil {
 			return err
 		}
 		w.tx = w.st.own.transaction
 	}
-	return w.plugin.becomeWriter(w.db, w.tx, w.st.table.above)
+	return w.becomeWriter(w.db, w.tx, w.st.table.above)
 }
 
 // missed ends the transaction, since a write has hit other rows than those that were locked and

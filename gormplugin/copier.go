@@ -1,0 +1,4 @@
+package gormplugin
+
+// copier copies subtrees.
+type copier struct{ *planner }
