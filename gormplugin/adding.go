@@ -72,7 +72,7 @@ func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, e
 		return there, false, nil
 	}
 	err = m.plugin.onCatalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		there, err = treeschema.Look(ctx, conn, m.plugin.owner.dialect.Name, t.name)
+		there, err = treeschema.Look(ctx, conn, m.plugin.owner.Dialect.Name, t.name)
 		return err
 	})
 	return there, true, err
@@ -168,4 +168,4 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 // remakes reports whether GORM changes a table by making it anew. Foreign keys work meanwhile, as
 // they cannot be switched off within a transaction: the table of any model may have the tree below
 // it, by ON DELETE CASCADE.
-func (m addingMigrator) remakes() bool { return m.plugin.owner.dialect.Name == "sqlite" }
+func (m addingMigrator) remakes() bool { return m.plugin.owner.Dialect.Name == "sqlite" }

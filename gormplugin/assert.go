@@ -8,6 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -22,28 +23,23 @@ type site struct {
 // the transaction, in databases that have no row locks: a write that touches no row, before the
 // reads. In a transaction that was begun IMMEDIATE it changes nothing; in one that has read an
 // older state it fails as busy.
-func (p *keeper) becomeWriter(db *gorm.DB, tx *transaction, t *table) error {
-	if !p.dialect.SoleWriter || !p.assert {
+func (p *keeper) becomeWriter(db *gorm.DB, tx *txn.Transaction, t *table) error {
+	if !p.Dialect.SoleWriter || !p.assert {
 		return nil
 	}
-	tx.mu.Lock()
-	done := tx.writing
-	tx.mu.Unlock()
-	if done {
+	if tx.IsWriter() {
 		return nil
 	}
 	key := clause.Column{Name: t.key.DBName}
 	_, err := t.direct(db).add("UPDATE ? SET ? = ? WHERE 1 = 0", clause.Table{Name: t.name}, key, key).exec()
-	if err != nil && p.dialect.Classify(err) != dialect.FailureOther {
+	if err != nil && p.Dialect.Classify(err) != dialect.FailureOther {
 		return fmt.Errorf("gormplugin: becoming the database's writer (begin transactions IMMEDIATE: _txlock=immediate): %w", err)
 	}
 	if err != nil {
 		// The table or the column is missing, or nothing can be written at all.
 		return fmt.Errorf("gormplugin: writing to the table %s (AutoMigrate makes what is missing): %w", t.name, err)
 	}
-	tx.mu.Lock()
-	tx.writing = true
-	tx.mu.Unlock()
+	tx.BecameWriter()
 	return nil
 }
 
@@ -63,7 +59,7 @@ func (p *keeper) lockChains(db *gorm.DB, t *table, planned []*node, known map[an
 // out of date. Then the way up is found under locks.
 func (p *keeper) lockRest(db *gorm.DB, c *chains) (map[any]*node, error) {
 	for ids := c.next(); len(ids) > 0; ids = c.next() {
-		found, err := c.table.byID(db, ids, p.dialect.Share)
+		found, err := c.table.byID(db, ids, p.Dialect.Share)
 		if err != nil {
 			return nil, err
 		}

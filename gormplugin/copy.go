@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -103,7 +104,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
 		db = db.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
-		tx, err := p.owner.connections(db)
+		tx, err := p.owner.TransactionOf(db)
 		if err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
 			_ = own.Rollback()
 		}
 	}()
-	if err := p.copyWithin(db, own.transaction, st, c, planned); err != nil {
+	if err := p.copyWithin(db, own.Transaction, st, c, planned); err != nil {
 		return err
 	}
 	done = true
@@ -180,7 +181,7 @@ func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
 }
 
 // copyWithin copies in a transaction. planned may be nil.
-func (p *copier) copyWithin(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) error {
+func (p *copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, planned *copyPlan) error {
 	if err := p.becomeWriter(db, tx, c.table.above); err != nil {
 		return p.explained(db, st, err)
 	}
@@ -194,12 +195,12 @@ func (p *copier) copyWithin(db *gorm.DB, tx *transaction, st *statement, c *copy
 
 // settleCopy works out where the copy goes and locks what it relies on. As settleCreate, it
 // believes plain reads in its first round and locking ones in its last.
-func (p *copier) settleCopy(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
+func (p *copier) settleCopy(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
 	const lastRound = 1
 	for round := 0; ; round++ {
 		lock, wait := dialect.RowLock(""), p.transactionWait
 		if round == lastRound {
-			lock, wait, planned = p.dialect.Share, pathlock.NoWait, nil
+			lock, wait, planned = p.Dialect.Share, pathlock.NoWait, nil
 		}
 		x, err := planned, error(nil)
 		if x == nil {

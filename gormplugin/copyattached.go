@@ -89,7 +89,7 @@ func (p *copier) pairs(db *gorm.DB, c *copying, x *copyPlan) clause.Expression {
 		same = clause.Eq{Column: of("n", t.key), Value: value}
 		source = clause.Eq{Column: column(t.key), Value: x.source.id}
 	} else {
-		path := p.dialect.Join(x.after.path, of("s", t.path), utf8.RuneCountInString(x.source.path)+1)
+		path := p.Dialect.Join(x.after.path, of("s", t.path), utf8.RuneCountInString(x.source.path)+1)
 		same = clause.And(clause.Eq{Column: of("n", t.tree), Value: x.after.tree}, p.exactly(of("n", t.path), path), under("n", t.alive))
 		source = p.within(t, x.source.tree, x.source.id, x.source.path)
 	}

@@ -20,20 +20,20 @@ func (p *copier) numberCopies(db *gorm.DB, t *table, x *copyPlan) error {
 	down := clause.Expr{
 		SQL: "WITH RECURSIVE down (id, ids) AS (SELECT ?, ? FROM ? AS c WHERE ? UNION ALL SELECT ?, ? FROM ? AS c JOIN down ON ? = down.id WHERE ?) SELECT id, ids FROM down",
 		Vars: []any{
-			of("c", key), clause.Expr{SQL: p.dialect.First, Vars: []any{above, of("c", key)}}, name,
+			of("c", key), clause.Expr{SQL: p.Dialect.First, Vars: []any{above, of("c", key)}}, name,
 			under("c", clause.And(p.slot(t, x), t.alive)),
-			of("c", key), clause.Expr{SQL: p.dialect.Follow, Vars: []any{of("down", "ids"), of("c", key)}}, name,
+			of("c", key), clause.Expr{SQL: p.Dialect.Follow, Vars: []any{of("down", "ids"), of("c", key)}}, name,
 			of("c", t.parent.DBName), under("c", t.alive),
 		},
 	}
 	var longest string
-	err := t.direct(db).add("SELECT p.ids FROM (?) AS p ORDER BY "+p.dialect.Length+"(p.ids) DESC LIMIT 1", down).one(&longest)
+	err := t.direct(db).add("SELECT p.ids FROM (?) AS p ORDER BY "+p.Dialect.Length+"(p.ids) DESC LIMIT 1", down).one(&longest)
 	if err == nil {
 		if err := fits(t.ids, utf8.RuneCountInString(longest), longest); err != nil {
 			return err
 		}
 		belongs := clause.Eq{Column: of("c", key), Value: of("p", "id")}
-		update := p.dialect.Assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, clause.Set{{Column: clause.Column{Name: t.ids.DBName}, Value: of("p", "ids")}}, belongs, clause.Expr{SQL: "1 = 1"})
+		update := p.Dialect.Assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, clause.Set{{Column: clause.Column{Name: t.ids.DBName}, Value: of("p", "ids")}}, belongs, clause.Expr{SQL: "1 = 1"})
 		_, err = t.direct(db).add(update.SQL, update.Vars...).exec()
 	}
 	if err != nil {

@@ -55,21 +55,21 @@ func (t *table) pendingParent(top any, ofTop func(top, others any) any) any {
 // adopt gives the copied rows below the top their parents and their names.
 func (p *copier) adopt(db *gorm.DB, t *table, x *copyPlan, names standIn, rows int64) error {
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
-	path, name, length := of("c", t.path), p.dialect.Base(of("c", t.path)), p.dialect.Length
+	path, name, length := of("c", t.path), p.Dialect.Base(of("c", t.path)), p.Dialect.Length
 	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
 	belongs := clause.And(
 		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.tree), of("c", t.tree)}},
 		p.exactly(of("p", t.path), parentPath),
 		under("p", t.alive),
 	)
-	pending := clause.Expr{SQL: p.dialect.Prefix, Vars: []any{of("c", t.label), utf8.RuneCountInString(string(names)), string(names)}}
+	pending := clause.Expr{SQL: p.Dialect.Prefix, Vars: []any{of("c", t.label), utf8.RuneCountInString(string(names)), string(names)}}
 	where := clause.And(pending, under("c", clause.And(p.below(t, x.after.tree, x.after.path), t.alive)))
 	set := clause.Set{
 		{Column: clause.Column{Name: t.parent.DBName}, Value: of("p", t.key)},
 		{Column: clause.Column{Name: t.label.DBName}, Value: name},
 	}
 	table := clause.Table{Name: t.name}
-	update := p.dialect.Assign(table, table, set, belongs, where)
+	update := p.Dialect.Assign(table, table, set, belongs, where)
 	adopted, err := t.direct(db).add(update.SQL, update.Vars...).exec()
 	if err != nil {
 		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.path, err)

@@ -123,7 +123,7 @@ func (p *copier) assertCopy(db *gorm.DB, t *table, x *copyPlan) error {
 	if !t.isLeaf() {
 		return nil
 	}
-	found, err := t.byID(db, []any{x.source.id}, p.dialect.Share)
+	found, err := t.byID(db, []any{x.source.id}, p.Dialect.Share)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -19,7 +20,7 @@ import (
 // Until then every row below the top has a stand-in for its name, see standIn.
 
 // copyRows copies what was planned, once it has been locked.
-func (p *copier) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copying, x *copyPlan) error {
+func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, x *copyPlan) error {
 	t := c.table
 	below, err := p.measureCopy(db, t, x)
 	if err != nil {
@@ -65,10 +66,10 @@ func (p *copier) copyRows(db *gorm.DB, tx *transaction, st *statement, c *copyin
 	if err != nil {
 		// From the insert on, a failure leaves rows without their parents: they are not left to a
 		// caller who may ignore the error.
-		if p.dialect.Classify(err) != dialect.FailureOther {
+		if p.Dialect.Classify(err) != dialect.FailureOther {
 			err = fault.Retry(err)
 		}
-		tx.abandon(err)
+		tx.Abandon(err)
 		return err
 	}
 	c.rows = inserted
@@ -83,9 +84,9 @@ func (p *copier) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 	}
 	lock := dialect.RowLock("")
 	if p.assert {
-		lock = p.dialect.Share
+		lock = p.Dialect.Share
 	}
-	length := p.dialect.Length
+	length := p.Dialect.Length
 	var most struct{ Count, Length, Depth int64 }
 	err := t.onPathIndex(db, func(from hinted) error {
 		d := t.direct(db).add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+length+"(s.path) - "+length+"(REPLACE(s.path, '/', ''))), 0)").
@@ -144,12 +145,12 @@ func (p *copier) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 		own[t.parent], own[t.label] = typed(parent, t.parent), typed(x.after.name, t.label)
 	} else {
 		own[t.parent] = t.pendingParent(parent, ofTop)
-		own[t.label] = ofTop(x.after.name, clause.Expr{SQL: p.dialect.Numbered, Vars: []any{string(names)}})
+		own[t.label] = ofTop(x.after.name, clause.Expr{SQL: p.Dialect.Numbered, Vars: []any{string(names)}})
 		own[t.tree] = typed(x.after.tree, t.tree)
 		if t.ids != nil {
 			own[t.ids] = typed("", t.ids)
 		}
-		own[t.path] = p.dialect.Join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
+		own[t.path] = p.Dialect.Join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
 		where = p.within(t, x.source.tree, x.source.id, x.source.path)
 	}
 	var rows int64

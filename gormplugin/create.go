@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
 )
@@ -117,7 +118,7 @@ func (p *inserting) end(*gorm.DB) {
 // guardCreate gives every row its path, and asserts that its parent is, and stays, where the path
 // says. It returns how many rows there are to be inserted: none, where the statement is an upsert
 // of rows that are there.
-func (p *inserting) guardCreate(db *gorm.DB, tx *transaction, st *statement) (int, error) {
+func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement) (int, error) {
 	t := st.table
 	st.note = "insert into " + t.name
 	rows, err := arrivals(db, t)
@@ -125,7 +126,7 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *transaction, st *statement) (in
 		return 0, err
 	}
 	if isUpsert(db) {
-		stay, err := p.settleUpsert(db, t, rows, p.dialect.Update)
+		stay, err := p.settleUpsert(db, t, rows, p.Dialect.Update)
 		if err != nil {
 			return 0, err
 		}
@@ -199,13 +200,13 @@ func (row *arrival) settleMarks() error {
 // settleCreate finds the rows' places and locks them, first on what a plain read says. Where the
 // assertion finds that to be out of date, which in a transaction with an old snapshot it always is,
 // it does so once more on what locking reads say, now without waiting for anybody.
-func (p *inserting) settleCreate(db *gorm.DB, tx *transaction, st *statement, rows []*arrival) error {
+func (p *inserting) settleCreate(db *gorm.DB, tx *txn.Transaction, st *statement, rows []*arrival) error {
 	t := st.table
 	const lastRound = 1
 	for round := 0; ; round++ {
 		lock, wait, known := dialect.RowLock(""), p.transactionWait, p.seen
 		if round == lastRound {
-			lock, wait, known = p.dialect.Share, pathlock.NoWait, nil
+			lock, wait, known = p.Dialect.Share, pathlock.NoWait, nil
 		}
 		parents, err := p.parentsOf(db, t, rows, known, lock)
 		if err != nil {

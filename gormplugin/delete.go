@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -86,7 +87,7 @@ func (p *deleting) write(w *writing) error {
 	}
 	below, err := p.removeBelow(db, t, gone.tops)
 	if err != nil {
-		w.tx.abandon(err)
+		w.tx.Abandon(err)
 		return err
 	}
 	ids := make([]any, 0, len(gone.tops)+len(gone.hit.dead))
@@ -103,7 +104,7 @@ func (p *deleting) write(w *writing) error {
 		return err
 	case err != nil:
 		// The rows below are gone already: this is not left to a caller who may ignore the error.
-		w.tx.abandon(err)
+		w.tx.Abandon(err)
 		return err
 	case written == 0:
 		return w.missed(int64(len(ids)), 0)
@@ -120,7 +121,7 @@ func (p *deleting) explain(*gorm.DB, *statement) {}
 func (p *deleting) end(*gorm.DB) {}
 
 // settleDelete works out which rows go and locks them, as settleUpdate does.
-func (p *deleting) settleDelete(db *gorm.DB, tx *transaction, st *statement, stmt *gorm.Statement) (*removal, error) {
+func (p *deleting) settleDelete(db *gorm.DB, tx *txn.Transaction, st *statement, stmt *gorm.Statement) (*removal, error) {
 	t := st.table
 	const lastRound = 1
 	for round := 0; ; round++ {
@@ -152,11 +153,11 @@ func (p *deleting) settleDelete(db *gorm.DB, tx *transaction, st *statement, stm
 
 // lockedRemoval works out by locking reads what a DELETE does.
 func (p *planner) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
-	hit, err := p.targetsOf(db, t, stmt, nil, p.dialect.Update)
+	hit, err := p.targetsOf(db, t, stmt, nil, p.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
-	return p.removalOf(db, t, hit, nil, p.dialect.Share)
+	return p.removalOf(db, t, hit, nil, p.Dialect.Share)
 }
 
 // assertRemoval row-locks what a planned removal relies on and works it out again.
@@ -166,7 +167,7 @@ func (p *planner) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, pla
 		return nil, err
 	}
 	hit.remember(planned.hit)
-	actual, err := p.removalOf(db, t, hit, locked, p.dialect.Share)
+	actual, err := p.removalOf(db, t, hit, locked, p.Dialect.Share)
 	if err != nil {
 		return nil, err
 	}

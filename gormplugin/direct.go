@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -50,7 +51,7 @@ func (d *direct) query(take func(*sql.Rows) error) error {
 	err := d.run(func(ctx context.Context) (_ int64, err error) {
 		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
 		rows, err = d.ConnPool.QueryContext(ctx, d.SQL.String(), d.Vars...)
-		haveRead(d.ConnPool) // as every error that comes with them is looked for
+		txn.HaveRead(d.ConnPool) // as every error that comes with them is looked for
 		return -1, err
 	})
 	if err != nil {
@@ -69,7 +70,7 @@ func (d *direct) query(take func(*sql.Rows) error) error {
 func (d *direct) exec() (affected int64, err error) {
 	err = d.run(func(ctx context.Context) (int64, error) {
 		result, err := d.ConnPool.ExecContext(ctx, d.SQL.String(), d.Vars...)
-		haveRead(d.ConnPool)
+		txn.HaveRead(d.ConnPool)
 		if err == nil {
 			affected, err = result.RowsAffected()
 		}
@@ -123,9 +124,9 @@ func (d *direct) run(statement func(context.Context) (rows int64, err error)) er
 // has ended is not gone on with, whatever becomes of the error.
 func (d *direct) explained(err error) error {
 	d.DB.Error = err
-	explain(d.table.dialect, d.DB, nil)
+	txn.Explain(d.table.dialect, d.DB, nil)
 	if err != nil && d.table.dialect.Classify(err) == dialect.FailureOther {
-		d.DB.Error = interrupted(d.Context, d.DB.Error)
+		d.DB.Error = txn.Interrupted(d.Context, d.DB.Error)
 	}
 	return d.DB.Error
 }

@@ -7,12 +7,13 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
 // endRead is the last callback of a chain that reads or runs raw SQL.
 func (p *frame) endRead(db *gorm.DB) {
-	haveRead(db.Statement.ConnPool)
+	txn.HaveRead(db.Statement.ConnPool)
 	p.explain(db, nil)
 }
 
@@ -23,10 +24,10 @@ func (p *frame) endRow(db *gorm.DB) { p.explain(db, nil) }
 // transaction that the server has ended. st is nil for statements on other tables.
 func (p *frame) explain(db *gorm.DB, st *statement) {
 	if st == nil {
-		explain(p.dialect, db, nil)
+		txn.Explain(p.Dialect, db, nil)
 		return
 	}
-	explain(p.dialect, db, func(err error, kind dialect.Failure) {
+	txn.Explain(p.Dialect, db, func(err error, kind dialect.Failure) {
 		switch {
 		case kind.IsRetryable():
 			db.Error = fault.Retry(err)
@@ -41,7 +42,7 @@ func (p *frame) explain(db *gorm.DB, st *statement) {
 		case st.table.isTooLong(err):
 			db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
 		default:
-			db.Error = interrupted(db.Statement.Context, err)
+			db.Error = txn.Interrupted(db.Statement.Context, err)
 		}
 	})
 }

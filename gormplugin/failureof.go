@@ -24,14 +24,14 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if errors.Is(err, gorm.ErrRecordNotFound) {
 		return pathlock.FailureNotFound
 	}
-	if p.owner.dialect == nil {
+	if p.owner.Dialect == nil {
 		return ""
 	}
-	if failure := p.owner.dialect.FailureOf(err); failure != "" {
+	if failure := p.owner.Dialect.FailureOf(err); failure != "" {
 		return failure
 	}
-	if said := p.owner.dialect.Said(err.Error()); said != nil {
-		return p.owner.dialect.FailureOf(said)
+	if said := p.owner.Dialect.Said(err.Error()); said != nil {
+		return p.owner.Dialect.FailureOf(said)
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -74,7 +75,7 @@ func TestFailureOf(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &Plugin{owner: &owner{dialect: d}}
+			p := &Plugin{owner: &txn.Owner{Dialect: d}}
 			if got := p.FailureOf(tt.err); got != tt.want {
 				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -63,7 +64,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.joined(tx.Statement.Context)}).Model(t.fresh())
+	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.fresh())
 	g := guard{keeper: p.keeper, db: db, table: t, keys: keys}
 	locations, err := g.run(lock)
 	if err == nil {
@@ -84,7 +85,7 @@ type guard struct {
 
 // run asserts the nodes, and takes their path locks before if lock is set.
 func (g *guard) run(lock bool) ([]pathlock.Location, error) {
-	running, err := g.connections(g.db)
+	running, err := g.TransactionOf(g.db)
 	switch {
 	case err != nil:
 		return nil, err
@@ -103,7 +104,7 @@ func (g *guard) run(lock bool) ([]pathlock.Location, error) {
 // lock takes the exclusive path locks on the nodes, and asserts that these are where they were
 // locked. As everything that locks, it believes plain reads at first, and once more what the
 // assertion has found.
-func (g *guard) lock(running *transaction) ([]pathlock.Location, error) {
+func (g *guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 	const lastRound = 1
 	planned, err := g.find()
 	if err != nil {
@@ -148,7 +149,7 @@ func (g *guard) find() ([]pathlock.Location, error) {
 // assertNodes row-locks the nodes and everything above them, the ancestors first, as everybody does, and
 // checks the paths.
 func (g *guard) assertNodes() ([]pathlock.Location, error) {
-	t, update := g.table, g.dialect.Update
+	t, update := g.table, g.Dialect.Update
 	if t.isLeaf() {
 		return g.assertLeaves()
 	}
@@ -187,7 +188,7 @@ func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 	if err := g.assertParents(planned); err != nil && !isOutdated(err) {
 		return nil, err
 	}
-	locked, err := g.table.byID(g.db, g.keys, g.dialect.Update)
+	locked, err := g.table.byID(g.db, g.keys, g.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +200,7 @@ func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 
 // assertParents asserts what is above leaves, and gives them their places.
 func (g *guard) assertParents(leaves map[any]*node) error {
-	parents, err := g.place(leaves, g.dialect.Share)
+	parents, err := g.place(leaves, g.Dialect.Share)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
 
 // held is what a statement holds in path locks, and says of itself to those who collide with them.
@@ -18,7 +19,7 @@ type held struct {
 }
 
 // release lets go of what was taken before the transaction, which does not begin.
-func (h *held) release(ctx context.Context) { release(ctx, h.locks) }
+func (h *held) release(ctx context.Context) { txn.Release(ctx, h.locks) }
 
 // handTo leaves what was taken to the transaction that has begun, until its end.
-func (h *held) handTo(tx *transaction) { tx.inherit(h.scope, h.locks) }
+func (h *held) handTo(tx *txn.Transaction) { tx.Inherit(h.scope, h.locks) }

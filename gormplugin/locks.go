@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -94,7 +95,7 @@ func (p *keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried boo
 	whole := false
 	defer func() {
 		if !whole {
-			release(ctx, locks)
+			txn.Release(ctx, locks)
 		}
 	}()
 	for _, request := range d.requests(note, wait) {
@@ -112,9 +113,9 @@ func (p *keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried boo
 func (p *keeper) acquireEarly(db *gorm.DB, h *held, d demand) error {
 	ctx := db.Statement.Context
 	if h.scope == nil {
-		h.scope = p.locker.Scope(ctx)
+		h.scope = p.Locker.Scope(ctx)
 	}
-	locks, err := p.acquire(ctx, h.scope, p.carries(ctx), d, h.note, 0)
+	locks, err := p.acquire(ctx, h.scope, p.Carries(ctx), d, h.note, 0)
 	h.locks = append(h.locks, locks...)
 	return err
 }
@@ -127,14 +128,14 @@ const soleWriterWait = 20 * time.Millisecond
 // acquireWithin takes the claims of a statement within its transaction; what
 // the scope has already costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that
 // others may need in order to let go of what it waits for.
-func (p *keeper) acquireWithin(db *gorm.DB, tx *transaction, h *held, d demand, wait time.Duration) error {
+func (p *keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *held, d demand, wait time.Duration) error {
 	ctx := db.Statement.Context
-	alone := p.dialect.SoleWriter && wait > soleWriterWait
+	alone := p.Dialect.SoleWriter && wait > soleWriterWait
 	if alone {
 		wait = soleWriterWait
 	}
-	locks, err := p.acquire(ctx, tx.scopeFor(ctx), p.carries(ctx) || p.carries(tx.ctx), d, h.note, wait)
-	tx.keep(locks...)
+	locks, err := p.acquire(ctx, tx.ScopeFor(ctx), p.Carries(ctx) || tx.CarriesLocks(), d, h.note, wait)
+	tx.ReleaseAtEnd(locks...)
 	for _, lock := range locks {
 		h.fence = max(h.fence, lock.Fence())
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -84,7 +85,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 		left, err = p.migrate(tx, others)
 		return err
 	}
-	if p.owner.dialect.CommitsDDL {
+	if p.owner.Dialect.CommitsDDL {
 		err = strictly(db, migrate)
 	} else {
 		err = db.Transaction(migrate)
@@ -110,7 +111,7 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 		}()
 		return migrate(tx)
 	}
-	if _, inTransaction := unwrapped(db.Statement.ConnPool).(*handle); inTransaction {
+	if _, inTransaction := txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle); inTransaction {
 		return on(db)
 	}
 	return db.Connection(func(tx *gorm.DB) error { return on(tx.Session(&gorm.Session{})) })
@@ -120,14 +121,14 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	layout := p.catalogue.layout()
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		duplicates, err := treeschema.Duplicates(ctx, conn, p.owner.dialect.Name, layout, maxDuplicates)
+		duplicates, err := treeschema.Duplicates(ctx, conn, p.owner.Dialect.Name, layout, maxDuplicates)
 		if err == nil && len(duplicates) > 0 {
 			return &DuplicatesError{Duplicates: duplicates}
 		}
 		if err != nil {
 			return err
 		}
-		long, err := treeschema.TooLong(ctx, conn, p.owner.dialect.Name, layout)
+		long, err := treeschema.TooLong(ctx, conn, p.owner.Dialect.Name, layout)
 		if err == nil && len(long) > 0 {
 			return &TooLongError{Texts: long}
 		}
@@ -176,7 +177,7 @@ func (p *Plugin) findings(db *gorm.DB, layout []treeschema.Table,
 	check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]treeschema.Finding, error),
 ) (findings []treeschema.Finding, err error) {
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = check(ctx, conn, p.owner.dialect.Name, layout)
+		findings, err = check(ctx, conn, p.owner.Dialect.Name, layout)
 		return err
 	})
 	if err != nil {

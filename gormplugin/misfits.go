@@ -57,7 +57,7 @@ func (p *planner) checkSubtrees(db *gorm.DB, t *table, moves []move) (descend bo
 func (p *planner) anyBelow(db *gorm.DB, t *table, above []*node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, maxPlaceholders/2) {
 		d := t.direct(db)
-		if p.dialect.MisjudgesLists {
+		if p.Dialect.MisjudgesLists {
 			t.addEachBelow(d, chunk)
 		} else {
 			t.addBelow(d, chunk)
@@ -105,15 +105,15 @@ func (t *table) addEachBelow(d *direct, above []*node) {
 
 // addNewest has a SELECT not be answered from an old snapshot.
 func (p *planner) addNewest(d *direct) {
-	if p.assert && p.dialect.Newest != "" {
-		d.add(" " + string(p.dialect.Newest))
+	if p.assert && p.Dialect.Newest != "" {
+		d.add(" " + string(p.Dialect.Newest))
 	}
 }
 
 // checkRoom looks for a row below one that moves which would not fit. It reads the index over the
 // paths and nothing else, where the rows have no mark of deletion.
 func (p *planner) checkRoom(db *gorm.DB, t *table, moves []move) error {
-	length, path := p.dialect.Length, column(t.path)
+	length, path := p.Dialect.Length, column(t.path)
 	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
 	var misfits []clause.Expression
 	for _, m := range moves {
@@ -152,12 +152,12 @@ func (p *planner) checkRoom(db *gorm.DB, t *table, moves []move) error {
 
 // misfits are the conditions under which a row below one that moves would not fit.
 func (p *planner) misfits(t *table, m move, depth clause.Expression) (conditions []clause.Expression) {
-	length := p.dialect.Length
+	length := p.Dialect.Length
 	for _, c := range t.changes(m) {
 		if c.longer() > 0 && c.column.Size > 0 && c.column.DataType == schema.String {
 			room := c.column.Size - c.longer()
 			conditions = append(conditions, clause.Expr{
-				SQL:  "(" + p.dialect.Bytes + "(?) > ? AND " + length + "(?) > ?)",
+				SQL:  "(" + p.Dialect.Bytes + "(?) > ? AND " + length + "(?) > ?)",
 				Vars: []any{column(c.column), room, column(c.column), room},
 			})
 		}

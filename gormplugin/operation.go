@@ -66,11 +66,11 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if db.Error != nil {
 		return db.Error
 	}
-	running, err := p.owner.connections(db)
+	running, err := p.owner.TransactionOf(db)
 	if err != nil {
 		return err
 	}
-	db = db.Session(&gorm.Session{Context: p.owner.joined(db.Statement.Context)})
+	db = db.Session(&gorm.Session{Context: p.owner.Join(db.Statement.Context)})
 	if running != nil {
 		return do(db)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
@@ -131,7 +132,7 @@ func (t *table) setPaths(r record, n *node) error {
 // fillIDs completes the paths of ids of rows that have just been inserted and were given their keys
 // by the database. A failure here would leave rows without a path in the table: it ends the
 // transaction.
-func (p *inserting) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
+func (p *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement) error {
 	if err := p.settleTop(db, tx, st.table, &p.tops); err != nil {
 		return err
 	}
@@ -141,10 +142,10 @@ func (p *inserting) fillIDs(db *gorm.DB, tx *transaction, st *statement) error {
 	err := p.writeIDs(db, st.table, p.nameless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
-		if p.dialect.Classify(err) != dialect.FailureOther {
+		if p.Dialect.Classify(err) != dialect.FailureOther {
 			err = fault.Retry(err)
 		}
-		tx.abandon(err)
+		tx.Abandon(err)
 	}
 	return err
 }

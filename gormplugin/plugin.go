@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -25,7 +26,7 @@ type Plugin struct {
 	specs     []modelSpec
 	oneWriter bool
 
-	owner     *owner
+	owner     *txn.Owner
 	catalogue *catalogue
 	keeper    *keeper
 	frame     *frame
@@ -52,9 +53,9 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.assert = fals
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{owner: newOwner(locker), catalogue: new(catalogue)}
-	p.keeper = &keeper{owner: p.owner, assert: true, transactionWait: DefaultTransactionWait}
-	p.wire = &wire{owner: p.owner, catalogue: p.catalogue, armed: true}
+	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(catalogue)}
+	p.keeper = &keeper{Owner: p.owner, assert: true, transactionWait: DefaultTransactionWait}
+	p.wire = &wire{Owner: p.owner, catalogue: p.catalogue, armed: true}
 	p.frame = &frame{keeper: p.keeper, catalogue: p.catalogue, wire: p.wire, maxTries: DefaultMaxTries}
 	p.planner = &planner{p.frame}
 	for _, opt := range opts {
@@ -73,25 +74,25 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
 		return p.initializeAgain(db)
 	}
-	if err := p.owner.locker.Check(); err != nil {
+	if err := p.owner.Locker.Check(); err != nil {
 		return err
 	}
 	d, err := dialect.Of(db.Name())
 	if err != nil {
 		return err
 	}
-	p.owner.dialect = d
-	recall := recallKey{p.owner.locker}
+	p.owner.Dialect = d
+	recall := recallKey{p.owner.Locker}
 	if err := p.catalogue.inspectAll(db, d, p.specs, recall, p.keeper.assert); err != nil {
 		return err
 	}
-	if err := p.owner.recogniseNow(db); err != nil {
+	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.catalogue.learnNames(db, p.owner.dialect); err != nil {
+	if err := p.catalogue.learnNames(db, p.owner.Dialect); err != nil {
 		return err
 	}
-	if err := p.owner.wrapPool(db); err != nil {
+	if err := p.owner.WrapPool(db); err != nil {
 		return err
 	}
 	if err := p.register(db); err != nil {
@@ -104,16 +105,16 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 // initializeAgain is for a further DB of the same configuration, as dbresolver opens one for each
 // source and replica. It is guarded as the first one is.
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
-	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.owner.dialect.Name {
+	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.owner.Dialect.Name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
 	}
-	if err := p.owner.recogniseNow(db); err != nil {
+	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.catalogue.learnNames(db, p.owner.dialect); err != nil {
+	if err := p.catalogue.learnNames(db, p.owner.Dialect); err != nil {
 		return err
 	}
-	if err := p.owner.wrapPool(db); err != nil {
+	if err := p.owner.WrapPool(db); err != nil {
 		return err
 	}
 	if err := p.register(db); err != nil {
@@ -152,8 +153,8 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.watch),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.wire.watchRow),
 		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.wire.watch),
-		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", bareSavepoint),
-		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", cachedAgain),
+		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", txn.BareSavepoint),
+		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
 		db.Callback().Query().After("*").Register("pathlock:end_query", p.frame.endRead),
 		db.Callback().Row().After("*").Register("pathlock:end_row", p.frame.endRow),

@@ -10,21 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/carry"
 )
 
-// joined returns the context that a statement or a transaction runs under which was given ctx.
-// Where ctx carries the locks of a request and knows nothing of their end, as gin's own context
-// does, it is one that ends with them: a lost lock ends the work.
-func (p *owner) joined(ctx context.Context) context.Context {
-	if ctx == nil {
-		return nil // a statement that GORM has not begun
-	}
-	return carry.Join(ctx, p.carrier)
-}
-
-// carries reports whether locks come with ctx.
-func (p *owner) carries(ctx context.Context) bool {
-	return ctx.Value(carry.ScopeKey[pathlock.Locker]{Locker: p.locker}) != nil || carry.Context(ctx, p.carrier) != nil
-}
-
 // acquireOne takes one request for scope.
 //
 // A statement in the handler of a request that holds locks, but without the request's context,
@@ -33,11 +18,11 @@ func (p *owner) carries(ctx context.Context) bool {
 // is the one in the way, that is said at once.
 func (p *keeper) acquireOne(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool) (*pathlock.Lock, error) {
 	if carried || !carry.InsideAny() {
-		return p.locker.Acquire(scope.Context(ctx), req)
+		return p.Locker.Acquire(scope.Context(ctx), req)
 	}
 	atOnce := req
 	atOnce.Wait = pathlock.NoWait
-	lock, err := p.locker.Acquire(scope.Context(ctx), atOnce)
+	lock, err := p.Locker.Acquire(scope.Context(ctx), atOnce)
 	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
 	switch {
 	case !ok:
@@ -47,6 +32,6 @@ func (p *keeper) acquireOne(ctx context.Context, scope *pathlock.Scope, req path
 	case req.Wait == pathlock.NoWait:
 		return nil, err
 	default:
-		return p.locker.Acquire(scope.Context(ctx), req)
+		return p.Locker.Acquire(scope.Context(ctx), req)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -48,9 +49,9 @@ func spelling(db *gorm.DB, d *dialect.Dialect) rawsql.Case {
 	}
 	const exact = "0"
 	var setting string
-	ctx, cancel := context.WithTimeout(db.Statement.Context, questionTimeout)
+	ctx, cancel := context.WithTimeout(db.Statement.Context, txn.QuestionTimeout)
 	defer cancel()
-	row := unwrapped(db.ConnPool).QueryRowContext(ctx, "SELECT @@lower_case_table_names")
+	row := txn.Unwrapped(db.ConnPool).QueryRowContext(ctx, "SELECT @@lower_case_table_names")
 	if row == nil || row.Scan(&setting) != nil || setting != exact {
 		return rawsql.CaseUnicode
 	}

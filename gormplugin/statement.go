@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -16,7 +17,7 @@ type statement struct {
 	kind kind
 	// own is the transaction that the plugin began for the statement, and outer
 	// what the statement ran on before.
-	own   *handle
+	own   *txn.Handle
 	outer gorm.ConnPool
 	// slots are the places that the statement gives rows.
 	slots []site
@@ -49,7 +50,7 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 		if db.Error != nil || db.DryRun {
 			return
 		}
-		db.Statement.Context = p.joined(db.Statement.Context)
+		db.Statement.Context = p.Join(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that is run by Create, Updates or Delete.
 			p.wire.watch(db)
@@ -69,8 +70,8 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 		}
 		st := &statement{table: t, kind: w.kind(), held: held{note: "gorm: " + t.name}}
 		db.InstanceSet(statementKey, st)
-		elsewhere := p.choose(db, w.chain(resolverCallback))
-		tx, err := p.connections(db)
+		elsewhere := p.ChooseManaged(db, w.chain(resolverCallback))
+		tx, err := p.TransactionOf(db)
 		if err != nil {
 			_ = db.AddError(err)
 			return
@@ -110,13 +111,13 @@ func (p *frame) beginOwn(db *gorm.DB, st *statement) error {
 	}
 	st.outer = db.Statement.ConnPool
 	db.Statement.ConnPool = begun.Statement.ConnPool
-	tx, err := p.connections(db)
+	tx, err := p.TransactionOf(db)
 	if err != nil {
 		db.Statement.ConnPool = st.outer
 		begun.Rollback()
 		return err
 	}
-	st.own, _ = unwrapped(db.Statement.ConnPool).(*handle)
+	st.own, _ = txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle)
 	st.handTo(tx)
 	return nil
 }
@@ -125,7 +126,7 @@ func (p *frame) beginOwn(db *gorm.DB, st *statement) error {
 func (p *frame) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
-		haveRead(db.Statement.ConnPool)
+		txn.HaveRead(db.Statement.ConnPool)
 		if st != nil {
 			st.kind.explain(db, st)
 		}

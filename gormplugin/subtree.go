@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -21,8 +22,8 @@ func (p *planner) below(t *table, tree any, path string) clause.Expression {
 	prefix := path + "/"
 	return clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
-		clause.Expr{SQL: p.dialect.Binary + " >= ? AND " + p.dialect.Binary + " < ?", Vars: []any{column(t.path), prefix, column(t.path), path + "0"}},
-		clause.Expr{SQL: p.dialect.Prefix, Vars: []any{column(t.path), utf8.RuneCountInString(prefix), prefix}},
+		clause.Expr{SQL: p.Dialect.Binary + " >= ? AND " + p.Dialect.Binary + " < ?", Vars: []any{column(t.path), prefix, column(t.path), path + "0"}},
+		clause.Expr{SQL: p.Dialect.Prefix, Vars: []any{column(t.path), utf8.RuneCountInString(prefix), prefix}},
 	)
 }
 
@@ -31,7 +32,7 @@ func (p *planner) below(t *table, tree any, path string) clause.Expression {
 func (p *planner) within(t *table, tree, id any, path string) clause.Expression {
 	self := clause.And(
 		clause.Eq{Column: column(t.tree), Value: tree},
-		clause.Expr{SQL: p.dialect.Binary + " = ?", Vars: []any{column(t.path), path}},
+		clause.Expr{SQL: p.Dialect.Binary + " = ?", Vars: []any{column(t.path), path}},
 		clause.Eq{Column: column(t.key), Value: id},
 	)
 	return clause.Or(self, p.below(t, tree, path))
@@ -40,10 +41,10 @@ func (p *planner) within(t *table, tree, id any, path string) clause.Expression 
 // exactly is the condition that a text column holds a text, which may be an expression: by an index
 // that has the column in binary order, and to the byte where its collation is another.
 func (p *planner) exactly(column clause.Column, text any) clause.Expression {
-	length := clause.Expr{SQL: p.dialect.Length + "(?)", Vars: []any{column}}
+	length := clause.Expr{SQL: p.Dialect.Length + "(?)", Vars: []any{column}}
 	return clause.And(
-		clause.Expr{SQL: p.dialect.Binary + " = ?", Vars: []any{column, text}},
-		clause.Expr{SQL: p.dialect.Prefix, Vars: []any{column, length, text}},
+		clause.Expr{SQL: p.Dialect.Binary + " = ?", Vars: []any{column, text}},
+		clause.Expr{SQL: p.Dialect.Prefix, Vars: []any{column, length, text}},
 	)
 }
 
@@ -60,7 +61,7 @@ func anyOf(conditions []clause.Expression) clause.Expression {
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
 // here on, a failure leaves the subtree torn apart: the transaction is rolled back, and not left to
 // a caller who may ignore the error.
-func (p *planner) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []move) error {
+func (p *planner) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table, moves []move) error {
 	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
 		return m.restored || m.node.path == m.path && m.node.ids == m.ids
 	})
@@ -70,10 +71,10 @@ func (p *planner) rewriteMoved(db *gorm.DB, tx *transaction, t *table, moves []m
 		if err := p.rewrite(db, t, chunk); err != nil {
 			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].node.path, err)
 			cause := err
-			if p.dialect.Classify(err).IsRetryable() {
+			if p.Dialect.Classify(err).IsRetryable() {
 				cause = fault.Retry(err)
 			}
-			tx.abandon(cause)
+			tx.Abandon(cause)
 			return cause
 		}
 	}
@@ -111,7 +112,7 @@ func (p *planner) rewritten(t *table, moves []move, ranges []clause.Expression, 
 	begin := func(m move) clause.Expr {
 		c := t.changes(m)[which]
 		// SUBSTRING and SUBSTR count characters, from 1.
-		return p.dialect.Join(c.to, column(c.column), utf8.RuneCountInString(c.from)+1)
+		return p.Dialect.Join(c.to, column(c.column), utf8.RuneCountInString(c.from)+1)
 	}
 	if len(moves) == 1 {
 		return begin(moves[0])

@@ -89,22 +89,22 @@ func (p *planner) lockPlanned(db *gorm.DB, t *table, stmt *gorm.Statement, chain
 		if locked, err = p.lockChains(db, t.above, chains, known); err != nil {
 			return nil, hit, err
 		}
-		hit, err = p.targetsOf(db, t, stmt, ids, p.dialect.Update)
+		hit, err = p.targetsOf(db, t, stmt, ids, p.Dialect.Update)
 		return locked, hit, err
 	}
 	hit = targets{live: make(map[any]*node), dead: make(map[any]*node)}
 	c := newChains(t, chains, known, ids)
 	both := t.direct(db)
 	if above := c.next(); len(above) > 0 {
-		both.add(p.dialect.Both[0])
-		selection{where: t.keyIn(column(t.key), above), lock: p.dialect.Share, byPrimaryKey: true}.add(both)
-		both.add(p.dialect.Both[1])
-		t.hits(stmt, ids, p.dialect.Update).add(both)
-		both.add(p.dialect.Both[2])
+		both.add(p.Dialect.Both[0])
+		selection{where: t.keyIn(column(t.key), above), lock: p.Dialect.Share, byPrimaryKey: true}.add(both)
+		both.add(p.Dialect.Both[1])
+		t.hits(stmt, ids, p.Dialect.Update).add(both)
+		both.add(p.Dialect.Both[2])
 	} else {
-		t.hits(stmt, ids, p.dialect.Update).add(both)
+		t.hits(stmt, ids, p.Dialect.Update).add(both)
 	}
-	rows, err := t.collect(both, p.dialect.Update != "", false)
+	rows, err := t.collect(both, p.Dialect.Update != "", false)
 	if err != nil {
 		return nil, hit, err
 	}

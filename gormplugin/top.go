@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -95,7 +96,7 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 		if at.root && at.atTop > 1 {
 			return &fault.RootRowError{Table: t.name, Tree: at.lock}
 		}
-		later := p.assert && p.dialect.AsksLater
+		later := p.assert && p.Dialect.AsksLater
 		if later {
 			x.asked = append(x.asked, at)
 			if st.own != nil {
@@ -103,12 +104,12 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 				continue
 			}
 		}
-		if p.assert && p.dialect.LockTop != nil {
+		if p.assert && p.Dialect.LockTop != nil {
 			if err := p.lockTop(db, t, at); err != nil {
 				return err
 			}
 		}
-		lock := p.dialect.Share
+		lock := p.Dialect.Share
 		if !p.assert || later {
 			lock = ""
 		}
@@ -117,7 +118,7 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 				return err
 			}
 			// The plain read may be of an old snapshot.
-			if err := t.checkTop(db, at, 0, p.dialect.Share); err != nil {
+			if err := t.checkTop(db, at, 0, p.Dialect.Share); err != nil {
 				return err
 			}
 		}
@@ -127,10 +128,10 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 
 // settleTop asks again once the rows are written, where that is the database's way. A refusal now
 // leaves them in the table: it ends the transaction.
-func (p *planner) settleTop(db *gorm.DB, tx *transaction, t *table, x *tops) error {
+func (p *planner) settleTop(db *gorm.DB, tx *txn.Transaction, t *table, x *tops) error {
 	for _, at := range x.asked {
-		if err := t.checkTop(db, at, at.rows, p.dialect.Share); err != nil {
-			tx.abandon(err)
+		if err := t.checkTop(db, at, at.rows, p.Dialect.Share); err != nil {
+			tx.Abandon(err)
 			return err
 		}
 	}
@@ -169,7 +170,7 @@ func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock dialect.RowLock
 // explainTop finds out whether a unique index has refused a row that a rule would have refused,
 // too: the rule says more.
 func (p *planner) explainTop(db *gorm.DB, t *table, x *tops) {
-	if len(x.asked) == 0 || p.dialect.Classify(db.Error) != dialect.FailureDuplicate {
+	if len(x.asked) == 0 || p.Dialect.Classify(db.Error) != dialect.FailureDuplicate {
 		return
 	}
 	for _, at := range x.asked {
@@ -189,12 +190,12 @@ func (p *planner) lockTop(db *gorm.DB, t *table, at *landing) error {
 		_, _ = digest.Write(length[:])
 		_, _ = digest.Write([]byte(part))
 	}
-	d := t.direct(db).add("SELECT ? FROM ? AS l", p.dialect.LockTop(int64(digest.Sum64()), at.root)...)
+	d := t.direct(db).add("SELECT ? FROM ? AS l", p.Dialect.LockTop(int64(digest.Sum64()), at.root)...)
 	var isolation string
 	if err := d.one(&isolation); err != nil {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
 	}
-	if why := p.dialect.Refuse(isolation); why != "" {
+	if why := p.Dialect.Refuse(isolation); why != "" {
 		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.name, why)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -28,7 +29,7 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 
 // wire is what raw SQL that writes to guarded tables trips over.
 type wire struct {
-	*owner
+	*txn.Owner
 	*catalogue
 	// armed is set unless all raw SQL may pass.
 	armed bool
@@ -36,7 +37,7 @@ type wire struct {
 
 // trips returns the error for sql that writes to a guarded table, nil for any other.
 func (p *wire) trips(sql string) error {
-	if p.dialect.Grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
+	if p.Dialect.Grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
 		return nil
 	}
 	if found, ok := p.names.FindWrite(sql); ok {
@@ -48,7 +49,7 @@ func (p *wire) trips(sql string) error {
 // watch is the first callback of the chains that run raw SQL. What GORM builds itself in them only
 // reads, and is not built yet.
 func (p *wire) watch(db *gorm.DB) {
-	db.Statement.Context = p.joined(db.Statement.Context)
+	db.Statement.Context = p.Join(db.Statement.Context)
 	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
 		return
 	}
@@ -62,7 +63,7 @@ func (p *wire) watch(db *gorm.DB) {
 		err = nil
 	}
 	if err == nil {
-		err = p.watchEnd(db, sql, writes)
+		err = p.WatchEnd(db, sql, writes)
 	}
 	if err != nil {
 		_ = db.AddError(err)
@@ -77,7 +78,7 @@ func (p *wire) watchRow(db *gorm.DB) {
 	}
 	// Row returns no error, and would return no row either: its Scan is where the caller looks.
 	ctx := &refusedContext{db.Statement.Context, db.Error}
-	db.Statement.Dest = unwrapped(db.Statement.ConnPool).QueryRowContext(ctx, "")
+	db.Statement.Dest = txn.Unwrapped(db.Statement.ConnPool).QueryRowContext(ctx, "")
 }
 
 // refusedContext is a context that has ended for a reason of its own, by which database/sql makes a

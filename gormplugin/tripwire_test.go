@@ -5,11 +5,12 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
 
 func BenchmarkTripwire(b *testing.B) {
 	w := &wire{
-		owner:     &owner{dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}},
+		Owner:     &txn.Owner{Dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}},
 		catalogue: &catalogue{names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")},
 	}
 	for name, sql := range map[string]string{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -217,7 +218,7 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 // believes plain reads in its first round and locking ones in its last.
 //
 // planned is what the first round believes; nil where plain reads are known to be out of date.
-func (p *planner) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *assignment, planned *turn) (*turn, error) {
+func (p *planner) settleUpdate(db *gorm.DB, tx *txn.Transaction, st *statement, a *assignment, planned *turn) (*turn, error) {
 	const lastRound = 1
 	for round := 0; ; round++ {
 		wait := p.transactionWait
@@ -243,11 +244,11 @@ func (p *planner) settleUpdate(db *gorm.DB, tx *transaction, st *statement, a *a
 
 // lockedTurn works out by locking reads what the update does.
 func (p *planner) lockedTurn(db *gorm.DB, t *table, a *assignment) (*turn, error) {
-	hit, err := p.targetsOf(db, t, db.Statement, nil, p.dialect.Update)
+	hit, err := p.targetsOf(db, t, db.Statement, nil, p.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
-	return p.turnOf(db, t, a, hit, nil, p.dialect.Share)
+	return p.turnOf(db, t, a, hit, nil, p.Dialect.Share)
 }
 
 // isOutdated reports whether an error can come from rows that were read
@@ -265,7 +266,7 @@ func (p *planner) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, 
 		return nil, err
 	}
 	hit.remember(planned.hit)
-	actual, err := p.turnOf(db, t, a, hit, locked, p.dialect.Share)
+	actual, err := p.turnOf(db, t, a, hit, locked, p.Dialect.Share)
 	if err != nil {
 		return nil, err
 	}

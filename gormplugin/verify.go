@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
@@ -100,8 +101,8 @@ func schemaError(findings []treeschema.Finding) error {
 // catalogue runs read on the transaction that db is in, or else on one connection of its pool.
 func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
 	ctx := db.Statement.Context
-	switch on := unwrapped(db.Statement.ConnPool).(type) {
-	case *handle:
+	switch on := txn.Unwrapped(db.Statement.ConnPool).(type) {
+	case *txn.Handle:
 		return read(ctx, on.Tx)
 	case *sql.Conn:
 		return read(ctx, on)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -35,7 +36,7 @@ type writing struct {
 	db *gorm.DB
 	st *statement
 	// tx is the transaction that it runs in; nil until begin was called, if it runs in none.
-	tx *transaction
+	tx *txn.Transaction
 }
 
 // install puts a writer in the place of GORM's callback.
@@ -67,7 +68,7 @@ func (p *frame) callback(w *writer) func(*gorm.DB) {
 
 // run carries out a guarded statement.
 func (p *frame) run(w *writer, db *gorm.DB, st *statement) error {
-	tx, err := p.connections(db)
+	tx, err := p.TransactionOf(db)
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (w *writing) begin() error {
 		if err := w.beginOwn(w.db, w.st); err != nil {
 			return err
 		}
-		w.tx = w.st.own.transaction
+		w.tx = w.st.own.Transaction
 	}
 	return w.becomeWriter(w.db, w.tx, w.st.table.above)
 }
@@ -127,7 +128,7 @@ func (w *writing) begin() error {
 func (w *writing) missed(want, got int64) error {
 	err := &fault.MissedRowsError{Table: w.st.table.name, Planned: want, Written: got}
 	if w.tx != nil {
-		w.tx.abandon(err)
+		w.tx.Abandon(err)
 	}
 	return err
 }
@@ -150,7 +151,7 @@ func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written
 		w.write(db)
 		if db.Error != nil {
 			if written > 0 {
-				w.tx.abandon(db.Error)
+				w.tx.Abandon(db.Error)
 			}
 			return written, db.Error
 		}

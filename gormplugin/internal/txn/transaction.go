@@ -1,23 +1,21 @@
-package gormplugin
+package txn
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"gorm.io/gorm"
 )
 
-// transaction is a database transaction that knows when it has really ended, and
+// Transaction is a database transaction that knows when it has really ended, and
 // lets its path locks go only then.
-type transaction struct {
+type Transaction struct {
 	*sql.Tx
-	owner *owner
+	owner *Owner
 	// conn is what the transaction runs on; closing it gives the connection back to the pool.
 	conn *sql.Conn
 	// ctx is the context that the transaction was begun under.
@@ -53,47 +51,17 @@ type transaction struct {
 	aborted error
 }
 
-// handle is what GORM has of a transaction. When nobody has it any more and the transaction was
-// never ended, it never will be: GORM forgets one so when a hook of a single statement panics. The
-// garbage collector's finding the handle then ends it, so that no lock renews itself for ever.
-type handle struct{ *transaction }
-
-var _ gorm.Tx = (*handle)(nil)
-
-// errForgotten is why a transaction was ended that nobody could end any more.
-var errForgotten = errors.New("gormplugin: nobody committed it or rolled it back")
-
-// newHandle returns the handle of t.
-func newHandle(t *transaction) *handle {
-	h := &handle{t}
-	// The runtime's own goroutine must not wait for a database.
-	runtime.AddCleanup(h, func(t *transaction) { go t.abandon(errForgotten) }, t)
-	return h
-}
-
-// Commit implements [gorm.TxCommitter]. The handle is in use until it returns.
-func (h *handle) Commit() error {
-	defer runtime.KeepAlive(h)
-	return h.transaction.Commit()
-}
-
-// Rollback implements [gorm.TxCommitter]. The handle is in use until it returns.
-func (h *handle) Rollback() error {
-	defer runtime.KeepAlive(h)
-	return h.transaction.Rollback()
-}
-
 // newTransaction watches over tx until it ends.
-func newTransaction(ctx context.Context, o *owner, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *transaction {
-	t := &transaction{Tx: tx, owner: o, conn: conn, ctx: ctx, cancel: cancel}
+func newTransaction(ctx context.Context, o *Owner, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
+	t := &Transaction{Tx: tx, owner: o, conn: conn, ctx: ctx, cancel: cancel}
 	t.ending.Lock()
 	defer t.ending.Unlock()
-	t.unwatch = context.AfterFunc(ctx, func() { t.abandon(context.Cause(ctx)) })
+	t.unwatch = context.AfterFunc(ctx, func() { t.Abandon(context.Cause(ctx)) })
 	return t
 }
 
 // Commit ends the transaction.
-func (t *transaction) Commit() error {
+func (t *Transaction) Commit() error {
 	t.settleReads()
 	t.ending.Lock()
 	defer t.ending.Unlock()
@@ -113,14 +81,14 @@ func (t *transaction) Commit() error {
 }
 
 // whyNotCommitted says what the error of a COMMIT means.
-func (t *transaction) whyNotCommitted(err error) error {
+func (t *Transaction) whyNotCommitted(err error) error {
 	if err == nil {
 		return nil
 	}
 	if first := t.whyAborted(); first != nil {
 		return &abortedError{first: first, err: err}
 	}
-	d := t.owner.dialect
+	d := t.owner.Dialect
 	switch {
 	case d.Classify(err).IsRetryable():
 		return fault.Retry(err)
@@ -132,7 +100,7 @@ func (t *transaction) whyNotCommitted(err error) error {
 }
 
 // Rollback ends the transaction.
-func (t *transaction) Rollback() error {
+func (t *Transaction) Rollback() error {
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {
@@ -147,16 +115,16 @@ func (t *transaction) Rollback() error {
 	return err
 }
 
-// abandon rolls the transaction back for a reason that its Commit will be told.
+// Abandon rolls the transaction back for a reason that its Commit will be told.
 // A server that gave the transaction up (MySQL's error 1213) would otherwise
 // run every further statement of it by itself, and commit it.
-func (t *transaction) abandon(cause error) {
+func (t *Transaction) Abandon(cause error) {
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {
 		return
 	}
-	if !errors.Is(cause, fault.ErrRetry) && t.owner.dialect.Classify(cause).IsRetryable() {
+	if !errors.Is(cause, fault.ErrRetry) && t.owner.Dialect.Classify(cause).IsRetryable() {
 		cause = fault.Retry(cause)
 	}
 	t.cause = cause
@@ -166,7 +134,7 @@ func (t *transaction) abandon(cause error) {
 }
 
 // finish is called once, after the real end.
-func (t *transaction) finish() {
+func (t *Transaction) finish() {
 	t.ended = true
 	t.unwatch()
 	t.cancel()
@@ -175,19 +143,19 @@ func (t *transaction) finish() {
 	locks := t.locks
 	t.locks, t.closed = nil, true
 	t.mu.Unlock()
-	release(t.ctx, locks)
+	Release(t.ctx, locks)
 }
 
 // whyEnded is the error of whatever is asked of a transaction that has ended.
-func (t *transaction) whyEnded() error {
+func (t *Transaction) whyEnded() error {
 	if t.cause != nil {
 		return fmt.Errorf("gormplugin: the transaction was rolled back: %w", t.cause)
 	}
 	return sql.ErrTxDone
 }
 
-// failed returns why the transaction was abandoned, nil if it was not.
-func (t *transaction) failed() error {
+// Failed returns why the transaction was abandoned, nil if it was not.
+func (t *Transaction) Failed() error {
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.cause == nil {
@@ -196,29 +164,46 @@ func (t *transaction) failed() error {
 	return t.whyEnded()
 }
 
-// keep has the transaction release locks at its end.
-func (t *transaction) keep(locks ...*pathlock.Lock) {
+// ReleaseAtEnd has the transaction release locks at its end.
+func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
 	t.mu.Lock()
 	if !t.closed {
 		t.locks = append(t.locks, locks...)
 		locks = nil
 	}
 	t.mu.Unlock()
-	release(t.ctx, locks)
+	Release(t.ctx, locks)
 }
 
-// inherit has the transaction, which has just begun, hold locks that were taken before for its
+// IsWriter reports whether the transaction is known to be the database's only writer.
+func (t *Transaction) IsWriter() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.writing
+}
+
+// BecameWriter notes that it is.
+func (t *Transaction) BecameWriter() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writing = true
+}
+
+// CarriesLocks reports whether locks came with the context that the transaction was begun under.
+func (t *Transaction) CarriesLocks() bool { return t.owner.Carries(t.ctx) }
+
+// Inherit has the transaction, which has just begun, hold locks that were taken before for its
 // statement.
-func (t *transaction) inherit(scope *pathlock.Scope, locks []*pathlock.Lock) {
+func (t *Transaction) Inherit(scope *pathlock.Scope, locks []*pathlock.Lock) {
 	t.scope = scope
-	t.keep(locks...)
+	t.ReleaseAtEnd(locks...)
 }
 
-// scopeFor returns who the locks of a statement belong to: to the scope that
+// ScopeFor returns who the locks of a statement belong to: to the scope that
 // its context carries, if any, and otherwise to the one scope of the transaction,
 // so that the statements of a transaction never stand in each other's way.
-func (t *transaction) scopeFor(ctx context.Context) *pathlock.Scope {
-	locker := t.owner.locker
+func (t *Transaction) ScopeFor(ctx context.Context) *pathlock.Scope {
+	locker := t.owner.Locker
 	scope := locker.Scope(ctx)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,10 +219,10 @@ func (t *transaction) scopeFor(ctx context.Context) *pathlock.Scope {
 	return t.scope
 }
 
-// release lets locks go, the last one first. What the store cannot be told ends with its
+// Release lets locks go, the last one first. What the store cannot be told ends with its
 // lease; the locker reports it to its observers and its log, and the
 // write that the locks protected has had its own outcome.
-func release(ctx context.Context, locks []*pathlock.Lock) {
+func Release(ctx context.Context, locks []*pathlock.Lock) {
 	for i := len(locks) - 1; i >= 0; i-- {
 		_ = locks[i].Release(context.WithoutCancel(ctx))
 	}

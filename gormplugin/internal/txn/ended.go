@@ -1,4 +1,4 @@
-package gormplugin
+package txn
 
 import "context"
 
@@ -9,9 +9,9 @@ import "context"
 
 // hasEnded reports whether the transaction, in which a statement has failed, is over on the server,
 // or may be.
-func (t *transaction) hasEnded(err error) bool {
-	probe := t.owner.dialect.Probe
-	if probe == nil || t.failed() != nil || probe.Harmless(err) {
+func (t *Transaction) hasEnded(err error) bool {
+	probe := t.owner.Dialect.Probe
+	if probe == nil || t.Failed() != nil || probe.Harmless(err) {
 		return false
 	}
 	open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx)

@@ -1,4 +1,4 @@
-package gormplugin
+package txn
 
 import (
 	"errors"
@@ -22,7 +22,7 @@ func (e *abortedError) Unwrap() []error { return []error{e.first, e.err} }
 
 // abortedBy notes that a statement has failed, so that no further one is run, or (nil) that one has succeeded. The first failure is
 // the one that counts, in the words that say most about it.
-func (t *transaction) abortedBy(err error) {
+func (t *Transaction) abortedBy(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err == nil || t.aborted == nil || errors.Is(err, t.aborted) {
@@ -31,7 +31,7 @@ func (t *transaction) abortedBy(err error) {
 }
 
 // whyAborted returns how the statement failed that keeps all others from being run, nil if there is none.
-func (t *transaction) whyAborted() error {
+func (t *Transaction) whyAborted() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.aborted

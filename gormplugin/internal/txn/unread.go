@@ -1,4 +1,4 @@
-package gormplugin
+package txn
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"gorm.io/gorm"
 )
 
 // Rows and Row hand rows over to the caller, and an error that comes with the rows is seen by the
@@ -41,19 +40,11 @@ func (u *unread) take() bool {
 	return pending
 }
 
-// haveRead is called where all rows of a statement have been read, and the error that may have come
-// with them has been seen.
-func haveRead(connections gorm.ConnPool) {
-	if h, ok := unwrapped(connections).(*handle); ok {
-		h.unread.set(false)
-	}
-}
-
 // settleReads makes sure that the transaction is still open before something else is run in it. One
 // that is not is ended here, too, so that what follows fails.
-func (t *transaction) settleReads() {
-	probe := t.owner.dialect.Probe
-	if probe == nil || !t.unread.take() || t.failed() != nil {
+func (t *Transaction) settleReads() {
+	probe := t.owner.Dialect.Probe
+	if probe == nil || !t.unread.take() || t.Failed() != nil {
 		return
 	}
 	open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
@@ -64,38 +55,38 @@ func (t *transaction) settleReads() {
 		return
 	}
 	if err != nil || !open {
-		t.abandon(fault.Retry(errors.Join(errEndedUnseen, err)))
+		t.Abandon(fault.Retry(errors.Join(errEndedUnseen, err)))
 	}
 }
 
 // ExecContext implements [gorm.ConnPool].
-func (t *transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	t.settleReads()
 	return t.Tx.ExecContext(ctx, query, args...)
 }
 
 // QueryContext implements [gorm.ConnPool].
-func (t *transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	t.settleReads()
 	t.unread.set(true)
 	return t.Tx.QueryContext(ctx, query, args...)
 }
 
 // QueryRowContext implements [gorm.ConnPool].
-func (t *transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	t.settleReads()
 	t.unread.set(true)
 	return t.Tx.QueryRowContext(ctx, query, args...)
 }
 
 // PrepareContext implements [gorm.ConnPool].
-func (t *transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	t.settleReads()
 	return t.Tx.PrepareContext(ctx, query)
 }
 
 // StmtContext implements [gorm.Tx].
-func (t *transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	t.settleReads()
 	t.unread.set(true)
 	return t.Tx.StmtContext(ctx, stmt)

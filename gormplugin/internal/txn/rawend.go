@@ -1,10 +1,9 @@
-package gormplugin
+package txn
 
 import (
 	"sync"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
-	"gorm.io/gorm"
 )
 
 // rawEnd keeps raw SQL from ending a transaction that the plugin relies on, and the plugin from
@@ -36,23 +35,5 @@ func (e *rawEnd) end(statement string) error {
 		return &fault.TransactionEndError{Statement: statement}
 	}
 	e.statement = statement
-	return nil
-}
-
-// watchEnd refuses raw SQL that would end a transaction which the plugin relies on. writes is set
-// where the SQL is a write to a guarded table that the caller has allowed.
-func (p *owner) watchEnd(db *gorm.DB, sql string, writes bool) error {
-	h, ok := unwrapped(db.Statement.ConnPool).(*handle)
-	if !ok || h.owner != p {
-		return nil
-	}
-	if writes {
-		if err := h.rawEnd.relyOn(); err != nil {
-			return err
-		}
-	}
-	if statement, ends := p.dialect.Grammar.EndsTransaction(sql); ends {
-		return h.rawEnd.end(statement)
-	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package gormplugin
+package txn
 
 import (
 	"context"
@@ -11,17 +11,17 @@ import (
 	"gorm.io/gorm"
 )
 
-// explain puts the error that a caller should see in the place of the database's, and ends a
+// Explain puts the error that a caller should see in the place of the database's, and ends a
 // transaction that the server has ended. more goes on, where the error is none that every statement
 // may have; nil for statements on tables that are not guarded.
-func explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.Failure)) {
+func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.Failure)) {
 	err := db.Error
 	if err == nil && !d.Aborts {
 		return
 	}
-	var tx *transaction
-	if h, ok := unwrapped(db.Statement.ConnPool).(*handle); ok {
-		tx = h.transaction
+	var tx *Transaction
+	if h, ok := Unwrapped(db.Statement.ConnPool).(*Handle); ok {
+		tx = h.Transaction
 	}
 	if tx != nil && d.Aborts {
 		if done := explainAborted(d, db, tx); done {
@@ -38,7 +38,7 @@ func explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 		return
 	}
 	if tx != nil && errors.Is(err, sql.ErrTxDone) {
-		if why := tx.failed(); why != nil {
+		if why := tx.Failed(); why != nil {
 			db.Error = why
 			return
 		}
@@ -49,7 +49,7 @@ func explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 		if kind.IsRetryable() && !errors.Is(err, fault.ErrRetry) {
 			cause = fault.Retry(err)
 		}
-		tx.abandon(cause)
+		tx.Abandon(cause)
 	}
 	if errors.Is(err, fault.ErrRetry) {
 		return
@@ -57,13 +57,13 @@ func explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 	if more != nil {
 		more(err, kind)
 	} else if ctx := db.Statement.Context; ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		db.Error = interrupted(ctx, err)
+		db.Error = Interrupted(ctx, err)
 	}
 }
 
-// interrupted adds to a statement's error why its context has ended, if it has. Drivers tell of an
+// Interrupted adds to a statement's error why its context has ended, if it has. Drivers tell of an
 // interrupted statement, or of a connection that is of no use any more.
-func interrupted(ctx context.Context, err error) error {
+func Interrupted(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	if err == nil || cause == nil || errors.Is(err, cause) {
 		return err
@@ -73,7 +73,7 @@ func interrupted(ctx context.Context, err error) error {
 
 // explainAborted says, of a statement that was not run, because of which earlier one. It reports
 // whether there is nothing else to explain.
-func explainAborted(d *dialect.Dialect, db *gorm.DB, tx *transaction) bool {
+func explainAborted(d *dialect.Dialect, db *gorm.DB, tx *Transaction) bool {
 	if db.Error == nil {
 		// Had there been a failure, it has been rolled back.
 		if !db.DryRun {
