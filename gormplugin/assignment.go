@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/callbacks"
 	"gorm.io/gorm/clause"
@@ -38,7 +39,7 @@ func (a *assignment) touches() bool {
 
 // assignmentIn returns what the update that stmt stands for assigns, as
 // GORM itself works it out. It adds the conditions on the primary key to stmt.
-func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
+func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 	a := &assignment{}
 	if c, ok := stmt.Clauses["SET"]; ok {
 		a.set, _ = c.Expression.(clause.Set)
@@ -51,43 +52,43 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	a.set = slices.Clone(a.set)
 	seen := make(map[*schema.Field]bool)
 	for i, assigned := range a.set {
-		f := t.columnNamed(assigned.Column.Name)
-		if f != nil && f == t.version {
-			if version, err := plain(assigned.Value); err == nil {
+		f := t.ColumnNamed(assigned.Column.Name)
+		if f != nil && f == t.Version {
+			if version, err := table.Plain(assigned.Value); err == nil {
 				a.version = version
 			}
 		}
 		if assigned.Column.Raw {
-			return nil, t.unsupported("an update cannot set %q: name one column", assigned.Column.Name)
+			return nil, t.Unsupported("an update cannot set %q: name one column", assigned.Column.Name)
 		}
-		if f == nil || f != t.key && !slices.Contains(t.deletion, f) && !slices.Contains(t.placeColumns(), f) {
+		if f == nil || f != t.Key && !slices.Contains(t.Deletion, f) && !slices.Contains(t.PlaceColumns(), f) {
 			continue
 		}
 		if seen[f] {
-			return nil, t.unsupported("an update sets %q twice", f.DBName)
+			return nil, t.Unsupported("an update sets %q twice", f.DBName)
 		}
 		seen[f] = true
 		// However it was named: the plugin may have another value for it.
 		a.set[i].Column = clause.Column{Name: f.DBName}
-		if slices.Contains(t.deletion, f) {
-			live, err := t.marksLive(stmt.Context, f, assigned.Value)
+		if slices.Contains(t.Deletion, f) {
+			live, err := t.MarksLive(stmt.Context, f, assigned.Value)
 			if err != nil {
 				return nil, err
 			}
 			if live {
-				a.set[i].Value = liveMark(f)
+				a.set[i].Value = table.LiveMark(f)
 			}
 			// A statement that leaves deleted rows out brings none back.
 			a.restores, a.removes = live && stmt.Unscoped, !live
 			continue
 		}
-		a.place = a.place || f != t.fence
-		if err := t.enter(stmt.Context, a, f, assigned.Value); err != nil {
+		a.place = a.place || f != t.Fence
+		if err := takeAssigned(t, stmt.Context, a, f, assigned.Value); err != nil {
 			return nil, err
 		}
-		if f == t.parent && *a.parent == nil {
-			a.set[i].Value = t.noParent()
-			if err := t.clearParents(stmt.Context, stmt.ReflectValue); err != nil {
+		if f == t.Parent && *a.parent == nil {
+			a.set[i].Value = t.NoParent()
+			if err := t.ClearParents(stmt.Context, stmt.ReflectValue); err != nil {
 				return nil, err
 			}
 		}
@@ -95,88 +96,65 @@ func (t *table) assignmentIn(stmt *gorm.Statement) (*assignment, error) {
 	return a, nil
 }
 
-// enter notes what is assigned to a column that says where a row is.
-func (t *table) enter(ctx context.Context, a *assignment, f *schema.Field, assigned any) error {
-	if f == t.fence {
+// takeAssigned notes what is assigned to a column that says where a row is.
+func takeAssigned(t *table.Table, ctx context.Context, a *assignment, f *schema.Field, assigned any) error {
+	if f == t.Fence {
 		return nil
 	}
-	value, err := t.convert(ctx, f, assigned)
+	value, err := t.Convert(ctx, f, assigned)
 	if err != nil {
 		return err
 	}
 	switch {
-	case f == t.parent:
-		value = t.parentOrNil(value)
-	case f != t.label && value != nil && reflect.ValueOf(value).IsZero():
+	case f == t.Parent:
+		value = t.ParentOrNil(value)
+	case f != t.Name && value != nil && reflect.ValueOf(value).IsZero():
 		value = nil
 	}
 	switch f {
-	case t.label:
-		name, ok := textOf(value)
+	case t.Name:
+		name, ok := table.TextOf(value)
 		if !ok {
-			return t.unsupported("the name must be a text, not %v", value)
+			return t.Unsupported("the name must be a text, not %v", value)
 		}
 		value = name
 		a.name = &value
-	case t.parent:
+	case t.Parent:
 		a.parent = &value
-	case t.key:
+	case t.Key:
 		if value == nil {
-			return t.unsupported("the primary key cannot be set to %v", assigned)
+			return t.Unsupported("the primary key cannot be set to %v", assigned)
 		}
 		a.key = value
-	case t.tree:
+	case t.Tree:
 		a.tree = value
-	case t.path:
-		a.path, _ = textOf(value)
-	case t.ids:
-		a.ids, _ = textOf(value)
+	case t.Path:
+		a.path, _ = table.TextOf(value)
+	case t.IDs:
+		a.ids, _ = table.TextOf(value)
 	}
 	return nil
-}
-
-// liveMark is the value of a deletion mark in a live row: what GORM writes for a new one, NULL or a
-// zero value.
-func liveMark(f *schema.Field) any {
-	if strings.EqualFold(f.DefaultValue, "NULL") {
-		return nil
-	}
-	// A zero value has a plain form, unless the type is none that a column could have.
-	live, _ := plain(reflect.Zero(f.FieldType).Interface())
-	return live
-}
-
-// marksLive reports whether a value that is assigned to a deletion mark means a live row.
-func (t *table) marksLive(ctx context.Context, f *schema.Field, assigned any) (bool, error) {
-	value, err := t.convert(ctx, f, assigned)
-	if err != nil {
-		return false, err
-	}
-	live := liveMark(f)
-	// Of a struct whose mark is 0, nobody can tell whether that was NULL; and a flag may be given
-	// as NULL or as a zero value.
-	return value == live || value == nil || live == nil && reflect.ValueOf(value).IsZero(), nil
 }
 
 // rehearsal returns a copy of an update's statement on which its assignments can
 // be worked out early, before the hooks: neither the model's fields nor the
 // statement's conditions are changed by it.
-func (t *table) rehearsal(db *gorm.DB) *gorm.Statement {
+func rehearsal(t *table.Table, db *gorm.DB) *gorm.Statement {
 	copied := db.Session(&gorm.Session{Initialized: true}).Statement
-	copied.ReflectValue = t.detached(db.Statement.Context, reflect.ValueOf(db.Statement.Model))
+	copied.ReflectValue = detached(t, db.Statement.Context, reflect.ValueOf(db.Statement.Model))
 	return copied
 }
 
 // detached returns a copy of the structs behind v that can be assigned to.
-func (t *table) detached(ctx context.Context, v reflect.Value) reflect.Value {
+func detached(t *table.Table, ctx context.Context, v reflect.Value) reflect.Value {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
 	switch v.Kind() {
 	case reflect.Slice, reflect.Array:
-		list := reflect.MakeSlice(reflect.SliceOf(t.schema.ModelType), 0, v.Len())
+		list := reflect.MakeSlice(reflect.SliceOf(t.Schema.ModelType), 0, v.Len())
 		for i := range v.Len() {
-			if row := t.detached(ctx, v.Index(i)); row.IsValid() && row.Type() == t.schema.ModelType {
+			if row := detached(t, ctx, v.Index(i)); row.IsValid() && row.Type() == t.Schema.ModelType {
 				list = reflect.Append(list, row)
 			}
 		}
@@ -184,10 +162,10 @@ func (t *table) detached(ctx context.Context, v reflect.Value) reflect.Value {
 	case reflect.Struct:
 		fresh := reflect.New(v.Type()).Elem()
 		fresh.Set(v)
-		if v.Type() != t.schema.ModelType {
+		if v.Type() != t.Schema.ModelType {
 			return fresh
 		}
-		for _, f := range t.schema.Fields {
+		for _, f := range t.Schema.Fields {
 			// GORM assigns through a pointer that is there already.
 			if field := f.ReflectValueOf(ctx, fresh); field.Kind() == reflect.Pointer && !field.IsNil() {
 				pointee := reflect.New(field.Type().Elem())
@@ -203,7 +181,7 @@ func (t *table) detached(ctx context.Context, v reflect.Value) reflect.Value {
 
 // replace makes the statement assign values to the rows with the given ids. The other
 // rows that it hits, if there are any, keep what they have.
-func (a *assignment) replace(t *table, f *schema.Field, ids, values []any, others bool) {
+func (a *assignment) replace(t *table.Table, f *schema.Field, ids, values []any, others bool) {
 	a.drop(f)
 	if len(ids) == 0 {
 		return
@@ -212,13 +190,13 @@ func (a *assignment) replace(t *table, f *schema.Field, ids, values []any, other
 	if len(ids) > 1 || others {
 		var sql strings.Builder
 		sql.WriteString("CASE ?")
-		vars := []any{column(t.key)}
+		vars := []any{table.Column(t.Key)}
 		for i := range ids {
 			sql.WriteString(" WHEN ? THEN ?")
 			vars = append(vars, ids[i], values[i])
 		}
 		sql.WriteString(" ELSE ? END")
-		value = clause.Expr{SQL: sql.String(), Vars: append(vars, column(f))}
+		value = clause.Expr{SQL: sql.String(), Vars: append(vars, table.Column(f))}
 	}
 	a.set = append(a.set, clause.Assignment{Column: clause.Column{Name: f.DBName}, Value: value})
 }

@@ -3,49 +3,50 @@ package gormplugin
 import (
 	"reflect"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 )
 
 // complete adds the new paths, and what else follows from them, to what the statement assigns to a
 // number of rows of which some move.
-func (t *table) complete(a *assignment, moves []move, rows int, fence uint64) {
+func complete(t *table.Table, a *assignment, moves []move, rows int, fence uint64) {
 	var ids, paths, idPaths, versions, fences []any
 	for _, m := range moves {
-		ids = append(ids, m.id)
+		ids = append(ids, m.ID)
 		paths, idPaths = append(paths, m.path), append(idPaths, m.ids)
-		versions = append(versions, m.version+1)
+		versions = append(versions, m.Version+1)
 		fences = append(fences, fence)
 	}
 	others := len(moves) < rows
-	if !t.isLeaf() {
-		a.drop(t.tree)
-		a.replace(t, t.path, ids, paths, others)
-		if t.ids != nil {
-			a.replace(t, t.ids, ids, idPaths, others)
+	if !t.IsLeaf() {
+		a.drop(t.Tree)
+		a.replace(t, t.Path, ids, paths, others)
+		if t.IDs != nil {
+			a.replace(t, t.IDs, ids, idPaths, others)
 		}
 	}
-	if t.version != nil && len(ids) > 0 {
-		a.replace(t, t.version, ids, versions, others)
+	if t.Version != nil && len(ids) > 0 {
+		a.replace(t, t.Version, ids, versions, others)
 	}
-	if t.fence != nil {
-		a.replace(t, t.fence, ids, fences, others)
+	if t.Fence != nil {
+		a.replace(t, t.Fence, ids, fences, others)
 	}
 }
 
-// reflect writes the new paths and versions into the caller's structs, as GORM does with
+// writeBack writes the new paths and versions into the caller's structs, as GORM does with
 // whatever else was assigned.
-func (t *table) reflect(stmt *gorm.Statement, x *turn) error {
+func writeBack(t *table.Table, stmt *gorm.Statement, x *turn) error {
 	moved := make(map[any]move, len(x.moves))
 	for _, m := range x.moves {
-		moved[m.id] = m
+		moved[m.ID] = m
 	}
 	update := func(row reflect.Value) error {
 		row = reflect.Indirect(row)
-		if !row.IsValid() || !row.CanAddr() || row.Type() != t.schema.ModelType {
+		if !row.IsValid() || !row.CanAddr() || row.Type() != t.Schema.ModelType {
 			return nil
 		}
-		value, _ := t.key.ValueOf(stmt.Context, row)
-		id, err := plain(value)
+		value, _ := t.Key.ValueOf(stmt.Context, row)
+		id, err := table.Plain(value)
 		if err != nil {
 			return err
 		}
@@ -53,15 +54,15 @@ func (t *table) reflect(stmt *gorm.Statement, x *turn) error {
 		if !ok {
 			return nil
 		}
-		if t.version != nil {
-			if err := t.version.Set(stmt.Context, row, m.version+1); err != nil {
+		if t.Version != nil {
+			if err := t.Version.Set(stmt.Context, row, m.Version+1); err != nil {
 				return err
 			}
 		}
-		if t.isLeaf() {
-			return t.tell(stmt.Context, row, m.path)
+		if t.IsLeaf() {
+			return t.Tell(stmt.Context, row, m.path)
 		}
-		return t.setPaths(record{ctx: stmt.Context, row: row}, &node{path: m.path, ids: m.ids})
+		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, &table.Node{Path: m.path, IDs: m.ids})
 	}
 	switch v := stmt.ReflectValue; v.Kind() {
 	case reflect.Slice, reflect.Array:

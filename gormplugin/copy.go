@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -82,20 +83,20 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if err != nil {
 		return 0, err
 	}
-	c := &copying{table: t, note: "copy in " + t.name}
+	c := &copying{table: t, note: "copy in " + t.TableName}
 	for _, opt := range opts {
 		opt(c)
 	}
-	if c.dest = reflect.ValueOf(dest); c.dest.Kind() != reflect.Pointer || c.dest.IsNil() || c.dest.Type().Elem() != t.schema.ModelType {
-		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.schema.Name)
+	if c.dest = reflect.ValueOf(dest); c.dest.Kind() != reflect.Pointer || c.dest.IsNil() || c.dest.Type().Elem() != t.Schema.ModelType {
+		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.Schema.Name)
 	}
 	if hasCondition(db.Statement) {
-		return 0, t.unsupported("Copy takes no conditions")
+		return 0, t.Unsupported("Copy takes no conditions")
 	}
-	if c.id, err = t.keyOf(id); err != nil {
+	if c.id, err = t.KeyOf(id); err != nil {
 		return 0, err
 	}
-	if c.parent, err = t.parentKey(parent); err != nil {
+	if c.parent, err = t.ParentKey(parent); err != nil {
 		return 0, err
 	}
 	x := &copier{p.planner}
@@ -103,7 +104,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		db = db.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
+		db = db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh())
 		tx, err := p.owner.TransactionOf(db)
 		if err != nil {
 			return err
@@ -122,7 +123,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 
 // copying is a copy that was asked for, and what became of it.
 type copying struct {
-	table *table
+	table *table.Table
 	note  string
 	dest  reflect.Value
 	// id and parent are in plain form; parent is nil for the top.
@@ -182,14 +183,14 @@ func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
 
 // copyWithin copies in a transaction. planned may be nil.
 func (p *copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, planned *copyPlan) error {
-	if err := p.becomeWriter(db, tx, c.table.above); err != nil {
+	if err := p.becomeWriter(db, tx, c.table.Above); err != nil {
 		return p.explained(db, st, err)
 	}
 	x, err := p.settleCopy(db, tx, st, c, planned)
 	if err != nil {
 		return p.explained(db, st, err)
 	}
-	st.slots = []site{x.to}
+	st.slots = []pathlock.Location{x.to}
 	return p.explained(db, st, p.copyRows(db, tx, st, c, x))
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -12,21 +13,21 @@ import (
 
 // checkCopy refuses options that cannot be followed.
 func (p *copier) checkCopy(c *copying) error {
-	if c.table.byIDs {
-		return c.table.unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
+	if c.table.ByIDs {
+		return c.table.Unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
 	}
-	if err := c.table.checkValues(c.values); err != nil {
+	if err := checkValues(c.table, c.values); err != nil {
 		return err
 	}
 	for _, l := range c.leaves {
-		leaf, err := p.tableFor(l.model)
+		leaf, err := p.TableFor(l.model)
 		if err != nil {
 			return err
 		}
-		if leaf.above != c.table || !leaf.isLeaf() {
-			return leaf.unsupported("it is not a leaf of %s: use CopyAttached", c.table.name)
+		if leaf.Above != c.table || !leaf.IsLeaf() {
+			return leaf.Unsupported("it is not a leaf of %s: use CopyAttached", c.table.TableName)
 		}
-		if err := leaf.checkValues(l.values); err != nil {
+		if err := checkValues(leaf, l.values); err != nil {
 			return err
 		}
 	}
@@ -34,21 +35,21 @@ func (p *copier) checkCopy(c *copying) error {
 }
 
 // checkValues refuses columns that a copy cannot be told, and a key that nobody gives.
-func (t *table) checkValues(values map[string]any) error {
-	keyed := t.key.AutoIncrement || t.key.HasDefaultValue
+func checkValues(t *table.Table, values map[string]any) error {
+	keyed := t.Key.AutoIncrement || t.Key.HasDefaultValue
 	for name := range values {
-		f := t.schema.LookUpField(name)
+		f := t.Schema.LookUpField(name)
 		switch {
 		case f == nil || f.DBName == "":
-			return fmt.Errorf("gormplugin: %s has no column %q", t.schema.Name, name)
-		case slices.Contains(t.placeColumns(), f), slices.Contains(t.deletion, f):
-			return t.unsupported("%q of a copy follows from its place", f.DBName)
-		case f == t.key:
+			return fmt.Errorf("gormplugin: %s has no column %q", t.Schema.Name, name)
+		case slices.Contains(t.PlaceColumns(), f), slices.Contains(t.Deletion, f):
+			return t.Unsupported("%q of a copy follows from its place", f.DBName)
+		case f == t.Key:
 			keyed = true
 		}
 	}
 	if !keyed {
-		return t.unsupported("the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.key.DBName, "UUID()")
+		return t.Unsupported("the database does not give keys: CopyValues has to, such as {%q: gorm.Expr(%q)}", t.Key.DBName, "UUID()")
 	}
 	return nil
 }
@@ -60,13 +61,13 @@ func (p *copier) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPla
 	}
 	pairs := p.pairs(db, c, x)
 	for _, l := range c.leaves {
-		leaf, err := p.tableFor(l.model)
+		leaf, err := p.TableFor(l.model)
 		if err != nil {
 			return err
 		}
-		own := map[*schema.Field]any{leaf.parent: clause.Column{Table: "m", Name: "new_id"}}
-		from := clause.Expr{SQL: "? AS c JOIN (?) AS m ON m.old_id = ?", Vars: []any{clause.Table{Name: leaf.name}, pairs, column(leaf.parent)}}
-		if _, err := leaf.insertFrom(db, from, nil, own, l.values, st.fence); err != nil {
+		own := map[*schema.Field]any{leaf.Parent: clause.Column{Table: "m", Name: "new_id"}}
+		from := clause.Expr{SQL: "? AS c JOIN (?) AS m ON m.old_id = ?", Vars: []any{clause.Table{Name: leaf.TableName}, pairs, table.Column(leaf.Parent)}}
+		if _, err := insertFrom(leaf, db, from, nil, own, l.values, st.fence); err != nil {
 			return err
 		}
 	}
@@ -84,41 +85,18 @@ func (p *copier) pairs(db *gorm.DB, c *copying, x *copyPlan) clause.Expression {
 	t := c.table
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	var same, source clause.Expression
-	if t.isLeaf() {
-		value, _ := t.key.ValueOf(db.Statement.Context, c.made)
-		same = clause.Eq{Column: of("n", t.key), Value: value}
-		source = clause.Eq{Column: column(t.key), Value: x.source.id}
+	if t.IsLeaf() {
+		value, _ := t.Key.ValueOf(db.Statement.Context, c.made)
+		same = clause.Eq{Column: of("n", t.Key), Value: value}
+		source = clause.Eq{Column: table.Column(t.Key), Value: x.source.ID}
 	} else {
-		path := p.Dialect.Join(x.after.path, of("s", t.path), utf8.RuneCountInString(x.source.path)+1)
-		same = clause.And(clause.Eq{Column: of("n", t.tree), Value: x.after.tree}, p.exactly(of("n", t.path), path), under("n", t.alive))
-		source = p.within(t, x.source.tree, x.source.id, x.source.path)
+		path := p.Dialect.Join(x.after.Path, of("s", t.Path), utf8.RuneCountInString(x.source.Path)+1)
+		same = clause.And(clause.Eq{Column: of("n", t.Tree), Value: x.after.Tree}, t.Exactly(of("n", t.Path), path), table.Under("n", t.Alive))
+		source = t.Within(x.source.Tree, x.source.ID, x.source.Path)
 	}
-	name := clause.Table{Name: t.name}
+	name := clause.Table{Name: t.TableName}
 	return clause.Expr{
 		SQL:  "SELECT ? AS old_id, ? AS new_id FROM ? AS s JOIN ? AS n ON ? WHERE ?",
-		Vars: []any{of("s", t.key), of("n", t.key), name, name, same, under("s", t.matching(source, false))},
+		Vars: []any{of("s", t.Key), of("n", t.Key), name, name, same, table.Under("s", t.Matching(source, false))},
 	}
-}
-
-// under makes a condition on the columns of the statement's table one on those of an alias.
-func under(alias string, condition clause.Expression) clause.Expression {
-	return aliased{alias, condition}
-}
-
-// aliased is a condition under an alias.
-type aliased struct {
-	alias     string
-	condition clause.Expression
-}
-
-// Build implements [clause.Expression].
-func (a aliased) Build(b clause.Builder) {
-	stmt, ok := b.(*gorm.Statement)
-	if !ok {
-		return
-	}
-	table := stmt.Table
-	stmt.Table = a.alias
-	a.condition.Build(b)
-	stmt.Table = table
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -17,7 +18,7 @@ import (
 // The rows are copied by one INSERT … SELECT, which writes the new paths. What it cannot know are
 // the ids that the database gives the new rows, and hence their parents: these are found by a
 // second statement, which joins every new row with the one that has the beginning of its path.
-// Until then every row below the top has a stand-in for its name, see standIn.
+// Until then every row below the top has a stand-in for its name, see standInFor.
 
 // copyRows copies what was planned, once it has been locked.
 func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, x *copyPlan) error {
@@ -26,7 +27,7 @@ func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *co
 	if err != nil {
 		return err
 	}
-	names, err := t.standIn(below)
+	names, err := standInFor(t, below)
 	if err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *co
 	var tops tops
 	if x.above == nil {
 		l := make(landings)
-		l.enter(x.after, x.to.tree)
+		l.add(x.after, x.to.Tree)
 		if err := p.guardTop(db, st, &tops, l); err != nil {
 			return err
 		}
@@ -50,14 +51,14 @@ func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *co
 	}
 	switch {
 	case inserted == 0:
-		return &fault.PathChangedError{Table: t.name, ID: x.source.id, Planned: x.source.path}
+		return &fault.PathChangedError{Table: t.TableName, ID: x.source.ID, Planned: x.source.Path}
 	case p.assert && inserted != below+1:
-		err = fault.Retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.row(x.source.id), below+1, inserted))
+		err = fault.Retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.RowName(x.source.ID), below+1, inserted))
 	}
 	if err == nil && inserted > 1 {
 		err = p.adopt(db, t, x, names, inserted-1)
 	}
-	if err == nil && t.ids != nil {
+	if err == nil && t.IDs != nil {
 		err = p.numberCopies(db, t, x)
 	}
 	if err == nil {
@@ -78,8 +79,8 @@ func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *co
 
 // measureCopy locks what lies below the row for sharing, and returns how many rows that is. It
 // refuses a copy that has a path which is too long, or is too deep.
-func (p *copier) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) {
-	if t.isLeaf() {
+func (p *copier) measureCopy(db *gorm.DB, t *table.Table, x *copyPlan) (int64, error) {
+	if t.IsLeaf() {
 		return 0, nil
 	}
 	lock := dialect.RowLock("")
@@ -88,74 +89,74 @@ func (p *copier) measureCopy(db *gorm.DB, t *table, x *copyPlan) (int64, error) 
 	}
 	length := p.Dialect.Length
 	var most struct{ Count, Length, Depth int64 }
-	err := t.onPathIndex(db, func(from hinted) error {
-		d := t.direct(db).add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+length+"(s.path) - "+length+"(REPLACE(s.path, '/', ''))), 0)").
-			add(" FROM (SELECT ? AS path FROM ? WHERE ? AND ? ", column(t.path), from, p.below(t, x.source.tree, x.source.path), t.alive).
-			add(string(lock) + ") AS s")
-		return d.one(&most.Count, &most.Length, &most.Depth)
+	err := t.OnPathIndex(db, func(from table.Hinted) error {
+		d := t.Direct(db).Add("SELECT COUNT(*), COALESCE(MAX("+length+"(s.path)), 0), COALESCE(MAX("+length+"(s.path) - "+length+"(REPLACE(s.path, '/', ''))), 0)").
+			Add(" FROM (SELECT ? AS path FROM ? WHERE ? AND ? ", table.Column(t.Path), from, t.Below(x.source.Tree, x.source.Path), t.Alive).
+			Add(string(lock) + ") AS s")
+		return d.One(&most.Count, &most.Length, &most.Depth)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("gormplugin: measuring the paths below %q: %w", x.source.path, err)
+		return 0, fmt.Errorf("gormplugin: measuring the paths below %q: %w", x.source.Path, err)
 	}
 	if most.Count == 0 {
 		return 0, nil
 	}
-	longer := utf8.RuneCountInString(x.after.path) - utf8.RuneCountInString(x.source.path)
-	if err := fits(t.path, int(most.Length)+longer, x.after.path); err != nil {
+	longer := utf8.RuneCountInString(x.after.Path) - utf8.RuneCountInString(x.source.Path)
+	if err := table.Fits(t.Path, int(most.Length)+longer, x.after.Path); err != nil {
 		return 0, err
 	}
-	if depth := int(most.Depth) + x.to.path.Depth() - x.from.path.Depth(); depth > t.maxDepth {
-		return 0, &fault.TooDeepError{Table: t.name, Path: x.after.path, Depth: depth, Limit: t.maxDepth}
+	if depth := int(most.Depth) + x.to.Path.Depth() - x.from.Path.Depth(); depth > t.MaxDepth {
+		return 0, &fault.TooDeepError{Table: t.TableName, Path: x.after.Path, Depth: depth, Limit: t.MaxDepth}
 	}
 	return most.Count, nil
 }
 
 // slot is the condition that a row is where the copy's top is to be.
-func (p *copier) slot(t *table, x *copyPlan) clause.Expression {
-	if !t.isLeaf() {
-		return p.at(t, x.after.tree, x.to.path)
+func (p *copier) slot(t *table.Table, x *copyPlan) clause.Expression {
+	if !t.IsLeaf() {
+		return t.HasPath(x.after.Tree, x.to.Path)
 	}
-	return clause.And(clause.Eq{Column: column(t.parent), Value: x.after.parent}, p.exactly(column(t.label), x.after.name))
+	return clause.And(clause.Eq{Column: table.Column(t.Parent), Value: x.after.Parent}, t.Exactly(table.Column(t.Name), x.after.Name))
 }
 
 // checkSlot refuses a name that is taken, also where no unique index would.
-func (p *copier) checkSlot(db *gorm.DB, t *table, x *copyPlan) error {
-	taken, err := t.read(db, selection{where: p.slot(t, x)})
+func (p *copier) checkSlot(db *gorm.DB, t *table.Table, x *copyPlan) error {
+	taken, err := t.Read(db, table.Selection{Where: p.slot(t, x)})
 	if err != nil || len(taken) == 0 {
 		return err
 	}
-	return &fault.NameTakenError{Table: t.name, Tree: x.to.tree, Path: x.to.path}
+	return &fault.NameTakenError{Table: t.TableName, Tree: x.to.Tree, Path: x.to.Path}
 }
 
 // insertCopies copies the rows, those below the top without their parents and names, and returns
 // how many they are.
 func (p *copier) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan, names standIn) (int64, error) {
 	t := c.table
-	isTop := clause.Eq{Column: column(t.key), Value: x.source.id}
+	isTop := clause.Eq{Column: table.Column(t.Key), Value: x.source.ID}
 	ofTop := func(top, others any) any {
 		return clause.Expr{SQL: "CASE WHEN ? THEN ? ELSE ? END", Vars: []any{isTop, top, others}}
 	}
-	parent := x.after.parent
+	parent := x.after.Parent
 	if parent == nil {
-		parent = t.noParent()
+		parent = t.NoParent()
 	}
 	own := map[*schema.Field]any{}
 	where := clause.Expression(isTop)
-	if t.isLeaf() {
-		own[t.parent], own[t.label] = typed(parent, t.parent), typed(x.after.name, t.label)
+	if t.IsLeaf() {
+		own[t.Parent], own[t.Name] = typed(parent, t.Parent), typed(x.after.Name, t.Name)
 	} else {
-		own[t.parent] = t.pendingParent(parent, ofTop)
-		own[t.label] = ofTop(x.after.name, clause.Expr{SQL: p.Dialect.Numbered, Vars: []any{string(names)}})
-		own[t.tree] = typed(x.after.tree, t.tree)
-		if t.ids != nil {
-			own[t.ids] = typed("", t.ids)
+		own[t.Parent] = pendingParent(t, parent, ofTop)
+		own[t.Name] = ofTop(x.after.Name, clause.Expr{SQL: p.Dialect.Numbered, Vars: []any{string(names)}})
+		own[t.Tree] = typed(x.after.Tree, t.Tree)
+		if t.IDs != nil {
+			own[t.IDs] = typed("", t.IDs)
 		}
-		own[t.path] = p.Dialect.Join(x.after.path, column(t.path), utf8.RuneCountInString(x.source.path)+1)
-		where = p.within(t, x.source.tree, x.source.id, x.source.path)
+		own[t.Path] = p.Dialect.Join(x.after.Path, table.Column(t.Path), utf8.RuneCountInString(x.source.Path)+1)
+		where = t.Within(x.source.Tree, x.source.ID, x.source.Path)
 	}
 	var rows int64
-	err := t.onPathIndex(db, func(from hinted) (err error) {
-		rows, err = t.insertFrom(db, from.as("c"), where, own, c.values, st.fence)
+	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
+		rows, err = insertFrom(t, db, from.As("c"), where, own, c.values, st.fence)
 		return err
 	})
 	return rows, err
@@ -164,37 +165,37 @@ func (p *copier) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 // insertFrom runs an INSERT … SELECT of live rows of the table, called c in from, into the table,
 // and returns how many they were. own are the columns that the copy decides, values those that the
 // caller does.
-func (t *table) insertFrom(db *gorm.DB, from, where clause.Expression, own map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
-	columns, list := t.copiedColumns(db, own, values, fence)
-	d := t.direct(db).add("INSERT INTO ? (", clause.Table{Name: t.name})
+func insertFrom(t *table.Table, db *gorm.DB, from, where clause.Expression, own map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
+	columns, list := copiedColumns(t, db, own, values, fence)
+	d := t.Direct(db).Add("INSERT INTO ? (", clause.Table{Name: t.TableName})
 	for i, f := range columns {
 		if i > 0 {
-			d.add(", ")
+			d.Add(", ")
 		}
-		d.add("?", clause.Column{Name: f.DBName})
+		d.Add("?", clause.Column{Name: f.DBName})
 	}
 	d.Table, d.TableExpr = "c", nil
-	d.add(") SELECT "+strings.Repeat(", ?", len(list))[len(", "):], list...).add(" FROM ? WHERE ?", from, t.matching(where, false))
-	rows, err := d.exec()
+	d.Add(") SELECT "+strings.Repeat(", ?", len(list))[len(", "):], list...).Add(" FROM ? WHERE ?", from, t.Matching(where, false))
+	rows, err := d.Exec()
 	if err != nil {
-		return 0, fmt.Errorf("gormplugin: copying rows of %s: %w", t.name, err)
+		return 0, fmt.Errorf("gormplugin: copying rows of %s: %w", t.TableName, err)
 	}
 	return rows, nil
 }
 
 // copiedColumns returns the columns that a copy writes and what it writes there.
-func (t *table) copiedColumns(db *gorm.DB, own map[*schema.Field]any, values map[string]any, fence uint64) (columns []*schema.Field, list []any) {
+func copiedColumns(t *table.Table, db *gorm.DB, own map[*schema.Field]any, values map[string]any, fence uint64) (columns []*schema.Field, list []any) {
 	given := make(map[*schema.Field]any, len(values))
 	for name, value := range values {
-		given[t.schema.LookUpField(name)] = value
+		given[t.Schema.LookUpField(name)] = value
 	}
-	now := reflect.New(t.schema.ModelType).Elem()
-	for _, name := range t.schema.DBNames {
-		f := t.schema.FieldsByDBName[name]
+	now := reflect.New(t.Schema.ModelType).Elem()
+	for _, name := range t.Schema.DBNames {
+		f := t.Schema.FieldsByDBName[name]
 		decided, isOwn := own[f]
 		value, isGiven := given[f]
 		switch {
-		case !f.Creatable, f == t.key && !isGiven:
+		case !f.Creatable, f == t.Key && !isGiven:
 			continue
 		case isOwn:
 			value = decided
@@ -202,9 +203,9 @@ func (t *table) copiedColumns(db *gorm.DB, own map[*schema.Field]any, values map
 			if _, isExpression := value.(clause.Expression); !isExpression {
 				value = typed(value, f)
 			}
-		case f == t.version:
+		case f == t.Version:
 			value = typed(0, f)
-		case f == t.fence:
+		case f == t.Fence:
 			value = typed(fence, f)
 		case f.AutoCreateTime > 0 || f.AutoUpdateTime > 0:
 			if err := f.Set(db.Statement.Context, now, db.NowFunc()); err != nil {
@@ -213,7 +214,7 @@ func (t *table) copiedColumns(db *gorm.DB, own map[*schema.Field]any, values map
 			value, _ = f.ValueOf(db.Statement.Context, now)
 			value = typed(value, f)
 		default:
-			value = column(f)
+			value = table.Column(f)
 		}
 		columns, list = append(columns, f), append(list, value)
 	}
@@ -222,24 +223,24 @@ func (t *table) copiedColumns(db *gorm.DB, own map[*schema.Field]any, values map
 
 // typed is a value of the type of a column, which in a SELECT some databases would have to guess.
 func typed(value any, f *schema.Field) clause.Expression {
-	if p, err := plain(value); err == nil && p == nil {
+	if p, err := table.Plain(value); err == nil && p == nil {
 		return none(f)
 	}
-	return clause.Expr{SQL: "COALESCE(?, ?)", Vars: []any{value, column(f)}}
+	return clause.Expr{SQL: "COALESCE(?, ?)", Vars: []any{value, table.Column(f)}}
 }
 
 // none is NULL, of the type of a column.
 func none(f *schema.Field) clause.Expression {
-	return clause.Expr{SQL: "NULLIF(?, ?)", Vars: []any{column(f), column(f)}}
+	return clause.Expr{SQL: "NULLIF(?, ?)", Vars: []any{table.Column(f), table.Column(f)}}
 }
 
 // fetchCopy reads the new top row.
 func (p *copier) fetchCopy(db *gorm.DB, c *copying, x *copyPlan) error {
-	made := reflect.New(c.table.schema.ModelType)
-	d := c.table.direct(db).add("SELECT * FROM ? WHERE ? AND ?", clause.Table{Name: c.table.name}, p.slot(c.table, x), c.table.alive)
-	if err := d.into(made); err != nil {
-		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.after.path, err)
+	made := reflect.New(c.table.Schema.ModelType)
+	d := c.table.Direct(db).Add("SELECT * FROM ? WHERE ? AND ?", clause.Table{Name: c.table.TableName}, p.slot(c.table, x), c.table.Alive)
+	if err := d.Into(made); err != nil {
+		return fmt.Errorf("gormplugin: reading the copy at %q: %w", x.after.Path, err)
 	}
 	c.made = made.Elem()
-	return c.table.tell(db.Statement.Context, c.made, x.after.path)
+	return c.table.Tell(db.Statement.Context, c.made, x.after.Path)
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
@@ -17,26 +17,26 @@ import (
 
 // arrival is a row that is about to be given a place.
 type arrival struct {
-	*node
-	record
+	*table.Node
+	table.Record
 	// stated and statedIDs are the paths that the caller gave, "" if none.
 	stated, statedIDs string
-	at                site
+	at                pathlock.Location
 }
 
 // arrivals returns the rows that a Create is to insert.
-func arrivals(db *gorm.DB, t *table) ([]*arrival, error) {
-	records, err := t.recordsOf(db.Statement)
+func arrivals(db *gorm.DB, t *table.Table) ([]*arrival, error) {
+	records, err := t.RecordsOf(db.Statement)
 	if err != nil {
 		return nil, err
 	}
 	rows := make([]*arrival, len(records))
 	for i, r := range records {
-		n, err := t.nodeIn(r)
+		n, err := t.NodeIn(r)
 		if err != nil {
 			return nil, err
 		}
-		rows[i] = &arrival{node: n, record: r, stated: n.path, statedIDs: n.ids}
+		rows[i] = &arrival{Node: n, Record: r, stated: n.Path, statedIDs: n.IDs}
 	}
 	return rows, nil
 }
@@ -45,7 +45,7 @@ func arrivals(db *gorm.DB, t *table) ([]*arrival, error) {
 type inserting struct {
 	*planner
 	// seen are the rows that the survey found before the transaction, by id.
-	seen map[any]*node
+	seen map[any]*table.Node
 	// nameless are the new rows whose path of ids waits for the key that the database gives them.
 	nameless []*arrival
 	// columns undoes what the plugin has changed of the columns that the statement writes; nil if
@@ -58,7 +58,7 @@ type inserting struct {
 // is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
 // associations have their say in between.
 func (p *inserting) survey(db *gorm.DB, st *statement) (bool, error) {
-	st.note = "insert into " + st.table.name
+	st.note = "insert into " + st.table.TableName
 	rows, err := arrivals(db, st.table)
 	if err != nil {
 		return false, err
@@ -73,8 +73,8 @@ func (p *inserting) survey(db *gorm.DB, st *statement) (bool, error) {
 	}
 	wanted := make(claims)
 	for _, row := range rows {
-		if err := st.table.place(row, rows, p.seen); err == nil {
-			wanted.add(row.at.tree, row.at.path)
+		if err := place(st.table, row, rows, p.seen); err == nil {
+			wanted.add(row.at.Tree, row.at.Path)
 		}
 	}
 	return true, p.acquireEarly(db, &st.held, wanted)
@@ -120,7 +120,7 @@ func (p *inserting) end(*gorm.DB) {
 // of rows that are there.
 func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement) (int, error) {
 	t := st.table
-	st.note = "insert into " + t.name
+	st.note = "insert into " + t.TableName
 	rows, err := arrivals(db, t)
 	if err != nil {
 		return 0, err
@@ -132,7 +132,7 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement)
 		}
 		if stay {
 			for _, row := range rows {
-				if err := errors.Join(t.keep(row), row.settleParent()); err != nil {
+				if err := errors.Join(restate(t, row), row.settleParent()); err != nil {
 					return 0, err
 				}
 			}
@@ -141,40 +141,40 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement)
 		delete(db.Statement.Clauses, conflictClause)
 		st.absent = true
 	}
-	if p.columns, err = t.selectPlace(db.Statement, rows); err != nil {
+	if p.columns, err = selectPlace(t, db.Statement, rows); err != nil {
 		return 0, err
 	}
-	if !isWritten(db.Statement, t.key) {
+	if !table.IsWritten(db.Statement, t.Key) {
 		for _, row := range rows {
-			if row.id != nil && t.hasIDs() {
-				return 0, t.unsupported("a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
+			if row.ID != nil && t.HasIDs() {
+				return 0, t.Unsupported("a row that states a key and leaves it out (by Select or Omit) does not say which it was given, which its path of ids needs")
 			}
-			row.id = nil // the database makes its own
+			row.ID = nil // the database makes its own
 		}
 	}
 	if err := p.settleCreate(db, tx, st, rows); err != nil {
 		return 0, err
 	}
-	if err := p.guardTop(db, st, &p.tops, t.landingsOf(rows)); err != nil {
+	if err := p.guardTop(db, st, &p.tops, landingsOf(t, rows)); err != nil {
 		return 0, err
 	}
-	taken := make(map[site]bool, len(rows))
+	taken := make(map[pathlock.Location]bool, len(rows))
 	for _, row := range rows {
 		if taken[row.at] {
-			return 0, &fault.NameTakenError{Table: t.name, Tree: row.at.tree, Path: row.at.path}
+			return 0, &fault.NameTakenError{Table: t.TableName, Tree: row.at.Tree, Path: row.at.Path}
 		}
 		taken[row.at] = true
 		st.slots = append(st.slots, row.at)
-		if err := errors.Join(row.settle(t.label), row.settle(t.parent), row.settleParent()); err != nil {
+		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
 			return 0, err
 		}
-		if row.id == nil && t.hasIDs() {
-			if row.pairs != nil {
-				return 0, t.unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
+		if row.ID == nil && t.HasIDs() {
+			if row.Pairs != nil {
+				return 0, t.Unsupported("GORM does not say which key a row in a map was given, which its path of ids needs: use a struct, or state the key")
 			}
 			p.nameless = append(p.nameless, row)
 		}
-		if err := errors.Join(row.settleMarks(), t.store(row, st.fence)); err != nil {
+		if err := errors.Join(row.settleMarks(), store(t, row, st.fence)); err != nil {
 			return 0, err
 		}
 	}
@@ -184,12 +184,12 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement)
 // settleMarks gives a row in a map the marks of a live one, where it states none: a struct has
 // them, and a mark that is NULL is none in a column in which 0 marks a live row.
 func (row *arrival) settleMarks() error {
-	if row.pairs == nil {
+	if row.Pairs == nil {
 		return nil
 	}
-	for _, f := range row.table.deletion {
-		if live := liveMark(f); live != nil && !row.states(f) {
-			if err := row.set(f, live); err != nil {
+	for _, f := range row.Table.Deletion {
+		if live := table.LiveMark(f); live != nil && !row.States(f) {
+			if err := row.Set(f, live); err != nil {
 				return err
 			}
 		}
@@ -215,10 +215,10 @@ func (p *inserting) settleCreate(db *gorm.DB, tx *txn.Transaction, st *statement
 		wanted := make(claims)
 		err = nil
 		for _, row := range rows {
-			if err = t.place(row, rows, parents); err != nil {
+			if err = place(t, row, rows, parents); err != nil {
 				break
 			}
-			wanted.add(row.at.tree, row.at.path)
+			wanted.add(row.at.Tree, row.at.Path)
 		}
 		if err != nil {
 			if round < lastRound && p.assert && errors.Is(err, pathlock.ErrNotFound) {
@@ -232,13 +232,13 @@ func (p *inserting) settleCreate(db *gorm.DB, tx *txn.Transaction, st *statement
 		if !p.assert {
 			return nil
 		}
-		var chains []*node
+		var chains []*table.Node
 		for _, row := range rows {
-			if parent := parents[row.parent]; parent != nil && !slices.Contains(chains, parent) {
+			if parent := parents[row.Parent]; parent != nil && !slices.Contains(chains, parent) {
 				chains = append(chains, parent)
 			}
 		}
-		_, err = p.lockChains(db, t.above, chains, parents)
+		_, err = p.lockChains(db, t.Above, chains, parents)
 		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
 			return err
 		}
@@ -247,116 +247,95 @@ func (p *inserting) settleCreate(db *gorm.DB, tx *txn.Transaction, st *statement
 
 // parentsOf returns the rows that rows hang below and that are in the database: all of those known
 // already, and what is missing, read with lock, or without one together with what is above.
-func (p *planner) parentsOf(db *gorm.DB, t *table, rows []*arrival, known map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
+func (p *planner) parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
 	parents := maps.Clone(known)
 	if parents == nil {
-		parents = make(map[any]*node)
+		parents = make(map[any]*table.Node)
 	}
 	missing := make(map[any]bool)
 	for _, row := range rows {
-		if row.parent != nil && parents[row.parent] == nil {
-			missing[row.parent] = true
+		if row.Parent != nil && parents[row.Parent] == nil {
+			missing[row.Parent] = true
 		}
 	}
-	found, err := t.above.rows(db, slices.Collect(maps.Keys(missing)), lock)
+	found, err := t.Above.Rows(db, slices.Collect(maps.Keys(missing)), lock)
 	maps.Copy(parents, found)
 	return parents, err
 }
 
 // place works out where a row belongs: below a parent in the database, or below
 // another row of the same statement that brings its own id.
-func (t *table) place(row *arrival, rows []*arrival, parents map[any]*node) error {
-	above, err := t.aboveOf(row, rows, parents, 0)
+func place(t *table.Table, row *arrival, rows []*arrival, parents map[any]*table.Node) error {
+	above, err := aboveOf(t, row, rows, parents, 0)
 	if err != nil {
 		return err
 	}
 	switch {
-	case above == nil && t.isLeaf():
-		return t.unsupported("a leaf needs a parent")
+	case above == nil && t.IsLeaf():
+		return t.Unsupported("a leaf needs a parent")
 	case above != nil:
-		if row.tree != nil && row.tree != above.tree && !t.isLeaf() {
-			return t.unsupported("the parent %s is in the tree %s, not in %s", shown.ID(above.id), shown.ID(above.tree), shown.ID(row.tree))
+		if row.Tree != nil && row.Tree != above.Tree && !t.IsLeaf() {
+			return t.Unsupported("the parent %s is in the tree %s, not in %s", shown.ID(above.ID), shown.ID(above.Tree), shown.ID(row.Tree))
 		}
-		row.tree = above.tree
+		row.Tree = above.Tree
 	}
-	if err := t.checkID(row.id); err != nil {
+	if err := t.CheckID(row.ID); err != nil {
 		return err
 	}
-	t.follow(row.node, above)
-	if err := t.stated(row.id, row.stated, row.statedIDs, row.node); err != nil {
+	t.Follow(row.Node, above)
+	if err := t.Stated(row.ID, row.stated, row.statedIDs, row.Node); err != nil {
 		return err
 	}
-	if row.at, err = t.siteOf(row.node, above == nil); err != nil {
+	if row.at, err = t.SiteOf(row.Node, above == nil); err != nil {
 		return err
 	}
-	return t.checkDepth(row.at.path)
+	return t.CheckDepth(row.at.Path)
 }
 
 // aboveOf returns the row that a row hangs below, nil for one at the top.
-func (t *table) aboveOf(row *arrival, rows []*arrival, parents map[any]*node, depth int) (*node, error) {
-	if row.parent == nil {
+func aboveOf(t *table.Table, row *arrival, rows []*arrival, parents map[any]*table.Node, depth int) (*table.Node, error) {
+	if row.Parent == nil {
 		return nil, nil
 	}
-	if n := parents[row.parent]; n != nil {
+	if n := parents[row.Parent]; n != nil {
 		return n, nil
 	}
 	if depth > pathlock.MaxDepth {
-		return nil, fmt.Errorf("%w: %s: the new rows are each other's parents", fault.ErrWouldCycle, t.name)
+		return nil, fmt.Errorf("%w: %s: the new rows are each other's parents", fault.ErrWouldCycle, t.TableName)
 	}
 	for _, other := range rows {
-		if t.isLeaf() || other.id == nil || other.id != row.parent {
+		if t.IsLeaf() || other.ID == nil || other.ID != row.Parent {
 			continue
 		}
-		above, err := t.aboveOf(other, rows, parents, depth+1)
+		above, err := aboveOf(t, other, rows, parents, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		n := *other.node
+		n := *other.Node
 		if above != nil {
-			n.tree = above.tree
+			n.Tree = above.Tree
 		}
-		t.follow(&n, above)
+		t.Follow(&n, above)
 		return &n, nil
 	}
-	return nil, fmt.Errorf("%w: %s, the parent of %q", pathlock.ErrNotFound, t.above.row(row.parent), shown.Cut(row.name))
-}
-
-// siteOf checks a row's name and path against what a tree and the columns can hold, and returns its
-// place. atTop is set for a row without a parent, which may be a nameless root row.
-func (t *table) siteOf(n *node, atTop bool) (site, error) {
-	tree, err := t.above.treeOf(n.tree)
-	if err != nil {
-		return site{}, err
-	}
-	if n.name == "" && atTop {
-		return site{tree, pathlock.Root()}, nil
-	}
-	above, err := pathlock.ParsePath(n.path[:max(strings.LastIndexByte(n.path, '/'), 0)])
-	if err != nil {
-		return site{}, err
-	}
-	path, err := above.Child(n.name)
-	if err != nil {
-		return site{}, err
-	}
-	return site{tree, path}, t.checkLengths(n)
+	return nil, fmt.Errorf("%w: %s, the parent of %q", pathlock.ErrNotFound, t.Above.RowName(row.Parent), shown.Cut(row.Name))
 }
 
 // store writes what follows from a row's place into the row.
-func (t *table) store(row *arrival, fence uint64) error {
-	if t.fence != nil {
-		if err := row.set(t.fence, fence); err != nil {
+func store(t *table.Table, row *arrival, fence uint64) error {
+	if t.Fence != nil {
+		if err := row.Set(t.Fence, fence); err != nil {
 			return err
 		}
 	}
-	if t.isLeaf() {
-		if row.pairs != nil {
+	if t.IsLeaf() {
+		if row.Pairs != nil {
 			return nil
 		}
-		return t.tell(row.ctx, row.row, row.path)
+		return t.Tell(row.Ctx, row.Row, row.Path)
 	}
-	if err := row.set(t.tree, row.tree); err != nil {
+	if err := row.Set(t.Tree, row.Tree); err != nil {
 		return err
 	}
-	return t.setPaths(row.record, row.node)
+	return t.SetPaths(row.Record, row.Node)
 }

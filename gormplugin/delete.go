@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -20,15 +21,15 @@ type removal struct {
 	// tops are the live rows that it hits and that do not lie below others of them.
 	tops []top
 	// chains are the nodes above the tops, and above is what was read of the rows above.
-	chains []*node
-	above  map[any]*node
+	chains []*table.Node
+	above  map[any]*table.Node
 	claims claims
 }
 
 // top is a row that goes, and its subtree with it.
 type top struct {
-	*node
-	at site
+	*table.Node
+	at pathlock.Location
 }
 
 // deleting is a DELETE.
@@ -40,10 +41,10 @@ type deleting struct {
 
 // survey takes the locks on the subtrees that a DELETE will remove.
 func (p *deleting) survey(db *gorm.DB, st *statement) (bool, error) {
-	st.note = "delete from " + st.table.name
-	stmt := st.table.rehearsal(db)
+	st.note = "delete from " + st.table.TableName
+	stmt := rehearsal(st.table, db)
 	stmt.ReflectValue = db.Statement.ReflectValue
-	st.table.addKeys(stmt)
+	addKeys(st.table, stmt)
 	if !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, nil
 	}
@@ -56,7 +57,7 @@ func (p *deleting) survey(db *gorm.DB, st *statement) (bool, error) {
 }
 
 // surveyRemoval works out by plain reads what a DELETE does.
-func (p *planner) surveyRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
+func (p *planner) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (*removal, error) {
 	hit, known, err := p.survey(db, t, stmt)
 	if err != nil {
 		return nil, err
@@ -68,12 +69,12 @@ func (p *planner) surveyRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*r
 // themselves deleted.
 func (p *deleting) write(w *writing) error {
 	t, db, st := w.st.table, w.db, w.st
-	st.note = "delete from " + t.name
-	if err := w.apply(t.clausesOfDelete); err != nil {
+	st.note = "delete from " + t.TableName
+	if err := w.apply(t.ClausesOfDelete); err != nil {
 		return err
 	}
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
-	t.addKeys(stmt)
+	addKeys(t, stmt)
 	if !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		w.write(db)
 		return nil
@@ -92,11 +93,11 @@ func (p *deleting) write(w *writing) error {
 	}
 	ids := make([]any, 0, len(gone.tops)+len(gone.hit.dead))
 	for _, n := range gone.tops {
-		ids = append(ids, n.id)
+		ids = append(ids, n.ID)
 	}
 	ids = slices.AppendSeq(ids, maps.Keys(gone.hit.dead))
 	written, err := w.writeParts(ids, func(ids []any) int {
-		t.pin(db.Statement, ids)
+		pin(t, db.Statement, ids)
 		return len(ids)
 	})
 	switch {
@@ -152,7 +153,7 @@ func (p *deleting) settleDelete(db *gorm.DB, tx *txn.Transaction, st *statement,
 }
 
 // lockedRemoval works out by locking reads what a DELETE does.
-func (p *planner) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*removal, error) {
+func (p *planner) lockedRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement) (*removal, error) {
 	hit, err := p.targetsOf(db, t, stmt, nil, p.Dialect.Update)
 	if err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func (p *planner) lockedRemoval(db *gorm.DB, t *table, stmt *gorm.Statement) (*r
 }
 
 // assertRemoval row-locks what a planned removal relies on and works it out again.
-func (p *planner) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, planned *removal) (*removal, error) {
+func (p *planner) assertRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statement, planned *removal) (*removal, error) {
 	locked, hit, err := p.lockPlanned(db, t, stmt, planned.chains, planned.above, planned.hit.ids())
 	if err != nil {
 		return nil, err
@@ -171,36 +172,36 @@ func (p *planner) assertRemoval(db *gorm.DB, t *table, stmt *gorm.Statement, pla
 	if err != nil {
 		return nil, err
 	}
-	at := make(map[any]site, len(planned.tops))
+	at := make(map[any]pathlock.Location, len(planned.tops))
 	for _, n := range planned.tops {
-		at[n.id] = n.at
+		at[n.ID] = n.at
 	}
 	for _, n := range actual.tops {
-		if at[n.id] != n.at {
-			return nil, &fault.PathChangedError{Table: t.name, ID: n.id, Planned: at[n.id].path.Column(), Actual: n.node.path}
+		if at[n.ID] != n.at {
+			return nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: at[n.ID].Path.Column(), Actual: n.Node.Path}
 		}
 	}
 	for _, n := range actual.chains {
-		if locked[n.id] == nil {
-			return nil, &fault.PathChangedError{Table: t.above.name, ID: n.id, Actual: n.path}
+		if locked[n.ID] == nil {
+			return nil, &fault.PathChangedError{Table: t.Above.TableName, ID: n.ID, Actual: n.Path}
 		}
 	}
 	return actual, nil
 }
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
-func (p *planner) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*node, share dialect.RowLock) (*removal, error) {
+func (p *planner) removalOf(db *gorm.DB, t *table.Table, hit targets, known map[any]*table.Node, share dialect.RowLock) (*removal, error) {
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
 	x := &removal{hit: hit, claims: make(claims)}
 	missing := make(map[any]bool)
 	for _, n := range hit.live {
-		if n.parent != nil && known[n.parent] == nil && (t.isLeaf() || hit.live[n.parent] == nil) {
-			missing[n.parent] = true
+		if n.Parent != nil && known[n.Parent] == nil && (t.IsLeaf() || hit.live[n.Parent] == nil) {
+			missing[n.Parent] = true
 		}
 	}
-	above, err := t.above.rows(db, slices.Collect(maps.Keys(missing)), share)
+	above, err := t.Above.Rows(db, slices.Collect(maps.Keys(missing)), share)
 	if err != nil {
 		return nil, err
 	}
@@ -208,25 +209,25 @@ func (p *planner) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*n
 	x.above = above
 	places := make(map[pathlock.Tree][]top)
 	for _, n := range hit.live {
-		if t.isLeaf() {
-			parent := above[n.parent]
+		if t.IsLeaf() {
+			parent := above[n.Parent]
 			if parent == nil {
 				// A leaf whose parent is deleted has no place that anybody could take or lock.
-				x.tops = append(x.tops, top{node: n})
+				x.tops = append(x.tops, top{Node: n})
 				continue
 			}
-			n.tree = parent.tree
-			t.follow(n, parent)
+			n.Tree = parent.Tree
+			t.Follow(n, parent)
 		}
-		tree, err := t.above.treeOf(n.tree)
+		tree, err := t.Above.TreeOf(n.Tree)
 		if err != nil {
 			return nil, err
 		}
-		path, err := pathlock.ParsePath(n.path)
+		path, err := pathlock.ParsePath(n.Path)
 		if err != nil {
 			return nil, err
 		}
-		places[tree] = append(places[tree], top{n, site{tree, path}})
+		places[tree] = append(places[tree], top{n, pathlock.Location{Tree: tree, Path: path}})
 	}
 	for _, tops := range places {
 		x.keepTopmost(t, tops, above)
@@ -235,17 +236,17 @@ func (p *planner) removalOf(db *gorm.DB, t *table, hit targets, known map[any]*n
 }
 
 // keepTopmost enters the rows of one tree that do not lie below others.
-func (x *removal) keepTopmost(t *table, tops []top, above map[any]*node) {
-	slices.SortFunc(tops, func(a, b top) int { return a.at.path.Compare(b.at.path) })
+func (x *removal) keepTopmost(t *table.Table, tops []top, above map[any]*table.Node) {
+	slices.SortFunc(tops, func(a, b top) int { return a.at.Path.Compare(b.at.Path) })
 	var last *top
 	for _, n := range tops {
-		if last != nil && last.at.path.Contains(n.at.path) && !t.isLeaf() && last.at.path != n.at.path {
+		if last != nil && last.at.Path.Contains(n.at.Path) && !t.IsLeaf() && last.at.Path != n.at.Path {
 			continue
 		}
 		last = &n
 		x.tops = append(x.tops, n)
-		x.claims.add(n.at.tree, n.at.path)
-		if parent := above[n.parent]; parent != nil {
+		x.claims.add(n.at.Tree, n.at.Path)
+		if parent := above[n.Parent]; parent != nil {
 			x.chains = append(x.chains, parent)
 		}
 	}
@@ -254,15 +255,15 @@ func (x *removal) keepTopmost(t *table, tops []top, above map[any]*node) {
 // removeBelow deletes the descendants of rows that are being deleted, in the same way: softly where
 // the rows are, and for good where the statement is Unscoped. It returns how many these were.
 // Descendants that were deleted before are not part of the tree, and stay as they are.
-func (p *planner) removeBelow(db *gorm.DB, t *table, tops []top) (rows int64, err error) {
-	if t.isLeaf() || len(tops) == 0 {
+func (p *planner) removeBelow(db *gorm.DB, t *table.Table, tops []top) (rows int64, err error) {
+	if t.IsLeaf() || len(tops) == 0 {
 		return 0, nil
 	}
 	childless := true
-	above := make([]*node, len(tops))
+	above := make([]*table.Node, len(tops))
 	for i, n := range tops {
-		above[i] = n.node
-		childless = childless && n.childless
+		above[i] = n.Node
+		childless = childless && n.Childless
 	}
 	if childless {
 		if any, err := p.anyBelow(db, t, above); err != nil || !any {
@@ -272,9 +273,9 @@ func (p *planner) removeBelow(db *gorm.DB, t *table, tops []top) (rows int64, er
 	for chunk := range slices.Chunk(tops, maxRanges) {
 		ranges := make([]clause.Expression, len(chunk))
 		for i, n := range chunk {
-			ranges[i] = p.below(t, n.tree, n.node.path)
+			ranges[i] = t.Below(n.Tree, n.Node.Path)
 		}
-		deleted, err := t.deleteBelow(db, anyOf(ranges), db.Statement.Unscoped)
+		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), db.Statement.Unscoped)
 		if err != nil {
 			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
 		}

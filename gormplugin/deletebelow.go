@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -13,16 +14,16 @@ import (
 // deleteBelow deletes the live rows in ranges of the index over tree and path, in the way in which
 // GORM would: softly, unless unscoped is set or the rows have no mark of deletion. It returns how
 // many these were.
-func (t *table) deleteBelow(db *gorm.DB, ranges clause.Expression, unscoped bool) (rows int64, err error) {
-	err = t.onPathIndex(db, func(from hinted) error {
-		d := t.direct(db)
+func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, unscoped bool) (rows int64, err error) {
+	err = t.OnPathIndex(db, func(from table.Hinted) error {
+		d := t.Direct(db)
 		if !unscoped {
-			t.addSoftDelete(d, from, ranges)
+			addSoftDelete(t, d, from, ranges)
 		}
 		if d.SQL.Len() == 0 {
-			rows, err = t.deleteForGood(db, from, ranges)
+			rows, err = deleteForGood(t, db, from, ranges)
 		} else {
-			rows, err = d.exec()
+			rows, err = d.Exec()
 		}
 		return err
 	})
@@ -31,13 +32,13 @@ func (t *table) deleteBelow(db *gorm.DB, ranges clause.Expression, unscoped bool
 
 // addSoftDelete has the marks of deletion write an UPDATE that sets them; nothing is written where
 // there is no mark.
-func (t *table) addSoftDelete(d *direct, from, where clause.Expression) {
-	d.Model = t.fresh()
+func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expression) {
+	d.Model = t.Fresh()
 	d.Dest, d.ReflectValue = d.Model, reflect.ValueOf(d.Model).Elem()
-	name := t.direct(d.DB).add("?", from).SQL.String()
+	name := t.Direct(d.DB).Add("?", from).SQL.String()
 	d.AddClause(clause.Update{Table: clause.Table{Name: name, Raw: true}})
 	d.AddClause(clause.Where{Exprs: []clause.Expression{where}})
-	for _, f := range t.deletion {
+	for _, f := range t.Deletion {
 		if mark, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface); ok {
 			for _, c := range mark.DeleteClauses(f) {
 				d.AddClause(c)
@@ -48,34 +49,25 @@ func (t *table) addSoftDelete(d *direct, from, where clause.Expression) {
 
 // deleteForGood removes the live rows that match where. Foreign keys are checked row by row on
 // MySQL: where they want the leaves removed first, that is what is done.
-func (t *table) deleteForGood(db *gorm.DB, from, where clause.Expression) (int64, error) {
-	name := clause.Table{Name: t.name}
-	if !t.dialect.ChildrenFirst {
-		return t.direct(db).add("DELETE FROM ? WHERE ? AND ?", from, where, t.alive).exec()
+func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
+	name := clause.Table{Name: t.TableName}
+	if !t.Dialect.ChildrenFirst {
+		return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
 	}
-	if !t.index.wantsChildrenFirst() {
+	if !t.Index.WantsChildrenFirst() {
 		// In this form, a DELETE may name an index.
-		rows, err := t.direct(db).add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.alive).exec()
+		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
 		failed, ok := errors.AsType[*mysql.MySQLError](err)
 		if !ok || failed.Number != errRowReferenced && failed.Number != errRowReferenced2 {
 			return rows, err
 		}
-		t.index.wantChildrenFirst()
+		t.Index.WantChildrenFirst()
 	}
-	return t.direct(db).add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.alive, clause.Column{Name: t.path.DBName}).exec()
+	return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.Alive, clause.Column{Name: t.Path.DBName}).Exec()
 }
 
-// wantsChildrenFirst reports whether a foreign key has been found to want rows deleted from the
-// leaves upwards.
-func (x *pathIndex) wantsChildrenFirst() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.childrenFirst
-}
-
-// wantChildrenFirst notes that a foreign key does.
-func (x *pathIndex) wantChildrenFirst() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.childrenFirst = true
-}
+// The errors of MySQL and MariaDB for a row that other rows refer to.
+const (
+	errRowReferenced  = 1217 // ER_ROW_IS_REFERENCED
+	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
+)

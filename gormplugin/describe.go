@@ -29,18 +29,18 @@ func Describe(db *gorm.DB, model any) (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	d := Description{Table: t.name, Key: t.key.DBName, Namespace: t.above.namespace}
-	d.Columns.Parent, d.Columns.Name = t.parent.DBName, t.label.DBName
-	if t.tree != nil {
-		d.Columns.Tree = t.tree.DBName
+	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace}
+	d.Columns.Parent, d.Columns.Name = t.Parent.DBName, t.Name.DBName
+	if t.Tree != nil {
+		d.Columns.Tree = t.Tree.DBName
 	}
-	if t.version != nil {
-		d.Columns.Version = t.version.DBName
+	if t.Version != nil {
+		d.Columns.Version = t.Version.DBName
 	}
-	if t.fence != nil {
-		d.Columns.Fence = t.fence.DBName
+	if t.Fence != nil {
+		d.Columns.Fence = t.Fence.DBName
 	}
-	layout := t.layout()
+	layout := t.Layout()
 	for _, path := range layout.Paths {
 		if path.OfIDs {
 			d.Columns.IDPath = path.Column

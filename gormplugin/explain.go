@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -39,7 +40,7 @@ func (p *frame) explain(db *gorm.DB, st *statement) {
 				// Somebody has inserted the row meanwhile: the next try finds it.
 				db.Error = fault.Retry(err)
 			}
-		case st.table.isTooLong(err):
+		case st.table.IsTooLong(err):
 			db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
 		default:
 			db.Error = txn.Interrupted(db.Statement.Context, err)
@@ -49,9 +50,9 @@ func (p *frame) explain(db *gorm.DB, st *statement) {
 
 // nameTaken says which slot was taken, if there was only one.
 func (st *statement) nameTaken(err error) error {
-	taken := &fault.NameTakenError{Table: st.table.name, Err: err}
+	taken := &fault.NameTakenError{Table: st.table.TableName, Err: err}
 	if len(st.slots) == 1 {
-		taken.Tree, taken.Path = st.slots[0].tree, st.slots[0].path
+		taken.Tree, taken.Path = st.slots[0].Tree, st.slots[0].Path
 	}
 	return taken
 }
@@ -62,22 +63,22 @@ func (st *statement) namesIndex(err error) bool {
 	text, t := err.Error(), st.table
 	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok && !strings.HasPrefix(columns, "index '") {
 		// SQLite lists the index's columns, but names one that has an expression.
-		return strings.Contains(columns, "."+t.label.DBName) || t.path != nil && strings.Contains(columns, "."+t.path.DBName)
+		return strings.Contains(columns, "."+t.Name.DBName) || t.Path != nil && strings.Contains(columns, "."+t.Path.DBName)
 	}
 	key, ok := indexIn(text)
 	if !ok {
 		return len(st.slots) > 0
 	}
-	key = strings.TrimPrefix(key, t.name+".")
-	if t.isPrimary(key) {
+	key = strings.TrimPrefix(key, t.TableName+".")
+	if isPrimary(t, key) {
 		return false
 	}
-	for _, index := range t.schema.ParseIndexes() {
+	for _, index := range t.Schema.ParseIndexes() {
 		if index.Name != key {
 			continue
 		}
 		for _, f := range index.Fields {
-			if f.Field == t.label || f.Field == t.path {
+			if f.Field == t.Name || f.Field == t.Path {
 				return true
 			}
 		}
@@ -91,15 +92,15 @@ func (st *statement) keyTaken(err error) bool {
 	t := st.table
 	if _, columns, ok := strings.Cut(err.Error(), "UNIQUE constraint failed: "); ok {
 		columns, _, _ = strings.Cut(columns, " ") // a driver may add a number
-		return columns == t.name+"."+t.key.DBName
+		return columns == t.TableName+"."+t.Key.DBName
 	}
 	key, ok := indexIn(err.Error())
-	return ok && t.isPrimary(strings.TrimPrefix(key, t.name+"."))
+	return ok && isPrimary(t, strings.TrimPrefix(key, t.TableName+"."))
 }
 
 // isPrimary reports whether an index has the name that the primary key's has.
-func (t *table) isPrimary(index string) bool {
-	return index == "PRIMARY" || index == baseName(t.name)+"_pkey"
+func isPrimary(t *table.Table, index string) bool {
+	return index == "PRIMARY" || index == table.BaseName(t.TableName)+"_pkey"
 }
 
 // indexIn returns the index that an error of MySQL (table.index), MariaDB (index), PostgreSQL or

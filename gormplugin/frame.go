@@ -1,9 +1,13 @@
 package gormplugin
 
+import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+)
+
 // frame is what any statement on a guarded table runs in.
 type frame struct {
 	*keeper
-	*catalogue
+	*table.Catalogue
 	// wire is what raw SQL goes by.
 	wire *wire
 	// maxTries is how often a statement is tried that runs in a transaction of its own.

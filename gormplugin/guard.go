@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -60,11 +61,11 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 	}
 	keys := make([]any, len(ids))
 	for i, id := range ids {
-		if keys[i], err = t.keyOf(id); err != nil {
+		if keys[i], err = t.KeyOf(id); err != nil {
 			return nil, err
 		}
 	}
-	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.fresh())
+	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.Fresh())
 	g := guard{keeper: p.keeper, db: db, table: t, keys: keys}
 	locations, err := g.run(lock)
 	if err == nil {
@@ -79,7 +80,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 type guard struct {
 	*keeper
 	db    *gorm.DB
-	table *table
+	table *table.Table
 	keys  []any
 }
 
@@ -92,7 +93,7 @@ func (g *guard) run(lock bool) ([]pathlock.Location, error) {
 	case running == nil:
 		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
 	}
-	if err := g.becomeWriter(g.db, running, g.table.above); err != nil {
+	if err := g.becomeWriter(g.db, running, g.table.Above); err != nil {
 		return nil, err
 	}
 	if lock {
@@ -110,7 +111,7 @@ func (g *guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &held{note: "raw SQL on " + g.table.name}
+	h := &held{note: "raw SQL on " + g.table.TableName}
 	for round := 0; ; round++ {
 		wait := g.transactionWait
 		if round == lastRound {
@@ -128,7 +129,7 @@ func (g *guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 			return actual, err
 		}
 		if round == lastRound {
-			return nil, fmt.Errorf("%s: %w", g.table.name, pathlock.ErrPathChanged)
+			return nil, fmt.Errorf("%s: %w", g.table.TableName, pathlock.ErrPathChanged)
 		}
 		planned = actual
 	}
@@ -136,8 +137,8 @@ func (g *guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 
 // find returns where plain reads find the nodes.
 func (g *guard) find() ([]pathlock.Location, error) {
-	found, err := g.table.byID(g.db, g.keys, "")
-	if err == nil && g.table.isLeaf() {
+	found, err := g.table.ByID(g.db, g.keys, "")
+	if err == nil && g.table.IsLeaf() {
 		_, err = g.place(found, "")
 	}
 	if err != nil {
@@ -150,24 +151,24 @@ func (g *guard) find() ([]pathlock.Location, error) {
 // checks the paths.
 func (g *guard) assertNodes() ([]pathlock.Location, error) {
 	t, update := g.table, g.Dialect.Update
-	if t.isLeaf() {
+	if t.IsLeaf() {
 		return g.assertLeaves()
 	}
-	planned, err := t.climb(g.db, g.keys)
+	planned, err := t.Climb(g.db, g.keys)
 	if err != nil {
 		return nil, err
 	}
-	var above []*node
+	var above []*table.Node
 	for _, key := range g.keys {
-		if n := planned[key]; n != nil && planned[n.parent] != nil {
-			above = append(above, planned[n.parent])
+		if n := planned[key]; n != nil && planned[n.Parent] != nil {
+			above = append(above, planned[n.Parent])
 		}
 	}
 	// What an old snapshot has wrong about the ancestors does not matter here.
 	if _, err := g.lockChains(g.db, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
 		return nil, err
 	}
-	locked, err := t.byID(g.db, g.keys, update)
+	locked, err := t.ByID(g.db, g.keys, update)
 	if err != nil {
 		return nil, err
 	}
@@ -181,14 +182,14 @@ func (g *guard) assertNodes() ([]pathlock.Location, error) {
 
 // assertLeaves is assertNodes for leaves: their parents, and then they themselves.
 func (g *guard) assertLeaves() ([]pathlock.Location, error) {
-	planned, err := g.table.byID(g.db, g.keys, "")
+	planned, err := g.table.ByID(g.db, g.keys, "")
 	if err != nil {
 		return nil, err
 	}
 	if err := g.assertParents(planned); err != nil && !isOutdated(err) {
 		return nil, err
 	}
-	locked, err := g.table.byID(g.db, g.keys, g.Dialect.Update)
+	locked, err := g.table.ByID(g.db, g.keys, g.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
@@ -199,47 +200,47 @@ func (g *guard) assertLeaves() ([]pathlock.Location, error) {
 }
 
 // assertParents asserts what is above leaves, and gives them their places.
-func (g *guard) assertParents(leaves map[any]*node) error {
+func (g *guard) assertParents(leaves map[any]*table.Node) error {
 	parents, err := g.place(leaves, g.Dialect.Share)
 	if err != nil {
 		return err
 	}
-	_, err = g.lockChains(g.db, g.table.above, slices.Collect(maps.Values(parents)), nil)
+	_, err = g.lockChains(g.db, g.table.Above, slices.Collect(maps.Values(parents)), nil)
 	return err
 }
 
 // place gives leaves the places that follow from their parents', which it reads and returns.
-func (g *guard) place(leaves map[any]*node, lock dialect.RowLock) (map[any]*node, error) {
-	t := g.table.above
+func (g *guard) place(leaves map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
+	t := g.table.Above
 	ids := make(map[any]bool)
 	for _, n := range leaves {
-		ids[n.parent] = true
+		ids[n.Parent] = true
 	}
-	parents, err := t.byID(g.db, slices.Collect(maps.Keys(ids)), lock)
+	parents, err := t.ByID(g.db, slices.Collect(maps.Keys(ids)), lock)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range leaves {
-		above := parents[n.parent]
+		above := parents[n.Parent]
 		if above == nil {
-			return nil, fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, t.row(n.parent), g.table.row(n.id))
+			return nil, fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, t.RowName(n.Parent), g.table.RowName(n.ID))
 		}
-		n.tree = above.tree
-		g.table.follow(n, above)
+		n.Tree = above.Tree
+		g.table.Follow(n, above)
 	}
 	return parents, nil
 }
 
 // locations returns where the nodes are, in the order of the keys.
-func (g *guard) locations(nodes map[any]*node) ([]pathlock.Location, error) {
+func (g *guard) locations(nodes map[any]*table.Node) ([]pathlock.Location, error) {
 	locations := make([]pathlock.Location, len(g.keys))
 	for i, key := range g.keys {
 		n := nodes[key]
 		if n == nil {
-			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, g.table.row(key))
+			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, g.table.RowName(key))
 		}
 		var err error
-		if locations[i], err = g.table.above.location(n); err != nil {
+		if locations[i], err = g.table.Above.Location(n); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 )
 
 func TestTopmost(t *testing.T) {
@@ -52,18 +53,18 @@ func TestPlain(t *testing.T) {
 		{uint8(7), int64(7)},
 		{uint64(1) << 63, uint64(1) << 63},
 		{id("x"), "x"},
-		{[]byte("x"), bytes("x")},
-		{bytes("x"), bytes("x")},
+		{[]byte("x"), table.Bytes("x")},
+		{table.Bytes("x"), table.Bytes("x")},
 		{sql.NullInt64{}, nil},
 		{&sql.NullString{String: "x", Valid: true}, "x"},
 		{true, true},
 		{moment, moment},
 	} {
-		if got, err := plain(c.value); err != nil || got != c.want {
+		if got, err := table.Plain(c.value); err != nil || got != c.want {
 			t.Errorf("plain(%#v) = %#v, %v; want %#v", c.value, got, err, c.want)
 		}
 	}
-	if _, err := plain([]int{7}); err == nil {
+	if _, err := table.Plain([]int{7}); err == nil {
 		t.Error("a slice became a key")
 	}
 }

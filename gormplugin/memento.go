@@ -75,10 +75,10 @@ func (m *memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Val
 		if !ok || !place.CanSet() {
 			continue
 		}
-		m.keep(place)
+		m.note(place)
 		// GORM assigns through a pointer that is there already.
 		if f.DBName != "" && place.Kind() == reflect.Pointer && !place.IsNil() && place.Type().Elem().Comparable() {
-			m.keep(place.Elem())
+			m.note(place.Elem())
 		}
 	}
 	for _, relation := range s.Relationships.Relations {
@@ -101,7 +101,7 @@ func (m *memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) 
 		}
 		row = row.Field(-1 - i)
 		if row.IsNil() {
-			m.keep(row)
+			m.note(row)
 			return row, false
 		}
 		row = row.Elem()
@@ -109,8 +109,8 @@ func (m *memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) 
 	return row, true
 }
 
-// keep remembers what is at a place.
-func (m *memento) keep(place reflect.Value) {
+// note remembers what is at a place.
+func (m *memento) note(place reflect.Value) {
 	value := reflect.New(place.Type()).Elem()
 	value.Set(place)
 	m.fields = append(m.fields, rememberedField{place, value})
@@ -140,8 +140,8 @@ type journal struct {
 // journalKey is the context key of the journal.
 type journalKey struct{}
 
-// enter adds what a statement is handed, if there is a journal.
-func enter(stmt *gorm.Statement) {
+// journalled adds what a statement is handed, if there is a journal.
+func journalled(stmt *gorm.Statement) {
 	j, ok := stmt.Context.Value(journalKey{}).(*journal)
 	if !ok {
 		return

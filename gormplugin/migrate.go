@@ -10,7 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 )
 
 // DuplicatesError says that siblings of one name keep [AutoMigrate] from making the unique index
@@ -119,7 +118,7 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 
 // migrate does the work of [AutoMigrate]. It returns apart what is left to be mended.
 func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
-	layout := p.catalogue.layout()
+	layout := layout(p.catalogue)
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
 		duplicates, err := treeschema.Duplicates(ctx, conn, p.owner.Dialect.Name, layout, maxDuplicates)
 		if err == nil && len(duplicates) > 0 {
@@ -139,7 +138,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	}
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
-		models = append(models, spec.model)
+		models = append(models, spec.Model)
 	}
 	for _, model := range append(models, others...) {
 		if err := p.migrateModel(db, model); err != nil {
@@ -184,27 +183,4 @@ func (p *Plugin) findings(db *gorm.DB, layout []treeschema.Table,
 		return nil, fmt.Errorf("gormplugin: verifying the schema: %w", err)
 	}
 	return findings, nil
-}
-
-// Sizes of text columns whose fields state none, where they need one, in characters.
-const (
-	usualName = 255
-	usualPath = 766
-	// usualKey is what GORM gives a primary key that is a text.
-	usualKey = 191
-)
-
-// limitTexts gives a size to texts whose fields state neither a size nor a type.
-func (t *table) limitTexts() {
-	for field, size := range map[*schema.Field]int{t.label: usualName, t.path: usualPath, t.ids: usualPath, t.tree: usualKey, t.parent: usualKey} {
-		if field != nil && field.DataType == schema.String && field.Size == 0 && field.TagSettings["TYPE"] == "" {
-			field.Size = size
-		}
-	}
-	// Keys of bytes would be longblob, which no index can hold either.
-	for _, field := range []*schema.Field{t.tree, t.parent, t.key} {
-		if field != nil && field.DataType == schema.Bytes && field.Size == 0 && field.TagSettings["TYPE"] == "" {
-			field.Size = usualKey
-		}
-	}
 }

@@ -2,11 +2,11 @@ package gormplugin
 
 import (
 	"context"
-	"encoding"
 	"fmt"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -21,42 +21,13 @@ import (
 //   - id is a primary key as the model has it, or its text form.
 
 // subject returns the plugin that db uses and the table that a model stands for.
-func subject(db *gorm.DB, model any) (*Plugin, *table, error) {
+func subject(db *gorm.DB, model any) (*Plugin, *table.Table, error) {
 	p, err := pluginOf(db)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := p.catalogue.tableFor(model)
+	t, err := p.catalogue.TableFor(model)
 	return p, t, err
-}
-
-// fresh returns a new row of the model.
-func (t *table) fresh() any { return reflect.New(t.schema.ModelType).Interface() }
-
-// keyOf returns an id in plain form: see [plain].
-func (t *table) keyOf(id any) (any, error) {
-	key, err := plain(id)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.name, err)
-	}
-	text, ok := key.(string)
-	typ := reflect.TypeOf(id)
-	for typ != nil && typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
-	if !ok || typ == t.key.IndirectFieldType || !t.parsesKeys() {
-		return key, nil
-	}
-	return t.parseKey(text)
-}
-
-// parsesKeys reports whether the text form of a key differs from what the column holds.
-func (t *table) parsesKeys() bool {
-	typ := t.key.IndirectFieldType
-	if _, ok := reflect.New(typ).Interface().(encoding.TextUnmarshaler); ok {
-		return true
-	}
-	return reflect.Int <= typ.Kind() && typ.Kind() <= reflect.Uint64
 }
 
 // operate runs do on what db works on. In a transaction of the caller's it takes part. Otherwise do
@@ -102,18 +73,9 @@ func errandOf(db *gorm.DB) *errand {
 }
 
 // statement begins the statement, on the one live row that e is about.
-func (e *errand) statement(db *gorm.DB, t *table) *gorm.DB {
+func (e *errand) statement(db *gorm.DB, t *table.Table) *gorm.DB {
 	e.alone = len(db.Statement.Clauses) == 0 && !db.Statement.Unscoped
-	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.key), Value: e.id}).InstanceSet(errandKey, e)
-}
-
-// structOf returns the struct of the table that a model points to, an invalid value if it does not.
-func (t *table) structOf(model any) reflect.Value {
-	v := reflect.ValueOf(model)
-	if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Type() != t.schema.ModelType {
-		return reflect.Value{}
-	}
-	return v.Elem()
+	return db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Key), Value: e.id}).InstanceSet(errandKey, e)
 }
 
 // tell writes into the caller's struct where the row is after an update.
@@ -123,15 +85,15 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 	}
 	t, n := x.table, *x.hit.live[e.id]
 	for _, m := range x.moves {
-		if m.id == e.id {
-			n.path, n.ids, n.version = m.path, m.ids, m.version+1
+		if m.ID == e.id {
+			n.Path, n.IDs, n.Version = m.path, m.ids, m.Version+1
 		}
 	}
-	n.parent, n.name = x.assignment.parentOf(&n), x.assignment.nameOf(&n)
+	n.Parent, n.Name = x.assignment.parentOf(&n), x.assignment.nameOf(&n)
 	for _, part := range []struct {
 		field *schema.Field
 		value any
-	}{{t.key, n.id}, {t.tree, n.tree}, {t.parent, n.parent}, {t.label, n.name}, {t.version, n.version}} {
+	}{{t.Key, n.ID}, {t.Tree, n.Tree}, {t.Parent, n.Parent}, {t.Name, n.Name}, {t.Version, n.Version}} {
 		if part.field == nil {
 			continue
 		}
@@ -144,28 +106,19 @@ func (e *errand) tell(ctx context.Context, x *turn) error {
 			return err
 		}
 	}
-	if t.isLeaf() {
-		return t.tell(ctx, e.into, n.path)
+	if t.IsLeaf() {
+		return t.Tell(ctx, e.into, n.Path)
 	}
-	return t.setPaths(record{ctx: ctx, row: e.into}, &n)
-}
-
-// isWritable refuses to change a column that GORM is told not to update, which it would leave out
-// without a word.
-func (t *table) isWritable(f *schema.Field) error {
-	if f.Updatable {
-		return nil
-	}
-	return t.unsupported("the model's tag `gorm:%q` forbids updates of %q", f.Tag.Get("gorm"), f.DBName)
+	return t.SetPaths(table.Record{Ctx: ctx, Row: e.into}, &n)
 }
 
 // missed is the error of a statement that hits nothing, where it should hit a row. A statement
 // without an errand may hit as many as it likes.
-func (e *errand) missed(t *table, hit targets) error {
+func (e *errand) missed(t *table.Table, hit targets) error {
 	if e == nil || len(hit.live) > 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.row(e.id))
+	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(e.id))
 }
 
 // wentAlong counts rows that a statement changed beside those that it was told to.

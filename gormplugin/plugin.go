@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -23,11 +24,11 @@ const DefaultTransactionWait = time.Second
 // sessions are made from the DB, which would know nothing of it, and before plugins that wrap
 // connections or replace GORM's own writing callbacks.
 type Plugin struct {
-	specs     []modelSpec
+	specs     []table.Spec
 	oneWriter bool
 
 	owner     *txn.Owner
-	catalogue *catalogue
+	catalogue *table.Catalogue
 	keeper    *keeper
 	frame     *frame
 	planner   *planner
@@ -53,10 +54,10 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.assert = fals
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(catalogue)}
+	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
 	p.keeper = &keeper{Owner: p.owner, assert: true, transactionWait: DefaultTransactionWait}
-	p.wire = &wire{Owner: p.owner, catalogue: p.catalogue, armed: true}
-	p.frame = &frame{keeper: p.keeper, catalogue: p.catalogue, wire: p.wire, maxTries: DefaultMaxTries}
+	p.wire = &wire{Owner: p.owner, Catalogue: p.catalogue, armed: true}
+	p.frame = &frame{keeper: p.keeper, Catalogue: p.catalogue, wire: p.wire, maxTries: DefaultMaxTries}
 	p.planner = &planner{p.frame}
 	for _, opt := range opts {
 		opt(p)
@@ -82,14 +83,13 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return err
 	}
 	p.owner.Dialect = d
-	recall := recallKey{p.owner.Locker}
-	if err := p.catalogue.inspectAll(db, d, p.specs, recall, p.keeper.assert); err != nil {
+	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.keeper.assert); err != nil {
 		return err
 	}
 	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.catalogue.learnNames(db, p.owner.Dialect); err != nil {
+	if err := p.catalogue.LearnNames(db, p.owner.Dialect); err != nil {
 		return err
 	}
 	if err := p.owner.WrapPool(db); err != nil {
@@ -111,7 +111,7 @@ func (p *Plugin) initializeAgain(db *gorm.DB) error {
 	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.catalogue.learnNames(db, p.owner.Dialect); err != nil {
+	if err := p.catalogue.LearnNames(db, p.owner.Dialect); err != nil {
 		return err
 	}
 	if err := p.owner.WrapPool(db); err != nil {

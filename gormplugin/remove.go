@@ -16,13 +16,13 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	key, err := t.keyOf(id)
+	key, err := t.KeyOf(id)
 	if err != nil {
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
 		e := &errand{id: key}
-		result := e.statement(db, t).Delete(t.fresh())
+		result := e.statement(db, t).Delete(t.Fresh())
 		rows = result.RowsAffected + e.along
 		return result.Error
 	})

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -12,7 +14,7 @@ import (
 // statement is what the plugin's callbacks on one statement tell each other.
 type statement struct {
 	held
-	table *table
+	table *table.Table
 	// kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
 	kind kind
 	// own is the transaction that the plugin began for the statement, and outer
@@ -20,7 +22,7 @@ type statement struct {
 	own   *txn.Handle
 	outer gorm.ConnPool
 	// slots are the places that the statement gives rows.
-	slots []site
+	slots []pathlock.Location
 	// absent is set where an upsert inserts, since none of its rows were there.
 	absent bool
 	// rerun is set where the statement can be run again, should the database give it up.
@@ -68,16 +70,16 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 			_ = db.AddError(err)
 			return
 		}
-		st := &statement{table: t, kind: w.kind(), held: held{note: "gorm: " + t.name}}
+		st := &statement{table: t, kind: w.kind(), held: held{note: "gorm: " + t.TableName}}
 		db.InstanceSet(statementKey, st)
-		elsewhere := p.ChooseManaged(db, w.chain(resolverCallback))
+		elsewhere := p.ChooseManaged(db, w.chain(table.ResolverCallback))
 		tx, err := p.TransactionOf(db)
 		if err != nil {
 			_ = db.AddError(err)
 			return
 		}
 		if tx != nil {
-			enter(db.Statement)
+			journalled(db.Statement)
 			return
 		}
 		st.rerun = p.newRerun(db)

@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"slices"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -13,29 +14,29 @@ import (
 //
 // A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is
 // not known yet.
-func (p *planner) survey(db *gorm.DB, t *table, stmt *gorm.Statement, also ...any) (targets, map[any]*node, error) {
+func (p *planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
 	if hit, known, ok := p.recallErrand(db, t, errandOf(db), also); ok {
 		return hit, known, nil
 	}
-	if t.isLeaf() || stmt.Unscoped {
+	if t.IsLeaf() || stmt.Unscoped {
 		hit, err := p.targetsOf(db, t, stmt, nil, "")
 		return hit, nil, err
 	}
-	d := t.source(db)
-	t.addSurvey(d, t.hits(stmt, nil, ""), also)
-	rows, err := t.collect(d, false, true)
+	d := t.Source(db)
+	addSurvey(t, d, hits(t, stmt, nil, ""), also)
+	rows, err := t.Collect(d, false, true)
 	if err != nil {
 		return targets{}, nil, err
 	}
-	hit := targets{live: make(map[any]*node), dead: make(map[any]*node)}
-	known := make(map[any]*node, len(rows))
+	hit := targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
+	known := make(map[any]*table.Node, len(rows))
 	for _, n := range rows {
 		// A row that is hit and lies above another one was found twice.
-		if known[n.id] == nil || n.hit {
-			known[n.id] = n
+		if known[n.ID] == nil || n.Hit {
+			known[n.ID] = n
 		}
-		if n.hit {
-			hit.live[n.id] = n
+		if n.Hit {
+			hit.live[n.ID] = n
 		}
 	}
 	return hit, known, nil
@@ -43,29 +44,29 @@ func (p *planner) survey(db *gorm.DB, t *table, stmt *gorm.Statement, also ...an
 
 // addSurvey writes the survey's SQL: the rows that are hit, from there up by the parents, and for
 // each the columns of its place.
-func (t *table) addSurvey(d *direct, hits selection, also []any) {
-	name, key, parent := clause.Table{Name: t.name}, clause.Column{Name: t.key.DBName}, clause.Column{Name: t.parent.DBName}
+func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any) {
+	name, key, parent := clause.Table{Name: t.TableName}, clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
 	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
-	d.add("WITH RECURSIVE up (id, above, hit) AS (")
-	chosen := hits.order != nil || hits.limit != nil
+	d.Add("WITH RECURSIVE up (id, above, hit) AS (")
+	chosen := hits.Order != nil || hits.Limit != nil
 	if chosen {
-		d.add("SELECT * FROM (")
+		d.Add("SELECT * FROM (")
 	}
-	d.add("SELECT ?, ?, 1 AS hit FROM ? WHERE ?", key, parent, name, t.matching(hits.where, hits.unscoped))
-	for _, c := range []clause.Expression{hits.order, hits.limit} {
+	d.Add("SELECT ?, ?, 1 AS hit FROM ? WHERE ?", key, parent, name, t.Matching(hits.Where, hits.Unscoped))
+	for _, c := range []clause.Expression{hits.Order, hits.Limit} {
 		if c != nil {
-			d.add(" ?", c)
+			d.Add(" ?", c)
 		}
 	}
 	if chosen {
-		d.add(") AS chosen")
+		d.Add(") AS chosen")
 	}
 	if also = slices.DeleteFunc(slices.Clone(also), func(id any) bool { return id == nil }); len(also) > 0 {
-		d.add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.keyIn(column(t.key), also))
+		d.Add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.KeyIn(table.Column(t.Key), also))
 	}
-	d.add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
-	d.add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 AND (SELECT COUNT(*) FROM up AS hits WHERE hits.hit = 1) <= ? THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
-		t.list, mostAsked, t.hasChildren(), name, column(t.key), t.alive)
+	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
+	d.Add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 AND (SELECT COUNT(*) FROM up AS hits WHERE hits.hit = 1) <= ? THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
+		t.List, mostAsked, hasChildren(t), name, table.Column(t.Key), t.Alive)
 }
 
 // mostAsked is of how many rows a survey asks whether others hang below them. A database that knows
@@ -74,43 +75,43 @@ func (t *table) addSurvey(d *direct, hits selection, also []any) {
 const mostAsked = 20
 
 // hasChildren is the condition that a live row hangs below a row of the statement's table.
-func (t *table) hasChildren() clause.Expression {
+func hasChildren(t *table.Table) clause.Expression {
 	child := func(name string) clause.Column { return clause.Column{Table: "child", Name: name} }
 	return clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS child WHERE ? = ? AND ? = ? AND ?)", Vars: []any{
-		clause.Table{Name: t.name}, child(t.tree.DBName), column(t.tree), child(t.parent.DBName), column(t.key), under("child", t.alive),
+		clause.Table{Name: t.TableName}, child(t.Tree.DBName), table.Column(t.Tree), child(t.Parent.DBName), table.Column(t.Key), table.Under("child", t.Alive),
 	}}
 }
 
 // lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for
 // sharing, as lockChains does and with the same checks, and the rows that the statement hits among
 // those with the given ids for the change.
-func (p *planner) lockPlanned(db *gorm.DB, t *table, stmt *gorm.Statement, chains []*node, known map[any]*node, ids []any) (locked map[any]*node, hit targets, err error) {
-	if t.isLeaf() || stmt.Unscoped || len(ids) > maxPlaceholders || len(ids) == 0 {
-		if locked, err = p.lockChains(db, t.above, chains, known); err != nil {
+func (p *planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
+	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
+		if locked, err = p.lockChains(db, t.Above, chains, known); err != nil {
 			return nil, hit, err
 		}
 		hit, err = p.targetsOf(db, t, stmt, ids, p.Dialect.Update)
 		return locked, hit, err
 	}
-	hit = targets{live: make(map[any]*node), dead: make(map[any]*node)}
+	hit = targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
 	c := newChains(t, chains, known, ids)
-	both := t.direct(db)
+	both := t.Direct(db)
 	if above := c.next(); len(above) > 0 {
-		both.add(p.Dialect.Both[0])
-		selection{where: t.keyIn(column(t.key), above), lock: p.Dialect.Share, byPrimaryKey: true}.add(both)
-		both.add(p.Dialect.Both[1])
-		t.hits(stmt, ids, p.Dialect.Update).add(both)
-		both.add(p.Dialect.Both[2])
+		both.Add(p.Dialect.Both[0])
+		table.Selection{Where: t.KeyIn(table.Column(t.Key), above), Lock: p.Dialect.Share, ByPrimaryKey: true}.AppendTo(both)
+		both.Add(p.Dialect.Both[1])
+		hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
+		both.Add(p.Dialect.Both[2])
 	} else {
-		t.hits(stmt, ids, p.Dialect.Update).add(both)
+		hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
 	}
-	rows, err := t.collect(both, p.Dialect.Update != "", false)
+	rows, err := t.Collect(both, p.Dialect.Update != "", false)
 	if err != nil {
 		return nil, hit, err
 	}
 	for _, n := range rows {
-		if slices.Contains(ids, n.id) {
-			hit.live[n.id] = n
+		if slices.Contains(ids, n.ID) {
+			hit.live[n.ID] = n
 		}
 	}
 	c.found(rows)

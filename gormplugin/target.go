@@ -3,9 +3,9 @@ package gormplugin
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -13,48 +13,48 @@ import (
 // guardedTable returns the guarded table that a statement writes to, nil if it writes to another
 // one, and an error if it does so in a form that hides which rows or columns it means. deletes is
 // set for a DELETE.
-func (p *frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table, error) {
+func (p *frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, error) {
 	if len(stmt.Clauses) > 0 {
 		if err := p.checkClauses(stmt, deletes); err != nil {
 			return nil, err
 		}
 	}
 	if stmt.TableExpr == nil {
-		if t := p.tables[stmt.Table]; t != nil {
-			return t, t.checkStatement(stmt)
+		if t := p.Tables[stmt.Table]; t != nil {
+			return t, checkStatement(t, stmt)
 		}
-		if !p.names.MayMention(stmt.Table) {
+		if !p.Names.MayMention(stmt.Table) {
 			return nil, nil
 		}
 	}
 	// Table(name), a model whose table is in a schema, or another spelling of a name.
 	expression := tableText(stmt)
-	if !p.names.MayMention(expression) {
+	if !p.Names.MayMention(expression) {
 		return nil, nil
 	}
-	name, found := p.names.In(expression)
+	name, found := p.Names.In(expression)
 	if !found {
 		return nil, nil
 	}
 	named := p.named(name)
 	for _, t := range named {
-		if unquoted(expression) == t.name && stmt.Table == baseName(t.name) {
-			return t, t.checkStatement(stmt)
+		if table.Unquoted(expression) == t.TableName && stmt.Table == table.BaseName(t.TableName) {
+			return t, checkStatement(t, stmt)
 		}
 	}
 	if stmt.TableExpr == nil {
-		return nil, named[0].unsupported("%s is the same table: use db.Model(&%s{})", expression, named[0].schema.Name)
+		return nil, named[0].Unsupported("%s is the same table: use db.Model(&%s{})", expression, named[0].Schema.Name)
 	}
-	return nil, named[0].unsupported("the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
+	return nil, named[0].Unsupported("the table cannot be written as %q: writes can use neither an alias nor a join nor another schema's table of that name", expression)
 }
 
 // named returns the guarded tables with a name, in whatever schema; all of them where the name is
 // not known.
-func (p *frame) named(base string) []*table {
+func (p *frame) named(base string) []*table.Table {
 	if base != "" {
-		return p.bases[base]
+		return p.Bases[base]
 	}
-	return slices.Concat(slices.Collect(maps.Values(p.bases))...)
+	return slices.Concat(slices.Collect(maps.Values(p.Bases))...)
 }
 
 // tableText returns a statement's table as it will be written.
@@ -70,36 +70,26 @@ func tableText(stmt *gorm.Statement) string {
 	return scratch.SQL.String()
 }
 
-// unquoted returns a name without quotation marks around its parts.
-func unquoted(name string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("`\"[]", r) {
-			return -1
-		}
-		return r
-	}, strings.TrimSpace(name))
-}
-
 // checkStatement refuses the forms of writing to a guarded table of which the plugin could not tell
 // what they do.
-func (t *table) checkStatement(stmt *gorm.Statement) error {
+func checkStatement(t *table.Table, stmt *gorm.Statement) error {
 	switch {
-	case stmt.Schema == nil || stmt.Schema.ModelType != t.schema.ModelType:
-		return t.unsupported("writes need the registered model: use db.Model(&%s{})", t.schema.Name)
+	case stmt.Schema == nil || stmt.Schema.ModelType != t.Schema.ModelType:
+		return t.Unsupported("writes need the registered model: use db.Model(&%s{})", t.Schema.Name)
 	case len(stmt.Joins) > 0:
-		return t.unsupported("a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+		return t.Unsupported("a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 	}
 	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok && insert.Modifier != "" {
-		return t.unsupported("INSERT %s could leave rows out: use Create, and look for %v", insert.Modifier, fault.ErrNameTaken)
+		return t.Unsupported("INSERT %s could leave rows out: use Create, and look for %v", insert.Modifier, fault.ErrNameTaken)
 	}
 	if update, ok := stmt.Clauses["UPDATE"].Expression.(clause.Update); ok && update.Modifier != "" {
-		return t.unsupported("UPDATE %s could leave rows out: use Updates", update.Modifier)
+		return t.Unsupported("UPDATE %s could leave rows out: use Updates", update.Modifier)
 	}
 	if remove, ok := stmt.Clauses["DELETE"].Expression.(clause.Delete); ok && remove.Modifier != "" {
-		return t.unsupported("DELETE %s could mean other rows: use Delete", remove.Modifier)
+		return t.Unsupported("DELETE %s could mean other rows: use Delete", remove.Modifier)
 	}
 	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && len(from.Tables)+len(from.Joins) > 0 {
-		return t.unsupported("a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
+		return t.Unsupported("a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 	}
 	return nil
 }
@@ -108,9 +98,9 @@ func (t *table) checkStatement(stmt *gorm.Statement) error {
 // own. A FROM clause names what a DELETE deletes from; an UPDATE only reads it.
 func (p *frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
 	var named []string
-	name := func(table clause.Table) {
-		if table.Name != "" && table.Name != clause.CurrentTable {
-			named = append(named, stmt.Quote(clause.Table{Name: table.Name, Raw: table.Raw}))
+	name := func(guarded clause.Table) {
+		if guarded.Name != "" && guarded.Name != clause.CurrentTable {
+			named = append(named, stmt.Quote(clause.Table{Name: guarded.Name, Raw: guarded.Raw}))
 		}
 	}
 	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok {
@@ -125,17 +115,17 @@ func (p *frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
 		named = append(named, remove.Modifier)
 	}
 	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && deletes {
-		for _, table := range from.Tables {
-			name(table)
+		for _, guarded := range from.Tables {
+			name(guarded)
 		}
 	}
 	for _, text := range named {
-		if !p.names.MayMention(text) {
+		if !p.Names.MayMention(text) {
 			continue
 		}
-		if guarded, found := p.names.In(text); found {
+		if guarded, found := p.Names.In(text); found {
 			t := p.named(guarded)[0]
-			return t.unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.schema.Name)
+			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -14,8 +15,8 @@ import (
 // targets are the rows that an UPDATE or DELETE hits: live holds those that are part of the tree,
 // by id, ids all of them.
 type targets struct {
-	live map[any]*node
-	dead map[any]*node
+	live map[any]*table.Node
+	dead map[any]*table.Node
 	// recalled is set where they were read earlier in the request: that may be planned on, as plans
 	// are asserted, and nothing else.
 	recalled bool
@@ -30,7 +31,7 @@ func (x targets) ids() []any {
 func (x targets) remember(surveyed targets) {
 	for id, n := range x.live {
 		if before := surveyed.live[id]; before != nil {
-			n.childless = before.childless
+			n.Childless = before.Childless
 		}
 	}
 }
@@ -51,26 +52,26 @@ func hasCondition(stmt *gorm.Statement) bool {
 
 // hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
 // nil, by the conditions among those with the given ids.
-func (t *table) hits(stmt *gorm.Statement, ids []any, lock dialect.RowLock) selection {
-	s := selection{unscoped: stmt.Unscoped, lock: lock}
+func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) table.Selection {
+	s := table.Selection{Unscoped: stmt.Unscoped, Lock: lock}
 	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
 		// Cloned, as building them reorders them in place.
-		s.where = clause.And(slices.Clone(stated.Exprs)...)
+		s.Where = clause.And(slices.Clone(stated.Exprs)...)
 	}
 	if ids != nil {
-		s.byPrimaryKey = true
-		if s.where == nil {
-			s.where = t.keyIn(column(t.key), ids)
+		s.ByPrimaryKey = true
+		if s.Where == nil {
+			s.Where = t.KeyIn(table.Column(t.Key), ids)
 		} else {
-			s.where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.keyIn(column(t.key), ids), s.where}}
+			s.Where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.KeyIn(table.Column(t.Key), ids), s.Where}}
 		}
 		return s
 	}
 	if c, ok := stmt.Clauses["ORDER BY"]; ok {
-		s.order = whole{c}
+		s.Order = whole{c}
 	}
 	if c, ok := stmt.Clauses["LIMIT"]; ok {
-		s.limit = whole{c}
+		s.Limit = whole{c}
 	}
 	return s
 }
@@ -82,17 +83,17 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (p *planner) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
-	found := targets{live: make(map[any]*node), dead: make(map[any]*node)}
+func (p *planner) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
+	found := targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
 	if ids == nil {
-		all, err := t.read(db, t.hits(stmt, nil, lock))
+		all, err := t.Read(db, hits(t, stmt, nil, lock))
 		if err != nil {
 			return found, err
 		}
 		return found, p.classify(db, t, stmt, found, all, lock)
 	}
-	for chunk := range slices.Chunk(ids, maxPlaceholders) {
-		all, err := t.read(db, t.hits(stmt, chunk, lock))
+	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
+		all, err := t.Read(db, hits(t, stmt, chunk, lock))
 		if err != nil {
 			return found, err
 		}
@@ -104,27 +105,27 @@ func (p *planner) targetsOf(db *gorm.DB, t *table, stmt *gorm.Statement, ids []a
 }
 
 // classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (p *planner) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found targets, rows []*node, lock dialect.RowLock) error {
-	if !stmt.Unscoped || len(t.deletion) == 0 {
+func (p *planner) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock dialect.RowLock) error {
+	if !stmt.Unscoped || len(t.Deletion) == 0 {
 		// By GORM's own condition, the statement hits live rows only.
 		for _, n := range rows {
-			found.live[n.id] = n
+			found.live[n.ID] = n
 		}
 		return nil
 	}
 	ids := make([]any, len(rows))
 	for i, n := range rows {
-		ids[i] = n.id
+		ids[i] = n.ID
 	}
-	live, err := t.byID(db, ids, lock)
+	live, err := t.ByID(db, ids, lock)
 	if err != nil {
 		return err
 	}
 	for _, n := range rows {
-		if live[n.id] == nil {
-			found.dead[n.id] = n
+		if live[n.ID] == nil {
+			found.dead[n.ID] = n
 		} else {
-			found.live[n.id] = n
+			found.live[n.ID] = n
 		}
 	}
 	return nil
@@ -134,10 +135,10 @@ func (p *planner) classify(db *gorm.DB, t *table, stmt *gorm.Statement, found ta
 // conditions any more but the given ones: the statement's own were true of the rows under their
 // locks, and may not be after the plugin's own writes, such as one that looks for rows with
 // children.
-func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
+func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
 	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
-		pinned = t.keyIn(column(t.key), ids)
+		pinned = t.KeyIn(table.Column(t.Key), ids)
 	}
 	where := []clause.Expression{pinned}
 	if len(conditions) > 0 {
@@ -145,7 +146,7 @@ func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expres
 	}
 	if !stmt.Unscoped {
 		// GORM takes the condition for its own, and asks for another one beside it.
-		where = append(where, t.alive)
+		where = append(where, t.Alive)
 	}
 	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
 	// The rows have been chosen: an order and a limit have done their work.
@@ -155,17 +156,17 @@ func (t *table) pin(stmt *gorm.Statement, ids []any, conditions ...clause.Expres
 
 // addKeys adds to a DELETE the conditions on the primary keys that the model's rows state, as
 // GORM's own callback does right before it writes the SQL.
-func (t *table) addKeys(stmt *gorm.Statement) {
+func addKeys(t *table.Table, stmt *gorm.Statement) {
 	add := func(values [][]any) {
-		key, list := schema.ToQueryValues(stmt.Table, t.schema.PrimaryFieldDBNames, values)
+		key, list := schema.ToQueryValues(stmt.Table, t.Schema.PrimaryFieldDBNames, values)
 		if len(list) > 0 {
 			stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.IN{Column: key, Values: list}}})
 		}
 	}
-	_, values := schema.GetIdentityFieldValuesMap(stmt.Context, stmt.ReflectValue, t.schema.PrimaryFields)
+	_, values := schema.GetIdentityFieldValuesMap(stmt.Context, stmt.ReflectValue, t.Schema.PrimaryFields)
 	add(values)
 	if stmt.ReflectValue.CanAddr() && stmt.Dest != stmt.Model && stmt.Model != nil {
-		_, values = schema.GetIdentityFieldValuesMap(stmt.Context, reflect.ValueOf(stmt.Model), t.schema.PrimaryFields)
+		_, values = schema.GetIdentityFieldValuesMap(stmt.Context, reflect.ValueOf(stmt.Model), t.Schema.PrimaryFields)
 		add(values)
 	}
 }

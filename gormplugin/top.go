@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -47,34 +48,31 @@ type landing struct {
 // landings are what a statement puts at the top of trees, by tree.
 type landings map[any]*landing
 
-// enter notes a row that comes into a tree, or to the top of it.
-func (l landings) enter(n *node, lock pathlock.Tree) {
-	at := l[n.tree]
+// add notes a row that comes into a tree, or to the top of it.
+func (l landings) add(n *table.Node, lock pathlock.Tree) {
+	at := l[n.Tree]
 	if at == nil {
-		at = &landing{tree: n.tree, lock: lock}
-		l[n.tree] = at
+		at = &landing{tree: n.Tree, lock: lock}
+		l[n.Tree] = at
 	}
 	at.rows++
-	if n.parent == nil {
+	if n.Parent == nil {
 		at.atTop++
-		at.root = at.root || n.isRoot()
+		at.root = at.root || n.IsRoot()
 	}
 }
 
 // landingsOf returns where new rows come to the top of their trees.
-func (t *table) landingsOf(rows []*arrival) landings {
-	if t.isLeaf() || !slices.ContainsFunc(rows, func(row *arrival) bool { return row.parent == nil }) {
+func landingsOf(t *table.Table, rows []*arrival) landings {
+	if t.IsLeaf() || !slices.ContainsFunc(rows, func(row *arrival) bool { return row.Parent == nil }) {
 		return nil
 	}
 	l := make(landings)
 	for _, row := range rows {
-		l.enter(row.node, row.at.tree)
+		l.add(row.Node, row.at.Tree)
 	}
 	return l
 }
-
-// isRoot reports whether a row is the root row of its tree.
-func (n *node) isRoot() bool { return n.parent == nil && n.name == "" }
 
 // atTops returns the landings that put a row at the top, in an order that is the same for
 // everybody.
@@ -94,7 +92,7 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 	t := st.table
 	for _, at := range l.atTops() {
 		if at.root && at.atTop > 1 {
-			return &fault.RootRowError{Table: t.name, Tree: at.lock}
+			return &fault.RootRowError{Table: t.TableName, Tree: at.lock}
 		}
 		later := p.assert && p.Dialect.AsksLater
 		if later {
@@ -113,12 +111,12 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 		if !p.assert || later {
 			lock = ""
 		}
-		if err := t.checkTop(db, at, 0, lock); err != nil {
+		if err := checkTop(t, db, at, 0, lock); err != nil {
 			if !later || !errors.Is(err, fault.ErrRootRow) {
 				return err
 			}
 			// The plain read may be of an old snapshot.
-			if err := t.checkTop(db, at, 0, p.Dialect.Share); err != nil {
+			if err := checkTop(t, db, at, 0, p.Dialect.Share); err != nil {
 				return err
 			}
 		}
@@ -128,9 +126,9 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 
 // settleTop asks again once the rows are written, where that is the database's way. A refusal now
 // leaves them in the table: it ends the transaction.
-func (p *planner) settleTop(db *gorm.DB, tx *txn.Transaction, t *table, x *tops) error {
+func (p *planner) settleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x *tops) error {
 	for _, at := range x.asked {
-		if err := t.checkTop(db, at, at.rows, p.Dialect.Share); err != nil {
+		if err := checkTop(t, db, at, at.rows, p.Dialect.Share); err != nil {
 			tx.Abandon(err)
 			return err
 		}
@@ -141,27 +139,27 @@ func (p *planner) settleTop(db *gorm.DB, tx *txn.Transaction, t *table, x *tops)
 // checkTop looks for what is in the way of a landing: beside the root row, nothing can be at the
 // top, and a root row can only be put into a tree that has no rows but the given number, the
 // statement's own.
-func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock dialect.RowLock) error {
-	where := clause.Expression(clause.Eq{Column: column(t.tree), Value: at.tree})
+func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, lock dialect.RowLock) error {
+	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.tree})
 	limit := 1
 	switch {
 	case at.root:
 		limit = own + 1
-	case t.byIDs:
-		where = clause.And(where, clause.Eq{Column: column(t.parent), Value: t.noParent()}, clause.Eq{Column: column(t.label), Value: ""})
+	case t.ByIDs:
+		where = clause.And(where, clause.Eq{Column: table.Column(t.Parent), Value: t.NoParent()}, clause.Eq{Column: table.Column(t.Name), Value: ""})
 	default:
-		where = clause.And(where, clause.Eq{Column: column(t.path), Value: ""})
+		where = clause.And(where, clause.Eq{Column: table.Column(t.Path), Value: ""})
 	}
-	found, err := t.read(db, selection{where: where, lock: lock, limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
+	found, err := t.Read(db, table.Selection{Where: where, Lock: lock, Limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
 	if err != nil || len(found) < limit {
 		return err
 	}
-	inTheWay := &fault.RootRowError{Table: t.name, Tree: at.lock}
+	inTheWay := &fault.RootRowError{Table: t.TableName, Tree: at.lock}
 	for _, n := range found {
 		// Among the statement's own rows, only those at the top that are no root row are known to
 		// be somebody else's.
-		if own == 0 || !at.root || n.parent == nil && !n.isRoot() {
-			inTheWay.ID, inTheWay.Root = n.id, n.isRoot()
+		if own == 0 || !at.root || n.Parent == nil && !n.IsRoot() {
+			inTheWay.ID, inTheWay.Root = n.ID, n.IsRoot()
 		}
 	}
 	return inTheWay
@@ -169,12 +167,12 @@ func (t *table) checkTop(db *gorm.DB, at *landing, own int, lock dialect.RowLock
 
 // explainTop finds out whether a unique index has refused a row that a rule would have refused,
 // too: the rule says more.
-func (p *planner) explainTop(db *gorm.DB, t *table, x *tops) {
+func (p *planner) explainTop(db *gorm.DB, t *table.Table, x *tops) {
 	if len(x.asked) == 0 || p.Dialect.Classify(db.Error) != dialect.FailureDuplicate {
 		return
 	}
 	for _, at := range x.asked {
-		if err := t.checkTop(db, at, 0, ""); errors.Is(err, fault.ErrRootRow) {
+		if err := checkTop(t, db, at, 0, ""); errors.Is(err, fault.ErrRootRow) {
 			db.Error = err
 			return
 		}
@@ -182,21 +180,21 @@ func (p *planner) explainTop(db *gorm.DB, t *table, x *tops) {
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
-func (p *planner) lockTop(db *gorm.DB, t *table, at *landing) error {
+func (p *planner) lockTop(db *gorm.DB, t *table.Table, at *landing) error {
 	digest := fnv.New64a()
-	for _, part := range []string{"pathlock top", t.name, at.lock.ID()} {
+	for _, part := range []string{"pathlock top", t.TableName, at.lock.ID()} {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
 		_, _ = digest.Write(length[:])
 		_, _ = digest.Write([]byte(part))
 	}
-	d := t.direct(db).add("SELECT ? FROM ? AS l", p.Dialect.LockTop(int64(digest.Sum64()), at.root)...)
+	d := t.Direct(db).Add("SELECT ? FROM ? AS l", p.Dialect.LockTop(int64(digest.Sum64()), at.root)...)
 	var isolation string
-	if err := d.one(&isolation); err != nil {
+	if err := d.One(&isolation); err != nil {
 		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
 	}
 	if why := p.Dialect.Refuse(isolation); why != "" {
-		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.name, why)
+		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.TableName, why)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -30,17 +31,17 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 // wire is what raw SQL that writes to guarded tables trips over.
 type wire struct {
 	*txn.Owner
-	*catalogue
+	*table.Catalogue
 	// armed is set unless all raw SQL may pass.
 	armed bool
 }
 
 // trips returns the error for sql that writes to a guarded table, nil for any other.
 func (p *wire) trips(sql string) error {
-	if p.Dialect.Grammar.IsPlainRead(sql) || !p.names.MayMention(sql) {
+	if p.Dialect.Grammar.IsPlainRead(sql) || !p.Names.MayMention(sql) {
 		return nil
 	}
-	if found, ok := p.names.FindWrite(sql); ok {
+	if found, ok := p.Names.FindWrite(sql); ok {
 		return &fault.RawWriteError{Table: found.Table, Statement: found.Statement}
 	}
 	return nil

@@ -5,13 +5,14 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 )
 
 func BenchmarkTripwire(b *testing.B) {
 	w := &wire{
 		Owner:     &txn.Owner{Dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}},
-		catalogue: &catalogue{names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")},
+		Catalogue: &table.Catalogue{Names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")},
 	}
 	for name, sql := range map[string]string{
 		"another table": "INSERT INTO `others` (`id`, `name`, `created_at`, `updated_at`) VALUES (?, ?, ?, ?) ON DUPLICATE KEY UPDATE name = VALUES(name), updated_at = VALUES(updated_at)",

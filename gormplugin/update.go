@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -25,12 +26,12 @@ type updating struct {
 // transaction and its hooks.
 func (p *updating) survey(db *gorm.DB, st *statement) (bool, error) {
 	t := st.table
-	stmt := t.rehearsal(db)
-	a, err := t.assignmentIn(stmt)
+	stmt := rehearsal(t, db)
+	a, err := assignmentIn(t, stmt)
 	if err != nil || !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
-	st.note = fmt.Sprintf("%s in %s", a, t.name)
+	st.note = fmt.Sprintf("%s in %s", a, t.TableName)
 	turn, err := p.surveyTurn(db, t, a, stmt)
 	if err == nil && turn.staysPut() && turn.hit.recalled {
 		turn, err = p.surveyTurn(db, t, a, stmt)
@@ -61,7 +62,7 @@ func (p *updating) end(db *gorm.DB) {
 }
 
 // surveyTurn works out by plain reads what an assignment does to the rows that stmt hits.
-func (p *planner) surveyTurn(db *gorm.DB, t *table, a *assignment, stmt *gorm.Statement) (*turn, error) {
+func (p *planner) surveyTurn(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*turn, error) {
 	var parent any
 	if a.parent != nil {
 		parent = *a.parent
@@ -86,7 +87,7 @@ func (p *updating) write(w *writing) error {
 	if err := w.apply(stmt.Schema.UpdateClauses); err != nil {
 		return err
 	}
-	a, err := t.assignmentIn(stmt)
+	a, err := assignmentIn(t, stmt)
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (p *updating) write(w *writing) error {
 		w.write(db)
 		return nil
 	}
-	w.st.note = fmt.Sprintf("%s in %s", a, t.name)
+	w.st.note = fmt.Sprintf("%s in %s", a, t.TableName)
 	if w.tx != nil {
 		if err := w.begin(); err != nil {
 			return err
@@ -147,19 +148,19 @@ func (x *turn) staysPut() bool {
 // later.
 func (p *updating) updateInPlace(w *writing, a *assignment, x *turn) error {
 	t, stmt := w.st.table, w.db.Statement
-	for _, f := range t.placeColumns() {
+	for _, f := range t.PlaceColumns() {
 		a.drop(f)
 	}
-	if t.version != nil && x.hasVersion(a.version) {
-		a.drop(t.version)
+	if t.Version != nil && x.hasVersion(a.version) {
+		a.drop(t.Version)
 	}
 	if len(a.set) == 0 {
-		a.set = clause.Set{{Column: clause.Column{Name: t.label.DBName}, Value: clause.Column{Name: t.label.DBName}}}
+		a.set = clause.Set{{Column: clause.Column{Name: t.Name.DBName}, Value: clause.Column{Name: t.Name.DBName}}}
 	}
 	stmt.AddClause(a.set)
 	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
 	_, err := w.writeParts(x.hit.ids(), func(ids []any) int {
-		t.pin(stmt, ids, where.Exprs...)
+		pin(t, stmt, ids, where.Exprs...)
 		return 0
 	})
 	if err != nil {
@@ -177,7 +178,7 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 	}
 	moves := make(map[any]move, len(x.moves))
 	for _, m := range x.moves {
-		moves[m.id] = m
+		moves[m.ID] = m
 		w.st.slots = append(w.st.slots, m.to)
 	}
 	assigned := a.set
@@ -190,10 +191,10 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 		}
 		a.set = assigned
 		if !x.isDead() {
-			t.complete(a, moved, len(ids), w.st.fence)
+			complete(t, a, moved, len(ids), w.st.fence)
 		}
 		db.Statement.AddClause(a.set)
-		t.pin(db.Statement, ids)
+		pin(t, db.Statement, ids)
 		return len(moved)
 	})
 	if err != nil || written == 0 && len(x.moves) > 0 {
@@ -207,11 +208,23 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 			return err
 		}
 	}
-	if err := t.reflect(db.Statement, x); err != nil {
+	if err := writeBack(t, db.Statement, x); err != nil {
 		return err
 	}
-	t.ancestry.follow(x)
+	x.noteParents()
 	return errandOf(db).tell(db.Statement.Context, x)
+}
+
+// noteParents has the table know the new parents of the rows that have moved.
+func (x *turn) noteParents() {
+	if x.assignment.parent == nil || x.table.IsLeaf() {
+		return
+	}
+	ids := make([]any, len(x.moves))
+	for i, m := range x.moves {
+		ids[i] = m.ID
+	}
+	x.table.Ancestry.Moved(ids, *x.assignment.parent)
 }
 
 // settleUpdate works out which rows go where and locks all of it. As settleCreate, it
@@ -243,7 +256,7 @@ func (p *planner) settleUpdate(db *gorm.DB, tx *txn.Transaction, st *statement, 
 }
 
 // lockedTurn works out by locking reads what the update does.
-func (p *planner) lockedTurn(db *gorm.DB, t *table, a *assignment) (*turn, error) {
+func (p *planner) lockedTurn(db *gorm.DB, t *table.Table, a *assignment) (*turn, error) {
 	hit, err := p.targetsOf(db, t, db.Statement, nil, p.Dialect.Update)
 	if err != nil {
 		return nil, err

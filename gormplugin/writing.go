@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -73,10 +74,10 @@ func (p *frame) run(w *writer, db *gorm.DB, st *statement) error {
 		return err
 	}
 	if db.Statement.SQL.Len() > 0 {
-		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.table.name, w.name)
+		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.table.TableName, w.name)
 	}
 	if t, err := p.guardedTable(db.Statement, w.deletes); err != nil || t != st.table {
-		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.table.name, w.name))
+		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.table.TableName, w.name))
 	}
 	return st.kind.write(&writing{writer: w, frame: p, db: db, st: st, tx: tx})
 }
@@ -120,13 +121,13 @@ func (w *writing) begin() error {
 		}
 		w.tx = w.st.own.Transaction
 	}
-	return w.becomeWriter(w.db, w.tx, w.st.table.above)
+	return w.becomeWriter(w.db, w.tx, w.st.table.Above)
 }
 
 // missed ends the transaction, since a write has hit other rows than those that were locked and
 // checked for it.
 func (w *writing) missed(want, got int64) error {
-	err := &fault.MissedRowsError{Table: w.st.table.name, Planned: want, Written: got}
+	err := &fault.MissedRowsError{Table: w.st.table.TableName, Planned: want, Written: got}
 	if w.tx != nil {
 		w.tx.Abandon(err)
 	}
@@ -139,9 +140,9 @@ func (w *writing) missed(want, got int64) error {
 func (w *writing) writeParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
 	db, stmt := w.db, w.db.Statement
 	_, returning := stmt.Clauses["RETURNING"]
-	size := maxPlaceholders
+	size := table.MaxPlaceholders
 	if returning && len(ids) > size {
-		return 0, w.st.table.unsupported("RETURNING of more than %d rows: write them in portions", size)
+		return 0, w.st.table.Unsupported("RETURNING of more than %d rows: write them in portions", size)
 	}
 	parts := max((len(ids)+size-1)/size, 1)
 	for i := range parts {

@@ -1,9 +1,7 @@
-package gormplugin
+package table
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
@@ -12,27 +10,26 @@ import (
 	"gorm.io/gorm"
 )
 
-// learnNames finds out which spellings of the guarded tables' names the database takes for one
-// table. It returns an error where it takes two registered tables for one.
-func (p *catalogue) learnNames(db *gorm.DB, d *dialect.Dialect) error {
-	rule := spelling(db, d)
-	if p.names != nil && rule >= p.spellings {
-		return nil // of the servers that are in use, one tells no more names apart than this
-	}
-	var names []string
-	for base := range p.bases {
-		names = append(names, base)
-	}
-	slices.Sort(names)
-	p.names, p.spellings = rawsql.NewNames(d.Grammar, rule, names...), rule
-	for i, a := range p.all {
-		for _, b := range p.all[:i] {
-			if p.names.Same(a.name, b.name) {
-				return fmt.Errorf("gormplugin: %q and %q are one table: a table can be registered once", b.name, a.name)
-			}
+// Unquoted returns a name without quotation marks around its parts.
+func Unquoted(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("`\"[]", r) {
+			return -1
 		}
+		return r
+	}, strings.TrimSpace(name))
+}
+
+// BaseName returns a table's name without its schema.
+func BaseName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+
+// schemaOf splits a table's name into its schema, nil if it states none, and the rest.
+func schemaOf(table string) (schema any, name string) {
+	name = BaseName(table)
+	if len(name) == len(table) {
+		return nil, name
 	}
-	return nil
+	return table[:len(table)-len(name)-1], name
 }
 
 // spelling asks the database which names it tells apart. Where it does not say, letter case is
@@ -57,6 +54,3 @@ func spelling(db *gorm.DB, d *dialect.Dialect) rawsql.Case {
 	}
 	return rawsql.CaseExact
 }
-
-// baseName returns a table's name without its schema.
-func baseName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }

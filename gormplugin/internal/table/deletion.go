@@ -1,8 +1,10 @@
-package gormplugin
+package table
 
 import (
+	"context"
 	"reflect"
 	"slices"
+	"strings"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -37,28 +39,25 @@ func marksDeletion(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	return stmt.SQL.Len() > 0 || slices.ContainsFunc(set, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
 }
 
-// isDead reports whether an update hits rows that are deleted softly, none of which it restores,
-// and no others. They are no part of the tree: their place is the caller's to write.
-func (x *turn) isDead() bool {
-	return len(x.hit.live) == 0 && len(x.hit.dead) > 0 && !x.assignment.restores
-}
-
-// checkMixed refuses an update that states the tree or a path of deleted rows and of live ones at
-// once: what is right for the former is not the caller's to say for the latter.
-func (x *turn) checkMixed() error {
-	if len(x.hit.live) == 0 || len(x.hit.dead) == 0 || x.assignment.restores {
+// LiveMark is the value of a deletion mark in a live row: what GORM writes for a new one, NULL or a
+// zero value.
+func LiveMark(f *schema.Field) any {
+	if strings.EqualFold(f.DefaultValue, "NULL") {
 		return nil
 	}
-	t := x.table
-	for _, f := range []*schema.Field{t.tree, t.path, t.ids, t.fence} {
-		if f != nil && x.assignment.states(f) {
-			return t.unsupported("%q of deleted rows cannot be set together with that of live ones: use two updates", f.DBName)
-		}
-	}
-	return nil
+	// A zero value has a plain form, unless the type is none that a column could have.
+	live, _ := Plain(reflect.Zero(f.FieldType).Interface())
+	return live
 }
 
-// states reports whether a column is assigned.
-func (a *assignment) states(f *schema.Field) bool {
-	return slices.ContainsFunc(a.set, func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
+// MarksLive reports whether a value that is assigned to a deletion mark means a live row.
+func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (bool, error) {
+	value, err := t.Convert(ctx, f, assigned)
+	if err != nil {
+		return false, err
+	}
+	live := LiveMark(f)
+	// Of a struct whose mark is 0, nobody can tell whether that was NULL; and a flag may be given
+	// as NULL or as a zero value.
+	return value == live || value == nil || live == nil && reflect.ValueOf(value).IsZero(), nil
 }

@@ -1,4 +1,4 @@
-package gormplugin
+package table
 
 import (
 	"context"
@@ -12,37 +12,37 @@ import (
 
 // A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
 // "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Both are read
-// as the same; what is written is what [table.noParent] says, however the caller has put it.
+// as the same; what is written is what [Table.NoParent] says, however the caller has put it.
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
-func (t *table) isNoParent(value any) bool {
+func (t *Table) isNoParent(value any) bool {
 	return treerow.NoParent(value) || slices.Contains(t.zeroKeys, value)
 }
 
 // findZeroKeys notes how the zero values of the key's and the parent's type are written, where a
 // type of the caller's has a form of its own for that.
-func (t *table) findZeroKeys() {
-	for _, f := range []*schema.Field{t.parent, t.above.key} {
-		if zero, err := plain(reflect.Zero(f.IndirectFieldType).Interface()); err == nil && zero != nil {
+func (t *Table) findZeroKeys() {
+	for _, f := range []*schema.Field{t.Parent, t.Above.Key} {
+		if zero, err := Plain(reflect.Zero(f.IndirectFieldType).Interface()); err == nil && zero != nil {
 			t.zeroKeys = append(t.zeroKeys, zero)
 		}
 	}
 }
 
-// parentOrNil returns the parent that a plain value of the parent column means, nil for none.
-func (t *table) parentOrNil(value any) any {
+// ParentOrNil returns the parent that a plain value of the parent column means, nil for none.
+func (t *Table) ParentOrNil(value any) any {
 	if t.isNoParent(value) {
 		return nil
 	}
 	return value
 }
 
-// noParent is what the parent column of a row without a parent is given: NULL where the field can
+// NoParent is what the parent column of a row without a parent is given: NULL where the field can
 // hold it, and the zero value otherwise.
-func (t *table) noParent() any {
-	f := t.parent
+func (t *Table) NoParent() any {
+	f := t.Parent
 	if f.NotNull {
-		zero := reflect.Zero(t.above.key.IndirectFieldType)
+		zero := reflect.Zero(t.Above.Key.IndirectFieldType)
 		if zero.Kind() == reflect.Slice {
 			zero = reflect.MakeSlice(zero.Type(), 0, 0)
 		}
@@ -69,15 +69,15 @@ func holdsNull(f *schema.Field) bool {
 	return err == nil && value == nil
 }
 
-// clearParents takes the parent out of the model's rows that an UPDATE has just assigned one to
+// ClearParents takes the parent out of the model's rows that an UPDATE has just assigned one to
 // that is none.
-func (t *table) clearParents(ctx context.Context, rows reflect.Value) error {
-	none := t.noParent()
+func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
+	none := t.NoParent()
 	clear := func(row reflect.Value) error {
-		if row = reflect.Indirect(row); !row.IsValid() || !row.CanAddr() || row.Type() != t.schema.ModelType {
+		if row = reflect.Indirect(row); !row.IsValid() || !row.CanAddr() || row.Type() != t.Schema.ModelType {
 			return nil
 		}
-		return t.parent.Set(ctx, row, none)
+		return t.Parent.Set(ctx, row, none)
 	}
 	switch rows.Kind() {
 	case reflect.Slice, reflect.Array:
@@ -90,12 +90,4 @@ func (t *table) clearParents(ctx context.Context, rows reflect.Value) error {
 		return clear(rows)
 	}
 	return nil
-}
-
-// settleParent gives a new row that has no parent the one value for that.
-func (row *arrival) settleParent() error {
-	if row.parent != nil {
-		return nil
-	}
-	return row.set(row.table.parent, row.table.noParent())
 }
