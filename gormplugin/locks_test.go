@@ -1,13 +1,10 @@
 package gormplugin
 
 import (
-	"database/sql"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 )
 
 func TestTopmost(t *testing.T) {
@@ -39,32 +36,5 @@ func TestTopmost(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
-	}
-}
-
-func TestPlain(t *testing.T) {
-	seven, moment := 7, time.Unix(7, 0)
-	type id string
-	for _, c := range []struct{ value, want any }{
-		{nil, nil},
-		{(*int)(nil), nil},
-		{seven, int64(7)},
-		{&seven, int64(7)},
-		{uint8(7), int64(7)},
-		{uint64(1) << 63, uint64(1) << 63},
-		{id("x"), "x"},
-		{[]byte("x"), table.Bytes("x")},
-		{table.Bytes("x"), table.Bytes("x")},
-		{sql.NullInt64{}, nil},
-		{&sql.NullString{String: "x", Valid: true}, "x"},
-		{true, true},
-		{moment, moment},
-	} {
-		if got, err := table.Plain(c.value); err != nil || got != c.want {
-			t.Errorf("plain(%#v) = %#v, %v; want %#v", c.value, got, err, c.want)
-		}
-	}
-	if _, err := table.Plain([]int{7}); err == nil {
-		t.Error("a slice became a key")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -45,7 +46,7 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if running != nil {
 		return do(db)
 	}
-	return persist(db.Statement.Context, db, p.frame.maxTries, func() error { return do(db) })
+	return again.Persist(db.Statement.Context, db, p.frame.maxTries, func() error { return do(db) })
 }
 
 // errand is what an operation on one row asks of the statement that does it, and what it learns

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cenkalti/backoff/v5"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
@@ -21,7 +22,7 @@ type rerun struct {
 	// pristine is the statement as it was before its first callback. It is never run itself.
 	pristine *gorm.DB
 	// values are those that the caller handed over.
-	values *memento
+	values *again.Memento
 }
 
 // rerunKey marks, per instance, the further tries of a statement, which do not try again themselves.
@@ -35,20 +36,20 @@ func (p *frame) newRerun(db *gorm.DB) *rerun {
 	}
 	pristine := db.Session(&gorm.Session{Initialized: true})
 	pristine.Statement.BuildClauses = db.Statement.BuildClauses
-	return &rerun{pristine: pristine, values: remember(db.Statement)}
+	return &rerun{pristine: pristine, values: again.Remember(db.Statement)}
 }
 
 // try runs a statement again until it is not given up, or has been tried often enough. execute is its chain of callbacks.
 func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 	ctx, failed := db.Statement.Context, db.Error
-	_ = retrying(ctx, tries, func() error {
+	_ = again.Retry(ctx, tries, func() error {
 		if failed != nil {
 			// That was the first try.
 			err := failed
 			failed = nil
 			return err
 		}
-		r.values.restore()
+		r.values.Restore()
 		again := r.pristine.Session(&gorm.Session{Initialized: true})
 		again.Statement.BuildClauses = r.pristine.Statement.BuildClauses
 		if result := again.Statement.Result; result != nil {
@@ -69,6 +70,6 @@ func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 		return again.Error
 	})
 	if errors.Is(db.Error, fault.ErrRetry) {
-		r.values.restore()
+		r.values.Restore()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
@@ -79,7 +80,7 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 			return
 		}
 		if tx != nil {
-			journalled(db.Statement)
+			again.NoteHanded(db.Statement)
 			return
 		}
 		st.rerun = p.newRerun(db)

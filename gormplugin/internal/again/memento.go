@@ -1,22 +1,21 @@
-package gormplugin
+package again
 
 import (
 	"context"
 	"maps"
 	"reflect"
-	"sync"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
 
-// memento is what the values that a caller handed to a statement were before it, so that a further try
+// Memento is what the values that a caller handed to a statement were before it, so that a further try
 // begins with what the first began with: GORM, its hooks and this plugin write keys, times, paths and versions into
 // them, which mean nothing once the transaction has been rolled back.
 //
 // It knows the fields that GORM knows, associations included, and the entries of maps. What hooks do to fields that GORM is told to
 // ignore stays as it is.
-type memento struct {
+type Memento struct {
 	fields []rememberedField
 	pairs  []rememberedMap
 	// seen are the structs that were remembered already: associations can lead back.
@@ -35,16 +34,16 @@ type rememberedField struct{ place, value reflect.Value }
 // rememberedMap is a row in the form of a map, and its entries.
 type rememberedMap struct{ row, entries map[string]any }
 
-// remember takes down what a statement's values are now.
-func remember(stmt *gorm.Statement) *memento {
-	m := &memento{seen: make(map[address]bool)}
+// Remember takes down what a statement's values are now.
+func Remember(stmt *gorm.Statement) *Memento {
+	m := &Memento{seen: make(map[address]bool)}
 	m.take(stmt.Context, stmt.Schema, reflect.ValueOf(stmt.Dest))
 	m.take(stmt.Context, stmt.Schema, reflect.ValueOf(stmt.Model))
 	return m
 }
 
 // take remembers the rows of a model that v holds.
-func (m *memento) take(ctx context.Context, s *schema.Schema, v reflect.Value) {
+func (m *Memento) take(ctx context.Context, s *schema.Schema, v reflect.Value) {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
@@ -69,7 +68,7 @@ func (m *memento) take(ctx context.Context, s *schema.Schema, v reflect.Value) {
 }
 
 // takeRow remembers the fields of one row.
-func (m *memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Value) {
+func (m *Memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Value) {
 	for _, f := range s.Fields {
 		place, ok := m.fieldOf(row, f.StructField.Index)
 		if !ok || !place.CanSet() {
@@ -93,7 +92,7 @@ func (m *memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Val
 
 // fieldOf walks to a field, whose index GORM writes as -1-i where it goes on behind an embedded pointer. Where that is nil, so
 // that there is no field yet, the pointer is remembered instead.
-func (m *memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) {
+func (m *Memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index {
 		if i >= 0 {
 			row = row.Field(i)
@@ -110,14 +109,14 @@ func (m *memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) 
 }
 
 // note remembers what is at a place.
-func (m *memento) note(place reflect.Value) {
+func (m *Memento) note(place reflect.Value) {
 	value := reflect.New(place.Type()).Elem()
 	value.Set(place)
 	m.fields = append(m.fields, rememberedField{place, value})
 }
 
-// restore puts everything back. What was not changed is not written to: others may be reading it.
-func (m *memento) restore() {
+// Restore puts everything back. What was not changed is not written to: others may be reading it.
+func (m *Memento) Restore() {
 	for i := len(m.fields) - 1; i >= 0; i-- {
 		f := m.fields[i]
 		if f.place.Comparable() && f.value.Comparable() && f.place.Equal(f.value) {
@@ -129,35 +128,4 @@ func (m *memento) restore() {
 		clear(p.row)
 		maps.Copy(p.row, p.entries)
 	}
-}
-
-// journal collects what the statements of one try of [Transaction] were handed.
-type journal struct {
-	mu       sync.Mutex
-	mementos []*memento
-}
-
-// journalKey is the context key of the journal.
-type journalKey struct{}
-
-// journalled adds what a statement is handed, if there is a journal.
-func journalled(stmt *gorm.Statement) {
-	j, ok := stmt.Context.Value(journalKey{}).(*journal)
-	if !ok {
-		return
-	}
-	m := remember(stmt)
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.mementos = append(j.mementos, m)
-}
-
-// undo puts everything back, the last statement's values first.
-func (j *journal) undo() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for i := len(j.mementos) - 1; i >= 0; i-- {
-		j.mementos[i].restore()
-	}
-	j.mementos = nil
 }
