@@ -2,6 +2,7 @@ package gormplugin
 
 import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
 )
 
 // frame is what any statement on a guarded table runs in.
@@ -9,7 +10,7 @@ type frame struct {
 	*keeper
 	*table.Catalogue
 	// wire is what raw SQL goes by.
-	wire *wire
+	wire *tripwire.Wire
 	// maxTries is how often a statement is tried that runs in a transaction of its own.
 	maxTries int
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
@@ -32,7 +33,7 @@ type Plugin struct {
 	keeper    *keeper
 	frame     *frame
 	planner   *planner
-	wire      *wire
+	wire      *tripwire.Wire
 
 	// db is set once, by Initialize.
 	db *gorm.DB
@@ -56,7 +57,7 @@ func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.assert = fals
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
 	p.keeper = &keeper{Owner: p.owner, assert: true, transactionWait: DefaultTransactionWait}
-	p.wire = &wire{Owner: p.owner, Catalogue: p.catalogue, armed: true}
+	p.wire = &tripwire.Wire{Owner: p.owner, Catalogue: p.catalogue, Armed: true}
 	p.frame = &frame{keeper: p.keeper, Catalogue: p.catalogue, wire: p.wire, maxTries: DefaultMaxTries}
 	p.planner = &planner{p.frame}
 	for _, opt := range opts {
@@ -150,9 +151,9 @@ func (p *Plugin) register(db *gorm.DB) error {
 		p.frame.install(deleting, remove.Replace),
 		remove.After("*").Register("pathlock:end_delete", p.frame.end(remove.Execute)),
 
-		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.watch),
-		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.wire.watchRow),
-		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.wire.watch),
+		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.Watch),
+		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.wire.WatchRow),
+		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.wire.Watch),
 		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", txn.BareSavepoint),
 		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 

@@ -56,7 +56,7 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 		db.Statement.Context = p.Join(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that is run by Create, Updates or Delete.
-			p.wire.watch(db)
+			p.wire.Watch(db)
 			return
 		}
 		t, err := p.guardedTable(db.Statement, w.deletes)

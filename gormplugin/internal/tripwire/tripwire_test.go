@@ -1,4 +1,4 @@
-package gormplugin
+package tripwire
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 )
 
 func BenchmarkTripwire(b *testing.B) {
-	w := &wire{
+	w := &Wire{
 		Owner:     &txn.Owner{Dialect: &dialect.Dialect{Grammar: &rawsql.MySQL}},
 		Catalogue: &table.Catalogue{Names: rawsql.NewNames(&rawsql.MySQL, rawsql.CaseExact, "suites", "cases", "folders")},
 	}
