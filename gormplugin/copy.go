@@ -1,12 +1,11 @@
 package gormplugin
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -112,7 +111,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 		if tx == nil {
 			return x.copyAlone(db, c)
 		}
-		return x.copyWithin(db, tx, &statement{table: t, held: held{note: c.note}}, c, nil)
+		return x.copyWithin(db, tx, &statement{table: t, Held: hold.Held{Note: c.note}}, c, nil)
 	})
 	if err != nil {
 		return 0, err
@@ -148,18 +147,18 @@ type leafCopy struct {
 // copyAlone copies in a transaction of the plugin's own, which begins when the path locks have been
 // granted.
 func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
-	st := &statement{table: c.table, held: held{note: c.note}}
+	st := &statement{table: c.table, Held: hold.Held{Note: c.note}}
 	planned, err := p.planCopy(db, c, "")
 	if err != nil {
 		return p.explained(db, nil, err)
 	}
-	if err := p.acquireEarly(db, &st.held, planned); err != nil {
+	if err := p.AcquireEarly(db, &st.Held, planned); err != nil {
 		return err
 	}
 	begun := false
 	defer func() {
 		if !begun {
-			st.release(db.Statement.Context)
+			st.Release(db.Statement.Context)
 		}
 	}()
 	if err := p.beginOwn(db, st); err != nil {
@@ -183,7 +182,7 @@ func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
 
 // copyWithin copies in a transaction. planned may be nil.
 func (p *copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, planned *copyPlan) error {
-	if err := p.becomeWriter(db, tx, c.table.Above); err != nil {
+	if err := p.BecomeWriter(db, tx, c.table.Above); err != nil {
 		return p.explained(db, st, err)
 	}
 	x, err := p.settleCopy(db, tx, st, c, planned)
@@ -194,34 +193,23 @@ func (p *copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement, c *
 	return p.explained(db, st, p.copyRows(db, tx, st, c, x))
 }
 
-// settleCopy works out where the copy goes and locks what it relies on. As settleCreate, it
-// believes plain reads in its first round and locking ones in its last.
+// settleCopy works out where the copy goes and locks what it relies on. planned, unless nil, is what
+// plain reads say.
 func (p *copier) settleCopy(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
-	const lastRound = 1
-	for round := 0; ; round++ {
-		lock, wait := dialect.RowLock(""), p.transactionWait
-		if round == lastRound {
-			lock, wait, planned = p.Dialect.Share, pathlock.NoWait, nil
-		}
-		x, err := planned, error(nil)
-		if x == nil {
-			x, err = p.planCopy(db, c, lock)
-		}
-		if err != nil {
-			if round < lastRound && p.assert && isOutdated(err) {
-				continue
+	return hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*copyPlan]{
+		Plan: func(locking bool) (*copyPlan, error) {
+			switch {
+			case locking:
+				return p.planCopy(db, c, p.Dialect.Share)
+			case planned == nil:
+				return p.planCopy(db, c, "")
+			default:
+				return planned, nil
 			}
-			return nil, err
-		}
-		if err := p.acquireWithin(db, tx, &st.held, x, wait); err != nil {
-			return nil, err
-		}
-		if !p.assert {
-			return x, nil
-		}
-		err = p.assertCopy(db, c.table, x)
-		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
-			return x, err
-		}
-	}
+		},
+		Needs:  func(x *copyPlan) hold.Demand { return x },
+		Assert: func(x *copyPlan) (*copyPlan, error) { return x, p.assertCopy(db, c.table, x) },
+		Stale:  hold.IsOutdated,
+		Moved:  hold.HasMoved,
+	})
 }

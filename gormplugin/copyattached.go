@@ -67,7 +67,7 @@ func (p *copier) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPla
 		}
 		own := map[*schema.Field]any{leaf.Parent: clause.Column{Table: "m", Name: "new_id"}}
 		from := clause.Expr{SQL: "? AS c JOIN (?) AS m ON m.old_id = ?", Vars: []any{clause.Table{Name: leaf.TableName}, pairs, table.Column(leaf.Parent)}}
-		if _, err := insertFrom(leaf, db, from, nil, own, l.values, st.fence); err != nil {
+		if _, err := insertFrom(leaf, db, from, nil, own, l.values, st.Fence); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"gorm.io/gorm"
@@ -27,8 +28,8 @@ type copyPlan struct {
 	known  map[any]*table.Node
 }
 
-// requests implements [demand].
-func (x *copyPlan) requests(note string, wait time.Duration) []pathlock.Request {
+// Requests implements [hold.Demand].
+func (x *copyPlan) Requests(note string, wait time.Duration) []pathlock.Request {
 	op := lockspec.Operation{Kind: lockspec.OpCopy, Node: x.from.Path, Dest: x.to.Path.Parent(), Name: x.to.Path.Base(), Snapshot: x.snapshot}
 	if x.from.Tree == x.to.Tree {
 		return []pathlock.Request{{Tree: x.to.Tree, Wait: wait, Note: note, Claims: op.Claims(lockspec.NameSlot)}}
@@ -37,7 +38,7 @@ func (x *copyPlan) requests(note string, wait time.Duration) []pathlock.Request 
 	if !x.snapshot {
 		requests = append(requests, pathlock.Request{Tree: x.from.Tree, Wait: wait, Note: note, Claims: []pathlock.Claim{pathlock.S(x.from.Path)}})
 	}
-	return inOrder(requests)
+	return hold.InOrder(requests)
 }
 
 // planCopy reads where the row is and where its copy is to be.
@@ -118,7 +119,7 @@ func placeCopy(t *table.Table, c *copying, x *copyPlan) error {
 // assertCopy row-locks the row, where it is to be copied to, and everything above both, and checks
 // that all of it is where it was planned to be.
 func (p *copier) assertCopy(db *gorm.DB, t *table.Table, x *copyPlan) error {
-	if _, err := p.lockChains(db, t.Above, x.chains, x.known); err != nil {
+	if _, err := p.LockChains(db, t.Above, x.chains, x.known); err != nil {
 		return err
 	}
 	if !t.IsLeaf() {

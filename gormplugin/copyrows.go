@@ -52,7 +52,7 @@ func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *co
 	switch {
 	case inserted == 0:
 		return &fault.PathChangedError{Table: t.TableName, ID: x.source.ID, Planned: x.source.Path}
-	case p.assert && inserted != below+1:
+	case p.Asserts && inserted != below+1:
 		err = fault.Retry(fmt.Errorf("gormplugin: copying %s: the subtree had %d rows, of which %d were copied", t.RowName(x.source.ID), below+1, inserted))
 	}
 	if err == nil && inserted > 1 {
@@ -84,7 +84,7 @@ func (p *copier) measureCopy(db *gorm.DB, t *table.Table, x *copyPlan) (int64, e
 		return 0, nil
 	}
 	lock := dialect.RowLock("")
-	if p.assert {
+	if p.Asserts {
 		lock = p.Dialect.Share
 	}
 	length := p.Dialect.Length
@@ -156,7 +156,7 @@ func (p *copier) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPla
 	}
 	var rows int64
 	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
-		rows, err = insertFrom(t, db, from.As("c"), where, own, c.values, st.fence)
+		rows, err = insertFrom(t, db, from.As("c"), where, own, c.values, st.Fence)
 		return err
 	})
 	return rows, err

@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/shown"
@@ -58,7 +59,7 @@ type inserting struct {
 // is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
 // associations have their say in between.
 func (p *inserting) survey(db *gorm.DB, st *statement) (bool, error) {
-	st.note = "insert into " + st.table.TableName
+	st.Note = "insert into " + st.table.TableName
 	rows, err := arrivals(db, st.table)
 	if err != nil {
 		return false, err
@@ -71,13 +72,13 @@ func (p *inserting) survey(db *gorm.DB, st *statement) (bool, error) {
 	if p.seen, err = p.parentsOf(db, st.table, rows, nil, ""); err != nil {
 		return false, err
 	}
-	wanted := make(claims)
+	wanted := make(hold.Claims)
 	for _, row := range rows {
 		if err := place(st.table, row, rows, p.seen); err == nil {
-			wanted.add(row.at.Tree, row.at.Path)
+			wanted.Add(row.at.Tree, row.at.Path)
 		}
 	}
-	return true, p.acquireEarly(db, &st.held, wanted)
+	return true, p.AcquireEarly(db, &st.Held, wanted)
 }
 
 // write carries out the INSERT: it gives every row its path, asserts that its parent is, and stays,
@@ -120,7 +121,7 @@ func (p *inserting) end(*gorm.DB) {
 // of rows that are there.
 func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement) (int, error) {
 	t := st.table
-	st.note = "insert into " + t.TableName
+	st.Note = "insert into " + t.TableName
 	rows, err := arrivals(db, t)
 	if err != nil {
 		return 0, err
@@ -152,7 +153,7 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement)
 			row.ID = nil // the database makes its own
 		}
 	}
-	if err := p.settleCreate(db, tx, st, rows); err != nil {
+	if err := p.settle(db, tx, st, rows); err != nil {
 		return 0, err
 	}
 	if err := p.guardTop(db, st, &p.tops, landingsOf(t, rows)); err != nil {
@@ -174,7 +175,7 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement)
 			}
 			p.nameless = append(p.nameless, row)
 		}
-		if err := errors.Join(row.settleMarks(), store(t, row, st.fence)); err != nil {
+		if err := errors.Join(row.settleMarks(), store(t, row, st.Fence)); err != nil {
 			return 0, err
 		}
 	}
@@ -197,52 +198,57 @@ func (row *arrival) settleMarks() error {
 	return nil
 }
 
-// settleCreate finds the rows' places and locks them, first on what a plain read says. Where the
-// assertion finds that to be out of date, which in a transaction with an old snapshot it always is,
-// it does so once more on what locking reads say, now without waiting for anybody.
-func (p *inserting) settleCreate(db *gorm.DB, tx *txn.Transaction, st *statement, rows []*arrival) error {
+// settle finds the rows' places and locks them.
+func (p *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *statement, rows []*arrival) error {
 	t := st.table
-	const lastRound = 1
-	for round := 0; ; round++ {
-		lock, wait, known := dialect.RowLock(""), p.transactionWait, p.seen
-		if round == lastRound {
-			lock, wait, known = p.Dialect.Share, pathlock.NoWait, nil
-		}
-		parents, err := p.parentsOf(db, t, rows, known, lock)
-		if err != nil {
-			return err
-		}
-		wanted := make(claims)
-		err = nil
-		for _, row := range rows {
-			if err = place(t, row, rows, parents); err != nil {
-				break
+	_, err := hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*placement]{
+		Plan: func(locking bool) (*placement, error) {
+			if locking {
+				return p.placeAll(db, t, rows, nil, p.Dialect.Share)
 			}
-			wanted.add(row.at.Tree, row.at.Path)
+			return p.placeAll(db, t, rows, p.seen, "")
+		},
+		Needs: func(x *placement) hold.Demand { return x.claims },
+		Assert: func(x *placement) (*placement, error) {
+			_, err := p.LockChains(db, t.Above, x.parentsOf(rows), x.parents)
+			return x, err
+		},
+		Stale: func(err error) bool { return errors.Is(err, pathlock.ErrNotFound) },
+		Moved: hold.HasMoved,
+	})
+	return err
+}
+
+// placement is where new rows belong: the parents that are in the database, and the slots.
+type placement struct {
+	parents map[any]*table.Node
+	claims  hold.Claims
+}
+
+// placeAll gives new rows their places. known are parents that need not be read again.
+func (p *inserting) placeAll(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock dialect.RowLock) (*placement, error) {
+	parents, err := p.parentsOf(db, t, rows, known, lock)
+	if err != nil {
+		return nil, err
+	}
+	x := &placement{parents: parents, claims: make(hold.Claims)}
+	for _, row := range rows {
+		if err := place(t, row, rows, parents); err != nil {
+			return nil, err
 		}
-		if err != nil {
-			if round < lastRound && p.assert && errors.Is(err, pathlock.ErrNotFound) {
-				continue
-			}
-			return err
-		}
-		if err := p.acquireWithin(db, tx, &st.held, wanted, wait); err != nil {
-			return err
-		}
-		if !p.assert {
-			return nil
-		}
-		var chains []*table.Node
-		for _, row := range rows {
-			if parent := parents[row.Parent]; parent != nil && !slices.Contains(chains, parent) {
-				chains = append(chains, parent)
-			}
-		}
-		_, err = p.lockChains(db, t.Above, chains, parents)
-		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
-			return err
+		x.claims.Add(row.at.Tree, row.at.Path)
+	}
+	return x, nil
+}
+
+// parentsOf returns the parents that rows hang below.
+func (x *placement) parentsOf(rows []*arrival) (parents []*table.Node) {
+	for _, row := range rows {
+		if parent := x.parents[row.Parent]; parent != nil && !slices.Contains(parents, parent) {
+			parents = append(parents, parent)
 		}
 	}
+	return parents
 }
 
 // parentsOf returns the rows that rows hang below and that are in the database: all of those known

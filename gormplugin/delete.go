@@ -1,7 +1,6 @@
 package gormplugin
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -23,7 +23,7 @@ type removal struct {
 	// chains are the nodes above the tops, and above is what was read of the rows above.
 	chains []*table.Node
 	above  map[any]*table.Node
-	claims claims
+	claims hold.Claims
 }
 
 // top is a row that goes, and its subtree with it.
@@ -41,7 +41,7 @@ type deleting struct {
 
 // survey takes the locks on the subtrees that a DELETE will remove.
 func (p *deleting) survey(db *gorm.DB, st *statement) (bool, error) {
-	st.note = "delete from " + st.table.TableName
+	st.Note = "delete from " + st.table.TableName
 	stmt := rehearsal(st.table, db)
 	stmt.ReflectValue = db.Statement.ReflectValue
 	addKeys(st.table, stmt)
@@ -53,7 +53,7 @@ func (p *deleting) survey(db *gorm.DB, st *statement) (bool, error) {
 		return false, err
 	}
 	p.removal = planned
-	return true, p.acquireEarly(db, &st.held, planned.claims)
+	return true, p.AcquireEarly(db, &st.Held, planned.claims)
 }
 
 // surveyRemoval works out by plain reads what a DELETE does.
@@ -69,7 +69,7 @@ func (p *planner) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statemen
 // themselves deleted.
 func (p *deleting) write(w *writing) error {
 	t, db, st := w.st.table, w.db, w.st
-	st.note = "delete from " + t.TableName
+	st.Note = "delete from " + t.TableName
 	if err := w.apply(t.ClausesOfDelete); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *deleting) write(w *writing) error {
 	if err := w.begin(); err != nil {
 		return err
 	}
-	gone, err := p.settleDelete(db, w.tx, st, stmt)
+	gone, err := p.settle(db, w.tx, st, stmt)
 	if err != nil {
 		return err
 	}
@@ -121,35 +121,25 @@ func (p *deleting) explain(*gorm.DB, *statement) {}
 // end has nothing to undo.
 func (p *deleting) end(*gorm.DB) {}
 
-// settleDelete works out which rows go and locks them, as settleUpdate does.
-func (p *deleting) settleDelete(db *gorm.DB, tx *txn.Transaction, st *statement, stmt *gorm.Statement) (*removal, error) {
+// settle works out which rows go and locks them.
+func (p *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *statement, stmt *gorm.Statement) (*removal, error) {
 	t := st.table
-	const lastRound = 1
-	for round := 0; ; round++ {
-		wait := p.transactionWait
-		if round == lastRound {
-			wait = pathlock.NoWait
-		}
-		planned, err := p.removal, error(nil)
-		switch {
-		case round == lastRound:
-			planned, err = p.lockedRemoval(db, t, stmt)
-		case planned == nil:
-			planned, err = p.surveyRemoval(db, t, stmt)
-		}
-		if err == nil {
-			err = p.acquireWithin(db, tx, &st.held, planned.claims, wait)
-		} else if round < lastRound && p.assert && isOutdated(err) {
-			continue
-		}
-		if err != nil || !p.assert {
-			return planned, err
-		}
-		actual, err := p.assertRemoval(db, t, stmt, planned)
-		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
-			return actual, err
-		}
-	}
+	return hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*removal]{
+		Plan: func(locking bool) (*removal, error) {
+			switch {
+			case locking:
+				return p.lockedRemoval(db, t, stmt)
+			case p.removal == nil:
+				return p.surveyRemoval(db, t, stmt)
+			default:
+				return p.removal, nil
+			}
+		},
+		Needs:  func(x *removal) hold.Demand { return x.claims },
+		Assert: func(x *removal) (*removal, error) { return p.assertRemoval(db, t, stmt, x) },
+		Stale:  hold.IsOutdated,
+		Moved:  hold.HasMoved,
+	})
 }
 
 // lockedRemoval works out by locking reads what a DELETE does.
@@ -194,7 +184,7 @@ func (p *planner) removalOf(db *gorm.DB, t *table.Table, hit targets, known map[
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
-	x := &removal{hit: hit, claims: make(claims)}
+	x := &removal{hit: hit, claims: make(hold.Claims)}
 	missing := make(map[any]bool)
 	for _, n := range hit.live {
 		if n.Parent != nil && known[n.Parent] == nil && (t.IsLeaf() || hit.live[n.Parent] == nil) {
@@ -245,7 +235,7 @@ func (x *removal) keepTopmost(t *table.Table, tops []top, above map[any]*table.N
 		}
 		last = &n
 		x.tops = append(x.tops, n)
-		x.claims.add(n.at.Tree, n.at.Path)
+		x.claims.Add(n.at.Tree, n.at.Path)
 		if parent := above[n.Parent]; parent != nil {
 			x.chains = append(x.chains, parent)
 		}

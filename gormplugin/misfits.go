@@ -106,7 +106,7 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 
 // addNewest has a SELECT not be answered from an old snapshot.
 func (p *planner) addNewest(d *table.Direct) {
-	if p.assert && p.Dialect.Newest != "" {
+	if p.Asserts && p.Dialect.Newest != "" {
 		d.Add(" " + string(p.Dialect.Newest))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
@@ -30,7 +31,7 @@ type Plugin struct {
 
 	owner     *txn.Owner
 	catalogue *table.Catalogue
-	keeper    *keeper
+	keeper    *hold.Keeper
 	frame     *frame
 	planner   *planner
 	wire      *tripwire.Wire
@@ -46,19 +47,19 @@ type Option func(*Plugin)
 // caller began waits for path locks; [pathlock.NoWait] is not at all. A write outside of one takes
 // its locks before its transaction begins, and waits as long as the locker says.
 func TransactionWait(d time.Duration) Option {
-	return func(p *Plugin) { p.keeper.transactionWait = d }
+	return func(p *Plugin) { p.keeper.TransactionWait = d }
 }
 
 // WithoutAssertion leaves out the check under row locks, so that nothing but the path locks keeps
 // the tree right. It exists to show what the assertion prevents; never use it on data that matters.
-func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.assert = false } }
+func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.Asserts = false } }
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
-	p.keeper = &keeper{Owner: p.owner, assert: true, transactionWait: DefaultTransactionWait}
+	p.keeper = &hold.Keeper{Owner: p.owner, Asserts: true, TransactionWait: DefaultTransactionWait}
 	p.wire = &tripwire.Wire{Owner: p.owner, Catalogue: p.catalogue, Armed: true}
-	p.frame = &frame{keeper: p.keeper, Catalogue: p.catalogue, wire: p.wire, maxTries: DefaultMaxTries}
+	p.frame = &frame{Keeper: p.keeper, Catalogue: p.catalogue, wire: p.wire, maxTries: DefaultMaxTries}
 	p.planner = &planner{p.frame}
 	for _, opt := range opts {
 		opt(p)
@@ -84,7 +85,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 		return err
 	}
 	p.owner.Dialect = d
-	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.keeper.assert); err != nil {
+	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.keeper.Asserts); err != nil {
 		return err
 	}
 	if err := p.owner.RecogniseNow(db); err != nil {

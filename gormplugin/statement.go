@@ -7,6 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -14,7 +15,7 @@ import (
 
 // statement is what the plugin's callbacks on one statement tell each other.
 type statement struct {
-	held
+	hold.Held
 	table *table.Table
 	// kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
 	kind kind
@@ -71,7 +72,7 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 			_ = db.AddError(err)
 			return
 		}
-		st := &statement{table: t, kind: w.kind(), held: held{note: "gorm: " + t.TableName}}
+		st := &statement{table: t, kind: w.kind(), Held: hold.Held{Note: "gorm: " + t.TableName}}
 		db.InstanceSet(statementKey, st)
 		elsewhere := p.ChooseManaged(db, w.chain(table.ResolverCallback))
 		tx, err := p.TransactionOf(db)
@@ -88,7 +89,7 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 		defer func() {
 			// Also where a method of the caller's own types panics.
 			if !begun {
-				st.release(db.Statement.Context)
+				st.Release(db.Statement.Context)
 			}
 		}()
 		touches, err := st.kind.survey(db, st)
@@ -121,7 +122,7 @@ func (p *frame) beginOwn(db *gorm.DB, st *statement) error {
 		return err
 	}
 	st.own, _ = txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle)
-	st.handTo(tx)
+	st.HandTo(tx)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"slices"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -83,20 +84,20 @@ func hasChildren(t *table.Table) clause.Expression {
 }
 
 // lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for
-// sharing, as lockChains does and with the same checks, and the rows that the statement hits among
+// sharing, as LockChains does and with the same checks, and the rows that the statement hits among
 // those with the given ids for the change.
 func (p *planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
 	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
-		if locked, err = p.lockChains(db, t.Above, chains, known); err != nil {
+		if locked, err = p.LockChains(db, t.Above, chains, known); err != nil {
 			return nil, hit, err
 		}
 		hit, err = p.targetsOf(db, t, stmt, ids, p.Dialect.Update)
 		return locked, hit, err
 	}
 	hit = targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
-	c := newChains(t, chains, known, ids)
+	c := hold.NewChains(t, chains, known, ids)
 	both := t.Direct(db)
-	if above := c.next(); len(above) > 0 {
+	if above := c.Next(); len(above) > 0 {
 		both.Add(p.Dialect.Both[0])
 		table.Selection{Where: t.KeyIn(table.Column(t.Key), above), Lock: p.Dialect.Share, ByPrimaryKey: true}.AppendTo(both)
 		both.Add(p.Dialect.Both[1])
@@ -114,7 +115,7 @@ func (p *planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement,
 			hit.live[n.ID] = n
 		}
 	}
-	c.found(rows)
-	locked, err = p.lockRest(db, c)
+	c.Found(rows)
+	locked, err = p.LockRest(db, c)
 	return locked, hit, err
 }

@@ -94,7 +94,7 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 		if at.root && at.atTop > 1 {
 			return &fault.RootRowError{Table: t.TableName, Tree: at.lock}
 		}
-		later := p.assert && p.Dialect.AsksLater
+		later := p.Asserts && p.Dialect.AsksLater
 		if later {
 			x.asked = append(x.asked, at)
 			if st.own != nil {
@@ -102,13 +102,13 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 				continue
 			}
 		}
-		if p.assert && p.Dialect.LockTop != nil {
+		if p.Asserts && p.Dialect.LockTop != nil {
 			if err := p.lockTop(db, t, at); err != nil {
 				return err
 			}
 		}
 		lock := p.Dialect.Share
-		if !p.assert || later {
+		if !p.Asserts || later {
 			lock = ""
 		}
 		if err := checkTop(t, db, at, 0, lock); err != nil {

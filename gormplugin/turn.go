@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
@@ -24,7 +25,7 @@ type turn struct {
 	// landings are the rows that come to the top of their trees.
 	landings landings
 	// claims are the old places and the new slots.
-	claims claims
+	claims hold.Claims
 	// chains are the nodes above the old places and the new ones, which must stay where they are,
 	// and above is what was read of the rows above them.
 	chains []*table.Node
@@ -57,7 +58,7 @@ func (p *planner) turnOf(db *gorm.DB, t *table.Table, a *assignment, hit targets
 	if err := errandOf(db).missed(t, hit); err != nil {
 		return nil, err
 	}
-	x := &turn{table: t, assignment: a, hit: hit, claims: make(claims), landings: make(landings)}
+	x := &turn{table: t, assignment: a, hit: hit, claims: make(hold.Claims), landings: make(landings)}
 	if err := x.checkMixed(); err != nil {
 		return nil, err
 	}
@@ -221,7 +222,7 @@ func (x *turn) relocate(n, after *table.Node, restored bool, above map[any]*tabl
 	if err != nil {
 		return err
 	}
-	x.claims.add(to.Tree, to.Path)
+	x.claims.Add(to.Tree, to.Path)
 	if !t.IsLeaf() && (restored || after.Parent == nil && n.Parent != nil) {
 		x.landings.add(after, to.Tree)
 	}
@@ -232,7 +233,7 @@ func (x *turn) relocate(n, after *table.Node, restored bool, above map[any]*tabl
 			return err
 		}
 		m.from = pathlock.Location{Tree: to.Tree, Path: from}
-		x.claims.add(to.Tree, from)
+		x.claims.Add(to.Tree, from)
 	}
 	x.moves = append(x.moves, m)
 	for _, id := range []any{n.Parent, after.Parent} {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -31,7 +31,7 @@ func (p *updating) survey(db *gorm.DB, st *statement) (bool, error) {
 	if err != nil || !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
-	st.note = fmt.Sprintf("%s in %s", a, t.TableName)
+	st.Note = fmt.Sprintf("%s in %s", a, t.TableName)
 	turn, err := p.surveyTurn(db, t, a, stmt)
 	if err == nil && turn.staysPut() && turn.hit.recalled {
 		turn, err = p.surveyTurn(db, t, a, stmt)
@@ -47,7 +47,7 @@ func (p *updating) survey(db *gorm.DB, st *statement) (bool, error) {
 	if turn.staysPut() {
 		return false, nil
 	}
-	return true, p.acquireEarly(db, &st.held, turn.claims)
+	return true, p.AcquireEarly(db, &st.Held, turn.claims)
 }
 
 // explain finds out whether a unique index has refused a row that the rule for the top would have
@@ -99,7 +99,7 @@ func (p *updating) write(w *writing) error {
 		w.write(db)
 		return nil
 	}
-	w.st.note = fmt.Sprintf("%s in %s", a, t.TableName)
+	w.st.Note = fmt.Sprintf("%s in %s", a, t.TableName)
 	if w.tx != nil {
 		if err := w.begin(); err != nil {
 			return err
@@ -112,13 +112,13 @@ func (p *updating) write(w *writing) error {
 	if err == nil && planned.staysPut() {
 		return p.updateInPlace(w, a, planned)
 	}
-	if err != nil && (!p.assert || !isOutdated(err)) {
+	if err != nil && (!p.Asserts || !hold.IsOutdated(err)) {
 		return err
 	}
-	if err := w.begin(); err != nil {
-		return err
+	if begun := w.begin(); begun != nil {
+		return begun
 	}
-	turn, err := p.settleUpdate(db, w.tx, w.st, a, planned)
+	turn, err := p.settle(db, w.tx, w.st, a, planned, err)
 	if err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 		}
 		a.set = assigned
 		if !x.isDead() {
-			complete(t, a, moved, len(ids), w.st.fence)
+			complete(t, a, moved, len(ids), w.st.Fence)
 		}
 		db.Statement.AddClause(a.set)
 		pin(t, db.Statement, ids)
@@ -227,32 +227,21 @@ func (x *turn) noteParents() {
 	x.table.Ancestry.Moved(ids, *x.assignment.parent)
 }
 
-// settleUpdate works out which rows go where and locks all of it. As settleCreate, it
-// believes plain reads in its first round and locking ones in its last.
-//
-// planned is what the first round believes; nil where plain reads are known to be out of date.
-func (p *planner) settleUpdate(db *gorm.DB, tx *txn.Transaction, st *statement, a *assignment, planned *turn) (*turn, error) {
-	const lastRound = 1
-	for round := 0; ; round++ {
-		wait := p.transactionWait
-		if round == lastRound {
-			wait = pathlock.NoWait
-			var err error
-			if planned, err = p.lockedTurn(db, st.table, a); err != nil {
-				return nil, err
+// settle works out which rows go where and locks all of it. planned, and the error that came with
+// it, are what plain reads say.
+func (p *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement, a *assignment, planned *turn, err error) (*turn, error) {
+	return hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*turn]{
+		Plan: func(locking bool) (*turn, error) {
+			if locking {
+				return p.lockedTurn(db, st.table, a)
 			}
-		}
-		if planned == nil {
-			continue
-		}
-		if err := p.acquireWithin(db, tx, &st.held, planned.claims, wait); err != nil || !p.assert {
 			return planned, err
-		}
-		actual, err := p.assertTurn(db, a, planned)
-		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
-			return actual, err
-		}
-	}
+		},
+		Needs:  func(x *turn) hold.Demand { return x.claims },
+		Assert: func(x *turn) (*turn, error) { return p.assertTurn(db, a, x) },
+		Stale:  hold.IsOutdated,
+		Moved:  hold.HasMoved,
+	})
 }
 
 // lockedTurn works out by locking reads what the update does.
@@ -262,12 +251,6 @@ func (p *planner) lockedTurn(db *gorm.DB, t *table.Table, a *assignment) (*turn,
 		return nil, err
 	}
 	return p.turnOf(db, t, a, hit, nil, p.Dialect.Share)
-}
-
-// isOutdated reports whether an error can come from rows that were read
-// from an old snapshot.
-func isOutdated(err error) bool {
-	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, fault.ErrWouldCycle)
 }
 
 // assertTurn row-locks everything that the planned turn relies on and works the turn out again: the

@@ -121,7 +121,7 @@ func (w *writing) begin() error {
 		}
 		w.tx = w.st.own.Transaction
 	}
-	return w.becomeWriter(w.db, w.tx, w.st.table.Above)
+	return w.BecomeWriter(w.db, w.tx, w.st.table.Above)
 }
 
 // missed ends the transaction, since a write has hit other rows than those that were locked and

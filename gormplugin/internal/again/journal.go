@@ -7,7 +7,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// Journal collects what the statements of one try of [Transaction] were handed.
+// Journal collects what the statements of one try of gormplugin.Transaction were handed.
 type Journal struct {
 	mu       sync.Mutex
 	mementos []*Memento
