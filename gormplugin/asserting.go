@@ -3,6 +3,7 @@ package gormplugin
 import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"gorm.io/gorm"
 )
 
@@ -64,6 +65,6 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 		return locations, nil
 	}
 	_ = db.AddError(err)
-	p.frame.explain(db, &statement{table: t})
+	p.frame.Explain(db, &statement.Statement{Table: t})
 	return nil, db.Error
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -111,7 +112,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 		if tx == nil {
 			return x.copyAlone(db, c)
 		}
-		return x.copyWithin(db, tx, &statement{table: t, Held: hold.Held{Note: c.note}}, c, nil)
+		return x.copyWithin(db, tx, &statement.Statement{Table: t, Held: hold.Held{Note: c.note}}, c, nil)
 	})
 	if err != nil {
 		return 0, err
@@ -147,10 +148,10 @@ type leafCopy struct {
 // copyAlone copies in a transaction of the plugin's own, which begins when the path locks have been
 // granted.
 func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
-	st := &statement{table: c.table, Held: hold.Held{Note: c.note}}
+	st := &statement.Statement{Table: c.table, Held: hold.Held{Note: c.note}}
 	planned, err := p.planCopy(db, c, "")
 	if err != nil {
-		return p.explained(db, nil, err)
+		return p.Explained(db, nil, err)
 	}
 	if err := p.AcquireEarly(db, &st.Held, planned); err != nil {
 		return err
@@ -161,11 +162,11 @@ func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
 			st.Release(db.Statement.Context)
 		}
 	}()
-	if err := p.beginOwn(db, st); err != nil {
+	if err := p.BeginTransaction(db, st); err != nil {
 		return err
 	}
 	begun = true
-	own := st.own
+	own := st.Begun
 	done := false
 	defer func() {
 		if !done {
@@ -181,21 +182,21 @@ func (p *copier) copyAlone(db *gorm.DB, c *copying) error {
 }
 
 // copyWithin copies in a transaction. planned may be nil.
-func (p *copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, planned *copyPlan) error {
+func (p *copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, c *copying, planned *copyPlan) error {
 	if err := p.BecomeWriter(db, tx, c.table.Above); err != nil {
-		return p.explained(db, st, err)
+		return p.Explained(db, st, err)
 	}
 	x, err := p.settleCopy(db, tx, st, c, planned)
 	if err != nil {
-		return p.explained(db, st, err)
+		return p.Explained(db, st, err)
 	}
-	st.slots = []pathlock.Location{x.to}
-	return p.explained(db, st, p.copyRows(db, tx, st, c, x))
+	st.Slots = []pathlock.Location{x.to}
+	return p.Explained(db, st, p.copyRows(db, tx, st, c, x))
 }
 
 // settleCopy works out where the copy goes and locks what it relies on. planned, unless nil, is what
 // plain reads say.
-func (p *copier) settleCopy(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
+func (p *copier) settleCopy(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, c *copying, planned *copyPlan) (*copyPlan, error) {
 	return hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*copyPlan]{
 		Plan: func(locking bool) (*copyPlan, error) {
 			switch {

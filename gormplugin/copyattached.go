@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -55,7 +56,7 @@ func checkValues(t *table.Table, values map[string]any) error {
 }
 
 // copyAttached copies what hangs on the copied rows.
-func (p *copier) copyAttached(db *gorm.DB, st *statement, c *copying, x *copyPlan) error {
+func (p *copier) copyAttached(db *gorm.DB, st *statement.Statement, c *copying, x *copyPlan) error {
 	if len(c.leaves) == 0 && len(c.attach) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -21,7 +22,7 @@ import (
 // Until then every row below the top has a stand-in for its name, see standInFor.
 
 // copyRows copies what was planned, once it has been locked.
-func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement, c *copying, x *copyPlan) error {
+func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, c *copying, x *copyPlan) error {
 	t := c.table
 	below, err := p.measureCopy(db, t, x)
 	if err != nil {
@@ -130,7 +131,7 @@ func (p *copier) checkSlot(db *gorm.DB, t *table.Table, x *copyPlan) error {
 
 // insertCopies copies the rows, those below the top without their parents and names, and returns
 // how many they are.
-func (p *copier) insertCopies(db *gorm.DB, st *statement, c *copying, x *copyPlan, names standIn) (int64, error) {
+func (p *copier) insertCopies(db *gorm.DB, st *statement.Statement, c *copying, x *copyPlan, names standIn) (int64, error) {
 	t := c.table
 	isTop := clause.Eq{Column: table.Column(t.Key), Value: x.source.ID}
 	ofTop := func(top, others any) any {

@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/internal/shown"
@@ -55,62 +56,64 @@ type inserting struct {
 	tops    tops
 }
 
-// survey takes the locks on the slots that can be told before the transaction. A parent that
+// Survey takes the locks on the slots that can be told before the transaction. A parent that
 // is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
 // associations have their say in between.
-func (p *inserting) survey(db *gorm.DB, st *statement) (bool, error) {
-	st.Note = "insert into " + st.table.TableName
-	rows, err := arrivals(db, st.table)
+func (p *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+	st.Note = "insert into " + st.Table.TableName
+	rows, err := arrivals(db, st.Table)
 	if err != nil {
 		return false, err
 	}
 	if isUpsert(db) {
-		if stay, err := p.settleUpsert(db, st.table, rows, ""); err != nil || stay {
+		if stay, err := p.settleUpsert(db, st.Table, rows, ""); err != nil || stay {
 			return false, err
 		}
 	}
-	if p.seen, err = p.parentsOf(db, st.table, rows, nil, ""); err != nil {
+	if p.seen, err = p.parentsOf(db, st.Table, rows, nil, ""); err != nil {
 		return false, err
 	}
 	wanted := make(hold.Claims)
 	for _, row := range rows {
-		if err := place(st.table, row, rows, p.seen); err == nil {
+		if err := place(st.Table, row, rows, p.seen); err == nil {
 			wanted.Add(row.at.Tree, row.at.Path)
 		}
 	}
 	return true, p.AcquireEarly(db, &st.Held, wanted)
 }
 
-// write carries out the INSERT: it gives every row its path, asserts that its parent is, and stays,
+// Write carries out the INSERT: it gives every row its path, asserts that its parent is, and stays,
 // where the path says, has the rows written, and fills in paths of ids.
-func (p *inserting) write(w *writing) error {
-	if !w.db.Statement.Unscoped {
-		if err := w.apply(w.db.Statement.Schema.CreateClauses); err != nil {
+func (p *inserting) Write(w *statement.Writing) error {
+	if !w.Db.Statement.Unscoped {
+		if err := w.Apply(w.Db.Statement.Schema.CreateClauses); err != nil {
 			return err
 		}
 	}
-	if err := w.begin(); err != nil {
+	if err := w.Begin(); err != nil {
 		return err
 	}
-	rows, err := p.guardCreate(w.db, w.tx, w.st)
+	rows, err := p.guardCreate(w.Db, w.Tx, w.St)
 	if err != nil {
 		return err
 	}
-	if w.write(w.db); w.db.Error != nil {
-		return w.db.Error
+	if w.Write(w.Db); w.Db.Error != nil {
+		return w.Db.Error
 	}
-	if written := w.db.RowsAffected; rows > 0 && written != int64(rows) {
-		return w.missed(int64(rows), written)
+	if written := w.Db.RowsAffected; rows > 0 && written != int64(rows) {
+		return w.Missed(int64(rows), written)
 	}
-	return p.fillIDs(w.db, w.tx, w.st)
+	return p.fillIDs(w.Db, w.Tx, w.St)
 }
 
-// explain finds out whether a unique index has refused a row that the rule for the top would have
+// Explain finds out whether a unique index has refused a row that the rule for the top would have
 // refused, too.
-func (p *inserting) explain(db *gorm.DB, st *statement) { p.explainTop(db, st.table, &p.tops) }
+func (p *inserting) Explain(db *gorm.DB, st *statement.Statement) {
+	p.explainTop(db, st.Table, &p.tops)
+}
 
-// end gives the statement back the columns that it selects and omits.
-func (p *inserting) end(*gorm.DB) {
+// End gives the statement back the columns that it selects and omits.
+func (p *inserting) End(*gorm.DB) {
 	if p.columns != nil {
 		p.columns()
 	}
@@ -119,8 +122,8 @@ func (p *inserting) end(*gorm.DB) {
 // guardCreate gives every row its path, and asserts that its parent is, and stays, where the path
 // says. It returns how many rows there are to be inserted: none, where the statement is an upsert
 // of rows that are there.
-func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement) (int, error) {
-	t := st.table
+func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) (int, error) {
+	t := st.Table
 	st.Note = "insert into " + t.TableName
 	rows, err := arrivals(db, t)
 	if err != nil {
@@ -140,7 +143,7 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement)
 			return 0, nil
 		}
 		delete(db.Statement.Clauses, conflictClause)
-		st.absent = true
+		st.Absent = true
 	}
 	if p.columns, err = selectPlace(t, db.Statement, rows); err != nil {
 		return 0, err
@@ -165,7 +168,7 @@ func (p *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement)
 			return 0, &fault.NameTakenError{Table: t.TableName, Tree: row.at.Tree, Path: row.at.Path}
 		}
 		taken[row.at] = true
-		st.slots = append(st.slots, row.at)
+		st.Slots = append(st.Slots, row.at)
 		if err := errors.Join(row.Settle(t.Name), row.Settle(t.Parent), row.settleParent()); err != nil {
 			return 0, err
 		}
@@ -199,8 +202,8 @@ func (row *arrival) settleMarks() error {
 }
 
 // settle finds the rows' places and locks them.
-func (p *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *statement, rows []*arrival) error {
-	t := st.table
+func (p *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, rows []*arrival) error {
+	t := st.Table
 	_, err := hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*placement]{
 		Plan: func(locking bool) (*placement, error) {
 			if locking {

@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -39,16 +40,16 @@ type deleting struct {
 	removal *removal
 }
 
-// survey takes the locks on the subtrees that a DELETE will remove.
-func (p *deleting) survey(db *gorm.DB, st *statement) (bool, error) {
-	st.Note = "delete from " + st.table.TableName
-	stmt := rehearsal(st.table, db)
+// Survey takes the locks on the subtrees that a DELETE will remove.
+func (p *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+	st.Note = "delete from " + st.Table.TableName
+	stmt := rehearsal(st.Table, db)
 	stmt.ReflectValue = db.Statement.ReflectValue
-	addKeys(st.table, stmt)
+	addKeys(st.Table, stmt)
 	if !hasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, nil
 	}
-	planned, err := p.surveyRemoval(db, st.table, stmt)
+	planned, err := p.surveyRemoval(db, st.Table, stmt)
 	if err != nil {
 		return false, err
 	}
@@ -65,30 +66,30 @@ func (p *planner) surveyRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statemen
 	return p.removalOf(db, t, hit, known, "")
 }
 
-// write carries out the DELETE: it locks, asserts, takes the subtrees along, and has the rows
+// Write carries out the DELETE: it locks, asserts, takes the subtrees along, and has the rows
 // themselves deleted.
-func (p *deleting) write(w *writing) error {
-	t, db, st := w.st.table, w.db, w.st
+func (p *deleting) Write(w *statement.Writing) error {
+	t, db, st := w.St.Table, w.Db, w.St
 	st.Note = "delete from " + t.TableName
-	if err := w.apply(t.ClausesOfDelete); err != nil {
+	if err := w.Apply(t.ClausesOfDelete); err != nil {
 		return err
 	}
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	addKeys(t, stmt)
 	if !hasCondition(stmt) && !db.AllowGlobalUpdate {
-		w.write(db)
+		w.Write(db)
 		return nil
 	}
-	if err := w.begin(); err != nil {
+	if err := w.Begin(); err != nil {
 		return err
 	}
-	gone, err := p.settle(db, w.tx, st, stmt)
+	gone, err := p.settle(db, w.Tx, st, stmt)
 	if err != nil {
 		return err
 	}
 	below, err := p.removeBelow(db, t, gone.tops)
 	if err != nil {
-		w.tx.Abandon(err)
+		w.Tx.Abandon(err)
 		return err
 	}
 	ids := make([]any, 0, len(gone.tops)+len(gone.hit.dead))
@@ -96,7 +97,7 @@ func (p *deleting) write(w *writing) error {
 		ids = append(ids, n.ID)
 	}
 	ids = slices.AppendSeq(ids, maps.Keys(gone.hit.dead))
-	written, err := w.writeParts(ids, func(ids []any) int {
+	written, err := w.WriteParts(ids, func(ids []any) int {
 		pin(t, db.Statement, ids)
 		return len(ids)
 	})
@@ -105,25 +106,25 @@ func (p *deleting) write(w *writing) error {
 		return err
 	case err != nil:
 		// The rows below are gone already: this is not left to a caller who may ignore the error.
-		w.tx.Abandon(err)
+		w.Tx.Abandon(err)
 		return err
 	case written == 0:
-		return w.missed(int64(len(ids)), 0)
+		return w.Missed(int64(len(ids)), 0)
 	}
 	db.RowsAffected += int64(len(gone.hit.live) - len(gone.tops))
-	errandOf(db).wentAlong(below)
+	statement.ErrandOf(db).WentAlong(below)
 	return nil
 }
 
-// explain has nothing to add.
-func (p *deleting) explain(*gorm.DB, *statement) {}
+// Explain has nothing to add.
+func (p *deleting) Explain(*gorm.DB, *statement.Statement) {}
 
-// end has nothing to undo.
-func (p *deleting) end(*gorm.DB) {}
+// End has nothing to undo.
+func (p *deleting) End(*gorm.DB) {}
 
 // settle works out which rows go and locks them.
-func (p *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *statement, stmt *gorm.Statement) (*removal, error) {
-	t := st.table
+func (p *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, stmt *gorm.Statement) (*removal, error) {
+	t := st.Table
 	return hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*removal]{
 		Plan: func(locking bool) (*removal, error) {
 			switch {
@@ -181,7 +182,7 @@ func (p *planner) assertRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statemen
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
 func (p *planner) removalOf(db *gorm.DB, t *table.Table, hit targets, known map[any]*table.Node, share dialect.RowLock) (*removal, error) {
-	if err := errandOf(db).missed(t, hit); err != nil {
+	if err := statement.ErrandOf(db).Missed(t, len(hit.live)); err != nil {
 		return nil, err
 	}
 	x := &removal{hit: hit, claims: make(hold.Claims)}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -14,14 +15,14 @@ import (
 // fillIDs completes the paths of ids of rows that have just been inserted and were given their keys
 // by the database. A failure here would leave rows without a path in the table: it ends the
 // transaction.
-func (p *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement) error {
-	if err := p.settleTop(db, tx, st.table, &p.tops); err != nil {
+func (p *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) error {
+	if err := p.settleTop(db, tx, st.Table, &p.tops); err != nil {
 		return err
 	}
 	if len(p.nameless) == 0 {
 		return nil
 	}
-	err := p.writeIDs(db, st.table, p.nameless)
+	err := p.writeIDs(db, st.Table, p.nameless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
 		if p.Dialect.Classify(err) != dialect.FailureOther {

@@ -150,9 +150,9 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 		return nil, err
 	}
 	for _, f := range findings {
-		for _, statement := range f.Statements {
-			if err := AllowRawWrites(db).Exec(statement).Error; err != nil {
-				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, statement, err)
+		for _, run := range f.Statements {
+			if err := AllowRawWrites(db).Exec(run).Error; err != nil {
+				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"gorm.io/gorm"
 )
 
@@ -33,7 +34,7 @@ func Move(db *gorm.DB, model, id, parent any) error {
 		if above == nil {
 			value = t.NoParent()
 		}
-		e := &errand{id: key, into: t.StructOf(model)}
-		return e.statement(db, t).Update(t.Parent.DBName, value).Error
+		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		return e.Statement(db, t).Update(t.Parent.DBName, value).Error
 	})
 }

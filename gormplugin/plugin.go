@@ -8,6 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
@@ -32,7 +33,7 @@ type Plugin struct {
 	owner     *txn.Owner
 	catalogue *table.Catalogue
 	keeper    *hold.Keeper
-	frame     *frame
+	frame     *statement.Frame
 	planner   *planner
 	wire      *tripwire.Wire
 
@@ -59,7 +60,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
 	p.keeper = &hold.Keeper{Owner: p.owner, Asserts: true, TransactionWait: DefaultTransactionWait}
 	p.wire = &tripwire.Wire{Owner: p.owner, Catalogue: p.catalogue, Armed: true}
-	p.frame = &frame{Keeper: p.keeper, Catalogue: p.catalogue, wire: p.wire, maxTries: DefaultMaxTries}
+	p.frame = &statement.Frame{Keeper: p.keeper, Catalogue: p.catalogue, Wire: p.wire, MaxTries: DefaultMaxTries}
 	p.planner = &planner{p.frame}
 	for _, opt := range opts {
 		opt(p)
@@ -140,17 +141,17 @@ func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
 	creating, updating, deleting := p.planner.writers(db)
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.frame.begin(creating)),
-		p.frame.install(creating, create.Replace),
-		create.After("*").Register("pathlock:end_create", p.frame.end(create.Execute)),
+		create.Before("*").Register("pathlock:begin_create", p.frame.Begin(creating)),
+		p.frame.Install(creating, create.Replace),
+		create.After("*").Register("pathlock:end_create", p.frame.End(create.Execute)),
 
-		update.Before("*").Register("pathlock:begin_update", p.frame.begin(updating)),
-		p.frame.install(updating, update.Replace),
-		update.After("*").Register("pathlock:end_update", p.frame.end(update.Execute)),
+		update.Before("*").Register("pathlock:begin_update", p.frame.Begin(updating)),
+		p.frame.Install(updating, update.Replace),
+		update.After("*").Register("pathlock:end_update", p.frame.End(update.Execute)),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.frame.begin(deleting)),
-		p.frame.install(deleting, remove.Replace),
-		remove.After("*").Register("pathlock:end_delete", p.frame.end(remove.Execute)),
+		remove.Before("*").Register("pathlock:begin_delete", p.frame.Begin(deleting)),
+		p.frame.Install(deleting, remove.Replace),
+		remove.After("*").Register("pathlock:end_delete", p.frame.End(remove.Execute)),
 
 		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.Watch),
 		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.wire.WatchRow),
@@ -158,8 +159,8 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", txn.BareSavepoint),
 		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
-		db.Callback().Query().After("*").Register("pathlock:end_query", p.frame.endRead),
-		db.Callback().Row().After("*").Register("pathlock:end_row", p.frame.endRow),
-		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.frame.endRead),
+		db.Callback().Query().After("*").Register("pathlock:end_query", p.frame.EndRead),
+		db.Callback().Row().After("*").Register("pathlock:end_row", p.frame.EndRow),
+		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.frame.EndRead),
 	)
 }

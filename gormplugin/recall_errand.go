@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 )
@@ -8,12 +9,12 @@ import (
 // recallErrand returns what [Plugin.survey] would of a statement for which an operation sent e,
 // from what the request has read before. Whether rows hang below the row is not known; most have
 // none.
-func (p *planner) recallErrand(db *gorm.DB, t *table.Table, e *errand, also []any) (hit targets, known map[any]*table.Node, ok bool) {
-	if e == nil || !e.alone {
+func (p *planner) recallErrand(db *gorm.DB, t *table.Table, e *statement.Errand, also []any) (hit targets, known map[any]*table.Node, ok bool) {
+	if e == nil || !e.Alone {
 		return hit, nil, false
 	}
 	read := t.Recalled(db)
-	n := read[table.RecallRow{Table: t.TableName, ID: e.id}]
+	n := read[table.RecallRow{Table: t.TableName, ID: e.ID}]
 	if n == nil {
 		return hit, nil, false
 	}

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"gorm.io/gorm"
 )
 
@@ -21,9 +22,9 @@ func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		e := &errand{id: key}
-		result := e.statement(db, t).Delete(t.Fresh())
-		rows = result.RowsAffected + e.along
+		e := &statement.Errand{ID: key}
+		result := e.Statement(db, t).Delete(t.Fresh())
+		rows = result.RowsAffected + e.Along
 		return result.Error
 	})
 	if err != nil {

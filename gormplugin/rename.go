@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"gorm.io/gorm"
 )
 
@@ -32,7 +33,7 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 		return err
 	}
 	return p.operate(db, func(db *gorm.DB) error {
-		e := &errand{id: key, into: t.StructOf(model)}
-		return e.statement(db, t).Update(t.Name.DBName, name).Error
+		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		return e.Statement(db, t).Update(t.Name.DBName, name).Error
 	})
 }

@@ -31,3 +31,11 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 		return err
 	})
 }
+
+// MaxTries bounds how often a statement is tried that runs in a transaction of its own and that the database gives up
+// in favour of another one (see [ErrRetry]); [DefaultMaxTries] unless it is stated, and 1 is never again.
+//
+// A further try is the whole statement again, in a new transaction, after a random pause that grows: its hooks run again, as what
+// they wrote was rolled back, and its values are as they were before the first, keys and paths that a failed try assigned included. A hook must
+// have no effect, therefore, but on its row and on its transaction.
+func MaxTries(n int) Option { return func(p *Plugin) { p.frame.MaxTries = max(n, 1) } }

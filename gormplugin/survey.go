@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -16,7 +17,7 @@ import (
 // A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is
 // not known yet.
 func (p *planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
-	if hit, known, ok := p.recallErrand(db, t, errandOf(db), also); ok {
+	if hit, known, ok := p.recallErrand(db, t, statement.ErrandOf(db), also); ok {
 		return hit, known, nil
 	}
 	if t.IsLeaf() || stmt.Unscoped {

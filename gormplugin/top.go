@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -88,8 +89,8 @@ type tops struct{ asked []*landing }
 
 // guardTop refuses what a statement is about to put at the top of trees, where something is in its
 // way. What it cannot rule out yet is left to [Plugin.settleTop].
-func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) error {
-	t := st.table
+func (p *planner) guardTop(db *gorm.DB, st *statement.Statement, x *tops, l landings) error {
+	t := st.Table
 	for _, at := range l.atTops() {
 		if at.root && at.atTop > 1 {
 			return &fault.RootRowError{Table: t.TableName, Tree: at.lock}
@@ -97,7 +98,7 @@ func (p *planner) guardTop(db *gorm.DB, st *statement, x *tops, l landings) erro
 		later := p.Asserts && p.Dialect.AsksLater
 		if later {
 			x.asked = append(x.asked, at)
-			if st.own != nil {
+			if st.Begun != nil {
 				// A refusal after the write costs nothing but the statement's own transaction.
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
@@ -55,7 +56,7 @@ func (p *planner) turnOf(db *gorm.DB, t *table.Table, a *assignment, hit targets
 			}
 		}
 	}
-	if err := errandOf(db).missed(t, hit); err != nil {
+	if err := statement.ErrandOf(db).Missed(t, len(hit.live)); err != nil {
 		return nil, err
 	}
 	x := &turn{table: t, assignment: a, hit: hit, claims: make(hold.Claims), landings: make(landings)}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -22,10 +23,10 @@ type updating struct {
 	tops     tops
 }
 
-// survey takes the locks that an update will need as far as can be told before its
+// Survey takes the locks that an update will need as far as can be told before its
 // transaction and its hooks.
-func (p *updating) survey(db *gorm.DB, st *statement) (bool, error) {
-	t := st.table
+func (p *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+	t := st.Table
 	stmt := rehearsal(t, db)
 	a, err := assignmentIn(t, stmt)
 	if err != nil || !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
@@ -50,12 +51,12 @@ func (p *updating) survey(db *gorm.DB, st *statement) (bool, error) {
 	return true, p.AcquireEarly(db, &st.Held, turn.claims)
 }
 
-// explain finds out whether a unique index has refused a row that the rule for the top would have
+// Explain finds out whether a unique index has refused a row that the rule for the top would have
 // refused, too.
-func (p *updating) explain(db *gorm.DB, st *statement) { p.explainTop(db, st.table, &p.tops) }
+func (p *updating) Explain(db *gorm.DB, st *statement.Statement) { p.explainTop(db, st.Table, &p.tops) }
 
-// end takes the plugin's SET clause out of the statement.
-func (p *updating) end(db *gorm.DB) {
+// End takes the plugin's SET clause out of the statement.
+func (p *updating) End(db *gorm.DB) {
 	if p.assigned {
 		delete(db.Statement.Clauses, "SET")
 	}
@@ -80,11 +81,11 @@ type plan struct {
 	turn       *turn
 }
 
-// write carries out the UPDATE: it locks, asserts, and has the rows that it hits written with their
+// Write carries out the UPDATE: it locks, asserts, and has the rows that it hits written with their
 // new paths.
-func (p *updating) write(w *writing) error {
-	t, db, stmt := w.st.table, w.db, w.db.Statement
-	if err := w.apply(stmt.Schema.UpdateClauses); err != nil {
+func (p *updating) Write(w *statement.Writing) error {
+	t, db, stmt := w.St.Table, w.Db, w.Db.Statement
+	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
 		return err
 	}
 	a, err := assignmentIn(t, stmt)
@@ -96,12 +97,12 @@ func (p *updating) write(w *writing) error {
 		p.assigned = true
 	}
 	if !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
-		w.write(db)
+		w.Write(db)
 		return nil
 	}
-	w.st.Note = fmt.Sprintf("%s in %s", a, t.TableName)
-	if w.tx != nil {
-		if err := w.begin(); err != nil {
+	w.St.Note = fmt.Sprintf("%s in %s", a, t.TableName)
+	if w.Tx != nil {
+		if err := w.Begin(); err != nil {
 			return err
 		}
 	}
@@ -115,14 +116,14 @@ func (p *updating) write(w *writing) error {
 	if err != nil && (!p.Asserts || !hold.IsOutdated(err)) {
 		return err
 	}
-	if begun := w.begin(); begun != nil {
+	if begun := w.Begin(); begun != nil {
 		return begun
 	}
-	turn, err := p.settle(db, w.tx, w.st, a, planned, err)
+	turn, err := p.settle(db, w.Tx, w.St, a, planned, err)
 	if err != nil {
 		return err
 	}
-	if err := p.guardTop(db, w.st, &p.tops, turn.landings); err != nil {
+	if err := p.guardTop(db, w.St, &p.tops, turn.landings); err != nil {
 		return err
 	}
 	return p.updateMoved(w, a, turn)
@@ -130,11 +131,11 @@ func (p *updating) write(w *writing) error {
 
 // plannedTurn returns what plain reads say that the update does. The survey's plan is as good as a
 // plain read of now.
-func (p *updating) plannedTurn(w *writing, a *assignment) (*turn, error) {
+func (p *updating) plannedTurn(w *statement.Writing, a *assignment) (*turn, error) {
 	if plan := p.plan; plan != nil && plan.assignment.sameAs(a) {
 		return plan.turn, nil
 	}
-	return p.surveyTurn(w.db, w.st.table, a, w.db.Statement)
+	return p.surveyTurn(w.Db, w.St.Table, a, w.Db.Statement)
 }
 
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
@@ -146,8 +147,8 @@ func (x *turn) staysPut() bool {
 // updateInPlace writes the other columns of rows that stay where they are. What says where they are
 // is not written: somebody may move them until then, which needs no lock, as it is as if that came
 // later.
-func (p *updating) updateInPlace(w *writing, a *assignment, x *turn) error {
-	t, stmt := w.st.table, w.db.Statement
+func (p *updating) updateInPlace(w *statement.Writing, a *assignment, x *turn) error {
+	t, stmt := w.St.Table, w.Db.Statement
 	for _, f := range t.PlaceColumns() {
 		a.drop(f)
 	}
@@ -159,19 +160,19 @@ func (p *updating) updateInPlace(w *writing, a *assignment, x *turn) error {
 	}
 	stmt.AddClause(a.set)
 	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
-	_, err := w.writeParts(x.hit.ids(), func(ids []any) int {
+	_, err := w.WriteParts(x.hit.ids(), func(ids []any) int {
 		pin(t, stmt, ids, where.Exprs...)
 		return 0
 	})
 	if err != nil {
 		return err
 	}
-	return errandOf(w.db).tell(stmt.Context, x)
+	return reportPlace(statement.ErrandOf(w.Db), stmt.Context, x)
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
-func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
-	t, db := w.st.table, w.db
+func (p *updating) updateMoved(w *statement.Writing, a *assignment, x *turn) error {
+	t, db := w.St.Table, w.Db
 	descend, err := p.checkSubtrees(db, t, x.moves)
 	if err != nil {
 		return err
@@ -179,10 +180,10 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 	moves := make(map[any]move, len(x.moves))
 	for _, m := range x.moves {
 		moves[m.ID] = m
-		w.st.slots = append(w.st.slots, m.to)
+		w.St.Slots = append(w.St.Slots, m.to)
 	}
 	assigned := a.set
-	written, err := w.writeParts(x.hit.ids(), func(ids []any) int {
+	written, err := w.WriteParts(x.hit.ids(), func(ids []any) int {
 		var moved []move
 		for _, id := range ids {
 			if m, ok := moves[id]; ok {
@@ -191,7 +192,7 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 		}
 		a.set = assigned
 		if !x.isDead() {
-			complete(t, a, moved, len(ids), w.st.Fence)
+			complete(t, a, moved, len(ids), w.St.Fence)
 		}
 		db.Statement.AddClause(a.set)
 		pin(t, db.Statement, ids)
@@ -200,11 +201,11 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 	if err != nil || written == 0 && len(x.moves) > 0 {
 		return err
 	}
-	if err := p.settleTop(db, w.tx, t, &p.tops); err != nil {
+	if err := p.settleTop(db, w.Tx, t, &p.tops); err != nil {
 		return err
 	}
 	if descend {
-		if err := p.rewriteMoved(db, w.tx, t, x.moves); err != nil {
+		if err := p.rewriteMoved(db, w.Tx, t, x.moves); err != nil {
 			return err
 		}
 	}
@@ -212,7 +213,7 @@ func (p *updating) updateMoved(w *writing, a *assignment, x *turn) error {
 		return err
 	}
 	x.noteParents()
-	return errandOf(db).tell(db.Statement.Context, x)
+	return reportPlace(statement.ErrandOf(db), db.Statement.Context, x)
 }
 
 // noteParents has the table know the new parents of the rows that have moved.
@@ -229,11 +230,11 @@ func (x *turn) noteParents() {
 
 // settle works out which rows go where and locks all of it. planned, and the error that came with
 // it, are what plain reads say.
-func (p *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement, a *assignment, planned *turn, err error) (*turn, error) {
+func (p *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, a *assignment, planned *turn, err error) (*turn, error) {
 	return hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*turn]{
 		Plan: func(locking bool) (*turn, error) {
 			if locking {
-				return p.lockedTurn(db, st.table, a)
+				return p.lockedTurn(db, st.Table, a)
 			}
 			return planned, err
 		},

@@ -1,4 +1,4 @@
-package gormplugin
+package statement
 
 import (
 	"errors"
@@ -8,14 +8,6 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
-
-// MaxTries bounds how often a statement is tried that runs in a transaction of its own and that the database gives up
-// in favour of another one (see [ErrRetry]); [DefaultMaxTries] unless it is stated, and 1 is never again.
-//
-// A further try is the whole statement again, in a new transaction, after a random pause that grows: its hooks run again, as what
-// they wrote was rolled back, and its values are as they were before the first, keys and paths that a failed try assigned included. A hook must
-// have no effect, therefore, but on its row and on its transaction.
-func MaxTries(n int) Option { return func(p *Plugin) { p.frame.maxTries = max(n, 1) } }
 
 // rerun is what it takes to run a statement again.
 type rerun struct {
@@ -29,9 +21,9 @@ type rerun struct {
 const rerunKey = "pathlock:rerun"
 
 // newRerun prepares for further tries of a statement that runs in no transaction yet, nil if there are to be none.
-func (p *frame) newRerun(db *gorm.DB) *rerun {
+func (f *Frame) newRerun(db *gorm.DB) *rerun {
 	// The functions for operations run all of theirs again.
-	if _, again := db.InstanceGet(rerunKey); again || p.maxTries <= 1 || errandOf(db) != nil {
+	if _, again := db.InstanceGet(rerunKey); again || f.MaxTries <= 1 || ErrandOf(db) != nil {
 		return nil
 	}
 	pristine := db.Session(&gorm.Session{Initialized: true})
@@ -58,8 +50,8 @@ func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 		again.InstanceSet(rerunKey, true)
 		// A panic of a hook leaves no transaction behind here.
 		defer func() {
-			if st := stateOf(again); st != nil && st.own != nil {
-				_ = st.own.Rollback()
+			if st := stateOf(again); st != nil && st.Begun != nil {
+				_ = st.Begun.Rollback()
 			}
 		}()
 		execute(again)

@@ -1,4 +1,4 @@
-package gormplugin
+package statement
 
 import (
 	"maps"
@@ -13,30 +13,30 @@ import (
 // guardedTable returns the guarded table that a statement writes to, nil if it writes to another
 // one, and an error if it does so in a form that hides which rows or columns it means. deletes is
 // set for a DELETE.
-func (p *frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, error) {
+func (f *Frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, error) {
 	if len(stmt.Clauses) > 0 {
-		if err := p.checkClauses(stmt, deletes); err != nil {
+		if err := f.checkClauses(stmt, deletes); err != nil {
 			return nil, err
 		}
 	}
 	if stmt.TableExpr == nil {
-		if t := p.Tables[stmt.Table]; t != nil {
+		if t := f.Tables[stmt.Table]; t != nil {
 			return t, checkStatement(t, stmt)
 		}
-		if !p.Names.MayMention(stmt.Table) {
+		if !f.Names.MayMention(stmt.Table) {
 			return nil, nil
 		}
 	}
 	// Table(name), a model whose table is in a schema, or another spelling of a name.
 	expression := tableText(stmt)
-	if !p.Names.MayMention(expression) {
+	if !f.Names.MayMention(expression) {
 		return nil, nil
 	}
-	name, found := p.Names.In(expression)
+	name, found := f.Names.In(expression)
 	if !found {
 		return nil, nil
 	}
-	named := p.named(name)
+	named := f.named(name)
 	for _, t := range named {
 		if table.Unquoted(expression) == t.TableName && stmt.Table == table.BaseName(t.TableName) {
 			return t, checkStatement(t, stmt)
@@ -50,11 +50,11 @@ func (p *frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, 
 
 // named returns the guarded tables with a name, in whatever schema; all of them where the name is
 // not known.
-func (p *frame) named(base string) []*table.Table {
+func (f *Frame) named(base string) []*table.Table {
 	if base != "" {
-		return p.Bases[base]
+		return f.Bases[base]
 	}
-	return slices.Concat(slices.Collect(maps.Values(p.Bases))...)
+	return slices.Concat(slices.Collect(maps.Values(f.Bases))...)
 }
 
 // tableText returns a statement's table as it will be written.
@@ -96,7 +96,7 @@ func checkStatement(t *table.Table, stmt *gorm.Statement) error {
 
 // checkClauses refuses clauses that turn a statement to a guarded table that is not the statement's
 // own. A FROM clause names what a DELETE deletes from; an UPDATE only reads it.
-func (p *frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
+func (f *Frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
 	var named []string
 	name := func(guarded clause.Table) {
 		if guarded.Name != "" && guarded.Name != clause.CurrentTable {
@@ -120,11 +120,11 @@ func (p *frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
 		}
 	}
 	for _, text := range named {
-		if !p.Names.MayMention(text) {
+		if !f.Names.MayMention(text) {
 			continue
 		}
-		if guarded, found := p.Names.In(text); found {
-			t := p.named(guarded)[0]
+		if guarded, found := f.Names.In(text); found {
+			t := f.named(guarded)[0]
 			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
 		}
 	}

@@ -1,4 +1,4 @@
-package gormplugin
+package statement
 
 import (
 	"errors"
@@ -12,23 +12,23 @@ import (
 	"gorm.io/gorm"
 )
 
-// endRead is the last callback of a chain that reads or runs raw SQL.
-func (p *frame) endRead(db *gorm.DB) {
+// EndRead is the last callback of a chain that reads or runs raw SQL.
+func (f *Frame) EndRead(db *gorm.DB) {
 	txn.HaveRead(db.Statement.ConnPool)
-	p.explain(db, nil)
+	f.Explain(db, nil)
 }
 
-// endRow is the last callback of the chain that hands rows over.
-func (p *frame) endRow(db *gorm.DB) { p.explain(db, nil) }
+// EndRow is the last callback of the chain that hands rows over.
+func (f *Frame) EndRow(db *gorm.DB) { f.Explain(db, nil) }
 
-// explain puts the error that a caller should see in the place of the database's, and ends a
+// Explain puts the error that a caller should see in the place of the database's, and ends a
 // transaction that the server has ended. st is nil for statements on other tables.
-func (p *frame) explain(db *gorm.DB, st *statement) {
+func (f *Frame) Explain(db *gorm.DB, st *Statement) {
 	if st == nil {
-		txn.Explain(p.Dialect, db, nil)
+		txn.Explain(f.Dialect, db, nil)
 		return
 	}
-	txn.Explain(p.Dialect, db, func(err error, kind dialect.Failure) {
+	txn.Explain(f.Dialect, db, func(err error, kind dialect.Failure) {
 		switch {
 		case kind.IsRetryable():
 			db.Error = fault.Retry(err)
@@ -36,11 +36,11 @@ func (p *frame) explain(db *gorm.DB, st *statement) {
 			switch {
 			case st.namesIndex(err):
 				db.Error = st.nameTaken(err)
-			case st.absent && st.keyTaken(err):
+			case st.Absent && st.keyTaken(err):
 				// Somebody has inserted the row meanwhile: the next try finds it.
 				db.Error = fault.Retry(err)
 			}
-		case st.table.IsTooLong(err):
+		case st.Table.IsTooLong(err):
 			db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
 		default:
 			db.Error = txn.Interrupted(db.Statement.Context, err)
@@ -49,25 +49,25 @@ func (p *frame) explain(db *gorm.DB, st *statement) {
 }
 
 // nameTaken says which slot was taken, if there was only one.
-func (st *statement) nameTaken(err error) error {
-	taken := &fault.NameTakenError{Table: st.table.TableName, Err: err}
-	if len(st.slots) == 1 {
-		taken.Tree, taken.Path = st.slots[0].Tree, st.slots[0].Path
+func (st *Statement) nameTaken(err error) error {
+	taken := &fault.NameTakenError{Table: st.Table.TableName, Err: err}
+	if len(st.Slots) == 1 {
+		taken.Tree, taken.Path = st.Slots[0].Tree, st.Slots[0].Path
 	}
 	return taken
 }
 
 // namesIndex reports whether the unique index that a database's error names is one that keeps names
 // or paths apart. Where the error does not tell, every index but the primary key is taken for one.
-func (st *statement) namesIndex(err error) bool {
-	text, t := err.Error(), st.table
+func (st *Statement) namesIndex(err error) bool {
+	text, t := err.Error(), st.Table
 	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok && !strings.HasPrefix(columns, "index '") {
 		// SQLite lists the index's columns, but names one that has an expression.
 		return strings.Contains(columns, "."+t.Name.DBName) || t.Path != nil && strings.Contains(columns, "."+t.Path.DBName)
 	}
 	key, ok := indexIn(text)
 	if !ok {
-		return len(st.slots) > 0
+		return len(st.Slots) > 0
 	}
 	key = strings.TrimPrefix(key, t.TableName+".")
 	if isPrimary(t, key) {
@@ -88,8 +88,8 @@ func (st *statement) namesIndex(err error) bool {
 }
 
 // keyTaken reports whether a database's error says that a row has the primary key already.
-func (st *statement) keyTaken(err error) bool {
-	t := st.table
+func (st *Statement) keyTaken(err error) bool {
+	t := st.Table
 	if _, columns, ok := strings.Cut(err.Error(), "UNIQUE constraint failed: "); ok {
 		columns, _, _ = strings.Cut(columns, " ") // a driver may add a number
 		return columns == t.TableName+"."+t.Key.DBName
@@ -113,4 +113,15 @@ func indexIn(text string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// Explained is the error that a caller should see in the place of err, on a db of the plugin's own;
+// see [Plugin.explain].
+func (f *Frame) Explained(db *gorm.DB, st *Statement, err error) error {
+	if err == nil {
+		return nil
+	}
+	_ = db.AddError(err)
+	f.Explain(db, st)
+	return db.Error
 }

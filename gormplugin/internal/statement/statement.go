@@ -1,4 +1,4 @@
-package gormplugin
+package statement
 
 import (
 	"errors"
@@ -13,20 +13,20 @@ import (
 	"gorm.io/gorm"
 )
 
-// statement is what the plugin's callbacks on one statement tell each other.
-type statement struct {
+// Statement is what the plugin's callbacks on one statement tell each other.
+type Statement struct {
 	hold.Held
-	table *table.Table
-	// kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
-	kind kind
-	// own is the transaction that the plugin began for the statement, and outer
+	Table *table.Table
+	// Kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
+	Kind Kind
+	// Begun is the transaction that the plugin began for the statement, and outer
 	// what the statement ran on before.
-	own   *txn.Handle
+	Begun *txn.Handle
 	outer gorm.ConnPool
-	// slots are the places that the statement gives rows.
-	slots []pathlock.Location
-	// absent is set where an upsert inserts, since none of its rows were there.
-	absent bool
+	// Slots are the places that the statement gives rows.
+	Slots []pathlock.Location
+	// Absent is set where an upsert inserts, since none of its rows were there.
+	Absent bool
 	// rerun is set where the statement can be run again, should the database give it up.
 	rerun *rerun
 }
@@ -35,32 +35,32 @@ type statement struct {
 const statementKey = "pathlock:statement"
 
 // stateOf returns the state of a guarded statement, nil for any other.
-func stateOf(db *gorm.DB) *statement {
+func stateOf(db *gorm.DB) *Statement {
 	if value, ok := db.InstanceGet(statementKey); ok {
-		st, _ := value.(*statement)
+		st, _ := value.(*Statement)
 		return st
 	}
 	return nil
 }
 
-// begin is the first callback of a chain. For a guarded statement that runs in no transaction
+// Begin is the first callback of a chain. For a guarded statement that runs in no transaction
 // it surveys what will be needed, takes the path locks, and only then begins
 // a transaction: in this order no row lock is ever held while waiting for a path lock.
 //
 // A survey reports whether the statement touches the tree. Where it does not, or where a hook
-// makes it do so only later, the transaction is begun by GORM or by [writing.begin].
-func (p *frame) begin(w *writer) func(*gorm.DB) {
+// makes it do so only later, the transaction is begun by GORM or by [Writing.Begin].
+func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun {
 			return
 		}
-		db.Statement.Context = p.Join(db.Statement.Context)
+		db.Statement.Context = f.Join(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
 			// Raw SQL that is run by Create, Updates or Delete.
-			p.wire.Watch(db)
+			f.Wire.Watch(db)
 			return
 		}
-		t, err := p.guardedTable(db.Statement, w.deletes)
+		t, err := f.guardedTable(db.Statement, w.Deletes)
 		if err != nil {
 			_ = db.AddError(err)
 			return
@@ -72,10 +72,10 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 			_ = db.AddError(err)
 			return
 		}
-		st := &statement{table: t, kind: w.kind(), Held: hold.Held{Note: "gorm: " + t.TableName}}
+		st := &Statement{Table: t, Kind: w.Kind(), Held: hold.Held{Note: "gorm: " + t.TableName}}
 		db.InstanceSet(statementKey, st)
-		elsewhere := p.ChooseManaged(db, w.chain(table.ResolverCallback))
-		tx, err := p.TransactionOf(db)
+		elsewhere := f.ChooseManaged(db, w.Chain(table.ResolverCallback))
+		tx, err := f.TransactionOf(db)
 		if err != nil {
 			_ = db.AddError(err)
 			return
@@ -84,7 +84,7 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 			again.NoteHanded(db.Statement)
 			return
 		}
-		st.rerun = p.newRerun(db)
+		st.rerun = f.newRerun(db)
 		begun := false
 		defer func() {
 			// Also where a method of the caller's own types panics.
@@ -92,10 +92,10 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 				st.Release(db.Statement.Context)
 			}
 		}()
-		touches, err := st.kind.survey(db, st)
+		touches, err := st.Kind.Survey(db, st)
 		if err == nil && (touches || elsewhere) {
 			// Elsewhere, GORM would begin a transaction that is not the plugin's.
-			err = p.beginOwn(db, st)
+			err = f.BeginTransaction(db, st)
 			begun = err == nil
 		}
 		if err != nil {
@@ -104,8 +104,8 @@ func (p *frame) begin(w *writer) func(*gorm.DB) {
 	}
 }
 
-// beginOwn begins a transaction for a statement that runs in none.
-func (p *frame) beginOwn(db *gorm.DB, st *statement) error {
+// BeginTransaction begins a transaction for a statement that runs in none.
+func (f *Frame) BeginTransaction(db *gorm.DB, st *Statement) error {
 	// What an earlier statement on the same gorm.Statement has left behind: GORM would commit this
 	// transaction for it.
 	db.Statement.Settings.Delete(fmt.Sprintf("%p", db.Statement) + "gorm:started_transaction")
@@ -115,49 +115,49 @@ func (p *frame) beginOwn(db *gorm.DB, st *statement) error {
 	}
 	st.outer = db.Statement.ConnPool
 	db.Statement.ConnPool = begun.Statement.ConnPool
-	tx, err := p.TransactionOf(db)
+	tx, err := f.TransactionOf(db)
 	if err != nil {
 		db.Statement.ConnPool = st.outer
 		begun.Rollback()
 		return err
 	}
-	st.own, _ = txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle)
+	st.Begun, _ = txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle)
 	st.HandTo(tx)
 	return nil
 }
 
-// end makes the last callback of a chain that writes; execute runs such a chain.
-func (p *frame) end(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
+// End makes the last callback of a chain that writes; execute runs such a chain.
+func (f *Frame) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		st := stateOf(db)
 		txn.HaveRead(db.Statement.ConnPool)
 		if st != nil {
-			st.kind.explain(db, st)
+			st.Kind.Explain(db, st)
 		}
-		p.explain(db, st)
+		f.Explain(db, st)
 		if st == nil {
 			return
 		}
-		db.InstanceSet(statementKey, (*statement)(nil))
-		st.kind.end(db)
-		if st.own != nil {
-			p.endOwn(db, st)
+		db.InstanceSet(statementKey, (*Statement)(nil))
+		st.Kind.End(db)
+		if st.Begun != nil {
+			f.endTransaction(db, st)
 		}
 		if st.rerun != nil && errors.Is(db.Error, fault.ErrRetry) {
-			st.rerun.try(db, p.maxTries, execute)
+			st.rerun.try(db, f.MaxTries, execute)
 		}
 	}
 }
 
-// endOwn ends the transaction that the plugin began for a statement.
-func (p *frame) endOwn(db *gorm.DB, st *statement) {
+// endTransaction ends the transaction that the plugin began for a statement.
+func (f *Frame) endTransaction(db *gorm.DB, st *Statement) {
 	db.Statement.ConnPool = st.outer
 	if db.Error != nil {
 		// The statement's own error is the one to report.
-		_ = st.own.Rollback()
+		_ = st.Begun.Rollback()
 		return
 	}
-	if err := st.own.Commit(); err != nil {
+	if err := st.Begun.Commit(); err != nil {
 		db.Error = err
 	}
 }
