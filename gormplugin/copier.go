@@ -1,4 +1,8 @@
 package gormplugin
 
+import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
+)
+
 // copier copies subtrees.
-type copier struct{ *planner }
+type copier struct{ *write.Planner }

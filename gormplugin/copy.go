@@ -9,6 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
 
@@ -90,7 +91,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if c.dest = reflect.ValueOf(dest); c.dest.Kind() != reflect.Pointer || c.dest.IsNil() || c.dest.Type().Elem() != t.Schema.ModelType {
 		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.Schema.Name)
 	}
-	if hasCondition(db.Statement) {
+	if write.HasCondition(db.Statement) {
 		return 0, t.Unsupported("Copy takes no conditions")
 	}
 	if c.id, err = t.KeyOf(id); err != nil {

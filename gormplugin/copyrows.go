@@ -11,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -35,11 +36,11 @@ func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement.Statem
 	if err := p.checkSlot(db, t, x); err != nil {
 		return err
 	}
-	var tops tops
+	var tops write.TopCheck
 	if x.above == nil {
-		l := make(landings)
-		l.add(x.after, x.to.Tree)
-		if err := p.guardTop(db, st, &tops, l); err != nil {
+		l := make(write.Landings)
+		l.Add(x.after, x.to.Tree)
+		if err := p.GuardTop(db, st, &tops, l); err != nil {
 			return err
 		}
 	}
@@ -47,7 +48,7 @@ func (p *copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement.Statem
 	if err != nil {
 		return err
 	}
-	if err := p.settleTop(db, tx, t, &tops); err != nil {
+	if err := p.SettleTop(db, tx, t, &tops); err != nil {
 		return err
 	}
 	switch {

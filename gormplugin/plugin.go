@@ -12,6 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
 
@@ -34,7 +35,7 @@ type Plugin struct {
 	catalogue *table.Catalogue
 	keeper    *hold.Keeper
 	frame     *statement.Frame
-	planner   *planner
+	planner   *write.Planner
 	wire      *tripwire.Wire
 
 	// db is set once, by Initialize.
@@ -61,7 +62,7 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 	p.keeper = &hold.Keeper{Owner: p.owner, Asserts: true, TransactionWait: DefaultTransactionWait}
 	p.wire = &tripwire.Wire{Owner: p.owner, Catalogue: p.catalogue, Armed: true}
 	p.frame = &statement.Frame{Keeper: p.keeper, Catalogue: p.catalogue, Wire: p.wire, MaxTries: DefaultMaxTries}
-	p.planner = &planner{p.frame}
+	p.planner = &write.Planner{Frame: p.frame}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -139,7 +140,7 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 // transaction was switched off when the DB was opened.
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
-	creating, updating, deleting := p.planner.writers(db)
+	creating, updating, deleting := p.planner.Writers(db)
 	return errors.Join(
 		create.Before("*").Register("pathlock:begin_create", p.frame.Begin(creating)),
 		p.frame.Install(creating, create.Replace),

@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"errors"
@@ -15,27 +15,27 @@ import (
 
 // updating is an UPDATE.
 type updating struct {
-	*planner
+	*Planner
 	// plan is what the survey found; nil if there was none.
 	plan *plan
 	// assigned is set once the statement's SET clause was put in by the plugin.
 	assigned bool
-	tops     tops
+	tops     TopCheck
 }
 
 // Survey takes the locks that an update will need as far as can be told before its
 // transaction and its hooks.
-func (p *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	t := st.Table
 	stmt := rehearsal(t, db)
 	a, err := assignmentIn(t, stmt)
-	if err != nil || !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
+	if err != nil || !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
 	st.Note = fmt.Sprintf("%s in %s", a, t.TableName)
-	turn, err := p.surveyTurn(db, t, a, stmt)
-	if err == nil && turn.staysPut() && turn.hit.recalled {
-		turn, err = p.surveyTurn(db, t, a, stmt)
+	found, err := k.surveyRelocation(db, t, a, stmt)
+	if err == nil && found.staysPut() && found.hit.recalled {
+		found, err = k.surveyRelocation(db, t, a, stmt)
 	}
 	if err != nil {
 		if errors.Is(err, pathlock.ErrNotFound) {
@@ -44,26 +44,26 @@ func (p *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 		}
 		return false, err
 	}
-	p.plan = &plan{assignment: a, turn: turn}
-	if turn.staysPut() {
+	k.plan = &plan{assignment: a, relocation: found}
+	if found.staysPut() {
 		return false, nil
 	}
-	return true, p.AcquireEarly(db, &st.Held, turn.claims)
+	return true, k.AcquireEarly(db, &st.Held, found.claims)
 }
 
 // Explain finds out whether a unique index has refused a row that the rule for the top would have
 // refused, too.
-func (p *updating) Explain(db *gorm.DB, st *statement.Statement) { p.explainTop(db, st.Table, &p.tops) }
+func (k *updating) Explain(db *gorm.DB, st *statement.Statement) { k.explainTop(db, st.Table, &k.tops) }
 
 // End takes the plugin's SET clause out of the statement.
-func (p *updating) End(db *gorm.DB) {
-	if p.assigned {
+func (k *updating) End(db *gorm.DB) {
+	if k.assigned {
 		delete(db.Statement.Clauses, "SET")
 	}
 }
 
-// surveyTurn works out by plain reads what an assignment does to the rows that stmt hits.
-func (p *planner) surveyTurn(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*turn, error) {
+// surveyRelocation works out by plain reads what an assignment does to the rows that stmt hits.
+func (p *Planner) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*relocation, error) {
 	var parent any
 	if a.parent != nil {
 		parent = *a.parent
@@ -72,18 +72,18 @@ func (p *planner) surveyTurn(db *gorm.DB, t *table.Table, a *assignment, stmt *g
 	if err != nil {
 		return nil, err
 	}
-	return p.turnOf(db, t, a, hit, known, "")
+	return p.relocationBy(db, t, a, hit, known, "")
 }
 
 // plan is what a survey has found out about an update.
 type plan struct {
 	assignment *assignment
-	turn       *turn
+	relocation *relocation
 }
 
 // Write carries out the UPDATE: it locks, asserts, and has the rows that it hits written with their
 // new paths.
-func (p *updating) Write(w *statement.Writing) error {
+func (k *updating) Write(w *statement.Writing) error {
 	t, db, stmt := w.St.Table, w.Db, w.Db.Statement
 	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
 		return err
@@ -94,9 +94,9 @@ func (p *updating) Write(w *statement.Writing) error {
 	}
 	if len(a.set) > 0 {
 		stmt.AddClause(a.set)
-		p.assigned = true
+		k.assigned = true
 	}
-	if !a.touches() || !hasCondition(stmt) && !db.AllowGlobalUpdate {
+	if !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		w.Write(db)
 		return nil
 	}
@@ -106,48 +106,48 @@ func (p *updating) Write(w *statement.Writing) error {
 			return err
 		}
 	}
-	planned, err := p.plannedTurn(w, a)
+	planned, err := k.plannedRelocation(w, a)
 	if err == nil && planned.staysPut() && planned.hit.recalled {
-		planned, err = p.plannedTurn(w, a)
+		planned, err = k.plannedRelocation(w, a)
 	}
 	if err == nil && planned.staysPut() {
-		return p.updateInPlace(w, a, planned)
+		return k.updateInPlace(w, a, planned)
 	}
-	if err != nil && (!p.Asserts || !hold.IsOutdated(err)) {
+	if err != nil && (!k.Asserts || !hold.IsOutdated(err)) {
 		return err
 	}
 	if begun := w.Begin(); begun != nil {
 		return begun
 	}
-	turn, err := p.settle(db, w.Tx, w.St, a, planned, err)
+	found, err := k.settle(db, w.Tx, w.St, a, planned, err)
 	if err != nil {
 		return err
 	}
-	if err := p.guardTop(db, w.St, &p.tops, turn.landings); err != nil {
+	if err := k.GuardTop(db, w.St, &k.tops, found.landings); err != nil {
 		return err
 	}
-	return p.updateMoved(w, a, turn)
+	return k.updateMoved(w, a, found)
 }
 
-// plannedTurn returns what plain reads say that the update does. The survey's plan is as good as a
+// plannedRelocation returns what plain reads say that the update does. The survey's plan is as good as a
 // plain read of now.
-func (p *updating) plannedTurn(w *statement.Writing, a *assignment) (*turn, error) {
-	if plan := p.plan; plan != nil && plan.assignment.sameAs(a) {
-		return plan.turn, nil
+func (k *updating) plannedRelocation(w *statement.Writing, a *assignment) (*relocation, error) {
+	if plan := k.plan; plan != nil && plan.assignment.sameAs(a) {
+		return plan.relocation, nil
 	}
-	return p.surveyTurn(w.Db, w.St.Table, a, w.Db.Statement)
+	return k.surveyRelocation(w.Db, w.St.Table, a, w.Db.Statement)
 }
 
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
 // deleted or restored.
-func (x *turn) staysPut() bool {
+func (x *relocation) staysPut() bool {
 	return len(x.moves) == 0 && len(x.hit.dead) == 0 && !x.assignment.restores && !x.assignment.removes
 }
 
 // updateInPlace writes the other columns of rows that stay where they are. What says where they are
 // is not written: somebody may move them until then, which needs no lock, as it is as if that came
 // later.
-func (p *updating) updateInPlace(w *statement.Writing, a *assignment, x *turn) error {
+func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocation) error {
 	t, stmt := w.St.Table, w.Db.Statement
 	for _, f := range t.PlaceColumns() {
 		a.drop(f)
@@ -171,9 +171,9 @@ func (p *updating) updateInPlace(w *statement.Writing, a *assignment, x *turn) e
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
-func (p *updating) updateMoved(w *statement.Writing, a *assignment, x *turn) error {
+func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocation) error {
 	t, db := w.St.Table, w.Db
-	descend, err := p.checkSubtrees(db, t, x.moves)
+	descend, err := k.checkSubtrees(db, t, x.moves)
 	if err != nil {
 		return err
 	}
@@ -201,11 +201,11 @@ func (p *updating) updateMoved(w *statement.Writing, a *assignment, x *turn) err
 	if err != nil || written == 0 && len(x.moves) > 0 {
 		return err
 	}
-	if err := p.settleTop(db, w.Tx, t, &p.tops); err != nil {
+	if err := k.SettleTop(db, w.Tx, t, &k.tops); err != nil {
 		return err
 	}
 	if descend {
-		if err := p.rewriteMoved(db, w.Tx, t, x.moves); err != nil {
+		if err := k.rewriteMoved(db, w.Tx, t, x.moves); err != nil {
 			return err
 		}
 	}
@@ -217,7 +217,7 @@ func (p *updating) updateMoved(w *statement.Writing, a *assignment, x *turn) err
 }
 
 // noteParents has the table know the new parents of the rows that have moved.
-func (x *turn) noteParents() {
+func (x *relocation) noteParents() {
 	if x.assignment.parent == nil || x.table.IsLeaf() {
 		return
 	}
@@ -230,40 +230,40 @@ func (x *turn) noteParents() {
 
 // settle works out which rows go where and locks all of it. planned, and the error that came with
 // it, are what plain reads say.
-func (p *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, a *assignment, planned *turn, err error) (*turn, error) {
-	return hold.Settle(p.Keeper, db, tx, &st.Held, hold.Rounds[*turn]{
-		Plan: func(locking bool) (*turn, error) {
+func (k *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, a *assignment, planned *relocation, err error) (*relocation, error) {
+	return hold.Settle(k.Keeper, db, tx, &st.Held, hold.Rounds[*relocation]{
+		Plan: func(locking bool) (*relocation, error) {
 			if locking {
-				return p.lockedTurn(db, st.Table, a)
+				return k.lockedRelocation(db, st.Table, a)
 			}
 			return planned, err
 		},
-		Needs:  func(x *turn) hold.Demand { return x.claims },
-		Assert: func(x *turn) (*turn, error) { return p.assertTurn(db, a, x) },
+		Needs:  func(x *relocation) hold.Demand { return x.claims },
+		Assert: func(x *relocation) (*relocation, error) { return k.assertRelocation(db, a, x) },
 		Stale:  hold.IsOutdated,
 		Moved:  hold.HasMoved,
 	})
 }
 
-// lockedTurn works out by locking reads what the update does.
-func (p *planner) lockedTurn(db *gorm.DB, t *table.Table, a *assignment) (*turn, error) {
+// lockedRelocation works out by locking reads what the update does.
+func (p *Planner) lockedRelocation(db *gorm.DB, t *table.Table, a *assignment) (*relocation, error) {
 	hit, err := p.targetsOf(db, t, db.Statement, nil, p.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
-	return p.turnOf(db, t, a, hit, nil, p.Dialect.Share)
+	return p.relocationBy(db, t, a, hit, nil, p.Dialect.Share)
 }
 
-// assertTurn row-locks everything that the planned turn relies on and works the turn out again: the
+// assertRelocation row-locks everything that the planned turn relies on and works the turn out again: the
 // two have to agree.
-func (p *planner) assertTurn(db *gorm.DB, a *assignment, planned *turn) (*turn, error) {
+func (p *Planner) assertRelocation(db *gorm.DB, a *assignment, planned *relocation) (*relocation, error) {
 	t := planned.table
 	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())
 	if err != nil {
 		return nil, err
 	}
 	hit.remember(planned.hit)
-	actual, err := p.turnOf(db, t, a, hit, locked, p.Dialect.Share)
+	actual, err := p.relocationBy(db, t, a, hit, locked, p.Dialect.Share)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"maps"
@@ -36,10 +36,10 @@ func (x targets) remember(surveyed targets) {
 	}
 }
 
-// hasCondition reports whether a statement says which rows it means. One that does not is left to
+// HasCondition reports whether a statement says which rows it means. One that does not is left to
 // GORM, which refuses it unless AllowGlobalUpdate is set; pinning its targets would get around
 // that.
-func hasCondition(stmt *gorm.Statement) bool {
+func HasCondition(stmt *gorm.Statement) bool {
 	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
 	if !ok {
 		return false
@@ -83,7 +83,7 @@ type whole struct{ clause.Clause }
 func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
 
 // targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
-func (p *planner) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
+func (p *Planner) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
 	found := targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
 	if ids == nil {
 		all, err := t.Read(db, hits(t, stmt, nil, lock))
@@ -105,7 +105,7 @@ func (p *planner) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, i
 }
 
 // classify adds rows that stmt hits to the live ones found, or to the dead ones.
-func (p *planner) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock dialect.RowLock) error {
+func (p *Planner) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock dialect.RowLock) error {
 	if !stmt.Unscoped || len(t.Deletion) == 0 {
 		// By GORM's own condition, the statement hits live rows only.
 		for _, n := range rows {

@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"slices"
@@ -16,7 +16,7 @@ import (
 //
 // A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is
 // not known yet.
-func (p *planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
+func (p *Planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
 	if hit, known, ok := p.recallErrand(db, t, statement.ErrandOf(db), also); ok {
 		return hit, known, nil
 	}
@@ -87,7 +87,7 @@ func hasChildren(t *table.Table) clause.Expression {
 // lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for
 // sharing, as LockChains does and with the same checks, and the rows that the statement hits among
 // those with the given ids for the change.
-func (p *planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
+func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
 	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
 		if locked, err = p.LockChains(db, t.Above, chains, known); err != nil {
 			return nil, hit, err
@@ -119,4 +119,32 @@ func (p *planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement,
 	c.Found(rows)
 	locked, err = p.LockRest(db, c)
 	return locked, hit, err
+}
+
+// recallErrand returns what [Plugin.survey] would of a statement for which an operation sent e,
+// from what the request has read before. Whether rows hang below the row is not known; most have
+// none.
+func (p *Planner) recallErrand(db *gorm.DB, t *table.Table, e *statement.Errand, also []any) (hit targets, known map[any]*table.Node, ok bool) {
+	if e == nil || !e.Alone {
+		return hit, nil, false
+	}
+	read := t.Recalled(db)
+	n := read[table.RecallRow{Table: t.TableName, ID: e.ID}]
+	if n == nil {
+		return hit, nil, false
+	}
+	ids := []any{n.Parent}
+	for _, id := range also {
+		if id != nil {
+			ids = append(ids, id)
+		}
+	}
+	if known = t.Above.ChainsIn(read, ids); known == nil {
+		return hit, nil, false
+	}
+	n.Hit, n.Childless = true, true
+	if !t.IsLeaf() {
+		known[n.ID] = n
+	}
+	return targets{live: map[any]*table.Node{n.ID: n}, dead: make(map[any]*table.Node), recalled: true}, known, true
 }

@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func isUpsert(db *gorm.DB) bool {
 // row could silently take over an existing sibling of the same name. Hence: rows that are not in
 // the table are plainly inserted; rows that all are, and that stay where they are in the tree, are
 // left to the clause; anything else is refused. It reports whether the rows stay.
-func (p *planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock dialect.RowLock) (stay bool, err error) {
+func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock dialect.RowLock) (stay bool, err error) {
 	var ids []any
 	for _, row := range rows {
 		if row.ID != nil {

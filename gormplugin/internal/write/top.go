@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"cmp"
@@ -46,11 +46,11 @@ type landing struct {
 	rows, atTop int
 }
 
-// landings are what a statement puts at the top of trees, by tree.
-type landings map[any]*landing
+// Landings are what a statement puts at the top of trees, by tree.
+type Landings map[any]*landing
 
-// add notes a row that comes into a tree, or to the top of it.
-func (l landings) add(n *table.Node, lock pathlock.Tree) {
+// Add notes a row that comes into a tree, or to the top of it.
+func (l Landings) Add(n *table.Node, lock pathlock.Tree) {
 	at := l[n.Tree]
 	if at == nil {
 		at = &landing{tree: n.Tree, lock: lock}
@@ -64,32 +64,32 @@ func (l landings) add(n *table.Node, lock pathlock.Tree) {
 }
 
 // landingsOf returns where new rows come to the top of their trees.
-func landingsOf(t *table.Table, rows []*arrival) landings {
+func landingsOf(t *table.Table, rows []*arrival) Landings {
 	if t.IsLeaf() || !slices.ContainsFunc(rows, func(row *arrival) bool { return row.Parent == nil }) {
 		return nil
 	}
-	l := make(landings)
+	l := make(Landings)
 	for _, row := range rows {
-		l.add(row.Node, row.at.Tree)
+		l.Add(row.Node, row.at.Tree)
 	}
 	return l
 }
 
 // atTops returns the landings that put a row at the top, in an order that is the same for
 // everybody.
-func (l landings) atTops() []*landing {
+func (l Landings) atTops() []*landing {
 	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *landing) bool { return at.atTop == 0 })
 	slices.SortFunc(all, func(a, b *landing) int { return cmp.Compare(a.lock.ID(), b.lock.ID()) })
 	return all
 }
 
-// tops are the landings that are asked about once more when they are written; none where that is not
+// TopCheck are the landings that are asked about once more when they are written; none where that is not
 // the database's way.
-type tops struct{ asked []*landing }
+type TopCheck struct{ asked []*landing }
 
-// guardTop refuses what a statement is about to put at the top of trees, where something is in its
-// way. What it cannot rule out yet is left to [Plugin.settleTop].
-func (p *planner) guardTop(db *gorm.DB, st *statement.Statement, x *tops, l landings) error {
+// GuardTop refuses what a statement is about to put at the top of trees, where something is in its
+// way. What it cannot rule out yet is left to [Plugin.SettleTop].
+func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l Landings) error {
 	t := st.Table
 	for _, at := range l.atTops() {
 		if at.root && at.atTop > 1 {
@@ -125,9 +125,9 @@ func (p *planner) guardTop(db *gorm.DB, st *statement.Statement, x *tops, l land
 	return nil
 }
 
-// settleTop asks again once the rows are written, where that is the database's way. A refusal now
+// SettleTop asks again once the rows are written, where that is the database's way. A refusal now
 // leaves them in the table: it ends the transaction.
-func (p *planner) settleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x *tops) error {
+func (p *Planner) SettleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x *TopCheck) error {
 	for _, at := range x.asked {
 		if err := checkTop(t, db, at, at.rows, p.Dialect.Share); err != nil {
 			tx.Abandon(err)
@@ -168,7 +168,7 @@ func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, lock dialect.Ro
 
 // explainTop finds out whether a unique index has refused a row that a rule would have refused,
 // too: the rule says more.
-func (p *planner) explainTop(db *gorm.DB, t *table.Table, x *tops) {
+func (p *Planner) explainTop(db *gorm.DB, t *table.Table, x *TopCheck) {
 	if len(x.asked) == 0 || p.Dialect.Classify(db.Error) != dialect.FailureDuplicate {
 		return
 	}
@@ -181,7 +181,7 @@ func (p *planner) explainTop(db *gorm.DB, t *table.Table, x *tops) {
 }
 
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
-func (p *planner) lockTop(db *gorm.DB, t *table.Table, at *landing) error {
+func (p *Planner) lockTop(db *gorm.DB, t *table.Table, at *landing) error {
 	digest := fnv.New64a()
 	for _, part := range []string{"pathlock top", t.TableName, at.lock.ID()} {
 		var length [8]byte

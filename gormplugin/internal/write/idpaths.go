@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"fmt"
@@ -15,17 +15,17 @@ import (
 // fillIDs completes the paths of ids of rows that have just been inserted and were given their keys
 // by the database. A failure here would leave rows without a path in the table: it ends the
 // transaction.
-func (p *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) error {
-	if err := p.settleTop(db, tx, st.Table, &p.tops); err != nil {
+func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) error {
+	if err := k.SettleTop(db, tx, st.Table, &k.tops); err != nil {
 		return err
 	}
-	if len(p.nameless) == 0 {
+	if len(k.keyless) == 0 {
 		return nil
 	}
-	err := p.writeIDs(db, st.Table, p.nameless)
+	err := k.writeIDs(db, st.Table, k.keyless)
 	if err != nil {
 		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
-		if p.Dialect.Classify(err) != dialect.FailureOther {
+		if k.Dialect.Classify(err) != dialect.FailureOther {
 			err = fault.Retry(err)
 		}
 		tx.Abandon(err)
@@ -34,7 +34,7 @@ func (p *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement.Stat
 }
 
 // writeIDs gives new rows their paths of ids, in one statement.
-func (p *planner) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
+func (p *Planner) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
 	f := t.IDs
 	if t.ByIDs {
 		f = t.Path

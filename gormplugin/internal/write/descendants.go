@@ -1,8 +1,10 @@
-package gormplugin
+package write
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -71,3 +73,35 @@ const (
 	errRowReferenced  = 1217 // ER_ROW_IS_REFERENCED
 	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
 )
+
+// removeBelow deletes the descendants of rows that are being deleted, in the same way: softly where
+// the rows are, and for good where the statement is Unscoped. It returns how many these were.
+// Descendants that were deleted before are not part of the tree, and stay as they are.
+func (p *Planner) removeBelow(db *gorm.DB, t *table.Table, tops []departure) (rows int64, err error) {
+	if t.IsLeaf() || len(tops) == 0 {
+		return 0, nil
+	}
+	childless := true
+	above := make([]*table.Node, len(tops))
+	for i, n := range tops {
+		above[i] = n.Node
+		childless = childless && n.Childless
+	}
+	if childless {
+		if any, err := p.anyBelow(db, t, above); err != nil || !any {
+			return 0, err
+		}
+	}
+	for chunk := range slices.Chunk(tops, maxRanges) {
+		ranges := make([]clause.Expression, len(chunk))
+		for i, n := range chunk {
+			ranges[i] = t.Below(n.Tree, n.Node.Path)
+		}
+		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), db.Statement.Unscoped)
+		if err != nil {
+			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
+		}
+		rows += deleted
+	}
+	return rows, nil
+}

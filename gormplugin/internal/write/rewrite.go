@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
 // here on, a failure leaves the subtree torn apart: the transaction is rolled back, and not left to
 // a caller who may ignore the error.
-func (p *planner) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []move) error {
+func (p *Planner) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []move) error {
 	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
 		return m.restored || m.Node.Path == m.path && m.Node.IDs == m.ids
 	})
@@ -38,7 +38,7 @@ func (p *planner) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table,
 }
 
 // rewrite moves subtrees, without their top rows, in one statement.
-func (p *planner) rewrite(db *gorm.DB, t *table.Table, moves []move) error {
+func (p *Planner) rewrite(db *gorm.DB, t *table.Table, moves []move) error {
 	ranges := make([]clause.Expression, len(moves))
 	for i, m := range moves {
 		ranges[i] = t.Below(m.Tree, m.Node.Path)
@@ -64,7 +64,7 @@ func (p *planner) rewrite(db *gorm.DB, t *table.Table, moves []move) error {
 
 // rewritten is what a path column becomes, the first or the second one, in the rows of the ranges
 // that belong to moves.
-func (p *planner) rewritten(t *table.Table, moves []move, ranges []clause.Expression, which int) clause.Expression {
+func (p *Planner) rewritten(t *table.Table, moves []move, ranges []clause.Expression, which int) clause.Expression {
 	begin := func(m move) clause.Expr {
 		c := changes(t, m)[which]
 		// SUBSTRING and SUBSTR count characters, from 1.

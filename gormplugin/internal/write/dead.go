@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"slices"
@@ -9,13 +9,13 @@ import (
 
 // isDead reports whether an update hits rows that are deleted softly, none of which it restores,
 // and no others. They are no part of the tree: their place is the caller's to write.
-func (x *turn) isDead() bool {
+func (x *relocation) isDead() bool {
 	return len(x.hit.live) == 0 && len(x.hit.dead) > 0 && !x.assignment.restores
 }
 
 // checkMixed refuses an update that states the tree or a path of deleted rows and of live ones at
 // once: what is right for the former is not the caller's to say for the latter.
-func (x *turn) checkMixed() error {
+func (x *relocation) checkMixed() error {
 	if len(x.hit.live) == 0 || len(x.hit.dead) == 0 || x.assignment.restores {
 		return nil
 	}

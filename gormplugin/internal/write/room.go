@@ -1,4 +1,4 @@
-package gormplugin
+package write
 
 import (
 	"database/sql"
@@ -21,7 +21,7 @@ const maxRanges = 100
 // checkSubtrees looks below the rows that move, which are locked: it reports whether there is
 // anything, and refuses moves by which any descendant's path would become longer than the column,
 // or the tree too deep, before anything is written.
-func (p *planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (descend bool, err error) {
+func (p *Planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (descend bool, err error) {
 	if t.IsLeaf() {
 		return false, nil
 	}
@@ -55,7 +55,7 @@ func (p *planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (desc
 // anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
 // by their parents, where nobody else can have business meanwhile, and leaves the index over the
 // paths alone, where the neighbours are.
-func (p *planner) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (found bool, err error) {
+func (p *Planner) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {
 		d := t.Direct(db)
 		if p.Dialect.MisjudgesLists {
@@ -105,7 +105,7 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 }
 
 // addNewest has a SELECT not be answered from an old snapshot.
-func (p *planner) addNewest(d *table.Direct) {
+func (p *Planner) addNewest(d *table.Direct) {
 	if p.Asserts && p.Dialect.Newest != "" {
 		d.Add(" " + string(p.Dialect.Newest))
 	}
@@ -113,7 +113,7 @@ func (p *planner) addNewest(d *table.Direct) {
 
 // checkRoom looks for a row below one that moves which would not fit. It reads the index over the
 // paths and nothing else, where the rows have no mark of deletion.
-func (p *planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
+func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
 	length, path := p.Dialect.Length, table.Column(t.Path)
 	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
 	var misfits []clause.Expression
@@ -152,7 +152,7 @@ func (p *planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
 }
 
 // misfits are the conditions under which a row below one that moves would not fit.
-func (p *planner) misfits(t *table.Table, m move, depth clause.Expression) (conditions []clause.Expression) {
+func (p *Planner) misfits(t *table.Table, m move, depth clause.Expression) (conditions []clause.Expression) {
 	length := p.Dialect.Length
 	for _, c := range changes(t, m) {
 		if c.longer() > 0 && c.column.Size > 0 && c.column.DataType == schema.String {
