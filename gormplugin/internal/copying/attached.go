@@ -1,4 +1,4 @@
-package gormplugin
+package copying
 
 import (
 	"fmt"
@@ -12,23 +12,23 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// checkCopy refuses options that cannot be followed.
-func (p *copier) checkCopy(c *copying) error {
-	if c.table.ByIDs {
-		return c.table.Unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
+// Check refuses options that cannot be followed.
+func (c *Copier) Check(req *Request) error {
+	if req.Table.ByIDs {
+		return req.Table.Unsupported("rows that have a path of ids only cannot be copied by Copy, which finds the copies' parents by the path of names; use Create")
 	}
-	if err := checkValues(c.table, c.values); err != nil {
+	if err := checkValues(req.Table, req.Values); err != nil {
 		return err
 	}
-	for _, l := range c.leaves {
-		leaf, err := p.TableFor(l.model)
+	for _, l := range req.Leaves {
+		leaf, err := c.TableFor(l.Model)
 		if err != nil {
 			return err
 		}
-		if leaf.Above != c.table || !leaf.IsLeaf() {
-			return leaf.Unsupported("it is not a leaf of %s: use CopyAttached", c.table.TableName)
+		if leaf.Above != req.Table || !leaf.IsLeaf() {
+			return leaf.Unsupported("it is not a leaf of %s: use CopyAttached", req.Table.TableName)
 		}
-		if err := checkValues(leaf, l.values); err != nil {
+		if err := checkValues(leaf, l.Values); err != nil {
 			return err
 		}
 	}
@@ -56,23 +56,23 @@ func checkValues(t *table.Table, values map[string]any) error {
 }
 
 // copyAttached copies what hangs on the copied rows.
-func (p *copier) copyAttached(db *gorm.DB, st *statement.Statement, c *copying, x *copyPlan) error {
-	if len(c.leaves) == 0 && len(c.attach) == 0 {
+func (c *Copier) copyAttached(db *gorm.DB, st *statement.Statement, req *Request, x *plan) error {
+	if len(req.Leaves) == 0 && len(req.Attach) == 0 {
 		return nil
 	}
-	pairs := p.pairs(db, c, x)
-	for _, l := range c.leaves {
-		leaf, err := p.TableFor(l.model)
+	pairs := c.pairs(db, req, x)
+	for _, l := range req.Leaves {
+		leaf, err := c.TableFor(l.Model)
 		if err != nil {
 			return err
 		}
-		own := map[*schema.Field]any{leaf.Parent: clause.Column{Table: "m", Name: "new_id"}}
+		placed := map[*schema.Field]any{leaf.Parent: clause.Column{Table: "m", Name: "new_id"}}
 		from := clause.Expr{SQL: "? AS c JOIN (?) AS m ON m.old_id = ?", Vars: []any{clause.Table{Name: leaf.TableName}, pairs, table.Column(leaf.Parent)}}
-		if _, err := insertFrom(leaf, db, from, nil, own, l.values, st.Fence); err != nil {
+		if _, err := insertFrom(leaf, db, from, nil, placed, l.Values, st.Fence); err != nil {
 			return err
 		}
 	}
-	for _, attach := range c.attach {
+	for _, attach := range req.Attach {
 		if err := attach(db.Session(&gorm.Session{NewDB: true}), db.Session(&gorm.Session{NewDB: true}).Raw("?", pairs)); err != nil {
 			return err
 		}
@@ -82,16 +82,16 @@ func (p *copier) copyAttached(db *gorm.DB, st *statement.Statement, c *copying, 
 
 // pairs is a SELECT of which row is the copy of which: a copy's path is that of the source, with
 // another beginning.
-func (p *copier) pairs(db *gorm.DB, c *copying, x *copyPlan) clause.Expression {
-	t := c.table
+func (c *Copier) pairs(db *gorm.DB, req *Request, x *plan) clause.Expression {
+	t := req.Table
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
 	var same, source clause.Expression
 	if t.IsLeaf() {
-		value, _ := t.Key.ValueOf(db.Statement.Context, c.made)
+		value, _ := t.Key.ValueOf(db.Statement.Context, req.Made)
 		same = clause.Eq{Column: of("n", t.Key), Value: value}
 		source = clause.Eq{Column: table.Column(t.Key), Value: x.source.ID}
 	} else {
-		path := p.Dialect.Join(x.after.Path, of("s", t.Path), utf8.RuneCountInString(x.source.Path)+1)
+		path := c.Dialect.Join(x.after.Path, of("s", t.Path), utf8.RuneCountInString(x.source.Path)+1)
 		same = clause.And(clause.Eq{Column: of("n", t.Tree), Value: x.after.Tree}, t.Exactly(of("n", t.Path), path), table.Under("n", t.Alive))
 		source = t.Within(x.source.Tree, x.source.ID, x.source.Path)
 	}

@@ -1,4 +1,4 @@
-package gormplugin
+package copying
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// copyPlan is where a copy goes from and to.
-type copyPlan struct {
+// plan is where a copy goes from and to.
+type plan struct {
 	source, above *table.Node
 	// after is the new top row, without its id.
 	after    *table.Node
@@ -29,7 +29,7 @@ type copyPlan struct {
 }
 
 // Requests implements [hold.Demand].
-func (x *copyPlan) Requests(note string, wait time.Duration) []pathlock.Request {
+func (x *plan) Requests(note string, wait time.Duration) []pathlock.Request {
 	op := lockspec.Operation{Kind: lockspec.OpCopy, Node: x.from.Path, Dest: x.to.Path.Parent(), Name: x.to.Path.Base(), Snapshot: x.snapshot}
 	if x.from.Tree == x.to.Tree {
 		return []pathlock.Request{{Tree: x.to.Tree, Wait: wait, Note: note, Claims: op.Claims(lockspec.NameSlot)}}
@@ -42,22 +42,22 @@ func (x *copyPlan) Requests(note string, wait time.Duration) []pathlock.Request 
 }
 
 // planCopy reads where the row is and where its copy is to be.
-func (p *copier) planCopy(db *gorm.DB, c *copying, lock dialect.RowLock) (*copyPlan, error) {
-	t := c.table
-	x := &copyPlan{snapshot: c.snapshot, known: make(map[any]*table.Node)}
-	ids := []any{c.id}
+func (c *Copier) planCopy(db *gorm.DB, req *Request, lock dialect.RowLock) (*plan, error) {
+	t := req.Table
+	x := &plan{snapshot: req.Snapshot, known: make(map[any]*table.Node)}
+	ids := []any{req.ID}
 	if t.IsLeaf() {
 		leaf, err := t.ByID(db, ids, lock)
 		if err != nil {
 			return nil, err
 		}
-		if x.source = leaf[c.id]; x.source == nil {
-			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(c.id))
+		if x.source = leaf[req.ID]; x.source == nil {
+			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(req.ID))
 		}
 		ids = []any{x.source.Parent}
 	}
-	if c.parent != nil && !slices.Contains(ids, c.parent) {
-		ids = append(ids, c.parent)
+	if req.Parent != nil && !slices.Contains(ids, req.Parent) {
+		ids = append(ids, req.Parent)
 	}
 	found, err := t.Above.Rows(db, ids, lock)
 	if err != nil {
@@ -75,28 +75,28 @@ func (p *copier) planCopy(db *gorm.DB, c *copying, lock dialect.RowLock) (*copyP
 		return n
 	}
 	if !t.IsLeaf() {
-		x.source = need(c.id)
+		x.source = need(req.ID)
 	} else if parent := need(x.source.Parent); parent != nil {
 		x.source.Tree = parent.Tree
 		t.Follow(x.source, parent)
 	}
-	if c.parent != nil {
-		x.above = need(c.parent)
+	if req.Parent != nil {
+		x.above = need(req.Parent)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if c.parent == nil && t.IsLeaf() {
+	if req.Parent == nil && t.IsLeaf() {
 		return nil, t.Unsupported("a leaf needs a parent")
 	}
-	return x, placeCopy(t, c, x)
+	return x, placeCopy(t, req, x)
 }
 
 // placeCopy works out the new top row's place.
-func placeCopy(t *table.Table, c *copying, x *copyPlan) error {
-	x.after = &table.Node{Parent: c.parent, Tree: x.source.Tree, Name: x.source.Name}
-	if c.name != "" {
-		x.after.Name = c.name
+func placeCopy(t *table.Table, req *Request, x *plan) error {
+	x.after = &table.Node{Parent: req.Parent, Tree: x.source.Tree, Name: x.source.Name}
+	if req.Name != "" {
+		x.after.Name = req.Name
 	}
 	if x.above != nil {
 		x.after.Tree = x.above.Tree
@@ -118,14 +118,14 @@ func placeCopy(t *table.Table, c *copying, x *copyPlan) error {
 
 // assertCopy row-locks the row, where it is to be copied to, and everything above both, and checks
 // that all of it is where it was planned to be.
-func (p *copier) assertCopy(db *gorm.DB, t *table.Table, x *copyPlan) error {
-	if _, err := p.LockChains(db, t.Above, x.chains, x.known); err != nil {
+func (c *Copier) assertCopy(db *gorm.DB, t *table.Table, x *plan) error {
+	if _, err := c.LockChains(db, t.Above, x.chains, x.known); err != nil {
 		return err
 	}
 	if !t.IsLeaf() {
 		return nil
 	}
-	found, err := t.ByID(db, []any{x.source.ID}, p.Dialect.Share)
+	found, err := t.ByID(db, []any{x.source.ID}, c.Dialect.Share)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package gormplugin
+package copying
 
 import (
 	"crypto/rand"
@@ -54,23 +54,23 @@ func pendingParent(t *table.Table, top any, ofTop func(top, others any) any) any
 }
 
 // adopt gives the copied rows below the top their parents and their names.
-func (p *copier) adopt(db *gorm.DB, t *table.Table, x *copyPlan, names standIn, rows int64) error {
+func (c *Copier) adopt(db *gorm.DB, t *table.Table, x *plan, names standIn, rows int64) error {
 	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
-	path, name, length := of("c", t.Path), p.Dialect.Base(of("c", t.Path)), p.Dialect.Length
+	path, name, length := of("c", t.Path), c.Dialect.Base(of("c", t.Path)), c.Dialect.Length
 	parentPath := clause.Expr{SQL: "SUBSTR(?, 1, " + length + "(?) - " + length + "(?) - 1)", Vars: []any{path, path, name}}
 	belongs := clause.And(
 		clause.Expr{SQL: "? = ?", Vars: []any{of("p", t.Tree), of("c", t.Tree)}},
 		t.Exactly(of("p", t.Path), parentPath),
 		table.Under("p", t.Alive),
 	)
-	pending := clause.Expr{SQL: p.Dialect.Prefix, Vars: []any{of("c", t.Name), utf8.RuneCountInString(string(names)), string(names)}}
+	pending := clause.Expr{SQL: c.Dialect.Prefix, Vars: []any{of("c", t.Name), utf8.RuneCountInString(string(names)), string(names)}}
 	where := clause.And(pending, table.Under("c", clause.And(t.Below(x.after.Tree, x.after.Path), t.Alive)))
 	set := clause.Set{
 		{Column: clause.Column{Name: t.Parent.DBName}, Value: of("p", t.Key)},
 		{Column: clause.Column{Name: t.Name.DBName}, Value: name},
 	}
 	guarded := clause.Table{Name: t.TableName}
-	update := p.Dialect.Assign(guarded, guarded, set, belongs, where)
+	update := c.Dialect.Assign(guarded, guarded, set, belongs, where)
 	adopted, err := t.Direct(db).Add(update.SQL, update.Vars...).Exec()
 	if err != nil {
 		return fmt.Errorf("gormplugin: finding the parents of the rows copied to %q: %w", x.after.Path, err)
