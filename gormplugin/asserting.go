@@ -59,7 +59,7 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 		}
 	}
 	db := tx.Session(&gorm.Session{NewDB: true, Context: p.owner.Join(tx.Statement.Context)}).Model(t.Fresh())
-	g := hold.Guard{Keeper: p.keeper, Db: db, Table: t, Keys: keys}
+	g := hold.Guard{Keeper: p.keeper, DB: db, Table: t, Keys: keys}
 	locations, err := g.Run(lock)
 	if err == nil {
 		return locations, nil

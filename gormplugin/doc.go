@@ -177,4 +177,22 @@
 // What is only like one of these, such as TiDB or CockroachDB, is refused with
 // [ErrUnsupportedDatabase]: its row locks are not known to keep a tree right. [gorm.DB.Use] asks
 // the server, or else the first transaction on its connections does.
+//
+// # How it is built
+//
+// This package is the face: options, operations, queries and the schema. What it does stands in
+// packages of internal/, in floors. Each imports only floors beneath it, which the linter sees to:
+//
+//	gormplugin                  the face; Plugin.register puts the frame into GORM's callbacks
+//	  copying                   Copy
+//	  write                     what happens on each write: update.go, insert.go, delete.go
+//	  statement                 the frame around any write: begin, guard, explain, end, run again
+//	  hold     tripwire         path locks, row locks, the assertion; raw SQL that is refused
+//	  table    again            the models, their rows and where they are; trying again
+//	  txn                       transactions, and when they have really ended
+//	  dialect                   what each database says and needs
+//	  fault    rawsql           the errors; SQL texts
+//
+// What happens on an UPDATE is told, from the survey to the release of the locks, in the
+// documentation of internal/write.
 package gormplugin

@@ -1,6 +1,9 @@
 package gormplugin
 
-import "github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
 
 // The reasons for which the plugin refuses a write, beside those of package pathlock:
 // [pathlock.ErrConflict], [pathlock.ErrDeadlock] and [pathlock.ErrUnavailable] when a lock is not
@@ -26,7 +29,7 @@ var (
 	// row be put into a tree that has rows. The error is a [*RootRowError].
 	ErrRootRow = fault.ErrRootRow
 	// ErrWouldCycle: a move into the node's own subtree.
-	ErrWouldCycle = fault.ErrWouldCycle
+	ErrWouldCycle = lockspec.ErrWouldCycle
 	// ErrPathTooLong: a path, of the row itself or of any descendant, or a name would be
 	// longer than its column, or the tree too deep: a [*TooDeepError].
 	// Nothing was written.

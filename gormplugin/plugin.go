@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -165,3 +166,8 @@ func (p *Plugin) register(db *gorm.DB) error {
 		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.frame.EndRead),
 	)
 }
+
+// Pool returns the connections of a database that the DB itself was not opened with, such as
+// another source of dbresolver's, in a form in which transactions on them are the plugin's: as the
+// Conn of the source's dialector.
+func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.owner.Pool(db) }

@@ -17,16 +17,16 @@ import (
 type Failure uint8
 
 const (
-	// FailureOther: nothing that the plugin handles.
+	// FailureOther is nothing that the plugin handles.
 	FailureOther Failure = iota
-	// FailureRetry: the statement lost to another transaction; the whole should be run again.
+	// FailureRetry says that the statement lost to another transaction: the whole should be run again.
 	FailureRetry
-	// FailureEnded: as FailureRetry, and the transaction can only be rolled back. MySQL has done so
+	// FailureEnded says the same, and that the transaction can only be rolled back. MySQL has done so
 	// already: a further statement on the connection would commit by itself.
 	FailureEnded
-	// FailureDuplicate: a unique index refused a row.
+	// FailureDuplicate says that a unique index refused a row.
 	FailureDuplicate
-	// FailureAborted: an earlier statement of the transaction failed.
+	// FailureAborted says that an earlier statement of the transaction failed.
 	FailureAborted
 )
 

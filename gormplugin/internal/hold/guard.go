@@ -17,21 +17,21 @@ import (
 // Guard asserts nodes for a caller who writes by other means.
 type Guard struct {
 	*Keeper
-	Db    *gorm.DB
+	DB    *gorm.DB
 	Table *table.Table
 	Keys  []any
 }
 
 // Run asserts the nodes, and takes their path locks before if lock is set.
 func (g *Guard) Run(lock bool) ([]pathlock.Location, error) {
-	running, err := g.TransactionOf(g.Db)
+	running, err := g.TransactionOf(g.DB)
 	switch {
 	case err != nil:
 		return nil, err
 	case running == nil:
 		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
 	}
-	if err := g.BecomeWriter(g.Db, running, g.Table.Above); err != nil {
+	if err := g.BecomeWriter(g.DB, running, g.Table.Above); err != nil {
 		return nil, err
 	}
 	if lock {
@@ -48,7 +48,7 @@ var errElsewhere = fmt.Errorf("%w", pathlock.ErrPathChanged)
 func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 	var actual []pathlock.Location
 	h := &Held{Note: "raw SQL on " + g.Table.TableName}
-	return Settle(g.Keeper, g.Db, running, h, Rounds[[]pathlock.Location]{
+	return Settle(g.Keeper, g.DB, running, h, Rounds[[]pathlock.Location]{
 		Plan: func(locking bool) ([]pathlock.Location, error) {
 			if locking {
 				return actual, nil
@@ -75,7 +75,7 @@ func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 
 // find returns where plain reads find the nodes.
 func (g *Guard) find() ([]pathlock.Location, error) {
-	found, err := g.Table.ByID(g.Db, g.Keys, "")
+	found, err := g.Table.ByID(g.DB, g.Keys, "")
 	if err == nil && g.Table.IsLeaf() {
 		_, err = g.place(found, "")
 	}
@@ -92,7 +92,7 @@ func (g *Guard) assertNodes() ([]pathlock.Location, error) {
 	if t.IsLeaf() {
 		return g.assertLeaves()
 	}
-	planned, err := t.Climb(g.Db, g.Keys)
+	planned, err := t.Climb(g.DB, g.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -103,10 +103,10 @@ func (g *Guard) assertNodes() ([]pathlock.Location, error) {
 		}
 	}
 	// What an old snapshot has wrong about the ancestors does not matter here.
-	if _, err := g.LockChains(g.Db, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+	if _, err := g.LockChains(g.DB, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
 		return nil, err
 	}
-	locked, err := t.ByID(g.Db, g.Keys, update)
+	locked, err := t.ByID(g.DB, g.Keys, update)
 	if err != nil {
 		return nil, err
 	}
@@ -114,20 +114,20 @@ func (g *Guard) assertNodes() ([]pathlock.Location, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = g.LockChains(g.Db, t, slices.Collect(maps.Values(locked)), planned)
+	_, err = g.LockChains(g.DB, t, slices.Collect(maps.Values(locked)), planned)
 	return locations, err
 }
 
 // assertLeaves is assertNodes for leaves: their parents, and then they themselves.
 func (g *Guard) assertLeaves() ([]pathlock.Location, error) {
-	planned, err := g.Table.ByID(g.Db, g.Keys, "")
+	planned, err := g.Table.ByID(g.DB, g.Keys, "")
 	if err != nil {
 		return nil, err
 	}
 	if err := g.assertParents(planned); err != nil && !IsOutdated(err) {
 		return nil, err
 	}
-	locked, err := g.Table.ByID(g.Db, g.Keys, g.Dialect.Update)
+	locked, err := g.Table.ByID(g.DB, g.Keys, g.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (g *Guard) assertParents(leaves map[any]*table.Node) error {
 	if err != nil {
 		return err
 	}
-	_, err = g.LockChains(g.Db, g.Table.Above, slices.Collect(maps.Values(parents)), nil)
+	_, err = g.LockChains(g.DB, g.Table.Above, slices.Collect(maps.Values(parents)), nil)
 	return err
 }
 
@@ -154,7 +154,7 @@ func (g *Guard) place(leaves map[any]*table.Node, lock dialect.RowLock) (map[any
 	for _, n := range leaves {
 		ids[n.Parent] = true
 	}
-	parents, err := t.ByID(g.Db, slices.Collect(maps.Keys(ids)), lock)
+	parents, err := t.ByID(g.DB, slices.Collect(maps.Keys(ids)), lock)
 	if err != nil {
 		return nil, err
 	}

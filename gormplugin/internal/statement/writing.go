@@ -34,7 +34,7 @@ type Writer struct {
 type Writing struct {
 	*Writer
 	*Frame
-	Db *gorm.DB
+	DB *gorm.DB
 	St *Statement
 	// Tx is the transaction that it runs in; nil until begin was called, if it runs in none.
 	Tx *txn.Transaction
@@ -79,7 +79,7 @@ func (f *Frame) run(w *Writer, db *gorm.DB, st *Statement) error {
 	if t, err := f.guardedTable(db.Statement, w.Deletes); err != nil || t != st.Table {
 		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.Table.TableName, w.Name))
 	}
-	return st.Kind.Write(&Writing{Writer: w, Frame: f, Db: db, St: st, Tx: tx})
+	return st.Kind.Write(&Writing{Writer: w, Frame: f, DB: db, St: st, Tx: tx})
 }
 
 // checkUnguarded refuses a statement that has become one on a guarded table since the chain began.
@@ -105,9 +105,9 @@ func (w *Writer) check() error {
 // into account.
 func (w *Writing) Apply(clauses []clause.Interface) error {
 	for _, c := range clauses {
-		w.Db.Statement.AddClause(c)
+		w.DB.Statement.AddClause(c)
 	}
-	return w.Db.Error
+	return w.DB.Error
 }
 
 // Begin makes sure that the statement runs in a transaction, and that nobody else writes beside it
@@ -116,12 +116,12 @@ func (w *Writing) Begin() error {
 	if w.Tx == nil {
 		// Hooks have run already, each on its own: they cannot be undone.
 		w.St.rerun = nil
-		if err := w.BeginTransaction(w.Db, w.St); err != nil {
+		if err := w.BeginTransaction(w.DB, w.St); err != nil {
 			return err
 		}
 		w.Tx = w.St.Begun.Transaction
 	}
-	return w.BecomeWriter(w.Db, w.Tx, w.St.Table.Above)
+	return w.BecomeWriter(w.DB, w.Tx, w.St.Table.Above)
 }
 
 // Missed ends the transaction, since a write has hit other rows than those that were locked and
@@ -138,7 +138,7 @@ func (w *Writing) Missed(want, got int64) error {
 // size of no statement depends on how many rows there are. Each part returns the rows that it may
 // hit, and those of them that it has to hit.
 func (w *Writing) WriteParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
-	db, stmt := w.Db, w.Db.Statement
+	db, stmt := w.DB, w.DB.Statement
 	_, returning := stmt.Clauses["RETURNING"]
 	size := table.MaxPlaceholders
 	if returning && len(ids) > size {

@@ -83,7 +83,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 			continue
 		}
 		a.place = a.place || f != t.Fence
-		if err := takeAssigned(t, stmt.Context, a, f, assigned.Value); err != nil {
+		if err := takeAssigned(stmt.Context, t, a, f, assigned.Value); err != nil {
 			return nil, err
 		}
 		if f == t.Parent && *a.parent == nil {
@@ -97,7 +97,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 }
 
 // takeAssigned notes what is assigned to a column that says where a row is.
-func takeAssigned(t *table.Table, ctx context.Context, a *assignment, f *schema.Field, assigned any) error {
+func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.Field, assigned any) error {
 	if f == t.Fence {
 		return nil
 	}
@@ -141,12 +141,12 @@ func takeAssigned(t *table.Table, ctx context.Context, a *assignment, f *schema.
 // statement's conditions are changed by it.
 func rehearsal(t *table.Table, db *gorm.DB) *gorm.Statement {
 	copied := db.Session(&gorm.Session{Initialized: true}).Statement
-	copied.ReflectValue = detached(t, db.Statement.Context, reflect.ValueOf(db.Statement.Model))
+	copied.ReflectValue = detached(db.Statement.Context, t, reflect.ValueOf(db.Statement.Model))
 	return copied
 }
 
 // detached returns a copy of the structs behind v that can be assigned to.
-func detached(t *table.Table, ctx context.Context, v reflect.Value) reflect.Value {
+func detached(ctx context.Context, t *table.Table, v reflect.Value) reflect.Value {
 	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
 		v = v.Elem()
 	}
@@ -154,7 +154,7 @@ func detached(t *table.Table, ctx context.Context, v reflect.Value) reflect.Valu
 	case reflect.Slice, reflect.Array:
 		list := reflect.MakeSlice(reflect.SliceOf(t.Schema.ModelType), 0, v.Len())
 		for i := range v.Len() {
-			if row := detached(t, ctx, v.Index(i)); row.IsValid() && row.Type() == t.Schema.ModelType {
+			if row := detached(ctx, t, v.Index(i)); row.IsValid() && row.Type() == t.Schema.ModelType {
 				list = reflect.Append(list, row)
 			}
 		}

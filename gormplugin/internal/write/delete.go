@@ -37,7 +37,7 @@ func (k *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 // Write carries out the DELETE: it locks, asserts, takes the subtrees along, and has the rows
 // themselves deleted.
 func (k *deleting) Write(w *statement.Writing) error {
-	t, db, st := w.St.Table, w.Db, w.St
+	t, db, st := w.St.Table, w.DB, w.St
 	st.Note = "delete from " + t.TableName
 	if err := w.Apply(t.ClausesOfDelete); err != nil {
 		return err

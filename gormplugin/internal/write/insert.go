@@ -54,25 +54,25 @@ func (k *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 // Write carries out the INSERT: it gives every row its path, asserts that its parent is, and stays,
 // where the path says, has the rows written, and fills in paths of ids.
 func (k *inserting) Write(w *statement.Writing) error {
-	if !w.Db.Statement.Unscoped {
-		if err := w.Apply(w.Db.Statement.Schema.CreateClauses); err != nil {
+	if !w.DB.Statement.Unscoped {
+		if err := w.Apply(w.DB.Statement.Schema.CreateClauses); err != nil {
 			return err
 		}
 	}
 	if err := w.Begin(); err != nil {
 		return err
 	}
-	rows, err := k.guardCreate(w.Db, w.Tx, w.St)
+	rows, err := k.guardCreate(w.DB, w.Tx, w.St)
 	if err != nil {
 		return err
 	}
-	if w.Write(w.Db); w.Db.Error != nil {
-		return w.Db.Error
+	if w.Write(w.DB); w.DB.Error != nil {
+		return w.DB.Error
 	}
-	if written := w.Db.RowsAffected; rows > 0 && written != int64(rows) {
+	if written := w.DB.RowsAffected; rows > 0 && written != int64(rows) {
 		return w.Missed(int64(rows), written)
 	}
-	return k.fillIDs(w.Db, w.Tx, w.St)
+	return k.fillIDs(w.DB, w.Tx, w.St)
 }
 
 // Explain finds out whether a unique index has refused a row that the rule for the top would have

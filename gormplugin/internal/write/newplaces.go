@@ -81,7 +81,7 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 }
 
 // reportPlace writes into the caller's struct where the row is after an update.
-func reportPlace(e *statement.Errand, ctx context.Context, x *relocation) error {
+func reportPlace(ctx context.Context, e *statement.Errand, x *relocation) error {
 	if e == nil || !e.Into.IsValid() || x.hit.live[e.ID] == nil {
 		return nil
 	}

@@ -84,7 +84,7 @@ type plan struct {
 // Write carries out the UPDATE: it locks, asserts, and has the rows that it hits written with their
 // new paths.
 func (k *updating) Write(w *statement.Writing) error {
-	t, db, stmt := w.St.Table, w.Db, w.Db.Statement
+	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
 	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (k *updating) plannedRelocation(w *statement.Writing, a *assignment) (*relo
 	if plan := k.plan; plan != nil && plan.assignment.sameAs(a) {
 		return plan.relocation, nil
 	}
-	return k.surveyRelocation(w.Db, w.St.Table, a, w.Db.Statement)
+	return k.surveyRelocation(w.DB, w.St.Table, a, w.DB.Statement)
 }
 
 // staysPut reports whether the tree is the same after the update as before, and no row of it is
@@ -148,7 +148,7 @@ func (x *relocation) staysPut() bool {
 // is not written: somebody may move them until then, which needs no lock, as it is as if that came
 // later.
 func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocation) error {
-	t, stmt := w.St.Table, w.Db.Statement
+	t, stmt := w.St.Table, w.DB.Statement
 	for _, f := range t.PlaceColumns() {
 		a.drop(f)
 	}
@@ -167,12 +167,12 @@ func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocat
 	if err != nil {
 		return err
 	}
-	return reportPlace(statement.ErrandOf(w.Db), stmt.Context, x)
+	return reportPlace(stmt.Context, statement.ErrandOf(w.DB), x)
 }
 
 // updateMoved writes rows, some of which move, and the paths of all that is below these.
 func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocation) error {
-	t, db := w.St.Table, w.Db
+	t, db := w.St.Table, w.DB
 	descend, err := k.checkSubtrees(db, t, x.moves)
 	if err != nil {
 		return err
@@ -213,7 +213,7 @@ func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocatio
 		return err
 	}
 	x.noteParents()
-	return reportPlace(statement.ErrandOf(db), db.Statement.Context, x)
+	return reportPlace(db.Statement.Context, statement.ErrandOf(db), x)
 }
 
 // noteParents has the table know the new parents of the rows that have moved.
