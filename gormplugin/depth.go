@@ -15,8 +15,8 @@ func (d depthOption) apply(m *table.Spec) {
 
 // MaxDepth sets how many names, or ids, the path of a row of the model has at most, from 1 to
 // [pathlock.MaxDepth], which is the default. A write that would put a row deeper, or any row below
-// it, is refused with a [*TooDeepError]. A row that lies deeper already can be renamed, and moved to
-// where it does not lie deeper still.
+// it, is refused with a [*TooDeepError]. A row that lies deeper already can be renamed, and moved
+// to where it does not lie deeper still.
 //
 // It is an option of a [Model]. A leaf may hang below the deepest row.
 func MaxDepth(names int) ModelOption { return depthOption(names) }

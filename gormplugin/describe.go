@@ -4,7 +4,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// Description is a registered model as the database knows it, for programs that read its table past GORM.
+// Description is a registered model as the database knows it, for programs that read its table past
+// GORM.
 type Description struct {
 	// Table is the table's name, and Key its primary key.
 	Table, Key string
@@ -19,11 +20,13 @@ type Description struct {
 // Mark is a column that marks a row as deleted.
 type Mark struct {
 	Column string
-	// Live is the column's value in a row that is not deleted, as SQL: NULL, or a literal such as 0.
+	// Live is the column's value in a row that is not deleted, as SQL: NULL, or a literal such as
+	// 0.
 	Live string
 }
 
-// Describe says which columns of which table a model's fields are. The model has to be registered with the plugin that db uses.
+// Describe says which columns of which table a model's fields are. The model has to be registered
+// with the plugin that db uses.
 func Describe(db *gorm.DB, model any) (Description, error) {
 	_, t, err := subject(db, model)
 	if err != nil {

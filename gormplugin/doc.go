@@ -27,10 +27,10 @@
 //
 // Other tables are left alone.
 //
-// A handler behind package middleware passes its request's context, db.WithContext(c.Request.Context()),
-// or gin's own, db.WithContext(c): by it the plugin finds the locks of the request, and the work
-// ends when they are lost. A statement without any would wait for the locks of its own request, and
-// fails with [ErrNoRequestContext] instead.
+// A handler behind package middleware passes its request's context,
+// db.WithContext(c.Request.Context()), or gin's own, db.WithContext(c): by it the plugin finds the
+// locks of the request, and the work ends when they are lost. A statement without any would wait
+// for the locks of its own request, and fails with [ErrNoRequestContext] instead.
 //
 // A leaf has no path column. A field of its model that is no column either, `pathlock:"path"
 // gorm:"-"`, is told where the leaf is by whatever gives the leaf its place: see [Leaf].

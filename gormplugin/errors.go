@@ -43,8 +43,8 @@ var (
 	ErrUnsupported = fault.ErrUnsupported
 	// ErrStale: a Save would have renamed or moved a row, and its UPDATE did not hit it though the
 	// row is there: the version of an optimistic lock is another by now, or a further condition
-	// does not hold. GORM would go on with an upsert, past that condition. Nothing was written; read
-	// the row again.
+	// does not hold. GORM would go on with an upsert, past that condition. Nothing was written;
+	// read the row again.
 	ErrStale = fault.ErrStale
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
@@ -54,8 +54,8 @@ var (
 	// it has replaced GORM's own writing callback after this plugin was registered, has built the
 	// statement's SQL itself, or has changed its table. Nothing was written.
 	ErrCallbacks = fault.ErrCallbacks
-	// ErrNoRequestContext: a statement in a handler stands in its own request's way: the request holds
-	// locks, and the statement's context does not carry them. Nothing was written.
+	// ErrNoRequestContext: a statement in a handler stands in its own request's way: the request
+	// holds locks, and the statement's context does not carry them. Nothing was written.
 	ErrNoRequestContext = fault.ErrNoRequestContext
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
 	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the
@@ -123,7 +123,8 @@ type RawWriteError = fault.RawWriteError
 // locks that it holds, mean nothing after its end, and every later statement would be committed by
 // itself. It matches [ErrUnsupported].
 //
-// Statement is what ends the transaction: "COMMIT", "CREATE TABLE". Ended is set where the statement
-// was run before anything was asserted, and it is a later write to a guarded table that is refused.
-// Otherwise the statement is refused, since guarded tables were asserted or written before.
+// Statement is what ends the transaction: "COMMIT", "CREATE TABLE". Ended is set where the
+// statement was run before anything was asserted, and it is a later write to a guarded table that
+// is refused. Otherwise the statement is refused, since guarded tables were asserted or written
+// before.
 type TransactionEndError = fault.TransactionEndError

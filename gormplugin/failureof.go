@@ -15,8 +15,8 @@ import (
 //   - a database that cannot be reached, or that cannot serve, is [pathlock.FailureDatabase];
 //   - a value that the database cannot hold is [pathlock.FailureInvalid].
 //
-// GORM puts a second error behind a first one in such a way that [errors.Is] does not find the first
-// any more. What the database said is found there, too, by its number.
+// GORM puts a second error behind a first one in such a way that [errors.Is] does not find the
+// first any more. What the database said is found there, too, by its number.
 func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
 		return failure

@@ -9,12 +9,12 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Memento is what the values that a caller handed to a statement were before it, so that a further try
-// begins with what the first began with: GORM, its hooks and this plugin write keys, times, paths and versions into
-// them, which mean nothing once the transaction has been rolled back.
+// Memento is what the values that a caller handed to a statement were before it, so that a further
+// try begins with what the first began with: GORM, its hooks and this plugin write keys, times,
+// paths and versions into them, which mean nothing once the transaction has been rolled back.
 //
-// It knows the fields that GORM knows, associations included, and the entries of maps. What hooks do to fields that GORM is told to
-// ignore stays as it is.
+// It knows the fields that GORM knows, associations included, and the entries of maps. What hooks
+// do to fields that GORM is told to ignore stays as it is.
 type Memento struct {
 	fields []rememberedField
 	pairs  []rememberedMap
@@ -90,8 +90,8 @@ func (m *Memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Val
 	}
 }
 
-// fieldOf walks to a field, whose index GORM writes as -1-i where it goes on behind an embedded pointer. Where that is nil, so
-// that there is no field yet, the pointer is remembered instead.
+// fieldOf walks to a field, whose index GORM writes as -1-i where it goes on behind an embedded
+// pointer. Where that is nil, so that there is no field yet, the pointer is remembered instead.
 func (m *Memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index {
 		if i >= 0 {

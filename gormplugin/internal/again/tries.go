@@ -12,8 +12,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// How long the pauses between tries are, and after which time no further one is begun: a lock wait that took
-// all of MySQL's 50 seconds is not waited for ten times.
+// How long the pauses between tries are, and after which time no further one is begun: a lock wait
+// that took all of MySQL's 50 seconds is not waited for ten times.
 const (
 	firstPause   = 2 * time.Millisecond
 	longestPause = 250 * time.Millisecond
@@ -48,8 +48,8 @@ func Retry(ctx context.Context, tries int, once func() error) error {
 	return err
 }
 
-// IsRetryable reports whether an error asks for the transaction to be run again, also where it comes
-// from a statement on a table that is not guarded.
+// IsRetryable reports whether an error asks for the transaction to be run again, also where it
+// comes from a statement on a table that is not guarded.
 func IsRetryable(db *gorm.DB, err error) bool {
 	if errors.Is(err, fault.ErrRetry) {
 		return true

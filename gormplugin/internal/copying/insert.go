@@ -20,8 +20,8 @@ func (c *Copier) slot(t *table.Table, x *plan) clause.Expression {
 }
 
 // insertFrom runs an INSERT … SELECT of live rows of the table, called c in from, into the table,
-// and returns how many they were. placed are the columns that the copy decides, values those that the
-// caller does.
+// and returns how many they were. placed are the columns that the copy decides, values those that
+// the caller does.
 func insertFrom(t *table.Table, db *gorm.DB, from, where clause.Expression, placed map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
 	columns, list := copiedColumns(t, db, placed, values, fence)
 	d := t.Direct(db).Add("INSERT INTO ? (", clause.Table{Name: t.TableName})

@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// A standInFor is the beginning of the names that copied rows have until they have their parents; the
-// number of the row is the end.
+// A standInFor is the beginning of the names that copied rows have until they have their parents;
+// the number of the row is the end.
 //
 // Rows of all folders are without their parents at the same time, so their own names would collide,
 // with each other and with those of rows at the top. No name has a slash, so a stand-in collides
@@ -25,7 +25,8 @@ type standIn string
 // standInRandom is how many random characters a stand-in has, where the column has room for them.
 const standInRandom = 8
 
-// standInFor returns one for a number of rows. It refuses a column that has no room for their numbers.
+// standInFor returns one for a number of rows. It refuses a column that has no room for their
+// numbers.
 func standInFor(t *table.Table, rows int64) (standIn, error) {
 	if rows == 0 {
 		return "/", nil

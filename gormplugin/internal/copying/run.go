@@ -74,8 +74,8 @@ func (c *Copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement.Stat
 	return c.Explained(db, st, c.copyRows(db, tx, st, req, x))
 }
 
-// settleCopy works out where the copy goes and locks what it relies on. planned, unless nil, is what
-// plain reads say.
+// settleCopy works out where the copy goes and locks what it relies on. planned, unless nil, is
+// what plain reads say.
 func (c *Copier) settleCopy(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, req *Request, planned *plan) (*plan, error) {
 	return hold.Settle(c.Keeper, db, tx, &st.Held, hold.Rounds[*plan]{
 		Plan: func(locking bool) (*plan, error) {

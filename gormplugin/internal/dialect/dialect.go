@@ -23,8 +23,8 @@ type Dialect struct {
 	// NamesIndexes is set where a statement that is about a large part of a table leaves an index
 	// aside, and locks the whole table, unless it names the index.
 	NamesIndexes bool
-	// MisjudgesLists is set where a planner that has no statistics, or plans a statement once for all
-	// values, reads a whole table for a list of values, and compares each row with each value.
+	// MisjudgesLists is set where a planner that has no statistics, or plans a statement once for
+	// all values, reads a whole table for a list of values, and compares each row with each value.
 	MisjudgesLists bool
 	// SoleWriter is set where the first write of a transaction keeps every other writer out until
 	// its end. Instead of row locks the plugin then makes sure that this write comes before the

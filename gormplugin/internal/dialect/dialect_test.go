@@ -14,7 +14,8 @@ type stateError string
 func (e stateError) Error() string    { return "SQLSTATE " + string(e) }
 func (e stateError) SQLState() string { return string(e) }
 
-// Of an error at a COMMIT, it has to be known whether the server has decided against the transaction, or may as well have committed it.
+// Of an error at a COMMIT, it has to be known whether the server has decided against the
+// transaction, or may as well have committed it.
 func TestAnswered(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -127,8 +127,8 @@ func tooLongPostgres(err error) (string, bool) {
 	return "", ok && e.SQLState() == "54000" && strings.Contains(e.Error(), "index row")
 }
 
-// unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to which
-// NUL in a text belongs.
+// unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to
+// which NUL in a text belongs.
 func unfitPostgres(err error) bool {
 	e, ok := errors.AsType[sqlState](err)
 	return ok && strings.HasPrefix(e.SQLState(), "22")

@@ -73,8 +73,8 @@ func unsupportedProduct(dialect, version string) error {
 }
 
 // CheckProduct asks what answers on a connection what it is. The error is an
-// [*fault.UnsupportedDatabaseError] where that only speaks the dialect. answered is not set where nobody
-// has said, or there is nothing to ask.
+// [*fault.UnsupportedDatabaseError] where that only speaks the dialect. answered is not set where
+// nobody has said, or there is nothing to ask.
 func (d *Dialect) CheckProduct(ctx context.Context, on Asker) (answered bool, err error) {
 	identity, known := identities[d.Name]
 	if !known {

@@ -46,13 +46,13 @@ func (k *Keeper) AcquireEarly(db *gorm.DB, h *Held, d Demand) error {
 }
 
 // soleWriterWait is how long a transaction waits for path locks where it is the database's only
-// writer, or will have to be: as long as a holder may take that is done, and lets go. One that wants
-// to write needs this transaction to end.
+// writer, or will have to be: as long as a holder may take that is done, and lets go. One that
+// wants to write needs this transaction to end.
 const soleWriterWait = 20 * time.Millisecond
 
-// acquireWithin takes the claims of a statement within its transaction; what
-// the scope has already costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that
-// others may need in order to let go of what it waits for.
+// acquireWithin takes the claims of a statement within its transaction; what the scope has already
+// costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that others may need
+// in order to let go of what it waits for.
 func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Demand, wait time.Duration) error {
 	ctx := db.Statement.Context
 	alone := k.Dialect.SoleWriter && wait > soleWriterWait
@@ -66,8 +66,8 @@ func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Dema
 	}
 	if (wait == pathlock.NoWait && k.TransactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
 		// The rows were not where they were planned to be, and who moved them is not done yet; or
-		// this transaction is what keeps the holder from writing. Waiting has to begin anew, without
-		// row locks.
+		// this transaction is what keeps the holder from writing. Waiting has to begin anew,
+		// without row locks.
 		return fault.Retry(err)
 	}
 	return err

@@ -8,7 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Demand is what a statement has to have locked: a request per tree, in an order that is the same for everybody.
+// Demand is what a statement has to have locked: a request per tree, in an order that is the same
+// for everybody.
 type Demand interface {
 	Requests(note string, wait time.Duration) []pathlock.Request
 }
@@ -33,7 +34,8 @@ func (c Claims) Requests(note string, wait time.Duration) []pathlock.Request {
 	return InOrder(requests)
 }
 
-// InOrder sorts requests by tree: of two statements that need the same trees, neither waits for the other in a circle.
+// InOrder sorts requests by tree: of two statements that need the same trees, neither waits for the
+// other in a circle.
 func InOrder(requests []pathlock.Request) []pathlock.Request {
 	slices.SortFunc(requests, func(a, b pathlock.Request) int {
 		return cmp.Or(cmp.Compare(a.Tree.Namespace(), b.Tree.Namespace()), cmp.Compare(a.Tree.ID(), b.Tree.ID()))
@@ -75,9 +77,10 @@ func countNodes(paths []pathlock.Path) int {
 	return len(pathlock.Normalize(all...))
 }
 
-// maxClaims is how many nodes one statement locks one by one in a tree, and maxNodes how many these are together with
-// all nodes above them, which are locked in intention. A
-// statement that touches more locks the deepest node above them all instead. Stores have limits, too, of a few hundred nodes.
+// maxClaims is how many nodes one statement locks one by one in a tree, and maxNodes how many these
+// are together with all nodes above them, which are locked in intention. A statement that touches
+// more locks the deepest node above them all instead. Stores have limits, too, of a few hundred
+// nodes.
 const (
 	maxClaims = 128
 	maxNodes  = 200

@@ -85,8 +85,8 @@ func (g *Guard) find() ([]pathlock.Location, error) {
 	return g.locations(found)
 }
 
-// assertNodes row-locks the nodes and everything above them, the ancestors first, as everybody does, and
-// checks the paths.
+// assertNodes row-locks the nodes and everything above them, the ancestors first, as everybody
+// does, and checks the paths.
 func (g *Guard) assertNodes() ([]pathlock.Location, error) {
 	t, update := g.Table, g.Dialect.Update
 	if t.IsLeaf() {

@@ -16,8 +16,8 @@ type Rounds[P any] struct {
 	Plan func(locking bool) (P, error)
 	// Needs returns the path locks that a plan needs.
 	Needs func(P) Demand
-	// Assert row-locks what the plan relies on, works the plan out again, and returns that. It is left
-	// out where nothing is asserted, unless always is set.
+	// Assert row-locks what the plan relies on, works the plan out again, and returns that. It is
+	// left out where nothing is asserted, unless always is set.
 	Assert func(P) (P, error)
 	always bool
 	// Stale reports whether an error of plan may come from an old snapshot; nil if none does. moved
@@ -26,9 +26,9 @@ type Rounds[P any] struct {
 }
 
 // Settle plans work, takes its path locks and asserts it, within its transaction. It believes plain
-// reads at first. Where they turn out to be out of date, which in a transaction with an old snapshot
-// they always are, it does all of it once more on what locking reads say, now without waiting for
-// path locks: others may need the rows that are locked by then.
+// reads at first. Where they turn out to be out of date, which in a transaction with an old
+// snapshot they always are, it does all of it once more on what locking reads say, now without
+// waiting for path locks: others may need the rows that are locked by then.
 func Settle[P any](k *Keeper, db *gorm.DB, tx *txn.Transaction, h *Held, r Rounds[P]) (P, error) {
 	for wait, locking := k.TransactionWait, false; ; wait, locking = pathlock.NoWait, true {
 		planned, err := r.Plan(locking)

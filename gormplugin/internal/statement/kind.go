@@ -2,8 +2,8 @@ package statement
 
 import "gorm.io/gorm"
 
-// Kind is what is particular to one kind of write: an INSERT, an UPDATE or a DELETE. There is one of
-// its own for every statement, which may keep there what it has found out.
+// Kind is what is particular to one kind of write: an INSERT, an UPDATE or a DELETE. There is one
+// of its own for every statement, which may keep there what it has found out.
 type Kind interface {
 	// Survey takes the path locks that can be told before the transaction. It reports whether the
 	// statement touches the tree.

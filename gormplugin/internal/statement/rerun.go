@@ -17,10 +17,12 @@ type rerun struct {
 	values *again.Memento
 }
 
-// rerunKey marks, per instance, the further tries of a statement, which do not try again themselves.
+// rerunKey marks, per instance, the further tries of a statement, which do not try again
+// themselves.
 const rerunKey = "pathlock:rerun"
 
-// newRerun prepares for further tries of a statement that runs in no transaction yet, nil if there are to be none.
+// newRerun prepares for further tries of a statement that runs in no transaction yet, nil if there
+// are to be none.
 func (f *Frame) newRerun(db *gorm.DB) *rerun {
 	// The functions for operations run all of theirs again.
 	if _, again := db.InstanceGet(rerunKey); again || f.MaxTries <= 1 || ErrandOf(db) != nil {
@@ -31,7 +33,8 @@ func (f *Frame) newRerun(db *gorm.DB) *rerun {
 	return &rerun{pristine: pristine, values: again.Remember(db.Statement)}
 }
 
-// try runs a statement again until it is not given up, or has been tried often enough. execute is its chain of callbacks.
+// try runs a statement again until it is not given up, or has been tried often enough. execute is
+// its chain of callbacks.
 func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 	ctx, failed := db.Statement.Context, db.Error
 	_ = again.Retry(ctx, tries, func() error {

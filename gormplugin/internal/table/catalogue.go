@@ -20,8 +20,8 @@ type Catalogue struct {
 	Tables map[string]*Table   // by name
 	Bases  map[string][]*Table // by name without the schema
 	Models map[reflect.Type]*Table
-	// Names are the tables', as the database tells them apart, and spellings is the rule by which it
-	// does.
+	// Names are the tables', as the database tells them apart, and spellings is the rule by which
+	// it does.
 	Names     *rawsql.Names
 	spellings rawsql.Case
 	// recall is the key of what a request has read of the trees, and believed is set where a write

@@ -10,8 +10,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// ColumnNamed returns the field that a column's name in a map or a clause means, as the database sees it: in
-// any letter case, with the table before it, in quotes. GORM passes on what it does not know.
+// ColumnNamed returns the field that a column's name in a map or a clause means, as the database
+// sees it: in any letter case, with the table before it, in quotes. GORM passes on what it does not
+// know.
 func (t *Table) ColumnNamed(name string) *schema.Field {
 	if f := t.Schema.LookUpField(name); f != nil {
 		return f
@@ -25,8 +26,8 @@ func (t *Table) ColumnNamed(name string) *schema.Field {
 	return nil
 }
 
-// Convert returns the plain form that a value will have once it has been written to a column, whatever its type: numbers
-// from JSON are floats, ids from URLs are texts.
+// Convert returns the plain form that a value will have once it has been written to a column,
+// whatever its type: numbers from JSON are floats, ids from URLs are texts.
 func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, error) {
 	switch value.(type) {
 	case nil:
@@ -45,7 +46,8 @@ func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, e
 	return Plain(held)
 }
 
-// IsWritten reports whether a statement that creates rows writes a column, after its Select and Omit.
+// IsWritten reports whether a statement that creates rows writes a column, after its Select and
+// Omit.
 func IsWritten(stmt *gorm.Statement, f *schema.Field) bool {
 	selected, restricted := stmt.SelectAndOmitColumns(true, false)
 	written, stated := selected[f.DBName]

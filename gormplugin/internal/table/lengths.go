@@ -51,8 +51,9 @@ func Fits(f *schema.Field, length int, what string) error {
 // longestID is how many characters a key that the database gives may need.
 const longestID = 20
 
-// Where the model states no size, the plugin does not know how long a name or path may be, and the database refuses what
-// does not fit: a column of fewer characters, or in PostgreSQL an index, an entry of which has 2704 bytes after compression.
+// Where the model states no size, the plugin does not know how long a name or path may be, and the
+// database refuses what does not fit: a column of fewer characters, or in PostgreSQL an index, an
+// entry of which has 2704 bytes after compression.
 
 // IsTooLong reports whether an error means that a name or a path of the table is too long.
 func (t *Table) IsTooLong(err error) bool {

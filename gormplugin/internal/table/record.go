@@ -160,8 +160,8 @@ func (t *Table) RecordsOf(stmt *gorm.Statement) ([]Record, error) {
 	return records, collect(reflect.ValueOf(stmt.Dest))
 }
 
-// canonicalNames gives the columns in a map their own names, where they are named in another way that GORM
-// or the database understands.
+// canonicalNames gives the columns in a map their own names, where they are named in another way
+// that GORM or the database understands.
 func (t *Table) canonicalNames(pairs map[string]any) {
 	for name, value := range pairs {
 		if f := t.ColumnNamed(name); f != nil && f.DBName != "" && name != f.DBName && name != f.Name {

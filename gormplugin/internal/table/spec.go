@@ -17,8 +17,8 @@ type Spec struct {
 	MaxDepth *int
 }
 
-// Columns are those of a model's columns, by field or by column name; an empty one is looked for among
-// the tags.
+// Columns are those of a model's columns, by field or by column name; an empty one is looked for
+// among the tags.
 type Columns struct {
 	Tree, Parent, Name, Path, IDPath, Version, Fence string
 }

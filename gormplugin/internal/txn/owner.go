@@ -49,9 +49,9 @@ func (o *Owner) Carries(ctx context.Context) bool {
 // QuestionTimeout bounds the question at Use, where the caller has no context to bound it by.
 const QuestionTimeout = 5 * time.Second
 
-// recognise returns an [*fault.UnsupportedDatabaseError] if what answers on one of the connections is no
-// database that the plugin supports. One that gives no answer is asked again the next time: it is
-// what a test plays, or it is about to fail anyway.
+// recognise returns an [*fault.UnsupportedDatabaseError] if what answers on one of the connections
+// is no database that the plugin supports. One that gives no answer is asked again the next time:
+// it is what a test plays, or it is about to fail anyway.
 func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
 	key := weak.Make(connections)
 	if _, done := o.recognised.pools.Load(key); done {

@@ -33,10 +33,10 @@ func (o *Owner) WrapPool(db *gorm.DB) error {
 	return nil
 }
 
-// ChooseManaged has dbresolver, where it is used, choose the connections for a write that runs in no
-// transaction; its own callback may come after the plugin's. It then puts the plugin's pool around
-// them, so that it is the plugin that begins the statement's transaction. It reports whether these
-// are other connections than the DB's.
+// ChooseManaged has dbresolver, where it is used, choose the connections for a write that runs in
+// no transaction; its own callback may come after the plugin's. It then puts the plugin's pool
+// around them, so that it is the plugin that begins the statement's transaction. It reports whether
+// these are other connections than the DB's.
 func (o *Owner) ChooseManaged(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
 	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
 		return false

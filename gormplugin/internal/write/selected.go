@@ -7,8 +7,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// selectPlace has a statement that creates rows write the columns of their place, whatever it selects and omits, and
-// returns what undoes that. A name or a parent that the rows state and the statement leaves out has no good reading.
+// selectPlace has a statement that creates rows write the columns of their place, whatever it
+// selects and omits, and returns what undoes that. A name or a parent that the rows state and the
+// statement leaves out has no good reading.
 func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) (undo func(), err error) {
 	if len(stmt.Selects) == 0 && len(stmt.Omits) == 0 {
 		return nil, nil

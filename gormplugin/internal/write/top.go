@@ -83,8 +83,8 @@ func (l Landings) atTops() []*landing {
 	return all
 }
 
-// TopCheck are the landings that are asked about once more when they are written; none where that is not
-// the database's way.
+// TopCheck are the landings that are asked about once more when they are written; none where that
+// is not the database's way.
 type TopCheck struct{ asked []*landing }
 
 // GuardTop refuses what a statement is about to put at the top of trees, where something is in its

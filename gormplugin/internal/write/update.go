@@ -129,8 +129,8 @@ func (k *updating) Write(w *statement.Writing) error {
 	return k.updateMoved(w, a, found)
 }
 
-// plannedRelocation returns what plain reads say that the update does. The survey's plan is as good as a
-// plain read of now.
+// plannedRelocation returns what plain reads say that the update does. The survey's plan is as good
+// as a plain read of now.
 func (k *updating) plannedRelocation(w *statement.Writing, a *assignment) (*relocation, error) {
 	if plan := k.plan; plan != nil && plan.assignment.sameAs(a) {
 		return plan.relocation, nil
@@ -254,8 +254,8 @@ func (p *Planner) lockedRelocation(db *gorm.DB, t *table.Table, a *assignment) (
 	return p.relocationBy(db, t, a, hit, nil, p.Dialect.Share)
 }
 
-// assertRelocation row-locks everything that the planned turn relies on and works the turn out again: the
-// two have to agree.
+// assertRelocation row-locks everything that the planned turn relies on and works the turn out
+// again: the two have to agree.
 func (p *Planner) assertRelocation(db *gorm.DB, a *assignment, planned *relocation) (*relocation, error) {
 	t := planned.table
 	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())

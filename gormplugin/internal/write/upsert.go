@@ -83,8 +83,8 @@ func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, loc
 	return true, nil
 }
 
-// displaced says why an upsert of row is refused, which would give n, the row that is there, another
-// place.
+// displaced says why an upsert of row is refused, which would give n, the row that is there,
+// another place.
 func displaced(t *table.Table, stmt *gorm.Statement, row *arrival, n *table.Node, associated bool) error {
 	model := t.Schema.Name
 	switch {
@@ -170,8 +170,8 @@ func (row *arrival) isStale(n *table.Node) bool {
 	return row.stated != "" && row.stated != n.Path || row.statedIDs != "" && row.statedIDs != n.IDs
 }
 
-// restate has an upsert write what its row has already: what follows from the row's place is not the
-// caller's to change.
+// restate has an upsert write what its row has already: what follows from the row's place is not
+// the caller's to change.
 func restate(t *table.Table, row *arrival) error {
 	if t.Version != nil {
 		if err := row.Set(t.Version, row.Version); err != nil {
