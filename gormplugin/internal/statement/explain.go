@@ -116,7 +116,7 @@ func indexIn(text string) (string, bool) {
 }
 
 // Explained is the error that a caller should see in the place of err, on a db of the plugin's own;
-// see [Plugin.explain].
+// see [Frame.Explain].
 func (f *Frame) Explained(db *gorm.DB, st *Statement, err error) error {
 	if err == nil {
 		return nil

@@ -121,7 +121,7 @@ func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement,
 	return locked, hit, err
 }
 
-// recallErrand returns what [Plugin.survey] would of a statement for which an operation sent e,
+// recallErrand returns what [Planner.survey] would of a statement for which an operation sent e,
 // from what the request has read before. Whether rows hang below the row is not known; most have
 // none.
 func (p *Planner) recallErrand(db *gorm.DB, t *table.Table, e *statement.Errand, also []any) (hit targets, known map[any]*table.Node, ok bool) {

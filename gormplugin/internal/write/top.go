@@ -88,7 +88,7 @@ func (l Landings) atTops() []*landing {
 type TopCheck struct{ asked []*landing }
 
 // GuardTop refuses what a statement is about to put at the top of trees, where something is in its
-// way. What it cannot rule out yet is left to [Plugin.SettleTop].
+// way. What it cannot rule out yet is left to [Planner.SettleTop].
 func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l Landings) error {
 	t := st.Table
 	for _, at := range l.atTops() {
