@@ -38,7 +38,7 @@ func (s *Scope) baseIn(tree Tree) (*holding, error) {
 // alive returns an error that matches ErrLost where an attached hold is held no more. It expects the
 // scope's mutex to be locked.
 func (h *holding) alive() error {
-	switch r := &h.scope.locker.renewer; {
+	switch r := h.renewer; {
 	case h.lost != nil:
 		return h.lost
 	case !slices.Contains(h.scope.held, h):
@@ -51,7 +51,7 @@ func (h *holding) alive() error {
 
 // bound returns for how long an acquisition under the hold may wait, so that some of it is left then.
 func (h *holding) bound(wait time.Duration) (time.Duration, error) {
-	left := time.Until(h.scope.locker.renewer.until(h))
+	left := time.Until(h.renewer.until(h))
 	if left < 2*MinLease {
 		return 0, h.loss(errLeaseEnded)
 	}
@@ -141,7 +141,7 @@ func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
 	}
 	g := h.grants[0]
 	h.scope.mu.Unlock()
-	left := time.Until(h.scope.locker.renewer.until(h.base))
+	left := time.Until(h.renewer.until(h.base))
 	if left < 2*MinLease {
 		return Acquisition{}, h.loss(errLeaseEnded)
 	}

@@ -23,8 +23,8 @@ const (
 	lastRetry  = time.Second
 )
 
-// retry is a release that failed and is tried again until nothing is left to release. Between the
-// tries there is a timer and no goroutine.
+// retry is a release that failed and is tried again until nothing is left to release, or the store
+// is closed. Between the tries there is a timer and no goroutine.
 type retry struct {
 	debt
 	locker *Locker
@@ -53,12 +53,17 @@ func (l *Locker) settle(ctx context.Context, d debt, scope *Scope, lease time.Du
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
 	if err := l.release(ctx, d); err != nil && !errors.Is(err, ErrNotHeld) {
-		l.releases.retry(l, d, scope, lease)
+		l.releases.retry(l, d, scope, lease, err)
 	}
 }
 
-// retry tries again to release something that a scope was granted with that lease.
-func (r *releases) retry(l *Locker, d debt, scope *Scope, lease time.Duration) {
+// retry tries again to release something that a scope was granted with that lease, unless the first
+// try failed because the store is closed.
+func (r *releases) retry(l *Locker, d debt, scope *Scope, lease time.Duration, why error) {
+	if errors.Is(why, ErrClosed) {
+		r.giveUp(why)
+		return
+	}
 	t := &retry{
 		debt: d, locker: l, scope: scope, lease: lease, pause: firstRetry, until: time.Now().Add(lease),
 		tried: make(chan struct{}),
@@ -87,7 +92,11 @@ func (t *retry) try() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	close(t.tried)
-	if err == nil || errors.Is(err, ErrNotHeld) || t.isOver() {
+	closed := errors.Is(err, ErrClosed)
+	if closed {
+		t.locker.releases.giveUp(err)
+	}
+	if err == nil || closed || errors.Is(err, ErrNotHeld) || t.isOver() {
 		t.locker.releases.end(t.tree, t.ended)
 		return
 	}

@@ -119,15 +119,15 @@ func (k *Lock) handOut() (Token, error) {
 		return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 	default:
 		// Whether it has been handed over is not known; nobody will ever have the token.
-		l.takeBackToken(h, owner, k.request.Lease)
+		l.takeBackToken(h, owner, k.request.Lease, err)
 		return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 	}
 }
 
 // takeBackToken releases what an owner may have been given whose token nobody has got.
-func (l *Locker) takeBackToken(h *holding, owner Owner, lease time.Duration) {
+func (l *Locker) takeBackToken(h *holding, owner Owner, lease time.Duration, why error) {
 	// The store has just failed: there is no use in waiting for it.
-	l.releases.retry(l, debt{tree: h.tree, owner: owner, id: everything}, h.scope, lease)
+	l.releases.retry(l, debt{tree: h.tree, owner: owner, id: everything}, h.scope, lease, why)
 }
 
 // beginDetaching keeps everybody else from using the holding while its only lock is being detached.
@@ -180,7 +180,7 @@ func (k *Lock) Until() time.Time {
 	if until := k.until.Load(); until != nil {
 		return *until
 	}
-	return k.holding.scope.locker.renewer.until(k.holding)
+	return k.holding.renewer.until(k.holding)
 }
 
 // AttachOption changes what [Locker.Attach] does.

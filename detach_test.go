@@ -482,3 +482,25 @@ func TestErrorsAndSnapshotsMarkADetachedHold(t *testing.T) {
 		t.Errorf("the snapshot says %+v, %v", snapshot.Holders, err)
 	}
 }
+
+// hearsay is a store that says of everybody to hold without a process.
+type hearsay struct{ pathlock.Store }
+
+func (h hearsay) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	s, err := h.Store.Snapshot(ctx, tree)
+	for i := range s.Holders {
+		s.Holders[i].Detached = true
+	}
+	return s, err
+}
+
+// Which holds are detached is for the store to say, and for package storetest to check: a locker
+// shows what its store does.
+func TestASnapshotIsTheStores(t *testing.T) {
+	l := pathlock.New(hearsay{memstore.New()}, quiet)
+	lock := acquire(t.Context(), t, l, "X /a")
+	defer release(t, lock)
+	if s, err := l.Snapshot(t.Context(), lock.Tree()); err != nil || len(s.Holders) != 1 || !s.Holders[0].Detached {
+		t.Errorf("%+v, %v; want the holder as the store shows it", s.Holders, err)
+	}
+}

@@ -28,6 +28,9 @@ var (
 	// ErrUnavailable: the lock store did not answer, or answered that it
 	// cannot serve. Nothing was granted.
 	ErrUnavailable = FailureLockStore.New("pathlock: lock store unavailable")
+	// ErrClosed: the lock store has been closed by its program, and serves nothing any more. Such an
+	// error matches ErrUnavailable, too.
+	ErrClosed = FailureLockStore.New("pathlock: lock store closed")
 	// ErrInvalidPath: a string that is not a canonical path, or a name that cannot be one.
 	ErrInvalidPath = FailureInvalid.New("pathlock: invalid path")
 	// ErrInvalidTree: a namespace or id that no [Tree] can have.

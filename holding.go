@@ -2,8 +2,6 @@ package pathlock
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 )
@@ -11,8 +9,12 @@ import (
 // holding is what one scope holds in one tree: its grants, which share a
 // lease, and the locks that rely on them. Its scope's mutex guards it.
 type holding struct {
-	scope  *Scope
-	tree   Tree
+	scope *Scope
+	tree  Tree
+	// renewer looks after the lease, and observers hear of its loss, as their log does.
+	renewer   *renewer
+	observers *observers
+
 	grants []*grant
 	locks  []*Lock // each knows its index
 	// lost is why the lease ended early; nil while it lives.
@@ -97,7 +99,7 @@ func (h *holding) covering(a asked, pins []*grant) []*grant {
 // yet that could give it back.
 func (h *holding) attach(ctx context.Context, req Request, lock *Lock, watched bool) {
 	// The caller may use its slice again, and nobody but an observer asks a lock for its claims.
-	if h.scope.locker.observers.none() {
+	if h.observers.none() {
 		req.Claims = nil
 	} else {
 		req.Claims = slices.Clone(req.Claims)
@@ -151,112 +153,74 @@ func (h *holding) tidy() {
 
 // end takes the holding out of its scope and out of renewal.
 func (h *holding) end() {
-	h.scope.locker.renewer.forget(h)
+	h.renewer.forget(h)
 	h.scope.forget(h)
 	h.leaveBase()
 }
 
-// lose tells every lock of the holding that its lease is gone, if any of the grants that were relied
-// upon when the store was asked is still relied upon: what was released meanwhile is not lost. It
-// reports whether the holding is lost.
-func (h *holding) lose(askedFor []*grant, why error) bool {
-	h.scope.mu.Lock()
-	if h.lost != nil || h.detaching {
-		h.scope.mu.Unlock()
+// grant is one that the store has made to a scope.
+type grant struct {
+	id   GrantID
+	gate bool
+	// claims is normalised: every node, intentions included.
+	claims []Claim
+	// modes has the claims by path where they are many, and is nil where they are few.
+	modes map[Path]Mode
+	fence uint64
+	// pins counts the locks that rely on this grant; the last one to go releases it.
+	pins int
+	// kept says that the grant stays with a detached hold when the last of them goes.
+	kept bool
+	// borrowed says that it is not known to last as long as the hold that it was found in: another process, or
+	// another request, that has the hold attached may give it back at any time. Nothing re-enters it.
+	borrowed bool
+}
+
+// fewClaims is up to how many claims it is faster to look at each than to keep an index.
+const fewClaims = 32
+
+func newGrant(a Acquisition, granted Grant) *grant {
+	g := &grant{id: a.Grant, gate: a.Gate, claims: a.Claims, fence: granted.Fence}
+	if len(a.Claims) > fewClaims {
+		g.modes = make(map[Path]Mode, len(a.Claims))
+		for _, c := range a.Claims {
+			g.modes[c.Path] = c.Mode
+		}
+	}
+	return g
+}
+
+// covers reports whether g gives everything that the claim c asks for. The
+// intentions above c need no look: whoever holds c, or a node above it
+// in a mode that covers c, has them.
+func (g *grant) covers(c Claim) bool {
+	switch {
+	case g.borrowed:
+		return false
+	case g.gate:
+		return true
+	case g.modes != nil:
+		return g.indexed(c)
+	}
+	// The deepest claims come last, and are the ones that were asked for.
+	for i := len(g.claims) - 1; i >= 0; i-- {
+		held := g.claims[i]
+		if held.Path.Contains(c.Path) && (held.Mode.CoversBelow(c.Mode) || held.Path == c.Path && held.Mode.Covers(c.Mode)) {
+			return true
+		}
+	}
+	return false
+}
+
+// indexed is covers where there are many claims.
+func (g *grant) indexed(c Claim) bool {
+	if g.modes[c.Path].Covers(c.Mode) {
 		return true
 	}
-	if !slices.ContainsFunc(askedFor, func(g *grant) bool { return slices.Contains(h.grants, g) }) {
-		h.scope.mu.Unlock()
-		return false
+	for p := range c.Path.Ancestors() {
+		if g.modes[p].CoversBelow(c.Mode) {
+			return true
+		}
 	}
-	losses := h.fail(why)
-	h.scope.mu.Unlock()
-	for _, l := range losses {
-		l.tell()
-	}
-	for _, l := range losses {
-		l.report()
-	}
-	return true
-}
-
-// endByClock ends the contexts of the holding's locks because its lease has ended, and returns what
-// there is to report of that: nothing where it is known already, or nobody relies on the holding.
-func (h *holding) endByClock() []loss {
-	_ = h.scope.locker.renewer.expire(h)
-	h.scope.mu.Lock()
-	if h.lost != nil || len(h.locks) == 0 && len(h.parts) == 0 {
-		h.scope.mu.Unlock()
-		return nil
-	}
-	losses := h.fail(h.scope.locker.renewer.whyEnded(h))
-	h.scope.mu.Unlock()
-	for _, l := range losses {
-		l.tell()
-	}
-	return losses
-}
-
-// checkClock ends the holding if its lease, or that of the one which it is a part of, has ended by
-// the clock, before the renewer's timer does.
-func (h *holding) checkClock() {
-	if h.base != nil {
-		h.base.checkClock()
-	}
-	if !h.scope.locker.renewer.ended(h) {
-		return
-	}
-	for _, l := range h.endByClock() {
-		l.report()
-	}
-}
-
-// fail makes the holding, and all of its parts, lost ones. It expects the scope's mutex to be locked.
-func (h *holding) fail(why error) []loss {
-	h.lost = h.loss(why)
-	losses := []loss{{h, slices.Clone(h.locks), why}}
-	for _, part := range slices.Clone(h.parts) {
-		losses = append(losses, part.fail(why)...)
-	}
-	h.end()
-	return losses
-}
-
-// loss is the error of those whose hold has been lost. Where a token names the hold, it is the
-// caller's that has ended, by whichever clock, and the store is well.
-func (h *holding) loss(why error) error {
-	if h.isOfToken() {
-		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
-	}
-	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
-}
-
-// loss is one to be reported.
-type loss struct {
-	holding *holding
-	locks   []*Lock
-	why     error
-}
-
-// tell ends the contexts of the locks.
-func (l loss) tell() {
-	for _, lock := range l.locks {
-		lock.ctx.cancel(l.holding.lost)
-	}
-}
-
-// report tells the log and the observers.
-func (l loss) report() {
-	h := l.holding
-	locker := h.scope.locker
-	report(context.Background(), locker.log, slog.LevelWarn, "pathlock: lock lost",
-		"tree", h.tree, "owner", h.scope.owner, "locks", len(l.locks), "error", l.why)
-	if locker.observers.none() {
-		return
-	}
-	for _, lock := range l.locks {
-		event := lock.event()
-		event.Elapsed, event.Err = lock.elapsed(), h.lost
-		locker.observers.lost(&lock.ctx, event)
-	}
+	return false
 }

@@ -37,7 +37,7 @@ func (c *lateContext) cancel(cause error) {
 // checkClock ends the context if the lease has ended by the clock, before the renewer's timer does:
 // nobody who asks is told that the lock is held.
 func (c *lateContext) checkClock() {
-	r := &c.holding.scope.locker.renewer
+	r := c.holding.renewer
 	for h := c.holding; h != nil; h = h.base {
 		if !r.ended(h) {
 			continue

@@ -80,6 +80,58 @@ func (k *Lock) Release(ctx context.Context) error {
 	return k.giveBack(ctx, returned, err)
 }
 
+// ReleaseInBackground lets the lock go as [Lock.Release] does, but leaves it to a goroutine of the
+// [Locker] to tell the store, so that the caller need not wait for it: an HTTP response is sent without the
+// round trip. The context of the lock has ended when it returns. Errors go to the log, as warnings, and to the
+// observers, and nothing happens when the lock has been released before.
+//
+// An acquisition by the same Locker that does not wait is not refused because of a release that
+// is under way: it waits for it and asks again. One by another process may be.
+//
+// All is done before it returns where there is no round trip to wait for, because the store is a [LocalStore] or an
+// enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
+func (k *Lock) ReleaseInBackground(ctx context.Context) { k.releaseBehind(ctx, nil) }
+
+// Abandon lets the lock go as [Lock.ReleaseInBackground] does, for a reason: the lock's context ends
+// with it as its cause. It is for those who watch over a lock, to tell who works under it why that
+// has to end, as package middleware does with a request that holds its locks for too long.
+//
+// What was acquired under the lock's context keeps what it relies on until it is released itself: a
+// database transaction that the end of the context rolls back, until that is done.
+func (k *Lock) Abandon(ctx context.Context, reason error) { k.releaseBehind(ctx, reason) }
+
+// releaseBehind is ReleaseInBackground, and ends the lock's context for a reason.
+func (k *Lock) releaseBehind(ctx context.Context, reason error) {
+	r, lost := k.letGo(reason)
+	if errors.Is(lost, ErrNotHeld) {
+		return
+	}
+	k.giveBackBehind(ctx, r, lost)
+}
+
+// giveBackBehind is giveBack in the background, where it has to wait for the store.
+func (k *Lock) giveBackBehind(ctx context.Context, r returned, lost error) {
+	l := k.holding.scope.locker
+	giveBack := func() {
+		if err := k.giveBack(ctx, r, lost); err != nil && lost == nil {
+			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
+		}
+	}
+	if l.local || r.isNothing() {
+		giveBack()
+		return
+	}
+	ended := l.releases.begin(k.holding.tree)
+	if ended == nil {
+		giveBack()
+		return
+	}
+	go func() {
+		defer l.releases.end(k.holding.tree, ended)
+		giveBack()
+	}()
+}
+
 // abandon gives a lock back that its Acquire could not return.
 func (k *Lock) abandon(ctx context.Context) { _ = k.Release(ctx) }
 
@@ -165,7 +217,7 @@ func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
 		failed := l.release(ctx, what)
 		gone := errors.Is(failed, ErrNotHeld)
 		if failed != nil && !gone {
-			l.releases.retry(l, what, h.scope, k.request.Lease)
+			l.releases.retry(l, what, h.scope, k.request.Lease, failed)
 		}
 		switch {
 		case err != nil:

@@ -25,11 +25,9 @@ const (
 //
 // A Locker keeps no goroutine and no connection of its own while nothing is held and nothing is being released.
 type Locker struct {
-	store     Store
-	local     bool // the store is a LocalStore that says so
-	lease     time.Duration
-	wait      time.Duration
-	fold      func(string) string // nil is Fold
+	store Store
+	local bool // the store is a LocalStore that says so
+	defaults
 	observers observers
 	log       *slog.Logger
 	// carrier is the string key under which a framework's context has the locks of its request.
@@ -64,7 +62,7 @@ func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log 
 // refuses every request that rests on them. Whoever is to know of each other's locks, such as the
 // middleware and the plugin of one program, has to share one locker: a scope is known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
-	l := &Locker{store: store, lease: DefaultLease, wait: DefaultWait, log: slog.Default()}
+	l := &Locker{store: store, defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default()}
 	if s, ok := store.(LocalStore); ok {
 		l.local = s.Local()
 	}
@@ -73,18 +71,15 @@ func New(store Store, opts ...Option) *Locker {
 	}
 	l.observers.log = l.log
 	l.carrier = carry.Key(l)
-	l.renewer.init(l)
+	l.renewer.init(l.store, l.log)
 	return l
 }
 
 // Check reports whether the options that [New] was given make sense, so that a program can refuse to start with
 // settings that would fail its first request: a lease below [MinLease], a negative wait that is not [NoWait]. The
-// error matches [ErrInvalidRequest].
+// error names all that make none, and matches [ErrInvalidRequest].
 func (l *Locker) Check() error {
-	if err := checkWait(l.wait); err != nil {
-		return err
-	}
-	return checkLease(l.lease)
+	return errors.Join(checkWait(l.wait), checkLease(l.lease))
 }
 
 // Wait returns how long requests wait that do not say so themselves: see [WithWait].
@@ -290,13 +285,7 @@ func (a asked) explain(err error) error {
 
 // Snapshot returns who holds and who waits in a tree at one instant.
 func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
-	s, err := l.store.Snapshot(ctx, tree)
-	for _, holds := range [][]Hold{s.Holders, s.Waiters} {
-		for i := range holds {
-			holds[i].Detached = holds[i].Owner.Detached()
-		}
-	}
-	return s, err
+	return l.store.Snapshot(ctx, tree)
 }
 
 // Trees returns the trees in which somebody holds or waits, in no particular order.

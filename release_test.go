@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -159,4 +161,63 @@ func TestAReleaseThatFailsIsTriedAsLongAsTheOwnerIsRenewed(t *testing.T) {
 		free(t, other, "X /keep", false)
 		release(t, outer)
 	})
+}
+
+// closable is a store that its program may close.
+type closable struct {
+	pathlock.Store
+	closed atomic.Bool
+	down   atomic.Bool
+}
+
+func (c *closable) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	switch {
+	case c.closed.Load():
+		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
+	case c.down.Load():
+		return pathlock.ErrUnavailable
+	}
+	return c.Store.Release(ctx, tree, owner, id)
+}
+
+// A program that closes its store too early does not wait for what cannot be released any more, and
+// hears of it.
+func TestShutdownAfterTheStoreIsClosedEndsWithTheError(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		begin func(store *closable, lock *pathlock.Lock)
+		takes time.Duration // at most
+	}{
+		{"before the first try", func(store *closable, lock *pathlock.Lock) {
+			store.closed.Store(true)
+			lock.ReleaseInBackground(context.Background())
+		}, 0},
+		{"between two tries", func(store *closable, lock *pathlock.Lock) {
+			store.down.Store(true)
+			if err := lock.Release(context.Background()); !errors.Is(err, pathlock.ErrUnavailable) {
+				t.Errorf("released: %v, want ErrUnavailable", err)
+			}
+			store.closed.Store(true)
+		}, time.Second},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, watched := newLocker()
+				store := &closable{Store: watched}
+				l := pathlock.New(store, quiet)
+				tt.begin(store, acquire(t.Context(), t, l, "X /a"))
+				ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+				defer stop()
+				begun := time.Now()
+				for range 2 {
+					if err := l.Shutdown(ctx); !errors.Is(err, pathlock.ErrClosed) || !strings.Contains(err.Error(), "1 releases") {
+						t.Errorf("Shutdown: %v, want ErrClosed and the number of releases", err)
+					}
+				}
+				if took := time.Since(begun); took > tt.takes {
+					t.Errorf("it took %v, want at most %v", took, tt.takes)
+				}
+			})
+		})
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 )
@@ -19,8 +20,9 @@ import (
 // What is held is in two places. A new holding is entered in a list, which costs next to nothing:
 // nearly all are released before they are due. The timer moves what is still there to the agendas.
 type renewer struct {
-	locker *Locker
-	clock  clock
+	store Store
+	log   *slog.Logger
+	clock clock
 
 	mu    sync.Mutex
 	fresh fresh
@@ -53,8 +55,8 @@ var errLate = errors.New("the lease ended before the grant was known of")
 // errNotThere is why a lock is lost that the store knew nothing of when it was released.
 var errNotThere = errors.New("the store had it no more at the release")
 
-func (r *renewer) init(l *Locker) {
-	r.locker = l
+func (r *renewer) init(store Store, log *slog.Logger) {
+	r.store, r.log = store, log
 	r.clock = newClock()
 	r.offset = r.clock.offset(time.Now())
 }

@@ -28,12 +28,12 @@ func (c *call) run(r *renewer) {
 	ctx, stop := context.WithTimeout(context.Background(), c.patience)
 	defer stop()
 	c.sent = time.Now()
-	left, err := c.ask(ctx, r.locker.store)
+	left, err := c.ask(ctx, r.store)
 	for i, h := range c.holdings {
 		switch remains, held := left[h.scope.owner]; {
 		case err != nil:
 			if r.failed(c, h, err) {
-				report(ctx, r.locker.log, slog.LevelWarn, "pathlock: renewal failed", "tree", c.tree, "owner", h.scope.owner, "error", err)
+				report(ctx, r.log, slog.LevelWarn, "pathlock: renewal failed", "tree", c.tree, "owner", h.scope.owner, "error", err)
 			}
 		case !held:
 			h.lose(grants[i], errLeaseGone)

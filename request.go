@@ -57,13 +57,19 @@ type asked struct {
 	folded []Claim
 }
 
-// prepare checks a request and fills in the locker's defaults.
-func (l *Locker) prepare(req Request) (asked, error) {
+// defaults are what a locker does with requests that don't say.
+type defaults struct {
+	lease, wait time.Duration
+	fold        func(string) string // nil is Fold
+}
+
+// prepare checks a request and fills in the defaults.
+func (d defaults) prepare(req Request) (asked, error) {
 	if req.Wait == 0 {
-		req.Wait = l.wait
+		req.Wait = d.wait
 	}
 	if req.Lease == 0 {
-		req.Lease = l.lease
+		req.Lease = d.lease
 	}
 	req.Wait, req.Lease = min(req.Wait, Forever), min(req.Lease, Forever)
 	if err := checkWait(req.Wait); err != nil {
@@ -89,7 +95,7 @@ func (l *Locker) prepare(req Request) (asked, error) {
 		if !c.Mode.IsValid() {
 			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, shown.Cut(c.Path.String()))
 		}
-		p, err := foldPath(c.Path, l.fold)
+		p, err := foldPath(c.Path, d.fold)
 		if err != nil {
 			return asked{}, err
 		}

@@ -75,14 +75,22 @@ func (s *Scope) Owner() Owner { return s.owner }
 // reenter returns a lock on what a asks for if the scope's grants cover all of it. Otherwise the
 // store is to be asked, until the caller calls endAsking.
 func (s *Scope) reenter(ctx context.Context, a asked, watched bool) (*Lock, error) {
-	if h := s.holding(a.Tree); h != nil {
+	s.mu.Lock()
+	if h := s.in(a.Tree); h != nil && s.locker.renewer.ended(h) {
+		// Those whom checkClock tells of the end may call the scope.
+		s.mu.Unlock()
 		h.checkClock()
 		if err := h.whyLost(); err != nil {
 			return nil, err
 		}
+		s.mu.Lock()
 	}
-	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.cover(ctx, a, watched)
+}
+
+// cover is reenter where the clock has been looked at. It expects the mutex to be locked.
+func (s *Scope) cover(ctx context.Context, a asked, watched bool) (*Lock, error) {
 	if h := s.in(a.Tree); h != nil {
 		if h.detaching {
 			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
@@ -138,6 +146,11 @@ func (s *Scope) in(tree Tree) *holding {
 	return nil
 }
 
+// newHolding makes a holding, which is not in the scope yet.
+func (s *Scope) newHolding(tree Tree) *holding {
+	return &holding{scope: s, tree: tree, renewer: &s.locker.renewer, observers: &s.locker.observers}
+}
+
 // forget takes a holding out of the scope, if it is still in it.
 func (s *Scope) forget(h *holding) {
 	if i := slices.Index(s.held, h); i >= 0 {
@@ -179,7 +192,7 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 	}
 	isNew := h == nil
 	if isNew {
-		h = &holding{scope: s, tree: a.Tree}
+		h = s.newHolding(a.Tree)
 	}
 	if acquisition.Apart {
 		h.partOf(s.attached, g.id)
@@ -214,7 +227,8 @@ func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attache
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
 	lock := &Lock{attached: true}
 	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
-	h := &holding{scope: s, tree: tree, token: token, unrenewed: how.unrenewed}
+	h := s.newHolding(tree)
+	h.token, h.unrenewed = token, how.unrenewed
 	for _, t := range got.Grants {
 		if t.Apart {
 			continue // it is that of a request which uses the hold now, and ends with that

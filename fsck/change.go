@@ -16,3 +16,11 @@ type Change struct {
 	// Why is the problem that the change mends.
 	Why Kind `json:"why"`
 }
+
+// logged returns a value as a change has it.
+func logged(v any) any {
+	if text, ok := v.(string); ok {
+		return lossless(text)
+	}
+	return v
+}

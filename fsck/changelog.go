@@ -7,9 +7,10 @@ import (
 	"os"
 )
 
-// changeLog writes the changes of a repair as JSON lines: first {"run":table}, then the changes of each transaction before it is
-// committed, and {"tx":n,"commit":true} when it has been. A transaction without such a line was not committed if another one
-// follows in the same run; of the last one of a run that was killed it is not known.
+// changeLog writes the changes of a repair as JSON lines: first {"run":table}, then the changes of
+// each transaction before it is committed, and {"tx":n,"commit":true} when it has been. A
+// transaction without such a line was not committed if another one follows in the same run; of the
+// last one of a run that was killed it is not known.
 type changeLog struct {
 	out io.Writer // nil: no log
 }

@@ -5,28 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-
-	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // Checker checks and repairs the trees of one table.
-type Checker struct {
-	db      *sql.DB
-	dialect Dialect
-	table   Table
-	// What inspect found out: what the columns hold, which of them are padded, and how long texts
-	// may be.
-	kinds  map[string]treerow.Kind
-	padded map[string]bool
-	limits map[string]limit
-	// pads is set where MySQL can be told to pad columns when it reads them.
-	pads bool
-	// parentFirst is set where SQLite has an index that begins with the parent.
-	parentFirst bool
-}
+type Checker struct{ *catalogue }
 
-// New returns a checker of the trees in a table. It asks the database for the columns' types. The error matches
-// [ErrTable] if there is no such table or column.
+// New returns a checker of the trees in a table. It asks the database for the columns' types. The
+// error matches [ErrTable] if there is no such table or column.
 func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checker, error) {
 	if err := table.validate(); err != nil {
 		return nil, err
@@ -34,46 +19,47 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 	if dialect < MySQL || dialect > SQLite {
 		return nil, fmt.Errorf("%w: %v is no dialect", ErrTable, dialect)
 	}
-	c := &Checker{db: db, dialect: dialect, table: table, kinds: make(map[string]treerow.Kind), padded: make(map[string]bool), limits: make(map[string]limit)}
+	c := &catalogue{db: db, dialect: dialect, table: table}
 	if err := c.inspect(ctx); err != nil {
 		return nil, err
 	}
-	return c, nil
+	return &Checker{c}, nil
 }
 
 // Options of a check. The zero Options are the defaults.
 type Options struct {
 	// Tree restricts the check to one tree; the zero Key is all.
 	Tree Key
-	// Progress, if set, is told now and then how many rows of how many have been looked at.
+	// Progress, if set, is called now and then with how many rows of how many have been examined.
 	Progress func(done, total int64)
 }
 
 // pageRows is how many rows are read and examined at once.
 const pageRows = 500
 
-// Check reads every live row of the table, in one state of the database, and reports what is wrong, in order of checks
-// and, within each, of keys. An error of report ends the check and is returned.
+// Check reads every live row of the table, in one state of the database, and reports what is wrong,
+// in order of checks and, within each, of keys. An error of report ends the check and is returned.
 //
-// The memory that it needs does not depend on the number of rows or trees, nor on the trees' shapes.
+// The memory that it needs does not depend on the number of rows or trees, nor on the trees'
+// shapes.
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)
 	conn, giveBack, err := c.connect(ctx)
 	if err != nil {
-		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
+		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Table, err)
 	}
 	defer giveBack()
 	tx, err := conn.BeginTx(ctx, c.dialect.snapshot())
 	if err != nil {
-		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Name, err)
+		return summary, fmt.Errorf("fsck: check %s: %w", c.table.Table, err)
 	}
 	defer func() {
 		if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) {
-			err = errors.Join(err, fmt.Errorf("fsck: check %s: %w", c.table.Name, ended))
+			err = errors.Join(err, fmt.Errorf("fsck: check %s: %w", c.table.Table, ended))
 		}
 	}()
-	s := &session{Checker: c, tx: tx}
+	s := &session{catalogue: c.catalogue, tx: tx}
 	counted := func(p Problem) error {
 		summary.Problems[p.Kind]++
 		return report(p)
@@ -106,7 +92,7 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 			return rows, err
 		}
 		if after != nil && page[0].key == *after {
-			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys have to be whole numbers, texts or bytes", ErrTable, s.table.Name, *after)
+			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys have to be whole numbers, texts or bytes", ErrTable, s.table.Table, *after)
 		}
 		if err := climb.examine(ctx, page, report); err != nil {
 			return rows, err
@@ -121,8 +107,8 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 
 // count returns the number of live rows.
 func (s *session) count(ctx context.Context, tree Key) (n int64, err error) {
-	cols := s.of("c")
-	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Name) + " AS c WHERE " + cols.live
+	cols := s.columnsAs("c")
+	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Table) + " AS c WHERE " + cols.live
 	var args []any
 	if !tree.IsZero() {
 		query += " AND " + cols.tree + " = ?"

@@ -6,11 +6,12 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// climber finds the places of rows by following their parents upwards. It looks at names and parents alone, never at
-// stored paths, so that it does not matter in which order rows are read or mended.
+// climber finds the places of rows by following their parents upwards. It looks at names and
+// parents alone, never at stored paths, so that it does not matter in which order rows are read or
+// mended.
 //
-// It asks for the parents of a whole page at once, and for those of the parents: as many statements as
-// the tree is deep at most, and mostly one or two, since a memo has those that were met before.
+// It asks for the parents of a whole page at once, and for those of the parents: as many statements
+// as the tree is deep at most, and mostly one or two, since a memo has those that were met before.
 type climber struct {
 	*session
 	memo *memo
@@ -88,8 +89,8 @@ func (w *walk) place(ctx context.Context, r *row) (place, error) {
 			base = place{state: cyclic, cycle: cycleOf(way[i:])}
 			break
 		}
-		if p, ends := at.end(); ends {
-			base = w.keep(at, p)
+		if p, ends := at.terminalPlace(); ends {
+			base = w.remember(at, p)
 			break
 		}
 		on[at.key] = len(way)
@@ -100,7 +101,7 @@ func (w *walk) place(ctx context.Context, r *row) (place, error) {
 		}
 		next := w.met[at.above]
 		if next == nil {
-			p, err := w.far(ctx, at.above)
+			p, err := w.longClimb(ctx, at.above)
 			if err != nil {
 				return place{}, err
 			}
@@ -110,34 +111,34 @@ func (w *walk) place(ctx context.Context, r *row) (place, error) {
 		at = next
 	}
 	for i := len(way) - 1; i >= 0; i-- {
-		base = w.keep(way[i], base.below(way[i]))
+		base = w.remember(way[i], base.childPlace(way[i]))
 	}
 	return base, nil
 }
 
-// keep remembers a place.
-func (w *walk) keep(r *row, p place) place {
+// remember notes a place, for this walk and in the memo.
+func (w *walk) remember(r *row, p place) place {
 	w.known[r.key] = p
 	w.memo.put(r.key, p)
 	return p
 }
 
-// end returns the place of a row that is known by the row alone.
-func (r *row) end() (place, bool) {
+// terminalPlace returns the place of a row that is known by the row alone.
+func (r *row) terminalPlace() (place, bool) {
 	switch {
 	case r.fault != faultNone:
 		return place{state: detached, tree: r.tree}, true
 	case r.isRoot():
 		return place{tree: r.tree, idPath: "/" + r.key.String()}, true
 	case r.isTop():
-		return place{}.below(r), true
+		return place{}.childPlace(r), true
 	default:
 		return place{}, false
 	}
 }
 
-// below returns the place of a row whose parent's place is p.
-func (p place) below(r *row) place {
+// childPlace returns the place of a row whose parent's place is p.
+func (p place) childPlace(r *row) place {
 	if r.hasTree() {
 		p.tree = r.tree
 	}

@@ -13,7 +13,7 @@ import (
 const padding = "PAD_CHAR_TO_FULL_LENGTH"
 
 // connect returns a connection that reads columns as they are, and what gives it back as it was.
-func (c *Checker) connect(ctx context.Context) (conn *sql.Conn, giveBack func(), err error) {
+func (c *catalogue) connect(ctx context.Context) (conn *sql.Conn, giveBack func(), err error) {
 	if conn, err = c.db.Conn(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -51,13 +51,4 @@ func (c *Checker) connect(ctx context.Context) (conn *sql.Conn, giveBack func(),
 // discard sees to it that nobody else gets a connection that is not as it was.
 func discard(conn *sql.Conn) {
 	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
-}
-
-// unpadded returns a text of a column as it is meant. PostgreSQL pads those of CHAR(n), and takes no
-// notice of that itself.
-func (c *Checker) unpadded(column string, text sql.NullString) sql.NullString {
-	if c.padded[column] {
-		text.String = strings.TrimRight(text.String, " ")
-	}
-	return text
 }

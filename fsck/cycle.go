@@ -1,10 +1,13 @@
 package fsck
 
-import "slices"
+import (
+	"slices"
+)
 
 // cycle is a closed round of parents.
 type cycle struct {
-	// first is the row with the smallest key, for which the cycle is reported and at which it is broken.
+	// first is the row with the smallest key, for which the cycle is reported and at which it is
+	// broken.
 	first Key
 	// length is the number of rows.
 	length int

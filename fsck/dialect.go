@@ -123,8 +123,8 @@ func (d Dialect) ending(text, other string) string {
 	}
 }
 
-// byPrimaryKey follows a table's name where the rows have to be read in order of their keys, so that
-// a scan in pages costs one reading of the table and not a sort for each page.
+// byPrimaryKey follows a table's name where the rows have to be read in order of their keys, so
+// that a scan in pages costs one reading of the table and not a sort for each page.
 func (d Dialect) byPrimaryKey() string {
 	if d == MySQL {
 		return " FORCE INDEX (PRIMARY)"
@@ -132,7 +132,8 @@ func (d Dialect) byPrimaryKey() string {
 	return ""
 }
 
-// lock is the end of a SELECT that keeps the rows called alias as they are until the transaction ends.
+// lock is the end of a SELECT that keeps the rows called alias as they are until the transaction
+// ends.
 func (d Dialect) lock(alias string) string {
 	switch d {
 	case MySQL:
@@ -152,7 +153,8 @@ func (d Dialect) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
 
-// writing are the options of a transaction that mends. What it reads to decide, it reads under row locks.
+// writing are the options of a transaction that mends. What it reads to decide, it reads under row
+// locks.
 func (d Dialect) writing() *sql.TxOptions {
 	if d == SQLite {
 		return nil

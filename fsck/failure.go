@@ -69,6 +69,9 @@ func isRefused(err error) bool {
 	return isSQLite(err, "constraint failed", "too big", "datatype mismatch")
 }
 
+// errCare: the transaction has to be done again with care, since a row cannot be written.
+var errCare = errors.New("fsck")
+
 // isNoColumn reports whether the database knows no such column, and not that it may not be read.
 func isNoColumn(err error) bool {
 	number, state := answer(err)
@@ -100,11 +103,3 @@ func canceled(ctx context.Context, err error) error {
 	}
 	return fmt.Errorf("%w: %w", context.Cause(ctx), err)
 }
-
-// leftError says why a row stays as it is. No statement has failed where the transaction is not
-// careful.
-type leftError struct{ why error }
-
-func (e leftError) Error() string { return e.why.Error() }
-
-func (e leftError) Unwrap() error { return e.why }

@@ -10,12 +10,10 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// limit is how long the texts of a column may be; 0 is no limit.
-type limit struct{ characters, bytes int64 }
-
 // inspect asks the database for the columns' types.
-func (c *Checker) inspect(ctx context.Context) error {
+func (c *catalogue) inspect(ctx context.Context) error {
 	t := c.table
+	c.kinds, c.padded, c.limits = make(map[string]treerow.Kind), make(map[string]bool), make(map[string]limit)
 	if err := c.db.PingContext(ctx); err != nil {
 		return fmt.Errorf("fsck: connect to the database: %w", err)
 	}
@@ -26,21 +24,21 @@ func (c *Checker) inspect(ctx context.Context) error {
 			quoted = append(quoted, "c."+c.dialect.quote(column.name))
 		}
 	}
-	rows, err := c.db.QueryContext(ctx, "SELECT "+strings.Join(quoted, ", ")+" FROM "+c.dialect.quote(t.Name)+" AS c WHERE 1 = 0")
+	rows, err := c.db.QueryContext(ctx, "SELECT "+strings.Join(quoted, ", ")+" FROM "+c.dialect.quote(t.Table)+" AS c WHERE 1 = 0")
 	if err != nil {
 		return c.culprit(ctx, err)
 	}
 	defer func() { _ = rows.Close() }()
 	types, err := rows.ColumnTypes()
 	if err != nil {
-		return fmt.Errorf("%w %q: %w", ErrTable, t.Name, err)
+		return fmt.Errorf("%w %q: %w", ErrTable, t.Table, err)
 	}
 	for i, column := range types {
 		c.kinds[present[i]] = treerow.KindOf(column.DatabaseTypeName())
 		c.padded[present[i]] = column.DatabaseTypeName() == "BPCHAR" // PostgreSQL's CHAR(n)
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // the pool may have but one connection
-		return fmt.Errorf("%w %q: %w", ErrTable, t.Name, err)
+		return fmt.Errorf("%w %q: %w", ErrTable, t.Table, err)
 	}
 	if c.dialect == SQLite {
 		return c.inspectIndexes(ctx) // its columns have no limits
@@ -51,38 +49,39 @@ func (c *Checker) inspect(ctx context.Context) error {
 	return c.inspectLimits(ctx)
 }
 
-// inspectSecurity refuses a table of which PostgreSQL shows the role some rows only: the parents that it hides would be taken
-// for missing, and sound rows be moved.
-func (c *Checker) inspectSecurity(ctx context.Context) error {
+// inspectSecurity refuses a table of which PostgreSQL shows the role some rows only: the parents
+// that it hides would be taken for missing, and sound rows be moved.
+func (c *catalogue) inspectSecurity(ctx context.Context) error {
 	if c.dialect != PostgreSQL {
 		return nil
 	}
 	var hides sql.NullBool
-	if err := c.db.QueryRowContext(ctx, "SELECT row_security_active(to_regclass($1))", c.dialect.quote(c.table.Name)).Scan(&hides); err != nil {
-		return fmt.Errorf("%w %q: its policies: %w", ErrTable, c.table.Name, err)
+	if err := c.db.QueryRowContext(ctx, "SELECT row_security_active(to_regclass($1))", c.dialect.quote(c.table.Table)).Scan(&hides); err != nil {
+		return fmt.Errorf("%w %q: its policies: %w", ErrTable, c.table.Table, err)
 	}
 	if hides.Bool {
-		return fmt.Errorf("%w %q: row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS", ErrTable, c.table.Name)
+		return fmt.Errorf("%w %q: row-level security may hide rows from this role: connect as the table's owner, or as a role with BYPASSRLS", ErrTable, c.table.Table)
 	}
 	return nil
 }
 
 // inspectIndexes looks for an index that begins with the parent, which SQLite has to be led to.
-func (c *Checker) inspectIndexes(ctx context.Context) error {
-	name := c.table.Name[strings.LastIndexByte(c.table.Name, '.')+1:]
+func (c *catalogue) inspectIndexes(ctx context.Context) error {
+	name := c.table.Table[strings.LastIndexByte(c.table.Table, '.')+1:]
 	query := `SELECT COUNT(*) > 0 FROM pragma_index_list(?) AS l JOIN pragma_index_info(l.name) AS i
 		WHERE l.partial = 0 AND i.seqno = 0 AND LOWER(i.name) = LOWER(?)`
 	if err := c.db.QueryRowContext(ctx, query, name, c.table.Parent).Scan(&c.parentFirst); err != nil {
-		return fmt.Errorf("%w %q: its indexes: %w", ErrTable, c.table.Name, err)
+		return fmt.Errorf("%w %q: its indexes: %w", ErrTable, c.table.Table, err)
 	}
 	return nil
 }
 
-// culprit says which part of the description err is about: a column that the table does not have, or the table itself.
-func (c *Checker) culprit(ctx context.Context, err error) error {
-	table := " FROM " + c.dialect.quote(c.table.Name) + " AS c WHERE 1 = 0"
+// culprit says which part of the description err is about: a column that the table does not have,
+// or the table itself.
+func (c *catalogue) culprit(ctx context.Context, err error) error {
+	table := " FROM " + c.dialect.quote(c.table.Table) + " AS c WHERE 1 = 0"
 	if failed := c.probe(ctx, "SELECT 1"+table); failed != nil {
-		return fmt.Errorf("%w %q: %w", ErrTable, c.table.Name, failed)
+		return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, failed)
 	}
 	for _, column := range c.table.described() {
 		if column.name == "" {
@@ -92,14 +91,14 @@ func (c *Checker) culprit(ctx context.Context, err error) error {
 			if isNoColumn(failed) {
 				failed = fmt.Errorf("%w: %w", ErrNoColumn, failed)
 			}
-			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Name, column.what, column.name, failed)
+			return fmt.Errorf("%w %q: the %s, %q: %w", ErrTable, c.table.Table, column.what, column.name, failed)
 		}
 	}
-	return fmt.Errorf("%w %q: %w", ErrTable, c.table.Name, err)
+	return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
 }
 
 // probe runs a query that has no rows.
-func (c *Checker) probe(ctx context.Context, query string) error {
+func (c *catalogue) probe(ctx context.Context, query string) error {
 	rows, err := c.db.QueryContext(ctx, query)
 	if err != nil {
 		return err
@@ -110,8 +109,8 @@ func (c *Checker) probe(ctx context.Context, query string) error {
 
 // inspectLimits asks how long names and paths may be, and what the columns hold, where the driver
 // does not say that.
-func (c *Checker) inspectLimits(ctx context.Context) error {
-	schema, name := "", c.table.Name
+func (c *catalogue) inspectLimits(ctx context.Context) error {
+	schema, name := "", c.table.Table
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
 		schema, name = name[:i], name[i+1:]
 	}
@@ -120,7 +119,7 @@ func (c *Checker) inspectLimits(ctx context.Context) error {
 	switch {
 	case c.dialect == PostgreSQL: // whichever schema of the search path it is found in
 		query += "(SELECT n.nspname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE t.oid = to_regclass(?))"
-		args = append(args, c.dialect.quote(c.table.Name))
+		args = append(args, c.dialect.quote(c.table.Table))
 	case schema != "":
 		query += "?"
 		args = append(args, schema)
@@ -129,14 +128,14 @@ func (c *Checker) inspectLimits(ctx context.Context) error {
 	}
 	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
 	if err != nil {
-		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Name, err)
+		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var column, kind string
 		var characters, octets sql.NullInt64
 		if err := rows.Scan(&column, &kind, &characters, &octets); err != nil {
-			return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Name, err)
+			return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
 		}
 		if c.dialect == MySQL { // whose driver does not know MariaDB's UUID
 			c.kinds[column] = treerow.KindOf(kind)
@@ -145,7 +144,7 @@ func (c *Checker) inspectLimits(ctx context.Context) error {
 		c.limits[column] = limit{characters.Int64, octets.Int64}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Name, err)
+		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
 	}
 	return nil
 }

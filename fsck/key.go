@@ -6,19 +6,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// Key is the value of a key column: the key of a row, of its parent, or of its tree. Keys are
-// whole numbers, texts (UUIDs among them) or bytes. The zero Key is none, such as the parent of a row at
+// Key is the value of a key column: the key of a row, of its parent, or of its tree. Keys are whole
+// numbers, texts (UUIDs among them) or bytes. The zero Key is none, such as the parent of a row at
 // the top. Two equal Keys are ==.
 type Key struct {
-	// v is nil, an int64, a uint64 beyond int64, a string, binaryKey or, in a row that is damaged, a
-	// float64 that is no whole number.
+	// v is nil, an int64, a uint64 beyond int64, a string, binaryKey or, in a row that is damaged,
+	// a float64 that is no whole number.
 	v any
 }
 
@@ -54,7 +53,8 @@ func (k Key) isFraction() bool {
 	return is
 }
 
-// Compare orders whole numbers by value, before those that are none, before texts, which are ordered by their bytes. It returns -1, 0 or +1.
+// Compare orders whole numbers by value, before those that are none, before texts, which are
+// ordered by their bytes. It returns -1, 0 or +1.
 func (k Key) Compare(o Key) int {
 	class := func(v any) int {
 		switch v.(type) {
@@ -140,7 +140,8 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Bytes come back as the text of their hexadecimal form.
+// UnmarshalJSON reads what MarshalJSON writes. Bytes come back as the text of their hexadecimal
+// form.
 func (k *Key) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, []byte("null")) {
 		*k = Key{}
@@ -163,66 +164,6 @@ func (k *Key) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// arg returns the key as an argument of a statement.
-func (k Key) arg() any {
-	if v, ok := k.v.(binaryKey); ok {
-		return []byte(v)
-	}
-	return k.v
-}
-
-// bytes is about how much memory the key takes.
-func (k Key) bytes() int { return 32 + len(k.text()) }
-
-// none reports whether k, as a parent, says that there is none.
-func (k Key) none() bool { return treerow.NoParent(k.arg()) }
-
-// readKey makes a key of what a driver returned for a column.
-func (c *Checker) readKey(column string, value any) (Key, error) {
-	kind := c.kinds[column]
-	switch v := value.(type) {
-	case nil:
-		return Key{}, nil
-	case int64:
-		return Key{v}, nil
-	case uint64:
-		if v <= math.MaxInt64 {
-			return Key{int64(v)}, nil
-		}
-		return Key{v}, nil
-	case float64:
-		if n := int64(v); float64(n) == v {
-			return Key{n}, nil
-		}
-		return Key{v}, nil
-	case string:
-		return c.textKey(column, v), nil
-	case []byte:
-		// The MySQL driver returns texts as bytes, too, and takes texts for both.
-		if c.dialect == MySQL && kind != treerow.Bytes {
-			return c.textKey(column, string(v)), nil
-		}
-		return Key{binaryKey(v)}, nil
-	case [16]byte:
-		return Key{fmt.Sprintf("%x-%x-%x-%x-%x", v[0:4], v[4:6], v[6:8], v[8:10], v[10:16])}, nil
-	}
-	return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
-}
-
-// textKey makes a key of a text. One of a column of numbers is a number, which some drivers return
-// as text.
-func (c *Checker) textKey(column, text string) Key {
-	if c.kinds[column] == treerow.Number && c.dialect != SQLite {
-		if k, ok := numberKey(text); ok {
-			return k
-		}
-	}
-	if c.padded[column] {
-		text = strings.TrimRight(text, " ")
-	}
-	return Key{text}
-}
-
 // numberKey reads a whole number.
 func numberKey(text string) (Key, bool) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -231,3 +172,25 @@ func numberKey(text string) (Key, bool) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	return Key{n}, err == nil
 }
+
+// arg returns the key as an argument of a statement.
+func (k Key) arg() any {
+	if v, ok := k.v.(binaryKey); ok {
+		return []byte(v)
+	}
+	return k.v
+}
+
+// value returns a key as a change's value.
+func (k Key) value() any {
+	if k.v == nil {
+		return nil
+	}
+	return k
+}
+
+// bytes is about how much memory the key takes.
+func (k Key) bytes() int { return 32 + len(k.text()) }
+
+// none reports whether k, as a parent, says that there is none.
+func (k Key) none() bool { return treerow.NoParent(k.arg()) }

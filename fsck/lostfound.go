@@ -4,11 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
 // DefaultLostFound is the name of the row that gets what has no place, at the top of its tree.
@@ -28,17 +24,17 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	} else if home.parent, err = e.noParent(ctx, r.tree); err != nil {
 		return Key{}, err
 	}
-	if e.repair.opts.ToTop {
+	if e.toTop {
 		return home.parent, nil
 	}
-	if key, ok := e.repair.homes[r.tree]; ok {
+	if key, ok := e.known.homes[r.tree]; ok {
 		return key, nil
 	}
-	if why, ok := e.repair.homeless[r.tree]; ok {
+	if why, ok := e.known.homeless[r.tree]; ok {
 		return Key{}, leftError{why}
 	}
 	for n := 1; ; n++ {
-		home.name = numbered(e.repair.opts.LostFound, n, e.limits[e.table.Label])
+		home.name = numbered(e.lostFoundName, n, e.limits[e.table.Name])
 		key, taken, err := e.namesake(ctx, &home)
 		switch {
 		case err != nil:
@@ -64,17 +60,17 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 				continue
 			}
 		}
-		e.repair.homes[r.tree] = key
+		e.known.homes[r.tree] = key
 		return key, nil
 	}
 }
 
-// noParent returns what the rows at the top have for a parent, first those of the tree: NULL, 0, the nil
-// UUID. Where there are none, it is NULL.
+// noParent returns what the rows at the top have for a parent, first those of the tree: NULL, 0,
+// the nil UUID. Where there are none, it is NULL.
 func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	first, args := e.among(cols.parent, e.tops(tree.arg()), cols.live)
-	whole := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s", cols.parent, e.dialect.quote(e.table.Name), cols.isTop, cols.live)
+	whole := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s AND %s", cols.parent, e.dialect.quote(e.table.Table), cols.isTop, cols.live)
 	for _, query := range []struct {
 		text string
 		args []any
@@ -83,7 +79,7 @@ func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 		err = e.each(ctx, query.text+" LIMIT 1", query.args, func(scan func(...any) error) error {
 			var value any
 			if err := scan(&value); err != nil {
-				return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 			}
 			found = true
 			none, err = e.readKey(e.table.Parent, value)
@@ -96,28 +92,28 @@ func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 	return none, err
 }
 
-// namesake returns the live row that has exactly r's name, the one with the smallest key if there are several, and whether any row has it, or one
-// that the database holds equal.
+// namesake returns the live row that has exactly r's name, the one with the smallest key if there
+// are several, and whether any row has it, or one that the database holds equal.
 func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
-	places, err := e.besides(ctx, r)
+	places, err := e.siblingConditions(ctx, r)
 	if err != nil {
 		return key, false, err
 	}
-	cols := e.of("c")
-	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.label, cols.live), places, cols.label+" = ?", r.name)
+	cols := e.columnsAs("c")
+	query, args := e.among(fmt.Sprintf("%s, %s, CASE WHEN %s THEN 1 ELSE 0 END", cols.key, cols.name, cols.live), places, cols.name+" = ?", r.name)
 	err = e.each(ctx, query+" ORDER BY 1", args, func(scan func(...any) error) error {
 		var value any
 		var name sql.NullString
 		var live int
 		if err := scan(&value, &name, &live); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 		}
 		found, err := e.readKey(e.table.Key, value)
-		if e.plan.left(found) {
+		if e.plan.hasChanged(found) {
 			return err
 		}
 		taken = true
-		if key.IsZero() && live == 1 && e.unpadded(e.table.Label, name).String == r.name {
+		if key.IsZero() && live == 1 && e.unpadded(e.table.Name, name).String == r.name {
 			key = found
 		}
 		return err
@@ -125,20 +121,20 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 	return key, taken, err
 }
 
-// create inserts a row at the top of its tree, with a key of the same kind as another one. All other
-// columns of the table get their defaults.
+// create inserts a row at the top of its tree, with a key of the same kind as another one. All
+// other columns of the table get their defaults.
 func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	path, above := "/"+r.name, ""
 	if !r.isTop() {
 		above = "/" + r.parent.String()
 	}
 	if e.plan != nil {
-		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.repair.homes)+1))}
+		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.known.homes)+1))}
 		e.plan.put(e.sibling(r), r)
 		e.noteCreated(r, path, above)
 		return nil
 	}
-	set := []assignment{{column: e.table.Tree, new: r.tree.value()}, {column: e.table.Parent, new: r.parent.value()}, {column: e.table.Label, new: r.name}}
+	set := []assignment{{column: e.table.Tree, new: r.tree.value()}, {column: e.table.Parent, new: r.parent.value()}, {column: e.table.Name, new: r.name}}
 	paths := []assignment{{column: e.table.Path, new: path}, {column: e.table.IDPath}}
 	if e.table.Path != "" {
 		set = append(set, paths[0])
@@ -147,10 +143,10 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		set = append(set, assignment{column: e.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath])})
 	}
 	if !e.keyIsNumber() {
-		r.key = derivedKey(e.table.Name, r.tree, like, e.limits[e.table.Key])
+		r.key = derivedKey(e.table.Table, r.tree, like, e.limits[e.table.Key])
 		set = append(set, assignment{column: e.table.Key, new: r.key})
 	}
-	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Name), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
+	query := fmt.Sprintf("UPDATE %s SET %s = ? WHERE %s = ?", e.dialect.quote(e.table.Table), e.dialect.quote(e.table.IDPath), e.dialect.quote(e.table.Key))
 	if err := e.clearing(ctx, r, paths, func() error {
 		if err := e.insertUnknown(ctx, r, set); err != nil || e.table.IDPath == "" {
 			return err
@@ -161,10 +157,10 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	}); err != nil {
 		why := fmt.Errorf("create %q (create it yourself, or have what is lost put at the top): %w", r.name, err)
 		if !isSaid(err) && !isImpossible(err) || isRetryable(err) || isBusy(err) || isDuplicate(err) && !e.careful {
-			return fmt.Errorf("fsck: repair %s: %w", e.table.Name, why)
+			return fmt.Errorf("fsck: repair %s: %w", e.table.Table, why)
 		}
 		if e.careful {
-			e.repair.homeless[r.tree] = why
+			e.known.homeless[r.tree] = why
 			return leftError{why}
 		}
 		return fmt.Errorf("%w: %w", errCare, why)
@@ -173,87 +169,9 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	return nil
 }
 
-// errImpossible: no lost+found can be made, whatever the database says.
-var errImpossible = errors.New("impossible")
-
-func isImpossible(err error) bool { return errors.Is(err, errImpossible) }
-
-// errCare: the transaction has to be done again with care, since a row cannot be written.
-var errCare = errors.New("fsck")
-
-// keyIsNumber reports whether the database gives out the keys of new rows.
-func (c *Checker) keyIsNumber() bool { return c.kinds[c.table.Key] == treerow.Number }
-
-// insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is missing
-// can be given out again, and the orphans below it would come back as children of the new row, unseen.
-func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) error {
-	table, key, parent := e.dialect.quote(e.table.Name), e.dialect.quote(e.table.Key), e.dialect.quote(e.table.Parent)
-	for {
-		if err := e.insert(ctx, r, set); err != nil {
-			return err
-		}
-		named := false
-		query := e.dialect.bind(fmt.Sprintf("SELECT 1 FROM %s WHERE %s = ? LIMIT 1", table, parent))
-		if err := e.each(ctx, query, []any{r.key.arg()}, func(func(...any) error) error {
-			named = true
-			return nil
-		}); err != nil || !named {
-			return err
-		}
-		if !e.keyIsNumber() {
-			return fmt.Errorf("%w: rows name %v as their parent", errImpossible, r.key)
-		}
-		if _, err := e.tx.ExecContext(ctx, e.dialect.bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
-			return err
-		}
-		if e.dialect == SQLite { // without AUTOINCREMENT it would give out the same key again
-			query := fmt.Sprintf("SELECT 1 + MAX(COALESCE(MAX(%s), 0), COALESCE(MAX(%s), 0)) FROM %s", key, parent, table)
-			var next int64
-			if err := e.each(ctx, query, nil, func(scan func(...any) error) error { return scan(&next) }); err != nil {
-				return err
-			}
-			r.key = IntKey(next)
-			set = append(set[:len(set):len(set)], assignment{column: e.table.Key, new: r.key})
-		}
-	}
-}
-
-// insert inserts a row and finds out its key.
-func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
-	var columns []string
-	var args []any
-	for _, a := range set {
-		columns = append(columns, e.dialect.quote(a.column))
-		args = append(args, argument(a.new))
-	}
-	query := e.dialect.bind(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", e.dialect.quote(e.table.Name), strings.Join(columns, ", "), strings.Repeat(", ?", len(set)-1)))
-	if e.dialect == PostgreSQL {
-		return e.each(ctx, query+" RETURNING "+e.dialect.quote(e.table.Key), args, func(scan func(...any) error) (err error) {
-			var value any
-			if err = scan(&value); err == nil {
-				r.key, err = e.readKey(e.table.Key, value)
-			}
-			return err
-		})
-	}
-	result, err := e.tx.ExecContext(ctx, query, args...)
-	if err != nil || !e.keyIsNumber() {
-		return err
-	}
-	id, err := result.LastInsertId()
-	r.key = IntKey(id)
-	if id < 0 && e.dialect == MySQL { // an unsigned number, which database/sql has no type for
-		r.key = Key{uint64(id)}
-	}
-	if err != nil {
-		return fmt.Errorf("its key: %w", err)
-	}
-	return nil
-}
-
 // noteCreated records the values of a row that has been created.
 func (e *editor) noteCreated(r *row, path, above string) {
-	set := []assignment{{column: e.table.Parent, new: r.parent.value()}, {column: e.table.Label, new: r.name}}
+	set := []assignment{{column: e.table.Parent, new: r.parent.value()}, {column: e.table.Name, new: r.name}}
 	if e.table.Path != "" {
 		set = append(set, assignment{column: e.table.Path, new: path})
 	}
@@ -263,8 +181,9 @@ func (e *editor) noteCreated(r *row, path, above string) {
 	e.note(r, Orphan, true, set...)
 }
 
-// derivedKey makes the key of a tree's lost+found where keys are not numbers that the database gives out: always the same one for the same
-// tree, in the form of the tree's other keys. A UUID is one of version 8 (RFC 9562, section 5.8).
+// derivedKey makes the key of a tree's lost+found where keys are not numbers that the database
+// gives out: always the same one for the same tree, in the form of the tree's other keys. A UUID is
+// one of version 8 (RFC 9562, section 5.8).
 func derivedKey(table string, tree, like Key, most limit) Key {
 	sum := sha256.Sum256([]byte("pathlock lost+found\x00" + table + "\x00" + tree.String()))
 	sum[6] = sum[6]&0x0f | 0x80

@@ -33,8 +33,9 @@ const (
 	memoBytes   = 8 << 20
 )
 
-// memo remembers places, in memory that does not grow with the table. When the young half is full it
-// becomes the old one, and what was in the old one and has not been asked for since is forgotten.
+// memo remembers places, in memory that does not grow with the table. When the young half is full
+// it becomes the old one, and what was in the old one and has not been asked for since is
+// forgotten.
 type memo struct {
 	young, old map[Key]place
 	bytes      int

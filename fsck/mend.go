@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Each of these mends one row that a check found, if there still is something wrong with it: what it does depends on
-// nothing but the rows as they are. That makes a repair that was ended at any
-// moment go on where it stopped, and two repairs of the same rows alike.
+// Each of these mends one row that a check found, if something is still wrong with it. What it does
+// depends on nothing but the rows as they are. So a repair that ended early can be completed by
+// another one, and two repairs of the same rows do the same.
 
 // mendName gives a row whose name no path can have one that it can.
 func (e *editor) mendName(ctx context.Context, key Key) error {
@@ -66,7 +66,8 @@ func (e *editor) mendOrphan(ctx context.Context, key Key) error {
 	return e.moveToLostFound(ctx, r, Orphan)
 }
 
-// mendCycle breaks a cycle at the row with the smallest key, which goes to lost+found with all that is below it.
+// mendCycle breaks a cycle at the row with the smallest key, which goes to lost+found with all that
+// is below it.
 func (e *editor) mendCycle(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil {
@@ -132,7 +133,7 @@ func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 		if len(set) == 0 {
 			continue
 		}
-		if err := e.one(ctx, r.key, WrongPath, func() error {
+		if err := e.mendRow(ctx, r.key, WrongPath, func() error {
 			return e.clearing(ctx, r, set, func() error { return e.update(ctx, r, WrongPath, set...) })
 		}); err != nil {
 			return err

@@ -7,16 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/fsck/fscktest"
+	"github.com/pathlock-go/pathlock/internal/fscktest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// The suite on MariaDB and MySQL; SQLite and PostgreSQL are in cmd/pathlock, whose module has their drivers.
+// The suite on MariaDB and MySQL; SQLite and PostgreSQL are in cmd/pathlock, whose module has their
+// drivers.
 func TestMySQL(t *testing.T) { testserver.EachMySQL(t, runOnMySQL) }
 
 func runOnMySQL(t *testing.T, server testserver.MySQLServer) {

@@ -10,19 +10,35 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
+// limit is how long the texts of a column may be; 0 is no limit.
+type limit struct{ characters, bytes int64 }
+
+// holds reports whether a text fits into a column.
+func (l limit) holds(text string) bool {
+	return (l.characters == 0 || int64(utf8.RuneCountInString(text)) <= l.characters) &&
+		(l.bytes == 0 || int64(len(text)) <= l.bytes)
+}
+
+// fit shortens a text to what a column holds, at the end of a character.
+func fit(text string, most limit) string {
+	characters := int64(0)
+	for i, r := range text {
+		end := int64(i + utf8.RuneLen(r))
+		if characters++; most.characters > 0 && characters > most.characters || most.bytes > 0 && end > most.bytes {
+			return text[:i]
+		}
+	}
+	return text
+}
+
 // checkName says why no path can have a name.
 func checkName(name string) error {
 	_, err := treerow.Name(name)
 	return err
 }
 
-// checkName says why no path can have the row's name.
-func (r *row) checkName() error {
-	_, err := treerow.Name(r.nameValue())
-	return err
-}
-
-// cleanName makes a name that a path can have of one that it cannot: what may not be in a name becomes "_".
+// cleanName makes a name that a path can have of one that it cannot: what may not be in a name
+// becomes "_".
 func cleanName(name string) string {
 	if name == "" {
 		return "unnamed"
@@ -60,22 +76,4 @@ func stem(name string, n int, most limit) (stem, suffix string) {
 	}
 	most.bytes = max(1, most.bytes-int64(len(suffix)))
 	return fit(name, most), suffix
-}
-
-// fit shortens a text to what a column holds, at the end of a character.
-func fit(text string, most limit) string {
-	characters := int64(0)
-	for i, r := range text {
-		end := int64(i + utf8.RuneLen(r))
-		if characters++; most.characters > 0 && characters > most.characters || most.bytes > 0 && end > most.bytes {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// holds reports whether a text fits into a column.
-func (l limit) holds(text string) bool {
-	return (l.characters == 0 || int64(utf8.RuneCountInString(text)) <= l.characters) &&
-		(l.bytes == 0 || int64(len(text)) <= l.bytes)
 }

@@ -1,7 +1,8 @@
 package fsck
 
-// overlay is what a dry run would have changed by now: later steps see it in place of the database's rows. It
-// needs memory for each row that would be renamed, moved or created, not for those that would get another path.
+// overlay is what a dry run would have changed by now: later steps see it in place of the
+// database's rows. It needs memory for each row that would be renamed, moved or created, not for
+// those that would get another path.
 type overlay struct {
 	rows map[Key]*row
 	// names has the changed rows by the names that they would have.
@@ -70,5 +71,6 @@ func (o *overlay) holder(at sibling) (Key, bool) {
 	return holder, ok
 }
 
-// left reports whether a row that has a name in the database would not have it any more.
-func (o *overlay) left(key Key) bool { return o != nil && o.rows[key] != nil }
+// hasChanged reports whether a row would have been changed by now, so that the name that it has in
+// the database does not count.
+func (o *overlay) hasChanged(key Key) bool { return o != nil && o.rows[key] != nil }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -25,18 +24,6 @@ func (c *climber) examine(ctx context.Context, rows []*row, report func(Problem)
 		}
 	}
 	return nil
-}
-
-// problem begins a report on a row.
-func (r *row) problem(kind Kind, format string, args ...any) *Problem {
-	p := &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Detail: fmt.Sprintf(format, args...)}
-	if !utf8.ValidString(r.name) {
-		p.NameBytes = []byte(r.name)
-	}
-	if r.path.Valid {
-		p.Is = &r.path.String
-	}
-	return p
 }
 
 func badKey(r *row, _ place) *Problem {
@@ -133,38 +120,4 @@ func (c *climber) wrongIDPath(r *row, at place) *Problem {
 		p.Is = &r.idPath.String
 	}
 	return p
-}
-
-// mixed reports rows whose children carry another prefix.
-func (s *session) mixed(ctx context.Context, tree Key, report func(Problem) error) error {
-	if s.table.Path == "" {
-		return nil
-	}
-	row, parent := s.of("c"), s.of("p")
-	d, table := s.dialect, s.dialect.quote(s.table.Name)
-	conditions := []string{
-		row.live, parent.live, parent.tree + " = " + row.tree,
-		d.exact(row.path) + " <> " + d.exact(d.concat(parent.path, "'/'", row.label)),
-		d.exact(d.ending(row.path, row.label)) + " = " + d.exact(d.concat("'/'", row.label)),
-	}
-	var args []any
-	if !tree.IsZero() {
-		conditions = append(conditions, row.tree+" = ?")
-		args = append(args, s.treeArg(tree))
-	}
-	query := fmt.Sprintf(`SELECT p.*, m.children FROM (
-			SELECT %[1]s AS k, COUNT(*) AS children FROM %[2]s AS c JOIN %[2]s AS p ON %[1]s = %[3]s WHERE %[4]s GROUP BY %[1]s
-		) AS m JOIN (SELECT %[1]s AS k, %[5]s AS tree, %[6]s AS label, %[7]s AS path FROM %[2]s AS p) AS p ON p.k = m.k ORDER BY p.k`,
-		parent.key, table, row.parent, strings.Join(conditions, " AND "), parent.tree, parent.label, parent.path)
-	return s.each(ctx, query, args, func(scan func(...any) error) error {
-		r, children := newScan(s.Checker), int64(0)
-		if err := scan(r.dest(&children)...); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
-		}
-		row, err := r.row()
-		if err != nil {
-			return err
-		}
-		return report(*row.problem(MixedPrefix, "%d of its children carry another prefix than its path", children))
-	})
 }

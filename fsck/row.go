@@ -1,12 +1,9 @@
 package fsck
 
 import (
-	"context"
 	"database/sql"
-	"encoding/hex"
 	"fmt"
-	"slices"
-	"strings"
+	"unicode/utf8"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
@@ -14,7 +11,8 @@ import (
 // row is a live row of the table.
 type row struct {
 	key, tree, parent Key
-	// above is the key of the row that the database finds for parent; none where fault says why not.
+	// above is the key of the row that the database finds for parent; none where fault says why
+	// not.
 	above Key
 	fault fault
 	name  string
@@ -41,6 +39,24 @@ func (r *row) nameValue() any {
 	return r.name
 }
 
+// checkName says why no path can have the row's name.
+func (r *row) checkName() error {
+	_, err := treerow.Name(r.nameValue())
+	return err
+}
+
+// problem begins a report on a row.
+func (r *row) problem(kind Kind, format string, args ...any) *Problem {
+	p := &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Detail: fmt.Sprintf(format, args...)}
+	if !utf8.ValidString(r.name) {
+		p.NameBytes = []byte(r.name)
+	}
+	if r.path.Valid {
+		p.Is = &r.path.String
+	}
+	return p
+}
+
 // fault says what is wrong with a row's parent.
 type fault uint8
 
@@ -50,196 +66,3 @@ const (
 	faultDeleted
 	faultForeign // in another tree
 )
-
-// querier is a transaction or a connection.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-}
-
-// session reads the table within one transaction.
-type session struct {
-	*Checker
-	// tx is what it reads in; nil where each statement may have a connection of its own.
-	tx querier
-	// locks is set where rows are locked as they are read.
-	locks bool
-	// plan, in a dry run, has what would have been changed.
-	plan *overlay
-}
-
-// selectRows begins every query for rows: c is the row, p its parent.
-func (c *Checker) selectRows(withPaths bool, hint string) string {
-	row, parent := c.of("c"), c.of("p")
-	path, idPath := "NULL", "NULL"
-	if withPaths {
-		path, idPath = row.path, row.idPath
-	}
-	table := c.dialect.quote(c.table.Name)
-	return fmt.Sprintf(`SELECT %s, %s, %s, %s, %s, %s, %s,
-		CASE WHEN %s IS NULL THEN 1 WHEN NOT (%s) THEN 2 WHEN %s THEN 3 ELSE 0 END
-		FROM %s AS c%s %s`,
-		row.key, row.tree, row.parent, row.label, path, idPath, parent.key,
-		parent.key, parent.live, c.dialect.differs(parent.tree, row.tree),
-		table, hint, c.joinParent(table, parent.key, row.parent))
-}
-
-// joinParent joins the parent p of the row c, by its key. PostgreSQL, whose planner may think that a few rows are best merged with
-// the whole index, is made to look each parent up.
-func (c *Checker) joinParent(table, key, parent string) string {
-	if c.dialect == PostgreSQL {
-		return fmt.Sprintf("LEFT JOIN LATERAL (SELECT * FROM %s AS p WHERE %s = %s OFFSET 0) AS p ON TRUE", table, key, parent)
-	}
-	return fmt.Sprintf("LEFT JOIN %s AS p ON %s = %s", table, key, parent)
-}
-
-// page returns the next rows in order of their keys. That these are keys is looked at, so that nothing is repaired by another column.
-func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*row, error) {
-	cols := s.of("c")
-	query := s.selectRows(true, s.dialect.byPrimaryKey()) + " WHERE " + cols.live
-	var args []any
-	if !tree.IsZero() {
-		query += " AND " + cols.tree + " = ?"
-		if s.dialect == SQLite {
-			query = strings.TrimSuffix(query, cols.tree+" = ?") + "+" + cols.tree + " = ?" // not by an index
-		}
-		args = append(args, s.treeArg(tree))
-	}
-	if after != nil {
-		query += " AND " + cols.key + " > ?"
-		args = append(args, after.arg())
-	}
-	rows, err := s.rows(ctx, fmt.Sprintf("%s ORDER BY %s LIMIT %d", query, cols.key, size), args...)
-	for i := 1; i < len(rows); i++ {
-		if rows[i].key == rows[i-1].key {
-			return nil, fmt.Errorf("%w %q: the key column, %q, has %v in several rows", ErrTable, s.table.Name, s.table.Key, rows[i].key)
-		}
-	}
-	return rows, err
-}
-
-// treeArg returns the id of a tree as an argument. It may have been given as text: of a number, or
-// of bytes in hexadecimal.
-func (c *Checker) treeArg(tree Key) any {
-	text, isText := tree.v.(string)
-	if !isText {
-		return tree.arg()
-	}
-	switch c.kinds[c.table.Tree] {
-	case treerow.Number:
-		if k, ok := numberKey(text); ok {
-			return k.arg()
-		}
-	case treerow.Bytes:
-		if b, err := hex.DecodeString(strings.ReplaceAll(text, "-", "")); err == nil {
-			return b
-		}
-	}
-	return text
-}
-
-// chunk is how many keys one statement asks for.
-const chunk = 500
-
-// byKeys returns the live rows with the given keys, in no particular order.
-func (s *session) byKeys(ctx context.Context, keys []Key, withPaths bool) ([]*row, error) {
-	cols := s.of("c")
-	var found []*row
-	for part := range slices.Chunk(keys, chunk) {
-		args := make([]any, 0, len(part))
-		for _, k := range part {
-			if planned := s.plan.row(k); planned != nil {
-				found = append(found, planned)
-				continue
-			}
-			args = append(args, k.arg())
-		}
-		if len(args) == 0 {
-			continue
-		}
-		query := fmt.Sprintf("%s WHERE %s AND %s IN (?%s)", s.selectRows(withPaths, ""), cols.live, cols.key, strings.Repeat(", ?", len(args)-1))
-		if s.locks {
-			query += s.dialect.lock("c")
-		}
-		rows, err := s.rows(ctx, query, args...)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, rows...)
-	}
-	return found, nil
-}
-
-// byKey returns one live row, or nil.
-func (s *session) byKey(ctx context.Context, key Key) (*row, error) {
-	found, err := s.byKeys(ctx, []Key{key}, true)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return found[0], nil
-}
-
-// rows runs a query that selectRows begins.
-func (s *session) rows(ctx context.Context, query string, args ...any) (found []*row, err error) {
-	err = s.each(ctx, query, args, func(scan func(...any) error) error {
-		r := new(row)
-		var key, tree, parent, above any
-		var name sql.NullString
-		if err := scan(&key, &tree, &parent, &name, &r.path, &r.idPath, &above, &r.fault); err != nil {
-			return err
-		}
-		t := s.table
-		for _, k := range []struct {
-			to     *Key
-			column string
-			from   any
-		}{{&r.key, t.Key, key}, {&r.tree, t.Tree, tree}, {&r.parent, t.Parent, parent}, {&r.above, t.Key, above}} {
-			if *k.to, err = s.readKey(k.column, k.from); err != nil {
-				return err
-			}
-		}
-		r.name, r.nameless = s.unpadded(t.Label, name).String, !name.Valid
-		r.path, r.idPath = s.unpadded(t.Path, r.path), s.unpadded(t.IDPath, r.idPath)
-		// A row in no tree is another kind of problem.
-		if r.isTop() || r.fault == faultForeign && (!r.hasTree() || s.plan.isIn(r.above, r.tree)) {
-			r.fault = faultNone
-		}
-		if r.fault != faultNone || r.isTop() {
-			r.above = Key{}
-		}
-		found = append(found, s.plan.patch(r))
-		return nil
-	})
-	return found, err
-}
-
-// each runs a query and calls f for each row of its answer.
-func (s *session) each(ctx context.Context, query string, args []any, f func(scan func(...any) error) error) (err error) {
-	in := s.tx
-	if in == nil {
-		conn, giveBack, err := s.connect(ctx)
-		if err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
-		}
-		defer giveBack()
-		in = conn
-	}
-	rows, err := in.QueryContext(ctx, s.dialect.bind(query), args...)
-	if err != nil {
-		return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
-	}
-	defer func() {
-		if closed := rows.Close(); err == nil && closed != nil {
-			err = fmt.Errorf("fsck: read %s: %w", s.table.Name, closed)
-		}
-	}()
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
-	}
-	return nil
-}

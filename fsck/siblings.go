@@ -6,33 +6,11 @@ import (
 	"fmt"
 )
 
-// rowScan reads the columns key, tree, name and path, and what a query has besides.
-type rowScan struct {
-	*Checker
-	key, tree any
-	name      sql.NullString
-	path      sql.NullString
-}
-
-func newScan(c *Checker) *rowScan { return &rowScan{Checker: c} }
-
-func (s *rowScan) dest(further ...any) []any {
-	return append([]any{&s.key, &s.tree, &s.name, &s.path}, further...)
-}
-
-func (s *rowScan) row() (*row, error) {
-	key, err := s.readKey(s.table.Key, s.key)
-	if err != nil {
-		return nil, err
-	}
-	tree, err := s.readKey(s.table.Tree, s.tree)
-	return &row{key: key, tree: tree, name: s.unpadded(s.table.Label, s.name).String, nameless: !s.name.Valid, path: s.unpadded(s.table.Path, s.path)}, err
-}
-
-// under is what siblings have in common: the parent, and NULL for all that are at the top of
-// the paths, namely the rows without a parent and the children of a root row. Both have the path "/name".
-func (c *Checker) under() string {
-	row, parent := c.of("c"), c.of("p")
+// siblingGroup is what siblings have in common: the parent, and NULL for all that are at the top of
+// the paths, namely the rows without a parent and the children of a root row. Both have the path
+// "/name".
+func (c *catalogue) siblingGroup() string {
+	row, parent := c.columnsAs("c"), c.columnsAs("p")
 	return fmt.Sprintf("CASE WHEN %s OR %s THEN NULL ELSE %s END", row.isTop, parent.isRoot, row.parent)
 }
 
@@ -41,30 +19,30 @@ func (c *Checker) under() string {
 //
 // The database sorts the rows by parent and name, once, and sends the redundant ones only.
 func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) error) error {
-	row, parent, again := s.of("c"), s.of("p"), s.of("t")
-	table := s.dialect.quote(s.table.Name)
+	row, parent, again := s.columnsAs("c"), s.columnsAs("p"), s.columnsAs("t")
+	table := s.dialect.quote(s.table.Table)
 	// A row without a name has none that another could have, and a second root row is another kind
 	// of problem.
-	where := fmt.Sprintf("%s AND %s IS NOT NULL AND NOT %s", row.live, row.label, row.isRoot)
+	where := fmt.Sprintf("%s AND %s IS NOT NULL AND NOT %s", row.live, row.name, row.isRoot)
 	var args []any
 	if !tree.IsZero() {
 		where += " AND " + row.tree + " = ?"
 		args = append(args, s.treeArg(tree))
 	}
-	// The rows at the top are told from the others by NULL.
+	// NULL marks the rows at the top.
 	query := fmt.Sprintf(`SELECT %[1]s, %[2]s, %[3]s, %[4]s, x.k1, %[11]s FROM (
 			SELECT %[5]s AS k, FIRST_VALUE(%[5]s) OVER w AS k1, ROW_NUMBER() OVER w AS n
 			FROM %[6]s AS c LEFT JOIN %[6]s AS p ON %[7]s = %[8]s AND %[12]s WHERE %[9]s
 			WINDOW w AS (PARTITION BY %[13]s, %[10]s, %[14]s ORDER BY %[5]s)
 		) AS x JOIN %[6]s AS t ON %[1]s = x.k JOIN %[6]s AS f ON %[15]s = x.k1 WHERE x.n > 1 ORDER BY %[1]s`,
-		again.key, again.tree, again.label, again.path, row.key, table, parent.key, row.parent, where, s.under(),
-		s.of("f").label, parent.live, row.tree, row.label, s.of("f").key)
+		again.key, again.tree, again.name, again.path, row.key, table, parent.key, row.parent, where, s.siblingGroup(),
+		s.columnsAs("f").name, parent.live, row.tree, row.name, s.columnsAs("f").key)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
-		r := newScan(s.Checker)
+		r := newScan(s.catalogue)
 		var firstKey any
 		var firstName sql.NullString
 		if err := scan(r.dest(&firstKey, &firstName)...); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
 		}
 		row, err := r.row()
 		if err != nil {
@@ -74,7 +52,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 		if err != nil {
 			return err
 		}
-		firstName = s.unpadded(s.table.Label, firstName)
+		firstName = s.unpadded(s.table.Name, firstName)
 		p := row.problem(Duplicate, "its sibling %v has the same name", first)
 		if row.name != firstName.String {
 			p = row.problem(Lookalike, "to the collation, its name equals that of its sibling %v, %q", first, firstName.String)
@@ -87,7 +65,7 @@ func (s *session) siblings(ctx context.Context, tree Key, report func(Problem) e
 // besideRoots reports rows at the top of trees that have a root row. The database sorts the rows at
 // the top, once.
 func (s *session) besideRoots(ctx context.Context, tree Key, report func(Problem) error) error {
-	row, again := s.of("c"), s.of("t")
+	row, again := s.columnsAs("c"), s.columnsAs("t")
 	where := fmt.Sprintf("%s AND %s AND %s IS NOT NULL", row.live, row.isTop, row.tree)
 	var args []any
 	if !tree.IsZero() {
@@ -100,12 +78,12 @@ func (s *session) besideRoots(ctx context.Context, tree Key, report func(Problem
 			FROM %[7]s AS c WHERE %[8]s
 			WINDOW w AS (PARTITION BY %[9]s ORDER BY %[6]s DESC, %[5]s)
 		) AS x JOIN %[7]s AS t ON %[1]s = x.k WHERE x.rooted = 1 AND x.k <> x.k1 ORDER BY %[1]s`,
-		again.key, again.tree, again.label, again.path, row.key, rooted, s.dialect.quote(s.table.Name), where, row.tree)
+		again.key, again.tree, again.name, again.path, row.key, rooted, s.dialect.quote(s.table.Table), where, row.tree)
 	return s.each(ctx, query, args, func(scan func(...any) error) error {
-		r := newScan(s.Checker)
+		r := newScan(s.catalogue)
 		var rootKey any
 		if err := scan(r.dest(&rootKey)...); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
 		}
 		row, err := r.row()
 		if err != nil {

@@ -2,8 +2,6 @@ package fsck
 
 import (
 	"fmt"
-
-	"github.com/pathlock-go/pathlock"
 )
 
 // Skip is a row, or a whole tree, that a repair has to leave as it is. The repair goes on with the
@@ -26,36 +24,10 @@ func (s Skip) String() string {
 	return fmt.Sprintf("tree %v, row %v (%s): %s", s.Tree, s.ID, s.Why, s.Reason)
 }
 
-// skip counts a skip and tells of it.
-func (r *repair) skip(skips ...Skip) error {
-	for _, s := range skips {
-		r.summary.Skipped++
-		if r.opts.Skipped == nil {
-			continue
-		}
-		if err := r.opts.Skipped(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// leftError says why a row stays as it is. No statement has failed where the transaction is not
+// careful.
+type leftError struct{ why error }
 
-// leave leaves a whole tree as it is, for the rest of the repair.
-func (r *repair) leave(tree Key, why error) error {
-	if len(r.left) >= remembered {
-		clear(r.left)
-	}
-	r.left[tree] = true
-	return r.skip(Skip{Tree: tree, Reason: why.Error()})
-}
+func (e leftError) Error() string { return e.why.Error() }
 
-// lockable returns the tree's name among the locks.
-func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
-	if tree.v == nil {
-		return pathlock.Tree{}, fmt.Errorf("%w: the rows are in no tree", pathlock.ErrInvalidTree)
-	}
-	if tree.isFraction() {
-		return pathlock.Tree{}, fmt.Errorf("%w: the tree's id is no whole number", pathlock.ErrInvalidTree)
-	}
-	return pathlock.NewTree(r.table.Namespace, tree.String())
-}
+func (e leftError) Unwrap() error { return e.why }

@@ -1,15 +1,14 @@
 package fsck
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 )
 
 // Table describes a table that holds trees. All columns are named as the database names them.
 type Table struct {
-	// Name is the table's, "suites" or "schema.suites".
-	Name string
+	// Table is the table's name: "suites" or "schema.suites".
+	Table string
 	// Key is the primary key, of one column.
 	Key string
 	// Tree is the id of the tree that a row is in, such as the plan's.
@@ -17,8 +16,8 @@ type Table struct {
 	// Parent is the parent's primary key; NULL, or a zero value such as 0 or the nil UUID, for a
 	// row at the top.
 	Parent string
-	// Label is the row's name among its siblings; "" for a root row.
-	Label string
+	// Name is the row's name among its siblings; "" for a root row.
+	Name string
 	// Path is the materialised path. It may be empty if IDPath is not.
 	Path string
 	// IDPath, optional, is the path of ids: "/1/17/203".
@@ -38,13 +37,15 @@ type Table struct {
 // DefaultTable is the table of that name with the columns that gormplugin's example has:
 // id, plan_id, parent_id, name, path and deleted_at.
 func DefaultTable(name string) Table {
-	return Table{Name: name, Key: "id", Tree: "plan_id", Parent: "parent_id", Label: "name", Path: "path", Deleted: "deleted_at"}
+	return Table{Table: name, Key: "id", Tree: "plan_id", Parent: "parent_id", Name: "name", Path: "path", Deleted: "deleted_at"}
 }
 
-// ErrTable is matched where the description of a table makes no sense, or the database has no such table or column.
+// ErrTable is matched where the description of a table makes no sense, or the database has no such
+// table or column.
 var ErrTable = errors.New("fsck: table")
 
-// ErrNoColumn is matched, beside [ErrTable], where the database has the table without a column that is described.
+// ErrNoColumn is matched, beside [ErrTable], where the database has the table without a column that
+// is described.
 var ErrNoColumn = errors.New("no such column")
 
 // described is a column and what it is for.
@@ -53,7 +54,7 @@ type described struct{ what, name string }
 // described returns the columns, with empty names for those that there are not.
 func (t Table) described() []described {
 	return []described{
-		{"key column", t.Key}, {"tree column", t.Tree}, {"parent column", t.Parent}, {"name column", t.Label},
+		{"key column", t.Key}, {"tree column", t.Tree}, {"parent column", t.Parent}, {"name column", t.Name},
 		{"path column", t.Path}, {"id path column", t.IDPath}, {"column of the deletion mark", t.Deleted}, {"column of the deletion flag", t.DeletedFlag},
 		{"version column", t.Version},
 	}
@@ -61,7 +62,7 @@ func (t Table) described() []described {
 
 // validate checks the description by itself.
 func (t *Table) validate() error {
-	for _, column := range append([]described{{"table name", t.Name}}, t.described()[:4]...) {
+	for _, column := range append([]described{{"table name", t.Table}}, t.described()[:4]...) {
 		if column.name == "" {
 			return fmt.Errorf("%w: no %s is given", ErrTable, column.what)
 		}
@@ -73,39 +74,7 @@ func (t *Table) validate() error {
 		return fmt.Errorf("%w: a row is marked as deleted by one column, and two are given", ErrTable)
 	}
 	if t.Namespace == "" {
-		t.Namespace = t.Name
+		t.Namespace = t.Table
 	}
 	return nil
-}
-
-// columns are the table's quoted names, prefixed by an alias.
-type columns struct {
-	key, tree, parent, label, path, idPath string
-	// live, isTop and isRoot are conditions; tops are the alternatives of isTop, and empty that of
-	// an empty name.
-	live, isTop, isRoot, empty string
-	tops                       []string
-}
-
-// of returns the columns of the rows called alias.
-func (c *Checker) of(alias string) columns {
-	column := func(name string) string {
-		if name == "" {
-			return "NULL"
-		}
-		return alias + "." + c.dialect.quote(name)
-	}
-	t := c.table
-	cols := columns{
-		key: column(t.Key), tree: column(t.Tree), parent: column(t.Parent), label: column(t.Label),
-		path: column(t.Path), idPath: column(t.IDPath), live: "1 = 1",
-	}
-	d := c.dialect.rows()
-	if mark := cmp.Or(t.Deleted, t.DeletedFlag); mark != "" {
-		cols.live = d.Live(column(mark), c.kinds[mark])
-	}
-	cols.isTop, cols.tops = d.NoParent(cols.parent, c.kinds[t.Parent]), d.NoParents(cols.parent, c.kinds[t.Parent])
-	cols.empty = d.Empty(cols.label)
-	cols.isRoot = fmt.Sprintf("(%s AND %s)", cols.isTop, cols.empty)
-	return cols
 }

@@ -44,7 +44,7 @@ func (r *repair) batch(ctx context.Context, batch []suspect, mend mending) error
 // others keep busy, is left.
 func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, context.Cause(ctx))
+		return fmt.Errorf("fsck: repair %s: %w", r.table.Table, context.Cause(ctx))
 	}
 	if r.left[tree] {
 		return nil
@@ -84,12 +84,23 @@ func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending)
 	return nil
 }
 
+// lockable returns the tree's name among the locks.
+func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
+	if tree.v == nil {
+		return pathlock.Tree{}, fmt.Errorf("%w: the rows are in no tree", pathlock.ErrInvalidTree)
+	}
+	if tree.isFraction() {
+		return pathlock.Tree{}, fmt.Errorf("%w: the tree's id is no whole number", pathlock.ErrInvalidTree)
+	}
+	return pathlock.NewTree(r.table.Namespace, tree.String())
+}
+
 // pretend is what a dry run does instead of a transaction.
 func (r *repair) pretend(ctx context.Context, tree Key, keys []Key, mend mending) error {
-	if len(r.roots) >= remembered {
-		r.forget()
+	if len(r.known.roots) >= remembered {
+		r.known.forget()
 	}
-	e := &editor{session: r.dry, repair: r, tree: tree}
+	e := r.editor(r.dry, tree)
 	if err := mend(ctx, e, keys); err != nil {
 		return err
 	}
@@ -149,22 +160,23 @@ func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f f
 	defer context.AfterFunc(ctx, func() { stop(context.Cause(ctx)) })()
 	tx, end, err := r.begin(working, held)
 	if err != nil {
-		return fmt.Errorf("fsck: repair %s: %w", r.table.Name, err)
+		return fmt.Errorf("fsck: repair %s: %w", r.table.Table, err)
 	}
 	committed := false
 	defer func() {
 		if !committed {
-			r.forget() // what the transaction has changed is undone
+			r.known.forget() // what the transaction has changed is undone
 			if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) && working.Err() == nil {
-				err = errors.Join(err, fmt.Errorf("fsck: repair %s: %w", r.table.Name, ended))
+				err = errors.Join(err, fmt.Errorf("fsck: repair %s: %w", r.table.Table, ended))
 			}
 		}
 		end()
 	}()
-	clear(r.roots) // they were locked by the transaction before
-	clear(r.homes)
+	clear(r.known.roots) // they were locked by the transaction before
+	clear(r.known.homes)
 	r.transaction++
-	e := &editor{session: &session{Checker: r.Checker, tx: tx, locks: true}, repair: r, tree: tree, careful: careful, aside: make(map[value]string)}
+	e := r.editor(&session{catalogue: r.catalogue, tx: tx, locks: true}, tree)
+	e.careful = careful
 	if err := e.immediately(working); err != nil {
 		return err
 	}
@@ -178,7 +190,7 @@ func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f f
 		return err
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("fsck: repair %s: commit: %w", r.table.Name, err)
+		return fmt.Errorf("fsck: repair %s: commit: %w", r.table.Table, err)
 	}
 	committed = true
 	r.summary.Transactions++
@@ -191,16 +203,10 @@ func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f f
 	return r.changed(e.changes)
 }
 
-// changed counts changes and tells of them.
-func (r *repair) changed(changes []Change) error {
-	r.summary.Changes += int64(len(changes))
-	if r.opts.Changed == nil {
-		return nil
+// editor returns the editor of a tree's rows in a session.
+func (r *repair) editor(s *session, tree Key) *editor {
+	return &editor{
+		session: s, placing: placing{r.opts.LostFound, r.opts.ToTop}, known: r.known, tree: tree,
+		transaction: r.transaction, aside: make(map[value]string),
 	}
-	for _, c := range changes {
-		if err := r.opts.Changed(c); err != nil {
-			return err
-		}
-	}
-	return nil
 }

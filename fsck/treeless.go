@@ -1,6 +1,8 @@
 package fsck
 
-import "context"
+import (
+	"context"
+)
 
 // A row that is in no tree is given one before all else, and then is what it was not when a check
 // found it: a row of that tree, to be mended under its gate, and maybe on a cycle.

@@ -9,14 +9,17 @@ import (
 	"maps"
 )
 
-// Unique indexes over names or paths can refuse a row although the rows will be right together in the end, as where two siblings
-// have each other's path. A transaction that is refused so is undone and done again with care: each
-// statement can be undone by itself then, a row in the way is put aside under a path that no row can have, to get
-// its right one in its turn, and a name that is refused gets another number.
+// A unique index over names or paths can refuse a row although all rows will be right in the end:
+// two siblings may have each other's path. A transaction that is refused is rolled back and done
+// again with care. Each statement can then be undone alone. A row in the way is put aside, under a
+// path that no row can have, and gets its right one in its turn. A name that is refused gets
+// another number.
 //
-// That is done only where the database refuses, since what its indexes hold equal is known to itself alone.
+// A transaction is careful only after a refusal: only the database knows what its indexes hold
+// equal.
 
-// immediately has the database look at unique constraints with each statement, where they could wait for the end of the transaction.
+// immediately has the database look at unique constraints with each statement, where they could
+// wait for the end of the transaction.
 func (e *editor) immediately(ctx context.Context) error {
 	if !e.careful || e.dialect != PostgreSQL {
 		return nil
@@ -24,8 +27,8 @@ func (e *editor) immediately(ctx context.Context) error {
 	return e.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
 }
 
-// attempt runs f, which writes one row. Where a unique index refuses that, a careful transaction goes on as if f
-// had not been run, and gets the refusal.
+// attempt runs f, which writes one row. Where a unique index refuses that, a careful transaction
+// goes on as if f had not been run, and gets the refusal.
 func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err error) {
 	if !e.careful {
 		return nil, f()
@@ -48,16 +51,9 @@ func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err erro
 	return refusal, e.command(ctx, "RELEASE SAVEPOINT pathlock")
 }
 
-func (e *editor) command(ctx context.Context, statement string) error {
-	if _, err := e.tx.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("fsck: repair %s: %w", e.table.Name, err)
-	}
-	return nil
-}
-
-// one mends one row. What cannot be done, the row is left for: where the database refuses it, a
-// careful transaction goes on as if it had not been tried.
-func (e *editor) one(ctx context.Context, key Key, why Kind, mend func() error) error {
+// mendRow runs mend for one row. A row that cannot be repaired is skipped: if the database refuses
+// it, a careful transaction goes on as if it had not been tried.
+func (e *editor) mendRow(ctx context.Context, key Key, why Kind, mend func() error) error {
 	if e.careful {
 		if err := e.command(ctx, "SAVEPOINT pathlock_row"); err != nil {
 			return err
@@ -73,7 +69,7 @@ func (e *editor) one(ctx context.Context, key Key, why Kind, mend func() error) 
 		e.changes, e.aside = e.changes[:noted], aside
 		e.skips = append(e.skips, Skip{Tree: e.tree, ID: key, Why: why, Reason: err.Error()})
 		if e.careful {
-			e.repair.forget()
+			e.known.forget()
 			if err := e.command(ctx, "ROLLBACK TO SAVEPOINT pathlock_row"); err != nil {
 				return err
 			}
@@ -106,20 +102,20 @@ func (e *editor) clearing(ctx context.Context, r *row, set []assignment, write f
 	}
 }
 
-// putAside gives the rows that have the path which r is to get another one, for as long as their own has not been written. One
-// that has it by right, or is not part of the tree, stays.
+// putAside gives the rows that have the path which r is to get another one, for as long as their
+// own has not been written. One that has it by right, or is not part of the tree, stays.
 func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal error) error {
-	cols := e.of("c")
+	cols := e.columnsAs("c")
 	column := cols.path
 	if a.column == e.table.IDPath {
 		column = cols.idPath
 	}
 	var keys []Key
-	query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s = ? AND %s = ?", cols.key, e.dialect.quote(e.table.Name), cols.tree, column)
+	query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s = ? AND %s = ?", cols.key, e.dialect.quote(e.table.Table), cols.tree, column)
 	if err := e.each(ctx, query, []any{r.tree.arg(), a.new}, func(scan func(...any) error) error {
 		var value any
 		if err := scan(&value); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Name, err)
+			return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
 		}
 		key, err := e.readKey(e.table.Key, value)
 		if key != r.key {
@@ -166,13 +162,8 @@ func (e *editor) path(r *row, column string, read sql.NullString) sql.NullString
 	return read
 }
 
-// value is a column of a row.
-type value struct {
-	key    Key
-	column string
-}
-
-// asidePath returns a path that no row can have, since it does not begin with a slash, and another one for each key.
+// asidePath returns a path that no row can have, since it does not begin with a slash, and another
+// one for each key.
 func asidePath(key Key, most limit) string {
 	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
 }

@@ -40,7 +40,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 		// The first statement makes the transaction the writer, so that all it reads is what it
 		// changes.
 		key := r.dialect.quote(r.table.Key)
-		_, err = tx.ExecContext(working, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.quote(r.table.Name), key, key))
+		_, err = tx.ExecContext(working, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.quote(r.table.Table), key, key))
 	}
 	if err != nil {
 		_ = tx.Rollback()

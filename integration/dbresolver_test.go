@@ -16,8 +16,9 @@ import (
 	"gorm.io/plugin/dbresolver"
 )
 
-// With dbresolver, reads go to a replica, which here has nothing in it: what the plugin relies on has to
-// come from the source. Writes are guarded in either order of registration, or refused where their transaction is none of the plugin's.
+// With dbresolver, reads go to a replica, which here has nothing in it: what the plugin relies on
+// has to come from the source. Writes are guarded in either order of registration, or refused where
+// their transaction is none of the plugin's.
 func TestDBResolver(t *testing.T) {
 	t.Parallel()
 	source, replica := postgresDatabase(t, byteOrder, nil), postgresDatabase(t, byteOrder, nil)

@@ -98,7 +98,8 @@ func TestMoveDepth(t *testing.T) {
 	}
 }
 
-// Where a parent may not be NULL, equal names below different parents do not collide while they are copied.
+// Where a parent may not be NULL, equal names below different parents do not collide while they are
+// copied.
 func TestCopyWhereParentsAreRequired(t *testing.T) {
 	t.Parallel()
 	db, rows := levels(t, 2)

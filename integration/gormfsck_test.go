@@ -62,7 +62,7 @@ func TestGormfsck(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = pool.Close() })
 	db := gormfsckDB(t, gormlite.OpenDB(pool))
-	plain := fsck.Table{Key: "id", Tree: "tree", Parent: "parent", Label: "name", Path: "path"}
+	plain := fsck.Table{Key: "id", Tree: "tree", Parent: "parent", Name: "name", Path: "path"}
 	with := func(change func(*fsck.Table)) fsck.Table {
 		table := plain
 		change(&table)
@@ -72,15 +72,15 @@ func TestGormfsck(t *testing.T) {
 		model any
 		want  fsck.Table
 	}{
-		{byTime{}, with(func(t *fsck.Table) { t.Name, t.Namespace, t.Deleted = "by_times", "by_times", "deleted_at" })},
-		{byFlag{}, with(func(t *fsck.Table) { t.Name, t.Namespace, t.DeletedFlag = "by_flags", "by_flags", "is_deleted" })},
+		{byTime{}, with(func(t *fsck.Table) { t.Table, t.Namespace, t.Deleted = "by_times", "by_times", "deleted_at" })},
+		{byFlag{}, with(func(t *fsck.Table) { t.Table, t.Namespace, t.DeletedFlag = "by_flags", "by_flags", "is_deleted" })},
 		{&byFlagAndTime{}, with(func(t *fsck.Table) {
-			t.Name, t.Namespace, t.DeletedFlag = "by_flag_and_times", "by_flag_and_times", "is_deleted"
+			t.Table, t.Namespace, t.DeletedFlag = "by_flag_and_times", "by_flag_and_times", "is_deleted"
 		})},
 		{bySecondOrNull{}, with(func(t *fsck.Table) {
-			t.Name, t.Namespace, t.DeletedFlag = "by_second_or_nulls", "by_second_or_nulls", "deleted_at"
+			t.Table, t.Namespace, t.DeletedFlag = "by_second_or_nulls", "by_second_or_nulls", "deleted_at"
 		})},
-		{ofIDs{}, fsck.Table{Name: "of_ids", Key: "code", Tree: "forest", Parent: "above", Label: "title", IDPath: "way", Version: "changes", Namespace: "forests"}},
+		{ofIDs{}, fsck.Table{Table: "of_ids", Key: "code", Tree: "forest", Parent: "above", Name: "title", IDPath: "way", Version: "changes", Namespace: "forests"}},
 	} {
 		if got, err := gormfsck.Table(db, tt.model); got != tt.want || err != nil {
 			t.Errorf("%T: %+v (%v), want %+v", tt.model, got, err, tt.want)
@@ -139,7 +139,7 @@ func TestFsckUnderRowLevelSecurity(t *testing.T) {
 		"ALTER TABLE nodes ENABLE ROW LEVEL SECURITY", "CREATE POLICY own_rows ON nodes USING (owner = CURRENT_USER)",
 	)
 	t.Cleanup(func() { run(context.Background(), "RESET ROLE", "DROP TABLE nodes", "DROP ROLE "+role) })
-	table := fsck.Table{Name: "nodes", Key: "id", Tree: "tree_id", Parent: "parent_id", Label: "name", Path: "path"}
+	table := fsck.Table{Table: "nodes", Key: "id", Tree: "tree_id", Parent: "parent_id", Name: "name", Path: "path"}
 	if _, err := fsck.New(t.Context(), pool, fsck.PostgreSQL, table); err != nil {
 		t.Errorf("the table's owner: %v", err)
 	}

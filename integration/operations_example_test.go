@@ -21,7 +21,8 @@ type Photo struct {
 	Name        string `pathlock:"name" gorm:"size:255;uniqueIndex:photo_sibling"`
 }
 
-// openDrive opens a database with a drive of directories: /photos/2024/june with one photo, and /archive.
+// openDrive opens a database with a drive of directories: /photos/2024/june with one photo, and
+// /archive.
 func openDrive() (db *gorm.DB, photos, archive *Directory, closeDrive func(), err error) {
 	folder, err := os.MkdirTemp("", "pathlock")
 	if err != nil {
@@ -112,8 +113,8 @@ func Example_copy() {
 	// [beach.jpg] <nil>
 }
 
-// What hangs on the rows in tables that the plugin does not know is copied by the caller, who gets a query for which row
-// is the copy of which.
+// What hangs on the rows in tables that the plugin does not know is copied by the caller, who gets
+// a query for which row is the copy of which.
 func Example_copyAttached() {
 	db, photos, archive, closeDrive, err := openDrive()
 	if err != nil {

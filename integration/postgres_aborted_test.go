@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// After a failed statement PostgreSQL runs nothing until the transaction is rolled back, or back to a savepoint: what
-// is refused says which statement failed.
+// After a failed statement PostgreSQL runs nothing until the transaction is rolled back, or back to
+// a savepoint: what is refused says which statement failed.
 func TestPostgresAbortedTransaction(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, postgresDatabase(t, byteOrder, nil))

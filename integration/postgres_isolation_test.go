@@ -42,8 +42,9 @@ func guardedBy(t *testing.T, d gormplugintest.Database, plugin *gormplugin.Plugi
 	return db
 }
 
-// At REPEATABLE READ an UPDATE misses rows that are newer than the snapshot; at SERIALIZABLE, too, where those who wrote them were at
-// another level. Whoever asks for such a level, and in whatever way, is refused before anything is written.
+// At REPEATABLE READ an UPDATE misses rows that are newer than the snapshot; at SERIALIZABLE, too,
+// where those who wrote them were at another level. Whoever asks for such a level, and in whatever
+// way, is refused before anything is written.
 func TestPostgresUnsafeLevels(t *testing.T) {
 	t.Parallel()
 	writes := map[string]func(db *gorm.DB, root *gormplugintest.Suite) error{
@@ -164,7 +165,8 @@ func TestPostgresSerializableBesideOthers(t *testing.T) {
 	}
 }
 
-// A text order in which slashes hardly count must not make the plugin's ranges miss rows, or take in others.
+// A text order in which slashes hardly count must not make the plugin's ranges miss rows, or take
+// in others.
 func TestPostgresWordOrder(t *testing.T) {
 	t.Parallel()
 	db := guarded(t, postgresDatabase(t, wordOrder, nil))

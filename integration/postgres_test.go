@@ -16,11 +16,13 @@ import (
 	"gorm.io/gorm"
 )
 
-// postgresTries is how often each anomaly is provoked, at each isolation level; make soak does more.
+// postgresTries is how often each anomaly is provoked, at each isolation level; make soak does
+// more.
 const postgresTries = 40
 
-// postgresDatabase makes a database on the server that tests may use, and drops it afterwards. The locale decides how its
-// text columns are ordered; settings are the sessions', such as default_transaction_isolation.
+// postgresDatabase makes a database on the server that tests may use, and drops it afterwards. The
+// locale decides how its text columns are ordered; settings are the sessions', such as
+// default_transaction_isolation.
 func postgresDatabase(t *testing.T, locale string, settings map[string]string) gormplugintest.Database {
 	t.Helper()
 	config, err := pgx.ParseConfig(testserver.Postgres(t))
@@ -52,8 +54,8 @@ func postgresDatabase(t *testing.T, locale string, settings map[string]string) g
 	}
 }
 
-// The locales of the tests: in byteOrder an index can serve the ranges that the plugin reads; in wordOrder slashes count for
-// little, so that "/d1" + "/x" comes after "/d10".
+// The locales of the tests: in byteOrder an index can serve the ranges that the plugin reads; in
+// wordOrder slashes count for little, so that "/d1" + "/x" comes after "/d10".
 const (
 	byteOrder = "ENCODING 'UTF8' LOCALE 'C'"
 	wordOrder = "ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en-u-ka-shifted' LOCALE 'C'"
@@ -69,7 +71,8 @@ func TestPostgresSerializable(t *testing.T) {
 	gormplugintest.RunAnomalies(t, postgresDatabase(t, byteOrder, map[string]string{"default_transaction_isolation": "serializable"}))
 }
 
-// Whatever the lock store does, the tree is sound, at every isolation level that the plugin accepts.
+// Whatever the lock store does, the tree is sound, at every isolation level that the plugin
+// accepts.
 func TestPostgresStorms(t *testing.T) {
 	t.Run("serializable", func(t *testing.T) {
 		t.Parallel()

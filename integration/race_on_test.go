@@ -2,6 +2,6 @@
 
 package integration
 
-// underRace is set where the race detector watches. It slows SQLite, which is Go code here, down by a
-// factor of ten or more.
+// underRace is set where the race detector watches. It slows SQLite, which is Go code here, down by
+// a factor of ten or more.
 const underRace = true

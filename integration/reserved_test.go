@@ -15,8 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// reservedWords are lists, a word a line, of what the databases reserve and of functions that are gone. They are for the versions
-// that are not at hand: the servers themselves are asked, too.
+// reservedWords are lists, a word a line, of what the databases reserve and of functions that are
+// gone. They are for the versions that are not at hand: the servers themselves are asked, too.
 //
 //go:embed reserved/*.txt
 var reservedWords embed.FS
@@ -40,8 +40,8 @@ func listed(t *testing.T, name string) map[string]bool {
 	return words
 }
 
-// No alias, column or table that is written without quotes has a name that any supported database reserves, in any version, whichever the
-// statement is for.
+// No alias, column or table that is written without quotes has a name that any supported database
+// reserves, in any version, whichever the statement is for.
 func TestNamesAreNotReserved(t *testing.T) {
 	names := writtenSQL(t).names
 	for _, known := range []string{"PARENT_ID", "NULLABLE", "BEFORE_ROW", "RECYCLED_ITEMS", "OLD_ID", "INSIDE"} {
@@ -119,7 +119,8 @@ func notReserved(t *testing.T, db *sql.DB, names map[string]string, query string
 	}
 }
 
-// parses has the server read every name as an alias and as a column. MariaDB's table of keywords does not say which are reserved.
+// parses has the server read every name as an alias and as a column. MariaDB's table of keywords
+// does not say which are reserved.
 func parses(t *testing.T, db *sql.DB, names map[string]string) {
 	t.Helper()
 	const query = `SELECT %[1]s FROM (SELECT 1 AS %[1]s) AS x WHERE %[1]s = 1`

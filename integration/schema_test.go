@@ -86,7 +86,8 @@ func finds(t *testing.T, db *gorm.DB, want ...treeschema.Check) []treeschema.Fin
 	return found.Findings
 }
 
-// Both drivers' migrators make what Verify looks for, and both drivers say how their connections are set.
+// Both drivers' migrators make what Verify looks for, and both drivers say how their connections
+// are set.
 func TestSQLiteSessionFlaws(t *testing.T) {
 	for name, open := range sqliteDialects {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +110,8 @@ func TestSQLiteSessionFlaws(t *testing.T) {
 	}
 }
 
-// Sessions that would be REPEATABLE READ are found wherever that is set, and the statement sets it right there.
+// Sessions that would be REPEATABLE READ are found wherever that is set, and the statement sets it
+// right there.
 func TestPostgresIsolationFlaws(t *testing.T) {
 	t.Parallel()
 	t.Run("by the DSN", func(t *testing.T) {
@@ -149,8 +151,8 @@ func TestPostgresEncodingFlaw(t *testing.T) {
 	finds(t, openMigrated(t, d.Dialector(sql.OpenDB(d.Connector))), treeschema.Encoding)
 }
 
-// The index that Verify asks for is the one that serves the plugin's ranges; one in the order of the database is not, even where that
-// order is the same.
+// The index that Verify asks for is the one that serves the plugin's ranges; one in the order of
+// the database is not, even where that order is the same.
 func TestPostgresPathIndex(t *testing.T) {
 	t.Parallel()
 	d := postgresDatabase(t, byteOrder, nil)
@@ -203,8 +205,8 @@ type Unsized struct {
 	Path     string `pathlock:"path"`
 }
 
-// A path that no entry of the index can hold is refused as too long, on whichever way it would come about, and
-// nothing of the statement is left.
+// A path that no entry of the index can hold is refused as too long, on whichever way it would come
+// about, and nothing of the statement is left.
 func TestPostgresPathTooLongForIndex(t *testing.T) {
 	t.Parallel()
 	d := postgresDatabase(t, byteOrder, nil)

@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm/logger"
 )
 
-// Whatever the collation of a column of SQLite, which cannot be changed, the indexes keep apart what
-// the plugin keeps apart: names that are the same, byte by byte.
+// Whatever the collation of a column of SQLite, which cannot be changed, the indexes keep apart
+// what the plugin keeps apart: names that are the same, byte by byte.
 func TestSQLiteIndexesGoByBytes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, column, one, another string }{

@@ -47,8 +47,8 @@ const sqliteTriesUnderRace = 5
 // sqliteTriesAgain is how often with another way to begin transactions.
 const sqliteTriesAgain = 5
 
-// test/run.sh runs the suite on SQLite twice: what many do at once under the race detector, and all of
-// it without.
+// test/run.sh runs the suite on SQLite twice: what many do at once under the race detector, and all
+// of it without.
 func TestSQLite(t *testing.T) {
 	t.Parallel()
 	d := gormplugintest.Database{
@@ -90,7 +90,8 @@ func TestSQLiteDeferred(t *testing.T) {
 	gormplugintest.RunRaces(t, d)
 }
 
-// glebarezConnector connects by the driver of modernc.org's translation of SQLite, which has no connector of its own.
+// glebarezConnector connects by the driver of modernc.org's translation of SQLite, which has no
+// connector of its own.
 type glebarezConnector struct {
 	driver driver.Driver
 	name   string

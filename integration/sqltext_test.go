@@ -13,18 +13,20 @@ import (
 	"testing"
 )
 
-// sqlFolders are where the SQL is that this project sends to databases, below the repository's folder.
+// sqlFolders are where the SQL is that this project sends to databases, below the repository's
+// folder.
 var sqlFolders = []string{"gormplugin", "fsck", "internal", "sample-app", "cmd"}
 
-// sqlWords are the words of SQL texts that are not SQL's own, with where they are: this project writes keywords in
-// capitals, and names in small letters.
+// sqlWords are the words of SQL texts that are not SQL's own, with where they are: this project
+// writes keywords in capitals, and names in small letters.
 type sqlWords struct {
-	// names are those of columns, tables and aliases without quotes, functions those of functions, in any case.
+	// names are those of columns, tables and aliases without quotes, functions those of functions,
+	// in any case.
 	names, functions map[string]string
 }
 
-// writtenSQL collects the words of everything that may be sent to a database: the .sql files, and the strings in Go
-// that read like SQL. GORM puts the names that it writes itself into quotes.
+// writtenSQL collects the words of everything that may be sent to a database: the .sql files, and
+// the strings in Go that read like SQL. GORM puts the names that it writes itself into quotes.
 func writtenSQL(t *testing.T) sqlWords {
 	t.Helper()
 	w := sqlWords{map[string]string{}, map[string]string{}}
@@ -55,14 +57,17 @@ func writtenSQL(t *testing.T) sqlWords {
 	return w
 }
 
-// readsLikeSQL is what strings in Go have that are SQL or a part of it: a keyword in capitals, or a comparison.
+// readsLikeSQL is what strings in Go have that are SQL or a part of it: a keyword in capitals, or a
+// comparison.
 var readsLikeSQL = regexp.MustCompile(`(^|[^A-Za-z])(SELECT|INSERT|UPDATE|DELETE|REPLACE|CREATE|ALTER|DROP|SET|FROM|JOIN|WHERE|ON|AND|OR|NOT|ORDER BY|GROUP BY|` +
 	`LIMIT|UNION|VALUES|RETURNING|CASE|WHEN|THEN|ELSE|AS|EXISTS|IN|IS|BETWEEN|COLLATE|DESC|ASC)([^A-Za-z]|$)|^[a-z_.]+ (=|<>|<|>|<=|>=) |[A-Z_]{3,}\(`)
 
-// prose is what no SQL has: a sentence goes on after these, and a route's method is followed by its path.
+// prose is what no SQL has: a sentence goes on after these, and a route's method is followed by its
+// path.
 var prose = regexp.MustCompile(`^[A-Z]+ /|[a-z]: |[a-z], [a-z]+ (the|a|of|to|it)\b|\b(the|a|an|of|that|which|cannot)\b`)
 
-// readGo reads the strings of a file. Those that are put together are read as one, with an operand between them.
+// readGo reads the strings of a file. Those that are put together are read as one, with an operand
+// between them.
 func (w sqlWords) readGo(file *ast.File, path string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		if _, imports := n.(*ast.ImportSpec); imports {

@@ -132,7 +132,8 @@ func (s *topServer) handle(write func(*gin.Context, *gorm.DB, folderBody) error)
 	}
 }
 
-// What the spec locks at the top of a tree is all that the plugin needs there: it takes none itself.
+// What the spec locks at the top of a tree is all that the plugin needs there: it takes none
+// itself.
 func TestTheTopOfATreeIsLockedByTheSpec(t *testing.T) {
 	s := newTopServer(t)
 	for _, step := range []struct {

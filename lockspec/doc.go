@@ -16,8 +16,9 @@
 //	lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id"))
 //	lockspec.All(lockspec.Names("project", lockspec.Param("project")), lockspec.Gate(lockspec.Param("plan").Kind("plan")))
 //
-// A [Source] says where one value is. [Source.OrTop] puts a node at the top of a tree where the request
-// names no parent, and [Source.Map] changes a value as the handler does, so that both mean the same:
+// A [Source] says where one value is. [Source.OrTop] puts a node at the top of a tree where the
+// request names no parent, and [Source.Map] changes a value as the handler does, so that both mean
+// the same:
 //
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
 //

@@ -28,7 +28,7 @@ type InvalidError struct {
 	// Field is the name of the value's [Source], and "" if it is the request as
 	// a whole that is wrong, such as malformed JSON.
 	Field string
-	// Reason says what is wrong, to whoever sent the request.
+	// Reason says what is wrong, for the sender of the request.
 	Reason string
 	// Err is a further error that this one matches, such as
 	// [pathlock.ErrInvalidID]; it may be nil.
@@ -67,8 +67,8 @@ func (e *CycleError) Error() string {
 // Unwrap returns [ErrWouldCycle].
 func (e *CycleError) Unwrap() error { return ErrWouldCycle }
 
-// nameReason strips from an error of [pathlock.Path.Child] what is of no use to
-// whoever sent the name: that it would have been a path's.
+// nameReason strips from an error of [pathlock.Path.Child] what does not help the sender of the
+// name: that it would have been part of a path.
 func nameReason(err error) string {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		if errs := several.Unwrap(); len(errs) > 1 {

@@ -1,7 +1,10 @@
 package lockspec_test
 
 import (
+	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
@@ -45,8 +48,8 @@ func ExampleSpec_Bind() {
 	//   X /api/smoke
 }
 
-// A tree without a root row has its rows at the top, and a client that wants a node there leaves the
-// parent's id out or says null. The plan in the URL says which tree is meant.
+// A tree without a root row has its rows at the top, and a client that wants a node there leaves
+// the parent's id out or says null. The plan in the URL says which tree is meant.
 func ExampleSource_OrTop() {
 	plan := lockspec.Param("plan").Kind("plan")
 	spec := lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
@@ -137,4 +140,94 @@ func ExampleAll() {
 	// Output:
 	// rename plan: the gate of project/42
 	// rename plan: the gate of testplan/7
+}
+
+// The plugin asserts in the transaction of a rename that every path is still the one that the work
+// was planned on. So the middleware need not look at the node a second time under its lock.
+func ExampleSpec_Asserted() {
+	rename := lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name")).Asserted()
+	export := lockspec.Read(lockspec.Param("id"))
+	fmt.Println(rename.IsAsserted(), export.IsAsserted())
+	fmt.Println(export.Asserted().Check())
+	// Output:
+	// true false
+	// lockspec: invalid spec: a read writes nothing that could be asserted
+}
+
+// The finer rule needs the name, and the snapshot needs a handler that reads the source at one
+// instant.
+func ExampleSpec_SnapshotSource() {
+	copySuite := lockspec.Copy(lockspec.Const("17"), lockspec.Const("18"), lockspec.Const("copy"))
+	for _, spec := range []lockspec.Spec{copySuite, copySuite.ParentExclusive(), copySuite.SnapshotSource()} {
+		binding, err := spec.Bind(nil, func(_, id string) (pathlock.Location, error) {
+			plan, err := pathlock.NewTree("testplan", "plan-001")
+			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/suite " + id)}, err
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(binding.Requests[0].Claims)
+	}
+	// Output:
+	// [S /suite 17 X /suite 18/copy]
+	// [S /suite 17 X /suite 18]
+	// [X /suite 18/copy]
+}
+
+// A route that may well change something says why it needs no lock.
+func ExampleNone() {
+	spec := lockspec.None("touches no live path")
+	reason, exempt := spec.Exempt()
+	fmt.Println(exempt, reason)
+	fmt.Println(lockspec.None("").Check())
+	// Output:
+	// true touches no live path
+	// lockspec: invalid spec: none without a reason
+}
+
+// The id of the node may be somewhere that only the program knows, such as in the name of the host.
+func ExampleFunc() {
+	tenant := lockspec.Func("tenant", func(r *http.Request, _ func(string) string) (string, bool, error) {
+		name, _, ok := strings.Cut(r.Host, ".")
+		return name, ok, nil
+	})
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "http://acme.example.org/suites", nil)
+	value, ok, err := tenant.Extract(r, nil)
+	fmt.Println(value, ok, err)
+	// Output: acme true <nil>
+}
+
+// A body in which two decoders could find two names is refused: the name that is locked has to be
+// the one that is written.
+func ExampleJSONFields() {
+	for _, body := range []string{
+		`{"name": "smoke", "target": {"parent_id": 90071992547409931}}`,
+		`{"name": "smoke", "Name": "login"}`,
+		`{"name": "smoke"`,
+	} {
+		values, err := lockspec.JSONFields([]byte(body), "name", "target.parent_id")
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(values[0].Text, values[1].Text)
+	}
+	// Output:
+	// smoke 90071992547409931
+	// lockspec: invalid request: name: the key "Name" occurs twice in one object, in whichever case of letters
+	// lockspec: invalid request: malformed JSON: it ends too early
+}
+
+// A handler that reads a text itself refuses what the spec would refuse: half of a surrogate pair
+// decodes to the same text as any other half.
+func ExampleJSONText() {
+	for _, value := range []string{`"caf\u00e9"`, `"\ud83d"`, `7`} {
+		text, err := lockspec.JSONText([]byte(value))
+		fmt.Println(text, err)
+	}
+	// Output:
+	// café <nil>
+	//  lockspec: invalid request: has half of a surrogate pair, which is no character
+	//  lockspec: invalid request: is not a text
 }

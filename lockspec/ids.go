@@ -6,8 +6,8 @@ import "slices"
 type ID struct{ Kind, ID string }
 
 // IDs returns the ids that [Spec.Bind] resolves for the request whose values get returns, in the
-// order in which it does so, each kind and id once. Whoever can resolve several ids for the price
-// of one does that before Bind asks. Where Bind stops at an id, it leaves the rest alone.
+// order in which it does so, each kind and id once. A caller that can resolve several ids for
+// the price of one does so before Bind asks. If Bind stops at an id, it does not resolve the rest.
 //
 // The errors are those that Bind returns before it resolves anything.
 func (s Spec) IDs(get Get) ([]ID, error) {

@@ -78,6 +78,25 @@ func JSONFields(body []byte, dotted ...string) ([]JSONValue, error) {
 	return values, nil
 }
 
+// JSONText returns the text of a JSON value, which has to be a string, as [JSONFields] reads that
+// of a field: half of a surrogate pair is an [*InvalidError], and so is any other value. The value
+// has to be valid JSON, such as a [encoding/json.RawMessage].
+func JSONText(value []byte) (string, error) {
+	s := jsonScanner{text: string(value)}
+	if s.skipSpace(); s.peek() != '"' {
+		return "", &InvalidError{Reason: "is not a text"}
+	}
+	raw, escaped, err := s.string()
+	if err != nil || !escaped {
+		return raw, err
+	}
+	text, whole := unescape(raw)
+	if !whole {
+		return "", &InvalidError{Reason: halfPair}
+	}
+	return text, nil
+}
+
 // jsonField is a field that is looked for.
 type jsonField struct {
 	dotted string

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// halfPair says what is wrong with a text that cannot be told from another one once it is decoded.
+// halfPair says what is wrong with a text that decodes to the same as another one.
 const halfPair = "has half of a surrogate pair, which is no character"
 
 // peek returns the byte that comes next, and 0, which nothing in JSON begins with, at the end.

@@ -193,23 +193,26 @@ func situations() []situation {
 	}
 	return []situation{{
 		title: "In one folder, different nodes and different names",
-		text:  "Both work in `/a`: the one on `/a/b` or with the new name `n`, the other on `/a/f` or with the new name `m`. Moves and copies go to two other folders.",
-		rows:  side("/a/b", "/a", "/d", "n"), columns: side("/a/f", "/a", "/g", "m"),
+		text: "Both work in `/a`: one on `/a/b` or with the new name `n`, the other on `/a/f` or with the new name\n" +
+			"`m`. Moves and copies go to two other folders.",
+		rows: side("/a/b", "/a", "/d", "n"), columns: side("/a/f", "/a", "/g", "m"),
 	}, {
 		title: "In one folder, the same new name",
-		text:  "Both want to be `/a/n`: by creating it, by renaming a neighbour, or by moving or copying something from elsewhere.",
-		rows:  wanting("/a/b", "/d/e"), columns: wanting("/a/f", "/g/h"),
+		text: "Both want to be `/a/n`: by creating it, by renaming a neighbour, or by moving or copying something\n" +
+			"from elsewhere.",
+		rows: wanting("/a/b", "/d/e"), columns: wanting("/a/f", "/g/h"),
 	}, {
 		title: "On the same node",
 		text:  "Both work on `/a/b`: renames to two names, moves and copies to two folders.",
 		rows:  onNode(side("/a/b", "/a", "/d", "n")), columns: onNode(side("/a/b", "/a", "/g", "m")),
 	}, {
 		title: "A folder, and something inside it",
-		text:  "The row works on the folder `/a`, or puts something into it; the column works on `/a/b/c`, or puts something into `/a/b`. What is moved or copied goes to two other folders.",
-		rows:  outer(), columns: side("/a/b/c", "/a/b", "/g", "m"),
+		text: "The row works on the folder `/a`, or puts something into it. The column works on `/a/b/c`, or puts\n" +
+			"something into `/a/b`. Moves and copies go to two other folders.",
+		rows: outer(), columns: side("/a/b/c", "/a/b", "/g", "m"),
 	}, {
 		title: "In different folders",
-		text:  "The one works in `/a` and the other in `/d`; nothing goes from the one to the other.",
+		text:  "One works in `/a` and the other in `/d`; nothing goes from one to the other.",
 		rows:  side("/a/b", "/a", "/a/g", "n"), columns: side("/d/e", "/d", "/d/g", "m"),
 	}}
 }
@@ -295,7 +298,7 @@ func writeTally(p func(string, ...any)) {
 	p("| that wait for each other | %d | %d |", fine.waits, coarse.waits)
 	p("| of these, without need | %d | %d |", fine.needless, coarse.needless)
 	p("\n%s\n", fmt.Sprintf(snapshots, sum.anomalies))
-	p("What remains by the name-slot rule, and why:\n")
+	p("Under the name-slot rule these waits remain without need:\n")
 	p("| cause | pairs | why they wait all the same | for example |")
 	p("| --- | --: | --- | --- |")
 	for _, c := range causes {

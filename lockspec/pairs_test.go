@@ -64,23 +64,23 @@ type cause struct {
 // fits.
 var causes = []cause{{
 	name: "the name is taken",
-	why: "A sibling has the name already, so one of the two is going to be refused and write nothing. " +
-		"It holds its locks while it finds that out, and has to: without them the answer could be wrong.",
+	why: "A sibling already has the name, so one of the two will be refused and write nothing. " +
+		"It has to hold its locks while it finds that out: without them the answer could be wrong.",
 	is: func(t table, p pair) bool { return refused(t, p.a) || refused(t, p.b) },
 }, {
 	name: "nothing to do",
-	why: "One of the two renames a node to the name that it has, or moves it to where it is. " +
-		"It claims the node alone, but exclusively: the same request may well change something else about the node.",
+	why: "One of the two renames a node to its present name, or moves it to its present place. " +
+		"It claims only the node, but exclusively: the same request may also change something else about the node.",
 	is: func(t table, p pair) bool { return idle(t, p.a) || idle(t, p.b) },
 }, {
 	name: "the whole plan",
-	why: "The gate keeps everybody out, whatever they do. That is what it is for; " +
-		"an operation that needs less says so with another spec.",
+	why: "The gate keeps everybody out, whatever they do. That is its purpose; " +
+		"an operation that needs less should use another spec.",
 	is: func(_ table, p pair) bool { return p.a.op.Kind == lockspec.OpGate || p.b.op.Kind == lockspec.OpGate },
 }, {
 	name: "the other one is gone",
-	why: "One of the two deletes what the other works on, or takes it out of the recycle bin. The other finds no row any more and " +
-		"says so, as if it had come second. That rests on handlers which look at the number of rows that they changed; a lock does not.",
+	why: "One of the two deletes what the other works on, or takes it out of the recycle bin. The other finds no row and " +
+		"says so, as if it had come second. That relies on handlers that check the number of changed rows; a lock does not rely on it.",
 	is: func(t table, p pair) bool {
 		ab, ba := play(t, p.a.do, p.b.do, schedules[0]), play(t, p.a.do, p.b.do, schedules[1])
 		return errors.Is(ab.b.err, errNotFound) || errors.Is(ba.a.err, errNotFound)
@@ -88,22 +88,22 @@ var causes = []cause{{
 }, {
 	name: "attributes of a moving node",
 	why: "One of the two edits attributes that no path depends on, and the other renames or moves the node or one above it. " +
-		"They write different columns, of which a lock knows nothing: X is exclusive for all that is below. In return an edit is answered with the path that the node has.",
+		"They write different columns, but a lock knows nothing of columns: X is exclusive for everything below. In return, the answer to an edit has the node's present path.",
 	is: func(_ table, p pair) bool {
 		return p.a.op.Kind == lockspec.OpEdit && relocates(p.b) || relocates(p.a) && p.b.op.Kind == lockspec.OpEdit
 	},
 }, {
 	name: "the same change twice",
-	why:  "Both put the same node into the same place under the same name, as when a button is pressed twice.",
+	why:  "Both put the same node into the same place under the same name, as when somebody presses a button twice.",
 	is: func(t table, p pair) bool {
 		return relocates(p.a) && relocates(p.b) && p.a.op.Node == p.b.op.Node &&
 			maps.Equal(play(t, p.a.do, p.b.do, "AA").tree, play(t, p.a.do, p.b.do, "BB").tree)
 	},
 }, {
 	name: "a node without children",
-	why: "One of the two renames, moves or deletes a node that has nothing below, beside a change of the same node, or of one above it, that touches the same one row. " +
-		"The row is written by its id, and the last write wins. With a single child its path would be left behind, and " +
-		"whether there is one nobody knows before the lock is held.",
+	why: "One of the two renames, moves or deletes a node with nothing below it. The other changes the same node, or one above it, and touches the same single row. " +
+		"Both write the row by its id, and the last write wins. If there were a single child, its path would be left behind, and " +
+		"nobody knows whether there is one before the lock is held.",
 	is: func(t table, p pair) bool {
 		return takesAway(p.a) && takesAway(p.b) && (childless(t, p.a) || childless(t, p.b))
 	},

@@ -136,7 +136,7 @@ func (b *plan) addGate(p part, v value) error {
 		}
 		tree = at.Tree
 	}
-	b.in(tree).gate = true
+	b.treePlanOf(tree).gate = true
 	if !slices.Contains(b.gated, tree.Namespace()) {
 		b.gated = append(b.gated, tree.Namespace())
 	}
@@ -158,8 +158,8 @@ func (b *plan) locate(src Source, id string) (pathlock.Location, error) {
 	return at, nil
 }
 
-// in returns the plan of a tree.
-func (b *plan) in(tree pathlock.Tree) *treePlan {
+// treePlanOf returns the plan of a tree.
+func (b *plan) treePlanOf(tree pathlock.Tree) *treePlan {
 	i := slices.IndexFunc(b.trees, func(t treePlan) bool { return t.tree == tree })
 	if i < 0 {
 		i = len(b.trees)
@@ -173,7 +173,7 @@ func (b *plan) claim(tree pathlock.Tree, claims []pathlock.Claim) {
 	if len(claims) == 0 {
 		return
 	}
-	t := b.in(tree)
+	t := b.treePlanOf(tree)
 	t.claims = union(t.claims, claims)
 }
 

@@ -52,9 +52,9 @@ func (f From) NeedsBody() bool { return f == FromJSON || f == FromForm }
 // the handler reads: [JSON] and [Form] are for what is in there. Under package
 // middleware, its GinContext finds gin's context of the request.
 //
-// It is called once per request, before the locks, and its value is kept when the request has to wait or to
-// start over. So it must not return what may change meanwhile, such as the parent of a node: that is for a resolver
-// to find, which is asked again under the locks.
+// It is called once per request, before the locks, and its value is kept when the request has to
+// wait or to start over. So it must not return what may change meanwhile, such as the parent of a
+// node: that is for a resolver to find, which is asked again under the locks.
 type Extract func(r *http.Request, param func(name string) string) (value string, ok bool, err error)
 
 // Source says where in a request a value is: the id of a node, or a name. It is
@@ -94,8 +94,8 @@ func Form(name string) Source { return Source{from: FromForm, name: name} }
 // Const is the same value for every request.
 func Const(value string) Source { return Source{from: FromConst, name: value} }
 
-// Func is what extract finds in the request, which it is asked for once per request: see [Extract] for what it
-// must not return. The name is for messages.
+// Func is what extract finds in the request, which it is asked for once per request: see [Extract]
+// for what it must not return. The name is for messages.
 func Func(name string, extract Extract) Source {
 	return Source{from: FromFunc, name: name, extract: extract}
 }
@@ -142,15 +142,15 @@ func (s Source) Map(change func(string) string) Source {
 // The tree is the one of the node that is moved or copied, or the one that the id is in which the
 // source tree finds: OrTop(lockspec.Param("plan").Kind("plan")). Insert always needs the latter;
 // where the request has a parent, it is neither needed nor resolved. Of what that id resolves to,
-// only the tree counts. An operation whose name is not known locks the whole tree then, which is all
-// that is below the top.
+// only the tree counts. An operation whose name is not known locks the whole tree then, which is
+// all that is below the top.
 //
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), name)    X(/name) if there is no parent_id
 //	lockspec.Move(id, lockspec.JSON("parent_id").OrTop())            X(N), X(/name of N)
 //
-// With [Source.Optional] as well, null means the top and a value that is missing means what Optional
-// says: a route that renames, moves, or does both, can move to the top so. A null needs JSON; a form
-// or a query cannot say it.
+// With [Source.Optional] as well, null means the top and a value that is missing means what
+// Optional says: a route that renames, moves, or does both, can move to the top so. A null needs
+// JSON; a form or a query cannot say it.
 func (s Source) OrTop(tree ...Source) Source {
 	s.top = true
 	switch {

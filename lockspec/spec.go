@@ -37,6 +37,8 @@ type part struct {
 	namespace string
 	rule      Rule
 	snapshot  bool
+	// asserted is what Spec.Asserted says of the part.
+	asserted bool
 }
 
 // Insert creates a node below parent. It locks the name's slot, or the whole
@@ -44,7 +46,7 @@ type part struct {
 // may be given. Where a request may want a node at the top of a tree, the parent
 // says [Source.OrTop].
 func Insert(parent Source, name ...Source) Spec {
-	return one(part{kind: OpInsert, dest: parent}, name)
+	return specOf(part{kind: OpInsert, dest: parent}, name)
 }
 
 // Rename gives node a new name. It locks the node and the new name's slot; the
@@ -54,7 +56,7 @@ func Insert(parent Source, name ...Source) Spec {
 //
 // Renaming a tree's root is refused with an [*InvalidError].
 func Rename(node Source, newName ...Source) Spec {
-	return one(part{kind: OpRename, node: node}, newName)
+	return specOf(part{kind: OpRename, node: node}, newName)
 }
 
 // Move puts node below dest, under a new name or its own. It locks the node and
@@ -65,7 +67,7 @@ func Rename(node Source, newName ...Source) Spec {
 // A move into the node's own subtree is refused with a [*CycleError], and
 // moving a tree's root with an [*InvalidError], before any lock is taken.
 func Move(node, dest Source, newName ...Source) Spec {
-	return one(part{kind: OpMove, node: node, dest: dest}, newName)
+	return specOf(part{kind: OpMove, node: node, dest: dest}, newName)
 }
 
 // Copy copies the subtree of node to below dest. It keeps the subtree from
@@ -76,38 +78,38 @@ func Move(node, dest Source, newName ...Source) Spec {
 // A copy into the node's own subtree is allowed: what is copied is the subtree
 // as it was before.
 func Copy(node, dest Source, name ...Source) Spec {
-	return one(part{kind: OpCopy, node: node, dest: dest}, name)
+	return specOf(part{kind: OpCopy, node: node, dest: dest}, name)
 }
 
 // Delete removes the subtree of node. Deleting a tree's root is refused with an
 // [*InvalidError].
-func Delete(node Source) Spec { return one(part{kind: OpDelete, node: node}, nil) }
+func Delete(node Source) Spec { return specOf(part{kind: OpDelete, node: node}, nil) }
 
 // Edit changes attributes of node that no path depends on, by a statement that
 // does not rest on what was read before, or that checks the row's version. It
 // keeps the node from being renamed, moved, deleted, copied or exported
 // meanwhile. Two edits of one node run at once: a handler that reads, thinks and
 // writes back without a version wants [Slot].
-func Edit(node Source) Spec { return one(part{kind: OpEdit, node: node}, nil) }
+func Edit(node Source) Spec { return specOf(part{kind: OpEdit, node: node}, nil) }
 
 // Read reads or exports the subtree of node as it is at one instant, however
 // many statements that takes.
-func Read(node Source) Spec { return one(part{kind: OpRead, node: node}, nil) }
+func Read(node Source) Spec { return specOf(part{kind: OpRead, node: node}, nil) }
 
 // Slot locks the place that the resolver answers for node, exclusively, with
 // all that is below. The node need not exist: the resolver of a recycled item
 // answers its old place.
-func Slot(node Source) Spec { return one(part{kind: OpSlot, node: node}, nil) }
+func Slot(node Source) Spec { return specOf(part{kind: OpSlot, node: node}, nil) }
 
 // Gate locks the whole tree of the node that tree is the id of: a plan, where
 // the resolver of tree's kind understands the ids of plans.
-func Gate(tree Source) Spec { return one(part{kind: OpGate, node: tree}, nil) }
+func Gate(tree Source) Spec { return specOf(part{kind: OpGate, node: tree}, nil) }
 
 // Names locks the names of a project's trees: the gate of the tree that
 // [pathlock.NewTree] makes of the namespace and the project's id. The id is
 // taken as it is, without a resolver.
 func Names(namespace string, project Source) Spec {
-	s := one(part{kind: OpGate, node: project, namespace: namespace}, nil)
+	s := specOf(part{kind: OpGate, node: project, namespace: namespace}, nil)
 	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {
 		s.err = fmt.Errorf("%w: names: %w", ErrSpec, err)
 	}
@@ -147,8 +149,8 @@ func All(specs ...Spec) Spec {
 	return all
 }
 
-// one returns the spec of one part, which takes at most one name.
-func one(p part, names []Source) Spec {
+// specOf returns the spec of one part, which takes at most one name.
+func specOf(p part, names []Source) Spec {
 	s := Spec{}
 	wrong := func(err error) {
 		if err != nil && s.err == nil {
@@ -204,6 +206,34 @@ func (s Spec) SnapshotSource() Spec {
 	return s
 }
 
+// Asserted returns s for a route whose handler relies on the assertion of its database transaction:
+// whatever it writes to the nodes that the spec names is asserted there, as package gormplugin
+// does. A middleware then resolves the ids of a request once, and again only if the request had to
+// wait for a lock. That saves one query for each id.
+//
+// The trade-off: the handler may begin while a node is elsewhere. If a node moves between the look
+// and the lock, the middleware does not start over. The plugin takes the locks that are missing, or
+// fails with [pathlock.ErrPathChanged]. So two kinds of handlers must not say it: those that write
+// by raw SQL without gormplugin.Assert, and those that rely on what they read under the lock.
+//
+// A [Read] cannot be asserted, since it writes nothing. Of [All], either each spec says it or the
+// whole: All(a.Asserted(), b) is not asserted.
+func (s Spec) Asserted() Spec {
+	s.parts = slices.Clone(s.parts)
+	for i := range s.parts {
+		if s.parts[i].kind == OpRead && s.err == nil {
+			s.err = fmt.Errorf("%w: a read writes nothing that could be asserted", ErrSpec)
+		}
+		s.parts[i].asserted = true
+	}
+	return s
+}
+
+// IsAsserted reports whether all that the spec does is [Spec.Asserted].
+func (s Spec) IsAsserted() bool {
+	return len(s.parts) > 0 && !slices.ContainsFunc(s.parts, func(p part) bool { return !p.asserted })
+}
+
 // Note returns s with a note that people who wait see: what the lock is for.
 // Without one it is the operations' names.
 func (s Spec) Note(note string) Spec {
@@ -242,9 +272,9 @@ func (s Spec) looksIn(from From) bool {
 	return false
 }
 
-// Sources returns where the spec finds its values, in the order of the
-// constructors' arguments, so that it can be told beforehand whether the body
-// is needed. What [Source.OrTop] was given stands behind its source.
+// Sources returns where the spec finds its values, in the order of the constructors' arguments.
+// They show beforehand whether the body is needed. What [Source.OrTop] was given stands behind its
+// source.
 func (s Spec) Sources() []Source {
 	var sources []Source
 	for _, p := range s.parts {

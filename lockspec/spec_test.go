@@ -36,6 +36,9 @@ func TestSpecCheck(t *testing.T) {
 		{"a function that is none", lockspec.Delete(lockspec.Func("project", nil)), `"project" has no function`},
 		{"two names", lockspec.Copy(id, id, name, name), "2 names given"},
 		{"a snapshot of a move", lockspec.Move(id, id).SnapshotSource(), "not a copy"},
+		{"an asserted read", lockspec.Read(id).Asserted(), "a read writes nothing"},
+		{"an asserted read among others", lockspec.All(lockspec.Delete(id), lockspec.Read(id)).Asserted(), "a read writes nothing"},
+		{"an asserted none", lockspec.None("reads only").Asserted(), ""},
 		{"names of no namespace", lockspec.Names("", id), "empty namespace"},
 		{"names of too long a namespace", lockspec.Names(strings.Repeat("n", 256), id), "256 bytes long"},
 		{"JSON and a form", lockspec.Move(id, lockspec.Form("to"), name), "either JSON or a form"},
@@ -115,6 +118,33 @@ func TestExempt(t *testing.T) {
 		if reason, ok := c.spec.Exempt(); reason != c.reason || ok != c.ok {
 			t.Errorf("got %q %t, want %q %t", reason, ok, c.reason, c.ok)
 		}
+	}
+}
+
+// A spec is asserted as a whole or not at all: what one part rests on has to be looked at again.
+func TestSpecIsAssertedIfAllOfItIs(t *testing.T) {
+	id := lockspec.Param("id")
+	base := lockspec.Delete(id)
+	for _, c := range []struct {
+		what string
+		spec lockspec.Spec
+		want bool
+	}{
+		{"asserted", base.Asserted(), true},
+		{"as another rule has it, with a note", base.Asserted().ParentExclusive().Note("n"), true},
+		{"all of what is", lockspec.All(base.Asserted(), lockspec.Edit(id).Asserted()), true},
+		{"all, as a whole", lockspec.All(base, lockspec.Edit(id)).Asserted(), true},
+		{"with something that needs no lock", lockspec.All(base.Asserted(), lockspec.None("reads only")), true},
+		{"one of two", lockspec.All(base.Asserted(), lockspec.Edit(id)), false},
+		{"nothing of it", base, false},
+		{"what needs no lock", lockspec.None("reads only").Asserted(), false},
+	} {
+		if got := c.spec.IsAsserted(); got != c.want {
+			t.Errorf("%s: asserted is %t, want %t", c.what, got, c.want)
+		}
+	}
+	if base.IsAsserted() {
+		t.Error("Asserted changed the spec that it was called on")
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 // nodes are found where they were when the locks were planned. Whatever ends it but success, also a
 // panic of a resolver, nothing stays locked.
 //
-// Where the request's token is of use, all of it is taken as the owner of the hold that the token names.
+// Where the request's token is of use, all of it is taken as the owner of the hold that the token
+// names.
 func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	var locks *held
 	done := false
@@ -69,14 +70,14 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	return locks, nil
 }
 
-// looksAgain reports whether it is for the middleware to find out that nodes moved before they were locked. Where
-// a request waited it always is: those that it waited for may well have moved them, and the
-// assertion could do no better than to refuse.
+// looksAgain reports whether it is for the middleware to find out that nodes moved before they were
+// locked. Where a request waited it always is: those that it waited for may well have moved them,
+// and the assertion could do no better than to refuse.
 func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
 	}
-	return !v.config.Asserted || locks.waited()
+	return !v.spec.IsAsserted() || locks.waited()
 }
 
 // plan finds out what the spec means for the request now, and whether that is allowed.
@@ -103,30 +104,31 @@ func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
 func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
 	if v.batches && v.ids == nil {
 		var err error
-		v.values.again()
+		v.values.rewind()
 		if v.ids, err = v.spec.IDs(v.values.get); err != nil {
 			return lockspec.Binding{}, err
 		}
 	}
-	v.values.again()
+	v.values.rewind()
 	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
 }
 
-// takeOver takes requests, and lets go of what the request holds from an earlier try, if anything.
+// takeOver takes requests, and releases what the request holds from an earlier try, if anything.
 //
-// The new locks are asked for under those that are held, since who holds something in a tree is not
-// kept back by those who wait there: the request has waited its turn. Where that is not to be had,
-// because others hold it who wait for this request, or in another tree, it begins anew after a pause.
+// It asks for the new locks under those that are held: an owner that holds something in a tree
+// passes those who wait for it, and the request has waited its turn already. If that fails, because
+// the holders wait for this request or the locks are in another tree, it releases everything and
+// begins anew after a pause.
 func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.Request, pause time.Duration) (*held, error) {
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)
 	}
-	// The context of the locks ends when they are let go; that of their scope does not.
+	// The context of the locks ends when they are released; that of their scope does not.
 	same := v.locker.Scope(before.context(ctx)).Context(ctx)
 	wait := pathlock.NoWait
 	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
 	if len(requests) == 1 && !slices.ContainsFunc(before.taken, elsewhere) {
-		wait = v.budget.left()
+		wait = v.budget.remaining()
 	}
 	locks, _, err := v.takeEach(same, requests, 0, wait)
 	defer before.release(ctx)

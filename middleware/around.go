@@ -2,9 +2,7 @@ package middleware
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -12,33 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrHeldTooLong is why the locks of a request end that holds them for longer than [Config.MaxHold].
-// It is the cause of the context that the handler runs under.
-var ErrHeldTooLong = errors.New("middleware: the request has held its locks for too long")
-
-// visit is one request on its way through the middleware.
-type visit struct {
-	*Locks
-	c      *gin.Context
-	spec   lockspec.Spec
-	values *values
-	// ids are those of the request, where they may be resolved together.
-	ids    []lockspec.ID
-	budget budget
-	// carried is the request's token, and hold what it names, once that is used.
-	carried carried
-	hold    *hold
-	// moves are those that the spec means, as planned last.
-	moves []lockspec.Moved
-	// note, where there is one, takes the place of the spec's.
-	note string
-	// authorized are the nodes that [Config.Authorize] was asked about last.
-	authorized []lockspec.Node
-	asked      bool
-}
-
-// around runs the rest of the handler chain under the spec's locks.
-func (m *Locks) around(c *gin.Context, spec lockspec.Spec) {
+// runLocked runs the rest of the handler chain under the spec's locks.
+func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	if isUnrouted(c) {
 		return
 	}
@@ -141,8 +114,8 @@ func adopt(outer, inner *http.Request) {
 	outer.TLS, outer.Response, outer.Pattern = inner.TLS, inner.Response, inner.Pattern
 }
 
-// afterwards is the context of a request for those who run after its locks have been let go: it has
-// the values that were added under the locks, and ends as the context does that they know.
+// afterwards is the context of a request once its locks are released: it has the values that were
+// added under the locks, and ends when the context outside of them does.
 type afterwards struct {
 	context.Context
 	values context.Context
@@ -154,19 +127,4 @@ func (a *afterwards) Value(key any) any {
 		return a.Context.Value(key)
 	}
 	return carry.Value(a.values, a.Context, key)
-}
-
-// limit ends locks that are held for longer than [Config.MaxHold], but for what may have to stay
-// with a hold, which the end of the request decides.
-func (m *Locks) limit(ctx context.Context, locks held) *time.Timer {
-	if m.config.MaxHold < 0 || len(locks.taken) == 0 {
-		return nil
-	}
-	return time.AfterFunc(m.config.MaxHold, func() {
-		for i := len(locks.taken) - 1; i >= 0; i-- {
-			if locks.taken[i] != locks.along {
-				locks.taken[i].Abandon(ctx, ErrHeldTooLong)
-			}
-		}
-	})
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// Where the writes are asserted, a node that moved at the moment of the lock is for the assertion to find: it takes what is
-// missing, as the plugin does, or refuses, and the answers are the usual ones.
+// Where the writes are asserted, a node that moved at the moment of the lock is for the assertion
+// to find: it takes what is missing, as the plugin does, or refuses, and the answers are the usual
+// ones.
 func TestAssertedRoutesLookOnceAndAnswerWhatTheAssertionSays(t *testing.T) {
 	moved := []string{"X /dir1/dir2", "X /other/dir2"}
 	for _, tt := range []struct {
@@ -33,7 +35,7 @@ func TestAssertedRoutesLookOnceAndAnswerWhatTheAssertionSays(t *testing.T) {
 		{"the plan is out of date", true, "", refuse, http.StatusConflict, "path-changed"},
 	} {
 		t.Run(tt.what, func(t *testing.T) {
-			f := newFixture(t, memstore.New(), middleware.Config{Asserted: true})
+			f := newAssertedFixture(t, memstore.New(), middleware.Config{})
 			resolved := 0
 			f.nodes.after = func(string) {
 				if resolved++; tt.moves {
@@ -74,7 +76,8 @@ func refuse(*fixture, *gin.Context) error {
 	return fmt.Errorf("%w: suites 3: planned on %q, now %q", pathlock.ErrPathChanged, "/dir1/dir2", "/other/dir2")
 }
 
-// takeMissing locks the node where it is now, under the locks of the request, which are then the wanted ones.
+// takeMissing locks the node where it is now, under the locks of the request, which are then the
+// wanted ones.
 func takeMissing(want []string) func(*fixture, *gin.Context) error {
 	return func(f *fixture, c *gin.Context) error {
 		ctx := c.Request.Context()
@@ -95,7 +98,7 @@ func takeMissing(want []string) func(*fixture, *gin.Context) error {
 // begins with the right locks.
 func TestAssertedRoutesLookAgainWhereTheyWaited(t *testing.T) {
 	store := waiting{memstore.New(), make(chan struct{}, 1)}
-	f := newFixture(t, store, middleware.Config{Asserted: true, Wait: time.Minute})
+	f := newAssertedFixture(t, store, middleware.Config{Wait: time.Minute})
 	lock, err := f.locker.Acquire(t.Context(), pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/dir1"))}})
 	if err != nil {
 		t.Fatal(err)
@@ -119,4 +122,42 @@ func TestAssertedRoutesLookAgainWhereTheyWaited(t *testing.T) {
 		t.Errorf("answer %d after %d looks, want 2: before and after the wait. The second lock is asked for under the first, and had at once", status, resolved)
 	}
 	f.nothingLeft()
+}
+
+// The assertion takes the place of the second look, not of the lock.
+func TestAssertedRoutesFailClosed(t *testing.T) {
+	store := mishap{memstore.New(), fmt.Errorf("%w: connection refused", pathlock.ErrUnavailable)}
+	f := newAssertedFixture(t, store, middleware.Config{})
+	f.handler = func(*gin.Context) { t.Error("the handler runs without a lock") }
+	w := f.send("DELETE", "/suites/3", "")
+	f.is("no lock store", w, http.StatusServiceUnavailable, "lock-store-unavailable")
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("the client is not told when to try again")
+	}
+}
+
+// A route that does something else beside what is asserted has to know where its nodes are.
+func TestRoutesOfWhichAPartIsAssertedLookAgain(t *testing.T) {
+	id, other := lockspec.Const("3"), lockspec.Const("4")
+	for _, tt := range []struct {
+		what  string
+		spec  lockspec.Spec
+		looks int
+	}{
+		{"no part", lockspec.All(lockspec.Delete(id), lockspec.Delete(other)), 4},
+		{"one part", lockspec.All(lockspec.Delete(id).Asserted(), lockspec.Delete(other)), 4},
+		{"each part", lockspec.All(lockspec.Delete(id).Asserted(), lockspec.Delete(other).Asserted()), 2},
+		{"the whole", lockspec.All(lockspec.Delete(id), lockspec.Delete(other)).Asserted(), 2},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			f := newFixture(t, memstore.New(), middleware.Config{})
+			looks := 0
+			f.nodes.after = func(string) { looks++ }
+			locks := middleware.New(f.locker, f.nodes, middleware.Config{})
+			f.engine.POST("/both", locks.Lock(tt.spec), func(c *gin.Context) { c.Status(http.StatusNoContent) })
+			if w := f.send("POST", "/both", ""); w.Code != http.StatusNoContent || looks != tt.looks {
+				t.Errorf("answer %d after %d looks, want %d: %s", w.Code, looks, tt.looks, w.Body)
+			}
+		})
+	}
 }

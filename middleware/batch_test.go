@@ -68,12 +68,15 @@ func TestIDsOfOneKindAreResolvedTogether(t *testing.T) {
 			resolver := &batches{nodes: nodes{paths: map[string]string{"1": "/a", "2": "/b"}}}
 			var failure error
 			locks := middleware.New(pathlock.New(memstore.New()), resolver, middleware.Config{
-				Asserted:  tt.asserted,
 				Resolvers: map[string]pathlock.Resolver{"other": resolver},
 				OnError:   func(_ *gin.Context, err error) { failure = err },
 			})
+			spec := tt.spec
+			if tt.asserted {
+				spec = spec.Asserted()
+			}
 			engine, served := gin.New(), false
-			engine.POST("/:id", locks.Lock(tt.spec), func(*gin.Context) { served = true })
+			engine.POST("/:id", locks.Lock(spec), func(*gin.Context) { served = true })
 			engine.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodPost, tt.request, nil))
 			if !slices.Equal(resolver.asked, tt.asked) {
 				t.Errorf("the resolver was asked for %q, want %q", resolver.asked, tt.asked)

@@ -17,9 +17,9 @@ import (
 const firstBytes = 16 << 10
 
 // readAhead reads the request's body before anything is locked, up to [Config.MaxBody], so that
-// nobody waits for locks while a client sends it byte by byte. The handler reads it as if it had not
-// been read. One that is known to be longer is left to come, and so is the rest of one that turns
-// out to be.
+// nobody waits for locks while a client sends it byte by byte. The handler reads it as if it had
+// not been read. One that is known to be longer is left to come, and so is the rest of one that
+// turns out to be.
 func (m *Locks) readAhead(c *gin.Context) error {
 	r := c.Request
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect || m.config.BodyTimeout < 0 {
@@ -45,7 +45,7 @@ func (m *Locks) readAhead(c *gin.Context) error {
 		data = data[:len(data)+n]
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		// What is left of the body cannot be told from another request.
+		// The rest of the body would look like another request.
 		c.Header("Connection", "close")
 		return unreadBody(r.Context(), err)
 	}
@@ -111,8 +111,8 @@ type readBody struct {
 	rest io.ReadCloser
 }
 
-// whole returns the body, if all of it is there and none of it has been read by a handler.
-func (b *readBody) whole() (data []byte, ok bool) {
+// complete returns the body, if all of it is there and none of it has been read by a handler.
+func (b *readBody) complete() (data []byte, ok bool) {
 	return b.data, errors.Is(b.err, io.EOF) && b.next == 0
 }
 

@@ -23,8 +23,8 @@ func (v *values) jsonField(name string) (value string, ok bool, err error) {
 	return field.Text, field.OK, nil
 }
 
-// parseJSON finds all the fields of the body that the spec has sources for. A body that is not there
-// has none.
+// parseJSON finds all the fields of the body that the spec has sources for. A body that is not
+// there has none.
 func (v *values) parseJSON() error {
 	if err := v.wantJSON(); err != nil {
 		return err

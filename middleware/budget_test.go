@@ -86,7 +86,8 @@ func TestANewTryKeepsItsTurn(t *testing.T) {
 	f.nothingLeft()
 }
 
-// Where the new place is held by one who waits for the old one, the request lets go and starts over.
+// Where the new place is held by one who waits for the old one, the request lets go and starts
+// over.
 func TestANewTryThatWouldDeadlockStartsOver(t *testing.T) {
 	store := &recording{Store: memstore.New(), queued: make(chan pathlock.Acquisition, 3)}
 	f := newFixture(t, store, middleware.Config{Wait: time.Minute})
@@ -155,7 +156,8 @@ func TestTriesAndTreesShareOneBudget(t *testing.T) {
 				t.Errorf("%v is waited for in %s, of %v", a.Wait, a.Tree, wait)
 			}
 		}
-		// The free tree, the busy one without and then with a wait; after that there is nothing left.
+		// The free tree, the busy one without and then with a wait; after that there is nothing
+		// left.
 		if len(waits) != 3 || waits[1] != 0 || waits[2] <= 0 {
 			t.Errorf("waits %v", waits)
 		}

@@ -12,10 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrAnswered is why [Locks.Detach] has taken nothing: [Config.Authorize] has answered the request
-// itself. [Locks.Fail] adds nothing to that.
-var ErrAnswered = errors.New("middleware: the request has been answered by Authorize")
-
 // The misuses of [Locks.Detach].
 var (
 	errBehindLocks  = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
@@ -23,16 +19,18 @@ var (
 )
 
 // Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and
-// leaves it in the lock store as a hold that outlives the request: it ends after lasting, unless it
-// is refreshed, or released by whoever has the token. It returns the token, and when the hold ends.
+// leaves it in the lock store as a hold that outlives the request. The hold ends after lasting,
+// unless a holder of the token refreshes or releases it. Detach returns the token, and when the
+// hold ends.
 //
-// It is for handlers that lock something for their client, and whose route's spec is
-// [lockspec.None]. The note says who holds and what for, to those whom the hold keeps waiting; ""
-// is the spec's. The token that the request carries is checked, and not used: what another hold has
-// is taken by that.
+// It is for handlers that lock something for their client; the spec of their route is
+// [lockspec.None]. The note tells those who wait for the hold who holds it, and what for; "" is the
+// spec's note. A token that the request carries is checked but not used: what its hold has is
+// taken.
 //
-// The spec is to lock in one tree. Errors are those that [Locks.Fail] answers. If the client is
-// gone by then, or lasting is shorter than [pathlock.MinLease], nothing stays held.
+// The spec has to lock in exactly one tree. Errors are those that [Locks.Fail] answers. If the
+// client has gone away meanwhile, or lasting is shorter than [pathlock.MinLease], nothing stays
+// held.
 func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
 	if _, behind := c.Get(m.carrier); behind {
 		return "", time.Time{}, errBehindLocks
@@ -63,7 +61,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 	}
 	until, err := m.locker.Refresh(ctx, token, lasting)
 	if err == nil && ctx.Err() != nil {
-		err = fmt.Errorf("middleware: the request ended before it could be told its token: %w", context.Cause(ctx))
+		err = fmt.Errorf("middleware: the request ended before it got its token: %w", context.Cause(ctx))
 	}
 	if err != nil {
 		// Nobody will ever know the token.

@@ -7,7 +7,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// packageNames takes out of an error's message what says nothing to whoever sent the request.
+// packageNames removes from an error's message what says nothing to the sender of the request.
 var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "middleware: ", "", "gormplugin: ", "")
 
 // Detail returns the message of an error of pathlock's packages for people who know the interface
@@ -24,7 +24,7 @@ func withoutForeign(text string, err error) string {
 }
 
 // foreign returns what other packages than pathlock's have said within an error. What only wraps,
-// as fmt and errors do, belongs to whoever wrapped it.
+// as fmt and errors do, counts as the wrapped error's.
 func foreign(err error) []string {
 	if err == nil {
 		return nil

@@ -15,19 +15,37 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
+// suites finds the suites of the examples in memory. A backend takes the resolver from package
+// gormplugin.
+var suites = pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
+	path, ok := map[string]string{"17": "/dir1/dir2", "18": "/dir1/dir3"}[id]
+	if !ok {
+		return pathlock.Location{}, fmt.Errorf("%w: suite %s", pathlock.ErrNotFound, id)
+	}
+	plan, err := pathlock.NewTree("testplan", "plan-001")
+	return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(path)}, err
+})
+
+// request sends a request, with headers in pairs, and prints the answer's status.
+func request(r *gin.Engine, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	req := httptest.NewRequestWithContext(context.Background(), method, target, strings.NewReader(body))
+	for i := 0; i+1 < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	fmt.Println(method, target, w.Code)
+	return w
+}
+
+func done(c *gin.Context) { c.Status(http.StatusNoContent) }
+
 func Example() {
 	locker := pathlock.New(memstore.New())
-	plan, _ := pathlock.NewTree("testplan", "plan-001")
-	// A backend takes the resolver from the gormplugin package.
-	resolver := pathlock.ResolverFunc(func(_ context.Context, id string) (pathlock.Location, error) {
-		if id != "17" {
-			return pathlock.Location{}, fmt.Errorf("%w: suite %s", pathlock.ErrNotFound, id)
-		}
-		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath("/dir1/dir2")}, nil
-	})
-	locks := middleware.New(locker, resolver, middleware.Config{})
+	locks := middleware.New(locker, suites, middleware.Config{})
 
 	rename := func(c *gin.Context) {
+		plan, _ := pathlock.NewTree("testplan", "plan-001")
 		snapshot, err := locker.Snapshot(c.Request.Context(), plan)
 		if err != nil {
 			locks.Fail(c, err)
@@ -39,13 +57,141 @@ func Example() {
 	r := gin.New()
 	r.PATCH("/suites/:id", locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), rename)
 
-	for _, id := range []string{"17", "18"} {
-		w := httptest.NewRecorder()
-		r.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPatch, "/suites/"+id, strings.NewReader(`{"name":"new"}`)))
-		fmt.Println(w.Code, w.Header().Get("Content-Type"))
+	for _, target := range []string{"/suites/17", "/suites/19"} {
+		w := request(r, "PATCH", target, `{"name":"new"}`)
+		fmt.Println(w.Header().Get("Content-Type"))
 	}
 	// Output:
 	// [IX / IX /dir1 X /dir1/dir2 X /dir1/new]
-	// 200 application/json; charset=utf-8
-	// 404 application/problem+json
+	// PATCH /suites/17 200
+	// application/json; charset=utf-8
+	// PATCH /suites/19 404
+	// application/problem+json
+}
+
+// One table annotates many routes. At start it is compared with the routes that the engine serves.
+func ExampleLocks_Table() {
+	id := lockspec.Param("id")
+	table := lockspec.Table{
+		"PATCH /suites/:id":   lockspec.Rename(id, lockspec.JSON("name")).Asserted(),
+		"DELETE /suites/:id":  lockspec.Delete(id).Asserted(),
+		"DELETE /recycle-bin": lockspec.None("touches no live path"),
+	}
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
+
+	r := gin.New()
+	r.POST("/suites/:id/copy", done) // before the table's middleware, and not in the table
+	r.Use(locks.Table(table))
+	r.PATCH("/suites/:id", done)
+	r.DELETE("/suites/:id", done)
+	r.DELETE("/recycle-bin", done)
+	fmt.Println(middleware.CheckRoutes(r, table))
+	// Output:
+	// lockspec: the route table is wrong:
+	// 	POST /suites/:id/copy: has no spec; if it needs no lock, say so with None
+}
+
+// A handler of your own decides whether a request locks. CheckRoutes cannot look into it, and
+// believes you.
+func ExampleVouch() {
+	table := lockspec.Table{"DELETE /suites/:id": lockspec.Delete(lockspec.Param("id"))}
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
+	lock := locks.Table(table)
+
+	r := gin.New()
+	r.Use(middleware.Vouch(func(c *gin.Context) {
+		if c.GetHeader("X-Dry-Run") == "" {
+			lock(c)
+		}
+	}))
+	r.DELETE("/suites/:id", done)
+	fmt.Println(middleware.CheckRoutes(r, table))
+	// Output: <nil>
+}
+
+// Authorize is asked before anything is locked, and Redact decides what a refusal shows.
+func ExampleConfig() {
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{
+		Authorize: func(c *gin.Context, nodes []lockspec.Node) error {
+			if c.GetHeader("X-User") == "" {
+				return middleware.NewProblem(http.StatusForbidden, "forbidden", "nobody may touch "+nodes[0].Path.String())
+			}
+			return nil
+		},
+		Redact: func(_ *gin.Context, p *middleware.Problem) {
+			p.Detail = "not allowed"
+		},
+	})
+	r := gin.New()
+	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), done)
+
+	request(r, "DELETE", "/suites/17", "", "X-User", "anna")
+	fmt.Println(request(r, "DELETE", "/suites/17", "").Body)
+	// Output:
+	// DELETE /suites/17 204
+	// DELETE /suites/17 403
+	// {"type":"urn:pathlock:problem:forbidden","title":"Forbidden","status":403,"detail":"not allowed"}
+}
+
+// Handlers answer their own errors as the middleware does. What it does not know is a 500 that says
+// nothing, and is logged.
+func ExampleLocks_Fail() {
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
+	r := gin.New()
+	r.GET("/suites/:id", func(c *gin.Context) {
+		at, err := suites.Resolve(c.Request.Context(), c.Param("id"))
+		if err != nil {
+			locks.Fail(c, err)
+			return
+		}
+		c.String(http.StatusOK, at.Path.String())
+	})
+	r.PUT("/suites/:id", func(c *gin.Context) {
+		locks.Fail(c, middleware.Later(http.StatusServiceUnavailable, "read-only", "the plan is being moved"))
+	})
+
+	fmt.Println(request(r, "GET", "/suites/19", "").Body)
+	w := request(r, "PUT", "/suites/17", "")
+	fmt.Println("Retry-After:", w.Header().Get("Retry-After"))
+	// Output:
+	// GET /suites/19 404
+	// {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"not found: suite 19"}
+	// PUT /suites/17 503
+	// Retry-After: 1
+}
+
+// ProblemOf says what an error of pathlock's packages means to a client, and nil for any other. A
+// backend without gin can answer with it.
+func ExampleProblemOf() {
+	refused := &pathlock.ConflictError{Path: pathlock.MustParsePath("/dir1"), Mode: pathlock.ModeX}
+	p := middleware.ProblemOf(fmt.Errorf("rename: %w", refused))
+	fmt.Println(p.Status, p.Type, p.Path, p.Mode, p.RetryAfter)
+	fmt.Println(middleware.ProblemOf(context.Canceled) == nil)
+	// Output:
+	// 423 urn:pathlock:problem:locked /dir1 X 1s
+	// true
+}
+
+// Middleware of yours checks bodies before anything is locked, and leaves them unread.
+func ExampleLocks_ReadJSON() {
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{})
+	check := func(c *gin.Context) {
+		body, err := locks.ReadJSON(c)
+		if err == nil {
+			_, err = lockspec.JSONFields(body, "name")
+		}
+		if err != nil {
+			locks.Fail(c, err)
+		}
+	}
+	r := gin.New()
+	r.PATCH("/suites/:id", check, locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), done)
+
+	request(r, "PATCH", "/suites/17", `{"name":"new"}`)
+	request(r, "PATCH", "/suites/17", `{"name":"new"`)
+	request(r, "PATCH", "/suites/17", `name=new`, "Content-Type", "application/x-www-form-urlencoded")
+	// Output:
+	// PATCH /suites/17 204
+	// PATCH /suites/17 400
+	// PATCH /suites/17 415
 }

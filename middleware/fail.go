@@ -11,11 +11,17 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Fail answers a request that failed with err, as [Locks.ProblemOf] says, and with 500 and no detail
-// for what it does not know. It aborts the request, and writes nothing if the response has been begun.
+// ErrAnswered is why [Locks.Detach] has taken nothing: [Config.Authorize] has answered the request
+// itself. [Locks.Fail] adds nothing to that.
+var ErrAnswered = errors.New("middleware: the request has been answered by Authorize")
+
+// Fail answers a request that failed with err, as [Locks.ProblemOf] says, and with 500 and no
+// detail for what it does not know. It aborts the request, and writes nothing if the response has
+// been begun.
 //
 // A request whose lock was lost meanwhile is answered 503, whatever the work stumbled over because
-// of it, and 409 where that was the hold which its token names; one whose client has gone away by [StatusClientGone] and nothing else.
+// of it, and 409 where that was the hold which its token names; one whose client has gone away by
+// [StatusClientGone] and nothing else.
 //
 // What is answered 500 or 503 is logged once, with the route and the cause, by [Config.Log]; that a
 // client went away is logged at the level of information.
@@ -96,11 +102,6 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 	default:
 		return NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more")
 	}
-}
-
-// timeout is the problem of a request that ran out of its time.
-func timeout() *Problem {
-	return Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
 }
 
 // log tells the log of a failure that the client cannot do anything about, of any where the status

@@ -96,6 +96,18 @@ func (f *fixture) held() []string {
 
 func newFixture(t *testing.T, store pathlock.Store, config middleware.Config) *fixture {
 	t.Helper()
+	return newFixtureOf(t, store, config, func(s lockspec.Spec) lockspec.Spec { return s })
+}
+
+// newAssertedFixture is a fixture whose specs say that what their handlers write is asserted.
+func newAssertedFixture(t *testing.T, store pathlock.Store, config middleware.Config) *fixture {
+	t.Helper()
+	return newFixtureOf(t, store, config, lockspec.Spec.Asserted)
+}
+
+// newFixtureOf is a fixture whose specs are changed by vary.
+func newFixtureOf(t *testing.T, store pathlock.Store, config middleware.Config, vary func(lockspec.Spec) lockspec.Spec) *fixture {
+	t.Helper()
 	f := &fixture{
 		T:      t,
 		engine: gin.New(),
@@ -111,18 +123,19 @@ func newFixture(t *testing.T, store pathlock.Store, config middleware.Config) *f
 	}
 	locks := middleware.New(f.locker, f.nodes, config)
 	handle := func(c *gin.Context) { f.handler(c) }
-	f.engine.PATCH("/suites/:id", locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), handle)
-	f.engine.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), handle)
-	f.engine.POST("/suites/:id/move", locks.Lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("target.parent_id"))), handle)
-	f.engine.POST("/form", locks.Lock(lockspec.Insert(lockspec.Form("parent"), lockspec.Form("name"))), handle)
-	f.engine.POST("/query", locks.Lock(lockspec.Insert(lockspec.Query("parent"), lockspec.Header("X-Name"))), handle)
-	f.engine.POST("/func", locks.Lock(lockspec.Insert(lockspec.Const("4"), lockspec.Func("user", func(r *http.Request, _ func(string) string) (string, bool, error) {
+	lock := func(spec lockspec.Spec) gin.HandlerFunc { return locks.Lock(vary(spec)) }
+	f.engine.PATCH("/suites/:id", lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), handle)
+	f.engine.DELETE("/suites/:id", lock(lockspec.Delete(lockspec.Param("id"))), handle)
+	f.engine.POST("/suites/:id/move", lock(lockspec.Move(lockspec.Param("id"), lockspec.JSON("target.parent_id"))), handle)
+	f.engine.POST("/form", lock(lockspec.Insert(lockspec.Form("parent"), lockspec.Form("name"))), handle)
+	f.engine.POST("/query", lock(lockspec.Insert(lockspec.Query("parent"), lockspec.Header("X-Name"))), handle)
+	f.engine.POST("/func", lock(lockspec.Insert(lockspec.Const("4"), lockspec.Func("user", func(r *http.Request, _ func(string) string) (string, bool, error) {
 		name, _, ok := r.BasicAuth()
 		return name, ok, nil
 	}))), handle)
-	f.engine.PUT("/plans/:plan", locks.Lock(lockspec.All(
+	f.engine.PUT("/plans/:plan", lock(lockspec.All(
 		lockspec.Names("project", lockspec.Const("p")), lockspec.Gate(lockspec.Param("plan").Kind("plan")))), handle)
-	f.engine.POST("/none", locks.Lock(lockspec.None("writes nothing")), handle)
+	f.engine.POST("/none", lock(lockspec.None("writes nothing")), handle)
 	return f
 }
 

@@ -15,9 +15,9 @@ import (
 // lookTimeout bounds how long the end of a request looks for a node that it was to move.
 const lookTimeout = 2 * time.Second
 
-// ahead returns what the request's hold has in the nodes of a tree that the request moves, where it
-// will be.
-func (v *visit) ahead(tree pathlock.Tree) (claims []pathlock.Claim) {
+// claimsAhead returns what the request's hold has in the nodes of a tree that the request moves,
+// where it will be.
+func (v *visit) claimsAhead(tree pathlock.Tree) (claims []pathlock.Claim) {
 	if v.hold == nil || v.carried.tree != tree {
 		return nil
 	}
@@ -54,8 +54,8 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 }
 
 // follow leaves with the hold what was taken for it at the new path of a node, if the node has
-// moved, and gives back what was left with it in the same way at the old one. Where that is not to be
-// learnt, all of it stays: too much is held then, until the hold ends, and not too little.
+// moved, and gives back what was left with it in the same way at the old one. Where that is not to
+// be learnt, all of it stays: too much is held then, until the hold ends, and not too little.
 func (v *visit) follow(ctx context.Context, locks *held) {
 	if locks.along == nil {
 		return

@@ -10,9 +10,9 @@ import (
 // ginContextKey is the key under which the request of a [lockspec.Func] has its gin context.
 type ginContextKey struct{}
 
-// GinContext returns the gin context of the request that a [lockspec.Extract] is called with, so that
-// it finds what earlier middleware has set there, such as who the user is. It returns nil for any
-// other request, those of handlers included.
+// GinContext returns the gin context of the request that a [lockspec.Extract] is called with, so
+// that it finds what earlier middleware has set there, such as who the user is. It returns nil for
+// any other request, those of handlers included.
 func GinContext(r *http.Request) *gin.Context {
 	c, _ := r.Context().Value(ginContextKey{}).(*gin.Context)
 	return c

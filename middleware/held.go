@@ -2,17 +2,23 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
+// ErrHeldTooLong is why the locks of a request end that holds them for longer than
+// [Config.MaxHold]. It is the cause of the context that the handler runs under.
+var ErrHeldTooLong = errors.New("middleware: the request has held its locks for too long")
+
 // held is what one request holds, in the order in which it was taken. nil is nothing.
 type held struct {
 	taken []*pathlock.Lock
 	limit *time.Timer
-	// along is the one of them that the hold of the request's token needs if its node moves, nil if there is none.
+	// along is the one of them that the hold of the request's token needs if its node moves, nil if
+	// there is none.
 	along *pathlock.Lock
 }
 
@@ -56,8 +62,8 @@ func newBudget(wait time.Duration) budget {
 	return budget{whole: wait, ends: time.Now().Add(wait)}
 }
 
-// left returns what is left, as [pathlock.Request.Wait] has it.
-func (b budget) left() time.Duration {
+// remaining returns what is left, as [pathlock.Request.Wait] has it.
+func (b budget) remaining() time.Duration {
 	if b.whole == 0 {
 		return pathlock.NoWait
 	}
@@ -65,4 +71,19 @@ func (b budget) left() time.Duration {
 		return left
 	}
 	return pathlock.NoWait
+}
+
+// limit ends locks that are held for longer than [Config.MaxHold], but for what may have to stay
+// with a hold, which the end of the request decides.
+func (m *Locks) limit(ctx context.Context, locks held) *time.Timer {
+	if m.config.MaxHold < 0 || len(locks.taken) == 0 {
+		return nil
+	}
+	return time.AfterFunc(m.config.MaxHold, func() {
+		for i := len(locks.taken) - 1; i >= 0; i-- {
+			if locks.taken[i] != locks.along {
+				locks.taken[i].Abandon(ctx, ErrHeldTooLong)
+			}
+		}
+	})
 }

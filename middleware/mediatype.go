@@ -46,6 +46,11 @@ func (v *values) wantJSON() error {
 	if err := v.wantBody(); err != nil {
 		return err
 	}
+	return v.wantJSONType()
+}
+
+// wantJSONType is wantJSON whatever the method.
+func (v *values) wantJSONType() error {
 	if v.hasNoType() {
 		v.c.Request.Header.Set("Content-Type", binding.MIMEJSON)
 		return nil
@@ -85,9 +90,9 @@ func (v *values) wantBody() error {
 	return nil
 }
 
-// wantType refuses a body of another type than those that are wanted. gin looks at what is before the
-// first space or semicolon, and takes it as it is written: a header that means one of the types by
-// RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
+// wantType refuses a body of another type than those that are wanted. gin looks at what is before
+// the first space or semicolon, and takes it as it is written: a header that means one of the types
+// by RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
 func (v *values) wantType(want []string) error {
 	header := v.c.Request.Header
 	said := header.Values("Content-Type")

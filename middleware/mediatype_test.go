@@ -151,7 +151,8 @@ func TestAJSONBodyWithoutATypeIsGivenOne(t *testing.T) {
 	}
 }
 
-// What middleware before has read of the body is what the spec reads, and what the handler can read.
+// What middleware before has read of the body is what the spec reads, and what the handler can
+// read.
 func TestABodyThatWasReadBefore(t *testing.T) {
 	bindKept := func(c *gin.Context) {
 		var body struct{ Name string }

@@ -3,7 +3,6 @@ package middleware
 import (
 	"fmt"
 	"log/slog"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,23 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock/internal/carry"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
-
-// Locks makes middleware that takes locks. Make one with [New] and use it for all routes.
-type Locks struct {
-	locker    *pathlock.Locker
-	resolvers map[string]pathlock.Resolver
-	config    Config
-	// prepared are the resolvers that keep what they read for the handlers.
-	prepared []pathlock.PreparedResolver
-	// batches says that there are resolvers of several ids at once.
-	batches bool
-	// wait is how long a request waits at most.
-	wait time.Duration
-	// carrier is the key under which gin's own context has the locks of its request.
-	carrier any
-	// explainers are those that know errors which say nothing themselves.
-	explainers []pathlock.FailureExplainer
-}
 
 // New returns middleware that locks by locker and finds nodes by resolver, or
 // by those of [Config.Resolvers] where a spec names another kind. The resolver
@@ -84,13 +66,13 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	return m
 }
 
-// Lock returns middleware that holds, while the handlers after it run, what
-// the spec says. It is let go when they are done, on panic too, and the response
-// does not wait for that: see [pathlock.Lock.ReleaseInBackground]. A program that ends calls [pathlock.Locker.Shutdown]
-// when its server has shut down.
+// Lock returns middleware that locks what the spec says while the handlers after it run. It
+// releases the locks when they are done, on panic too. The response does not wait for that: see
+// [pathlock.Lock.ReleaseInBackground]. When a program ends, it calls [pathlock.Locker.Shutdown]
+// after its server's.
 //
-// Used for a whole engine, it lets requests pass that gin has no route for, and so locks nothing for
-// handlers of [gin.Engine.NoRoute].
+// If it is used for a whole engine, it ignores requests that gin has no route for, and locks
+// nothing for handlers of [gin.Engine.NoRoute].
 //
 // Like gin's own registration of routes it panics on a spec that makes no sense, or that names a
 // kind without a resolver: a program with such a route should not start.
@@ -109,7 +91,7 @@ type routeLock struct {
 
 func (r *routeLock) handle(c *gin.Context) {
 	if _, exempt := r.spec.Exempt(); !exempt {
-		r.locks.around(c, r.spec)
+		r.locks.runLocked(c, r.spec)
 	}
 }
 

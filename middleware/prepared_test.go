@@ -29,14 +29,15 @@ func (n noted) Resolve(ctx context.Context, id string) (pathlock.Location, error
 	return n.at, nil
 }
 
-// What a resolver reads for a request is there for the request's handler, and for nobody outside of the middleware.
+// What a resolver reads for a request is there for the request's handler, and for nobody outside of
+// the middleware.
 func TestHandlerHasTheContextThatTheResolverHad(t *testing.T) {
 	tree, err := pathlock.NewTree("test", "prepared")
 	if err != nil {
 		t.Fatal(err)
 	}
 	resolver := noted{pathlock.Location{Tree: tree, Path: pathlock.MustParsePath("/a")}}
-	locks := middleware.New(pathlock.New(memstore.New()), resolver, middleware.Config{Asserted: true})
+	locks := middleware.New(pathlock.New(memstore.New()), resolver, middleware.Config{})
 	engine := gin.New()
 	engine.Use(func(c *gin.Context) {
 		c.Next()
@@ -45,7 +46,7 @@ func TestHandlerHasTheContextThatTheResolverHad(t *testing.T) {
 		}
 	})
 	var seen [][]string
-	engine.DELETE("/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
+	engine.DELETE("/:id", locks.Lock(lockspec.Delete(lockspec.Param("id")).Asserted()), func(c *gin.Context) {
 		notes, ok := c.Request.Context().Value(notesKey{}).(*[]string)
 		if !ok {
 			t.Fatal("the handler's context is not the prepared one")

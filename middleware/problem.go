@@ -14,8 +14,8 @@ import (
 // "locked" follows. They identify, and lead nowhere.
 const ProblemType = "urn:pathlock:problem:"
 
-// StatusClientGone is the status that is logged for a request whose client
-// went away while it waited; nobody receives it. The number is the one that nginx made usual.
+// StatusClientGone is the status that is logged for a request whose client went away while it
+// waited; nobody receives it. The number is the one that nginx made usual.
 const StatusClientGone = 499
 
 // Problem is the body of a failure, application/problem+json as RFC 9457 has it. It is an
@@ -39,8 +39,8 @@ type Holder struct {
 	What string `json:"what"`
 	// Waiting is set for one who does not hold but came first.
 	Waiting bool `json:"waiting,omitempty"`
-	// Detached is set for a hold that outlives the request that took it: it lasts until Until, or until whoever
-	// has its token releases it.
+	// Detached is set for a hold that outlives the request that took it: it lasts until Until, or
+	// until a holder of its token releases it.
 	Detached bool `json:"detached,omitempty"`
 	// Since is when it began, Until when it ends unless it is renewed; left out where the
 	// lock store does not know.

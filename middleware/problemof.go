@@ -11,9 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ProblemOf returns what to answer for an error of pathlock's packages, the plugin's and the stores'
-// included, or for any other that says what has failed as [pathlock.FailureOf] asks it. It returns
-// nil for the rest. An error that wraps a [*Problem] is that problem. See [Locks.ProblemOf].
+// ProblemOf returns what to answer for an error of pathlock's packages, the plugin's and the
+// stores' included, or for any other that says what has failed as [pathlock.FailureOf] asks it. It
+// returns nil for the rest. An error that wraps a [*Problem] is that problem. See
+// [Locks.ProblemOf].
 func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -68,8 +69,8 @@ func (m *Locks) ProblemOf(err error) *Problem {
 	return nil
 }
 
-// problemOf returns the problem of a failure that somebody has described, or nobody; nil where it is
-// none.
+// problemOf returns the problem of a failure that somebody has described, or nobody; nil where it
+// is none.
 func problemOf(failure pathlock.Failure, said string) *Problem {
 	switch slug := string(failure); failure {
 	case pathlock.FailureLockLost:
@@ -77,7 +78,7 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureInvalid:
 		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
 	case pathlock.FailureNotFound:
-		// Who looked for it in vain, and in what, is of no interest outside.
+		// Which code looked for it, and where, means nothing to clients.
 		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))
 		return NewProblem(http.StatusNotFound, slug, "not found"+what)
 	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
@@ -95,8 +96,8 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 	}
 }
 
-// stating returns, of errors that were joined, the one that states what has failed: what the others
-// say is nobody's business.
+// stating returns, of errors that were joined, the one that states what has failed. Clients do not
+// see the others.
 func stating(err error) error {
 	for {
 		joined, ok := err.(interface{ Unwrap() []error })
@@ -117,7 +118,7 @@ func lost() *Problem {
 	return Later(http.StatusServiceUnavailable, string(pathlock.FailureLockStore), "the lock was lost while the request was served")
 }
 
-// holdEnded is the problem of a request whose token is of no use any more.
+// holdEnded is the problem of a request whose hold has ended.
 func holdEnded() *Problem {
 	return NewProblem(http.StatusConflict, string(pathlock.FailureLockLost), "the hold that the lock token names has ended")
 }
@@ -133,4 +134,9 @@ func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocke
 		p.Holder = &Holder{What: blocker.Note, Waiting: blocker.Waiting, Detached: blocker.Owner.Detached(), Since: blocker.Since.UTC(), Until: blocker.Until.UTC()}
 	}
 	return p
+}
+
+// timeout is the problem of a request that ran out of its time.
+func timeout() *Problem {
+	return Later(http.StatusServiceUnavailable, "timeout", "the request took too long")
 }

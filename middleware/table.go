@@ -11,10 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// Table returns middleware for a whole engine or group: it does for every
-// route of the table what [Locks.Lock] does with the route's spec, and lets other
-// routes pass. Use it before the routes are registered: gin gives a route the middleware that is
-// there at that moment. [CheckRoutes] finds out whether it was. It panics as Lock does.
+// Table returns middleware for a whole engine or group: it does for every route of the table what
+// [Locks.Lock] does with the route's spec, and lets other routes pass. Use it before the routes are
+// registered: gin gives a route the middleware that is there at that moment. [CheckRoutes] finds
+// out whether it was. It panics as Lock does.
 func (m *Locks) Table(table lockspec.Table) gin.HandlerFunc {
 	t := &tableLock{make(map[lockspec.Route]gin.HandlerFunc, len(table))}
 	for key, spec := range table {
@@ -63,11 +63,11 @@ func lockers() []uintptr {
 }
 
 // CheckRoutes compares the table with the routes that the engine serves, see
-// [lockspec.Table.Check], and makes sure that each of them is locked: a route of the table whose spec
-// is not [lockspec.None] has a handler of [Locks.Lock], of [Locks.Table] or of [Vouch] before its last
-// one. What that handler locks it cannot tell: one with another spec passes, and so does the
-// middleware of another table, or one that stands behind a handler that writes. Call it when all
-// routes are registered.
+// [lockspec.Table.Check], and makes sure that each of them is locked: a route of the table whose
+// spec is not [lockspec.None] has a handler of [Locks.Lock], of [Locks.Table] or of [Vouch] before
+// its last one. What that handler locks it cannot tell: one with another spec passes, and so does
+// the middleware of another table, or one that stands behind a handler that writes. Call it when
+// all routes are registered.
 //
 // The error is a [*lockspec.TableError]. It is another one where the chains of handlers cannot be
 // read, because this version of gin keeps them elsewhere.

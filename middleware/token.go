@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -29,12 +28,6 @@ func NoToken(*http.Request) pathlock.Token { return "" }
 var errNestedToken = errors.New("middleware: an inner spec locks in the tree of the request's lock token, and an outer one does not: " +
 	"put both into one by lockspec.All")
 
-// carried is the token that a request carries, and the tree that it is good for.
-type carried struct {
-	token pathlock.Token
-	tree  pathlock.Tree
-}
-
 // tokenOf returns the token that a request carries, if any, and the error of one that is none.
 func (m *Locks) tokenOf(c *gin.Context) (carried, error) {
 	token := m.config.Token(c.Request)
@@ -44,21 +37,6 @@ func (m *Locks) tokenOf(c *gin.Context) (carried, error) {
 	tree, err := token.Tree()
 	return carried{token, tree}, err
 }
-
-// isFor reports whether a token is good for a tree in which something is to be locked.
-func (t carried) isFor(requests []pathlock.Request) bool {
-	return t.token != "" && slices.ContainsFunc(requests, func(r pathlock.Request) bool { return r.Tree == t.tree })
-}
-
-// hold is what a request's token names, while the request uses it.
-type hold struct {
-	token pathlock.Token
-	owner pathlock.Owner
-	lock  *pathlock.Lock
-}
-
-// holdKey is the context key of the hold that a request of a locker's uses.
-type holdKey struct{ locker *pathlock.Locker }
 
 // holdOf returns the hold whose owner the locks of a context belong to, nil if there is none.
 func (m *Locks) holdOf(ctx context.Context) *hold {
@@ -90,8 +68,7 @@ func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (contex
 	return context.WithValue(lock.Context(), holdKey{v.locker}, v.hold), nil
 }
 
-// detach lets go of the hold at the end of the request, which keeps it, whatever has become of the
-// request.
+// detach leaves the hold in the lock store at the end of the request, however that ended.
 func (v *visit) detach(ctx context.Context) {
 	if v.hold == nil {
 		return

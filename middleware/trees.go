@@ -16,24 +16,24 @@ const disorderly = 3
 //
 // A request does not hold one tree while it waits for another, as long as there is another way: it
 // waits for one, and asks for the others without waiting. If one of these is not to be had, it lets
-// go of all and waits for that one. So that it does not go on like this for ever where several trees
-// are busy, it waits in the order of the requests in the end, which is the same for everybody, and
-// holds what it has; at the latest when half of its time is over.
+// go of all and waits for that one. So that it does not go on like this for ever where several
+// trees are busy, it waits in the order of the requests in the end, which is the same for
+// everybody, and holds what it has; at the latest when half of its time is over.
 func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, error) {
 	if len(requests) < 2 {
-		locks, _, err := v.takeEach(ctx, requests, 0, v.budget.left())
+		locks, _, err := v.takeEach(ctx, requests, 0, v.budget.remaining())
 		return locks, err
 	}
 	first := 0
 	for range disorderly {
-		if v.budget.left() < v.budget.whole/2 {
+		if v.budget.remaining() < v.budget.whole/2 {
 			break
 		}
-		locks, refused, err := v.takeEach(ctx, requests, first, v.budget.left())
+		locks, refused, err := v.takeEach(ctx, requests, first, v.budget.remaining())
 		if err == nil || refused == first || !errors.Is(err, pathlock.ErrConflict) {
 			return locks, err
 		}
-		if v.budget.left() <= 0 {
+		if v.budget.remaining() <= 0 {
 			return nil, err
 		}
 		first = refused
@@ -41,8 +41,8 @@ func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, e
 	return v.takeInOrder(ctx, requests)
 }
 
-// takeEach waits for requests[first] for at most wait, and takes the others if they are to be had at
-// once. After an error it holds nothing, and refused is the request that was not granted.
+// takeEach waits for requests[first] for at most wait, and takes the others if they are to be had
+// at once. After an error it holds nothing, and refused is the request that was not granted.
 func (v *visit) takeEach(ctx context.Context, requests []pathlock.Request, first int, wait time.Duration) (locks *held, refused int, err error) {
 	t := taking{visit: v, ctx: ctx}
 	defer t.end()
@@ -67,15 +67,15 @@ func (v *visit) takeInOrder(ctx context.Context, requests []pathlock.Request) (*
 	t := taking{visit: v, ctx: ctx}
 	defer t.end()
 	for _, req := range requests {
-		if err := t.add(req, v.budget.left()); err != nil {
+		if err := t.add(req, v.budget.remaining()); err != nil {
 			return nil, err
 		}
 	}
 	return t.all(), nil
 }
 
-// taking is what has been taken so far of several requests. Its end lets it go, unless all of it was
-// asked for before.
+// taking is what has been taken so far of several requests. Its end lets it go, unless all of it
+// was asked for before.
 type taking struct {
 	*visit
 	ctx   context.Context
@@ -89,8 +89,9 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 	if t.note != "" {
 		req.Note = t.note
 	}
-	if ahead := t.ahead(req.Tree); len(ahead) > 0 {
-		// The hold would go along with the node: it needs to be had on its own, before what covers it.
+	if ahead := t.claimsAhead(req.Tree); len(ahead) > 0 {
+		// The hold would go along with the node: it needs to be had on its own, before what covers
+		// it.
 		along := req
 		along.Claims, along.Gate, along.Note = ahead, false, t.hold.lock.Note()
 		if err := t.acquire(along); err != nil {
@@ -98,7 +99,7 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 		}
 		t.locks.along = t.locks.taken[len(t.locks.taken)-1]
 		if wait > 0 {
-			req.Wait = t.budget.left()
+			req.Wait = t.budget.remaining()
 		}
 	}
 	return t.acquire(req)
@@ -120,7 +121,7 @@ func (t *taking) all() *held {
 	return &t.locks
 }
 
-// end lets go of what was taken in vain.
+// end releases what was taken, unless all of it was.
 func (t *taking) end() {
 	if !t.whole {
 		t.locks.release(t.ctx)

@@ -18,8 +18,8 @@ import (
 // ErrClientGone is matched when the client went away before all of its body had come.
 var ErrClientGone = errors.New("middleware: the client went away before all of the body had come")
 
-// keptBody returns the body that gin keeps for [gin.Context.ShouldBindBodyWith], and nil if it keeps
-// none.
+// keptBody returns the body that gin keeps for [gin.Context.ShouldBindBodyWith], and nil if it
+// keeps none.
 func keptBody(c *gin.Context) []byte {
 	kept, _ := c.Get(gin.BodyBytesKey)
 	body, _ := kept.([]byte)

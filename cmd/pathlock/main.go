@@ -1,4 +1,5 @@
-// Command pathlock looks after trees with materialised paths: pathlock fsck checks and repairs them.
+// Command pathlock looks after trees with materialised paths: pathlock fsck checks and repairs
+// them.
 package main
 
 import (

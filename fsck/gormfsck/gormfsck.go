@@ -1,4 +1,5 @@
-// Package gormfsck gives package fsck the tables of models that are registered with gormplugin, so that their columns need not be named again.
+// Package gormfsck gives package fsck the tables of models that are registered with gormplugin, so
+// that their columns need not be named again.
 package gormfsck
 
 import (
@@ -10,9 +11,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// New returns a checker of the trees of a model, which has to be registered with the plugin that db uses. The checker works on db's own pool
-// of connections, past GORM and outside of any transaction. For a repair, give it the plugin's locker as
-// [fsck.RepairOptions.Locker]. The error matches [fsck.ErrTable] if the model's table cannot be checked.
+// New returns a checker of the trees of a model, which has to be registered with the plugin that db
+// uses. The checker works on db's own pool of connections, past GORM and outside of any
+// transaction. For a repair, give it the plugin's locker as [fsck.RepairOptions.Locker]. The error
+// matches [fsck.ErrTable] if the model's table cannot be checked.
 func New(ctx context.Context, db *gorm.DB, model any) (*fsck.Checker, error) {
 	table, err := Table(db, model)
 	if err != nil {
@@ -29,8 +31,8 @@ func New(ctx context.Context, db *gorm.DB, model any) (*fsck.Checker, error) {
 	return fsck.New(ctx, pool, dialect, table)
 }
 
-// Table describes the table of a registered model, to be changed before it is given to [fsck.New]. Of several columns
-// that mark a row as deleted, which change together, the first is taken.
+// Table describes the table of a registered model, to be changed before it is given to [fsck.New].
+// Of several columns that mark a row as deleted, which change together, the first is taken.
 func Table(db *gorm.DB, model any) (fsck.Table, error) {
 	d, err := gormplugin.Describe(db, model)
 	if err != nil {
@@ -40,7 +42,7 @@ func Table(db *gorm.DB, model any) (fsck.Table, error) {
 		return fsck.Table{}, fmt.Errorf("%w: %s holds leaves, which have no paths", fsck.ErrTable, d.Table)
 	}
 	table := fsck.Table{
-		Name: d.Table, Key: d.Key, Tree: d.Columns.Tree, Parent: d.Columns.Parent, Label: d.Columns.Name,
+		Table: d.Table, Key: d.Key, Tree: d.Columns.Tree, Parent: d.Columns.Parent, Name: d.Columns.Name,
 		Path: d.Columns.Path, IDPath: d.Columns.IDPath, Version: d.Columns.Version, Namespace: d.Namespace,
 	}
 	if len(d.Marks) == 0 {

@@ -20,7 +20,7 @@ import (
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// commands returns the lines of a README's shell blocks that send something to an address.
+// commands returns the lines of a page's shell blocks that send something to an address.
 func commands(t *testing.T, name, addr string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", name))
@@ -139,19 +139,32 @@ func TestTheCommandsForTheSampleAppWork(t *testing.T) {
 	}
 }
 
-// The whole program of the READMEs runs, on its defaults and on servers, and its commands work.
-func TestTheWholeProgramWorks(t *testing.T) {
+// worksAs runs a program, sends it the commands of a page, and requires the path that one of the
+// answers has to contain.
+func worksAs(t *testing.T, binary, page, path string, args ...string) {
+	t.Helper()
+	const documented = "127.0.0.1:8090"
+	answers := sent(t, commands(t, page, documented), documented, run(t, binary, args...))
+	if tree := answers[3]; !strings.Contains(tree, `"path":"`+path+`"`) {
+		t.Errorf("%s: the folders are %s before the last command", page, tree)
+	}
+}
+
+// The program of the READMEs runs, and its commands work.
+func TestTheQuickStartWorks(t *testing.T) {
+	needCurl(t)
+	binary := built(t, "quickstart")
+	for _, page := range []string{"README.md", "README.zh-CN.md"} {
+		t.Run(page, func(t *testing.T) { worksAs(t, binary, page, "/post/1876") })
+	}
+}
+
+// The larger program runs, on its defaults and on servers, and its commands work.
+func TestTheLargerProgramWorks(t *testing.T) {
 	needCurl(t)
 	binary := built(t, "folders")
-	const documented = "127.0.0.1:8090"
-	works := func(t *testing.T, name string, args ...string) {
-		answers := sent(t, commands(t, name, documented), documented, run(t, binary, args...))
-		if tree := answers[3]; !strings.Contains(tree, `"path":"/post"`) {
-			t.Errorf("the folders are %s before the last command", tree)
-		}
-	}
-	for _, name := range []string{"README.md", "README.zh-CN.md"} {
-		t.Run(name, func(t *testing.T) { works(t, name) })
+	for _, page := range []string{"docs/program.md", "docs/program.zh-CN.md"} {
+		t.Run(filepath.Base(page), func(t *testing.T) { worksAs(t, binary, page, "/post") })
 	}
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		redisURL := testserver.Redis(t)
@@ -169,7 +182,7 @@ func TestTheWholeProgramWorks(t *testing.T) {
 			}
 		})
 		slash := strings.LastIndexByte(server.DSN, '/')
-		works(t, "README.md", "--mysql", server.DSN[:slash+1]+"pathlock_folders"+server.DSN[slash+1:], "--redis", redisURL)
+		worksAs(t, binary, "docs/program.md", "/post", "--mysql", server.DSN[:slash+1]+"pathlock_folders"+server.DSN[slash+1:], "--redis", redisURL)
 	})
 }
 

@@ -1,3 +1,4 @@
-// Package readme is the code that README.md and README.zh-CN.md show. A test checks
-// that every Go block of theirs stands here, so that what users copy compiles, and runs.
+// Package readme is the code that README.md and the pages of docs show, in English and Chinese. Tests
+// check that every Go block stands here, that every command works, and that both languages say the
+// same.
 package readme

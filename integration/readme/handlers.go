@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// The handlers that the READMEs do not show.
+// The handlers that the pages do not show.
 
 type placement struct {
 	ParentID int64 `json:"parent_id" binding:"required"`
@@ -21,7 +21,7 @@ func create(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var body placement
 		if err := c.ShouldBindJSON(&body); err != nil {
-			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that is wanted"))
+			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
 			return
 		}
 		suite := Suite{ParentID: &body.ParentID, Name: body.Name}
@@ -33,7 +33,7 @@ func move(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var body placement
 		if err := c.ShouldBindJSON(&body); err != nil {
-			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that is wanted"))
+			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
 			return
 		}
 		var suite Suite

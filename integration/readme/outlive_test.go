@@ -29,7 +29,7 @@ func plan(t *testing.T) (pathlock.Tree, pathlock.Resolver) {
 	})
 }
 
-// TestAHandlerLendsALock: the README's LOCK handler keeps everybody out but the holder of the token.
+// TestAHandlerLendsALock: the LOCK handler of docs/tokens.md keeps everybody out but the holder of the token.
 func TestAHandlerLendsALock(t *testing.T) {
 	gin.SetMode(gin.TestMode)
 	_, resolver := plan(t)

@@ -4,48 +4,77 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// Every Go block of the READMEs stands in a file of this package, to the letter, so that it
-// compiles; and both READMEs show the same code.
-func TestTheREADMEsShowCodeThatCompiles(t *testing.T) {
+// compiled returns all code that is compiled here.
+func compiled(t *testing.T) string {
+	t.Helper()
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, filepath.Join("folders", "main.go"))
 	var code strings.Builder
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for _, file := range append(files, filepath.Join("quickstart", "main.go"), filepath.Join("folders", "main.go")) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
 		}
-		code.Write(text)
+		code.WriteString(readPage(t, file))
 	}
-	var shown []string
+	return code.String()
+}
+
+// Every Go block of the pages stands in a file of this package, to the letter, so that it
+// compiles; and a page shows the same code in both languages.
+func TestThePagesShowCodeThatCompiles(t *testing.T) {
+	code := compiled(t)
+	total := 0
+	for path, english := range pages(t) {
+		var shown [2][]string
+		for i, page := range []string{english, readPage(t, translation(path))} {
+			for _, block := range goBlock.FindAllStringSubmatch(page, -1) {
+				shown[i] = append(shown[i], block[1])
+				if !strings.Contains(code, block[1]) {
+					t.Errorf("%s, or its translation, shows code that is not compiled here:\n%s", path, block[1])
+				}
+			}
+		}
+		if !slices.Equal(shown[0], shown[1]) {
+			t.Errorf("%s shows other code than its translation", path)
+		}
+		total += len(shown[0])
+	}
+	if total < 17 {
+		t.Errorf("the pages have %d Go blocks: some are gone, or are not found", total)
+	}
+}
+
+// A whole program is shown from its first line to its last.
+func TestThePagesShowWholePrograms(t *testing.T) {
+	root := filepath.Join("..", "..")
+	for _, c := range []struct{ page, program string }{
+		{filepath.Join(root, "README.md"), "quickstart"},
+		{filepath.Join(root, "docs", "program.md"), "folders"},
+	} {
+		if block := "```go\n" + readPage(t, filepath.Join(c.program, "main.go")) + "```"; !strings.Contains(readPage(t, c.page), block) {
+			t.Errorf("%s does not show the program %s", c.page, c.program)
+		}
+	}
+}
+
+// The README is read in one go. What needs more room has a page in docs.
+func TestTheREADMEIsShort(t *testing.T) {
 	for _, name := range []string{"README.md", "README.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks := goBlock.FindAllStringSubmatch(string(text), -1)
-		if len(blocks) < 5 {
-			t.Errorf("%s has %d Go blocks", name, len(blocks))
+		if lines := strings.Count(string(text), "\n"); lines > 250 {
+			t.Errorf("%s has %d lines, want at most 250", name, lines)
 		}
-		var all strings.Builder
-		for _, block := range blocks {
-			all.WriteString(block[1])
-			if !strings.Contains(code.String(), block[1]) {
-				t.Errorf("%s shows code that is not compiled here:\n%s", name, block[1])
-			}
-		}
-		shown = append(shown, all.String())
-	}
-	if shown[0] != shown[1] {
-		t.Error("the READMEs show different code")
 	}
 }

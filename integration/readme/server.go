@@ -54,7 +54,7 @@ func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		var body struct{ Name string }
 		if err := c.ShouldBindJSON(&body); err != nil {
-			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that is wanted"))
+			locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
 			return
 		}
 		// The context carries the locks. The plugin finds them there, asserts under row

@@ -25,7 +25,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// open returns an empty database with the READMEs' tables.
+// open returns an empty database with the tables of the pages.
 func open(t *testing.T) *gorm.DB {
 	t.Helper()
 	gin.SetMode(gin.ReleaseMode)
@@ -58,8 +58,8 @@ func send(t *testing.T, handler http.Handler, method, target, body string, statu
 	return suite
 }
 
-// What the READMEs show does what they say.
-func TestTheCodeOfTheREADMEsWorks(t *testing.T) {
+// What the pages show does what they say.
+func TestTheCodeOfThePagesWorks(t *testing.T) {
 	db := open(t)
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, options()...)
@@ -120,7 +120,7 @@ func redisClient(t *testing.T, redisURL string) redis.UniversalClient {
 	return client
 }
 
-func TestTheJobsOfTheREADMEsWorkOnRedis(t *testing.T) {
+func TestTheJobsOfThePagesWorkOnRedis(t *testing.T) {
 	redisURL := testserver.Redis(t)
 	client := redisClient(t, redisURL)
 	db := open(t)
@@ -175,7 +175,7 @@ func TestTheJobsOfTheREADMEsWorkOnRedis(t *testing.T) {
 }
 
 // Who may not touch a plan is told so, whoever holds it, and nobody is told who that is.
-func TestTheREADMEsAuthorization(t *testing.T) {
+func TestTheAuthorizationOfThePages(t *testing.T) {
 	db := open(t)
 	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
 	plugin := gormplugin.New(locker, options()...)

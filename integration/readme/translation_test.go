@@ -19,7 +19,10 @@ var (
 	verbatim = regexp.MustCompile("`[^`\n]+`|\\bTest[A-Z]\\w+|[0-9][0-9.,]*[0-9]")
 	listItem = regexp.MustCompile(`^(-|\d+\.) `)
 	remark   = regexp.MustCompile(`\s+# .*`)
-	link     = regexp.MustCompile(`\[([^\]]*)\]\(([^)#]+)[^)]*\)`)
+	link     = regexp.MustCompile(`\[([^\]]*)\]\(([^)#]*)#?([^)]*)\)`)
+	heading  = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
+	unslug   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
 // part is what stands below one heading of a page, apart from its words.
@@ -138,7 +141,7 @@ func pages(t *testing.T) map[string]string {
 			found[path] = readPage(t, path)
 		}
 	}
-	if len(found) < 4 {
+	if len(found) < 14 {
 		t.Fatalf("found the pages %q", slices.Sorted(maps.Keys(found)))
 	}
 	return found
@@ -167,6 +170,28 @@ func TestTheChinesePagesSayTheSame(t *testing.T) {
 	}
 }
 
+// anchors returns the anchors of a page, by which others link to its parts, as GitHub makes them of
+// headings.
+func anchors(text string) map[string]bool {
+	found := map[string]bool{"": true}
+	for _, h := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
+		found[strings.ReplaceAll(unslug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-")] = true
+	}
+	return found
+}
+
+func TestAnchorsAreThoseOfTheHeadings(t *testing.T) {
+	found := anchors("# A tree, `Suite`\n\n```sh\n# no heading\n```\n\n## What is guaranteed, and by what\n\n### 保证什么，由谁保证\n")
+	for _, want := range []string{"a-tree-suite", "what-is-guaranteed-and-by-what", "保证什么由谁保证"} {
+		if !found[want] {
+			t.Errorf("%s is not among %q", want, slices.Sorted(maps.Keys(found)))
+		}
+	}
+	if found["no-heading"] {
+		t.Error("a remark in a shell block is taken for a heading")
+	}
+}
+
 // Readers stay in their language: a page links to its translation above its first part, and a Chinese page
 // to Chinese ones. No link leads nowhere.
 func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
@@ -184,14 +209,29 @@ func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
 					continue
 				}
 				target := filepath.Join(filepath.Dir(page), found[2])
-				if _, err := os.Stat(target); err != nil {
+				if found[2] == "" {
+					target = page
+				}
+				if text, err := os.ReadFile(target); err != nil {
 					t.Errorf("%s: %v", page, err)
+				} else if !anchors(string(text))[found[3]] {
+					t.Errorf("%s: %s leads to no heading", page, found[0])
 				}
 				_, err := os.Stat(translation(target))
 				if toChinese := strings.HasSuffix(target, inChinese); !toChinese && err == nil && page != path || toChinese && page == path {
 					t.Errorf("%s: %s is a page of the other language", page, found[0])
 				}
 			}
+		}
+	}
+}
+
+// Every page is found by whoever begins with the README.
+func TestTheREADMELinksToEveryPage(t *testing.T) {
+	readme := readPage(t, filepath.Join("..", "..", "README.md"))
+	for path := range pages(t) {
+		if name := filepath.Base(path); name != "README.md" && !strings.Contains(readme, "(docs/"+name+")") {
+			t.Errorf("the README does not link to docs/%s", name)
 		}
 	}
 }

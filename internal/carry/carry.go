@@ -16,7 +16,8 @@ type ScopeKey[Locker any] struct{ Locker *Locker }
 
 func (ScopeKey[Locker]) ofLocks() {}
 
-// IsOfLocks reports whether a context has under the key who holds, or what else ends with the locks.
+// IsOfLocks reports whether a context has under the key who holds, or what else ends with the
+// locks.
 func IsOfLocks(key any) bool {
 	_, ok := key.(interface{ ofLocks() })
 	return ok
@@ -38,11 +39,12 @@ func New(ctx, framework context.Context) *Carrier {
 	return &Carrier{ctx: ctx, framework: framework}
 }
 
-// End says that the request is over: whoever has a copy of its context works on without its locks.
+// End says that the request is over: copies of its context go on without its locks.
 func (c *Carrier) End() { c.over.Store(true) }
 
-// of returns the carrier that ctx has under key; nil if there is none, or the request is over.
-func of(ctx context.Context, key any) *Carrier {
+// carrierOf returns the carrier that ctx has under key; nil if there is none, or the request is
+// over.
+func carrierOf(ctx context.Context, key any) *Carrier {
 	c, ok := ctx.Value(key).(*Carrier)
 	if !ok || c == nil || c.over.Load() {
 		return nil
@@ -53,20 +55,20 @@ func of(ctx context.Context, key any) *Carrier {
 // Context returns the context of the locks that ctx carries under key; nil if there are none, or
 // the request is over.
 func Context(ctx context.Context, key any) context.Context {
-	if c := of(ctx, key); c != nil {
+	if c := carrierOf(ctx, key); c != nil {
 		return c.ctx
 	}
 	return nil
 }
 
-// Join returns ctx, or, where it carries locks under key, a context with the values of ctx that ends
-// with the locks, too.
+// Join returns ctx, or, where it carries locks under key, a context with the values of ctx that
+// ends with the locks, too.
 //
-// gin's own context is asked for values only, and on the caller's goroutine: whether it ends depends
-// on the engine, and its request is another one once the handlers have returned, which a goroutine
-// of database/sql may not have heard of yet.
+// gin's own context is asked for values only, and on the caller's goroutine: whether it ends
+// depends on the engine, and its request is another one once the handlers have returned, which a
+// goroutine of database/sql may not have heard of yet.
 func Join(ctx context.Context, key any) context.Context {
-	c := of(ctx, key)
+	c := carrierOf(ctx, key)
 	if c == nil {
 		return ctx
 	}

@@ -1,6 +1,7 @@
-// Package delayproxy puts a distance between a client and a server on one machine: a proxy that passes on all bytes, in
-// both directions, a fixed time after they came. Unlike a proxy that sleeps between reads and writes it is not a bottleneck: any
-// number of bytes may be on their way at the same time, as on a long line.
+// Package delayproxy puts a distance between a client and a server on one machine: a proxy that
+// passes on all bytes, in both directions, a fixed time after they came. Unlike a proxy that sleeps
+// between reads and writes it is not a bottleneck: any number of bytes may be on their way at the
+// same time, as on a long line.
 package delayproxy
 
 import (
@@ -29,8 +30,8 @@ type Proxy struct {
 	running sync.WaitGroup
 }
 
-// Start listens on a free port of the loopback interface and passes on what comes to upstream, a host
-// and port, and back, each after the delay. [Proxy.Close] ends it.
+// Start listens on a free port of the loopback interface and passes on what comes to upstream, a
+// host and port, and back, each after the delay. [Proxy.Close] ends it.
 func Start(ctx context.Context, upstream string, delay time.Duration) (*Proxy, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -93,7 +94,8 @@ type chunk struct {
 	due   time.Time
 }
 
-// pass reads from one end until it is closed, and writes to the other what was read, when it is due.
+// pass reads from one end until it is closed, and writes to the other what was read, when it is
+// due.
 func (p *Proxy) pass(ctx context.Context, end context.CancelFunc, to, from net.Conn) {
 	line := make(chan chunk, onTheWay)
 	var reading sync.WaitGroup

@@ -27,8 +27,8 @@ type MySQLServer struct {
 	DSN string
 }
 
-// EachMySQL runs a test on a MariaDB and on an Oracle MySQL, as subtests of these names. The subtest of a product that there is
-// no server of is skipped; in CI it fails.
+// EachMySQL runs a test on a MariaDB and on an Oracle MySQL, as subtests of these names. The
+// subtest of a product that there is no server of is skipped; in CI it fails.
 func EachMySQL(t *testing.T, test func(t *testing.T, server MySQLServer)) {
 	t.Helper()
 	servers := mysqlServers(t)
@@ -43,7 +43,8 @@ func EachMySQL(t *testing.T, test func(t *testing.T, server MySQLServer)) {
 	}
 }
 
-// MySQLServers returns the servers that there are, MariaDB first. In CI the test fails unless there is one of each product.
+// MySQLServers returns the servers that there are, MariaDB first. In CI the test fails unless there
+// is one of each product.
 func MySQLServers(t testing.TB) []MySQLServer {
 	t.Helper()
 	servers := mysqlServers(t)
@@ -101,7 +102,8 @@ func Product(ctx context.Context, dsn string) (product string, err error) {
 	return Oracle, nil
 }
 
-// MySQL returns the DSN of a server of either product, for a test of what does not depend on it, or skips the test.
+// MySQL returns the DSN of a server of either product, for a test of what does not depend on it, or
+// skips the test.
 func MySQL(t testing.TB) string {
 	t.Helper()
 	for _, server := range MySQLServers(t) {

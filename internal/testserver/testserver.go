@@ -1,5 +1,5 @@
-// Package testserver names the real servers that tests may use. test/run.sh starts them; who runs tests by hand sets
-// the variables.
+// Package testserver names the real servers that tests may use. test/run.sh starts them; who runs
+// tests by hand sets the variables.
 package testserver
 
 import (
@@ -16,8 +16,8 @@ const (
 	MySQLVariable = "PATHLOCK_TEST_MYSQL"
 	// MariaDBVariable has the DSN of a server of the other of the two products.
 	MariaDBVariable = "PATHLOCK_TEST_MARIADB"
-	// PostgresVariable has the URL of a PostgreSQL, with a database to connect to first, for a user who may
-	// create others, such as postgres://postgres@127.0.0.1:5432/postgres.
+	// PostgresVariable has the URL of a PostgreSQL, with a database to connect to first, for a user
+	// who may create others, such as postgres://postgres@127.0.0.1:5432/postgres.
 	PostgresVariable = "PATHLOCK_TEST_POSTGRES"
 )
 

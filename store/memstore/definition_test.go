@@ -103,7 +103,7 @@ func (d *definition) audit(t *table) error {
 	}
 	// One whom a passer has passed may have been granted meanwhile, so that there may be too many
 	// passers.
-	if len(d.waiting) == 0 && len(t.conversions)+t.passers > 0 || t.passers < passers || t.stale {
+	if len(d.waiting) == 0 && len(t.conversions)+t.passers > 0 || t.passers < passers || t.stale || len(t.suspects) > 0 {
 		return fmt.Errorf("%d pass somebody, taken for %d; stale: %v", passers, t.passers, t.stale)
 	}
 	return nil

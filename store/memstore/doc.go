@@ -18,9 +18,10 @@
 //	    └── dir2      granted X:  r3
 //
 // To go down such a tree by the names of a path, once for a whole claim set, costs less than to
-// look up every path of the set in a map. A few tables, records and requests without use are kept
-// for the next ones, so that an uncontended request allocates its owner and nothing else, however
-// deep it is.
+// look up every path of the set in a map. A few tables, records, requests and owners without use
+// are kept for the next ones, so that an uncontended request allocates nothing, however deep it is.
+// A record knows which of its lists have elements, and a request that conflicts with nothing in any
+// of them on its own nodes is granted after one look at each, whoever waits elsewhere.
 //
 // The gate is a node above the root. Every request claims it in mode IX and a
 // request for the gate in mode X, so that it is granted, queued and handed
@@ -50,9 +51,10 @@
 // although the one that it watches stays: when that one begins to wait for its owner. That takes a
 // waiter which loses the right to pass another, because somebody let go or gave up; it is behind
 // that other one from then on, and waits for whom that one waits. So as long as any waiter passes
-// another, whatever takes away an edge of the graph of waits has all conversions judged anew: what
-// a waiter leaves when it gives up, and what an owner releases that waits itself. A grant to an
-// owner with further waiting requests does the same.
+// another, whatever takes away an edge of the graph of waits has those conversions judged anew that
+// pass somebody who waited for their owners through it: what a waiter leaves when it gives up, and
+// what an owner releases that waits itself. If one of them may pass fewer than before, all are judged anew, as they are after a
+// grant to an owner with further waiting requests.
 //
 // There are no goroutines besides the callers'. A lease that has ended is
 // noticed by whoever looks at the table next. Where nobody looks but some wait, a

@@ -1,6 +1,11 @@
 package memstore
 
-import "github.com/pathlock-go/pathlock"
+import (
+	"iter"
+	"math/bits"
+
+	"github.com/pathlock-go/pathlock"
+)
 
 // node is the record of one node on or below which somebody holds or waits, or
 // that of the gate, which is above the root.
@@ -10,9 +15,9 @@ type node struct {
 	children children
 	sibling  *node // the next one in the list of children that the node is in
 
-	granted [pathlock.ModeX + 1]list
-	waiting [pathlock.ModeX + 1]list
 	uses    int // places in all lists, and children
+	granted places
+	waiting places
 }
 
 // place is one claim of one request: its element in one list of the claimed node.
@@ -25,6 +30,51 @@ type place struct {
 
 // ofGate reports whether p is the claim that every request has on the gate.
 func (p *place) ofGate() bool { return p == &p.request.places[0] }
+
+// places are those of one node, granted or waiting, by mode.
+type places struct {
+	modes modes // those whose lists have elements
+	lists [pathlock.ModeX + 1]list
+}
+
+func (s *places) append(p *place) {
+	s.modes |= 1 << p.Mode
+	s.lists[p.Mode].append(p)
+}
+
+func (s *places) remove(p *place) {
+	l := &s.lists[p.Mode]
+	if l.remove(p); l.first == nil {
+		s.modes &^= 1 << p.Mode
+	}
+}
+
+// against yields the lists of those modes that are incompatible with p's and have elements.
+func (s *places) against(p *place) iter.Seq[*list] {
+	return func(yield func(*list) bool) {
+		for some := s.modes & incompatible[p.Mode]; some != 0; some &= some - 1 {
+			if !yield(&s.lists[bits.TrailingZeros8(uint8(some))]) {
+				return
+			}
+		}
+	}
+}
+
+// modes is a set of lock modes: a bit for each.
+type modes uint8
+
+// incompatible are the modes that nobody else may have on a node where somebody has the mode of the
+// index.
+var incompatible = func() (table [pathlock.ModeX + 1]modes) {
+	for a := pathlock.ModeIS; a <= pathlock.ModeX; a++ {
+		for b := pathlock.ModeIS; b <= pathlock.ModeX; b++ {
+			if !pathlock.Compatible(a, b) {
+				table[a] |= 1 << b
+			}
+		}
+	}
+	return table
+}()
 
 // list is a doubly linked list of places in order of arrival.
 type list struct {
@@ -55,13 +105,15 @@ func (l *list) remove(p *place) {
 	p.prev, p.next = nil, nil
 }
 
+// isFree reports whether nobody at all has, or waits for, what conflicts with p on its node.
+func (p *place) isFree() bool {
+	return (p.node.granted.modes|p.node.waiting.modes)&incompatible[p.Mode] == 0
+}
+
 // holders yields the places of other owners' grants that conflict with p.
 func (p *place) holders(yield func(*place) bool) {
-	for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
-		if pathlock.Compatible(mode, p.Mode) {
-			continue
-		}
-		for q := p.node.granted[mode].first; q != nil; q = q.next {
+	for l := range p.node.granted.against(p) {
+		for q := l.first; q != nil; q = q.next {
 			if q.request.owner != p.request.owner && !yield(q) {
 				return
 			}

@@ -111,7 +111,7 @@ func TestClaimsWithoutAncestorsAndInAnyOrder(t *testing.T) {
 	})
 }
 
-func TestAnUncontendedRequestAllocatesItsOwnerAlone(t *testing.T) {
+func TestAnUncontendedRequestAllocatesNothing(t *testing.T) {
 	d := &desk{t, New()}
 	for _, depth := range []int{1, 50} {
 		claims := x(strings.Repeat("/n", depth))
@@ -125,8 +125,8 @@ func TestAnUncontendedRequestAllocatesItsOwnerAlone(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if allocations > 1 {
-			t.Errorf("%v allocations at depth %d, want the owner alone", allocations, depth)
+		if allocations > 0 {
+			t.Errorf("%v allocations at depth %d, want none", allocations, depth)
 		}
 	}
 }
@@ -147,12 +147,24 @@ func TestATableThatIsUsedAgainRemembersNothing(t *testing.T) {
 			t.Errorf("a claim is kept: %v", p.Claim)
 		}
 	}
-	snapshot, err := d.store.Snapshot(t.Context(), d.tree("second"))
+	snapshot, err := d.store.Snapshot(t.Context(), d.tree("first"))
+	if err != nil || snapshot.Fence != 0 || len(snapshot.Holders) != 0 {
+		t.Errorf("%+v, %v; want an empty table", snapshot, err)
+	}
+	for i := range maxIdle - 1 {
+		d.acquire(fmt.Sprint(i), "1", x("/a/b")...)
+		d.release(fmt.Sprint(i), "1")
+	}
+	first := d.store.idle[0]
+	snapshot, err = d.store.Snapshot(t.Context(), d.tree("second"))
 	if err != nil || snapshot.Tree != d.tree("second") || snapshot.Fence != 0 || len(snapshot.Holders) != 0 {
 		t.Errorf("%+v, %v; want an empty table of the second tree", snapshot, err)
 	}
 	if after := d.acquire("second", "1", x("/a/b")...); after <= before {
 		t.Errorf("fence %d after %d", after, before)
+	}
+	if d.store.tables[d.tree("second")] != first {
+		t.Error("the second tree does not have the table that was idle for longest")
 	}
 	d.acquire("first", "1", x("/a/b")...) // another tree, another table
 	d.release("first", "1")

@@ -48,3 +48,14 @@ func (t *table) obstacle(r *request) obstacle {
 	}
 	return r.holder()
 }
+
+// isFree reports whether nobody at all has, or waits for, what conflicts with r: then there is
+// neither an obstacle nor anybody to pass, whoever waits elsewhere.
+func (r *request) isFree() bool {
+	for i := range r.places {
+		if !r.places[i].isFree() {
+			return false
+		}
+	}
+	return true
+}

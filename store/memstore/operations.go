@@ -13,7 +13,8 @@ import (
 func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, *attempt, error) {
 	now := t.enter()
 	defer t.leave()
-	if o := t.owners[req.Owner]; o != nil {
+	o := t.owners[req.Owner]
+	if o != nil {
 		if r := o.grants.find(req.Grant); r != nil {
 			t.leases.extend(r.lease(), now.Add(req.Lease))
 			return pathlock.Grant{Fence: r.fence, Asked: now}, nil, nil
@@ -25,12 +26,13 @@ func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 			return pathlock.Grant{}, t.newAttempt(ctx, r, now, req.Wait), nil
 		}
 	}
-	if o := t.owners[req.Owner]; req.Held && (o == nil || !o.holds()) {
+	if req.Held && (o == nil || !o.holds()) {
 		return pathlock.Grant{}, nil, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, req.Owner.Short(), t.tree)
 	}
-	r := t.newRequest(req, now)
+	r := t.newRequest(o, &req, now)
 	if err := t.decide(r, now); err != nil {
 		t.tidy(r)
+		t.reuse(r)
 		return pathlock.Grant{}, nil, err
 	}
 	if r.granted() {

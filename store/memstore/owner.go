@@ -12,12 +12,6 @@ type owner struct {
 	searched uint64
 }
 
-func newOwner(id pathlock.Owner) *owner {
-	o := &owner{id: id}
-	o.lease.owner = o
-	return o
-}
-
 // holds reports whether the owner holds anything in the tree.
 func (o *owner) holds() bool { return o.grants.newest != nil }
 

@@ -1,14 +1,14 @@
 package memstore
 
-import "github.com/pathlock-go/pathlock"
-
 // passing is what a table knows of the waiting requests whose owners hold something: they alone may
 // pass others, and whom they may pass can change while they wait.
 type passing struct {
 	conversions map[*request]struct{}
 	passers     int  // how many of them may pass somebody
 	stale       bool // whom they may pass has to be found out anew
-	stamp       uint64
+	// suspects are those who may have lost somebody whom they passed.
+	suspects []*request
+	stamp    uint64
 }
 
 // mayPass reports whether r was found to need not wait for q, who came before it.
@@ -88,20 +88,14 @@ func (t *table) endConversions(o *owner) {
 	}
 }
 
-// mayChange notes that somebody who waited for others may have ceased to. Where nobody passes
-// anybody, everybody is behind all whom they conflict with, and nothing follows from it but for
-// those who wait for what has gone. Where somebody does, they may have to go behind those whom
-// they passed; those may be waited for by others, who then wait for somebody else; and who is
-// waited for by those before it may pass them.
-func (t *table) mayChange() {
-	if t.passers > 0 {
-		t.stale = true
-	}
-}
-
 // rejudge finds out anew, in order of arrival, who may pass whom, and returns those that were kept
 // back by somebody whom they may pass. They watch nothing any more.
 func (t *table) rejudge() (unwatched []*request) {
+	suspects := t.suspects
+	t.suspects = nil
+	if !t.stale && !t.anyLoses(suspects) {
+		return nil
+	}
 	t.stale = false
 	all := make([]*request, 0, len(t.conversions))
 	for r := range t.conversions {
@@ -122,9 +116,8 @@ func (t *table) rejudge() (unwatched []*request) {
 func (r *request) earlier(yield func(*place) bool) {
 	for i := range r.places {
 		p := &r.places[i]
-		for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
-			l := &p.node.waiting[mode]
-			if l.first == nil || l.first.request.ticket >= r.ticket || pathlock.Compatible(mode, p.Mode) {
+		for l := range p.node.waiting.against(p) {
+			if l.first.request.ticket >= r.ticket {
 				continue
 			}
 			for q := l.before(r.ticket); q != nil; q = q.prev {

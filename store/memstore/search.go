@@ -1,10 +1,6 @@
 package memstore
 
-import (
-	"math"
-
-	"github.com/pathlock-go/pathlock"
-)
+import "math"
 
 // search finds the requests that wait for one owner, from that owner backwards: nearly always
 // there are none, and it is done at once. It looks at each request and each owner once, and walks
@@ -52,10 +48,8 @@ func (s *search) markBehindHolder(o *owner) {
 	for r := range o.grants.all {
 		for i := range r.places {
 			p := &r.places[i]
-			for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
-				if l := &p.node.waiting[mode]; l.last != nil && !pathlock.Compatible(mode, p.Mode) {
-					s.walk(l, &s.held, 0, func(q *request) bool { return q.owner != o })
-				}
+			for l := range p.node.waiting.against(p) {
+				s.walk(l, &s.held, 0, func(q *request) bool { return q.owner != o })
 			}
 		}
 	}
@@ -65,9 +59,8 @@ func (s *search) markBehindHolder(o *owner) {
 func (s *search) markBehindWaiter(r *request) {
 	for i := range r.places {
 		p := &r.places[i]
-		for mode := pathlock.ModeIS; mode <= pathlock.ModeX; mode++ {
-			l := &p.node.waiting[mode]
-			if l.last == nil || l.last.request.ticket <= r.ticket || pathlock.Compatible(mode, p.Mode) {
+		for l := range p.node.waiting.against(p) {
+			if l.last.request.ticket <= r.ticket {
 				continue
 			}
 			s.walk(l, &s.queued, r.ticket, func(q *request) bool { return q.owner != r.owner && !q.mayPass(r) })

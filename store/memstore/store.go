@@ -3,6 +3,7 @@ package memstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/pathlock-go/pathlock"
@@ -17,7 +18,8 @@ type Store struct {
 
 	mu     sync.Mutex
 	tables map[pathlock.Tree]*table
-	// idle are tables that nobody uses, for the next trees: at most maxIdle.
+	// idle are tables that nobody uses and nothing is in, at most maxIdle: for their trees or, where
+	// there are no more to be had, for others. The one that has been idle for longest comes first.
 	idle []*table
 }
 
@@ -118,9 +120,12 @@ func (s *Store) use(tree pathlock.Tree) *table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t := s.tables[tree]
-	if t == nil {
+	switch {
+	case t == nil:
 		t = s.newTable(tree)
 		s.tables[tree] = t
+	case t.isIdle:
+		s.takeIdle(t)
 	}
 	t.users++
 	return t
@@ -128,38 +133,64 @@ func (s *Store) use(tree pathlock.Tree) *table {
 
 // newTable returns a table in which nobody holds anything. It expects mu to be locked.
 func (s *Store) newTable(tree pathlock.Tree) *table {
-	last := len(s.idle) - 1
-	if last < 0 {
+	if len(s.idle) < maxIdle {
 		return newTable(tree, &s.fences)
 	}
-	t := s.idle[last]
-	s.idle = s.idle[:last]
-	t.reset(tree)
+	t := s.idle[0]
+	s.takeIdle(t)
+	delete(s.tables, t.tree)
+	t.tree = tree
 	return t
 }
 
-// useAll is use for all trees that there are.
+// takeIdle takes out a table that is idle: mostly the one that was used last.
+func (s *Store) takeIdle(t *table) {
+	i := len(s.idle) - 1
+	for s.idle[i] != t {
+		i--
+	}
+	s.idle = slices.Delete(s.idle, i, i+1)
+	t.isIdle = false
+}
+
+// keepIdle keeps a table that nobody uses and nothing is in, or forgets it.
+func (s *Store) keepIdle(t *table) {
+	if !t.isSmall() {
+		delete(s.tables, t.tree)
+		return
+	}
+	if len(s.idle) == maxIdle {
+		oldest := s.idle[0]
+		s.takeIdle(oldest)
+		delete(s.tables, oldest.tree)
+	}
+	t.reset()
+	t.isIdle = true
+	s.idle = append(s.idle, t)
+}
+
+// useAll is use for all trees in which there is something, or for which a table is in use.
 func (s *Store) useAll() []*table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := make([]*table, 0, len(s.tables))
 	for _, t := range s.tables {
+		if t.isIdle {
+			continue
+		}
 		t.users++
 		all = append(all, t)
 	}
 	return all
 }
 
-// unuse undoes use, and forgets the table if nobody uses it and nothing is in it.
+// unuse undoes use. The table is idle, or forgotten, if nobody uses it and nothing is in it.
 func (s *Store) unuse(t *table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.users--
 	// Without users nobody else looks at the table: its own mutex need not be locked.
 	if t.users == 0 && len(t.owners) == 0 {
-		delete(s.tables, t.tree)
-		if len(s.idle) < maxIdle && t.isSmall() {
-			s.idle = append(s.idle, t)
-		}
+		s.keepIdle(t)
 	}
 }

@@ -13,7 +13,8 @@ import (
 type table struct {
 	tree   pathlock.Tree
 	fences *fences
-	users  int // calls that use the table now, guarded by Store.mu
+	users  int  // calls that use the table at the moment, guarded by Store.mu
+	isIdle bool // it is in Store.idle, guarded by Store.mu
 
 	mu      sync.Mutex
 	nodes   nodes
@@ -24,7 +25,10 @@ type table struct {
 	fence   uint64 // the last one given out
 	waiters int
 	passing
-	spare *request // one that is in use no more, for the next; nil if there is none
+	// spare and spareOwner are in use no more, for the next ones; nil where there is none.
+	spare      *request
+	spareOwner *owner
+	now        time.Time // when the table was entered
 }
 
 func newTable(tree pathlock.Tree, f *fences) *table {
@@ -35,8 +39,8 @@ func newTable(tree pathlock.Tree, f *fences) *table {
 	}
 }
 
-// reset makes a table that nobody uses and nothing is in that of another tree.
-func (t *table) reset(tree pathlock.Tree) { t.tree, t.ticket, t.fence = tree, 0, 0 }
+// reset makes a table that nobody uses and nothing is in like new.
+func (t *table) reset() { t.ticket, t.fence = 0, 0 }
 
 // isSmall reports that the table cannot have been large since it was new: a map keeps the memory of all that it ever had at once.
 func (t *table) isSmall() bool {
@@ -48,51 +52,58 @@ func (t *table) isSmall() bool {
 // anything else that is done to a table. It returns the time.
 func (t *table) enter() time.Time {
 	t.mu.Lock()
-	now := time.Now()
-	t.reclaim(now)
-	return now
+	t.now = time.Now()
+	t.reclaim(t.now)
+	return t.now
 }
 
 // leave sets the alarm for those who still wait and unlocks the table.
 func (t *table) leave() {
-	t.alarm.set(t.waiters > 0, t.leases)
+	t.alarm.set(t.waiters > 0, t.leases, t.now)
 	t.mu.Unlock()
 }
 
-// newRequest makes a request of an acquisition and registers it nowhere yet.
-func (t *table) newRequest(acq pathlock.Acquisition, now time.Time) *request {
+// newRequest makes a request of an owner's acquisition and registers it nowhere yet. An owner that
+// takes no part in the tree so far is nil.
+func (t *table) newRequest(o *owner, acq *pathlock.Acquisition, now time.Time) *request {
+	if o == nil {
+		o = t.newOwner(acq.Owner)
+		t.owners[acq.Owner] = o
+	}
 	t.ticket++
 	r := t.spare
 	if t.spare = nil; r == nil {
 		r = new(request)
 	}
-	*r = request{
-		Acquisition: acq,
-		owner:       t.owners[acq.Owner],
-		places:      slices.Grow(r.places, len(acq.Claims)+1)[:1],
-		ticket:      t.ticket,
-		since:       now,
-	}
+	r.Acquisition, r.owner, r.ticket, r.since = *acq, o, t.ticket, now
 	// The claims are the caller's, and Waiting is called by nobody else.
 	r.Claims, r.Waiting = nil, nil
-	if r.owner == nil {
-		r.owner = newOwner(acq.Owner)
-		t.owners[acq.Owner] = r.owner
-	}
+	r.places = slices.Grow(r.places, len(acq.Claims)+1)[:len(acq.Claims)+1]
 	gate := pathlock.IX(pathlock.Root())
 	if acq.Gate {
 		gate.Mode = pathlock.ModeX
 	}
 	r.places[0] = place{Claim: gate, request: r, node: &t.nodes.gate}
 	n, at := &t.nodes.root, pathlock.Root()
-	for _, c := range acq.Claims {
+	for i, c := range acq.Claims {
 		for !at.Contains(c.Path) {
 			n, at = n.parent, at.Parent()
 		}
 		n, at = t.nodes.below(n, at, c.Path), c.Path
-		r.places = append(r.places, place{Claim: c, request: r, node: n})
+		p := &r.places[i+1]
+		p.Claim, p.request, p.node = c, r, n
 	}
 	return r
+}
+
+// newOwner makes an owner that is in the table nowhere yet.
+func (t *table) newOwner(id pathlock.Owner) *owner {
+	o := t.spareOwner
+	if t.spareOwner = nil; o == nil {
+		o = new(owner)
+	}
+	o.id, o.lease.owner = id, o
+	return o
 }
 
 // reuse keeps a request that is in the table no more for the next one, if nobody else has it: the calls that wait for
@@ -112,6 +123,8 @@ func (t *table) tidy(r *request) {
 	}
 	if o := r.owner; o.grants.newest == nil && o.waits.newest == nil {
 		delete(t.owners, o.id)
+		*o = owner{}
+		t.spareOwner = o
 	}
 }
 
@@ -135,6 +148,11 @@ func (t *table) decide(r *request, now time.Time) error {
 
 // admit grants r if nothing is in its way, and returns what is, otherwise.
 func (t *table) admit(r *request, now time.Time) obstacle {
+	if r.isFree() {
+		t.forgive(r)
+		t.grant(r, now)
+		return obstacle{}
+	}
 	t.judge(r)
 	o := t.obstacle(r)
 	if o.by == nil {
@@ -153,7 +171,7 @@ func (t *table) grant(r *request, now time.Time) {
 	r.passed = nil
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.granted[p.Mode].append(p)
+		p.node.granted.append(p)
 		p.node.uses++
 	}
 	if first := !r.owner.holds(); first {
@@ -167,7 +185,7 @@ func (t *table) grant(r *request, now time.Time) {
 func (t *table) enqueue(r *request) {
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.waiting[p.Mode].append(p)
+		p.node.waiting.append(p)
 		p.node.uses++
 	}
 	r.owner.waits.add(r)
@@ -185,7 +203,7 @@ func (t *table) dequeue(r *request) {
 	t.endConversion(r)
 	for i := range r.places {
 		p := &r.places[i]
-		p.node.waiting[p.Mode].remove(p)
+		p.node.waiting.remove(p)
 		p.node.uses--
 	}
 	r.owner.waits.remove(r)
@@ -195,14 +213,16 @@ func (t *table) dequeue(r *request) {
 
 // remove takes r, granted or waiting, out of the table and returns those that have to be looked at.
 func (t *table) remove(r *request) (watchers []*request) {
-	if !r.granted() || r.owner.waits.newest != nil {
-		t.mayChange()
+	if r.granted() {
+		t.suspectOfRelease(r.owner)
+	} else {
+		t.suspectOf(r)
 	}
 	watching := r.watching
 	if r.granted() {
 		for i := range r.places {
 			p := &r.places[i]
-			p.node.granted[p.Mode].remove(p)
+			p.node.granted.remove(p)
 			p.node.uses--
 		}
 		r.owner.grants.remove(r)
@@ -241,7 +261,7 @@ func (t *table) handOver(now time.Time, unwatched []*request) {
 	for {
 		var more []*request
 		switch {
-		case t.stale:
+		case t.stale || len(t.suspects) > 0:
 			more = t.rejudge()
 		case len(unwatched) == 0:
 			return

@@ -49,14 +49,14 @@ func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 
 // succeed makes an owner of what from holds. What from waits for stays its own.
 func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
-	to := newOwner(id)
+	to := t.newOwner(id)
 	to.grants = from.grants
 	for r := range to.grants.all {
 		t.share(r)
 		r.owner, r.Owner = to, id
 	}
 	if from.waits.newest != nil {
-		t.mayChange()
+		t.stale = t.stale || t.passers > 0
 	}
 	from.grants = requests{}
 	t.endConversions(from)

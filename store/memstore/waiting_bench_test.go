@@ -117,13 +117,18 @@ func (s *stand) start(ctx context.Context, req pathlock.Acquisition) <-chan erro
 	return done
 }
 
-// queue makes a request that waits.
-func (s *stand) queue(owner, path string) {
+// queue makes a request that waits, and returns what has it give up.
+func (s *stand) queue(owner, path string) (giveUp func()) {
 	waiting := make(chan struct{})
 	req := s.ask(owner, "wait", path, time.Hour)
 	req.Waiting = func() { close(waiting) }
-	s.start(s.Context(), req)
+	ctx, cancel := context.WithCancel(s.Context())
+	ended := s.start(ctx, req)
 	<-waiting
+	return func() {
+		cancel()
+		<-ended
+	}
 }
 
 // awaitWaiters returns when at least n requests wait.
@@ -139,4 +144,62 @@ func (s *stand) awaitWaiters(n int) {
 		}
 		time.Sleep(time.Millisecond)
 	}
+}
+
+// A lock that nobody else wants, where others wait for something else in the tree.
+func BenchmarkUncontendedWhereOthersWait(b *testing.B) {
+	for _, crowd := range []int{0, 1, 10, 100} {
+		b.Run(fmt.Sprintf("waiters=%d", crowd), func(b *testing.B) {
+			s := newStand(b)
+			for i := range 100 {
+				s.take(fmt.Sprint("holder ", i), fmt.Sprintf("/others/hot%d", i))
+			}
+			for i := range crowd {
+				s.queue(fmt.Sprint("waiter ", i), "/others/hot0")
+			}
+			req := s.ask("owner", "1", "/a/b/c/d/e/f/g/h", 0)
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.store.Acquire(b.Context(), req); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.store.Release(b.Context(), s.tree, req.Owner, req.Grant); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What it costs that a waiter gives up, where 400 holders wait and pass somebody who waits for all
+// of them: the last of those holders, and one who holds nothing.
+func BenchmarkGiveUpAmongPassers(b *testing.B) {
+	for _, name := range []string{"holder", "other"} {
+		b.Run(name, func(b *testing.B) {
+			s := newPassers(b, 400)
+			b.ResetTimer()
+			for b.Loop() {
+				b.StopTimer()
+				leave := s.queue(name, "/hot")
+				b.StartTimer()
+				leave()
+			}
+		})
+	}
+}
+
+// newPassers returns a stand in which holders wait for one node and pass somebody who waits for all
+// of them. One more holds something and waits for nothing.
+func newPassers(b testing.TB, crowd int) *stand {
+	s := newStand(b)
+	s.take("hot", "/hot")
+	s.take("holder", "/own")
+	for i := range crowd {
+		s.take(fmt.Sprint(i), fmt.Sprintf("/own%d", i))
+	}
+	s.queue("root", "/")
+	for i := range crowd {
+		s.queue(fmt.Sprint(i), "/hot")
+	}
+	return s
 }

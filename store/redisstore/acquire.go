@@ -36,8 +36,10 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	defer s.commands.Done()
-	if !s.takeBacks.forget(ctx, r) {
+	if err := s.takeBacks.forget(ctx, r); ctx.Err() != nil {
 		return pathlock.Grant{}, interrupted(ctx, r.what)
+	} else if err != nil {
+		return pathlock.Grant{}, unavailable(r.what, err)
 	}
 	if req.Wait <= 0 {
 		return s.askOnce(ctx, r)
@@ -98,14 +100,19 @@ func (r *request) ended(asked time.Time) bool {
 // granted or queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
 	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree)
-	held, apart := flag(r.Held), flag(r.Apart)
+	held, apart, turn := flag(r.Held), flag(r.Apart), askedOnce
 	args := []any{
 		&r.owner, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,
+		&turn,
 	}
-	got, err := call(ctx, s, r.what, func(ctx context.Context) (reply, error) {
-		for {
+	command := func(ctx context.Context) (reply, error) {
+		for args, asks := args, len(args); ; {
 			r.asked.Add(1)
 			got, err := s.scripts.acquire.ask(ctx, s.runner, r.keys, args...)
+			if err == nil && got.status == "searching" {
+				args = append(args[:asks:asks], got.text(1))
+				continue
+			}
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err
 			}
@@ -114,12 +121,31 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 				return reply{}, err
 			}
 		}
-	}, r)
+	}
+	var got reply
+	var err error
+	decided, timeout := false, s.config.timeout
+	if r.asked.Load() == 0 && s.pace.brisk.Load() {
+		turn = askedDirectly
+		got, timeout, decided, err = direct(ctx, s, r.what, command, r)
+		// What may come late is not to be granted any more when the request has been asked for again, and given back.
+		turn = milliseconds(r.Lease + s.config.timeout)
+		decided = decided && got.status != "withdrawn"
+	}
+	if !decided {
+		got, err = callFor(ctx, s, r.what, timeout, command, r)
+	}
 	if err == nil && got.more() {
 		s.proceedLater(ctx, r.keys)
 	}
 	return got, err
 }
+
+// What ARGV 13 of the acquire script says where it is not a time.
+const (
+	askedOnce     = "0"
+	askedDirectly = "1"
+)
 
 // errWithdrawn is why a request is refused that was taken back before: it was given up, or its answer was lost.
 var errWithdrawn = errors.New("the request has been withdrawn")

@@ -7,13 +7,11 @@ import (
 	"os"
 	"time"
 
-	"github.com/redis/go-redis/v9"
-
 	"github.com/pathlock-go/pathlock"
 )
 
 // errClosed is why a store that has been closed cannot serve.
-var errClosed = errors.New("the store is closed")
+var errClosed = pathlock.ErrClosed
 
 // begin reports why no command may begin; where it is nil, s.commands.Done ends the command.
 func (s *Store) begin() error {
@@ -36,6 +34,13 @@ func (s *Store) begin() error {
 // Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while
 // the server had the command.
 func call[T any](ctx context.Context, s *Store, what operation, command func(context.Context) (T, error), r *request) (T, error) {
+	return callFor(ctx, s, what, s.config.timeout, command, r)
+}
+
+// callFor is [call] for so long.
+func callFor[T any](
+	ctx context.Context, s *Store, what operation, timeout time.Duration, command func(context.Context) (T, error), r *request,
+) (T, error) {
 	var none T
 	if ctx.Err() != nil {
 		return none, interrupted(ctx, what)
@@ -43,7 +48,7 @@ func call[T any](ctx context.Context, s *Store, what operation, command func(con
 	if err := s.begin(); err != nil {
 		return none, unavailable(what, err)
 	}
-	value, err := leaving(ctx, s, command, r)
+	value, err := leaving(ctx, s, timeout, command, r)
 	if err != nil {
 		return none, s.failed(ctx, what, err)
 	}
@@ -51,15 +56,14 @@ func call[T any](ctx context.Context, s *Store, what operation, command func(con
 }
 
 // leaving runs a command on a goroutine of its own, which the caller leaves behind when ctx ends or
-// the store's time is up. A client gives up only what it does under its context's Done and
-// deadline, and once a command is on its way it is waiting for the connection alone: that
-// costs a goroutine and a timer, some 1 µs of a round trip that takes 30 at the very least.
-func leaving[T any](ctx context.Context, s *Store, command func(context.Context) (T, error), r *request) (T, error) {
+// the time is up. A client gives up only what it does under its context's Done and
+// deadline, and once a command is on its way it is waiting for the connection alone.
+func leaving[T any](ctx context.Context, s *Store, timeout time.Duration, command func(context.Context) (T, error), r *request) (T, error) {
 	type result struct {
 		value T
 		err   error
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.config.timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	results, left, f := make(chan result), make(chan struct{}), &flight{request: r}
 	if r != nil {
@@ -67,7 +71,9 @@ func leaving[T any](ctx context.Context, s *Store, command func(context.Context)
 	}
 	go func() {
 		defer s.commands.Done()
+		began := time.Now()
 		value, err := command(ctx)
+		s.pace.note(began, err)
 		if err != nil && r != nil {
 			s.takeBacks.add(f, err) // before the caller can make the request again
 		}
@@ -121,7 +127,7 @@ func (s *Store) background(ctx context.Context, do func(context.Context)) {
 func (s *Store) failed(ctx context.Context, what operation, err error) error {
 	// The connection's deadline is the context's, and may be noticed first.
 	deadline, ok := ctx.Deadline()
-	if refusal := redis.Error(nil); !errors.As(err, &refusal) {
+	if !answered(err) {
 		// The node may be down, and its slots another's by now. A cluster's client finds out once a minute by itself.
 		s.listener.relocate(context.WithoutCancel(ctx))
 	}

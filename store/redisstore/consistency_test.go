@@ -182,7 +182,8 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 		complain("field l is %q, want %q", fields["l"], wantMark)
 	}
 	for field := range fields {
-		known := nodes[field] != nil || waiting[field] != 0 || strings.ContainsAny(field[:1], "ow") || slices.Contains([]string{"k", "l", "p", "x"}, field)
+		known := nodes[field] != nil || waiting[field] != 0 || strings.ContainsAny(field[:1], "ow") ||
+			slices.Contains([]string{"k", "l", "p", "s", "x"}, field)
 		if !known && (field[0] != 'r' || wantTickets[field[1:]] == nil) {
 			complain("stray field %q", field)
 		}

@@ -79,9 +79,10 @@
 //
 // # Clients
 //
-// Every call ends within its context and the time of [WithTimeout], whatever the client and the network do: commands run
-// on goroutines of their own, which callers leave behind. A client with ContextTimeoutEnabled, as [Open] makes it, ends
-// these in time, too. On a redis.Client, which serves a single node or a primary under Sentinel, commands that come
+// Every call ends within its context's deadline and the time of [WithTimeout], whatever the client and the network do, and within a
+// quarter of a second where its context is cancelled: commands run on goroutines of their own, which callers leave
+// behind. With a redis.Client that has ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves; as long as its
+// server answers briskly, they run on their callers' goroutines, in half the time. On a redis.Client, which serves a single node or a primary under Sentinel, commands that come
 // together go together, and renewals and releases never wait for acquisitions. A redis.Ring is refused: see [New].
 //
 // # Gates and plain redislock

@@ -104,7 +104,7 @@ func TestDeadWaiter(t *testing.T) {
 	dead.Lease = short
 	set := newClaimSet(false, dead.Claims)
 	got, err := store.scripts.acquire.ask(t.Context(), store.runner, store.keys.of(tree), string(dead.Owner), string(dead.Grant),
-		milliseconds(dead.Lease), milliseconds(long), "nobody listens here", "1", set.claims, set.paths, dead.Note, flag(dead.Held), DefaultMaxWaiters, "0")
+		milliseconds(dead.Lease), milliseconds(long), "nobody listens here", "1", set.claims, set.paths, dead.Note, flag(dead.Held), DefaultMaxWaiters, "0", askedOnce)
 	if err != nil || got.status != "queued" {
 		t.Fatalf("answer %v, error %v; want it queued", got, err)
 	}

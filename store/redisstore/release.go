@@ -25,9 +25,9 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 // giveBack calls a script that gives back what an owner has.
 func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what operation, owner *counted, args ...any) error {
 	keys := s.keys.of(tree)
-	got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
+	got, err := callDirectly(ctx, s, what, func(ctx context.Context) (reply, error) {
 		return sc.ask(ctx, s.runner, keys, append([]any{owner}, args...)...)
-	}, nil)
+	})
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,9 @@ func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock
 		for _, l := range portion {
 			args = append(args, string(l.Owner), string(l.Grant), leaseTime(l.For))
 		}
-		got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
+		got, err := callDirectly(ctx, s, what, func(ctx context.Context) (reply, error) {
 			return s.scripts.renew.ask(ctx, s.runner, keys, args...)
-		}, nil)
+		})
 		if err != nil {
 			return lost, err
 		}

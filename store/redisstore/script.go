@@ -23,6 +23,8 @@ var (
 	recordLua string
 	//go:embed scripts/lib/modes.lua
 	modesLua string
+	//go:embed scripts/lib/apart.lua
+	apartLua string
 	//go:embed scripts/lib/state.lua
 	stateLua string
 	//go:embed scripts/lib/nodes.lua
@@ -54,6 +56,8 @@ var (
 	shortAcquireLua string
 	//go:embed scripts/short/release.lua
 	shortReleaseLua string
+	//go:embed scripts/short/successor.lua
+	successorLua string
 
 	//go:embed scripts/acquire.lua
 	acquireLua string
@@ -104,7 +108,7 @@ var (
 // once, but has to search for what belongs to the same one, which is where most of the time goes that the library takes.
 func newScript(source, short string, quick, library []string) script {
 	parts := slices.Concat([]string{keysLua, recordLua}, quick)
-	for _, part := range []string{clockLua, modesLua} {
+	for _, part := range []string{clockLua, modesLua, apartLua} {
 		if !slices.Contains(quick, part) {
 			parts = append(parts, part)
 		}
@@ -145,7 +149,7 @@ type scripts struct {
 func newScripts() scripts {
 	all := scripts{
 		acquire:  newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua, modesLua, shortAcquireLua}, changeParts),
-		release:  newScript(releaseLua, "released", []string{thinReleaseLua, clockLua, modesLua, shortReleaseLua}, changeParts),
+		release:  newScript(releaseLua, "released", []string{thinReleaseLua, clockLua, successorLua, modesLua, apartLua, shortReleaseLua}, changeParts),
 		withdraw: newScript(withdrawLua, "", nil, changeParts),
 		renew:    newScript(renewLua, "", nil, changeParts),
 		transfer: newScript(transferLua, "", nil, changeParts),

@@ -22,6 +22,7 @@ type Store struct {
 	keys     keys
 	scripts  scripts
 	listener *listener
+	pace     *pace
 	// takeBacks are under way.
 	takeBacks takeBacks
 	// own is the client that Close closes; nil if the caller does.
@@ -61,6 +62,7 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 		keys:     k,
 		scripts:  newScripts(),
 		listener: newListener(client, k, rand.Text(), c.linger),
+		pace:     newPace(client),
 		closing:  make(chan struct{}),
 	}
 	s.takeBacks = takeBacks{store: s, pending: make(map[waitKey]*takeBack)}

@@ -2,7 +2,7 @@ package redisstore
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -98,7 +98,7 @@ func (t *takeBacks) add(f *flight, err error) {
 	}
 	b.request, b.until = r, time.Now().Add(r.Lease+t.store.config.timeout)
 	b.added++
-	b.lost = b.lost || t.silent(err) || r.owner.writes.Load() > r.asked.Load()
+	b.lost = b.lost || !answered(err) || r.owner.writes.Load() > r.asked.Load()
 	if !t.running {
 		t.running = true
 		t.store.commands.Go(t.run)
@@ -121,22 +121,30 @@ func (t *takeBacks) land(f *flight) bool {
 }
 
 // forget is for a request that is made again: from now on somebody waits for it. It waits until nothing of it is under
-// way, and reports whether that is so before ctx ends; if not, it is taken back all the same.
-func (t *takeBacks) forget(ctx context.Context, r *request) bool {
+// way; if that is not so before ctx ends, or the store's time is up, it is taken back all the same.
+func (t *takeBacks) forget(ctx context.Context, r *request) error {
+	var up <-chan time.Time
 	for {
 		t.mu.Lock()
 		b := t.pending[r.key()]
 		if b == nil || b.busy == nil {
 			delete(t.pending, r.key())
 			t.mu.Unlock()
-			return true
+			return nil
 		}
 		busy := b.busy
 		t.mu.Unlock()
+		if up == nil {
+			timer := time.NewTimer(t.store.config.timeout)
+			defer timer.Stop()
+			up = timer.C
+		}
 		select {
 		case <-busy:
+		case <-up:
+			return fmt.Errorf("an earlier try has not ended within %v", t.store.config.timeout)
 		case <-ctx.Done():
-			return false
+			return ctx.Err()
 		}
 	}
 }
@@ -198,14 +206,14 @@ func (t *takeBacks) round(batch []*takeBack) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), t.store.config.timeout)
 	defer cancel()
 	if !t.store.runner.isCluster() {
-		if t.silent(t.try(ctx, batch[0])) {
+		if !answered(t.try(ctx, batch[0])) {
 			return false
 		}
 		batch = batch[1:]
 	}
 	var work sync.WaitGroup
 	var mu sync.Mutex
-	answered := true
+	all := true
 	room := make(chan struct{}, takeBacksAtOnce)
 	for _, b := range batch {
 		room <- struct{}{}
@@ -214,21 +222,15 @@ func (t *takeBacks) round(batch []*takeBack) bool {
 			if err := t.try(ctx, b); err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				answered = false
-				if t.silent(err) && !t.store.runner.isCluster() {
+				all = false
+				if !answered(err) && !t.store.runner.isCluster() {
 					cancel()
 				}
 			}
 		})
 	}
 	work.Wait()
-	return answered
-}
-
-// silent reports whether err says that the server has not answered.
-func (t *takeBacks) silent(err error) bool {
-	var refusal redis.Error
-	return err != nil && !errors.As(err, &refusal)
+	return all
 }
 
 // try takes b back once, unless it has been forgotten.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -32,6 +33,40 @@ func requireInflated(t *testing.T, s *Store, tree pathlock.Tree) {
 		t.Errorf("the keys are %v, want the lock inflated", there)
 	}
 	requireConsistent(t, s, tree)
+}
+
+// TestSuccessor: a release to the only one who waits leaves a thin lock, whose lease begins with the waiter's last sign of life.
+func TestSuccessor(t *testing.T) {
+	store, tree := newStore(t), newTree(t)
+	first := ask(tree, x("/a"))
+	before := take(t, store, first)
+	next := ask(tree, ix("/"), x("/a/b"))
+	next.Lease = long
+	waiter := queue(t, store, next)
+	queued := time.Now()
+	pass(t, store, short)
+	release(t, store, first)
+	grant := waiter.granted()
+	if grant.Fence <= before.Fence {
+		t.Errorf("fence %d after %d", grant.Fence, before.Fence)
+	}
+	requireThin(t, store, tree)
+	holder := theHolder(t, store, tree)
+	if holder.Owner != next.Owner || holder.Fence != grant.Fence || holder.Until.After(queued.Add(long+short/2)) {
+		t.Errorf("holder %+v, want the waiter with fence %d until %v", holder, grant.Fence, queued.Add(long))
+	}
+	release(t, store, next)
+	requireFree(t, store, tree)
+}
+
+// theHolder returns the only holder in a tree, where nobody waits.
+func theHolder(t *testing.T, s *Store, tree pathlock.Tree) pathlock.Hold {
+	t.Helper()
+	snapshot, err := s.Snapshot(t.Context(), tree)
+	if err != nil || len(snapshot.Holders) != 1 || len(snapshot.Waiters) != 0 {
+		t.Fatalf("snapshot %+v, error %v; want one holder", snapshot, err)
+	}
+	return snapshot.Holders[0]
 }
 
 // requireFree requires that a tree has nothing left but its fence.

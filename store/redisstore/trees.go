@@ -17,23 +17,23 @@ import (
 // keys in Redis. It is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	what := operation{verb: "list the trees"}
-	if err := s.begin(); err != nil {
-		return nil, unavailable(what, err)
+	nodes, err := s.nodes(ctx, what)
+	if err != nil {
+		return nil, err
 	}
-	defer s.commands.Done()
-	var mu sync.Mutex
 	trees := make(map[pathlock.Tree]bool) // whether it is certain that somebody holds or waits
-	err := s.everyNode(ctx, func(ctx context.Context, node redis.Cmdable) error {
-		return s.scan(ctx, node, func(keys []string) {
-			mu.Lock()
-			defer mu.Unlock()
+	for _, node := range nodes {
+		err := s.scan(ctx, what, node, func(keys []string) {
 			for _, key := range keys {
 				if tree, ok := s.keys.treeInUse(key); ok {
 					trees[tree] = trees[tree] || !strings.HasSuffix(key, locksKey)
 				}
 			}
 		})
-	})
+		if err != nil {
+			return nil, err
+		}
+	}
 	var doubtful []pathlock.Tree
 	for tree, certain := range trees {
 		if !certain {
@@ -41,70 +41,74 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 		}
 	}
 	for portion := range slices.Chunk(doubtful, treesPage) {
-		if err == nil {
-			err = s.sortOut(ctx, portion, trees)
+		if err := s.sortOut(ctx, what, portion, trees); err != nil {
+			return nil, err
 		}
 	}
-	switch {
-	case err == nil:
-		return slices.Collect(maps.Keys(trees)), nil
-	case ctx.Err() != nil:
-		return nil, interrupted(ctx, what)
-	default:
-		return nil, s.failed(ctx, what, err)
-	}
+	return slices.Collect(maps.Keys(trees)), nil
 }
 
 // treesPage is how many trees are asked about at once.
 const treesPage = 500
 
 // sortOut deletes those of the trees in which nobody holds or waits: all that there is remembers withdrawn requests.
-func (s *Store) sortOut(ctx context.Context, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
-	ctx, cancel := context.WithTimeout(ctx, s.config.timeout)
-	defer cancel()
-	held, waiting := make([]*redis.BoolCmd, len(portion)), make([]*redis.IntCmd, len(portion))
-	_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
-		for i, tree := range portion {
-			held[i] = p.HExists(ctx, s.keys.locks(tree), gateNode)
-			waiting[i] = p.ZLexCount(ctx, s.keys.queue(tree), "["+gateNode, "("+gateNode+"~")
-		}
-		return nil
-	})
+func (s *Store) sortOut(ctx context.Context, what operation, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
+	answers, err := call(ctx, s, what, func(ctx context.Context) ([]redis.Cmder, error) {
+		return s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, tree := range portion {
+				p.HExists(ctx, s.keys.locks(tree), gateNode)
+				p.ZLexCount(ctx, s.keys.queue(tree), "["+gateNode, "("+gateNode+"~")
+			}
+			return nil
+		})
+	}, nil)
+	if err != nil {
+		return err
+	}
 	for i, tree := range portion {
-		if err == nil && !held[i].Val() && waiting[i].Val() == 0 {
+		held, waiting := answers[2*i].(*redis.BoolCmd), answers[2*i+1].(*redis.IntCmd)
+		if !held.Val() && waiting.Val() == 0 {
 			delete(trees, tree)
 		}
 	}
-	return err
+	return nil
 }
 
 // scan hands the names of a node's keys to found, page by page. The store's timeout is for one page:
 // there is no saying how many there are.
-func (s *Store) scan(ctx context.Context, node redis.Cmdable, found func(keys []string)) error {
+func (s *Store) scan(ctx context.Context, what operation, node redis.Cmdable, found func(keys []string)) error {
 	const page = 1000
 	for cursor := uint64(0); ; {
-		bounded, cancel := context.WithTimeout(ctx, s.config.timeout)
-		keys, next, err := node.Scan(bounded, cursor, s.keys.pattern(), page).Result()
-		cancel()
+		answer, err := call(ctx, s, what, func(ctx context.Context) (*redis.ScanCmd, error) {
+			cmd := node.Scan(ctx, cursor, s.keys.pattern(), page)
+			return cmd, cmd.Err()
+		}, nil)
 		if err != nil {
 			return err
 		}
+		var keys []string
+		keys, cursor = answer.Val()
 		found(keys)
-		if next == 0 {
+		if cursor == 0 {
 			return nil
 		}
-		cursor = next
 	}
 }
 
-// everyNode calls do for each node that has keys of its own. Finding out which these are is bounded by
-// the store's timeout, since a client may ask a node that has gone; do bounds itself.
-func (s *Store) everyNode(ctx context.Context, do func(context.Context, redis.Cmdable) error) error {
+// nodes returns the nodes that have keys of their own.
+func (s *Store) nodes(ctx context.Context, what operation) ([]redis.Cmdable, error) {
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
-		return do(ctx, s.client)
+		return []redis.Cmdable{s.client}, nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, s.config.timeout)
-	defer cancel()
-	return cluster.ForEachMaster(bounded, func(_ context.Context, node *redis.Client) error { return do(ctx, node) })
+	return call(ctx, s, what, func(ctx context.Context) (nodes []redis.Cmdable, err error) {
+		var mu sync.Mutex
+		err = cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
+			mu.Lock()
+			defer mu.Unlock()
+			nodes = append(nodes, node)
+			return nil
+		})
+		return nodes, err
+	}, nil)
 }

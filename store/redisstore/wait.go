@@ -98,7 +98,7 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *waiter, queued bo
 		// The question was left behind on its way. When it has ended, its place is given up.
 		over, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 		defer cancel()
-		if s.takeBacks.forget(over, r) {
+		if s.takeBacks.forget(over, r) == nil {
 			s.undo(r)
 		}
 	}
@@ -137,8 +137,8 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *waiter) (pathlock.Gra
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.alone(w) {
 		// Asking once more without waiting leaves the queue, and says what was in the way.
-		if !s.takeBacks.forget(over, r) {
-			return pathlock.Grant{}, s.failed(over, r.what, over.Err())
+		if err := s.takeBacks.forget(over, r); err != nil {
+			return pathlock.Grant{}, s.failed(over, r.what, err)
 		}
 		asked := time.Now()
 		answer, err := s.ask(over, r, w.ref, 0)

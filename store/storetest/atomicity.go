@@ -17,7 +17,7 @@ func allOrNothing() topic {
 			asker := f.actor("asker")
 			req := asker.ask(x("/free"), x("/held"))
 			req.Wait = 50 * time.Millisecond
-			asker.conflict(asker.queue(f.ctx, req).fails())
+			asker.waitsInVain(req)
 			f.actor("other").takes(x("/free"))
 			holder.release()
 			f.actor("other").takes(x("/held"))

@@ -27,7 +27,7 @@ func concurrentRequests() topic {
 			b.takes(x("/b"))
 			a := f.actor("owner")
 			req := a.ask(x("/b"))
-			req.Wait = 2 * short
+			req.Wait = 4 * short
 			first, second := a.queuesFor(x("/a")), a.queue(f.ctx, req)
 			upgrade := b.queuesFor(x("/a"))
 			holder.release()

@@ -35,7 +35,7 @@ func fairness() topic {
 				a := f.actor("impatient writer")
 				req := a.ask(x("/a"))
 				req.Wait = 10 * time.Millisecond
-				a.conflict(a.queue(f.ctx, req).fails())
+				a.waitsInVain(req)
 			}
 			holder.release()
 			waiter.isGranted().release()
@@ -45,7 +45,7 @@ func fairness() topic {
 			f.actor("reader").takes(s("/a"))
 			a := f.actor("impatient writer")
 			req := a.ask(x("/a"))
-			req.Wait = short
+			req.Wait = 3 * short
 			writer := a.queue(f.ctx, req)
 			reader := f.actor("late reader").queuesFor(s("/a"))
 			a.conflict(writer.fails())

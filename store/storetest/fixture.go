@@ -15,7 +15,7 @@ const (
 	// long is a lease, or a wait, that no test sees the end of.
 	long = 30 * time.Second
 	// short is a lease that is meant to end during the test.
-	short = 300 * time.Millisecond
+	short = 500 * time.Millisecond
 	// patience is how long a test waits for what has to happen.
 	patience = 20 * time.Second
 )

@@ -132,7 +132,7 @@ func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gi
 		})
 		answer(c, locks, nil, err)
 	})
-	// The name of a file is locked as a folder's is: nothing moves or deletes the folder meanwhile.
+	// The name of a file is locked as a folder's is: nothing moves or deletes the folder in the meantime.
 	r.POST("/folders/:id/files", locks.Lock(lockspec.Insert(id, name)), func(c *gin.Context) {
 		var body struct{ Name string }
 		if !read(c, locks, &body) {
@@ -155,7 +155,7 @@ func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gi
 func read(c *gin.Context, locks *middleware.Locks, body any) bool {
 	err := c.ShouldBindJSON(body)
 	if err != nil {
-		locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that is wanted"))
+		locks.Fail(c, middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body is not the JSON that this route expects"))
 	}
 	return err == nil
 }
@@ -171,7 +171,7 @@ func answer(c *gin.Context, locks *middleware.Locks, body any, err error) {
 	}
 }
 
-// serve answers requests until the process is told to stop, and lets those finish that have begun.
+// serve answers requests until a signal stops it, and finishes those that have begun.
 func serve(addr string, handler http.Handler, locker *pathlock.Locker) error {
 	srv := &http.Server{
 		Addr: addr, Handler: handler,

@@ -270,7 +270,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Unprotected trees break, and protected ones do not: in one process, and in processes of their own.
+// Unprotected trees break, and protected ones do not: in one process, and in processes of their
+// own.
 func TestStorm(t *testing.T) {
 	storms := map[string]func(*testing.T) []string{"in one process": func(*testing.T) []string { return nil }}
 	for _, db := range testdb.All(t)[1:] {

@@ -32,8 +32,8 @@ func interrupted(ctx context.Context) *interruption {
 	return i
 }
 
-// oneSignal is for how long signals count as one: who ends a process and then its group, as timeout(1)
-// does, sends two.
+// oneSignal is for how long signals count as one: who ends a process and then its group, as
+// timeout(1) does, sends two.
 const oneSignal = time.Second
 
 // interruptible returns a context that the first SIGINT or SIGTERM ends. One that comes more than a

@@ -46,7 +46,7 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 // errCutOff says that an instance ended otherwise than it was meant to.
 var errCutOff = errors.New("not everything could be finished")
 
-// unlessStopped returns what kept an instance from starting, unless it was told to stop meanwhile:
+// unlessStopped returns what kept an instance from starting, unless it was asked to stop meanwhile:
 // nothing was running then that could be cut off.
 func unlessStopped(ctx context.Context, streams streams, err error) error {
 	if interrupted(ctx) == nil {

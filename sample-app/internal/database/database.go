@@ -34,7 +34,8 @@ type DB struct {
 	// Where says for people which database it is; it contains no password.
 	Where string
 
-	// ReadCommitted is set if that is the level of every transaction that does not ask for another one.
+	// ReadCommitted is set if that is the level of every transaction that does not ask for another
+	// one.
 	ReadCommitted bool
 
 	pools []*sql.DB
@@ -42,10 +43,12 @@ type DB struct {
 
 // Options are the settings of [Open]. The zero Options are the defaults.
 type Options struct {
-	// Connections is how many connections a server is asked for at most; 0 means [DefaultConnections].
+	// Connections is how many connections a server is asked for at most; 0 means
+	// [DefaultConnections].
 	Connections int
-	// ReadCommitted makes that the level of every transaction that does not ask for another one, on a server that would have
-	// to be asked again and again. Without it the level is the server's own.
+	// ReadCommitted makes that the level of every transaction that does not ask for another one, on
+	// a server that would have to be asked again and again. Without it the level is the server's
+	// own.
 	ReadCommitted bool
 }
 
@@ -53,9 +56,9 @@ type Options struct {
 // server with the usual limit of about 150 connections.
 const DefaultConnections = 20
 
-// Open opens the database that url names: sqlite://PATH; mysql://DSN for
-// MySQL and MariaDB, where DSN is as go-sql-driver/mysql has it, such as
-// user:password@tcp(127.0.0.1:3306)/testplan; or a postgres:// URL as libpq has it. Nothing is connected to before it is used.
+// Open opens the database that url names: sqlite://PATH; mysql://DSN for MySQL and MariaDB, where
+// DSN is as go-sql-driver/mysql has it, such as user:password@tcp(127.0.0.1:3306)/testplan; or a
+// postgres:// URL as libpq has it. Nothing is connected to before it is used.
 func Open(url string, opts Options) (*DB, error) {
 	if opts.Connections <= 0 {
 		opts.Connections = DefaultConnections
@@ -97,7 +100,8 @@ func Check(url string) error {
 
 // Ping reports whether the database answers.
 func (d *DB) Ping(ctx context.Context) error {
-	// The last pool is one that reads: that writers are busy does not mean that the database is gone.
+	// The last pool is one that reads: that writers are busy does not mean that the database is
+	// gone.
 	if err := d.pools[len(d.pools)-1].PingContext(ctx); err != nil {
 		return fmt.Errorf("database: ping %s: %w", d.Where, err)
 	}

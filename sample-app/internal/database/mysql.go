@@ -14,8 +14,8 @@ import (
 	"gorm.io/driver/mysql"
 )
 
-// Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so that
-// a wait for row locks has to end well before.
+// Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so
+// that a wait for row locks has to end well before.
 const (
 	connectTimeout = 5 * time.Second
 	answerTimeout  = 30 * time.Second
@@ -32,7 +32,7 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	cfg.Loc = time.UTC
 	// One round trip instead of prepare, execute and close.
 	cfg.InterpolateParams = true
-	// What goes wrong is returned to whoever can say what it means.
+	// The caller knows what an error means.
 	cfg.Logger = &mysqldriver.NopLogger{}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = connectTimeout
@@ -89,8 +89,9 @@ func parseMySQL(dsn string) (*mysqldriver.Config, error) {
 	}
 }
 
-// readCommitted makes connections whose transactions are READ COMMITTED unless they ask for another level. A transaction that asks
-// costs a statement of its own. It is no parameter of the DSN, as MySQL and MariaDB have different names for the variable.
+// readCommitted makes connections whose transactions are READ COMMITTED unless they ask for another
+// level. A transaction that asks costs a statement of its own. It is no parameter of the DSN, as
+// MySQL and MariaDB have different names for the variable.
 type readCommitted struct{ driver.Connector }
 
 // Connect implements [driver.Connector].
@@ -109,8 +110,8 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// The server's error numbers of transactions that collided.
-// See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
+// The server's error numbers of transactions that collided. See
+// https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
 const (
 	errChangedSinceRead = 1020
 	errLockWaitTimeout  = 1205

@@ -14,7 +14,8 @@ import (
 	"gorm.io/driver/postgres"
 )
 
-// openPostgres opens a PostgreSQL server's database. What the URL says of lock_timeout and application_name is respected.
+// openPostgres opens a PostgreSQL server's database. What the URL says of lock_timeout and
+// application_name is respected.
 func openPostgres(url string, connections int) (*DB, error) {
 	cfg, err := parsePostgres(url)
 	if err != nil {
@@ -60,7 +61,8 @@ func parsePostgres(url string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// numbered writes the placeholders of a query as PostgreSQL has them: $1 for the first question mark. No query may have one in a literal.
+// numbered writes the placeholders of a query as PostgreSQL has them: $1 for the first question
+// mark. No query may have one in a literal.
 func numbered(query string) string {
 	var b strings.Builder
 	for n := 1; ; n++ {

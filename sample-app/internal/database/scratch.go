@@ -15,9 +15,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Scratch makes an empty database beside the one that server names, and returns its URL
-// and what removes it again: a file in a folder of its own for sqlite://, a database whose name begins with the
-// given one's for mysql:// and postgres://. The database that server names is not touched; with
+// Scratch makes an empty database beside the one that server names, and returns its URL and what
+// removes it again: a file in a folder of its own for sqlite://, a database whose name begins with
+// the given one's for mysql:// and postgres://. The database that server names is not touched; with
 // sqlite:// and no path, the file is among the system's temporary ones.
 func Scratch(ctx context.Context, server string) (scratch string, remove func(context.Context) error, err error) {
 	if path, ok := strings.CutPrefix(server, "sqlite://"); ok {

@@ -19,11 +19,10 @@ const readConnections = 4
 // transaction on the same SQLite file.
 const busyTimeout = 30_000
 
-// openSQLite opens a file. One connection writes, so that the requests of this
-// process wait for each other in the pool and not in SQLite, whose waiting is
-// a sleep; it takes the write lock when a transaction begins, since a lock
-// that is upgraded later can end in SQLITE_BUSY however long one waits. Others read beside it,
-// which the write-ahead log makes possible.
+// openSQLite opens a file. One connection writes, so that the requests of this process wait for
+// each other in the pool and not in SQLite, whose waiting is a sleep; it takes the write lock when
+// a transaction begins, since a lock that is upgraded later can end in SQLITE_BUSY however long one
+// waits. Others read beside it, which the write-ahead log makes possible.
 func openSQLite(path string) (*DB, error) {
 	write, err := sqlitePool(path, 1, "_txlock=immediate")
 	if err != nil {

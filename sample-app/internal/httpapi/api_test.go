@@ -19,12 +19,13 @@ import (
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
-	// A Redis client whose server does not answer tries once a second until it notices that it was closed.
+	// A Redis client whose server does not answer tries once a second until it notices that it was
+	// closed.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }
 
-// step is one request and what is to come of it. Words in braces, in the
-// request and in what is wanted, stand for ids: those of the fixture, and those that earlier steps saved.
+// step is one request and what is to come of it. Words in braces, in the request and in what is
+// wanted, stand for ids: those of the fixture, and those that earlier steps saved.
 type step struct {
 	request string // "METHOD path" or "METHOD path body"
 	status  int
@@ -219,7 +220,8 @@ func TestMetrics(t *testing.T) {
 		`http_request_duration_seconds_count{method="GET",route="/api/suites/:id",status="200"} 1`,
 		`http_request_duration_seconds_count{method="GET",route="none",status="404"} 1`,
 		`http_request_duration_seconds_count{method="other",route="none",status="405"} 1`,
-		// Two plans, each the name gate and then the tree for its root suite, four suites and a case.
+		// Two plans, each the name gate and then the tree for its root suite, four suites and a
+		// case.
 		`pathlock_acquisitions_total{outcome="granted"} 9`,
 		`pathlock_acquire_duration_seconds_count{outcome="granted"} 9`,
 		`pathlock_held 0`,
@@ -231,7 +233,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A body that says it is too long is refused before it is sent, one that does not say so when it is.
+// A body that says it is too long is refused before it is sent, one that does not say so when it
+// is.
 func TestTooLarge(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "large")

@@ -1,20 +1,15 @@
 package httpapi
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"strings"
-	"syscall"
-	"time"
-	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
@@ -23,47 +18,44 @@ import (
 // maxBody is the largest body, in bytes.
 const maxBody = 1 << 20
 
-// DefaultBodyTimeout is how long a client may take to send a body.
-const DefaultBodyTimeout = 10 * time.Second
-
-// readBody reads what a request brings, before anything is locked or waited for: whoever sends it
-// bit by bit keeps nobody else waiting. The routes that want no body read it too, since net/http
-// would do so while they answer.
+// readBody reads a request's body before anything is locked or waited for, so that a slow client
+// keeps nobody else waiting. It does so for routes without a body, too: net/http would read it
+// while they answer.
+//
+// The body has to be JSON, and not compressed. Other types could be misunderstood, and are what a
+// form on a page of another site can send.
 func (a *api) readBody(c *gin.Context) {
 	if c.FullPath() == "" || c.Request.ContentLength == 0 {
-		return
+		return // another answer is due, or there is no body
 	}
-	if c.Request.ContentLength > maxBody {
-		a.refuseUnread(c, &http.MaxBytesError{Limit: maxBody})
-		return
+	for _, coding := range c.Request.Header.Values("Content-Encoding") {
+		if coding != "" && !strings.EqualFold(coding, "identity") {
+			a.refuseUnread(c, middleware.NewProblem(http.StatusUnsupportedMediaType, "unsupported-media-type",
+				"the body has to be sent as it is: without the header Content-Encoding"))
+			return
+		}
 	}
-	// Where no deadline can be set, as in a test without a connection, there is nothing to wait for
-	// either. net/http takes it back at the end of the body.
-	_ = http.NewResponseController(c.Writer).SetReadDeadline(time.Now().Add(a.BodyTimeout))
-	raw, err := io.ReadAll(http.MaxBytesReader(c.Writer, c.Request.Body, maxBody))
-	if err != nil {
+	if _, err := a.locks.ReadJSON(c); err != nil {
 		a.refuseUnread(c, unreadable(err))
-		return
 	}
-	c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 }
 
-// unreadable says in terms of the request why its body could not be read. The network's words have
-// addresses in them.
+// unreadable says in terms of the request why its body could not be read. A client that ends the
+// body early gets an answer: it may have closed its half of the connection only.
 func unreadable(err error) error {
-	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
-	switch {
-	case tooLarge:
-		return err
-	case errors.Is(err, syscall.ECONNRESET):
-		return fmt.Errorf("%w: %w", middleware.ErrClientGone, err)
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return middleware.NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &plans.InvalidError{Field: "body", Reason: "ends before all of it has been sent"}
-	default:
-		return &plans.InvalidError{Field: "body", Reason: "could not be read"}
 	}
+	return ofBody(err)
+}
+
+// ofBody says of what is wrong with a body as a whole that it is the body.
+func ofBody(err error) error {
+	invalid, ok := errors.AsType[*lockspec.InvalidError](err)
+	if !ok || invalid.Field != "" {
+		return err
+	}
+	return &lockspec.InvalidError{Field: "body", Reason: invalid.Reason, Err: invalid.Err}
 }
 
 // refuseUnread answers a request whose body has not been read, and never will be: net/http closes
@@ -78,18 +70,17 @@ func (a *api) refuseUnread(c *gin.Context, err error) {
 // bodyKey is where withBody leaves what it has read for the handler.
 const bodyKey = "body"
 
-// withBody checks a route's body, and hands it on unread to whoever wants it as it came.
+// withBody checks a route's body, and leaves it unread for the spec.
 func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		raw, err := io.ReadAll(c.Request.Body)
+		raw, err := a.locks.ReadJSON(c)
 		if err != nil {
 			a.fail(c, err)
 			return
 		}
-		c.Request.Body = io.NopCloser(bytes.NewReader(raw))
 		f, err := parseFields(raw)
 		if err != nil {
-			a.fail(c, &plans.InvalidError{Field: "body", Reason: err.Error()})
+			a.fail(c, ofBody(err))
 			return
 		}
 		body := read(f)
@@ -104,59 +95,25 @@ func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
 // bodyOf returns what withBody has read.
 func bodyOf[T any](c *gin.Context) T { return c.MustGet(bodyKey).(T) }
 
-// fields are those of a JSON object, by their exact names. encoding/json by
-// itself would take "NAME" for "name", and the last one of several: the name that is
-// locked and the name that is written could then differ.
+// fields are those of a JSON object, by their exact names: encoding/json by itself would take
+// "NAME" for "name".
 type fields struct {
 	values map[string]json.RawMessage
 	// err is the first thing that was wrong with a field.
 	err error
 }
 
-// parseFields reads an object of which nothing else follows.
+// parseFields reads an object. lockspec refuses what two readers could take for two things, such as
+// a key that occurs twice: the name that is locked and the name that is written could then differ.
 func parseFields(raw []byte) (*fields, error) {
-	if !utf8.Valid(raw) {
-		return nil, errors.New("is not valid UTF-8")
+	if _, err := lockspec.JSONFields(raw); err != nil {
+		return nil, err
 	}
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	if start, err := decoder.Token(); err != nil || start != json.Delim('{') {
-		return nil, errors.New("is not a JSON object")
-	}
-	f := &fields{values: map[string]json.RawMessage{}}
-	for decoder.More() {
-		start := decoder.InputOffset()
-		key, err := decoder.Token()
-		if err != nil {
-			return nil, malformed(err)
-		}
-		name, _ := key.(string)
-		if hasLoneSurrogate(raw[start:decoder.InputOffset()]) {
-			return nil, errors.New("has a field whose name is not valid Unicode: half of a surrogate pair is missing")
-		}
-		if _, twice := f.values[name]; twice {
-			return nil, fmt.Errorf("has the field %q twice", name)
-		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return nil, malformed(err)
-		}
-		f.values[name] = value
-	}
-	if _, err := decoder.Token(); err != nil {
-		return nil, errors.New("is malformed JSON: it ends too early")
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("is malformed JSON: something follows the object")
+	f := &fields{}
+	if json.Unmarshal(raw, &f.values) != nil || f.values == nil {
+		return nil, &lockspec.InvalidError{Reason: "the body is not a JSON object"}
 	}
 	return f, nil
-}
-
-// malformed says where JSON is none.
-func malformed(err error) error {
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("is malformed JSON at byte %d", syntax.Offset)
-	}
-	return errors.New("is malformed JSON: it ends too early")
 }
 
 // invalid keeps the first thing that is wrong.
@@ -184,20 +141,17 @@ func (f *fields) name() string {
 
 // text reads a text; a field that is not there is empty.
 func (f *fields) text(name string) string {
-	var text *string
-	if f.has(name) && (json.Unmarshal(f.values[name], &text) != nil || text == nil) {
-		f.invalid(name, "must be a string")
-	}
-	if hasLoneSurrogate(f.values[name]) {
-		f.invalid(name, "is not valid Unicode: half of a surrogate pair is missing")
-	}
-	if text == nil {
+	if !f.has(name) {
 		return ""
 	}
-	if strings.ContainsRune(*text, 0) {
+	text, err := lockspec.JSONText(f.values[name])
+	if invalid, ok := errors.AsType[*lockspec.InvalidError](err); ok {
+		f.invalid(name, invalid.Reason)
+	}
+	if strings.ContainsRune(text, 0) {
 		f.invalid(name, "must not contain NUL, which PostgreSQL cannot store")
 	}
-	return *text
+	return text
 }
 
 // id reads a field that has to be an id.

@@ -1,67 +1,25 @@
 package httpapi
 
 import (
-	"cmp"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
-
-// Config is what the interface works with. All other fields than Asserted, Rule and BodyTimeout are
-// required.
-type Config struct {
-	Service *plans.Service
-	// Suites writes the tree: the service, unless what happens without any protection is to be shown.
-	Suites SuiteWriter
-	// SuiteResolver and CaseResolver find the nodes that ids mean.
-	SuiteResolver, CaseResolver pathlock.Resolver
-	Locker                      *pathlock.Locker
-	DB                          *database.DB
-	// Asserted says that the plugin asserts what is written to suites and cases.
-	Asserted bool
-	// Rule is how much of a plan the changes of its tree lock.
-	Rule Rule
-	// Namespace is that of the plans' trees among the locks, the plans' ids being
-	// the trees'. Plan names are locked in the namespace that has "-names" after it.
-	Namespace string
-	// Metrics answers /metrics, and Observe sees every request.
-	Metrics http.Handler
-	Observe gin.HandlerFunc
-	Log     *slog.Logger
-	// BodyTimeout is how long a client may take to send a body; 0 is [DefaultBodyTimeout].
-	BodyTimeout time.Duration
-}
-
-// api answers requests.
-type api struct {
-	Config
-	locks *middleware.Locks
-	// assertedLocks are for the routes that isAsserted says: they look at a node once.
-	assertedLocks *middleware.Locks
-}
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.
 func New(config Config) (http.Handler, error) {
 	a := &api{Config: config}
-	a.BodyTimeout = cmp.Or(config.BodyTimeout, DefaultBodyTimeout)
-	locking := middleware.Config{
-		Resolvers: resolvers(config.Service, config.Namespace, config.CaseResolver),
-		MaxBody:   maxBody,
-		OnError:   a.fail,
-		Log:       config.Log,
-	}
-	a.locks = middleware.New(config.Locker, config.SuiteResolver, locking)
-	locking.Asserted = config.Asserted
-	a.assertedLocks = middleware.New(config.Locker, config.SuiteResolver, locking)
+	a.locks = middleware.New(config.Locker, config.SuiteResolver, middleware.Config{
+		Resolvers:   resolvers(config.Service, config.Namespace, config.CaseResolver),
+		MaxBody:     maxBody,
+		BodyTimeout: config.BodyTimeout,
+		OnError:     a.fail,
+		Log:         config.Log,
+	})
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
@@ -77,8 +35,8 @@ func New(config Config) (http.Handler, error) {
 			"the route does not know this method: it takes "+c.Writer.Header().Get("Allow")))
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
-		a.refuseForeignOrigins(), a.refuseOtherTypes, a.readBody, a.checkParams)
-	table, err := table(config.Service, config.Namespace, config.Rule)
+		a.refuseForeignOrigins(), a.readBody, a.checkParams)
+	table, err := a.table()
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,8 @@ func TestDatabaseUnavailable(t *testing.T) {
 	})
 }
 
-// refused checks that every change is refused with 503 for the reason, and that the instance is not ready.
+// refused checks that every change is refused with 503 for the reason, and that the instance is not
+// ready.
 func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem string) {
 	t.Helper()
 	for _, request := range []string{

@@ -11,7 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// bodies are examples of what the routes take, for whoever asks for the index.
+// bodies are examples of what the routes take, for the index.
 var bodies = map[string]string{
 	"POST /api/projects/:project/plans": `{"name":"release 1"}`,
 	"PATCH /api/plans/:plan":            `{"name":"release 2"}`,
@@ -36,8 +36,8 @@ type route struct {
 
 const about = "pathlock's sample app: a test-plan backend. A project holds plans, a plan is a tree of suites, a suite holds cases."
 
-// index says what this is, which routes there are, and what to try first: as JSON to those who ask
-// for it, and as text to everybody else.
+// index says what this is, which routes there are, and what to try first: as JSON to a client that
+// accepts that, and as text to any other.
 func index(engine *gin.Engine) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		routes, try := listed(engine), try(c.Request.Host)

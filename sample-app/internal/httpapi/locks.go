@@ -15,7 +15,7 @@ import (
 // domain of plans' trees.
 func namesOf(namespace string) string { return namespace + "-names" }
 
-// CheckNamespace reports whether the locks of plans and of plan names can be told from others' by a
+// CheckNamespace reports whether the locks of plans and of plan names differ from others' by a
 // namespace.
 func CheckNamespace(namespace string) error {
 	if namespace == "" {
@@ -33,18 +33,27 @@ const (
 )
 
 // table says what each route locks. That it is complete is checked when the engine is made.
-func table(service *plans.Service, namespace string, rule Rule) (lockspec.Table, error) {
+//
+// A change is asserted where all that it writes to the nodes that it locks goes through the plugin,
+// and nothing that it reads under the locks has to stay as it is. A copy rests on its source, a
+// restoration on what the item says of its old place, an edit of a case's body on the lock alone.
+func (a *api) table() (lockspec.Table, error) {
 	var (
+		names = namesOf(a.Namespace)
 		suite = lockspec.Param("id")
 		leaf  = lockspec.Param("id").Kind(kindCase)
 		plan  = lockspec.Param("plan").Kind(kindPlan)
 		item  = lockspec.Param("item").Kind(kindItem)
 		name  = lockspec.JSON("name")
 		// The name gate of the project that the plan in the URL is in.
-		planNames = lockspec.Names(namesOf(namespace), lockspec.Func("project", projectOf(service)))
+		planNames = lockspec.Names(names, lockspec.Func("project", projectOf(a.Service)))
 	)
+	asserted := lockspec.Spec.Asserted
+	if !a.Asserted {
+		asserted = func(s lockspec.Spec) lockspec.Spec { return s }
+	}
 	table := lockspec.Table{
-		"POST /api/projects/:project/plans": lockspec.Names(namesOf(namespace), lockspec.Param("project")).Note("create a plan"),
+		"POST /api/projects/:project/plans": lockspec.Names(names, lockspec.Param("project")).Note("create a plan"),
 		"PATCH /api/plans/:plan":            lockspec.All(planNames, lockspec.Gate(plan)).Note("rename the plan"),
 		"DELETE /api/plans/:plan":           lockspec.All(planNames, lockspec.Gate(plan)).Note("delete the plan"),
 
@@ -62,38 +71,25 @@ func table(service *plans.Service, namespace string, rule Rule) (lockspec.Table,
 		node lockspec.Source
 		note string
 	}{
-		"POST /api/plans/:plan/suites": {lockspec.Insert(lockspec.JSON("parent_id"), name), lockspec.JSON("parent_id"), "create a suite"},
-		"PATCH /api/suites/:id":        {lockspec.Rename(suite, name), suite, "rename a suite"},
-		"POST /api/suites/:id/move":    {lockspec.Move(suite, lockspec.JSON("parent_id")), suite, "move a suite"},
+		"POST /api/plans/:plan/suites": {asserted(lockspec.Insert(lockspec.JSON("parent_id"), name)), lockspec.JSON("parent_id"), "create a suite"},
+		"PATCH /api/suites/:id":        {asserted(lockspec.Rename(suite, name)), suite, "rename a suite"},
+		"POST /api/suites/:id/move":    {asserted(lockspec.Move(suite, lockspec.JSON("parent_id"))), suite, "move a suite"},
 		"POST /api/suites/:id/copy":    {lockspec.Copy(suite, lockspec.JSON("parent_id"), name), suite, "copy a suite"},
-		"DELETE /api/suites/:id":       {lockspec.Delete(suite), suite, "delete a suite"},
+		"DELETE /api/suites/:id":       {asserted(lockspec.Delete(suite)), suite, "delete a suite"},
 
-		"POST /api/suites/:id/cases": {lockspec.Insert(suite, name), suite, "create a case"},
+		"POST /api/suites/:id/cases": {asserted(lockspec.Insert(suite, name)), suite, "create a case"},
 		"PATCH /api/cases/:id":       {lockspec.Rename(leaf, name.Optional()), leaf, "edit a case"},
-		"POST /api/cases/:id/move":   {lockspec.Move(leaf, lockspec.JSON("suite_id")), leaf, "move a case"},
+		"POST /api/cases/:id/move":   {asserted(lockspec.Move(leaf, lockspec.JSON("suite_id"))), leaf, "move a case"},
 		"POST /api/cases/:id/copy":   {lockspec.Copy(leaf, lockspec.JSON("suite_id"), name), leaf, "copy a case"},
-		"DELETE /api/cases/:id":      {lockspec.Delete(leaf), leaf, "delete a case"},
+		"DELETE /api/cases/:id":      {asserted(lockspec.Delete(leaf)), leaf, "delete a case"},
 	} {
-		spec, err := rule.apply(change.spec, change.node)
+		spec, err := a.Rule.apply(change.spec, change.node)
 		if err != nil {
 			return nil, err
 		}
 		table[route] = spec.Note(change.note)
 	}
 	return table, nil
-}
-
-// isAsserted reports whether all that a route writes to the nodes that it locks goes through the plugin, which asserts
-// where they are, and nothing that it reads under the locks has to stay as it is. A copy rests on its source, a restoration on what the
-// item says of its old place, an edit of a case's body on the lock alone.
-func isAsserted(route lockspec.Route) bool {
-	switch route.String() {
-	case "POST /api/plans/:plan/suites", "PATCH /api/suites/:id", "POST /api/suites/:id/move", "DELETE /api/suites/:id",
-		"POST /api/suites/:id/cases", "POST /api/cases/:id/move", "DELETE /api/cases/:id":
-		return true
-	default:
-		return false
-	}
 }
 
 // resolvers find the nodes that ids of other kinds than the default mean.

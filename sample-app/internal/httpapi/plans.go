@@ -30,7 +30,7 @@ func (a *api) deletePlan(c *gin.Context) {
 	a.answer(c, http.StatusNoContent, nil, a.Service.DeletePlan(c.Request.Context(), id(c, "plan")))
 }
 
-func (a *api) fsck(c *gin.Context) {
-	report, err := a.Service.Fsck(c.Request.Context(), id(c, "plan"))
+func (a *api) checkPlan(c *gin.Context) {
+	report, err := a.Service.Check(c.Request.Context(), id(c, "plan"))
 	a.answer(c, http.StatusOK, report, err)
 }

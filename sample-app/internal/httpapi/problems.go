@@ -2,11 +2,11 @@ package httpapi
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
@@ -23,17 +23,21 @@ func (a *api) fail(c *gin.Context, err error) {
 
 // problemOf returns what to answer for an error of the app's own, and nil for any other.
 func problemOf(err error) *middleware.Problem {
+	if errors.Is(err, pathlock.ErrInvalidToken) {
+		err = invalidToken("is not what a lock was answered with")
+	}
 	if invalid, ok := errors.AsType[*plans.InvalidError](err); ok {
 		p := middleware.NewProblem(http.StatusBadRequest, "invalid-request", invalid.Error())
 		p.Field = invalid.Field
 		return p
 	}
-	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return middleware.NewProblem(http.StatusRequestEntityTooLarge, "too-large",
-			fmt.Sprintf("the body exceeds the limit of %d bytes", tooLarge.Limit))
-	}
 	if errors.Is(err, gormplugin.ErrPathTooLong) {
 		return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "name: "+middleware.Detail(err))
 	}
 	return nil
+}
+
+// invalidToken says why a request's token cannot be.
+func invalidToken(reason string) error {
+	return &plans.InvalidError{Field: middleware.TokenHeader, Reason: reason}
 }

@@ -12,11 +12,7 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	handle := func(method, path string, chain ...gin.HandlerFunc) {
 		work, route := len(chain)-1, lockspec.Route{Method: method, Path: path}
 		if spec, ok := table.Spec(route); ok {
-			locks := a.locks
-			if isAsserted(route) {
-				locks = a.assertedLocks
-			}
-			chain = append(chain[:work:work], locks.Lock(spec), chain[work])
+			chain = append(chain[:work:work], a.locks.Lock(spec), chain[work])
 		}
 		engine.Handle(method, path, chain...)
 	}
@@ -52,5 +48,5 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	handle("GET", "/api/plans/:plan/recycle-bin", a.listRecycleBin)
 	handle("POST", "/api/recycle-bin/:item/restore", a.restore)
 	handle("DELETE", "/api/plans/:plan/recycle-bin", a.purge)
-	handle("GET", "/api/plans/:plan/fsck", a.fsck)
+	handle("GET", "/api/plans/:plan/fsck", a.checkPlan)
 }

@@ -29,7 +29,11 @@ func (r Rule) apply(change lockspec.Spec, node lockspec.Source) (lockspec.Spec, 
 	case ParentExclusive:
 		return change.ParentExclusive(), nil
 	case WholePlan:
-		return lockspec.Gate(node), nil
+		gate := lockspec.Gate(node)
+		if change.IsAsserted() {
+			gate = gate.Asserted()
+		}
+		return gate, nil
 	default:
 		return lockspec.Spec{}, fmt.Errorf("httpapi: there is no lock rule %q: it is %s, %s or %s", r, NameSlots, ParentExclusive, WholePlan)
 	}

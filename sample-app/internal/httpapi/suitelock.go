@@ -12,7 +12,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"github.com/pathlock-go/pathlock/middleware"
-	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
 // How long the lock of a suite may last. It can be refreshed any number of times.
@@ -21,17 +20,18 @@ const (
 	maxSuiteLock = time.Hour
 )
 
-// suiteLock is what a suite's lock keeps others from: whatever changes the suite, or anything below.
+// suiteLock is what a suite's lock keeps others from: whatever changes the suite, or anything
+// below.
 var suiteLock = lockspec.Slot(lockspec.Param("id")).Note("lock a suite")
 
-// suiteLockAnswer is what whoever locks a suite is told.
+// suiteLockAnswer is the answer to a client that locks a suite.
 type suiteLockAnswer struct {
 	Token pathlock.Token `json:"token"`
 	Until time.Time      `json:"until"`
 }
 
-// lockSuite locks a suite beyond the end of the request. Whoever sends the token in the header
-// Lock-Token passes: see [middleware.Config].
+// lockSuite locks a suite beyond the end of the request. Requests with the token in the header
+// Lock-Token pass: see [middleware.Config].
 func (a *api) lockSuite(c *gin.Context) {
 	body := bodyOf[suiteLockBody](c)
 	if token := middleware.HeaderToken(c.Request); token != "" {
@@ -71,8 +71,8 @@ func (a *api) unlockSuite(c *gin.Context) {
 	a.answer(c, http.StatusNoContent, nil, err)
 }
 
-// suiteToken returns the request's token, and the error of one that is not of a lock on the suite in
-// the URL.
+// suiteToken returns the request's token, and the error of one that is not of a lock on the suite
+// in the URL.
 func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 	ctx := c.Request.Context()
 	token := middleware.HeaderToken(c.Request)
@@ -85,7 +85,7 @@ func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 	}
 	switch tree, err := token.Tree(); {
 	case err != nil:
-		return "", invalidToken("is not what a lock was answered with")
+		return "", err
 	case tree != suite.Tree:
 		return "", invalidToken("is of a lock in another plan")
 	}
@@ -107,22 +107,14 @@ func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 // claimsOf returns what the hold of a token has.
 func (a *api) claimsOf(c *gin.Context, token pathlock.Token) ([]pathlock.Claim, error) {
 	lock, err := a.Locker.Attach(c.Request.Context(), token, pathlock.WithoutRenewal())
-	if errors.Is(err, pathlock.ErrInvalidToken) {
-		return nil, invalidToken("is not what a lock was answered with")
-	}
 	if err != nil {
 		return nil, err
 	}
 	claims := lock.Claims()
 	if _, err := lock.Detach(); err != nil {
-		return nil, fmt.Errorf("httpapi: let go of a suite's lock: %w", err)
+		return nil, fmt.Errorf("httpapi: detach a suite's lock: %w", err)
 	}
 	return claims, nil
-}
-
-// invalidToken says why a request's token cannot be.
-func invalidToken(reason string) error {
-	return &plans.InvalidError{Field: middleware.TokenHeader, Reason: reason}
 }
 
 // suiteLockBody is the body of the routes that lock a suite.

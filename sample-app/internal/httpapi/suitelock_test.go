@@ -106,7 +106,8 @@ func (p *pair) locked(answer apitest.Answer, status int) (token string, until ti
 
 func (p *pair) path(path string) string { return expand(path, "locks", p.ids) }
 
-// is sends a request with a token to an instance, and checks the status and what the problem's type ends in.
+// is sends a request with a token to an instance, and checks the status and what the problem's type
+// ends in.
 func (p *pair) is(api *apitest.API, request, token string, status int, problem string) map[string]any {
 	p.Helper()
 	method, rest, _ := strings.Cut(p.path(request), " ")
@@ -291,8 +292,8 @@ func TestWhatIsNoLockOfASuite(t *testing.T) {
 			{`DELETE /api/suites/{b}/lock`, other, 400, "Lock-Token"},
 			{`DELETE /api/suites/{d}/lock`, token, 400, "Lock-Token"},
 			{`DELETE /api/suites/{b}/lock`, token[:len(token)-1], 400, "Lock-Token"},
-			{`PATCH /api/suites/{d} {"name":"x"}`, "nonsense", 400, ""},
-			{`PATCH /api/suites/{d} {"name":"x"}`, token + ", " + other, 400, ""},
+			{`PATCH /api/suites/{d} {"name":"x"}`, "nonsense", 400, "Lock-Token"},
+			{`PATCH /api/suites/{d} {"name":"x"}`, token + ", " + other, 400, "Lock-Token"},
 			{`GET /api/suites/{b}`, "nonsense", 200, ""},
 		} {
 			got := p.is(p.here, tt.request, tt.token, tt.status, map[int]string{400: "invalid-request", 404: "not-found"}[tt.status])

@@ -1,22 +1,10 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
-
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
-
-// SuiteWriter changes the tree of a plan.
-type SuiteWriter interface {
-	CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error)
-	RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error)
-	MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error)
-	CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error)
-	DeleteSuite(ctx context.Context, id int64) error
-}
 
 func (a *api) getTree(c *gin.Context) {
 	suites, err := a.Service.Tree(c.Request.Context(), id(c, "plan"))

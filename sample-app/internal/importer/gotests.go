@@ -21,7 +21,8 @@ type testCase struct {
 }
 
 // testsIn returns the test functions of a _test.go file. shown is the file's name as the bodies
-// tell it. A file that does not parse gives an error, and those functions that were found all the same.
+// tell it. A file that does not parse gives an error, and those functions that were found all the
+// same.
 func testsIn(filename, shown string) ([]testCase, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, filename, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -45,8 +46,8 @@ func testsIn(filename, shown string) ([]testCase, error) {
 	return tests, err
 }
 
-// isTest reports whether go test would run, or go doc show, a function: the rules of "go help testfunc".
-// TestMain is none when it takes a *testing.M.
+// isTest reports whether go test would run, or go doc show, a function: the rules of "go help
+// testfunc". TestMain is none when it takes a *testing.M.
 func isTest(fn *ast.FuncDecl) bool {
 	if fn.Recv != nil || isMain(fn) {
 		return false

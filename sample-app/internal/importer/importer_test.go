@@ -93,9 +93,9 @@ func paths(t *testing.T, service *plans.Service) (suites, cases []string) {
 			cases = append(cases, c.Path)
 		}
 	}
-	report, err := service.Fsck(t.Context(), all[i].ID)
+	report, err := service.Check(t.Context(), all[i].ID)
 	if err != nil || len(report.Problems) > 0 {
-		t.Errorf("fsck: %v %v", report, err)
+		t.Errorf("the check says %v, %v", report, err)
 	}
 	return suites, cases
 }

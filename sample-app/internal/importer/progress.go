@@ -9,7 +9,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress tells how far an import is: as a bar on a terminal, and as a line now and then elsewhere.
+// progress tells how far an import is: as a bar on a terminal, and as a line now and then
+// elsewhere.
 type progress interface {
 	add(n int)
 	finish()

@@ -18,7 +18,8 @@ import (
 
 // node is a suite to be: a directory, or a file of tests.
 type node struct {
-	// parent is the node above; nil for the directory that is imported, which becomes the root suite.
+	// parent is the node above; nil for the directory that is imported, which becomes the root
+	// suite.
 	parent *node
 	name   string
 	// file is the _test.go file that the node stands for, "" for a directory.

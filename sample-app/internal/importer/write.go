@@ -43,7 +43,7 @@ func (w *writer) write(ctx context.Context, t *tree) error {
 			end = len(rest)
 		}
 		for some := range slices.Chunk(rest[:end], batch) {
-			if err := w.again(ctx, func() error { return w.addSuites(ctx, some) }); err != nil {
+			if err := w.retry(ctx, func() error { return w.addSuites(ctx, some) }); err != nil {
 				return err
 			}
 			w.progress.add(len(some))
@@ -62,7 +62,7 @@ func (w *writer) writeCases(ctx context.Context, t *tree) error {
 		}
 	}
 	for some := range slices.Chunk(rows, batch) {
-		if err := w.again(ctx, func() error { return w.addCases(ctx, some) }); err != nil {
+		if err := w.retry(ctx, func() error { return w.addCases(ctx, some) }); err != nil {
 			return err
 		}
 		w.progress.add(len(some))
@@ -92,8 +92,8 @@ func (w *writer) look(ctx context.Context) error {
 	return nil
 }
 
-// again runs add, and looks anew where another import got there first.
-func (w *writer) again(ctx context.Context, add func() error) error {
+// retry runs add, and looks anew where another import got there first.
+func (w *writer) retry(ctx context.Context, add func() error) error {
 	var err error
 	for range attempts {
 		if err = add(); !errors.Is(err, plans.ErrNameTaken) {

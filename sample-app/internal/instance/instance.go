@@ -48,13 +48,14 @@ type Config struct {
 	Think time.Duration
 	// Rule is how much of a plan the changes of its tree lock.
 	Rule httpapi.Rule
-	// BodyTimeout is how long a client may take to send a body; 0 is [httpapi.DefaultBodyTimeout].
+	// BodyTimeout is how long a client may take to send a body; 0 is the middleware's default.
 	BodyTimeout time.Duration
 	// Log is [slog.Default] if it is nil.
 	Log *slog.Logger
 }
 
-// DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is testplan/7.
+// DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is
+// testplan/7.
 const DefaultNamespace = "testplan"
 
 // Instance is one instance of the backend.
@@ -121,7 +122,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	)
 	plugin, err := guard(i.DB.Write, i.locker, config)
 	if err == nil && i.DB.Read != i.DB.Write {
-		// The resolvers read beside whoever writes.
+		// The resolvers read beside the writers.
 		plugin, err = guard(i.DB.Read, i.locker, config)
 	}
 	if err != nil {
@@ -206,7 +207,8 @@ func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 // the locker gives each of them.
 const ReleaseTimeout = 10 * time.Second
 
-// Close lets go of everything, locks that are still being released first. Requests must have ended.
+// Close waits until all locks are released, and closes database and store. Requests must have
+// ended.
 func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()

@@ -22,7 +22,7 @@ type Store struct {
 	close func() error
 }
 
-// Close lets go of the store's connections.
+// Close closes the store's connections.
 func (s *Store) Close() error {
 	if s.close == nil {
 		return nil

@@ -8,8 +8,8 @@ type Case struct {
 	SuiteID int64  `json:"suite_id" pathlock:"parent"`
 	Name    string `json:"name" pathlock:"name"`
 	Body    string `json:"body"`
-	// Path is the suite's path + "/" + Name. It is not stored: whoever loads a case fills it in, and
-	// gormplugin does where it gives a case its place.
+	// Path is the suite's path + "/" + Name. It is not stored: the code that loads a case fills it
+	// in, and gormplugin does where it gives a case its place.
 	Path string `json:"path" pathlock:"path" gorm:"-"`
 	// DeletedAt is set while the case is in the recycle bin.
 	DeletedAt gorm.DeletedAt `json:"-"`

@@ -1,7 +1,7 @@
-// Package naive changes a plan's tree in the way in which it is usually
-// written by hand: read the path, check, write. Nothing holds two requests
-// apart between the reading and the writing, on one instance or on several. It exists to show what
-// happens then; each method is correct as long as it runs alone.
+// Package naive changes a plan's tree in the way in which it is usually written by hand: read the
+// path, check, write. Nothing holds two requests apart between the reading and the writing, on one
+// instance or on several. It exists to show what happens then; each method is correct as long as it
+// runs alone.
 package naive
 
 import (
@@ -27,8 +27,8 @@ type Suites struct {
 	think time.Duration
 }
 
-// New returns a writer on a database. Between what it reads and what it writes
-// it takes up to think, as a handler does that validates, asks another service, or is simply scheduled away.
+// New returns a writer on a database. Between what it reads and what it writes it takes up to
+// think, as a handler does that validates, asks another service, or is simply scheduled away.
 func New(db *database.DB, think time.Duration) *Suites {
 	return &Suites{db: db, think: think}
 }
@@ -215,8 +215,8 @@ func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) err
 	return err
 }
 
-// checkDepth refuses to put a suite to where it, or what is below it, would be too deep. What goes no
-// deeper than it is needs no look below.
+// checkDepth refuses to put a suite to where it, or what is below it, would be too deep. What goes
+// no deeper than it is needs no look below.
 func (s *Suites) checkDepth(ctx context.Context, suite model.Suite, depth int) error {
 	deeper := depth - model.Depth(suite.Path)
 	if deeper > 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// AddSuites creates many suites at once, as a job does: no request holds
-// locks for it, so that the plugin takes them, before the statement's transaction begins. All are created or none;
-// the rows get their ids and paths.
+// AddSuites creates many suites at once, as a job does: no request holds locks for it, so that the
+// plugin takes them, before the statement's transaction begins. All are created or none; the rows
+// get their ids and paths.
 func (s *Service) AddSuites(ctx context.Context, rows []model.Suite) error {
 	for _, row := range rows {
 		if err := checkName("name", row.Name); err != nil {

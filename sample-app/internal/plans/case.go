@@ -112,7 +112,7 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 	})
 }
 
-// putCase writes a case, and looks its path up where the write has not told it: a case that stays
+// putCase writes a case, and looks its path up if the write did not return it: a case that stays
 // where it is.
 func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
 	var c model.Case

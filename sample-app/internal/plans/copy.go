@@ -9,9 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// CopySuite copies a suite, with everything below and all cases, to below
-// another suite of the same plan. The copy is of the subtree as it was before, so that it may well
-// go into the subtree itself.
+// CopySuite copies a suite, with everything below and all cases, to below another suite of the same
+// plan. The copy is of the subtree as it was before, so that it may well go into the subtree
+// itself.
 func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
 	if err := checkName("name", name); err != nil {
 		return model.Suite{}, err

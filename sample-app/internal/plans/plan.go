@@ -77,7 +77,7 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		// Whoever is about to write below the root has its row locked, or finds it gone.
+		// A writer below the root has its row locked, or finds it gone.
 		if err := tx.Delete(&model.Suite{ID: plan.RootID}).Error; err != nil {
 			return err
 		}

@@ -141,8 +141,9 @@ func purge(tx *gorm.DB, items []int64) error {
 	return nil
 }
 
-// eachBatch runs a statement that ends with a list of ids. What args has comes before the list. The tables may be those that
-// the plugin guards: the rows are then deleted ones, or leaves of them, which are not part of a tree.
+// eachBatch runs a statement that ends with a list of ids. What args has comes before the list. The
+// tables may be those that the plugin guards: the rows are then deleted ones, or leaves of them,
+// which are not part of a tree.
 func eachBatch(tx *gorm.DB, statement string, ids []int64, args ...any) error {
 	for some := range slices.Chunk(ids, batch) {
 		if err := gormplugin.AllowRawWrites(tx).Exec(statement, append(slices.Clip(args), some)...).Error; err != nil {

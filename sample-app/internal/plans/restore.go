@@ -36,8 +36,9 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 // Restore puts an item of the recycle bin back to below the suite that it was
 // in. It returns a [model.Suite] or a [model.Case].
 //
-// An Update that takes the deletion marks off would do as well; for a suite with thousands of rows below it that would read and lock
-// each of them. The statement that brings such rows back is hence written by hand, under the same assertion.
+// An Update that takes the deletion marks off would do as well; for a suite with thousands of rows
+// below it that would read and lock each of them. The statement that brings such rows back is hence
+// written by hand, under the same assertion.
 func (s *Service) Restore(ctx context.Context, id int64) (restored any, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) error {
 		item, err := one[model.RecycledItem](tx, "item", id)
@@ -104,7 +105,8 @@ func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location
 	return top, err
 }
 
-// deepest returns the depth of the deepest suite in the subtree of a suite, which the transaction has just written.
+// deepest returns the depth of the deepest suite in the subtree of a suite, which the transaction
+// has just written.
 func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
 	var below *int
 	err = tx.Model(&model.Suite{}).Where("plan_id = ? AND path > ? AND path < ?", top.PlanID, top.Path+"/", top.Path+"0").

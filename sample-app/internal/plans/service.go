@@ -2,8 +2,8 @@
 // suites, cases and the recycle bin.
 //
 // It writes trees with plain GORM statements. That their paths stay right is the work of
-// gormplugin, which is registered in the database; locks that the caller took are found in the context, and
-// taken where nobody did.
+// gormplugin, which is registered in the database; locks that the caller took are found in the
+// context, and taken where nobody did.
 package plans
 
 import (
@@ -37,8 +37,8 @@ func New(db *database.DB, suites pathlock.Resolver) *Service {
 // replans is how often work is planned anew because a path that it rested on had changed.
 const replans = 5
 
-// write runs do in a transaction, again if the database gave it up because
-// others were in the way, or if the assertion found that a path had changed. It may therefore run more than once.
+// write runs do in a transaction, again if the database gave it up because others were in the way,
+// or if the assertion found that a path had changed. It may therefore run more than once.
 func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	for again := 0; ; again++ {
 		err := gormplugin.Transaction(ctx, s.db.Write, do, s.isolation())
@@ -48,9 +48,9 @@ func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	}
 }
 
-// isolation returns how writing transactions are isolated. On a server every statement is to see what
-// others have committed by then: what a transaction reads after it has locked the rows that it rests on
-// must not be older than the lock. SQLite has one writer at a time anyway.
+// isolation returns how writing transactions are isolated. On a server every statement is to see
+// what others have committed by then: what a transaction reads after it has locked the rows that it
+// rests on must not be older than the lock. SQLite has one writer at a time anyway.
 func (s *Service) isolation() *sql.TxOptions {
 	if s.db.Dialect == database.SQLite || s.db.ReadCommitted {
 		return nil
@@ -129,9 +129,10 @@ func (e *NameTakenError) Error() string { return fmt.Sprintf("the name %q is tak
 // Unwrap returns [ErrNameTaken].
 func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
 
-// refused finds out why the plugin has refused a write, in words of this package: explain says what is wrong with its
-// arguments, or returns nil. What is right is not read before the write: the plugin has to do so in any case. An
-// error of the database's stays as it is, since it may have ended the transaction.
+// refused finds out why the plugin has refused a write, in words of this package: explain says what
+// is wrong with its arguments, or returns nil. What is right is not read before the write: the
+// plugin has to do so in any case. An error of the database's stays as it is, since it may have
+// ended the transaction.
 func refused(err error, explain func() error) error {
 	if !errors.Is(err, gormplugin.ErrUnsupported) && !errors.Is(err, pathlock.ErrNotFound) {
 		return err

@@ -32,8 +32,9 @@ func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err
 	}
 }
 
-// connect returns a connection to the database. The first one ever to an SQLite file switches it to the write-ahead
-// log; SQLite tells those who come at that moment that the file is busy, without the wait that they asked for.
+// connect returns a connection to the database. The first one ever to an SQLite file switches it to
+// the write-ahead log; SQLite answers those who come at that moment that the file is busy, without
+// the wait that they asked for.
 func connect(ctx context.Context, db *database.DB) (*sql.Conn, error) {
 	return backoff.Retry(ctx, func() (*sql.Conn, error) {
 		conn, err := db.Pool().Conn(ctx)
@@ -47,9 +48,9 @@ func connect(ctx context.Context, db *database.DB) (*sql.Conn, error) {
 // connectPause is the pause between two tries to connect.
 const connectPause = 20 * time.Millisecond
 
-// lockedServer uses a lock of the session, as MySQL cannot roll a CREATE TABLE
-// back. The lock's name is good for the whole server and 64 characters at most: hence a digest, cut to 160
-// bits. Not every server has the shorter digests MD5() and SHA1().
+// lockedServer uses a lock of the session, as MySQL cannot roll a CREATE TABLE back. The lock's
+// name is good for the whole server and 64 characters at most: hence a digest, cut to 160 bits. Not
+// every server has the shorter digests MD5() and SHA1().
 func lockedServer(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
 	const name = `CONCAT('pathlock-sample:', LEFT(SHA2(DATABASE(), 256), 40))`
 	var got sql.NullInt64
@@ -67,12 +68,14 @@ func lockedServer(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error)
 	return err
 }
 
-// migrationLock is the number of PostgreSQL's advisory lock, which is good for one database; "pathlock" in ASCII.
+// migrationLock is the number of PostgreSQL's advisory lock, which is good for one database;
+// "pathlock" in ASCII.
 const migrationLock = 0x706174686c6f636b
 
-// lockedDatabase uses an advisory lock of PostgreSQL's that ends with the transaction; everything happens or nothing.
+// lockedDatabase uses an advisory lock of PostgreSQL's that ends with the transaction; everything
+// happens or nothing.
 func lockedDatabase(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
-	// At SERIALIZABLE, say, whoever waited would not see what was done meanwhile.
+	// At SERIALIZABLE, for example, an instance that waited would not see what was done meanwhile.
 	begin := fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '%ds'; SELECT pg_advisory_xact_lock(%d)`, lockWait, migrationLock)
 	if _, err := conn.ExecContext(ctx, begin); err != nil {
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)

@@ -1,4 +1,4 @@
-// Package server runs an HTTP server until it is told to stop, and then lets the
+// Package server runs an HTTP server until it is asked to stop, and then lets the
 // requests finish that it has accepted.
 package server
 
@@ -15,8 +15,8 @@ import (
 // Timeouts that keep slow and silent clients from holding connections for good.
 const (
 	readHeaderTimeout = 5 * time.Second
-	// readTimeout is for bodies that no route takes; those of the others have a limit of their own.
-	readTimeout = 15 * time.Second
+	// readTimeout is for a whole request, with its body, whether or not a route takes it.
+	readTimeout = 10 * time.Second
 	idleTimeout = 2 * time.Minute
 )
 
@@ -32,8 +32,8 @@ const Listening = "test-plan backend on http://"
 // DrainTimeout is how long running requests get to finish: longer than any of them may take.
 const DrainTimeout = RequestTimeout + 5*time.Second
 
-// Serve answers the requests that listener accepts until ctx ends. Then it
-// stops accepting, lets running requests finish, and returns; the error is nil if all of them did.
+// Serve answers the requests that listener accepts until ctx ends. Then it stops accepting, lets
+// running requests finish, and returns; the error is nil if all of them did.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:           handler,

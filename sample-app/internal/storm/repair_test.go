@@ -18,8 +18,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A tree that unprotected clients have really corrupted is mended, and no row is lost. The verdict is that of the storm's own
-// checker, which shares nothing with package fsck. PATHLOCK_TEST_STORM is how many seconds to storm.
+// A tree that unprotected clients have really corrupted is mended, and no row is lost. The verdict
+// is that of the storm's own checker, which shares nothing with package fsck. PATHLOCK_TEST_STORM
+// is how many seconds to storm.
 func TestRepairAfterStorm(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	duration := 700 * time.Millisecond

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/fsck"
+	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // row is what one kind of protection led to.
@@ -15,27 +15,27 @@ type row struct {
 	protection
 	*tally
 	rows int
-	// corrupted are the rows whose path, parent or root is wrong; those of them that are orphans, or in a
-	// cycle, are counted once more.
+	// corrupted are the rows whose path, parent or root is wrong; those of them that are orphans,
+	// or in a cycle, are counted once more.
 	corrupted, orphans, cycles, duplicates int
-	examples                               []fsck.Problem
+	examples                               []treecheck.Problem
 }
 
 // shownProblems is how many of the problems found the report quotes.
 const shownProblems = 6
 
-func newRow(p protection, t *tally, rows int, problems []fsck.Problem) row {
+func newRow(p protection, t *tally, rows int, problems []treecheck.Problem) row {
 	r := row{protection: p, tally: t, rows: rows}
 	quoted := map[string]int{}
 	corrupted := map[int64]bool{}
 	for _, problem := range problems {
 		switch problem.Problem {
-		case fsck.Duplicate:
+		case treecheck.Duplicate:
 			r.duplicates++
-		case fsck.Orphan:
+		case treecheck.Orphan:
 			r.orphans++
 			corrupted[problem.ID] = true
-		case fsck.Cycle:
+		case treecheck.Cycle:
 			r.cycles++
 			corrupted[problem.ID] = true
 		default:
@@ -79,8 +79,8 @@ func (r *report) add(row row) {
 	_, _ = fmt.Fprintf(r.config.Out, "  %s: done\n", row.what)
 }
 
-// end writes the table and what it means.
-func (r *report) end() error {
+// finish writes the table and what it means.
+func (r *report) finish() error {
 	out := r.config.Out
 	_, _ = fmt.Fprintln(out)
 	table(out, r.rows)

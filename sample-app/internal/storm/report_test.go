@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/fsck"
+	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // A row with protection has to be without a flaw, whatever the flaw; a row without may be as it is.
@@ -16,7 +16,7 @@ func TestVerdict(t *testing.T) {
 	done := func(t *tally) { t.count(http.StatusOK, nil, time.Millisecond) }
 	tests := []struct {
 		what     string
-		problems []fsck.Problem
+		problems []treecheck.Problem
 		answers  func(*tally)
 		holds    bool
 	}{
@@ -27,11 +27,11 @@ func TestVerdict(t *testing.T) {
 			t.count(http.StatusNotFound, nil, 0)
 		}, holds: true},
 		{what: "nothing done", answers: func(*tally) {}},
-		{what: "a wrong path", answers: done, problems: []fsck.Problem{{Problem: fsck.WrongPath, ID: 1}}},
-		{what: "an orphan", answers: done, problems: []fsck.Problem{{Problem: fsck.Orphan, ID: 1}}},
-		{what: "a cycle", answers: done, problems: []fsck.Problem{{Problem: fsck.Cycle, ID: 1}}},
-		{what: "no root", answers: done, problems: []fsck.Problem{{Problem: fsck.Root}}},
-		{what: "two siblings of one name", answers: done, problems: []fsck.Problem{{Problem: fsck.Duplicate, ID: 1}}},
+		{what: "a wrong path", answers: done, problems: []treecheck.Problem{{Problem: treecheck.WrongPath, ID: 1}}},
+		{what: "an orphan", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Orphan, ID: 1}}},
+		{what: "a cycle", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Cycle, ID: 1}}},
+		{what: "no root", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Root}}},
+		{what: "two siblings of one name", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Duplicate, ID: 1}}},
 		{what: "a 5xx", answers: func(t *tally) { done(t); t.count(http.StatusServiceUnavailable, errors.New("503"), 0) }},
 		{what: "no answer", answers: func(t *tally) { done(t); t.count(0, errors.New("refused"), 0) }},
 		{what: "a request that makes no sense", answers: func(t *tally) { done(t); t.count(http.StatusBadRequest, nil, 0) }},
@@ -43,7 +43,7 @@ func TestVerdict(t *testing.T) {
 			answers := &tally{}
 			tt.answers(answers)
 			r.add(newRow(p, answers, 7, tt.problems))
-			err := r.end()
+			err := r.finish()
 			if want := tt.holds || p.isNone(); (err == nil) != want || err != nil && !errors.Is(err, ErrBroken) {
 				t.Errorf("%s with %s: error %v, want it to hold = %t", tt.what, p.what, err, want)
 			}
@@ -56,9 +56,9 @@ func TestVerdict(t *testing.T) {
 
 // A row with several problems is one corrupted row; what is quoted is some of each kind.
 func TestRowCounts(t *testing.T) {
-	r := newRow(protections[0], &tally{}, 9, []fsck.Problem{
-		{Problem: fsck.WrongPath, ID: 1}, {Problem: fsck.Cycle, ID: 1}, {Problem: fsck.Cycle, ID: 2}, {Problem: fsck.Cycle, ID: 3},
-		{Problem: fsck.Orphan, ID: 4}, {Problem: fsck.Duplicate, ID: 5}, {Problem: fsck.Duplicate, ID: 6},
+	r := newRow(protections[0], &tally{}, 9, []treecheck.Problem{
+		{Problem: treecheck.WrongPath, ID: 1}, {Problem: treecheck.Cycle, ID: 1}, {Problem: treecheck.Cycle, ID: 2}, {Problem: treecheck.Cycle, ID: 3},
+		{Problem: treecheck.Orphan, ID: 4}, {Problem: treecheck.Duplicate, ID: 5}, {Problem: treecheck.Duplicate, ID: 6},
 	})
 	if r.corrupted != 4 || r.cycles != 3 || r.orphans != 1 || r.duplicates != 2 {
 		t.Errorf("%d corrupted, %d in cycles, %d orphans, %d duplicates: want 4, 3, 1, 2", r.corrupted, r.cycles, r.orphans, r.duplicates)

@@ -58,7 +58,8 @@ func (p protection) isNone() bool { return !p.locks && !p.assert }
 // ErrBroken says that a protected tree was corrupted, or that a request was answered with a 5xx.
 var ErrBroken = errors.New("storm: the protection did not hold")
 
-// Run makes the storm and writes the report. The error matches [ErrBroken] if a protected run failed.
+// Run makes the storm and writes the report. The error matches [ErrBroken] if a protected run
+// failed.
 func Run(ctx context.Context, config Config) error {
 	report := newReport(config)
 	report.begin()
@@ -69,7 +70,7 @@ func Run(ctx context.Context, config Config) error {
 		}
 		report.add(row)
 	}
-	return report.end()
+	return report.finish()
 }
 
 // run makes one row on a database of its own.

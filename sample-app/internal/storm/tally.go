@@ -14,7 +14,8 @@ type tally struct {
 	// done are the changes that were made; conflicts those that were refused
 	// because of others (409, 423); gone those of suites that somebody had deleted (404).
 	done, conflicts, gone int
-	// rejected are other answers that say the request is at fault, failed are 5xx answers and none at all.
+	// rejected are other answers that say the request is at fault, failed are 5xx answers and none
+	// at all.
 	rejected, failed int
 	// failures are the first few of the latter.
 	failures []string

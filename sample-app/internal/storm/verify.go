@@ -6,24 +6,24 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/fsck"
+	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
 // verify reads every row from the database itself, past everything that wrote
 // it, and checks each against its parent and its siblings.
-func verify(ctx context.Context, db *database.DB) (problems []fsck.Problem, checked int, err error) {
+func verify(ctx context.Context, db *database.DB) (problems []treecheck.Problem, checked int, err error) {
 	rows, err := db.Pool().QueryContext(ctx, `SELECT id, parent_id, name, path FROM suites WHERE deleted_at IS NULL`)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read all rows: %w", err)
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	var suites []fsck.Suite
+	var suites []treecheck.Suite
 	for rows.Next() {
-		var s fsck.Suite
+		var s treecheck.Suite
 		if err := rows.Scan(&s.ID, &s.ParentID, &s.Name, &s.Path); err != nil {
 			return nil, 0, fmt.Errorf("read all rows: %w", err)
 		}
 		suites = append(suites, s)
 	}
-	return fsck.Check(suites, nil), len(suites), rows.Err()
+	return treecheck.Check(suites, nil), len(suites), rows.Err()
 }

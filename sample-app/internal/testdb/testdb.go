@@ -20,8 +20,8 @@ type Database struct {
 	URL  string
 }
 
-// All returns one empty database of each kind that can be had: an SQLite file always, and one on a MariaDB, a MySQL and a
-// PostgreSQL server where tests have them. They are gone after the test.
+// All returns one empty database of each kind that can be had: an SQLite file always, and one on a
+// MariaDB, a MySQL and a PostgreSQL server where tests have them. They are gone after the test.
 func All(t testing.TB) []Database {
 	t.Helper()
 	all := []Database{{"SQLite", SQLite(t)}}
@@ -60,7 +60,8 @@ func MySQL(t testing.TB, server testserver.MySQLServer) string {
 	return "mysql://" + server.DSN[:slash+1] + name + server.DSN[slash+1:]
 }
 
-// Postgres returns the URL of an empty database on a PostgreSQL server, or skips the test where there is none.
+// Postgres returns the URL of an empty database on a PostgreSQL server, or skips the test where
+// there is none.
 func Postgres(t testing.TB) string {
 	t.Helper()
 	url, remove, err := database.Scratch(t.Context(), testserver.Postgres(t))

@@ -4,7 +4,10 @@
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
 --       10 '1' if the owner believes that it holds something already, 11 how many may wait in the tree,
---       12 '1' for a grant with a lease of its own
+--       12 '1' for a grant with a lease of its own,
+--       13 '1' if it will be asked again soon where there is no answer, with a number of ms then: for so long it is remembered
+--       that the first question is to be granted nothing, should it come later; '0' otherwise,
+--       14 what the answer 'searching' gave
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
 --       {'granted', more, fence}         the lease lives from now on, also if the grant was made before
 --       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
@@ -13,6 +16,8 @@
 --       {'lost', more}                   the owner holds nothing any more, and does not wait either
 --       {'withdrawn', more}              the request has been withdrawn before it came
 --       {'deadlock', more, claim, owner} who has that claim and waits, directly or through others, for this owner
+--       {'searching', more, so far}      ask again at once with that: whether there is a deadlock takes another portion to find out,
+--                                        and until then nothing is queued
 --
 -- The same owner and grant id get the same answer again; a request that is queued keeps its
 -- place, and the place is made to last for another while.
@@ -37,6 +42,9 @@ local function ticket_of()
   return nil
 end
 
+-- What a question is known by of which the asker knows that it may come late.
+local DIRECT = 'direct '
+
 open()
 
 -- Not a write that needs memory: who waits already goes on waiting at maxmemory too.
@@ -46,7 +54,12 @@ if ticket_of() then spare_memory() end
 sweep(r.owner, r.id)
 hand_over()
 
+if #ARGV[13] > 1 then withdrawn.remember(r.owner, DIRECT .. r.id, tonumber(ARGV[13])) end
+
 local held = holding(r.owner)
+if ARGV[13] == '1' and withdrawn.has(r.owner, DIRECT .. r.id) then
+  return { 'withdrawn', finish() }
+end
 if held then
   for _, g in ipairs(held.grants) do
     if g.id == r.id then
@@ -65,7 +78,7 @@ if ticket then
   end
 end
 
-if state.queued and not r.ticket and call('ZSCORE', QUEUE, tombstone(r.owner, r.id)) then
+if not r.ticket and withdrawn.has(r.owner, r.id) then
   return { 'withdrawn', finish() }
 end
 -- Who is in the queue has not been evicted, but has given back in good order what it had.
@@ -79,7 +92,7 @@ local place = NOW + math.min(tonumber(r.lease), wait + 1000)
 -- For a request of a holder that waits for other waiters, nothing can have changed that the script that changed
 -- it has not looked at: only what is cheap to find out is asked.
 local at, by
-if r.ticket and wait > 0 and held and is_in(listed('b'), r.ticket) then
+if r.ticket and wait > 0 and held and lists.keep_back(r.ticket) then
   at, by = 1, 'waiter'
 else
   at, by = obstacle(r)
@@ -115,14 +128,16 @@ local function give_up()
 end
 
 if not r.ticket and (held or gate_is_of(r.owner)) then
-  local claim, blocker = cycle(r)
+  -- One that asks for the gate may have got its key already: it cannot stay so.
+  local claim, blocker, so_far = cycle(r, not r.gate and (ARGV[14] or '') or nil)
+  if so_far then return { 'searching', finish(), so_far } end
   if claim then
     give_up()
     return { 'deadlock', finish(), claim, blocker }
   end
 end
 
-if not r.ticket and waiters() >= tonumber(ARGV[11]) then
+if not r.ticket and lists.waiters() >= tonumber(ARGV[11]) then
   give_up()
   return { 'full', finish(), at }
 end

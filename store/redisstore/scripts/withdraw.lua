@@ -12,13 +12,7 @@ open()
 spare_memory()
 sweep(owner, id)
 
-if remember > 0 then
-  local member = tombstone(owner, id)
-  touch()
-  call('ZADD', DEADLINES, int(NOW + remember), member)
-  call('ZADD', QUEUE, '0', member)
-  state.queued = true
-end
+if remember > 0 then withdrawn.remember(owner, id, remember) end
 
 local held = holding(owner)
 if held then

@@ -33,8 +33,8 @@ type commands struct {
 // streams are where a command writes.
 type streams struct{ out, errs io.Writer }
 
-// Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two transactions; a second
-// one ends the process at once.
+// Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two
+// transactions; a second one ends the process at once.
 func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	var commands commands
 	exit := -1

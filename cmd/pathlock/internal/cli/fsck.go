@@ -203,7 +203,7 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 func (c *fsckCommand) checker(ctx context.Context, db *sql.DB, dialect fsck.Dialect, report *report) (*fsck.Checker, error) {
 	open := func() (*fsck.Checker, error) {
 		return fsck.New(ctx, db, dialect, fsck.Table{
-			Name: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Label: c.Name, Path: c.Path, IDPath: c.IDPath,
+			Table: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Name: c.Name, Path: c.Path, IDPath: c.IDPath,
 			Deleted: c.mark(), Version: c.Version, Namespace: c.Namespace,
 		})
 	}

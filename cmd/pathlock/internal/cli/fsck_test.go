@@ -1,71 +1,23 @@
 package cli_test
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
-	"github.com/ncruces/go-sqlite3/driver"
-	"go.uber.org/goleak"
-
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
-
-// childVariable, when set, makes the test binary the program itself, so that tests can kill it.
-const childVariable = "PATHLOCK_TEST_CHILD"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-	}
-	goleak.VerifyTestMain(m)
-}
-
-// table makes an SQLite file with a table of trees, and returns its URL and a connection.
-func table(t *testing.T, rows string) (string, *sql.DB) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.db")
-	db, err := driver.Open("file:" + filepath.ToSlash(path) + "?_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(10000)")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	for _, statement := range []string{
-		`CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, deleted_at DATETIME)`,
-		`CREATE INDEX suites_sibling ON suites (parent_id, name)`,
-		`INSERT INTO suites (id, plan_id, parent_id, name, path) ` + rows,
-	} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return "sqlite://" + path, db
-}
 
 const (
 	sound  = `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/a'), (3, 1, 2, 'b', '/a/b')`
 	broken = sound + `, (4, 1, 99, 'x', '/x'), (5, 1, 2, 'b', '/old/b')`
 )
-
-// run runs a command line.
-func run(t *testing.T, args ...string) (code int, out, errs string) {
-	t.Helper()
-	var o, e bytes.Buffer
-	code = cli.Main(t.Context(), args, &o, &e)
-	return code, o.String(), e.String()
-}
 
 func TestExitCodes(t *testing.T) {
 	soundURL, more := table(t, sound)
@@ -217,46 +169,6 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A repair that is killed leaves no file of its own behind, and one that is not needs none for
-// wrong paths.
-func TestTemporaryFiles(t *testing.T) {
-	url, _ := table(t, many(1000))
-	folder := t.TempDir()
-	log := filepath.Join(t.TempDir(), "log")
-	if err := syscall.Mkfifo(log, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--db", url, "--log", log, "-q")
-	cmd.Env = append(cmd.Env, "TMPDIR="+folder)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pipe, err := os.Open(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bufio.NewScanner(pipe).Scan() { // it has begun to mend
-		t.Error("no line is in the log")
-	}
-	_ = cmd.Process.Kill()
-	_ = pipe.Close()
-	_ = cmd.Wait()
-	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 || cmd.ProcessState.ExitCode() >= 0 {
-		t.Errorf("left behind: %v (%v), exit code %d", left, err, cmd.ProcessState.ExitCode())
-	}
-}
-
-// Wrong paths are looked for again when all else has been mended: they are not kept in a file, for
-// which there is no room here.
-func TestWrongPathsNeedNoFile(t *testing.T) {
-	url, _ := table(t, `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/wrong')`)
-	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--db", url)
-	cmd.Env = append(cmd.Env, "TMPDIR="+filepath.Join(t.TempDir(), "none"))
-	if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 1 {
-		t.Errorf("exit code %d (%v): %s", cmd.ProcessState.ExitCode(), err, out)
-	}
-}
-
 // Others who use the lock store are respected, and the log has everything.
 func TestRedisLocksAndLog(t *testing.T) {
 	server := testserver.Redis(t)
@@ -297,149 +209,5 @@ func TestRedisLocksAndLog(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || !last.Commit || last.Transaction != 3 {
 		t.Errorf("the log ends with %s, want the commit of transaction 3", lines[len(lines)-1])
-	}
-}
-
-// program returns the program as a process of its own.
-func program(t *testing.T, args ...string) *exec.Cmd {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), self, args...)
-	cmd.Env = append(os.Environ(), childVariable+"=1")
-	return cmd
-}
-
-// many are a root row and so many children with wrong paths, each tenth of them an orphan, and each hundredth a duplicate.
-func many(n int) string {
-	return fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= %d)
-		SELECT 1, 1, NULL, '', '' UNION ALL
-		SELECT i, 1, CASE WHEN i %% 10 = 0 THEN 100000 + i ELSE 1 END, CASE WHEN i %% 100 = 1 THEN 'same' ELSE 'n' || i END, 'wrong' FROM n`, n)
-}
-
-// dump returns the table as text.
-func dump(t *testing.T, db *sql.DB) string {
-	t.Helper()
-	rows, err := db.QueryContext(t.Context(), `SELECT id || ' ' || COALESCE(parent_id, 0) || ' ' || name || ' ' || path FROM suites ORDER BY id`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	var text strings.Builder
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		text.WriteString(line + "\n")
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return text.String()
-}
-
-// A repair that is killed, again and again, each time after some more transactions, leaves what one does that nobody killed.
-func TestKilled(t *testing.T) {
-	t.Run("paths that are all wrong", func(t *testing.T) { testKilled(t) })
-	t.Run("each the path of the one before, under a unique index", func(t *testing.T) {
-		testKilled(t, `UPDATE suites SET path = '/n' || (id - 1)`, `CREATE UNIQUE INDEX suites_one_path ON suites (plan_id, path)`)
-	})
-}
-
-// testKilled does that with a table that is made so.
-func testKilled(t *testing.T, statements ...string) {
-	t.Helper()
-	const n = 1000
-	table := func() (string, *sql.DB) {
-		url, db := table(t, many(n))
-		for _, statement := range statements {
-			if _, err := db.ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return url, db
-	}
-	flags := []string{"fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--log"}
-	url, whole := table()
-	if code, out, errs := run(t, append(flags, filepath.Join(t.TempDir(), "log"), "--db", url)...); code != 1 {
-		t.Fatalf("exit code %d: %s%s", code, out, errs)
-	}
-	url, pieces := table()
-	kills := 0
-	for commits := 1; ; commits += 2 {
-		log := filepath.Join(t.TempDir(), "log")
-		if err := syscall.Mkfifo(log, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		cmd := program(t, append(flags, log, "--db", url)...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		pipe, err := os.Open(log) // the log is a pipe, so that it tells when a transaction is written and when it is committed
-		if err != nil {
-			t.Fatal(err)
-		}
-		left := commits
-		for lines := bufio.NewScanner(pipe); lines.Scan(); {
-			if !strings.Contains(lines.Text(), `"commit":true`) {
-				continue
-			}
-			if left--; left == 0 {
-				_ = cmd.Process.Kill()
-			}
-		}
-		_ = pipe.Close()
-		if err := cmd.Wait(); cmd.ProcessState.ExitCode() >= 0 {
-			if cmd.ProcessState.ExitCode() != 1 && cmd.ProcessState.ExitCode() != 0 {
-				t.Fatalf("not killed, and %v", err)
-			}
-			break
-		}
-		kills++
-	}
-	if kills < 3 {
-		t.Errorf("killed %d times only", kills)
-	}
-	if got, want := dump(t, pieces), dump(t, whole); got != want {
-		t.Errorf("after %d kills\n%s\nwant\n%s", kills, got, want)
-	}
-}
-
-// SIGINT ends a repair after the transaction that it is in.
-func TestInterrupt(t *testing.T) {
-	url, db := table(t, many(1000))
-	log := filepath.Join(t.TempDir(), "log")
-	if err := syscall.Mkfifo(log, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--db", url, "--log", log, "-q")
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pipe, err := os.Open(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = pipe.Close() }()
-	last, changes := "", 0
-	for lines := bufio.NewScanner(pipe); lines.Scan(); {
-		last = lines.Text()
-		if changes++; changes == 30 { // in the middle of a transaction
-			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(last, `"commit":true`) || !strings.Contains(out.String(), "ended early") || !strings.Contains(errs.String(), "pathlock: interrupted") {
-		t.Errorf("exit code %d, the log ends with %s: %s%s", code, last, &out, &errs)
-	}
-	if strings.Count(dump(t, db), "wrong") == 0 {
-		t.Error("everything was mended: it was not interrupted")
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// report writes what fsck finds and does: for people, or as JSON. Progress goes to the other stream, and only to a terminal.
+// report writes what fsck finds and does: for people, or as JSON. Progress goes to the other
+// stream, and only to a terminal.
 type report struct {
 	out         *bufio.Writer
 	errs        io.Writer

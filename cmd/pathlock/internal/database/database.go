@@ -23,8 +23,8 @@ const Supported = "sqlite://PATH, mysql://user:password@tcp(host:3306)/name and 
 // ErrURL is matched where a URL names no database.
 var ErrURL = errors.New("database URL")
 
-// Open opens the database that a URL names. Nothing is connected to before it is used. Errors match [ErrURL], and do not contain
-// passwords.
+// Open opens the database that a URL names. Nothing is connected to before it is used. Errors match
+// [ErrURL], and do not contain passwords.
 func Open(name string) (*sql.DB, fsck.Dialect, error) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	switch {
@@ -45,7 +45,8 @@ func Open(name string) (*sql.DB, fsck.Dialect, error) {
 	}
 }
 
-// openSQLite opens a file that exists. A transaction that writes waits for others half a minute at most.
+// openSQLite opens a file that exists. A transaction that writes waits for others half a minute at
+// most.
 func openSQLite(path string) (*sql.DB, error) {
 	if path == "" || path == ":memory:" {
 		return nil, fmt.Errorf("%w: SQLite needs a file: give sqlite://PATH", ErrURL)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/fsck/fscktest"
+	"github.com/pathlock-go/pathlock/internal/fscktest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 

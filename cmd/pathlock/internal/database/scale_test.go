@@ -20,7 +20,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// rowsVariable is how many rows TestScale checks; without it, the test is skipped: `make fsck-scale`.
+// rowsVariable is how many rows TestScale checks; without it, the test is skipped:
+// `make fsck-scale`.
 const rowsVariable = "PATHLOCK_FSCK_ROWS"
 
 // shapes are trees of n rows: the parent of each row, 0 for none. Row 1 is the first.
@@ -46,8 +47,9 @@ var shapes = []struct {
 
 func one(int, int) int { return 1 }
 
-// The memory of a check is the same for a thousand rows and for a million, whatever the trees look like, and so is that of a repair. The test
-// prints time and memory; it fails if the heap grows beyond a bound that does not depend on the rows.
+// The memory of a check is the same for a thousand rows and for a million, whatever the trees look
+// like, and so is that of a repair. The test prints time and memory; it fails if the heap grows
+// beyond a bound that does not depend on the rows.
 func TestScale(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv(rowsVariable))
 	if err != nil {
@@ -115,10 +117,12 @@ func measure(t *testing.T, db *sql.DB, dialect fsck.Dialect, n int, sound bool) 
 	}
 }
 
-// heapBound is what the heap may grow to. A million rows alone would be more than their 200 MB of text.
+// heapBound is what the heap may grow to. A million rows alone would be more than their 200 MB of
+// text.
 const heapBound = 150 << 20
 
-// watch runs f and prints how long it took, the highest heap in use, and the highest resident set of the process.
+// watch runs f and prints how long it took, the highest heap in use, and the highest resident set
+// of the process.
 func watch(t *testing.T, what string, f func() error) {
 	debug.FreeOSMemory()                                          // what filling the table took
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) // forgets the highest resident set so far

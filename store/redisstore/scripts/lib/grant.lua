@@ -4,7 +4,13 @@ local function room_for(looks) return state.work >= looks or state.work == state
 
 local MOST_EXPIRED = 16 -- leases that one script reclaims
 
--- consider has the hand-over look through a queue for somebody to let in (see handover.lua).
+-- consider_behind has the hand-over look through a list of the queue, behind a ticket, for somebody to let in (see handover.lua).
+local function consider_behind(list, ticket)
+  local from = state.through[list]
+  if not from or ticket < from then state.through[list] = ticket end
+end
+
+-- consider has it look through all of a list.
 local function consider(name, mode) state.through[name .. mode] = '' end
 
 -- consider_all considers everybody who waits: every request has a claim on the gate node.
@@ -84,13 +90,14 @@ local function grant(r)
   return fence
 end
 
--- leave takes a request out of the queue that will not be granted, and notes whom it kept back.
+-- leave takes a request out of the queue that will not be granted, and notes whom it kept back: those who came after it. Who asked
+-- for the gate may have kept others from its key, too.
 local function leave(r)
   dequeue(r)
   for i = 1, #r.names do
     local modes = band(CONFLICTS[r.modes[i]], waits_on(r.names[i]))
     for m = IS, modes > 0 and X or 0 do
-      if band(modes, BIT[m]) ~= 0 then consider(r.names[i], m) end
+      if band(modes, BIT[m]) ~= 0 then consider_behind(r.names[i] .. m, r.gate and '' or r.ticket) end
     end
   end
   local held = holding(r.owner)

@@ -51,7 +51,7 @@ end
 local function kept_back(r, by)
   if not (holding(r.owner) or gate_is_of(r.owner)) then return end
   local yes = by == 'waiter'
-  if yes == is_in(listed('b'), r.ticket) then return end
+  if yes == lists.keep_back(r.ticket) then return end
   touch()
   call(unpack(yes and { 'ZADD', QUEUE, '0', 'b' .. r.ticket } or { 'ZREM', QUEUE, 'b' .. r.ticket }))
   state.lists.b = nil
@@ -133,6 +133,7 @@ local function hand_over_round()
     end
   end
   table.sort(tickets)
+  load_requests(tickets)
 
   local done, closed = '', {}
   for _, ticket in ipairs(tickets) do
@@ -150,8 +151,8 @@ local function hand_over_round()
     done = ticket
   end
   for list, ticket in pairs(last) do
-    if (cut[list] or ticket > done) and not closed[list] and not through[list] then
-      through[list] = done > round[list] and done or round[list]
+    if (cut[list] or ticket > done) and not closed[list] then
+      consider_behind(list, done > round[list] and done or round[list])
     end
   end
 end
@@ -195,7 +196,7 @@ local function note_room()
       if band(modes, BIT[mode]) ~= 0 then
         local now = node(name)
         if lets_in(before, now, mode, 0, 0) then consider(name, mode) end
-        if converting() and lets_in(before, now, mode, 0, SIX) then consider('c' .. name, mode) end
+        if lists.converting() and lets_in(before, now, mode, 0, SIX) then consider('c' .. name, mode) end
       end
     end
   end
@@ -204,7 +205,7 @@ end
 
 -- look_again tries those whom waiters alone keep back, if that may have changed. It says whether any was let in.
 local function look_again()
-  if not state.moved or not converting() then return false end
+  if not state.moved or #listed('b') == 0 then return false end
   state.moved = false
   local any = false
   for _, ticket in ipairs(listed('b')) do
@@ -233,7 +234,7 @@ local function take_up()
       if list == 'b' then
         state.moved = true
       else
-        state.through[list] = state.through[list] or after
+        consider_behind(list, after)
       end
     end
   end
@@ -264,16 +265,13 @@ local function hand_over()
     end
     note_room() -- for the next script, if this one has stopped
   until state.stopped or not look_again()
-  if state.stopped and state.moved and converting() then state.through.b = '' end
+  if state.stopped and state.moved and #listed('b') > 0 then state.through.b = '' end
 end
 
 -- needs_long_way says whether somebody waits, or something was withdrawn, of which the nodes tell nothing to the short ways.
 local function needs_long_way()
   if next(state.through) or state.awaited then return true end
-  if not state.queued then return false end
-  local list = GATE_NODE .. X
-  return #call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', '1') > 0 or
-    #call('ZRANGEBYLEX', QUEUE, '[t', '(u', 'LIMIT', '0', '1') > 0
+  return lists.any(GATE_NODE .. X) or lists.any('t')
 end
 
 -- finish hands over, writes back what has changed, and lets the keys live as long as the last lease in them and no

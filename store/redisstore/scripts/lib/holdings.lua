@@ -5,11 +5,14 @@ local function unpack_holding(record)
   local h = { grants = {}, modes = {} }
   local at = 1
   while at <= #record do
-    local g = {}
-    g.id, g.fence, g.since, g.claims, g.paths, g.note, at = struct.unpack(GRANT, record, at)
-    h.grants[#h.grants + 1] = g
-    local names, modes = split(g.claims)
-    for i = 1, #names do h.modes[names[i]] = supremum(h.modes[names[i]] or 0, modes[i]) end
+    local id, fence, since, claims, paths, note
+    id, fence, since, claims, paths, note, at = struct.unpack(GRANT, record, at)
+    h.grants[#h.grants + 1] = { id = id, fence = fence, since = since, claims = claims, paths = paths, note = note }
+    local names, modes = split(claims)
+    for i = 1, #names do
+      local name, own = names[i], h.modes[names[i]]
+      h.modes[name] = own and supremum(own, modes[i]) or modes[i]
+    end
   end
   return h
 end

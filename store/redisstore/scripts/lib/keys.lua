@@ -6,15 +6,17 @@
 --                         gate-node    the same for the gate, which is treated as a node above the root: who
 --                                      holds anything in the tree has IX on it, who has the gate has X
 --                         o<owner>     the grants of an owner (see GRANT in record.lua)
---                         w<ticket>    a queued request (see REQUEST in queue.lua)
+--                         w<ticket>    a queued request (see REQUEST in record.lua)
 --                         r<owner>     the tickets of an owner's queued requests, 16 digits each
 --                         k            the last ticket given out, as long as there is a queue
 --                         p            queues that a hand-over has yet to look through (see handover.lua)
+--                         s            while somebody searches the queue in portions: a number that is gone as soon as anybody
+--                                      was granted, has given up or has queued something (see cycle in waits.lua)
 --                         x            set while somebody waits because the gate key is another's
 --                         l            set while only the long way knows what there is to see to; or the mark of a script at
 --                                      work: who finds that repairs the table (see repair.lua)
 --   2 deadlines  zset   o<owner> or w<ticket> -> when its lease or its place in the queue ends, ms; t<hash> -> until when
---                       it is remembered that a request was withdrawn (see tombstone in queue.lua);
+--                       it is remembered that a request was withdrawn (see withdrawn in queue.lua);
 --                       g<length of owner>:<owner><grant id> -> when the lease of a grant ends that is apart: it has one of its
 --                       own. The owner's end is its end, too; all else about it is in the owner's record
 --   3 queue      zset   all scores 0. Members, so that ZRANGEBYLEX gives what begins alike in order of arrival:
@@ -35,9 +37,10 @@
 -- come by inflates it (see thin.lua): then it is in locks and deadlines like all others.
 --
 -- What a script consists of, one part after the other; script.go puts them together, each with what it uses alone:
---   lib/keys.lua, lib/record.lua, and lib/clock.lua and lib/modes.lua where they are first used
+--   lib/keys.lua, lib/record.lua, and lib/clock.lua, lib/modes.lua and lib/apart.lua where they are first used
 --   thin/<script>.lua    for acquire and release: nobody else is concerned
 --   short/<script>.lua   for acquire and release: others hold, and those who wait, wait elsewhere
+--   short/successor.lua  for release: one holds and one waits
 --   lib/state.lua, which says what the rest shares, then the library: nodes, holdings, thin, gate, queue, repair, open,
 --   waits, grant, handover; and <script>.lua, the only part that runs anything
 -- The thin and the short way either return or leave everything as it is. The rest is not run then: making

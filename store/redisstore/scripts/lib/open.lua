@@ -13,11 +13,11 @@ local function open()
     state.queued = false
     return
   end
-  local fields = call('HMGET', LOCKS, 'l', 'p', 'x', 'k')
+  local fields = call('HMGET', LOCKS, 'l', 'p', 'x', 'k', 's')
   if fields[1] == AT_WORK or fields[4] and not state.queued then
     repair() -- a script has failed, or the queue is gone
     state.all = true
     return
   end
-  state.pending, state.awaited = fields[2], fields[3] and true
+  state.pending, state.awaited, state.version = fields[2], fields[3] and true, fields[5]
 end

@@ -1,31 +1,61 @@
 -- The queue of one tree: who waits, in order of arrival.
 
--- A queued request's field is twelve strings, packed as grants are: owner, grant id, lease (ms), until when
--- it waits (ms), since when (ms), when it last asked (ms), channel and reference to wake it by, claims, paths, note, '1' if it
--- is for a grant apart.
-local REQUEST = '>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0'
 local TICKET_BYTES = 16
 local AFTER_TICKETS = '~' -- sorts behind every ticket
 
--- tombstone names a request that was withdrawn, possibly before it came.
+-- What is known of requests that were withdrawn, possibly before they came. It is one table, as a function can use but sixty
+-- names from outside of it.
+local withdrawn = {}
+
 local function tombstone(owner, id) return 't' .. redis.sha1hex(#owner .. ':' .. owner .. id) end
+
+-- remember has such a request granted nothing, should it come within so many ms.
+function withdrawn.remember(owner, id, ms)
+  local member = tombstone(owner, id)
+  touch()
+  call('ZADD', DEADLINES, int(NOW + ms), member)
+  call('ZADD', QUEUE, '0', member)
+  state.queued = true
+end
+
+-- has reports whether a request is one of them.
+function withdrawn.has(owner, id) return state.queued and call('ZSCORE', QUEUE, tombstone(owner, id)) end
+
+-- unpack_request reads a request's record, if there is one.
+local function unpack_request(ticket, record)
+  if not record then return false end
+  local owner, id, lease, till, since, seen, channel, ref, claims, paths, note, apart = struct.unpack(REQUEST, record)
+  local names, modes = split(claims)
+  return {
+    ticket = ticket, owner = owner, id = id, lease = lease, till = till, since = since, seen = seen, channel = channel, ref = ref,
+    claims = claims, paths = paths, note = note, apart = apart, names = names, modes = modes, gate = modes[1] == X,
+  }
+end
+
+-- load_requests reads those of the requests that have not been read yet.
+local function load_requests(tickets)
+  local requests, missing, fields = state.requests, {}, {}
+  for _, ticket in ipairs(tickets) do
+    if requests[ticket] == nil then
+      missing[#missing + 1] = ticket
+      fields[#fields + 1] = 'w' .. ticket
+    end
+  end
+  for i = 1, #missing, PORTION do
+    local last = math.min(i + PORTION - 1, #missing)
+    local records = call('HMGET', LOCKS, unpack(fields, i, last))
+    for j = i, last do requests[missing[j]] = unpack_request(missing[j], records[j - i + 1]) end
+  end
+end
 
 -- request returns a queued request by its ticket, or nil.
 local function request(ticket)
   local r = state.requests[ticket]
-  if r ~= nil then return r or nil end
-  local record = call('HGET', LOCKS, 'w' .. ticket)
-  if not record then
-    state.requests[ticket] = false
-    return nil
+  if r == nil then
+    r = unpack_request(ticket, call('HGET', LOCKS, 'w' .. ticket))
+    state.requests[ticket] = r
   end
-  r = { ticket = ticket }
-  r.owner, r.id, r.lease, r.till, r.since, r.seen, r.channel, r.ref, r.claims, r.paths, r.note, r.apart =
-    struct.unpack(REQUEST, record)
-  r.names, r.modes = split(r.claims)
-  r.gate = r.modes[1] == X
-  state.requests[ticket] = r
-  return r
+  return r or nil
 end
 
 local function write_request(r)
@@ -35,13 +65,18 @@ local function write_request(r)
     #r.apart, r.apart))
 end
 
+-- split_tickets reads tickets that stand one after the other.
+local function split_tickets(all)
+  local tickets = {}
+  for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = sub(all, i, i + TICKET_BYTES - 1) end
+  return tickets
+end
+
 -- tickets_of returns the tickets of an owner's queued requests.
 local function tickets_of(owner)
   local tickets = state.tickets[owner]
   if not tickets then
-    tickets = {}
-    local all = state.queued and call('HGET', LOCKS, 'r' .. owner) or ''
-    for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = sub(all, i, i + TICKET_BYTES - 1) end
+    tickets = split_tickets(state.queued and call('HGET', LOCKS, 'r' .. owner) or '')
     state.tickets[owner] = tickets
   end
   return tickets
@@ -56,25 +91,54 @@ local function write_tickets(owner, tickets)
   end
 end
 
--- listed returns the tickets on a list of the queue, in order of arrival. A list of conversions gives their owners, too.
+-- load_owners reads what owners hold, and which requests they have, of those of whom that has not been read yet.
+local function load_owners(owners)
+  local missing, fields = {}, {}
+  for _, owner in ipairs(owners) do
+    if state.holdings[owner] == nil then
+      missing[#missing + 1] = owner
+      fields[#fields + 1] = 'o' .. owner
+      fields[#fields + 1] = 'r' .. owner
+    end
+  end
+  for i = 1, #fields, PORTION do
+    local last = math.min(i + PORTION - 1, #fields)
+    local values = call('HMGET', LOCKS, unpack(fields, i, last))
+    for j = 1, #values, 2 do
+      local owner = missing[(i + j) / 2]
+      state.holdings[owner] = values[j] and unpack_holding(values[j])
+      state.tickets[owner] = state.tickets[owner] or split_tickets(values[j + 1] or '')
+    end
+  end
+end
+
+-- listed returns the tickets on a list of the queue, in order of arrival.
 local function listed(list)
   local l = state.lists[list]
   if not l then
-    l = {}
-    local owners = {}
-    for i, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS)) do
-      l[i] = sub(member, #list + 1, #list + TICKET_BYTES)
-      owners[i] = sub(member, #list + TICKET_BYTES + 1)
-    end
-    l.owners = owners
+    l = call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS)
+    local from, to = #list + 1, #list + TICKET_BYTES
+    for i = 1, #l do l[i] = sub(l[i], from, to) end
     state.lists[list] = l
   end
   return l
 end
 
+-- What else the lists of the queue tell. It is one table, as a function can use but sixty names from outside of it.
+local lists = {}
+
+-- any says whether anybody is on a list.
+function lists.any(list)
+  return state.queued and #call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', '1') > 0
+end
+
 -- moved notes that somebody was granted or has given up something, or has come to wait.
 local function moved()
   state.lists, state.passing, state.moved = {}, {}, true
+  if state.version then
+    call('HDEL', LOCKS, 's')
+    state.version = nil
+  end
 end
 
 -- places returns the members of the queue that stand for a request, and those that stand for it as a conversion.
@@ -104,23 +168,29 @@ local function converts(r, yes)
   moved()
 end
 
--- converting returns who waits and holds something already: an owner for each ticket, or nil if there is nobody.
-local function converting()
-  if not state.queued then return nil end
-  local found = state.lists.c
-  if found == nil then
-    found = false
-    for mode = IX, X, X - IX do
-      local l = listed('c' .. GATE_NODE .. mode)
-      for i, ticket in ipairs(l) do
-        found = found or {}
-        found[ticket] = l.owners[i]
-      end
-    end
-    state.lists.c = found
+-- converting says whether anybody waits who holds something already.
+function lists.converting()
+  local any = state.lists.c
+  if any == nil then
+    any = lists.any('c' .. GATE_NODE .. IX) or lists.any('c' .. GATE_NODE .. X)
+    state.lists.c = any
   end
-  return found or nil
+  return any
 end
+
+-- conversions returns the tickets of those on a list of a node who hold something already, as keys of a table.
+function lists.conversions(list)
+  local l = listed('c' .. list)
+  if not l.has then
+    local has = {}
+    for i = 1, #l do has[l[i]] = true end
+    l.has = has
+  end
+  return l.has
+end
+
+-- keep_back says whether waiters alone keep back a request whose owner holds something.
+function lists.keep_back(ticket) return call('ZSCORE', QUEUE, 'b' .. ticket) ~= false end
 
 -- reclassify sees to the list of conversions when an owner has got or lost the gate key: as long as the owner has
 -- anything, all its queued requests are on it.
@@ -166,9 +236,9 @@ end
 -- dequeue takes a request out of the queue.
 local function dequeue(r)
   touch()
-  local members, conversions = places(r)
-  if converting() then
-    for i = 1, #conversions do members[#members + 1] = conversions[i] end
+  local members, further = places(r)
+  if call('ZSCORE', QUEUE, further[1]) then
+    for i = 1, #further do members[#members + 1] = further[i] end
     members[#members + 1] = 'b' .. r.ticket
   end
   in_portions('ZREM', QUEUE, members)
@@ -186,8 +256,7 @@ local function dequeue(r)
   for i = 1, #r.names do
     local n, mode = state.nodes[r.names[i]], r.modes[i]
     if band(n.waiting, BIT[mode]) ~= 0 then
-      local list = r.names[i] .. mode
-      if not state.queued or #call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', '1') == 0 then
+      if not lists.any(r.names[i] .. mode) then
         n.waiting, n.dirty = n.waiting - BIT[mode], true
       end
     end
@@ -204,7 +273,7 @@ local function waits_on(name)
 end
 
 -- waiters returns how many requests wait: each has a claim on the gate node.
-local function waiters()
+function lists.waiters()
   return call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS)
 end
 

@@ -17,6 +17,7 @@ local state = {
   gate = nil,     -- the gate key's value, false for none; nil: not read; gate.lua
   queued = false, -- whether QUEUE is there: if not, nobody waits; open.lua, queue.lua
   awaited = false, -- whether field x is there: somebody waits because the gate key is another's; open.lua, handover.lua
+  version = nil,  -- what field s has: marks the table for those who search it in portions; open.lua, waits.lua, queue.lua
   pending = false, -- what field p has: lists that an earlier script has left over; open.lua, handover.lua
 
   -- What has been found out from it, and is true until somebody is granted or gives up something.

@@ -24,105 +24,153 @@ local function directly(r, owner)
   return nil
 end
 
-local waiting_for
-
--- may_pass says whether r, whose owner holds something, may pass an earlier request that it conflicts with.
-local function may_pass(r, earlier)
-  return directly(earlier, r.owner) or waiting_for(r.owner, r.ticket or AFTER_TICKETS)[earlier.ticket]
+local function is_in(tickets, ticket)
+  for _, t in ipairs(tickets) do
+    if t == ticket then return true end
+  end
+  return false
 end
 
--- waiting_for returns the tickets of those who wait for an owner, as keys of a table. Requests of holders that came
--- after the limit, a ticket, are not taken to be behind anybody.
-function waiting_for(owner, limit)
-  local key = owner .. limit
-  if state.passing[key] then return state.passing[key] end
-  local found, work, expanded = {}, {}, {}
-  local conversions = converting() or {}
-  local reached = {} -- list -> how many of its tickets have not been come to yet, from the end on
-  local single = {}  -- list -> those come to that have to be asked about for each request before them
+local may_pass
 
-  local function add(r)
-    found[r.ticket] = true
-    work[#work + 1] = r
+-- So many requests a portion of a search sees to, or a twentieth of those found, if that is more.
+local PORTION_OF_SEARCH = 25
+
+-- search finds those who wait for an owner. Requests of holders that came after the limit, a ticket,
+-- are not taken to be behind anybody. Work has the tickets of those found, in the order in which they
+-- are seen to, and done says how many have been: {} and 0, or how an earlier search ended. The search
+-- ends when everybody has been found, or a portion is done where it is in portions, or see says so,
+-- which is given one request after the other.
+--
+-- It returns the tickets of those found, and the owner's own, as keys of a table, and how many have
+-- been seen to: all in work if everybody has been found.
+local function search(owner, limit, work, done, portions, see)
+  local found, expanded = {}, {}
+  local left_out = {} -- list that has been added -> those on it that have not been
+  local reached = {}  -- list -> how many of its tickets have not been come to yet, from the end on
+  local single = {}   -- list -> those come to that have to be asked about for each request before them
+  for _, ticket in ipairs(tickets_of(owner)) do found[ticket] = true end
+  for i = 1, #work do found[work[i]] = true end
+
+  local function add(ticket)
+    found[ticket] = true
+    work[#work + 1] = ticket
   end
 
-  local function add_list(list, but)
-    for _, ticket in ipairs(listed(list)) do
-      local r = not found[ticket] and request(ticket)
-      if r and r.owner ~= owner and r.owner ~= but then add(r) end
+  -- add_list adds all on a list but those whom it is told to leave out.
+  local function add_list(list, own, others)
+    local out = {}
+    for _, ticket in ipairs(left_out[list] or listed(list)) do
+      if not found[ticket] then
+        if others and others[ticket] or is_in(own, ticket) then out[#out + 1] = ticket else add(ticket) end
+      end
     end
+    left_out[list] = out
   end
 
   -- expand adds those who conflict with what an owner has.
   local function expand(o)
     if expanded[o] then return end
     expanded[o] = true
-    local held = holding(o)
-    local names = {}
-    for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
-    load_nodes(names)
-    for _, name in ipairs(names) do
-      local modes = band(CONFLICTS[held.modes[name]], waits_on(name))
+    local held, own = holding(o), tickets_of(o)
+    for name, mode in pairs(held and held.modes or {}) do
+      local modes = band(CONFLICTS[mode], waits_on(name))
       for m = IS, modes > 0 and X or 0 do
-        if band(modes, BIT[m]) ~= 0 then add_list(name .. m, o) end
+        if band(modes, BIT[m]) ~= 0 then add_list(name .. m, own) end
       end
     end
     if gate_is_of(o) then
-      add_list(GATE_NODE .. X, o)
-      for _, ticket in ipairs(listed(GATE_NODE .. IX)) do
-        local r = not found[ticket] and not conversions[ticket] and request(ticket)
-        if r and r.owner ~= owner and r.owner ~= o then add(r) end
-      end
+      add_list(GATE_NODE .. X, own)
+      add_list(GATE_NODE .. IX, own, lists.conversions(GATE_NODE .. IX))
     end
   end
 
   -- follow adds those on a list who are behind v.
   local function follow(list, v)
     local l = listed(list)
-    local at, alone = reached[list] or #l, single[list] or {}
-    reached[list], single[list] = at, alone
+    local at = reached[list] or #l
     while at >= 1 and l[at] > v.ticket do
       local ticket = l[at]
-      local r = not found[ticket] and request(ticket)
-      if r and r.owner ~= owner then
-        if conversions[ticket] or r.owner == v.owner then
-          alone[#alone + 1] = r
+      if not found[ticket] then
+        if lists.conversions(list)[ticket] or is_in(tickets_of(v.owner), ticket) then
+          single[list] = single[list] or {}
+          table.insert(single[list], ticket)
         else
-          add(r)
+          add(ticket)
         end
       end
       at = at - 1
     end
     reached[list] = at
-    for _, r in ipairs(alone) do
-      if r.ticket > v.ticket and not found[r.ticket] and r.owner ~= v.owner and
-        (not conversions[r.ticket] or r.ticket <= limit and not may_pass(r, v)) then
-        add(r)
+    for _, ticket in ipairs(single[list] or {}) do
+      local r = ticket > v.ticket and not found[ticket] and request(ticket)
+      if r and r.owner ~= v.owner and
+        (not lists.conversions(list)[ticket] or ticket <= limit and not may_pass(r, v)) then
+        add(ticket)
       end
     end
   end
 
-  expand(owner)
-  while #work > 0 do
-    local v = table.remove(work)
-    if conversions[v.ticket] then expand(v.owner) end
-    load_nodes(v.names)
-    for i = 1, #v.names do
-      local modes = band(CONFLICTS[v.modes[i]], waits_on(v.names[i]))
-      for m = IS, modes > 0 and X or 0 do
-        if band(modes, BIT[m]) ~= 0 then follow(v.names[i] .. m, v) end
+  -- read reads at once what is asked about some requests.
+  local function read(tickets)
+    load_requests(tickets)
+    local owners, names = {}, {}
+    for _, ticket in ipairs(tickets) do
+      local r = request(ticket)
+      owners[#owners + 1] = r and r.owner
+      for _, name in ipairs(r and r.names or {}) do names[#names + 1] = name end
+    end
+    load_owners(owners)
+    for _, o in ipairs(owners) do
+      local held = holding(o)
+      for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
+    end
+    load_nodes(names)
+  end
+
+  if #work == 0 then
+    local held, names = holding(owner), {}
+    for name in pairs(held and held.modes or {}) do names[#names + 1] = name end
+    load_nodes(names)
+    expand(owner)
+  end
+  local from = done
+  while done < #work do
+    local portion = math.max(PORTION_OF_SEARCH, portions and floor(#work / 20) or 0)
+    local rest = portions and from + portion - done or portion
+    if rest <= 0 then break end
+    local batch = { unpack(work, done + 1, math.min(#work, done + math.min(rest, PORTION_OF_SEARCH))) }
+    read(batch)
+    for _, ticket in ipairs(batch) do
+      local v = request(ticket)
+      if v and see and see(v) then return found, done end
+      if v then expand(v.owner) end
+      for i = 1, v and #v.names or 0 do
+        local modes = band(CONFLICTS[v.modes[i]], waits_on(v.names[i]))
+        for m = IS, modes > 0 and X or 0 do
+          if band(modes, BIT[m]) ~= 0 then follow(v.names[i] .. m, v) end
+        end
       end
+      done = done + 1
     end
   end
-  state.passing[key] = found
+  return found, done
+end
+
+-- waiting_for returns the tickets of those who wait for an owner, as keys of a table. See search for the limit.
+local function waiting_for(owner, limit)
+  local key = owner .. limit
+  local found = state.passing[key]
+  if not found then
+    found = search(owner, limit, {}, 0)
+    state.passing[key] = found
+  end
   return found
 end
 
-local function is_in(tickets, ticket)
-  for _, t in ipairs(tickets) do
-    if t == ticket then return true end
-  end
-  return false
+-- may_pass says whether r, whose owner holds something, may pass an earlier request that it conflicts with.
+function may_pass(r, earlier)
+  return directly(earlier, r.owner) or waiting_for(r.owner, r.ticket or AFTER_TICKETS)[earlier.ticket]
 end
 
 -- first_waiter returns the ticket of the first request of another owner that waits for a node in the given mode,
@@ -238,11 +286,23 @@ local function obstacle(r, ahead)
   return at, at and 'holder'
 end
 
--- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of the claim that cannot be had and
--- the owner that has it, or nil. Such an owner holds something and waits: those who do are few.
-local function cycle(r)
-  local conversions = converting()
-  if not conversions then return nil end
+local MOST_STARTS = 3 -- so often a search in portions begins
+
+-- mark returns what a search in portions knows the table by: it is another as soon as anything has
+-- changed about who holds and who waits. What the short ways change does not count: nobody waits for
+-- their owners, who wait for nobody.
+local function mark()
+  return state.version and state.version .. '-' .. redis.sha1hex(gate() or '')
+end
+
+-- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of the
+-- claim that cannot be had and the owner that has it, or nil.
+--
+-- If so_far is given, the search is in portions: where one ends without an answer, cycle returns nil,
+-- nil and what to go on with, the next so_far; the first is ''. If the table has changed meanwhile,
+-- the search begins anew, and if that happens too often, it is done at once.
+local function cycle(r, so_far)
+  if not lists.converting() then return nil end
   local held = holding(r.owner)
   local blocked = {} -- numbers of the claims that somebody keeps r from
   load_nodes(r.names)
@@ -254,38 +314,27 @@ local function cycle(r)
   local for_gate = r.gate and gate_is_others(r.owner)
   if #blocked == 0 and not for_gate then return nil end
 
-  local owners, fields, seen = {}, {}, { [r.owner] = true }
-  for mode = IX, X, X - IX do
-    for _, owner in ipairs(listed('c' .. GATE_NODE .. mode).owners) do
-      if not seen[owner] then
-        seen[owner] = true
-        owners[#owners + 1] = owner
-        fields[#fields + 1] = 'o' .. owner
-      end
-    end
+  local known, starts, done, tickets = string.match(so_far or '', '^(%S+) (%d+) (%d+) (%d*)$')
+  if known and known == mark() then
+    tickets = split_tickets(tickets)
+  else
+    starts, done, tickets = (starts or 0) + 1, 0, {}
   end
-  for from = 1, #owners, PORTION do
-    local to = math.min(from + PORTION - 1, #owners)
-    local records = call('HMGET', LOCKS, unpack(fields, from, to))
-    for j = from, to do
-      local owner, record = owners[j], records[j - from + 1] or ''
-      local claim = for_gate and gate_is_of(owner) and 1
-      for _, i in ipairs(blocked) do
-        -- A record that has not got the name in it need not be taken apart.
-        if not claim and string.find(record, r.names[i], 1, true) and
-          not compatible(r.modes[i], holding(owner).modes[r.names[i]] or 0) then
-          claim = i
-        end
-      end
-      if claim then
-        for _, ticket in ipairs(tickets_of(owner)) do
-          local theirs = request(ticket)
-          if theirs and (directly(theirs, r.owner) or waiting_for(r.owner, AFTER_TICKETS)[ticket]) then
-            return claim, owner
-          end
-        end
-      end
+  local claim, blocker
+  local _, seen = search(r.owner, AFTER_TICKETS, tickets, tonumber(done), so_far and tonumber(starts) <= MOST_STARTS, function(v)
+    claim = for_gate and gate_is_of(v.owner) and 1
+    local theirs = holding(v.owner)
+    for _, i in ipairs(theirs and blocked or {}) do
+      claim = claim or not compatible(r.modes[i], theirs.modes[r.names[i]] or 0) and i
     end
+    blocker = v.owner
+    return claim
+  end)
+  if claim then return claim, blocker end
+  if seen == #tickets then return nil end
+  if not state.version then
+    state.version = int(NOW_MICROS)
+    call('HSET', LOCKS, 's', state.version)
   end
-  return nil
+  return nil, nil, table.concat({ mark(), int(starts), int(seen), table.concat(tickets) }, ' ')
 end

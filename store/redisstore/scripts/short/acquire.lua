@@ -5,7 +5,7 @@
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
 
-if ARGV[10] ~= '1' and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
+if ARGV[10] ~= '1' and #ARGV[13] == 1 and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
   local owner, id, lease, claims, paths, note = 'o' .. ARGV[1], ARGV[2], ARGV[3], ARGV[7], ARGV[8], ARGV[9]
 
   local fields, modes = split(claims)

@@ -1,7 +1,8 @@
 -- The thin way of ACQUIRE: grants what an owner asks for who finds the tree empty and the gate key free. Its reply is
 -- the fence, a number.
 
-if byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and ARGV[10] ~= '1' and call('EXISTS', LOCKS, THIN, GATE) == 0 then
+if byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and ARGV[10] ~= '1' and #ARGV[13] == 1 and
+  call('EXISTS', LOCKS, THIN, GATE) == 0 then
   local owner, id, lease, claims, paths, note = ARGV[1], ARGV[2], ARGV[3], ARGV[7], ARGV[8], ARGV[9]
   local fence, since, till = next_fence(), int(NOW), int(NOW + lease)
   call('SET', THIN, struct.pack(THIN_HEAD, #owner, owner, #till, till) ..

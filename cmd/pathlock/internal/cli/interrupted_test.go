@@ -1,0 +1,116 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A repair that is killed, again and again, each time after some more transactions, leaves what one
+// does that nobody killed.
+func TestKilled(t *testing.T) {
+	t.Run("paths that are all wrong", func(t *testing.T) { testKilled(t) })
+	t.Run("each the path of the one before, under a unique index", func(t *testing.T) {
+		testKilled(t, `UPDATE suites SET path = '/n' || (id - 1)`, `CREATE UNIQUE INDEX suites_one_path ON suites (plan_id, path)`)
+	})
+}
+
+// testKilled does that with a table that is made so.
+func testKilled(t *testing.T, statements ...string) {
+	t.Helper()
+	const n = 1000
+	table := func() (string, *sql.DB) {
+		url, db := table(t, many(n))
+		for _, statement := range statements {
+			if _, err := db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return url, db
+	}
+	flags := []string{"fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--log"}
+	url, whole := table()
+	if code, out, errs := run(t, append(flags, filepath.Join(t.TempDir(), "log"), "--db", url)...); code != 1 {
+		t.Fatalf("exit code %d: %s%s", code, out, errs)
+	}
+	url, pieces := table()
+	kills := 0
+	for commits := 1; ; commits += 2 {
+		log := filepath.Join(t.TempDir(), "log")
+		if err := syscall.Mkfifo(log, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := program(t, append(flags, log, "--db", url)...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		pipe, err := os.Open(log) // the log is a pipe, so that it tells when a transaction is written and when it is committed
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := commits
+		for lines := bufio.NewScanner(pipe); lines.Scan(); {
+			if !strings.Contains(lines.Text(), `"commit":true`) {
+				continue
+			}
+			if left--; left == 0 {
+				_ = cmd.Process.Kill()
+			}
+		}
+		_ = pipe.Close()
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() >= 0 {
+			if cmd.ProcessState.ExitCode() != 1 && cmd.ProcessState.ExitCode() != 0 {
+				t.Fatalf("not killed, and %v", err)
+			}
+			break
+		}
+		kills++
+	}
+	if kills < 3 {
+		t.Errorf("killed %d times only", kills)
+	}
+	if got, want := dump(t, pieces), dump(t, whole); got != want {
+		t.Errorf("after %d kills\n%s\nwant\n%s", kills, got, want)
+	}
+}
+
+// SIGINT ends a repair after the transaction that it is in.
+func TestInterrupt(t *testing.T) {
+	url, db := table(t, many(1000))
+	log := filepath.Join(t.TempDir(), "log")
+	if err := syscall.Mkfifo(log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--batch", "20", "--db", url, "--log", log, "-q")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pipe, err := os.Open(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = pipe.Close() }()
+	last, changes := "", 0
+	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+		last = lines.Text()
+		if changes++; changes == 30 { // in the middle of a transaction
+			if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(last, `"commit":true`) || !strings.Contains(out.String(), "ended early") || !strings.Contains(errs.String(), "pathlock: interrupted") {
+		t.Errorf("exit code %d, the log ends with %s: %s%s", code, last, &out, &errs)
+	}
+	if strings.Count(dump(t, db), "wrong") == 0 {
+		t.Error("everything was mended: it was not interrupted")
+	}
+}

@@ -1,0 +1,90 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/driver"
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
+)
+
+// childVariable, when set, makes the test binary the program itself, so that tests can kill it.
+const childVariable = "PATHLOCK_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childVariable) != "" {
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// table makes an SQLite file with a table of trees, and returns its URL and a connection.
+func table(t *testing.T, rows string) (string, *sql.DB) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "test.db")
+	db, err := driver.Open("file:" + filepath.ToSlash(path) + "?_pragma=journal_mode(wal)&_pragma=synchronous(off)&_pragma=busy_timeout(10000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	for _, statement := range []string{
+		`CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER, parent_id INTEGER, name TEXT, path TEXT, deleted_at DATETIME)`,
+		`CREATE INDEX suites_sibling ON suites (parent_id, name)`,
+		`INSERT INTO suites (id, plan_id, parent_id, name, path) ` + rows,
+	} {
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return "sqlite://" + path, db
+}
+
+// run runs a command line.
+func run(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = cli.Main(t.Context(), args, &o, &e)
+	return code, o.String(), e.String()
+}
+
+// program returns the program as a process of its own.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self, args...)
+	cmd.Env = append(os.Environ(), childVariable+"=1")
+	return cmd
+}
+
+// dump returns the table as text.
+func dump(t *testing.T, db *sql.DB) string {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), `SELECT id || ' ' || COALESCE(parent_id, 0) || ' ' || name || ' ' || path FROM suites ORDER BY id`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var text strings.Builder
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(line + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}

@@ -1,0 +1,144 @@
+package fsck_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// directories describes the table of the examples.
+var directories = fsck.Table{
+	Table: "directories", Key: "id", Tree: "drive_id", Parent: "parent_id", Name: "name", Path: "path",
+}
+
+// openDrives opens a database with two drives. In the drive "home", a rename of /docs/old reached
+// one of two children, and the parent of a directory is gone. The drive "work" is sound.
+func openDrives(ctx context.Context) (*sql.DB, func(), error) {
+	dsn, drop, err := testserver.ScratchMySQL(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, statement := range []string{
+		`CREATE TABLE directories (
+			id BIGINT AUTO_INCREMENT PRIMARY KEY, drive_id VARCHAR(64) NOT NULL, parent_id BIGINT,
+			name VARCHAR(255) NOT NULL, path VARCHAR(700) NOT NULL, KEY (parent_id))`,
+		`INSERT INTO directories VALUES
+			(1, 'home', NULL, 'docs',   '/docs'),
+			(2, 'home', 1,    'new',    '/docs/new'),
+			(3, 'home', 2,    'notes',  '/docs/new/notes'),
+			(4, 'home', 2,    'photos', '/docs/old/photos'),
+			(5, 'home', 99,   'lonely', '/gone/lonely'),
+			(6, 'work', NULL, 'docs',   '/docs')`,
+	} {
+		if _, err := db.ExecContext(ctx, statement); err != nil {
+			return nil, nil, err
+		}
+	}
+	return db, func() {
+		_ = db.Close()
+		drop()
+	}, nil
+}
+
+// A check writes nothing and reports what is wrong. It can be of one tree.
+func ExampleChecker_Check() {
+	ctx := context.Background()
+	db, drop, err := openDrives(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer drop()
+
+	checker, err := fsck.New(ctx, db, fsck.MySQL, directories)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, drive := range []string{"home", "work"} {
+		summary, err := checker.Check(ctx, fsck.Options{Tree: fsck.TextKey(drive)}, func(p fsck.Problem) error {
+			fmt.Println(p)
+			return nil
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %d rows, %d problems\n", drive, summary.Rows, summary.Total())
+	}
+	// Output:
+	// wrong-path: tree home, row 4 "photos": its path is wrong (is "/docs/old/photos", should be "/docs/new/photos")
+	// orphan: tree home, row 5 "lonely": its parent 99 is missing
+	// mixed-prefix: tree home, row 2 "new": 1 of its children carry another prefix than its path
+	// home: 5 rows, 3 problems
+	// work: 1 rows, 0 problems
+}
+
+// A dry run says what a repair would change; with Apply it is changed. What has no place goes below
+// a row called lost+found, which gets its key from the database.
+func ExampleChecker_Repair() {
+	ctx := context.Background()
+	db, drop, err := openDrives(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer drop()
+
+	checker, err := fsck.New(ctx, db, fsck.MySQL, directories)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	options := fsck.RepairOptions{
+		Locker: pathlock.New(memstore.New()), // the one that the table's writers have
+		Changed: func(c fsck.Change) error {
+			fmt.Printf("  row %v: %s = %v\n", c.ID, c.Column, c.New)
+			return nil
+		},
+	}
+	for _, apply := range []bool{false, true} {
+		options.Apply = apply
+		outcome, err := checker.Repair(ctx, options)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%d changes in %d transactions, %d problems left\n", outcome.Changes, outcome.Transactions, outcome.After.Total())
+	}
+	// Output:
+	//   row new:1: parent_id = <nil>
+	//   row new:1: name = lost+found
+	//   row new:1: path = /lost+found
+	//   row 5: parent_id = new:1
+	//   row 4: path = /docs/new/photos
+	//   row 5: path = /lost+found/lonely
+	// 6 changes in 0 transactions, 0 problems left
+	//   row 7: parent_id = <nil>
+	//   row 7: name = lost+found
+	//   row 7: path = /lost+found
+	//   row 5: parent_id = 7
+	//   row 4: path = /docs/new/photos
+	//   row 5: path = /lost+found/lonely
+	// 6 changes in 2 transactions, 0 problems left
+}
+
+// Keys are whole numbers, texts or bytes. They are compared with ==, and ordered as the check reads
+// them.
+func ExampleKey() {
+	seven, nine := fsck.IntKey(7), fsck.IntKey(9)
+	fmt.Println(seven == fsck.IntKey(7), seven.Compare(nine), fsck.Key{}.IsZero())
+	fmt.Println(seven, fsck.TextKey("home"), fsck.TextKey("my drive"))
+	// Output:
+	// true -1 true
+	// 7 home "my drive"
+}

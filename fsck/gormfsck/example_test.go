@@ -1,0 +1,112 @@
+package gormfsck_test
+
+import (
+	"context"
+	"fmt"
+
+	"gorm.io/driver/mysql"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/fsck/gormfsck"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// Directory is a row of a tree.
+type Directory struct {
+	ID       int64
+	DriveID  string `pathlock:"tree" gorm:"size:64;index:path,priority:1;uniqueIndex:sibling"`
+	ParentID *int64 `pathlock:"parent" gorm:"uniqueIndex:sibling"`
+	Name     string `pathlock:"name" gorm:"size:255;uniqueIndex:sibling"`
+	Path     string `pathlock:"path" gorm:"size:700;index:path,priority:2"`
+}
+
+// openDrive opens a database with a drive of two directories, whose paths somebody has swapped by
+// hand.
+func openDrive(ctx context.Context, locker *pathlock.Locker) (*gorm.DB, func(), error) {
+	dsn, drop, err := testserver.ScratchMySQL(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := gorm.Open(mysql.Open(dsn), &gorm.Config{Logger: logger.Discard})
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := db.Use(gormplugin.New(locker, gormplugin.Model(&Directory{}))); err != nil {
+		return nil, nil, err
+	}
+	if err := gormplugin.AutoMigrate(db); err != nil {
+		return nil, nil, err
+	}
+	if err := db.Create([]*Directory{{DriveID: "home", Name: "photos"}, {DriveID: "home", Name: "videos"}}).Error; err != nil {
+		return nil, nil, err
+	}
+	swap := `UPDATE directories SET path = CASE name WHEN 'photos' THEN '/videos' ELSE '/photos' END`
+	if err := gormplugin.AllowRawWrites(db).Exec(swap).Error; err != nil {
+		return nil, nil, err
+	}
+	return db, func() {
+		if pool, err := db.DB(); err == nil {
+			_ = pool.Close()
+		}
+		drop()
+	}, nil
+}
+
+// The columns need not be named again: the model's tags say which they are.
+func ExampleNew() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	db, drop, err := openDrive(ctx, locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer drop()
+
+	checker, err := gormfsck.New(ctx, db, &Directory{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	outcome, err := checker.Repair(ctx, fsck.RepairOptions{
+		Apply:  true,
+		Locker: locker,
+		Changed: func(c fsck.Change) error {
+			fmt.Printf("row %v: %s %v -> %v\n", c.ID, c.Column, c.Old, c.New)
+			return nil
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(outcome.After.Total(), "problems left")
+	// Output:
+	// row 1: path /videos -> /photos
+	// row 2: path /photos -> /videos
+	// 0 problems left
+}
+
+// The description can be changed before a checker is made of it.
+func ExampleTable() {
+	ctx := context.Background()
+	db, drop, err := openDrive(ctx, pathlock.New(memstore.New()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer drop()
+
+	table, err := gormfsck.Table(db, &Directory{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(table.Table, table.Tree, table.Parent, table.Name, table.Path)
+	// Output: directories drive_id parent_id name path
+}

@@ -1,0 +1,312 @@
+package fscktest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// damageCase is a damaged tree, what is found, and what becomes of it.
+type damageCase struct {
+	what string
+	rows []Node
+	// found has "kind id want" for each problem; want is left out where there is none. "!" ends one
+	// that cannot be mended.
+	found []string
+	// mended has "id parent name path" for each row that is not as it was; the
+	// created lost+found has the id "new".
+	mended []string
+}
+
+// tree 1 of most cases: a root row 1 with the suites 2 "a", 3 "a/b" and 4 "c".
+func with(nodes ...Node) []Node {
+	return append([]Node{
+		{1, 1, 0, "", "", "/1", false}, {2, 1, 1, "a", "/a", "/1/2", false}, {3, 1, 2, "b", "/a/b", "/1/2/3", false}, {4, 1, 1, "c", "/c", "/1/4", false},
+	}, nodes...)
+}
+
+// long is a name of n characters.
+func long(n int) string { return strings.Repeat("é", n) }
+
+var damage = []damageCase{
+	{what: "a sound tree", rows: with()},
+	{what: "sound trees beside each other, with and without a root row", rows: with(
+		Node{11, 2, 0, "a", "/a", "/11", false}, Node{12, 2, 11, "a", "/a/a", "/11/12", false}, Node{13, 2, 0, "b", "/b", "/13", false},
+	)},
+	{what: "deleted rows are not part of the tree", rows: with(
+		Node{5, 1, 1, "a", "/a", "", true}, Node{6, 1, 99, "x/y", "nowhere", "", true},
+	)},
+	{
+		what: "a parent that is missing", rows: with(Node{5, 1, 99, "x", "/gone/x", "/1/99/5", false}, Node{6, 1, 5, "y", "/gone/x/y", "/1/99/5/6", false}),
+		found:  []string{"orphan 5"},
+		mended: []string{"new 1 lost+found /lost+found", "5 new x /lost+found/x", "6 5 y /lost+found/x/y"},
+	},
+	{
+		what: "a parent that was deleted while the child lives", rows: with(
+			Node{5, 1, 1, "d", "/d", "/1/5", true}, Node{6, 1, 5, "x", "/d/x", "/1/5/6", false}),
+		found:  []string{"orphan 6"},
+		mended: []string{"new 1 lost+found /lost+found", "6 new x /lost+found/x"},
+	},
+	{
+		what: "a parent in another tree", rows: with(Node{5, 2, 2, "x", "/a/x", "/1/2/5", false}),
+		found:  []string{"orphan 5"},
+		mended: []string{"new 0 lost+found /lost+found", "5 new x /lost+found/x"},
+	},
+	{
+		what: "orphans of one name, and a lost+found that is there", rows: with(
+			Node{5, 1, 1, "lost+found", "/lost+found", "/1/5", false}, Node{6, 1, 98, "x", "/p/x", "/1/98/6", false}, Node{7, 1, 99, "x", "/q/x", "/1/99/7", false}),
+		found:  []string{"orphan 6", "orphan 7"},
+		mended: []string{"6 5 x /lost+found/x", "7 5 x (2) /lost+found/x (2)"},
+	},
+	{
+		what: "a lost+found that was deleted is in the way of a new one", rows: with(
+			Node{5, 1, 1, "lost+found", "/lost+found", "/1/5", true}, Node{6, 1, 98, "x", "/p/x", "/1/98/6", false}),
+		found:  []string{"orphan 6"},
+		mended: []string{"new 1 lost+found (2) /lost+found (2)", "6 new x /lost+found (2)/x"},
+	},
+	{
+		what: "a row that is its own parent", rows: with(Node{5, 1, 5, "x", "/x", "/1/5", false}),
+		found:  []string{"cycle 5", "mixed-prefix 5"},
+		mended: []string{"new 1 lost+found /lost+found", "5 new x /lost+found/x"},
+	},
+	{
+		what: "a cycle of three, with a row below it", rows: with(
+			Node{7, 1, 6, "x", "/z/y/x", "/1/5/6/7", false}, Node{6, 1, 5, "y", "/z/y", "/1/5/6", false}, Node{5, 1, 7, "z", "/z", "/1/5", false}, Node{8, 1, 6, "w", "/z/y/w", "/1/5/6/8", false}),
+		found:  []string{"cycle 5", "mixed-prefix 7"},
+		mended: []string{"new 1 lost+found /lost+found", "5 new z /lost+found/z", "6 5 y /lost+found/z/y", "7 6 x /lost+found/z/y/x", "8 6 w /lost+found/z/y/w"},
+	},
+	{
+		what: "a wrong path, and the rows that follow it", rows: with(Node{5, 1, 4, "x", "/wrong", "/1/4/5", false}, Node{6, 1, 5, "y", "/wrong/y", "/1/4/5/6", false}),
+		found:  []string{"wrong-path 5 /c/x", "wrong-path 6 /c/x/y"},
+		mended: []string{"5 4 x /c/x", "6 5 y /c/x/y"},
+	},
+	{
+		what: "two renames that met: half of the subtree on each name", rows: with(
+			Node{5, 1, 4, "x", "/c/x", "/1/4/5", false}, Node{6, 1, 4, "y", "/old/y", "/1/4/6", false}, Node{7, 1, 6, "z", "/old/y/z", "/1/4/6/7", false}),
+		found:  []string{"wrong-path 6 /c/y", "wrong-path 7 /c/y/z", "mixed-prefix 4"},
+		mended: []string{"6 4 y /c/y", "7 6 z /c/y/z"},
+	},
+	{
+		what: "a root row with a path", rows: []Node{{1, 1, 0, "", "/", "/1", false}, {2, 1, 1, "a", "/a", "/1/2", false}},
+		found:  []string{"wrong-path 1 ", "mixed-prefix 1"},
+		mended: []string{"1 0  "},
+	},
+	{
+		what: "two root rows", rows: with(Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 5, "x", "/x", "/5/6", false}),
+		found:  []string{"beside-root 5"},
+		mended: []string{"5 1 root /root", "6 5 x /root/x"},
+	},
+	{
+		what: "two root rows, and a child that is called as the second one would be", rows: with(
+			Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 1, "root", "/root", "/1/6", false}),
+		found:  []string{"beside-root 5"},
+		mended: []string{"5 1 root (2) /root (2)"},
+	},
+	{
+		what: "a row at the top beside the root row, which keeps its path", rows: with(Node{5, 1, 0, "x", "/x", "/5", false}, Node{6, 1, 5, "y", "/x/y", "/5/6", false}),
+		found:  []string{"beside-root 5"},
+		mended: []string{"5 1 x /x", "6 5 y /x/y"},
+	},
+	{
+		what: "a root row that came after the rows at the top", rows: []Node{
+			{1, 1, 0, "a", "/a", "/1", false}, {2, 1, 0, "b", "/b", "/2", false}, {3, 1, 0, "", "", "/3", false}, {4, 1, 3, "a", "/a", "/3/4", false}},
+		found:  []string{"beside-root 1", "beside-root 2", "duplicate 4"},
+		mended: []string{"1 3 a (2) /a (2)", "2 3 b /b"},
+	},
+	{
+		what: "a name that no path can have, at the top beside the root row", rows: with(Node{5, 1, 0, "x/y", "/x/y", "/5", false}),
+		found:  []string{"bad-name 5", "beside-root 5"},
+		mended: []string{"5 1 x_y /x_y"},
+	},
+	{
+		what: "a deleted root row", rows: []Node{{1, 1, 0, "", "", "/1", true}, {2, 1, 0, "a", "/a", "/2", false}, {3, 1, 0, "b", "/b", "/3", false}},
+	},
+	{
+		what: "siblings of one name, and a number that is taken", rows: with(
+			Node{5, 1, 1, "a", "/a", "/1/5", false}, Node{6, 1, 1, "a (2)", "/a (2)", "/1/6", false}, Node{7, 1, 1, "a", "/a", "/1/7", false}, Node{8, 1, 7, "x", "/a/x", "/1/7/8", false}),
+		found:  []string{"duplicate 5", "duplicate 7"},
+		mended: []string{"5 1 a (3) /a (3)", "7 1 a (4) /a (4)", "8 7 x /a (4)/x"},
+	},
+	{
+		what: "a name whose number only a deleted row has", rows: with(
+			Node{5, 1, 1, "a", "/a", "/1/5", false}, Node{6, 1, 1, "a (2)", "/a (2)", "/1/6", true}),
+		found:  []string{"duplicate 5"},
+		mended: []string{"5 1 a (3) /a (3)"},
+	},
+	{
+		what: "a row without a parent that has the path of a child of the root row", rows: with(Node{5, 1, 0, "a", "/a", "/5", false}),
+		found:  []string{"beside-root 5", "duplicate 5"},
+		mended: []string{"5 1 a (2) /a (2)"},
+	},
+	{
+		what: "duplicates that have no room for a number", rows: with(
+			Node{5, 1, 1, long(40), "/" + long(40), "/1/5", false}, Node{6, 1, 1, long(40), "/" + long(40), "/1/6", false}),
+		found:  []string{"duplicate 6"},
+		mended: []string{"6 1 " + long(36) + " (2) /" + long(36) + " (2)"},
+	},
+	{
+		what: "names that no path can have", rows: with(
+			Node{5, 1, 1, "x/y", "/x/y", "/1/5", false}, Node{6, 1, 1, "..", "/..", "/1/6", false}, Node{7, 1, 2, "", "/a/", "/1/2/7", false},
+			Node{8, 1, 1, "x_y", "/x_y", "/1/8", false}, Node{9, 1, 5, "z", "/x/y/z", "/1/5/9", false}),
+		found:  []string{"bad-name 5", "bad-name 6", "bad-name 7"},
+		mended: []string{"5 1 x_y (2) /x_y (2)", "6 1 __ /__", "7 2 unnamed /a/unnamed", "9 5 z /x_y (2)/z"},
+	},
+	{
+		what: "a cycle through a name that no path can have", rows: with(Node{5, 1, 6, "x/", "", "/1/5", false}, Node{6, 1, 5, "y", "", "/1/6", false}),
+		found:  []string{"bad-name 5", "cycle 5"},
+		mended: []string{"new 1 lost+found /lost+found", "5 new x_ /lost+found/x_", "6 5 y /lost+found/x_/y"},
+	},
+	{
+		what: "an orphan whose parent's key is the next to be given out", rows: with(Node{5, 1, 1000000, "x", "/x", "", false}, Node{999999, 1, 1000000, "x", "/x", "", false}),
+		found:  []string{"orphan 5", "orphan 999999", "duplicate 999999"},
+		mended: []string{"new 1 lost+found /lost+found", "5 new x /lost+found/x", "999999 new x (2) /lost+found/x (2)"},
+	},
+	{
+		what: "a path that does not fit into the column", rows: with(
+			Node{5, 1, 1, long(39), "/" + long(39), "/1/5", false}, Node{6, 1, 5, long(39), "/" + long(39) + "/" + long(39), "/1/5/6", false},
+			Node{7, 1, 6, long(39), "/" + long(39) + "/" + long(39) + "/" + long(39), "/1/5/6/7", false},
+			Node{8, 1, 7, long(39), "/" + long(39) + "/" + long(39) + "/" + long(39) + "/" + long(39), "/1/5/6/7/8", false},
+			Node{9, 1, 8, long(40), "", "/1/5/6/7/8/9", false}, Node{10, 1, 8, "x", "", "/1/5/6/7/8/10", false}),
+		found: []string{
+			"path-too-long 9 /" + strings.Join([]string{long(39), long(39), long(39), long(39), long(40)}, "/") + "!",
+			"wrong-path 10 /" + strings.Join([]string{long(39), long(39), long(39), long(39), "x"}, "/"),
+		},
+	},
+	{
+		what: "a wrong id path", rows: with(Node{5, 1, 4, "x", "/c/x", "/1/5", false}),
+		found:  []string{"wrong-id-path 5 /1/4/5"},
+		mended: []string{"5 4 x /c/x"},
+	},
+	{
+		what: "everything at once", rows: with(
+			Node{5, 1, 99, "x/", "/q/x", "/1", false}, Node{6, 1, 5, "y", "", "", false}, Node{7, 1, 5, "y", "", "", false},
+			Node{8, 1, 9, "a", "", "", false}, Node{9, 1, 8, "b", "", "", false}, Node{10, 1, 1, "lost+found", "", "", false}, Node{11, 1, 10, "x_", "", "", false}),
+		found: []string{"bad-name 5", "orphan 5", "cycle 8", "wrong-path 10 /lost+found", "wrong-id-path 10 /1/10", "wrong-path 11 /lost+found/x_", "wrong-id-path 11 /1/10/11", "duplicate 7"},
+		mended: []string{
+			"5 10 x_ (2) /lost+found/x_ (2)", "6 5 y /lost+found/x_ (2)/y", "7 5 y (2) /lost+found/x_ (2)/y (2)",
+			"8 10 a /lost+found/a", "9 8 b /lost+found/a/b", "10 1 lost+found /lost+found", "11 10 x_ /lost+found/x_",
+		},
+	},
+}
+
+func testDamage(t *testing.T, database Database) {
+	for _, tt := range damage {
+		t.Run(tt.what, func(t *testing.T) {
+			if database.Dialect == fsck.SQLite && strings.HasPrefix(tt.what, "duplicates that have no room") {
+				t.Skip("columns have no length")
+			}
+			w := newWorld(t, database, schema{})
+			w.insert(t, tt.rows...)
+			tt.check(t, w)
+		})
+	}
+}
+
+// check finds, rehearses, repairs, and checks again.
+func (tt damageCase) check(t *testing.T, w *world) {
+	t.Helper()
+	noLimits := w.Dialect == fsck.SQLite
+	var found, want []string
+	for _, p := range w.problems(t) {
+		text := fmt.Sprintf("%s %d", p.Kind, w.number(p.ID))
+		if p.Want != nil {
+			text += " " + *p.Want
+		}
+		found = append(found, text)
+	}
+	unmendable := 0
+	for _, line := range tt.found {
+		line, tooLong := strings.CutSuffix(line, "!")
+		switch {
+		case tooLong && noLimits:
+			line = strings.Replace(line, "path-too-long", "wrong-path", 1)
+		case tooLong:
+			unmendable++
+		}
+		want = append(want, line)
+	}
+	if !slices.Equal(found, want) {
+		t.Errorf("found\n%q, want\n%q", found, want)
+	}
+	before := w.rows(t)
+	planned, dry := w.repair(t, fsck.RepairOptions{})
+	if after := w.rows(t); !maps.Equal(before, after) {
+		t.Fatalf("the dry run changed the table: %v, was %v", after, before)
+	}
+	done, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 2})
+	if planned, done := describe(planned), describe(done); !slices.Equal(planned, done) {
+		t.Errorf("planned\n%s\nand done\n%s", strings.Join(planned, "\n"), strings.Join(done, "\n"))
+	}
+	after := w.rows(t)
+	if unmendable == 0 {
+		w.sound(t, after)
+	}
+	if got := int(summary.After.Total()); got != unmendable {
+		t.Errorf("%d problems left: %v, want %d", got, summary.After.Problems, unmendable)
+	}
+	if got := int(dry.After.Total()); got != unmendable {
+		t.Errorf("the dry run says that %d problems would be left: %v, want %d", got, dry.After.Problems, unmendable)
+	}
+	if tt.mended != nil {
+		if got := changed(before, after); !slices.Equal(got, tt.mended) {
+			t.Errorf("mended\n%q, want\n%q", got, tt.mended)
+		}
+	}
+	if again, _ := w.repair(t, fsck.RepairOptions{Apply: true}); len(again) > 0 {
+		t.Errorf("a second repair changed %v", again)
+	}
+}
+
+// describe writes changes without what a dry run cannot know: the numbers of transactions and the
+// keys of new rows.
+func describe(changes []fsck.Change) []string {
+	created := make(map[string]string)
+	for _, c := range changes {
+		if c.Insert && created[c.ID.String()] == "" {
+			created[c.ID.String()] = fmt.Sprintf("new%d", len(created))
+		}
+	}
+	name := func(v any) string {
+		text := fmt.Sprint(v)
+		if known, ok := created[text]; ok {
+			return known
+		}
+		parts := strings.Split(text, "/")
+		for i, part := range parts {
+			if known, ok := created[part]; ok {
+				parts[i] = known
+			}
+		}
+		return strings.Join(parts, "/")
+	}
+	var lines []string
+	for _, c := range changes {
+		lines = append(lines, fmt.Sprintf("%s %v %t %s %v -> %s (%s)", name(c.ID), c.Tree, c.Insert, c.Column, c.Old, name(c.New), c.Why))
+	}
+	return lines
+}
+
+// changed returns the rows that are not as before.
+func changed(before, after map[int]Node) []string {
+	var lines, created []string
+	for _, id := range slices.Sorted(maps.Keys(after)) {
+		n := after[id]
+		if old, ok := before[id]; ok && old.Parent == n.Parent && old.Name == n.Name && old.Path == n.Path && old.IDPath == n.IDPath {
+			continue
+		}
+		parent := fmt.Sprint(n.Parent)
+		if _, ok := before[n.Parent]; !ok && n.Parent != 0 {
+			parent = "new"
+		}
+		if _, ok := before[id]; !ok {
+			created = append(created, fmt.Sprintf("new %s %s %s", parent, n.Name, n.Path))
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("%d %s %s %s", id, parent, n.Name, n.Path))
+	}
+	return append(created, lines...)
+}

@@ -1,0 +1,121 @@
+package fscktest
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/internal/treerow"
+)
+
+// keyCase is a type of keys.
+type keyCase struct {
+	typ string
+	// only are the databases that have it; none are all.
+	only []fsck.Dialect
+	// keys are three keys in their order, and zeros the values that are no parent.
+	keys  [3]any
+	zeros []any
+}
+
+func uuid(n int) string { return fmt.Sprintf("01a3b5c7-0000-7000-8000-%012d", n) }
+
+// raw are the bytes of a key of n bytes. They are valid UTF-8.
+func raw(n int, last byte) []byte {
+	b := []byte(strings.Repeat("k", n))
+	b[n-1] = last
+	return b
+}
+
+var keyCases = []keyCase{
+	{typ: "BIGINT", keys: [3]any{1, 2, 3}, zeros: []any{nil, 0}},
+	{typ: "INT UNSIGNED", only: []fsck.Dialect{fsck.MySQL}, keys: [3]any{1, 2, 3}, zeros: []any{nil, 0}},
+	{
+		typ: "BIGINT UNSIGNED", only: []fsck.Dialect{fsck.MySQL}, zeros: []any{nil, 0},
+		keys: [3]any{uint64(1<<63 + 5), uint64(1<<63 + 6), uint64(1<<63 + 7)},
+	},
+	{typ: "NUMERIC(20)", only: []fsck.Dialect{fsck.MySQL, fsck.PostgreSQL}, keys: [3]any{1, 2, 3}, zeros: []any{nil, 0}},
+	{typ: "CHAR(36)", keys: [3]any{uuid(1), uuid(2), uuid(3)}, zeros: []any{nil, "", treerow.NilUUID}},
+	{typ: "VARCHAR(36)", keys: [3]any{uuid(1), uuid(2), uuid(3)}, zeros: []any{nil, "", treerow.NilUUID, strings.Repeat("0", 32)}},
+	{typ: "UUID", only: []fsck.Dialect{fsck.PostgreSQL}, keys: [3]any{uuid(1), uuid(2), uuid(3)}, zeros: []any{nil, treerow.NilUUID}},
+	{
+		typ: "BINARY(16)", only: []fsck.Dialect{fsck.MySQL}, keys: [3]any{raw(16, 1), raw(16, 2), raw(16, 3)},
+		zeros: []any{nil, []byte{}, make([]byte, 16)},
+	},
+	{typ: "BINARY(20)", only: []fsck.Dialect{fsck.MySQL}, keys: [3]any{raw(20, 1), raw(20, 2), raw(20, 3)}, zeros: []any{nil, make([]byte, 20)}},
+	{typ: "VARBINARY(16)", only: []fsck.Dialect{fsck.MySQL}, keys: [3]any{raw(16, 1), raw(16, 2), raw(16, 0xff)}, zeros: []any{nil, []byte{}, make([]byte, 16)}},
+	{typ: "BYTEA", only: []fsck.Dialect{fsck.PostgreSQL}, keys: [3]any{raw(16, 1), raw(16, 2), raw(16, 0xff)}, zeros: []any{nil, []byte{}, make([]byte, 16)}},
+	{typ: "BLOB", only: []fsck.Dialect{fsck.SQLite}, keys: [3]any{raw(16, 1), raw(16, 2), raw(16, 0xff)}, zeros: []any{nil, []byte{}, make([]byte, 16)}},
+	{typ: "UUID_TEXT", only: []fsck.Dialect{fsck.SQLite}, keys: [3]any{uuid(1), uuid(2), uuid(3)}, zeros: []any{nil, "", treerow.NilUUID}},
+}
+
+func (c keyCase) isOf(d fsck.Dialect) bool {
+	for _, only := range c.only {
+		if only == d {
+			return true
+		}
+	}
+	return len(c.only) == 0
+}
+
+// testNoParent looks at rows at the top whose parent is each value that a zero value of a parent
+// field becomes. They are sound, and no repair touches them. Cycles of such keys are mended.
+func testNoParent(t *testing.T, database Database) {
+	for _, tt := range keyCases {
+		if !tt.isOf(database.Dialect) {
+			continue
+		}
+		typ := tt.typ
+		if typ == "BIGINT" && database.Dialect == fsck.SQLite {
+			typ = "INTEGER" // the only type of which it gives keys out
+		}
+		if typ == "CHAR(36)" || typ == "VARCHAR(36)" {
+			typ += " " + database.Binary
+		}
+		for _, zero := range tt.zeros {
+			t.Run(fmt.Sprintf("%s %#v", tt.typ, zero), func(t *testing.T) {
+				w := oddWorld(t, database, columnTypes{key: typ, tree: typ})
+				tree := tt.keys[2]
+				w.put(t, tt.keys[0], tree, zero, "a", "/a")
+				w.put(t, tt.keys[1], tree, tt.keys[0], "b", "/a/b")
+				before := w.dump(t)
+				if found := w.problems(t); len(found) > 0 {
+					t.Errorf("found %v in a sound tree", found)
+				}
+				if w.repair(t, fsck.RepairOptions{Apply: true}); !maps.Equal(before, w.dump(t)) {
+					t.Errorf("a repair made %v of %v", w.dump(t), before)
+				}
+				// The database's answer and ours are the same.
+				condition := treerow.Dialect(map[fsck.Dialect]string{fsck.MySQL: "mysql", fsck.PostgreSQL: "postgres", fsck.SQLite: "sqlite"}[database.Dialect]).
+					NoParent("parent_id", treerow.KindOf(tt.typ))
+				var tops int
+				if err := w.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM suites WHERE "+condition).Scan(&tops); err != nil || tops != 1 {
+					t.Errorf("%d rows (%v) for which %s, want 1", tops, err, condition)
+				}
+				// What is created or put at the top has the same for a parent as the other rows
+				// there.
+				w.put(t, tt.keys[2], tree, tree, "c", "/c") // its own parent
+				w.repair(t, fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")})
+				var nulls, want int
+				if zero == nil {
+					want = 2
+				}
+				if err := w.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM suites WHERE parent_id IS NULL").Scan(&nulls); err != nil || nulls != want {
+					t.Errorf("%d rows have the parent NULL (%v), want %d", nulls, err, want)
+				}
+				w.exec(t, `UPDATE suites SET parent_id = ? WHERE id = ?`, tt.keys[1], tt.keys[0])
+				if b, binary := tt.keys[0].([]byte); binary { // which is its name among the locks, and in id paths
+					if found := w.problems(t); len(found) == 0 || found[0].ID.String() != fmt.Sprintf("%x", b) {
+						t.Errorf("found %v, want the row %x", found, b)
+					}
+				}
+				opts := fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")} // of which nobody gives keys out
+				if _, summary := w.repair(t, opts); summary.Before.Problems[fsck.Cycle] != 1 || summary.After.Total() > 0 {
+					t.Errorf("before %v, left %v, want a cycle to be mended", summary.Before.Problems, summary.After.Problems)
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,313 @@
+package fscktest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// tries is how many random trees are tried; PATHLOCK_TEST_TRIES makes it more.
+func tries(least int) int {
+	if n, err := strconv.Atoi(os.Getenv("PATHLOCK_TEST_TRIES")); err == nil {
+		return max(n, least)
+	}
+	return least
+}
+
+// randomSeed returns a seed; PATHLOCK_TEST_SEED makes it that of a test that failed.
+func randomSeed() uint64 {
+	if seed, err := strconv.ParseUint(os.Getenv("PATHLOCK_TEST_SEED"), 10, 64); err == nil {
+		return seed
+	}
+	return rand.Uint64()
+}
+
+// forest makes random sound trees, of which random rows are then damaged.
+func forest(random *rand.Rand, size int) []Node {
+	nodes := make([]Node, 0, size)
+	for id := 1; id <= size; id++ {
+		n := Node{ID: id, Tree: 1 + random.IntN(2)}
+		if above := pick(random, nodes, n.Tree); above != nil { // otherwise it is the root row
+			n.Parent, n.Name = above.ID, fmt.Sprintf("n%d", id)
+			n.Path = above.Path + "/" + n.Name
+		}
+		nodes = append(nodes, n)
+	}
+	ids := random.Perm(size) // parents have greater and smaller keys than their children
+	rename := func(id int) int {
+		if id == 0 {
+			return 0
+		}
+		return ids[id-1] + 1
+	}
+	for i := range nodes {
+		nodes[i].ID, nodes[i].Parent = rename(nodes[i].ID), rename(nodes[i].Parent)
+		nodes[i].IDPath = "stale"
+	}
+	names := []string{"a", "b", "a (2)", "", "..", "x/y", "a\x01", "lost+found"}
+	for range random.IntN(size / 2) {
+		n := &nodes[random.IntN(size)]
+		switch random.IntN(8) {
+		case 0, 1:
+			n.Parent = nodes[random.IntN(size)].ID // another tree's row, a descendant, itself, …
+		case 2:
+			n.Parent = size + 1 + random.IntN(3)
+		case 3:
+			n.Parent = 0
+		case 4, 5:
+			n.Name = names[random.IntN(len(names))]
+		case 6:
+			n.Path = nodes[random.IntN(size)].Path + "/old"
+		case 7:
+			n.Deleted = true
+		}
+	}
+	return nodes
+}
+
+// pick returns a random row of a tree, or nil.
+func pick(random *rand.Rand, nodes []Node, tree int) *Node {
+	for _, i := range random.Perm(len(nodes)) {
+		if nodes[i].Tree == tree {
+			return &nodes[i]
+		}
+	}
+	return nil
+}
+
+// testRandom repairs random trees with random damage. What comes out is sound, no row is lost, and
+// nothing is left to do.
+func testRandom(t *testing.T, database Database) {
+	for range tries(8) {
+		seed := randomSeed()
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			nodes := forest(random, 10+random.IntN(60))
+			w := newWorld(t, database, schema{})
+			random.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+			w.insert(t, nodes...)
+			before := w.rows(t)
+			planned, dry := w.repair(t, fsck.RepairOptions{BatchRows: 1 + random.IntN(5)})
+			done, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1 + random.IntN(5)})
+			after := w.rows(t)
+			w.sound(t, after)
+			for id, n := range before {
+				if after[id].Tree != n.Tree {
+					t.Errorf("row %d is lost, or in another tree", id)
+				}
+			}
+			if summary.After.Total() > 0 || dry.After.Total() > 0 {
+				t.Errorf("left: %v, and after a dry run %v", summary.After.Problems, dry.After.Problems)
+			}
+			if planned, done := values(planned), values(done); !maps.Equal(planned, done) {
+				t.Errorf("planned, and done:\n%s", difference(planned, done))
+			}
+			if again, _ := w.repair(t, fsck.RepairOptions{Apply: true}); len(again) > 0 {
+				t.Errorf("a second repair changed %v", again)
+			}
+		})
+	}
+}
+
+// values returns the changed values of rows that had been there. The order in which rows are mended
+// depends on the size of the transactions where there are several trees, but not what they become.
+func values(changes []fsck.Change) map[string]string {
+	last := make(map[string]string)
+	for _, c := range changes {
+		if c.Insert || c.Column == "id_path" || c.Column == "parent_id" {
+			continue // these have the key of a created row in them
+		}
+		last[fmt.Sprintf("%v %s", c.ID, c.Column)] = fmt.Sprint(c.New)
+	}
+	return last
+}
+
+// errKilled ends a repair in the middle.
+var errKilled = errors.New("killed")
+
+// killer is a log that fails at some line.
+type killer struct {
+	bytes.Buffer
+	lines int
+	// committed is set if it failed to note that a transaction had been committed.
+	committed bool
+}
+
+func (k *killer) Write(p []byte) (int, error) {
+	if k.lines--; k.lines < 0 {
+		k.committed = bytes.Contains(p, []byte(`"commit":true`))
+		return 0, errKilled
+	}
+	return k.Buffer.Write(p)
+}
+
+// testInterrupted ends repairs at random points, again and again, until one comes to its end. The
+// table is then as after a repair that nothing interrupted, and the logs together tell how it
+// became so.
+func testInterrupted(t *testing.T, database Database) {
+	for range tries(3) {
+		seed := randomSeed()
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			random := rand.New(rand.NewPCG(seed, 0))
+			nodes := forest(random, 60)
+			whole, pieces := newWorld(t, database, schema{}), newWorld(t, database, schema{})
+			whole.insert(t, nodes...)
+			pieces.insert(t, nodes...)
+			whole.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 7})
+			replayed, interruptions := pieces.repairInPieces(t, random)
+			want, got := whole.rows(t), pieces.rows(t)
+			// The keys of rows that were created differ, where those of a transaction that was
+			// rolled back are not given out again.
+			if want, got := places(want), places(got); !maps.Equal(want, got) {
+				t.Errorf("after %d interruptions, and after none:\n%s", interruptions, difference(got, want))
+			}
+			if !maps.Equal(replayed, got) {
+				t.Errorf("what the logs say, and what the table has:\n%s", difference(replayed, got))
+			}
+			t.Logf("%d interruptions", interruptions)
+		})
+	}
+	t.Run("by the end of the context", func(t *testing.T) {
+		w := newWorld(t, database, schema{})
+		w.insert(t, forest(rand.New(rand.NewPCG(1, 1)), 60)...)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var log bytes.Buffer
+		_, err := w.checker(t).Repair(ctx, fsck.RepairOptions{Apply: true, BatchRows: 3, Log: lineLog(func(line []byte) (int, error) {
+			if bytes.Contains(line, []byte(`"column"`)) {
+				cancel() // in the middle of a transaction
+			}
+			return log.Write(line)
+		})})
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v, want one that matches context.Canceled", err)
+		}
+		if lines := bytes.Split(bytes.TrimSpace(log.Bytes()), []byte("\n")); !bytes.Contains(lines[len(lines)-1], []byte(`"commit":true`)) {
+			t.Errorf("the log ends with %s, want the end of a transaction", lines[len(lines)-1])
+		}
+	})
+}
+
+// repairInPieces repairs by repairs that are ended at random points, until one of them completes.
+// It returns what the logs say that the table has then, and how many were ended.
+func (w *world) repairInPieces(t *testing.T, random *rand.Rand) (replayed map[int]Node, interruptions int) {
+	t.Helper()
+	replayed = w.rows(t)
+	for {
+		log := &killer{lines: 1 + random.IntN(30)}
+		_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, BatchRows: 3, Log: log})
+		replay(t, replayed, log)
+		if err == nil {
+			return replayed, interruptions
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		interruptions++
+	}
+}
+
+// difference shows where two maps differ.
+func difference[K, V comparable](a, b map[K]V) string {
+	var text strings.Builder
+	for k, v := range a {
+		if w, ok := b[k]; !ok || v != w {
+			_, _ = fmt.Fprintf(&text, "%v: %v, %v\n", k, v, w)
+		}
+	}
+	for k, w := range b {
+		if _, ok := a[k]; !ok {
+			_, _ = fmt.Fprintf(&text, "%v: none, %v\n", k, w)
+		}
+	}
+	return text.String()
+}
+
+// places returns what the rows' paths lead to: the keys of those that were there, and 0 for those
+// that were created.
+func places(rows map[int]Node) map[string]int {
+	places := make(map[string]int)
+	for id, n := range rows {
+		if n.Name == fsck.DefaultLostFound && id > 60 {
+			id = 0
+		}
+		places[fmt.Sprint(n.Tree, " ", n.Path)] = id
+	}
+	return places
+}
+
+// replay applies the committed changes of a log to rows.
+func replay(t *testing.T, rows map[int]Node, log *killer) {
+	t.Helper()
+	type line struct {
+		fsck.Change
+		Commit bool   `json:"commit"`
+		Run    string `json:"run"`
+	}
+	var open []line
+	apply := func() {
+		for _, c := range open {
+			id, _ := strconv.Atoi(c.ID.String())
+			tree, _ := strconv.Atoi(c.Tree.String())
+			n, ok := rows[id]
+			if ok == c.Insert && n.ID == 0 {
+				t.Errorf("the log changes row %d, which is not there", id)
+			}
+			n.ID, n.Tree = id, tree
+			text := func(v any) string {
+				switch v := v.(type) {
+				case nil:
+					return ""
+				case float64:
+					return strconv.FormatFloat(v, 'f', -1, 64)
+				default:
+					return fmt.Sprint(v)
+				}
+			}
+			if is, ok := map[string]string{"name": n.Name, "path": n.Path, "id_path": n.IDPath}[c.Column]; ok && !c.Insert && text(c.Old) != is {
+				t.Errorf("the log says that row %d had %s %q, but it had %q", id, c.Column, text(c.Old), is)
+			}
+			switch c.Column {
+			case "parent_id":
+				n.Parent, _ = strconv.Atoi(text(c.New))
+			case "name":
+				n.Name = text(c.New)
+			case "path":
+				n.Path = text(c.New)
+			case "id_path":
+				n.IDPath = text(c.New)
+			}
+			rows[id] = n
+		}
+	}
+	for _, text := range slices.Collect(bytes.Lines(log.Bytes())) {
+		var l line
+		if err := json.Unmarshal(text, &l); err != nil {
+			t.Fatalf("the log has %q: %v", text, err)
+		}
+		switch {
+		case l.Run != "":
+		case l.Commit:
+			apply()
+			open = nil
+		case len(open) > 0 && open[0].Transaction != l.Transaction:
+			open = []line{l} // the one before was not committed
+		default:
+			open = append(open, l)
+		}
+	}
+	if log.committed {
+		apply()
+	}
+}

@@ -1,0 +1,72 @@
+package fscktest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/fsck"
+)
+
+// errLocked: a row is locked by somebody else.
+var errLocked = errors.New("locked")
+
+// tryLock locks a row as those who change it do, and lets go again.
+func (w *world) tryLock(id int) error {
+	ctx := context.Background()
+	tx, err := w.db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	var got int
+	if err := tx.QueryRowContext(ctx, fmt.Sprintf("SELECT id FROM suites WHERE id = %d FOR UPDATE NOWAIT", id)).Scan(&got); err != nil {
+		return fmt.Errorf("%w: %w", errLocked, err)
+	}
+	return nil
+}
+
+// testRowLocks looks at which rows others can change between the moment at which a repair reads
+// them and its commit: not the one that is mended, nor any above it, which its path rests on. Those
+// beside it are free.
+func testRowLocks(t *testing.T, database Database) {
+	if database.Dialect == fsck.SQLite {
+		t.Skip("a writer is alone")
+	}
+	w := newWorld(t, database, schema{})
+	w.insert(t, with(Node{5, 1, 4, "x", "/wrong", "/1/4/5", false})...)
+	var free []int
+	looked := false
+	_, err := w.checker(t).Repair(t.Context(), fsck.RepairOptions{Apply: true, Log: lineLog(func(line []byte) (int, error) {
+		if looked || !bytes.Contains(line, []byte(`"column":"path"`)) {
+			return len(line), nil
+		}
+		looked = true
+		for _, id := range []int{1, 2, 4, 5} {
+			switch err := w.tryLock(id); {
+			case err == nil:
+				free = append(free, id)
+			case !errors.Is(err, errLocked):
+				return 0, err
+			}
+		}
+		return len(line), nil
+	})})
+	if err != nil || !looked {
+		t.Fatal(err, looked)
+	}
+	if got, want := fmt.Sprint(free), "[2]"; got != want {
+		t.Errorf("before the commit, others could change the rows %s, want %s", got, want)
+	}
+	if err := w.tryLock(5); err != nil {
+		t.Errorf("after the repair: %v", err)
+	}
+}
+
+// lineLog is a function as a writer.
+type lineLog func([]byte) (int, error)
+
+// Write implements [io.Writer].
+func (f lineLog) Write(line []byte) (int, error) { return f(line) }

@@ -1,0 +1,53 @@
+package testserver
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// SkipExamples has the examples whose names match the pattern skipped where no MySQL or MariaDB is
+// named, as tests are that need one; in CI they run, and fail. It is for a TestMain: an example
+// cannot skip itself.
+func SkipExamples(pattern string) error {
+	if inCI() || Available(MySQLVariable) || Available(MariaDBVariable) {
+		return nil
+	}
+	flag.Parse()
+	if given := flag.Lookup("test.skip").Value.String(); given != "" {
+		pattern = given + "|" + pattern
+	}
+	return flag.Set("test.skip", pattern)
+}
+
+// ScratchMySQL returns the DSN of a new, empty database on a MySQL or MariaDB, for an example, and
+// what drops the database. Texts compare byte by byte there.
+func ScratchMySQL(ctx context.Context) (dsn string, drop func(), err error) {
+	server := os.Getenv(MySQLVariable)
+	if server == "" {
+		server = os.Getenv(MariaDBVariable)
+	}
+	if server == "" {
+		return "", nil, errors.New(missing("MySQL or MariaDB"))
+	}
+	admin, err := sql.Open("mysql", server)
+	if err != nil {
+		return "", nil, fmt.Errorf("testserver: %w", err)
+	}
+	name := "pathlock_example_" + strings.ToLower(rand.Text()[:10])
+	if _, err := admin.ExecContext(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("testserver: %w", err), admin.Close())
+	}
+	slash := strings.LastIndexByte(server, '/')
+	return server[:slash+1] + name + server[slash+1:], func() {
+		if _, err := admin.ExecContext(context.WithoutCancel(ctx), "DROP DATABASE "+name); err != nil {
+			fmt.Println(err)
+		}
+		_ = admin.Close()
+	}, nil
+}
