@@ -129,7 +129,7 @@
 // for one: in any letter case on SQLite, and on MySQL where lower_case_table_names is 1 or 2; a
 // table of the same name in another schema counts as guarded.
 //
-// Those who must write that way lock, assert, and say so:
+// If you must use raw SQL, lock, assert, then opt in:
 //
 //	db.Transaction(func(tx *gorm.DB) error {
 //		at, err := gormplugin.LockSubtrees(tx, &Suite{}, id)
@@ -155,7 +155,7 @@
 //
 // [Rename], [Move], [Copy] and [Delete] are what one would otherwise write by hand, in a number of
 // statements that does not depend on the number of rows; [Subtree], [Ancestors], [Children],
-// [Leaves] and [At] are queries to go on with. All find a subtree by a range of the index over tree
+// [Leaves] and [At] return queries that you can refine. All find a subtree by a range of the index over tree
 // and path, never by LIKE.
 //
 // # Paths of ids
