@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -67,12 +68,12 @@ type addingMigrator struct {
 
 // present returns what is there of a registered model; ok is not set for other models.
 func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, err error) {
-	t := m.plugin.models[modelType(model)]
+	t := m.plugin.catalogue.Models[table.ModelType(model)]
 	if t == nil {
 		return there, false, nil
 	}
-	err = m.plugin.catalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
-		there, err = treeschema.Look(ctx, conn, m.plugin.dialect.name, t.name)
+	err = m.plugin.onCatalogue(m.db, func(ctx context.Context, conn treeschema.Conn) (err error) {
+		there, err = treeschema.Look(ctx, conn, m.plugin.owner.Dialect.Name, t.TableName)
 		return err
 	})
 	return there, true, err
@@ -136,12 +137,12 @@ func (m addingMigrator) HasIndex(model any, name string) bool {
 // CreateIndex makes an index. SQLite wants the schema of a table with the index, where GORM writes
 // it with the table.
 func (m addingMigrator) CreateIndex(model any, name string) error {
-	t := m.plugin.models[modelType(model)]
+	t := m.plugin.catalogue.Models[table.ModelType(model)]
 	if t == nil || !m.remakes() {
 		return m.Migrator.CreateIndex(model, name)
 	}
-	in, table, ok := strings.Cut(t.name, ".")
-	idx := t.schema.LookIndex(name)
+	in, guarded, ok := strings.Cut(t.TableName, ".")
+	idx := t.Schema.LookIndex(name)
 	if !ok || idx == nil {
 		return m.Migrator.CreateIndex(model, name)
 	}
@@ -153,7 +154,7 @@ func (m addingMigrator) CreateIndex(model any, name string) error {
 	if idx.Where != "" {
 		create += " WHERE " + idx.Where
 	}
-	return m.db.Exec(create, clause.Column{Table: in, Name: idx.Name}, clause.Table{Name: table}, m.BuildIndexOptions(idx.Fields, stmt)).Error
+	return m.db.Exec(create, clause.Column{Table: in, Name: idx.Name}, clause.Table{Name: guarded}, m.BuildIndexOptions(idx.Fields, stmt)).Error
 }
 
 // BuildIndexOptions implements [migrator.BuildIndexOptionsInterface], which GORM's migrators ask
@@ -168,4 +169,4 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 // remakes reports whether GORM changes a table by making it anew. Foreign keys work meanwhile, as
 // they cannot be switched off within a transaction: the table of any model may have the tree below
 // it, by ON DELETE CASCADE.
-func (m addingMigrator) remakes() bool { return m.plugin.dialect.name == "sqlite" }
+func (m addingMigrator) remakes() bool { return m.plugin.owner.Dialect.Name == "sqlite" }

@@ -1,37 +1,37 @@
 package gormplugin
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
-	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/copying"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
 
 // CopyOption says more about a [Copy].
-type CopyOption func(*copying)
+type CopyOption func(*copying.Request)
 
 // CopyAs gives the copy's top row a name; the default is the name of the row that is copied.
-func CopyAs(name string) CopyOption { return func(c *copying) { c.name = name } }
+func CopyAs(name string) CopyOption { return func(c *copying.Request) { c.Name = name } }
 
 // SnapshotSource takes no path lock on what is copied, as [lockspec.Spec.SnapshotSource] does in a
 // spec: the copy is of the subtree as it was at one instant, and waits for nobody who is about to
 // change it.
-func SnapshotSource() CopyOption { return func(c *copying) { c.snapshot = true } }
+func SnapshotSource() CopyOption { return func(c *copying.Request) { c.Snapshot = true } }
 
 // CopyValues sets columns, by column or field name, of all rows of the copy, instead of copying
 // them. A value may be an expression, such as gorm.Expr("UUID()"), which the database works out for
 // each row; its columns are those of the row that is copied. The key of a table whose database does
 // not number the rows itself has to be among them. The tree's own columns cannot be.
 func CopyValues(values map[string]any) CopyOption {
-	return func(c *copying) { c.values = values }
+	return func(c *copying.Request) { c.Values = values }
 }
 
 // CopyLeaves copies the leaves that hang in the subtree along: those of a registered leaf model,
 // with values as for [CopyValues]. It takes one statement, however many they are.
 func CopyLeaves(leaf any, values map[string]any) CopyOption {
-	return func(c *copying) { c.leaves = append(c.leaves, leafCopy{leaf, values}) }
+	return func(c *copying.Request) { c.Leaves = append(c.Leaves, copying.LeafCopy{Model: leaf, Values: values}) }
 }
 
 // CopyAttached calls attach, once the rows have been copied, to copy what else belongs to them. It
@@ -43,7 +43,7 @@ func CopyLeaves(leaf any, values map[string]any) CopyOption {
 //
 // An error of attach is Copy's.
 func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
-	return func(c *copying) { c.attach = append(c.attach, attach) }
+	return func(c *copying.Request) { c.Attach = append(c.Attach, attach) }
 }
 
 // Copy copies the row with the id, and its subtree, to below another row, which may be one of
@@ -80,144 +80,33 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if err != nil {
 		return 0, err
 	}
-	c := &copying{table: t, note: "copy in " + t.name}
+	c := &copying.Request{Table: t}
 	for _, opt := range opts {
 		opt(c)
 	}
-	if c.dest = reflect.ValueOf(dest); c.dest.Kind() != reflect.Pointer || c.dest.IsNil() || c.dest.Type().Elem() != t.schema.ModelType {
-		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.schema.Name)
+	into := reflect.ValueOf(dest)
+	if into.Kind() != reflect.Pointer || into.IsNil() || into.Type().Elem() != t.Schema.ModelType {
+		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.Schema.Name)
 	}
-	if hasCondition(db.Statement) {
-		return 0, unsupported(t, "Copy takes no conditions")
+	if write.HasCondition(db.Statement) {
+		return 0, t.Unsupported("Copy takes no conditions")
 	}
-	if c.id, err = t.keyOf(id); err != nil {
+	if c.ID, err = t.KeyOf(id); err != nil {
 		return 0, err
 	}
-	if c.parent, err = t.parentKey(parent); err != nil {
+	if c.Parent, err = t.ParentKey(parent); err != nil {
 		return 0, err
 	}
-	if err := p.checkCopy(c); err != nil {
+	x := &copying.Copier{Planner: p.planner}
+	if err := x.Check(c); err != nil {
 		return 0, err
 	}
 	err = p.operate(db, func(db *gorm.DB) error {
-		db = db.Session(&gorm.Session{NewDB: true}).Model(t.fresh())
-		tx, err := p.connections(db)
-		if err != nil {
-			return err
-		}
-		if tx == nil {
-			return p.copyAlone(db, c)
-		}
-		return p.copyWithin(db, tx, &statement{table: t, note: c.note}, c, nil)
+		return x.Run(db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()), c)
 	})
 	if err != nil {
 		return 0, err
 	}
-	c.dest.Elem().Set(c.made)
-	return c.rows, nil
-}
-
-// copying is a copy that was asked for, and what became of it.
-type copying struct {
-	table *table
-	note  string
-	dest  reflect.Value
-	// id and parent are in plain form; parent is nil for the top.
-	id, parent any
-	// name is "" where the copy has the name of the row.
-	name     string
-	snapshot bool
-	values   map[string]any
-	leaves   []leafCopy
-	attach   []func(tx, pairs *gorm.DB) error
-
-	rows int64
-	made reflect.Value
-}
-
-// leafCopy is the copying of leaves along.
-type leafCopy struct {
-	model  any
-	values map[string]any
-}
-
-// copyAlone copies in a transaction of the plugin's own, which begins when the path locks have been
-// granted.
-func (p *Plugin) copyAlone(db *gorm.DB, c *copying) error {
-	st := &statement{table: c.table, note: c.note}
-	planned, err := p.planCopy(db, c, "")
-	if err != nil {
-		return p.explained(db, nil, err)
-	}
-	if err := p.acquireEarly(db, st, planned); err != nil {
-		return err
-	}
-	begun := false
-	defer func() {
-		if !begun {
-			release(db.Statement.Context, st.locks)
-		}
-	}()
-	if err := p.beginOwn(db, st); err != nil {
-		return err
-	}
-	begun = true
-	own := st.own
-	done := false
-	defer func() {
-		if !done {
-			// What was given to CopyAttached panics, or failed: the error is reported already.
-			_ = own.Rollback()
-		}
-	}()
-	if err := p.copyWithin(db, own.transaction, st, c, planned); err != nil {
-		return err
-	}
-	done = true
-	return own.Commit()
-}
-
-// copyWithin copies in a transaction. planned may be nil.
-func (p *Plugin) copyWithin(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) error {
-	if err := p.becomeWriter(db, tx, c.table.above); err != nil {
-		return p.explained(db, st, err)
-	}
-	x, err := p.settleCopy(db, tx, st, c, planned)
-	if err != nil {
-		return p.explained(db, st, err)
-	}
-	st.slots = []site{x.to}
-	return p.explained(db, st, p.copyRows(db, tx, st, c, x))
-}
-
-// settleCopy works out where the copy goes and locks what it relies on. As settleCreate, it
-// believes plain reads in its first round and locking ones in its last.
-func (p *Plugin) settleCopy(db *gorm.DB, tx *transaction, st *statement, c *copying, planned *copyPlan) (*copyPlan, error) {
-	const lastRound = 1
-	for round := 0; ; round++ {
-		lock, wait := rowLock(""), p.transactionWait
-		if round == lastRound {
-			lock, wait, planned = p.dialect.share, pathlock.NoWait, nil
-		}
-		x, err := planned, error(nil)
-		if x == nil {
-			x, err = p.planCopy(db, c, lock)
-		}
-		if err != nil {
-			if round < lastRound && p.assert && isOutdated(err) {
-				continue
-			}
-			return nil, err
-		}
-		if err := p.acquireWithin(db, tx, st, x, wait); err != nil {
-			return nil, err
-		}
-		if !p.assert {
-			return x, nil
-		}
-		err = p.assertCopy(db, c.table, x)
-		if err == nil || round == lastRound || !errors.Is(err, pathlock.ErrPathChanged) {
-			return x, err
-		}
-	}
+	into.Elem().Set(c.Made)
+	return c.Rows, nil
 }

@@ -4,7 +4,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// Description is a registered model as the database knows it, for programs that read its table past GORM.
+// Description is a registered model as the database knows it, for programs that read its table past
+// GORM.
 type Description struct {
 	// Table is the table's name, and Key its primary key.
 	Table, Key string
@@ -19,28 +20,30 @@ type Description struct {
 // Mark is a column that marks a row as deleted.
 type Mark struct {
 	Column string
-	// Live is the column's value in a row that is not deleted, as SQL: NULL, or a literal such as 0.
+	// Live is the column's value in a row that is not deleted, as SQL: NULL, or a literal such as
+	// 0.
 	Live string
 }
 
-// Describe says which columns of which table a model's fields are. The model has to be registered with the plugin that db uses.
+// Describe says which columns of which table a model's fields are. The model has to be registered
+// with the plugin that db uses.
 func Describe(db *gorm.DB, model any) (Description, error) {
 	_, t, err := subject(db, model)
 	if err != nil {
 		return Description{}, err
 	}
-	d := Description{Table: t.name, Key: t.key.DBName, Namespace: t.above.namespace}
-	d.Columns.Parent, d.Columns.Name = t.parent.DBName, t.label.DBName
-	if t.tree != nil {
-		d.Columns.Tree = t.tree.DBName
+	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace}
+	d.Columns.Parent, d.Columns.Name = t.Parent.DBName, t.Name.DBName
+	if t.Tree != nil {
+		d.Columns.Tree = t.Tree.DBName
 	}
-	if t.version != nil {
-		d.Columns.Version = t.version.DBName
+	if t.Version != nil {
+		d.Columns.Version = t.Version.DBName
 	}
-	if t.fence != nil {
-		d.Columns.Fence = t.fence.DBName
+	if t.Fence != nil {
+		d.Columns.Fence = t.Fence.DBName
 	}
-	layout := t.layout()
+	layout := t.Layout()
 	for _, path := range layout.Paths {
 		if path.OfIDs {
 			d.Columns.IDPath = path.Column

@@ -27,10 +27,10 @@
 //
 // Other tables are left alone.
 //
-// A handler behind package middleware passes its request's context, db.WithContext(c.Request.Context()),
-// or gin's own, db.WithContext(c): by it the plugin finds the locks of the request, and the work
-// ends when they are lost. A statement without any would wait for the locks of its own request, and
-// fails with [ErrNoRequestContext] instead.
+// A handler behind package middleware passes its request's context,
+// db.WithContext(c.Request.Context()), or gin's own, db.WithContext(c): by it the plugin finds the
+// locks of the request, and the work ends when they are lost. A statement without any would wait
+// for the locks of its own request, and fails with [ErrNoRequestContext] instead.
 //
 // A leaf has no path column. A field of its model that is no column either, `pathlock:"path"
 // gorm:"-"`, is told where the leaf is by whatever gives the leaf its place: see [Leaf].
@@ -129,7 +129,7 @@
 // for one: in any letter case on SQLite, and on MySQL where lower_case_table_names is 1 or 2; a
 // table of the same name in another schema counts as guarded.
 //
-// Those who must write that way lock, assert, and say so:
+// If you must use raw SQL, lock, assert, then opt in:
 //
 //	db.Transaction(func(tx *gorm.DB) error {
 //		at, err := gormplugin.LockSubtrees(tx, &Suite{}, id)
@@ -155,7 +155,7 @@
 //
 // [Rename], [Move], [Copy] and [Delete] are what one would otherwise write by hand, in a number of
 // statements that does not depend on the number of rows; [Subtree], [Ancestors], [Children],
-// [Leaves] and [At] are queries to go on with. All find a subtree by a range of the index over tree
+// [Leaves] and [At] return queries that you can refine. All find a subtree by a range of the index over tree
 // and path, never by LIKE.
 //
 // # Paths of ids
@@ -177,4 +177,22 @@
 // What is only like one of these, such as TiDB or CockroachDB, is refused with
 // [ErrUnsupportedDatabase]: its row locks are not known to keep a tree right. [gorm.DB.Use] asks
 // the server, or else the first transaction on its connections does.
+//
+// # How it is built
+//
+// This package is the face: options, operations, queries and the schema. What it does stands in
+// packages of internal/, in floors. Each imports only floors beneath it, which the linter sees to:
+//
+//	gormplugin                  the face; Plugin.register puts the frame into GORM's callbacks
+//	  copying                   Copy
+//	  write                     what happens on each write: update.go, insert.go, delete.go
+//	  statement                 the frame around any write: begin, guard, explain, end, run again
+//	  hold     tripwire         path locks, row locks, the assertion; raw SQL that is refused
+//	  table    again            the models, their rows and where they are; trying again
+//	  txn                       transactions, and when they have really ended
+//	  dialect                   what each database says and needs
+//	  fault    rawsql           the errors; SQL texts
+//
+// What happens on an UPDATE is told, from the survey to the release of the locks, in the
+// documentation of internal/write.
 package gormplugin

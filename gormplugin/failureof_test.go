@@ -10,6 +10,9 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -30,7 +33,7 @@ var _ net.Error = timing{}
 func TestFailureOf(t *testing.T) {
 	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 	number := func(n uint16) error { return fmt.Errorf("insert: %w", &mysql.MySQLError{Number: n, Message: "said"}) }
-	state := func(code string) error { return fmt.Errorf("insert: %w", quotedState(code)) }
+	state := func(code string) error { return fmt.Errorf("insert: %w", dialect.QuotedState(code)) }
 	quoted := func(code string) error { return errors.New("ERROR: said (SQLSTATE " + code + ")") }
 	busy := errors.New("sqlite3: database is locked")
 	for _, tt := range []struct {
@@ -39,7 +42,7 @@ func TestFailureOf(t *testing.T) {
 		want          pathlock.Failure
 	}{
 		{"none", "mysql", nil, ""},
-		{"one of the plugin's own", "mysql", fmt.Errorf("x: %w", ErrNameTaken), pathlock.FailureNameTaken},
+		{"one of the plugin's own", "mysql", fmt.Errorf("x: %w", fault.ErrNameTaken), pathlock.FailureNameTaken},
 		{"no row", "mysql", fmt.Errorf("x: %w", gorm.ErrRecordNotFound), pathlock.FailureNotFound},
 		{"nobody there", "mysql", fmt.Errorf("x: %w", refused), pathlock.FailureDatabase},
 		{"a connection that has broken", "postgres", driver.ErrBadConn, pathlock.FailureDatabase},
@@ -68,11 +71,11 @@ func TestFailureOf(t *testing.T) {
 		{"anything else", "mysql", errors.New("anything else"), ""},
 	} {
 		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {
-			d, err := dialectOf(tt.dialect)
+			d, err := dialect.Of(tt.dialect)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := &Plugin{dialect: d}
+			p := &Plugin{owner: &txn.Owner{Dialect: d}}
 			if got := p.FailureOf(tt.err); got != tt.want {
 				t.Errorf("FailureOf(%v) = %q, want %q", tt.err, got, tt.want)
 			}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 )
 
 // DuplicatesError says that siblings of one name keep [AutoMigrate] from making the unique index
@@ -84,7 +84,7 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 		left, err = p.migrate(tx, others)
 		return err
 	}
-	if p.dialect.commitsDDL {
+	if p.owner.Dialect.CommitsDDL {
 		err = strictly(db, migrate)
 	} else {
 		err = db.Transaction(migrate)
@@ -105,12 +105,12 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 		}
 		defer func() {
 			// The connection goes back to the pool.
-			restore := tx.WithContext(background(tx.Statement.Context)).Exec("SET SESSION sql_mode = ?", mode)
+			restore := tx.WithContext(context.WithoutCancel(tx.Statement.Context)).Exec("SET SESSION sql_mode = ?", mode)
 			err = errors.Join(err, restore.Error)
 		}()
 		return migrate(tx)
 	}
-	if _, inTransaction := unwrapped(db.Statement.ConnPool).(*handle); inTransaction {
+	if _, inTransaction := txn.Unwrapped(db.Statement.ConnPool).(*txn.Handle); inTransaction {
 		return on(db)
 	}
 	return db.Connection(func(tx *gorm.DB) error { return on(tx.Session(&gorm.Session{})) })
@@ -118,16 +118,16 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 
 // migrate does the work of [AutoMigrate]. It returns apart what is left to be mended.
 func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
-	layout := p.layout()
-	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		duplicates, err := treeschema.Duplicates(ctx, conn, p.dialect.name, layout, maxDuplicates)
+	layout := layout(p.catalogue)
+	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+		duplicates, err := treeschema.Duplicates(ctx, conn, p.owner.Dialect.Name, layout, maxDuplicates)
 		if err == nil && len(duplicates) > 0 {
 			return &DuplicatesError{Duplicates: duplicates}
 		}
 		if err != nil {
 			return err
 		}
-		long, err := treeschema.TooLong(ctx, conn, p.dialect.name, layout)
+		long, err := treeschema.TooLong(ctx, conn, p.owner.Dialect.Name, layout)
 		if err == nil && len(long) > 0 {
 			return &TooLongError{Texts: long}
 		}
@@ -138,7 +138,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	}
 	models := make([]any, 0, len(p.specs)+len(others))
 	for _, spec := range p.specs {
-		models = append(models, spec.model)
+		models = append(models, spec.Model)
 	}
 	for _, model := range append(models, others...) {
 		if err := p.migrateModel(db, model); err != nil {
@@ -150,9 +150,9 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 		return nil, err
 	}
 	for _, f := range findings {
-		for _, statement := range f.Statements {
-			if err := AllowRawWrites(db).Exec(statement).Error; err != nil {
-				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, statement, err)
+		for _, run := range f.Statements {
+			if err := AllowRawWrites(db).Exec(run).Error; err != nil {
+				return nil, fmt.Errorf("gormplugin: %s: %s: %s: %w", f.Table, f.Missing, run, err)
 			}
 		}
 	}
@@ -175,35 +175,12 @@ func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 func (p *Plugin) findings(db *gorm.DB, layout []treeschema.Table,
 	check func(context.Context, treeschema.Conn, string, []treeschema.Table) ([]treeschema.Finding, error),
 ) (findings []treeschema.Finding, err error) {
-	err = p.catalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
-		findings, err = check(ctx, conn, p.dialect.name, layout)
+	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
+		findings, err = check(ctx, conn, p.owner.Dialect.Name, layout)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("gormplugin: verifying the schema: %w", err)
 	}
 	return findings, nil
-}
-
-// Sizes of text columns whose fields state none, where they need one, in characters.
-const (
-	usualName = 255
-	usualPath = 766
-	// usualKey is what GORM gives a primary key that is a text.
-	usualKey = 191
-)
-
-// limitTexts gives a size to texts whose fields state neither a size nor a type.
-func (t *table) limitTexts() {
-	for field, size := range map[*schema.Field]int{t.label: usualName, t.path: usualPath, t.ids: usualPath, t.tree: usualKey, t.parent: usualKey} {
-		if field != nil && field.DataType == schema.String && field.Size == 0 && field.TagSettings["TYPE"] == "" {
-			field.Size = size
-		}
-	}
-	// Keys of bytes would be longblob, which no index can hold either.
-	for _, field := range []*schema.Field{t.tree, t.parent, t.key} {
-		if field != nil && field.DataType == schema.Bytes && field.Size == 0 && field.TagSettings["TYPE"] == "" {
-			field.Size = usualKey
-		}
-	}
 }

@@ -1,9 +1,7 @@
 package gormplugin
 
 import (
-	"fmt"
-
-	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"gorm.io/gorm"
 )
 
@@ -20,33 +18,23 @@ func Move(db *gorm.DB, model, id, parent any) error {
 	if err != nil {
 		return err
 	}
-	key, err := t.keyOf(id)
+	key, err := t.KeyOf(id)
 	if err != nil {
 		return err
 	}
-	above, err := t.parentKey(parent)
+	above, err := t.ParentKey(parent)
 	if err != nil {
 		return err
 	}
-	if err := t.isWritable(t.parent); err != nil {
+	if err := t.IsWritable(t.Parent); err != nil {
 		return err
 	}
 	return p.operate(db, func(db *gorm.DB) error {
 		value := above
 		if above == nil {
-			value = t.noParent()
+			value = t.NoParent()
 		}
-		e := &errand{id: key, into: t.structOf(model)}
-		return e.statement(db, t).Update(t.parent.DBName, value).Error
+		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		return e.Statement(db, t).Update(t.Parent.DBName, value).Error
 	})
-}
-
-// parentKey returns the id of a parent in plain form, nil for the top. A zero value is the id of no
-// row: it is more likely to be a mistake than to mean the top.
-func (t *table) parentKey(parent any) (any, error) {
-	key, err := t.above.keyOf(parent)
-	if err == nil && key != nil && t.isNoParent(key) {
-		err = fmt.Errorf("%w: %s, as a parent", pathlock.ErrNotFound, t.above.row(parent))
-	}
-	return key, err
 }

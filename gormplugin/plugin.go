@@ -1,15 +1,19 @@
 package gormplugin
 
 import (
-	"context"
+	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
-	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
 
@@ -25,25 +29,18 @@ const DefaultTransactionWait = time.Second
 // sessions are made from the DB, which would know nothing of it, and before plugins that wrap
 // connections or replace GORM's own writing callbacks.
 type Plugin struct {
-	locker          *pathlock.Locker
-	carrier         any // the key under which a framework's context has the locks of its request
-	specs           []modelSpec
-	transactionWait time.Duration
-	maxTries        int
-	assert          bool
-	tripwire        bool
-	oneWriter       bool
+	specs     []table.Spec
+	oneWriter bool
 
-	// What follows is set once, by Initialize.
-	db      *gorm.DB
-	dialect *dialect
-	tables  map[string]*table   // by name
-	bases   map[string][]*table // by name without the schema
-	models  map[reflect.Type]*table
-	names   *rawsql.Names // the guarded tables', as the database tells them apart
-	// spellings is the rule by which it does.
-	spellings  rawsql.Case
-	recognised recognised
+	owner     *txn.Owner
+	catalogue *table.Catalogue
+	keeper    *hold.Keeper
+	frame     *statement.Frame
+	planner   *write.Planner
+	wire      *tripwire.Wire
+
+	// db is set once, by Initialize.
+	db *gorm.DB
 }
 
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
@@ -53,16 +50,20 @@ type Option func(*Plugin)
 // caller began waits for path locks; [pathlock.NoWait] is not at all. A write outside of one takes
 // its locks before its transaction begins, and waits as long as the locker says.
 func TransactionWait(d time.Duration) Option {
-	return func(p *Plugin) { p.transactionWait = d }
+	return func(p *Plugin) { p.keeper.TransactionWait = d }
 }
 
 // WithoutAssertion leaves out the check under row locks, so that nothing but the path locks keeps
 // the tree right. It exists to show what the assertion prevents; never use it on data that matters.
-func WithoutAssertion() Option { return func(p *Plugin) { p.assert = false } }
+func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.Asserts = false } }
 
 // New returns a plugin that takes its path locks with locker.
 func New(locker *pathlock.Locker, opts ...Option) *Plugin {
-	p := &Plugin{locker: locker, carrier: carry.Key(locker), transactionWait: DefaultTransactionWait, maxTries: DefaultMaxTries, assert: true, tripwire: true}
+	p := &Plugin{owner: txn.NewOwner(locker), catalogue: new(table.Catalogue)}
+	p.keeper = &hold.Keeper{Owner: p.owner, Asserts: true, TransactionWait: DefaultTransactionWait}
+	p.wire = &tripwire.Wire{Owner: p.owner, Catalogue: p.catalogue, Armed: true}
+	p.frame = &statement.Frame{Keeper: p.keeper, Catalogue: p.catalogue, Wire: p.wire, MaxTries: DefaultMaxTries}
+	p.planner = &write.Planner{Frame: p.frame}
 	for _, opt := range opts {
 		opt(p)
 	}
@@ -79,24 +80,24 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
 		return p.initializeAgain(db)
 	}
-	if err := p.locker.Check(); err != nil {
+	if err := p.owner.Locker.Check(); err != nil {
 		return err
 	}
-	d, err := dialectOf(db.Name())
+	d, err := dialect.Of(db.Name())
 	if err != nil {
 		return err
 	}
-	p.dialect = d
-	if err := p.inspectAll(db); err != nil {
+	p.owner.Dialect = d
+	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.keeper.Asserts); err != nil {
 		return err
 	}
-	if err := p.recogniseNow(db); err != nil {
+	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.learnNames(db); err != nil {
+	if err := p.catalogue.LearnNames(db, p.owner.Dialect); err != nil {
 		return err
 	}
-	if err := p.wrapPool(db); err != nil {
+	if err := p.owner.WrapPool(db); err != nil {
 		return err
 	}
 	if err := p.register(db); err != nil {
@@ -109,82 +110,22 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 // initializeAgain is for a further DB of the same configuration, as dbresolver opens one for each
 // source and replica. It is guarded as the first one is.
 func (p *Plugin) initializeAgain(db *gorm.DB) error {
-	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.dialect.name {
+	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.owner.Dialect.Name {
 		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
 	}
-	if err := p.recogniseNow(db); err != nil {
+	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
-	if err := p.learnNames(db); err != nil {
+	if err := p.catalogue.LearnNames(db, p.owner.Dialect); err != nil {
 		return err
 	}
-	if err := p.wrapPool(db); err != nil {
+	if err := p.owner.WrapPool(db); err != nil {
 		return err
 	}
 	if err := p.register(db); err != nil {
 		return fmt.Errorf("gormplugin: registering callbacks: %w", err)
 	}
 	return nil
-}
-
-// inspectAll finds the columns of all registered models.
-func (p *Plugin) inspectAll(db *gorm.DB) error {
-	if len(p.specs) == 0 {
-		return errors.New("gormplugin: no model is registered")
-	}
-	p.tables, p.bases, p.models = make(map[string]*table), make(map[string][]*table), make(map[reflect.Type]*table)
-	for _, spec := range p.specs {
-		t, err := inspect(db, spec)
-		if err != nil {
-			return err
-		}
-		t.plugin, t.dialect = p, p.dialect
-		if p.dialect.textsNeedSize {
-			t.limitTexts()
-		}
-		if p.tables[t.name] != nil {
-			return fmt.Errorf("gormplugin: the table %q is registered twice", t.name)
-		}
-		p.tables[t.name], p.models[t.schema.ModelType] = t, t
-		p.bases[baseName(t.name)] = append(p.bases[baseName(t.name)], t)
-	}
-	for _, spec := range p.specs {
-		if spec.parent == nil {
-			continue
-		}
-		leaf, err := p.tableFor(spec.model)
-		if err != nil {
-			return err
-		}
-		if leaf.above, err = p.tableFor(spec.parent); err != nil {
-			return err
-		}
-		if leaf.above.path == nil {
-			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.schema.Name, leaf.above.schema.Name)
-		}
-	}
-	for _, t := range p.tables {
-		t.findZeroKeys()
-	}
-	return nil
-}
-
-// tableFor returns the guarded table of a model.
-func (p *Plugin) tableFor(model any) (*table, error) {
-	if t := p.models[modelType(model)]; t != nil {
-		return t, nil
-	}
-	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
-}
-
-// modelType returns the type of a model that is given as a value or by pointers to one; nil for
-// nil.
-func modelType(model any) reflect.Type {
-	typ := reflect.TypeOf(model)
-	for typ != nil && typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
-	return typ
 }
 
 // pluginOf returns the plugin that db uses.
@@ -200,31 +141,33 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 // transaction was switched off when the DB was opened.
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
-	creating, updating, removing := p.writers(db)
+	creating, updating, deleting := p.planner.Writers(db)
 	return errors.Join(
-		create.Before("*").Register("pathlock:begin_create", p.begin(creating, p.surveyCreate)),
-		p.install(creating, create.Replace),
-		create.After("*").Register("pathlock:end_create", p.end(create.Execute)),
+		create.Before("*").Register("pathlock:begin_create", p.frame.Begin(creating)),
+		p.frame.Install(creating, create.Replace),
+		create.After("*").Register("pathlock:end_create", p.frame.End(create.Execute)),
 
-		update.Before("*").Register("pathlock:begin_update", p.begin(updating, p.surveyUpdate)),
-		p.install(updating, update.Replace),
-		update.After("*").Register("pathlock:end_update", p.end(update.Execute)),
+		update.Before("*").Register("pathlock:begin_update", p.frame.Begin(updating)),
+		p.frame.Install(updating, update.Replace),
+		update.After("*").Register("pathlock:end_update", p.frame.End(update.Execute)),
 
-		remove.Before("*").Register("pathlock:begin_delete", p.begin(removing, p.surveyDelete)),
-		p.install(removing, remove.Replace),
-		remove.After("*").Register("pathlock:end_delete", p.end(remove.Execute)),
+		remove.Before("*").Register("pathlock:begin_delete", p.frame.Begin(deleting)),
+		p.frame.Install(deleting, remove.Replace),
+		remove.After("*").Register("pathlock:end_delete", p.frame.End(remove.Execute)),
 
-		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.watch),
-		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.watchRow),
-		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.watch),
-		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", p.bareSavepoint),
-		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", p.cachedAgain),
+		db.Callback().Query().Before("*").Register("pathlock:watch_query", p.wire.Watch),
+		db.Callback().Row().Before("*").Register("pathlock:watch_row", p.wire.WatchRow),
+		db.Callback().Raw().Before("*").Register("pathlock:watch_raw", p.wire.Watch),
+		db.Callback().Raw().Before("gorm:raw").Register("pathlock:bare_savepoint", txn.BareSavepoint),
+		db.Callback().Raw().After("gorm:raw").Register("pathlock:cached_again", txn.CachedAgain),
 
-		db.Callback().Query().After("*").Register("pathlock:end_query", p.endRead),
-		db.Callback().Row().After("*").Register("pathlock:end_row", p.endRow),
-		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.endRead),
+		db.Callback().Query().After("*").Register("pathlock:end_query", p.frame.EndRead),
+		db.Callback().Row().After("*").Register("pathlock:end_row", p.frame.EndRow),
+		db.Callback().Raw().After("*").Register("pathlock:end_raw", p.frame.EndRead),
 	)
 }
 
-// background is the context for work that has to be finished although ctx has ended.
-func background(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
+// Pool returns the connections of a database that the DB itself was not opened with, such as
+// another source of dbresolver's, in a form in which transactions on them are the plugin's: as the
+// Conn of the source's dialector.
+func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.owner.Pool(db) }

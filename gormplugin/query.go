@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
@@ -24,10 +25,10 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 	switch {
 	case err != nil:
 		return failed(db, err)
-	case t.isLeaf():
-		return failed(db, unsupported(t, "nothing lies below a leaf"))
+	case t.IsLeaf():
+		return failed(db, t.Unsupported("nothing lies below a leaf"))
 	}
-	return db.Model(t.fresh()).Where(p.within(t, n.tree, n.id, n.path)).Where(&unmoved{p, t, n})
+	return db.Model(t.Fresh()).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{p, t, n})
 }
 
 // Leaves returns a query for the rows of a leaf model that hang anywhere in the subtree of the row
@@ -38,17 +39,17 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, err)
 	}
-	if !t.isLeaf() {
-		return failed(db, unsupported(t, "the model is not registered as a leaf"))
+	if !t.IsLeaf() {
+		return failed(db, t.Unsupported("the model is not registered as a leaf"))
 	}
-	n, err := t.above.lookUp(db, id)
+	n, err := t.Above.LookUp(db, id)
 	if err != nil {
 		return failed(db, err)
 	}
-	above := t.above.own(db)
+	above := t.Above.LiveRows(db)
 	above.Statement.Unscoped = db.Statement.Unscoped
-	parents := above.Select("?", column(t.above.key)).Where(p.within(t.above, n.tree, n.id, n.path))
-	return db.Model(t.fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{column(t.parent), parents}}).Where(&unmoved{p, t.above, n})
+	parents := above.Select("?", table.Column(t.Above.Key)).Where(t.Above.Within(n.Tree, n.ID, n.Path))
+	return db.Model(t.Fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{p, t.Above, n})
 }
 
 // Children returns a query for the rows of model whose parent is the row with the id, to go on
@@ -59,11 +60,11 @@ func Children(db *gorm.DB, model, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, err)
 	}
-	key, err := t.above.keyOf(id)
+	key, err := t.Above.KeyOf(id)
 	if err != nil {
 		return failed(db, err)
 	}
-	return db.Model(t.fresh()).Where(clause.Eq{Column: column(t.parent), Value: key})
+	return db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Parent), Value: key})
 }
 
 // Ancestors returns a query for the rows above the row with the id, to go on with; ordered by path,
@@ -74,14 +75,14 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 	if err != nil {
 		return failed(db, err)
 	}
-	key, err := t.keyOf(id)
+	key, err := t.KeyOf(id)
 	if err != nil {
 		return failed(db, err)
 	}
-	self := t.own(db)
+	self := t.LiveRows(db)
 	self.Statement.Unscoped = db.Statement.Unscoped
-	parent := self.Select("?", column(t.parent)).Where(clause.Eq{Column: column(t.key), Value: key})
-	return db.Model(t.above.fresh()).Where(t.above.lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}}))
+	parent := self.Select("?", table.Column(t.Parent)).Where(clause.Eq{Column: table.Column(t.Key), Value: key})
+	return db.Model(t.Above.Fresh()).Where(t.Above.Lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}}))
 }
 
 // At returns a query for the row that has a path in a tree, which is the value of the model's tree
@@ -91,25 +92,20 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 //
 // The path of a leaf is its parent's and its own name.
 func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
-	p, t, err := subject(db, model)
+	_, t, err := subject(db, model)
 	if err != nil {
 		return failed(db, err)
 	}
-	if !t.isLeaf() {
-		return db.Model(t.fresh()).Where(p.at(t, tree, path))
+	if !t.IsLeaf() {
+		return db.Model(t.Fresh()).Where(t.HasPath(tree, path))
 	}
 	if path.IsRoot() {
-		return failed(db, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.name))
+		return failed(db, fmt.Errorf("%w: %s: the root of a tree is not a leaf", pathlock.ErrInvalidPath, t.TableName))
 	}
-	parent := t.above.own(db).Select("?", column(t.above.key)).Where(p.at(t.above, tree, path.Parent()))
-	return db.Model(t.fresh()).
-		Where(clause.Expr{SQL: "? IN (?)", Vars: []any{column(t.parent), parent}}).
-		Where(p.exactly(column(t.label), path.Base()))
-}
-
-// at is the condition that a row has a path in a tree.
-func (p *Plugin) at(t *table, tree any, path pathlock.Path) clause.Expression {
-	return clause.And(clause.Eq{Column: column(t.tree), Value: tree}, p.exactly(column(t.path), path.Column()))
+	parent := t.Above.LiveRows(db).Select("?", table.Column(t.Above.Key)).Where(t.Above.HasPath(tree, path.Parent()))
+	return db.Model(t.Fresh()).
+		Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parent}}).
+		Where(t.Exactly(table.Column(t.Name), path.Base()))
 }
 
 // Resolve returns where the live row with the id is: in the caller's transaction, if db is one, and
@@ -121,37 +117,21 @@ func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	key, err := t.keyOf(id)
+	key, err := t.KeyOf(id)
 	if err != nil {
 		return pathlock.Location{}, err
 	}
-	return t.locate(db, key)
+	return t.Locate(db, key)
 }
 
-// lookUp reads the row that a query starts from.
-func lookUp(db *gorm.DB, model, id any) (*Plugin, *table, *node, error) {
+// LookUp reads the row that a query starts from.
+func lookUp(db *gorm.DB, model, id any) (*Plugin, *table.Table, *table.Node, error) {
 	p, t, err := subject(db, model)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	n, err := t.lookUp(db, id)
+	n, err := t.LookUp(db, id)
 	return p, t, n, err
-}
-
-// lookUp returns the row with the id, which may be a deleted one where db is Unscoped.
-func (t *table) lookUp(db *gorm.DB, id any) (*node, error) {
-	key, err := t.keyOf(id)
-	if err != nil {
-		return nil, err
-	}
-	found, err := t.read(db, selection{where: clause.Eq{Column: column(t.key), Value: key}, unscoped: db.Statement.Unscoped})
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.row(id))
-	}
-	return found[0], nil
 }
 
 // failed returns a DB on which nothing is done any more, for err.
@@ -165,8 +145,8 @@ func failed(db *gorm.DB, err error) *gorm.DB {
 // UPDATE or a DELETE may not name its own table in a condition on MySQL.
 type unmoved struct {
 	plugin *Plugin
-	table  *table
-	node   *node
+	table  *table.Table
+	node   *table.Node
 }
 
 // Build implements [clause.Expression].
@@ -179,7 +159,7 @@ func (u *unmoved) Build(b clause.Builder) {
 	column := func(name string) clause.Column { return clause.Column{Table: "unmoved", Name: name} }
 	t, n := u.table, u.node
 	clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS ? WHERE ? = ? AND ? = ? AND ?)", Vars: []any{
-		clause.Table{Name: t.name}, clause.Table{Name: "unmoved"}, column(t.key.DBName), n.id,
-		column(t.tree.DBName), n.tree, u.plugin.exactly(column(t.path.DBName), n.path),
+		clause.Table{Name: t.TableName}, clause.Table{Name: "unmoved"}, column(t.Key.DBName), n.ID,
+		column(t.Tree.DBName), n.Tree, t.Exactly(column(t.Path.DBName), n.Path),
 	}}.Build(b)
 }

@@ -1,6 +1,7 @@
 package gormplugin
 
 import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"gorm.io/gorm"
 )
 
@@ -24,15 +25,15 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 	if err != nil {
 		return err
 	}
-	key, err := t.keyOf(id)
+	key, err := t.KeyOf(id)
 	if err != nil {
 		return err
 	}
-	if err := t.isWritable(t.label); err != nil {
+	if err := t.IsWritable(t.Name); err != nil {
 		return err
 	}
 	return p.operate(db, func(db *gorm.DB) error {
-		e := &errand{id: key, into: t.structOf(model)}
-		return e.statement(db, t).Update(t.label.DBName, name).Error
+		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		return e.Statement(db, t).Update(t.Name.DBName, name).Error
 	})
 }

@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
-	"gorm.io/gorm/schema"
 )
 
 // ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing be
@@ -79,7 +79,7 @@ func Verify(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	findings, err := p.findings(db, p.layout(), checkSchema(db))
+	findings, err := p.findings(db, layout(p.catalogue), checkSchema(db))
 	if err != nil {
 		return err
 	}
@@ -98,10 +98,10 @@ func schemaError(findings []treeschema.Finding) error {
 }
 
 // catalogue runs read on the transaction that db is in, or else on one connection of its pool.
-func (p *Plugin) catalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
+func (p *Plugin) onCatalogue(db *gorm.DB, read func(context.Context, treeschema.Conn) error) (err error) {
 	ctx := db.Statement.Context
-	switch on := unwrapped(db.Statement.ConnPool).(type) {
-	case *handle:
+	switch on := txn.Unwrapped(db.Statement.ConnPool).(type) {
+	case *txn.Handle:
 		return read(ctx, on.Tx)
 	case *sql.Conn:
 		return read(ctx, on)
@@ -119,75 +119,10 @@ func (p *Plugin) catalogue(db *gorm.DB, read func(context.Context, treeschema.Co
 }
 
 // layout says which columns form the trees, in the order in which the models were registered.
-func (p *Plugin) layout() []treeschema.Table {
-	layout := make([]treeschema.Table, 0, len(p.specs))
-	for _, spec := range p.specs {
-		// Initialize has found each of them.
-		if t, err := p.tableFor(spec.model); err == nil {
-			layout = append(layout, t.layout())
-		}
+func layout(p *table.Catalogue) []treeschema.Table {
+	layout := make([]treeschema.Table, 0, len(p.All))
+	for _, t := range p.All {
+		layout = append(layout, t.Layout())
 	}
 	return layout
-}
-
-// layout says which columns form the tree.
-func (t *table) layout() treeschema.Table {
-	text := func(f *schema.Field) treeschema.Text {
-		return treeschema.Text{Column: f.DBName, Size: sizeOf(f)}
-	}
-	l := treeschema.Table{Name: t.name, Key: t.schema.PrimaryFieldDBNames, Parent: t.parent.DBName, Label: text(t.label)}
-	if t.tree != nil {
-		l.Tree = t.tree.DBName
-	}
-	if t.path != nil {
-		path := text(t.path)
-		path.OfIDs = t.byIDs
-		l.Paths = append(l.Paths, path)
-	}
-	if t.ids != nil {
-		ids := text(t.ids)
-		ids.OfIDs = true
-		l.Paths = append(l.Paths, ids)
-	}
-	for _, f := range []*schema.Field{t.tree, t.parent, t.key} {
-		if f != nil && f.DataType == schema.String {
-			l.Keys = append(l.Keys, text(f))
-		}
-	}
-	for _, f := range t.deletion {
-		mark := treeschema.Mark{Column: f.DBName, Live: liveLiteral(f)}
-		mark.Flag = strings.HasPrefix(strings.ToLower(f.TagSettings["SOFTDELETE"]), "flag")
-		l.Marks = append(l.Marks, mark)
-	}
-	for _, f := range t.schema.Fields {
-		if f.DBName != "" && !slices.Contains(l.Columns(), f.DBName) {
-			l.Others = append(l.Others, f.DBName)
-		}
-	}
-	return l
-}
-
-// sizeOf returns the number of characters that a model gives a text column, 0 if it states none.
-func sizeOf(f *schema.Field) int {
-	if f.DataType != schema.String {
-		return 0
-	}
-	return f.Size
-}
-
-// liveLiteral returns what a deletion mark is in a new row: the zero value, as SQL.
-func liveLiteral(f *schema.Field) string {
-	zero, err := plain(reflect.New(f.FieldType).Elem().Interface())
-	switch value := zero.(type) {
-	case int64:
-		return fmt.Sprint(value)
-	case bool:
-		return strings.ToUpper(fmt.Sprint(value))
-	case string:
-		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
-	}
-	if err != nil || zero == nil {
-		return "NULL"
-	}
-	return fmt.Sprintf("'%v'", zero)
 }

@@ -1,0 +1,47 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// stateError is an error as PostgreSQL's drivers give it.
+type stateError string
+
+func (e stateError) Error() string    { return "SQLSTATE " + string(e) }
+func (e stateError) SQLState() string { return string(e) }
+
+// Of an error at a COMMIT, it has to be known whether the server has decided against the
+// transaction, or may as well have committed it.
+func TestAnswered(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		dialect string
+		err     error
+		want    bool
+	}{
+		{"a lost connection", "mysql", mysql.ErrInvalidConn, false},
+		{"a server that shuts down", "mysql", &mysql.MySQLError{Number: 1053}, false},
+		{"a statement that was killed", "mysql", &mysql.MySQLError{Number: 1317}, false},
+		{"a connection that was killed, of MariaDB", "mysql", &mysql.MySQLError{Number: 1927}, false},
+		{"a connection that was killed, of MySQL", "mysql", &mysql.MySQLError{Number: 3169}, false},
+		{"a deadlock", "mysql", &mysql.MySQLError{Number: 1213}, true},
+		{"a server that is read-only", "mysql", &mysql.MySQLError{Number: 1290}, true},
+		{"a lost connection", "postgres", errors.New("unexpected EOF"), false},
+		{"a session that was ended", "postgres", stateError("57P01"), false},
+		{"a server that crashes", "postgres", stateError("57P02"), false},
+		{"a constraint that was deferred", "postgres", stateError("23503"), true},
+		{"a serialisation failure", "postgres", stateError("40001"), true},
+	} {
+		d, err := Of(c.dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Answered(fmt.Errorf("commit: %w", c.err)); got != c.want {
+			t.Errorf("%s: %s (%v): answered is %v", c.dialect, c.name, c.err, got)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package dialect
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"syscall"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock"
+)
+
+// Failure is what an error of the database means for a transaction.
+type Failure uint8
+
+const (
+	// FailureOther is nothing that the plugin handles.
+	FailureOther Failure = iota
+	// FailureRetry says that the statement lost to another transaction: the whole should be run
+	// again.
+	FailureRetry
+	// FailureEnded says the same, and that the transaction can only be rolled back. MySQL has done
+	// so already: a further statement on the connection would commit by itself.
+	FailureEnded
+	// FailureDuplicate says that a unique index refused a row.
+	FailureDuplicate
+	// FailureAborted says that an earlier statement of the transaction failed.
+	FailureAborted
+)
+
+// IsRetryable reports whether the whole should be run again.
+func (f Failure) IsRetryable() bool { return f == FailureRetry || f == FailureEnded }
+
+// FailureOf returns what an error of the driver means.
+func (d *Dialect) FailureOf(err error) pathlock.Failure {
+	switch {
+	case d.Classify(err).IsRetryable():
+		return pathlock.FailureLocked
+	case unreachable(err), d.unavailable(err):
+		return pathlock.FailureDatabase
+	case d.unfit(err):
+		return pathlock.FailureInvalid
+	default:
+		return ""
+	}
+}
+
+// unreachable reports whether an error says that there is no connection to the database, or none
+// any more. It asks for the network's own types: errors of a driver may have the methods of a
+// [net.Error] for reasons of their own.
+func unreachable(err error) bool {
+	for _, lost := range []error{
+		driver.ErrBadConn, sql.ErrConnDone, mysql.ErrInvalidConn, io.ErrUnexpectedEOF, net.ErrClosed,
+		syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE,
+	} {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	_, operation := errors.AsType[*net.OpError](err)
+	_, name := errors.AsType[*net.DNSError](err)
+	return operation || name
+}
+
+// saidLost returns [driver.ErrBadConn] where a text says that the connection was lost.
+func saidLost(text string) error {
+	for _, lost := range []string{
+		driver.ErrBadConn.Error(), mysql.ErrInvalidConn.Error(), io.ErrUnexpectedEOF.Error(),
+		"sql: database is closed", "failed to connect", "connection refused", "connection reset by peer", "broken pipe",
+	} {
+		if strings.Contains(text, lost) {
+			return driver.ErrBadConn
+		}
+	}
+	return nil
+}

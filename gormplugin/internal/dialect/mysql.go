@@ -1,0 +1,217 @@
+package dialect
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"gorm.io/gorm/clause"
+)
+
+// mysqlDialect is for MySQL 8 and later, and MariaDB 10.6 and later.
+var mysqlDialect = Dialect{
+	Name: "mysql",
+	// MariaDB does not know FOR SHARE.
+	Share:          "LOCK IN SHARE MODE",
+	Update:         "FOR UPDATE",
+	Newest:         "LOCK IN SHARE MODE",
+	Both:           [3]string{"(", ") UNION ALL (", ")"},
+	PrimaryKeyHint: "FORCE INDEX (PRIMARY)",
+	NamesIndexes:   true,
+	Binary:         "?",
+	Length:         "CHAR_LENGTH",
+	Bytes:          "LENGTH",
+	Follow:         "CONCAT(?, '/', ?)",
+	First:          "CAST(CONCAT(?, ?) AS CHAR(16000))",
+	Prefix:         "CONVERT(LEFT(?, ?) USING utf8mb4) = CAST(CONVERT(? USING utf8mb4) AS BINARY)",
+	Join: func(head string, column clause.Column, from int) clause.Expr {
+		return clause.Expr{SQL: "CONCAT(?, SUBSTRING(?, ?))", Vars: []any{head, column, from}}
+	},
+	Numbered: "CONCAT(?, ROW_NUMBER() OVER ())",
+	Base: func(path clause.Column) clause.Expr {
+		return clause.Expr{SQL: "SUBSTRING_INDEX(?, '/', -1)", Vars: []any{path}}
+	},
+	Assign:        assignByJoin,
+	AsksLater:     true,
+	ChildrenFirst: true,
+	TextsNeedSize: true,
+	CommitsDDL:    true,
+	Classify:      classifyMySQL,
+	Probe:         probeMySQL(),
+	TooLong:       tooLongMySQL,
+	Grammar:       &rawsql.MySQL,
+	Answered:      answeredByMySQL,
+	unavailable:   unavailableMySQL,
+	unfit:         unfitMySQL,
+	Said:          saidMySQL,
+}
+
+// assignByJoin is MySQL's form of an UPDATE with values of other rows. A clause.Set writes its own
+// SET.
+func assignByJoin(others any, table clause.Table, set clause.Set, belongs, where clause.Expression) clause.Expr {
+	set = slices.Clone(set)
+	for i := range set {
+		set[i].Column.Table = "c"
+	}
+	return clause.Expr{SQL: "UPDATE ? AS c JOIN ? AS p ON ? ? WHERE ?", Vars: []any{table, others, belongs, set, where}}
+}
+
+// classifyMySQL reads the error numbers of MySQL and MariaDB.
+func classifyMySQL(err error) Failure {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return FailureOther
+	}
+	switch e.Number {
+	case 1213, // ER_LOCK_DEADLOCK
+		1467, // ER_AUTOINC_READ_FAILED: a deadlock over the lock that INSERT … SELECT takes on the next key
+		1020: // ER_CHECKREAD: MariaDB's snapshot isolation found a row changed since the last read
+		return FailureEnded
+	case 1205, // ER_LOCK_WAIT_TIMEOUT
+		3572, // ER_LOCK_NOWAIT
+		1637: // ER_TOO_MANY_CONCURRENT_TRXS
+		return FailureRetry
+	case 1062, // ER_DUP_ENTRY
+		1586: // ER_DUP_ENTRY_WITH_KEY_NAME
+		return FailureDuplicate
+	default:
+		return FailureOther
+	}
+}
+
+// answeredByMySQL reports whether an error is the server's answer. A session that is ended while it
+// commits says so, whether or not it has committed by then.
+func answeredByMySQL(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1053, // ER_SERVER_SHUTDOWN
+		1317, // ER_QUERY_INTERRUPTED
+		1927, // ER_CONNECTION_KILLED of MariaDB
+		3169: // ER_SESSION_WAS_KILLED of MySQL
+		return false
+	}
+	return true
+}
+
+// tooLongMySQL reads the column's name from MySQL's error.
+func tooLongMySQL(err error) (string, bool) {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok || e.Number != 1406 { // ER_DATA_TOO_LONG
+		return "", false
+	}
+	_, column, _ := strings.Cut(e.Message, "column '")
+	column, _, _ = strings.Cut(column, "'")
+	return column, true
+}
+
+// unavailableMySQL reports whether the server says that it cannot serve.
+// See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
+func unavailableMySQL(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1021, // ER_DISK_FULL
+		1040, // ER_CON_COUNT_ERROR
+		1041, // ER_OUT_OF_RESOURCES
+		1044, // ER_DBACCESS_DENIED_ERROR
+		1045, // ER_ACCESS_DENIED_ERROR
+		1049, // ER_BAD_DB_ERROR
+		1053, // ER_SERVER_SHUTDOWN
+		1114, // ER_RECORD_FILE_FULL
+		1142, // ER_TABLEACCESS_DENIED_ERROR
+		1146, // ER_NO_SUCH_TABLE
+		1194, // ER_CRASHED_ON_USAGE
+		1203, // ER_TOO_MANY_USER_CONNECTIONS
+		1226, // ER_USER_LIMIT_REACHED
+		1290, // ER_OPTION_PREVENTS_STATEMENT: read-only
+		1317, // ER_QUERY_INTERRUPTED
+		1836, // ER_READ_ONLY_MODE
+		1927, // ER_CONNECTION_KILLED of MariaDB
+		3169: // ER_SESSION_WAS_KILLED of MySQL
+		return true
+	}
+	return false
+}
+
+// unfitMySQL reports whether the server says that a column cannot hold a value.
+func unfitMySQL(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1264, // ER_WARN_DATA_OUT_OF_RANGE
+		1265, // WARN_DATA_TRUNCATED
+		1267, // ER_CANT_AGGREGATE_2COLLATIONS: a text that the column's character set lacks
+		1292, // ER_TRUNCATED_WRONG_VALUE
+		1366, // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD: characters that its character set lacks, too
+		1406, // ER_DATA_TOO_LONG
+		3988: // ER_CANNOT_CONVERT_STRING
+		return true
+	}
+	return false
+}
+
+// mysqlNumber is how the driver writes an error of the server.
+var mysqlNumber = regexp.MustCompile(`Error (\d+)(?: \([0-9A-Z]{5}\))?: `)
+
+// saidMySQL returns the server's error that a text quotes, or that of a lost connection.
+func saidMySQL(text string) error {
+	if found := mysqlNumber.FindStringSubmatch(text); found != nil {
+		if number, err := strconv.ParseUint(found[1], 10, 16); err == nil {
+			return &mysql.MySQLError{Number: uint16(number)}
+		}
+	}
+	return saidLost(text)
+}
+
+// mysqlHarmless are the errors of MySQL and MariaDB that undo their statement alone.
+var mysqlHarmless = []uint16{
+	1048, 1364, // a NULL, or no value, where there has to be one
+	1054, 1064, 1146, // a column, a syntax, a table that is not there
+	1062, 1586, // a unique index has the row
+	1216, 1217, 1451, 1452, // a foreign key
+	1264, 1366, 1406, // a value that does not fit
+	3819, 4025, // a CHECK
+}
+
+// probeMySQL asks by a savepoint. Outside of a transaction, none is set, and there is none to
+// release.
+func probeMySQL() *probe {
+	const noSavepoint = 1305 // ER_SP_DOES_NOT_EXIST
+	return &probe{
+		Harmless: func(err error) bool {
+			e, ok := errors.AsType[*mysql.MySQLError](err)
+			// Where the connection is gone, so is all of the transaction, and nothing can be run in
+			// it.
+			return !ok || slices.Contains(mysqlHarmless, e.Number)
+		},
+		Open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
+			var commits bool
+			// Where nothing is committed by itself, the server has begun another transaction in the
+			// place of the one that ended.
+			if err := tx.QueryRowContext(ctx, "SELECT @@autocommit").Scan(&commits); err != nil || !commits {
+				return false, err
+			}
+			if _, err := tx.ExecContext(ctx, "SAVEPOINT pathlock_probe"); err != nil {
+				return false, err
+			}
+			_, err := tx.ExecContext(ctx, "RELEASE SAVEPOINT pathlock_probe")
+			if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == noSavepoint {
+				return false, nil
+			}
+			return err == nil, err
+		},
+	}
+}

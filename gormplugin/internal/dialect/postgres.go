@@ -1,0 +1,183 @@
+package dialect
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"gorm.io/gorm/clause"
+)
+
+// postgresDialect is for PostgreSQL 13 and later.
+var postgresDialect = Dialect{
+	Name:      "postgres",
+	Share:     "FOR SHARE",
+	Update:    "FOR UPDATE",
+	Both:      [3]string{"SELECT * FROM (", ") AS a UNION ALL SELECT * FROM (", ") AS b"},
+	Binary:    `? COLLATE "C"`,
+	Length:    "CHAR_LENGTH",
+	Bytes:     "OCTET_LENGTH",
+	Prefix:    `LEFT(?, ?) COLLATE "C" = ?`,
+	Follow:    "? || '/' || ?",
+	First:     "CAST(? AS TEXT) || ?",
+	Isolation: postgresIsolation,
+	Refuse:    refusePostgres,
+	Join: func(head string, column clause.Column, from int) clause.Expr {
+		return clause.Expr{SQL: "? || SUBSTR(?, ?)", Vars: []any{head, column, from}}
+	},
+	Numbered:       "CAST(? AS TEXT) || ROW_NUMBER() OVER ()",
+	Base:           baseByTrim,
+	Assign:         assignFrom,
+	LockTop:        lockTopPostgres,
+	Classify:       classifyPostgres,
+	TooLong:        tooLongPostgres,
+	Grammar:        &rawsql.PostgreSQL,
+	Answered:       answeredByPostgres,
+	unavailable:    unavailablePostgres,
+	unfit:          unfitPostgres,
+	Said:           saidPostgres,
+	Aborts:         true,
+	MisjudgesLists: true,
+}
+
+// sqlState is what the errors of PostgreSQL's servers are, in pgx and in lib/pq.
+type sqlState interface {
+	error
+	SQLState() string
+}
+
+// answeredByPostgres reports whether an error is the server's answer. A session that is ended says
+// so at any time, by a message that may have been sent before the COMMIT came, or after it was
+// done.
+func answeredByPostgres(err error) bool {
+	e, ok := errors.AsType[sqlState](err)
+	if !ok {
+		return false
+	}
+	switch e.SQLState() {
+	case "57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
+		"57P02": // crash_shutdown
+		return false
+	}
+	return true
+}
+
+// postgresIsolation is the isolation level of the transaction, and the session's usual one.
+const postgresIsolation = "current_setting('transaction_isolation') || '/' || current_setting('default_transaction_isolation')"
+
+// refusePostgres judges isolation levels. After its first statement, one of a REPEATABLE READ or
+// SERIALIZABLE transaction changes no row that was committed meanwhile, though it may lie below a
+// row that the transaction has locked since. SERIALIZABLE notices that, but only where those who
+// write the other rows are SERIALIZABLE, too.
+func refusePostgres(isolation string) string {
+	const serialisable = "serializable"
+	level, usual, _ := strings.Cut(isolation, "/")
+	switch {
+	case level == "repeatable read":
+		return "REPEATABLE READ, at which an UPDATE misses rows that were committed meanwhile: begin the transaction with sql.TxOptions{Isolation: sql.LevelReadCommitted}, " +
+			"or set default_transaction_isolation to 'read committed'"
+	case level == serialisable && usual != serialisable:
+		return "SERIALIZABLE beside others at " + strings.ToUpper(usual) + ", of which it does not notice what they commit meanwhile: leave the transaction at the usual level, " +
+			"or set default_transaction_isolation to 'serializable' for everybody who writes the tree"
+	case usual == serialisable && level != serialisable:
+		return strings.ToUpper(level) + " beside others at SERIALIZABLE, which do not notice what it commits meanwhile: leave the transaction at the usual level"
+	default:
+		return ""
+	}
+}
+
+// classifyPostgres reads the SQLSTATE, which pgx and lib/pq give in the same way.
+// See https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func classifyPostgres(err error) Failure {
+	e, ok := errors.AsType[sqlState](err)
+	if !ok {
+		return FailureOther
+	}
+	switch e.SQLState() {
+	case "40001", // the transactions cannot be put in an order
+		"40P01": // a deadlock
+		return FailureEnded
+	case "55P03": // a lock was not to be had
+		return FailureRetry
+	case "0A000": // feature_not_supported, which stands for much that is never to be had
+		// Somebody has changed a table since the driver prepared the statement, which it prepares
+		// anew after this error.
+		if strings.Contains(err.Error(), "cached plan must not change result type") {
+			return FailureRetry
+		}
+		return FailureOther
+	case "23505": // a unique index has the row
+		return FailureDuplicate
+	case "25P02": // in_failed_sql_transaction
+		return FailureAborted
+	default:
+		return FailureOther
+	}
+}
+
+// tooLongPostgres reads the SQLSTATE; the error says the index, and not the column.
+func tooLongPostgres(err error) (string, bool) {
+	e, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err)
+	// program_limit_exceeded is said of many things.
+	return "", ok && e.SQLState() == "54000" && strings.Contains(e.Error(), "index row")
+}
+
+// unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to
+// which NUL in a text belongs.
+func unfitPostgres(err error) bool {
+	e, ok := errors.AsType[sqlState](err)
+	return ok && strings.HasPrefix(e.SQLState(), "22")
+}
+
+// unavailablePostgres reports whether the server says that it cannot serve.
+// See https://www.postgresql.org/docs/current/errcodes-appendix.html.
+func unavailablePostgres(err error) bool {
+	e, ok := errors.AsType[sqlState](err)
+	return ok && slices.ContainsFunc([]string{
+		"08",    // connection exception
+		"25006", // read_only_sql_transaction: a standby
+		"28",    // invalid authorization
+		"3D",    // no such database
+		"42501", // insufficient_privilege
+		"42P01", // undefined_table
+		"53",    // insufficient resources: too many connections, disk full
+		"57P",   // the server is shutting down or starting, or has ended the session
+		"58",    // system error
+		"XX",    // internal error, corrupted data
+	}, func(class string) bool { return strings.HasPrefix(e.SQLState(), class) })
+}
+
+// QuotedState is an error of PostgreSQL that a text quotes.
+type QuotedState string
+
+// Error implements error.
+func (s QuotedState) Error() string { return string(s) }
+
+// SQLState is what the drivers' errors have.
+func (s QuotedState) SQLState() string { return string(s) }
+
+// postgresState is how pgx writes an error of the server.
+var postgresState = regexp.MustCompile(`\(SQLSTATE ([0-9A-Z]{5})\)`)
+
+// saidPostgres returns the server's error that a text quotes, or that of a lost connection.
+func saidPostgres(text string) error {
+	if found := postgresState.FindStringSubmatch(text); found != nil {
+		return QuotedState(found[1])
+	}
+	return saidLost(text)
+}
+
+// lockTopPostgres returns the columns and the source of a SELECT that locks a number, for sharing
+// unless it is exclusive, and returns the isolation level.
+func lockTopPostgres(number int64, exclusive bool) []any {
+	source := clause.Expr{SQL: "pg_advisory_xact_lock_shared(?)", Vars: []any{number}}
+	if exclusive {
+		source.SQL = "pg_advisory_xact_lock(?)"
+	}
+	return []any{clause.Expr{SQL: postgresIsolation}, source}
+}

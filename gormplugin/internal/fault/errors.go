@@ -1,0 +1,159 @@
+package fault
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// The reasons for which a write is refused. Package gormplugin says what each means to a caller.
+var (
+	ErrRetry                = pathlock.FailureLocked.New("gormplugin: transaction must be retried")
+	ErrOutcomeUnknown       = pathlock.FailureOutcomeUnknown.New("gormplugin: outcome of the commit unknown")
+	ErrNameTaken            = pathlock.FailureNameTaken.New("gormplugin: name taken")
+	ErrRootRow              = pathlock.FailureInvalid.New("gormplugin: a root row is the only row at the top")
+	ErrWouldCycle           = lockspec.ErrWouldCycle
+	ErrPathTooLong          = pathlock.FailureInvalid.New("gormplugin: path too long")
+	ErrUnmanagedTransaction = errors.New("gormplugin: unmanaged transaction")
+	ErrUnsupported          = errors.New("gormplugin: unsupported write")
+	ErrStale                = pathlock.FailureStale.New("gormplugin: stale row")
+	ErrMissedRows           = errors.New("gormplugin: a write missed rows")
+	ErrCallbacks            = errors.New("gormplugin: another plugin's callbacks are in the way")
+	ErrNoRequestContext     = errors.New("gormplugin: this handler's request holds locks that the statement's context does not carry: use db.WithContext(c.Request.Context())")
+	ErrIsolation            = pathlock.FailureDatabase.New("gormplugin: unsafe isolation level")
+	ErrUnsupportedDatabase  = pathlock.FailureDatabase.New("gormplugin: unsupported database")
+)
+
+// Retry wraps a database error as one that asks for the transaction to be run again.
+func Retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
+
+// PathChangedError says which node was not, or could not be proved to be, where the work was
+// planned to find it. It matches [pathlock.ErrPathChanged].
+type PathChangedError struct {
+	// Table and ID name the row.
+	Table string
+	ID    any
+	// Planned is the path column that the work relied upon, Actual the one that the database has,
+	// or that the row's ancestors say it should have. Actual is "" where the row is gone.
+	Planned, Actual string
+}
+
+// Error implements error.
+func (e *PathChangedError) Error() string {
+	return fmt.Sprintf("%v: %s %s: planned on %q, now %q", pathlock.ErrPathChanged, e.Table, shown.ID(e.ID), shown.Cut(e.Planned), shown.Cut(e.Actual))
+}
+
+// Unwrap returns [pathlock.ErrPathChanged].
+func (e *PathChangedError) Unwrap() error { return pathlock.ErrPathChanged }
+
+// NameTakenError says where two siblings would have had one name. It matches
+// [ErrNameTaken] and the database's own error.
+type NameTakenError struct {
+	Table string
+	// Tree and Path are the name slot; zero where the statement wrote several rows
+	// and the database did not say which of them collided.
+	Tree pathlock.Tree
+	Path pathlock.Path
+	// Err is the database's error, nil where the collision was seen before.
+	Err error
+}
+
+// Error implements error.
+func (e *NameTakenError) Error() string {
+	where := e.Table
+	if !e.Tree.IsZero() {
+		where = fmt.Sprintf("%s: %s in %s", e.Table, shown.Text(e.Path.String()), e.Tree)
+	}
+	if e.Err == nil {
+		return fmt.Sprintf("%v: %s", ErrNameTaken, where)
+	}
+	return fmt.Sprintf("%v: %s: %v", ErrNameTaken, where, e.Err)
+}
+
+// Unwrap returns [ErrNameTaken] and, if there is one, Err.
+func (e *NameTakenError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{ErrNameTaken}
+	}
+	return []error{ErrNameTaken, e.Err}
+}
+
+// TooDeepError says by how much a tree would be too deep: see gormplugin.MaxDepth. It matches
+// [ErrPathTooLong].
+type TooDeepError struct {
+	Table string
+	// Path is the path column that the row would get, and Depth how many names the path of the row,
+	// or of one below it, would have; at most Limit are allowed.
+	Path         string
+	Depth, Limit int
+}
+
+// Error implements error.
+func (e *TooDeepError) Error() string {
+	return fmt.Sprintf("%v: %s: a row would lie %d names deep, at or below %.80q: at most %d are allowed", ErrPathTooLong, e.Table, e.Depth, e.Path, e.Limit)
+}
+
+// Unwrap returns [ErrPathTooLong].
+func (e *TooDeepError) Unwrap() error { return ErrPathTooLong }
+
+// RootRowError says what is in the way of a row that was to be put at the top of a tree. It matches
+// [ErrRootRow] and [ErrUnsupported].
+type RootRowError struct {
+	Table string
+	Tree  pathlock.Tree
+	// ID is the row in the way, nil where it is of the same statement or not known; Root is set if
+	// it is the root row.
+	ID   any
+	Root bool
+}
+
+// Error implements error.
+func (e *RootRowError) Error() string {
+	switch {
+	case e.ID == nil:
+		return fmt.Sprintf("%v: %s: the top of %s has room for a root row or for others, not for both", ErrRootRow, e.Table, e.Tree)
+	case e.Root:
+		return fmt.Sprintf("%v: %s: %s has the root row %s: put the row below that", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
+	default:
+		return fmt.Sprintf("%v: %s: %s has rows already, such as %s, and cannot get a root row", ErrRootRow, e.Table, e.Tree, shown.ID(e.ID))
+	}
+}
+
+// Unwrap returns [ErrRootRow] and [ErrUnsupported].
+func (e *RootRowError) Unwrap() []error { return []error{ErrRootRow, ErrUnsupported} }
+
+// MissedRowsError says how many rows a write should have hit, and how many it did. It matches
+// [ErrMissedRows].
+type MissedRowsError struct {
+	Table            string
+	Planned, Written int64
+}
+
+// Error implements error.
+func (e *MissedRowsError) Error() string {
+	return fmt.Sprintf("%v: %s: %d were locked and checked, %d were written: look for a trigger, a policy or a column type that adds a condition of its own; the transaction was rolled back",
+		ErrMissedRows, e.Table, e.Planned, e.Written)
+}
+
+// Unwrap returns [ErrMissedRows].
+func (e *MissedRowsError) Unwrap() error { return ErrMissedRows }
+
+// UnsupportedDatabaseError says which product answered in the place of a supported one. It matches
+// [ErrUnsupportedDatabase].
+type UnsupportedDatabaseError struct {
+	// Product is its name, and Version what it answered itself.
+	Product, Version string
+	// Why is the reason.
+	Why string
+}
+
+// Error implements error.
+func (e *UnsupportedDatabaseError) Error() string {
+	return fmt.Sprintf("%v: %s (%q): %s: use MySQL, MariaDB, PostgreSQL or SQLite", ErrUnsupportedDatabase, e.Product, e.Version, e.Why)
+}
+
+// Unwrap returns [ErrUnsupportedDatabase].
+func (e *UnsupportedDatabaseError) Unwrap() error { return ErrUnsupportedDatabase }

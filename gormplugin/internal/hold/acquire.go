@@ -1,0 +1,100 @@
+package hold
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/internal/carry"
+	"gorm.io/gorm"
+)
+
+// acquire takes the claims for scope; carried says that a context of locks came with the statement.
+// After an error, or a panic of the lock store's, it holds nothing of them.
+func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d Demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
+	var locks []*pathlock.Lock
+	whole := false
+	defer func() {
+		if !whole {
+			txn.Release(ctx, locks)
+		}
+	}()
+	for _, request := range d.Requests(note, wait) {
+		lock, err := k.acquireOne(ctx, scope, request, carried)
+		if err != nil {
+			return nil, err
+		}
+		locks = append(locks, lock)
+	}
+	whole = true
+	return locks, nil
+}
+
+// AcquireEarly takes the claims of a statement whose transaction has not begun.
+func (k *Keeper) AcquireEarly(db *gorm.DB, h *Held, d Demand) error {
+	ctx := db.Statement.Context
+	if h.scope == nil {
+		h.scope = k.Locker.Scope(ctx)
+	}
+	locks, err := k.acquire(ctx, h.scope, k.Carries(ctx), d, h.Note, 0)
+	h.locks = append(h.locks, locks...)
+	return err
+}
+
+// soleWriterWait is how long a transaction waits for path locks where it is the database's only
+// writer, or will have to be: as long as a holder may take that is done, and lets go. One that
+// wants to write needs this transaction to end.
+const soleWriterWait = 20 * time.Millisecond
+
+// acquireWithin takes the claims of a statement within its transaction; what the scope has already
+// costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that others may need
+// in order to let go of what it waits for.
+func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Demand, wait time.Duration) error {
+	ctx := db.Statement.Context
+	alone := k.Dialect.SoleWriter && wait > soleWriterWait
+	if alone {
+		wait = soleWriterWait
+	}
+	locks, err := k.acquire(ctx, tx.ScopeFor(ctx), k.Carries(ctx) || tx.CarriesLocks(), d, h.Note, wait)
+	tx.ReleaseAtEnd(locks...)
+	for _, lock := range locks {
+		h.Fence = max(h.Fence, lock.Fence())
+	}
+	if (wait == pathlock.NoWait && k.TransactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
+		// The rows were not where they were planned to be, and who moved them is not done yet; or
+		// this transaction is what keeps the holder from writing. Waiting has to begin anew,
+		// without row locks.
+		return fault.Retry(err)
+	}
+	return err
+}
+
+// acquireOne takes one request for scope.
+//
+// A statement in the handler of a request that holds locks, but without the request's context,
+// would wait for the locks of its own request, which are let go when the handler is done. carried
+// says that a context came with the statement; where none did, and the handler that it is made in
+// is the one in the way, that is said at once.
+func (k *Keeper) acquireOne(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool) (*pathlock.Lock, error) {
+	if carried || !carry.InsideAny() {
+		return k.Locker.Acquire(scope.Context(ctx), req)
+	}
+	atOnce := req
+	atOnce.Wait = pathlock.NoWait
+	lock, err := k.Locker.Acquire(scope.Context(ctx), atOnce)
+	conflict, ok := errors.AsType[*pathlock.ConflictError](err)
+	switch {
+	case !ok:
+		return lock, err
+	case carry.Inside(string(conflict.Blocker.Owner)):
+		return nil, fmt.Errorf("%w (%s)", fault.ErrNoRequestContext, conflict.Error())
+	case req.Wait == pathlock.NoWait:
+		return nil, err
+	default:
+		return k.Locker.Acquire(scope.Context(ctx), req)
+	}
+}

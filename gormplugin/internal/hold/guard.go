@@ -1,0 +1,186 @@
+package hold
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// Guard asserts nodes for a caller who writes by other means.
+type Guard struct {
+	*Keeper
+	DB    *gorm.DB
+	Table *table.Table
+	Keys  []any
+}
+
+// Run asserts the nodes, and takes their path locks before if lock is set.
+func (g *Guard) Run(lock bool) ([]pathlock.Location, error) {
+	running, err := g.TransactionOf(g.DB)
+	switch {
+	case err != nil:
+		return nil, err
+	case running == nil:
+		return nil, fmt.Errorf("%w: asserting needs a transaction", fault.ErrUnmanagedTransaction)
+	}
+	if err := g.BecomeWriter(g.DB, running, g.Table.Above); err != nil {
+		return nil, err
+	}
+	if lock {
+		return g.lock(running)
+	}
+	return g.assertNodes()
+}
+
+// errElsewhere is why nodes are locked and asserted once more: they are not where they were found.
+var errElsewhere = fmt.Errorf("%w", pathlock.ErrPathChanged)
+
+// lock takes the exclusive path locks on the nodes, and asserts that these are where they were
+// locked. In its last round it believes what the first assertion has found.
+func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
+	var actual []pathlock.Location
+	h := &Held{Note: "raw SQL on " + g.Table.TableName}
+	return Settle(g.Keeper, g.DB, running, h, Rounds[[]pathlock.Location]{
+		Plan: func(locking bool) ([]pathlock.Location, error) {
+			if locking {
+				return actual, nil
+			}
+			return g.find()
+		},
+		Needs: func(planned []pathlock.Location) Demand {
+			wanted := make(Claims)
+			for _, at := range planned {
+				wanted.Add(at.Tree, at.Path)
+			}
+			return wanted
+		},
+		Assert: func(planned []pathlock.Location) (_ []pathlock.Location, err error) {
+			if actual, err = g.assertNodes(); err == nil && !slices.Equal(actual, planned) {
+				err = fmt.Errorf("%s: %w", g.Table.TableName, errElsewhere)
+			}
+			return actual, err
+		},
+		always: true,
+		Moved:  func(err error) bool { return errors.Is(err, errElsewhere) },
+	})
+}
+
+// find returns where plain reads find the nodes.
+func (g *Guard) find() ([]pathlock.Location, error) {
+	found, err := g.Table.ByID(g.DB, g.Keys, "")
+	if err == nil && g.Table.IsLeaf() {
+		_, err = g.place(found, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return g.locations(found)
+}
+
+// assertNodes row-locks the nodes and everything above them, the ancestors first, as everybody
+// does, and checks the paths.
+func (g *Guard) assertNodes() ([]pathlock.Location, error) {
+	t, update := g.Table, g.Dialect.Update
+	if t.IsLeaf() {
+		return g.assertLeaves()
+	}
+	planned, err := t.Climb(g.DB, g.Keys)
+	if err != nil {
+		return nil, err
+	}
+	var above []*table.Node
+	for _, key := range g.Keys {
+		if n := planned[key]; n != nil && planned[n.Parent] != nil {
+			above = append(above, planned[n.Parent])
+		}
+	}
+	// What an old snapshot has wrong about the ancestors does not matter here.
+	if _, err := g.LockChains(g.DB, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
+		return nil, err
+	}
+	locked, err := t.ByID(g.DB, g.Keys, update)
+	if err != nil {
+		return nil, err
+	}
+	locations, err := g.locations(locked)
+	if err != nil {
+		return nil, err
+	}
+	_, err = g.LockChains(g.DB, t, slices.Collect(maps.Values(locked)), planned)
+	return locations, err
+}
+
+// assertLeaves is assertNodes for leaves: their parents, and then they themselves.
+func (g *Guard) assertLeaves() ([]pathlock.Location, error) {
+	planned, err := g.Table.ByID(g.DB, g.Keys, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := g.assertParents(planned); err != nil && !IsOutdated(err) {
+		return nil, err
+	}
+	locked, err := g.Table.ByID(g.DB, g.Keys, g.Dialect.Update)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.assertParents(locked); err != nil {
+		return nil, err
+	}
+	return g.locations(locked)
+}
+
+// assertParents asserts what is above leaves, and gives them their places.
+func (g *Guard) assertParents(leaves map[any]*table.Node) error {
+	parents, err := g.place(leaves, g.Dialect.Share)
+	if err != nil {
+		return err
+	}
+	_, err = g.LockChains(g.DB, g.Table.Above, slices.Collect(maps.Values(parents)), nil)
+	return err
+}
+
+// place gives leaves the places that follow from their parents', which it reads and returns.
+func (g *Guard) place(leaves map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
+	t := g.Table.Above
+	ids := make(map[any]bool)
+	for _, n := range leaves {
+		ids[n.Parent] = true
+	}
+	parents, err := t.ByID(g.DB, slices.Collect(maps.Keys(ids)), lock)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range leaves {
+		above := parents[n.Parent]
+		if above == nil {
+			return nil, fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, t.RowName(n.Parent), g.Table.RowName(n.ID))
+		}
+		n.Tree = above.Tree
+		g.Table.Follow(n, above)
+	}
+	return parents, nil
+}
+
+// locations returns where the nodes are, in the order of the keys.
+func (g *Guard) locations(nodes map[any]*table.Node) ([]pathlock.Location, error) {
+	locations := make([]pathlock.Location, len(g.Keys))
+	for i, key := range g.Keys {
+		n := nodes[key]
+		if n == nil {
+			return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, g.Table.RowName(key))
+		}
+		var err error
+		if locations[i], err = g.Table.Above.Location(n); err != nil {
+			return nil, err
+		}
+	}
+	return locations, nil
+}

@@ -1,0 +1,58 @@
+package hold
+
+import (
+	"errors"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// Rounds is how work that locks what it relies on is planned and asserted; P is its plan.
+type Rounds[P any] struct {
+	// Plan works out what the work does: by plain reads in the first round, and by locking ones in
+	// the last.
+	Plan func(locking bool) (P, error)
+	// Needs returns the path locks that a plan needs.
+	Needs func(P) Demand
+	// Assert row-locks what the plan relies on, works the plan out again, and returns that. It is
+	// left out where nothing is asserted, unless always is set.
+	Assert func(P) (P, error)
+	always bool
+	// Stale reports whether an error of plan may come from an old snapshot; nil if none does. moved
+	// reports whether an error of assert says that the plan is out of date.
+	Stale, Moved func(error) bool
+}
+
+// Settle plans work, takes its path locks and asserts it, within its transaction. It believes plain
+// reads at first. Where they turn out to be out of date, which in a transaction with an old
+// snapshot they always are, it does all of it once more on what locking reads say, now without
+// waiting for path locks: others may need the rows that are locked by then.
+func Settle[P any](k *Keeper, db *gorm.DB, tx *txn.Transaction, h *Held, r Rounds[P]) (P, error) {
+	for wait, locking := k.TransactionWait, false; ; wait, locking = pathlock.NoWait, true {
+		planned, err := r.Plan(locking)
+		if err != nil {
+			if !locking && k.Asserts && r.Stale != nil && r.Stale(err) {
+				continue
+			}
+			return planned, err
+		}
+		if err := k.acquireWithin(db, tx, h, r.Needs(planned), wait); err != nil || !k.Asserts && !r.always {
+			return planned, err
+		}
+		actual, err := r.Assert(planned)
+		if err == nil || locking || !r.Moved(err) {
+			return actual, err
+		}
+	}
+}
+
+// IsOutdated reports whether an error can come from rows that were read
+// from an old snapshot.
+func IsOutdated(err error) bool {
+	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, fault.ErrWouldCycle)
+}
+
+// HasMoved reports whether an error says that something is not where it was planned to be.
+func HasMoved(err error) bool { return errors.Is(err, pathlock.ErrPathChanged) }

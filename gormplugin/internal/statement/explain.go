@@ -1,0 +1,127 @@
+package statement
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// EndRead is the last callback of a chain that reads or runs raw SQL.
+func (f *Frame) EndRead(db *gorm.DB) {
+	txn.HaveRead(db.Statement.ConnPool)
+	f.Explain(db, nil)
+}
+
+// EndRow is the last callback of the chain that hands rows over.
+func (f *Frame) EndRow(db *gorm.DB) { f.Explain(db, nil) }
+
+// Explain puts the error that a caller should see in the place of the database's, and ends a
+// transaction that the server has ended. st is nil for statements on other tables.
+func (f *Frame) Explain(db *gorm.DB, st *Statement) {
+	if st == nil {
+		txn.Explain(f.Dialect, db, nil)
+		return
+	}
+	txn.Explain(f.Dialect, db, func(err error, kind dialect.Failure) {
+		switch {
+		case kind.IsRetryable():
+			db.Error = fault.Retry(err)
+		case kind == dialect.FailureDuplicate, errors.Is(err, gorm.ErrDuplicatedKey):
+			switch {
+			case st.namesIndex(err):
+				db.Error = st.nameTaken(err)
+			case st.Absent && st.keyTaken(err):
+				// Somebody has inserted the row meanwhile: the next try finds it.
+				db.Error = fault.Retry(err)
+			}
+		case st.Table.IsTooLong(err):
+			db.Error = fmt.Errorf("%w: %w", fault.ErrPathTooLong, err)
+		default:
+			db.Error = txn.Interrupted(db.Statement.Context, err)
+		}
+	})
+}
+
+// nameTaken says which slot was taken, if there was only one.
+func (st *Statement) nameTaken(err error) error {
+	taken := &fault.NameTakenError{Table: st.Table.TableName, Err: err}
+	if len(st.Slots) == 1 {
+		taken.Tree, taken.Path = st.Slots[0].Tree, st.Slots[0].Path
+	}
+	return taken
+}
+
+// namesIndex reports whether the unique index that a database's error names is one that keeps names
+// or paths apart. Where the error does not tell, every index but the primary key is taken for one.
+func (st *Statement) namesIndex(err error) bool {
+	text, t := err.Error(), st.Table
+	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok && !strings.HasPrefix(columns, "index '") {
+		// SQLite lists the index's columns, but names one that has an expression.
+		return strings.Contains(columns, "."+t.Name.DBName) || t.Path != nil && strings.Contains(columns, "."+t.Path.DBName)
+	}
+	key, ok := indexIn(text)
+	if !ok {
+		return len(st.Slots) > 0
+	}
+	key = strings.TrimPrefix(key, t.TableName+".")
+	if isPrimary(t, key) {
+		return false
+	}
+	for _, index := range t.Schema.ParseIndexes() {
+		if index.Name != key {
+			continue
+		}
+		for _, f := range index.Fields {
+			if f.Field == t.Name || f.Field == t.Path {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}
+
+// keyTaken reports whether a database's error says that a row has the primary key already.
+func (st *Statement) keyTaken(err error) bool {
+	t := st.Table
+	if _, columns, ok := strings.Cut(err.Error(), "UNIQUE constraint failed: "); ok {
+		columns, _, _ = strings.Cut(columns, " ") // a driver may add a number
+		return columns == t.TableName+"."+t.Key.DBName
+	}
+	key, ok := indexIn(err.Error())
+	return ok && isPrimary(t, strings.TrimPrefix(key, t.TableName+"."))
+}
+
+// isPrimary reports whether an index has the name that the primary key's has.
+func isPrimary(t *table.Table, index string) bool {
+	return index == "PRIMARY" || index == table.BaseName(t.TableName)+"_pkey"
+}
+
+// indexIn returns the index that an error of MySQL (table.index), MariaDB (index), PostgreSQL or
+// SQLite names.
+func indexIn(text string) (string, bool) {
+	for before, after := range map[string]string{"for key '": "'", `unique constraint "`: `"`, "failed: index '": "'"} {
+		if _, rest, ok := strings.Cut(text, before); ok {
+			name, _, _ := strings.Cut(rest, after)
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// Explained is the error that a caller should see in the place of err, on a db of the plugin's own;
+// see [Frame.Explain].
+func (f *Frame) Explained(db *gorm.DB, st *Statement, err error) error {
+	if err == nil {
+		return nil
+	}
+	_ = db.AddError(err)
+	f.Explain(db, st)
+	return db.Error
+}

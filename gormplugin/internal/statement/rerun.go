@@ -1,0 +1,70 @@
+package statement
+
+import (
+	"errors"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"gorm.io/gorm"
+)
+
+// rerun is what it takes to run a statement again.
+type rerun struct {
+	// pristine is the statement as it was before its first callback. It is never run itself.
+	pristine *gorm.DB
+	// values are those that the caller handed over.
+	values *again.Memento
+}
+
+// rerunKey marks, per instance, the further tries of a statement, which do not try again
+// themselves.
+const rerunKey = "pathlock:rerun"
+
+// newRerun prepares for further tries of a statement that runs in no transaction yet, nil if there
+// are to be none.
+func (f *Frame) newRerun(db *gorm.DB) *rerun {
+	// The functions for operations run all of theirs again.
+	if _, again := db.InstanceGet(rerunKey); again || f.MaxTries <= 1 || ErrandOf(db) != nil {
+		return nil
+	}
+	pristine := db.Session(&gorm.Session{Initialized: true})
+	pristine.Statement.BuildClauses = db.Statement.BuildClauses
+	return &rerun{pristine: pristine, values: again.Remember(db.Statement)}
+}
+
+// try runs a statement again until it is not given up, or has been tried often enough. execute is
+// its chain of callbacks.
+func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
+	ctx, failed := db.Statement.Context, db.Error
+	_ = again.Retry(ctx, tries, func() error {
+		if failed != nil {
+			// That was the first try.
+			err := failed
+			failed = nil
+			return err
+		}
+		r.values.Restore()
+		again := r.pristine.Session(&gorm.Session{Initialized: true})
+		again.Statement.BuildClauses = r.pristine.Statement.BuildClauses
+		if result := again.Statement.Result; result != nil {
+			result.Error = nil
+		}
+		again.InstanceSet(rerunKey, true)
+		// A panic of a hook leaves no transaction behind here.
+		defer func() {
+			if st := stateOf(again); st != nil && st.Begun != nil {
+				_ = st.Begun.Rollback()
+			}
+		}()
+		execute(again)
+		db.Error, db.RowsAffected = again.Error, again.RowsAffected
+		if again.Error != nil && !errors.Is(again.Error, fault.ErrRetry) {
+			return backoff.Permanent(again.Error)
+		}
+		return again.Error
+	})
+	if errors.Is(db.Error, fault.ErrRetry) {
+		r.values.Restore()
+	}
+}

@@ -1,0 +1,175 @@
+package statement
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// Writer carries out one kind of write. It assumes the place of GORM's own callback, so that
+// nobody's callback can come between what is asserted and what is written, whoever was registered
+// when.
+type Writer struct {
+	// Name is that of GORM's callback.
+	Name string
+	// Chain returns the callbacks of the chain by name.
+	Chain func(name string) func(*gorm.DB)
+	// Write is what stood in that place before: GORM's own callback, as a rule.
+	Write func(*gorm.DB)
+	// Kind makes what knows how such a write is done, for one statement.
+	Kind    func() Kind
+	Deletes bool
+	// code tells the callback from anybody else's.
+	code uintptr
+}
+
+// Writing is one statement that is about to be written.
+type Writing struct {
+	*Writer
+	*Frame
+	DB *gorm.DB
+	St *Statement
+	// Tx is the transaction that it runs in; nil until begin was called, if it runs in none.
+	Tx *txn.Transaction
+}
+
+// Install puts a writer in the place of GORM's callback.
+func (f *Frame) Install(w *Writer, replace func(name string, fn func(*gorm.DB)) error) error {
+	if w.Write = w.Chain(w.Name); w.Write == nil {
+		return fmt.Errorf("gormplugin: %w: there is no callback %s", fault.ErrCallbacks, w.Name)
+	}
+	callback := f.callback(w)
+	w.code = reflect.ValueOf(callback).Pointer()
+	return replace(w.Name, callback)
+}
+
+// callback makes the callback for w.
+func (f *Frame) callback(w *Writer) func(*gorm.DB) {
+	return func(db *gorm.DB) {
+		st := stateOf(db)
+		if st == nil || db.Error != nil {
+			if db.Error == nil && !db.DryRun {
+				f.checkUnguarded(db, w.Deletes)
+			}
+			w.Write(db)
+			return
+		}
+		if err := f.run(w, db, st); err != nil && !errors.Is(db.Error, err) {
+			_ = db.AddError(err)
+		}
+	}
+}
+
+// run carries out a guarded statement.
+func (f *Frame) run(w *Writer, db *gorm.DB, st *Statement) error {
+	tx, err := f.TransactionOf(db)
+	if err != nil {
+		return err
+	}
+	if db.Statement.SQL.Len() > 0 {
+		return fmt.Errorf("%w: the SQL of a write to %s was built before %s", fault.ErrCallbacks, st.Table.TableName, w.Name)
+	}
+	if t, err := f.guardedTable(db.Statement, w.Deletes); err != nil || t != st.Table {
+		return errors.Join(err, fmt.Errorf("%w: the table of a write to %s was changed before %s", fault.ErrCallbacks, st.Table.TableName, w.Name))
+	}
+	return st.Kind.Write(&Writing{Writer: w, Frame: f, DB: db, St: st, Tx: tx})
+}
+
+// checkUnguarded refuses a statement that has become one on a guarded table since the chain began.
+func (f *Frame) checkUnguarded(db *gorm.DB, deletes bool) {
+	if db.Statement.SQL.Len() > 0 {
+		return // raw SQL, which the tripwire has seen
+	}
+	if t, err := f.guardedTable(db.Statement, deletes); err != nil || t != nil {
+		_ = db.AddError(errors.Join(err, fmt.Errorf("%w: a write to %s was one to another table when it began", fault.ErrCallbacks, db.Statement.Table)))
+	}
+}
+
+// check refuses to go on where the writer's place has been taken by another plugin.
+func (w *Writer) check() error {
+	if now := w.Chain(w.Name); now != nil && reflect.ValueOf(now).Pointer() == w.code {
+		return nil
+	}
+	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.Name)
+}
+
+// Apply has the types of the model's columns add to the statement what they would add when it is
+// written: a condition on the version that was read, for one. What is planned afterwards takes them
+// into account.
+func (w *Writing) Apply(clauses []clause.Interface) error {
+	for _, c := range clauses {
+		w.DB.Statement.AddClause(c)
+	}
+	return w.DB.Error
+}
+
+// Begin makes sure that the statement runs in a transaction, and that nobody else writes beside it
+// in databases that have no row locks.
+func (w *Writing) Begin() error {
+	if w.Tx == nil {
+		// Hooks have run already, each on its own: they cannot be undone.
+		w.St.rerun = nil
+		if err := w.BeginTransaction(w.DB, w.St); err != nil {
+			return err
+		}
+		w.Tx = w.St.Begun.Transaction
+	}
+	return w.BecomeWriter(w.DB, w.Tx, w.St.Table.Above)
+}
+
+// Missed ends the transaction, since a write has hit other rows than those that were locked and
+// checked for it.
+func (w *Writing) Missed(want, got int64) error {
+	err := &fault.MissedRowsError{Table: w.St.Table.TableName, Planned: want, Written: got}
+	if w.Tx != nil {
+		w.Tx.Abandon(err)
+	}
+	return err
+}
+
+// WriteParts has the statement written in parts, which pin it to some of the rows each, so that the
+// size of no statement depends on how many rows there are. Each part returns the rows that it may
+// hit, and those of them that it has to hit.
+func (w *Writing) WriteParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
+	db, stmt := w.DB, w.DB.Statement
+	_, returning := stmt.Clauses["RETURNING"]
+	size := table.MaxPlaceholders
+	if returning && len(ids) > size {
+		return 0, w.St.Table.Unsupported("RETURNING of more than %d rows: write them in portions", size)
+	}
+	parts := max((len(ids)+size-1)/size, 1)
+	for i := range parts {
+		part := ids[i*size : min((i+1)*size, len(ids))]
+		must := pin(part)
+		began := time.Now()
+		w.Write(db)
+		if db.Error != nil {
+			if written > 0 {
+				w.Tx.Abandon(db.Error)
+			}
+			return written, db.Error
+		}
+		if rows := db.RowsAffected; rows > int64(len(part)) || rows < int64(must) && (rows > 0 || len(ids) > 1) {
+			return written, w.Missed(int64(must), rows)
+		}
+		written += db.RowsAffected
+		if i < parts-1 {
+			sql, vars := stmt.SQL.String(), stmt.Vars
+			db.Logger.Trace(stmt.Context, began, func() (string, int64) { return db.Dialector.Explain(sql, vars...), db.RowsAffected }, nil)
+			stmt.SQL.Reset()
+			stmt.Vars = nil
+		}
+	}
+	db.RowsAffected = written
+	if stmt.Result != nil {
+		stmt.Result.RowsAffected = written
+	}
+	return written, nil
+}

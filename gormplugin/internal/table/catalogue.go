@@ -1,0 +1,124 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"gorm.io/gorm"
+)
+
+// Catalogue knows the guarded tables. It is filled once, when the plugin comes into use.
+type Catalogue struct {
+	// All are the tables in the order in which their models were registered.
+	All    []*Table
+	Tables map[string]*Table   // by name
+	Bases  map[string][]*Table // by name without the schema
+	Models map[reflect.Type]*Table
+	// Names are the tables', as the database tells them apart, and spellings is the rule by which
+	// it does.
+	Names     *rawsql.Names
+	spellings rawsql.Case
+	// recall is the key of what a request has read of the trees, and believed is set where a write
+	// may be planned on that.
+	recall   RecallKey
+	believed bool
+}
+
+// InspectAll finds the columns of all registered models.
+func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, locker *pathlock.Locker, believed bool) error {
+	if len(specs) == 0 {
+		return errors.New("gormplugin: no model is registered")
+	}
+	c.recall, c.believed = RecallKey{locker}, believed
+	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
+	for _, spec := range specs {
+		t, err := inspect(db, spec)
+		if err != nil {
+			return err
+		}
+		t.Dialect, t.recall, t.believed = d, c.recall, believed
+		if d.TextsNeedSize {
+			t.limitTexts()
+		}
+		if c.Tables[t.TableName] != nil {
+			return fmt.Errorf("gormplugin: the table %q is registered twice", t.TableName)
+		}
+		c.Tables[t.TableName], c.Models[t.Schema.ModelType] = t, t
+		c.All = append(c.All, t)
+		c.Bases[BaseName(t.TableName)] = append(c.Bases[BaseName(t.TableName)], t)
+	}
+	for _, spec := range specs {
+		if spec.Parent == nil {
+			continue
+		}
+		leaf, err := c.TableFor(spec.Model)
+		if err != nil {
+			return err
+		}
+		if leaf.Above, err = c.TableFor(spec.Parent); err != nil {
+			return err
+		}
+		if leaf.Above.Path == nil {
+			return fmt.Errorf("gormplugin: %s hangs below %s, which has no path column", leaf.Schema.Name, leaf.Above.Schema.Name)
+		}
+	}
+	for _, t := range c.Tables {
+		t.findZeroKeys()
+	}
+	return nil
+}
+
+// TableFor returns the guarded table of a model.
+func (c *Catalogue) TableFor(model any) (*Table, error) {
+	if t := c.Models[ModelType(model)]; t != nil {
+		return t, nil
+	}
+	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
+}
+
+// ModelType returns the type of a model that is given as a value or by pointers to one; nil for
+// nil.
+func ModelType(model any) reflect.Type {
+	typ := reflect.TypeOf(model)
+	for typ != nil && typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	return typ
+}
+
+// WithRecall returns a context in which a resolver leaves what it reads.
+func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
+	if !c.believed || ctx.Value(c.recall) != nil {
+		return ctx
+	}
+	return context.WithValue(ctx, c.recall, new(recall))
+}
+
+// LearnNames finds out which spellings of the guarded tables' names the database takes for one
+// table. It returns an error where it takes two registered tables for one.
+func (c *Catalogue) LearnNames(db *gorm.DB, d *dialect.Dialect) error {
+	rule := spelling(db, d)
+	if c.Names != nil && rule >= c.spellings {
+		return nil // of the servers that are in use, one tells no more names apart than this
+	}
+	var names []string
+	for base := range c.Bases {
+		names = append(names, base)
+	}
+	slices.Sort(names)
+	c.Names, c.spellings = rawsql.NewNames(d.Grammar, rule, names...), rule
+	for i, a := range c.All {
+		for _, b := range c.All[:i] {
+			if c.Names.Same(a.TableName, b.TableName) {
+				return fmt.Errorf("gormplugin: %q and %q are one table: a table can be registered once", b.TableName, a.TableName)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package table
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// Climb returns, by plain reads, the live rows with the given ids and all live rows above them: by
+// primary keys where it is known which rows these may be, and else by one recursive read.
+func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
+	if found, err := t.climbAgain(db, ids); err != nil || found != nil {
+		return found, err
+	}
+	found := make(map[any]*Node, len(ids))
+	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
+		nodes, err := t.Read(db, Selection{Where: t.Lineage(chunk)})
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			found[n.ID] = n
+		}
+	}
+	t.Ancestry.learn(found)
+	return found, nil
+}
+
+// maxClimbs is how many reads by primary keys climb at most: the first one, and one for each row on
+// the way that has been moved since.
+const maxClimbs = 3
+
+// climbAgain is [Table.Climb] by the parents that the rows had last time. Where a row has another
+// one by now, it goes on with what was above that. It returns nil where the parents do not lead all
+// the way up, or where too many rows have moved.
+func (t *Table) climbAgain(db *gorm.DB, ids []any) (map[any]*Node, error) {
+	read, asked := make(map[any]*Node, 2*len(ids)), make(map[any]bool, 2*len(ids))
+	next := ids
+	for range maxClimbs {
+		all := slices.DeleteFunc(t.Ancestry.above(next), func(id any) bool { return asked[id] })
+		if len(all) == 0 || len(asked)+len(all) > MaxPlaceholders {
+			return nil, nil
+		}
+		for _, id := range all {
+			asked[id] = true
+		}
+		rows, err := t.ByID(db, all, "")
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(read, rows)
+		found, unread := chainsOf(read, ids)
+		if len(unread) == 0 {
+			t.Ancestry.learn(found)
+			return found, nil
+		}
+		if slices.ContainsFunc(unread, func(id any) bool { return asked[id] }) {
+			return nil, nil // it is not there, though a row has it for its parent
+		}
+		next = unread
+	}
+	return nil, nil
+}
+
+// chainsOf returns the rows with the ids and all rows above them, and the parents in these chains
+// that were not read. A row with one of the ids that is not there has nothing above it.
+func chainsOf(read map[any]*Node, ids []any) (found map[any]*Node, unread []any) {
+	found = make(map[any]*Node, len(read))
+	for _, id := range ids {
+		for n := read[id]; n != nil && found[n.ID] == nil; n = read[n.Parent] {
+			found[n.ID] = n
+			if n.Parent != nil && read[n.Parent] == nil && !slices.Contains(unread, n.Parent) {
+				unread = append(unread, n.Parent)
+			}
+		}
+	}
+	return found, unread
+}
+
+// Lineage is the condition that a row has one of the ids, a list in parentheses, or lies above a
+// row that has.
+func (t *Table) Lineage(ids any) clause.Expression {
+	name := clause.Table{Name: t.TableName}
+	key, parent := clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
+	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
+	return clause.Expr{
+		SQL:  "? IN (WITH RECURSIVE up (id, above) AS (SELECT ?, ? FROM ? WHERE ? IN ? UNION SELECT s.?, s.? FROM ? s JOIN up ON s.? = up.above) SELECT id FROM up)",
+		Vars: []any{Column(t.Key), key, parent, name, key, ids, key, parent, name, key},
+	}
+}
+
+// Rows returns the rows with the given ids: by climbing, where no lock is asked for.
+func (t *Table) Rows(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
+	if len(ids) == 0 {
+		return make(map[any]*Node), nil
+	}
+	if lock != "" {
+		return t.ByID(db, ids, lock)
+	}
+	if known := t.ChainsIn(t.Recalled(db), ids); known != nil {
+		return known, nil
+	}
+	return t.Climb(db, ids)
+}

@@ -1,0 +1,69 @@
+package table
+
+import (
+	"context"
+	"reflect"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+)
+
+// ColumnNamed returns the field that a column's name in a map or a clause means, as the database
+// sees it: in any letter case, with the table before it, in quotes. GORM passes on what it does not
+// know.
+func (t *Table) ColumnNamed(name string) *schema.Field {
+	if f := t.Schema.LookUpField(name); f != nil {
+		return f
+	}
+	name = Unquoted(BaseName(name))
+	for _, f := range t.Schema.Fields {
+		if f.DBName != "" && strings.EqualFold(f.DBName, name) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Convert returns the plain form that a value will have once it has been written to a column,
+// whatever its type: numbers from JSON are floats, ids from URLs are texts.
+func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, error) {
+	switch value.(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		return nil, t.Unsupported("%q can be set to a value only, not to an expression", f.DBName)
+	}
+	if _, err := Plain(value); err != nil {
+		return nil, t.Unsupported("%q can be set to a value only: %v", f.DBName, err)
+	}
+	row := reflect.New(t.Schema.ModelType).Elem()
+	if err := f.Set(ctx, row, value); err != nil {
+		return nil, t.Unsupported("%q cannot hold a %T", f.DBName, value)
+	}
+	held, _ := f.ValueOf(ctx, row)
+	return Plain(held)
+}
+
+// IsWritten reports whether a statement that creates rows writes a column, after its Select and
+// Omit.
+func IsWritten(stmt *gorm.Statement, f *schema.Field) bool {
+	selected, restricted := stmt.SelectAndOmitColumns(true, false)
+	written, stated := selected[f.DBName]
+	return stated && written || !stated && !restricted
+}
+
+// PlaceColumns are the columns that a row's place in the tree is in, without the key.
+func (t *Table) PlaceColumns() []*schema.Field {
+	return slices.DeleteFunc([]*schema.Field{t.Name, t.Parent, t.Tree, t.Path, t.IDs, t.Fence}, func(f *schema.Field) bool { return f == nil })
+}
+
+// IsWritable refuses to change a column that GORM is told not to update, which it would leave out
+// without a word.
+func (t *Table) IsWritable(f *schema.Field) error {
+	if f.Updatable {
+		return nil
+	}
+	return t.Unsupported("the model's tag `gorm:%q` forbids updates of %q", f.Tag.Get("gorm"), f.DBName)
+}

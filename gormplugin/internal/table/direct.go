@@ -1,0 +1,162 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"reflect"
+	"time"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// Direct is a statement of the plugin's own on a guarded table. It runs on the connection, and
+// within the transaction, of the statement that it serves, and past GORM's chains of callbacks:
+// what other plugins add to everybody's statements, such as a condition or a column, has no
+// business in it.
+type Direct struct {
+	*gorm.Statement
+	table *Table
+}
+
+// Direct begins a statement on the table that db's statement works with.
+func (t *Table) Direct(db *gorm.DB) *Direct {
+	own := &gorm.DB{Config: db.Config}
+	own.Statement = &gorm.Statement{
+		DB: own, ConnPool: db.Statement.ConnPool, Context: db.Statement.Context,
+		Schema: t.Schema, Table: BaseName(t.TableName), Clauses: make(map[string]clause.Clause),
+	}
+	if own.Statement.Table != t.TableName {
+		own.Statement.TableExpr = &clause.Expr{SQL: own.Statement.Quote(t.TableName)}
+	}
+	return &Direct{Statement: own.Statement, table: t}
+}
+
+// Add appends SQL, in which every ? stands for a variable, an expression, a column or a table.
+func (d *Direct) Add(sql string, vars ...any) *Direct {
+	clause.Expr{SQL: sql, Vars: vars}.Build(d)
+	return d
+}
+
+// Query runs a statement that reads, and hands every row to take. Whatever fails, be it the
+// statement, the reading of a row or the end of the rows, where a database may tell of a deadlock,
+// is explained here.
+func (d *Direct) Query(take func(*sql.Rows) error) error {
+	var rows *sql.Rows
+	err := d.run(func(ctx context.Context) (_ int64, err error) {
+		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
+		rows, err = d.ConnPool.QueryContext(ctx, d.SQL.String(), d.Vars...)
+		txn.HaveRead(d.ConnPool) // as every error that comes with them is looked for
+		return -1, err
+	})
+	if err != nil {
+		return err
+	}
+	for err == nil && rows.Next() {
+		err = take(rows)
+	}
+	if err = cmp.Or(err, rows.Err(), rows.Close()); err != nil {
+		return d.explained(err)
+	}
+	return nil
+}
+
+// Exec runs a statement that writes, and returns how many rows it has changed.
+func (d *Direct) Exec() (affected int64, err error) {
+	err = d.run(func(ctx context.Context) (int64, error) {
+		result, err := d.ConnPool.ExecContext(ctx, d.SQL.String(), d.Vars...)
+		txn.HaveRead(d.ConnPool)
+		if err == nil {
+			affected, err = result.RowsAffected()
+		}
+		return affected, err
+	})
+	return affected, err
+}
+
+// One reads the only row of a statement into places.
+func (d *Direct) One(places ...any) error {
+	return d.first(func(rows *sql.Rows) error { return rows.Scan(places...) })
+}
+
+// Into reads the only row of a statement into a struct of the model, as GORM does.
+func (d *Direct) Into(model reflect.Value) error {
+	reader := d.DB.Session(&gorm.Session{NewDB: true, Context: d.Context}).Model(model.Interface())
+	return d.first(func(rows *sql.Rows) error { return reader.ScanRows(rows, model.Interface()) })
+}
+
+// first has read read the only row of a statement. Without one, the error is
+// [gorm.ErrRecordNotFound].
+func (d *Direct) first(read func(*sql.Rows) error) error {
+	found := false
+	err := d.Query(func(rows *sql.Rows) error {
+		found = true
+		return read(rows)
+	})
+	if err == nil && !found {
+		return gorm.ErrRecordNotFound
+	}
+	return err
+}
+
+// run runs the statement, tells GORM's log about it, and explains its error.
+func (d *Direct) run(statement func(context.Context) (rows int64, err error)) error {
+	if d.DB.Error != nil {
+		return d.DB.Error
+	}
+	if d.DB.DryRun {
+		return gorm.ErrDryRunModeUnsupported
+	}
+	began := time.Now()
+	rows, err := statement(d.Context)
+	d.DB.Logger.Trace(d.Context, began, func() (string, int64) {
+		return d.DB.Dialector.Explain(d.SQL.String(), d.Vars...), rows
+	}, err)
+	return d.explained(err)
+}
+
+// explained is the error that a statement's error means to a caller. A transaction that the error
+// has ended is not gone on with, whatever becomes of the error.
+func (d *Direct) explained(err error) error {
+	d.DB.Error = err
+	txn.Explain(d.table.Dialect, d.DB, nil)
+	if err != nil && d.table.Dialect.Classify(err) == dialect.FailureOther {
+		d.DB.Error = txn.Interrupted(d.Context, d.DB.Error)
+	}
+	return d.DB.Error
+}
+
+// UpdateDirect sets a column of the rows that match where.
+func (t *Table) UpdateDirect(db *gorm.DB, set *schema.Field, value any, where clause.Expression) error {
+	_, err := t.Direct(db).Add("UPDATE ? SET ? = ? WHERE ?", clause.Table{Name: t.TableName}, clause.Column{Name: set.DBName}, value, where).Exec()
+	return err
+}
+
+// Source begins a statement that reads. One that runs in no transaction reads where dbresolver
+// would write to the table, and not from a replica that may lag behind.
+func (t *Table) Source(db *gorm.DB) *Direct {
+	d := t.Direct(db)
+	resolve := db.Callback().Row().Get(ResolverCallback)
+	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
+		return d
+	}
+	chosen := db.Session(&gorm.Session{NewDB: true}).Set(sourceKey, struct{}{}).Model(t.Fresh())
+	if err := chosen.Statement.Parse(chosen.Statement.Model); err != nil {
+		_ = d.AddError(err)
+		return d
+	}
+	resolve(chosen)
+	d.ConnPool = chosen.Statement.ConnPool
+	return d
+}
+
+// ResolverCallback is what dbresolver's choice of connections is registered as.
+const ResolverCallback = "gorm:db_resolver"
+
+// sourceKey is the setting by which dbresolver reads from a source, and not from a replica that may
+// lag behind.
+const sourceKey = "gorm:db_resolver:write"

@@ -1,0 +1,185 @@
+package table
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// inspect finds the columns of a registered model.
+func inspect(db *gorm.DB, s Spec) (*Table, error) {
+	parsed, err := parseModel(db, s.Model)
+	if err != nil {
+		return nil, err
+	}
+	t := &Table{TableName: parsed.Table, Namespace: s.Namespace, Schema: parsed, Key: parsed.PrioritizedPrimaryField}
+	if t.Namespace == "" {
+		t.Namespace = t.TableName
+	}
+	if _, err := pathlock.NewTree(t.Namespace, "0"); err != nil {
+		return nil, fmt.Errorf("gormplugin: %s: %w", parsed.Name, err)
+	}
+	if t.Key == nil || len(parsed.PrimaryFields) != 1 {
+		return nil, fmt.Errorf("gormplugin: %s: the model needs a primary key of exactly one column, which the parent column refers to: of a key over the tree and an id, make the id the primary key and the two a unique index", parsed.Name)
+	}
+	if t.MaxDepth, err = s.depthLimit(); err != nil {
+		return nil, err
+	}
+	if s.Parent != nil {
+		if t.told, err = findTold(parsed, s.Columns.Path); err != nil {
+			return nil, err
+		}
+		if t.told != nil {
+			s.Columns.Path = ""
+		}
+	}
+	for _, column := range []struct {
+		tag, named string
+		field      **schema.Field
+		required   bool
+	}{
+		{"tree", s.Columns.Tree, &t.Tree, s.Parent == nil},
+		{"parent", s.Columns.Parent, &t.Parent, true},
+		{"name", s.Columns.Name, &t.Name, true},
+		{"path", s.Columns.Path, &t.Path, false},
+		{"idpath", s.Columns.IDPath, &t.IDs, false},
+		{"version", s.Columns.Version, &t.Version, false},
+		{"fence", s.Columns.Fence, &t.Fence, false},
+	} {
+		field, err := findColumn(parsed, column.tag, column.named)
+		if err != nil {
+			return nil, err
+		}
+		if field == nil && column.required {
+			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`", parsed.Name, tagName, column.tag)
+		}
+		*column.field = field
+	}
+	if s.Parent == nil && t.Path == nil {
+		if t.IDs == nil {
+			return nil, fmt.Errorf("gormplugin: %s: no field has the tag `%s:%q`, or %q for a path of ids", parsed.Name, tagName, "path", "idpath")
+		}
+		t.Path, t.IDs, t.ByIDs = t.IDs, nil, true
+	}
+	if s.Parent != nil && (t.Tree != nil || t.Path != nil || t.IDs != nil) {
+		return nil, fmt.Errorf("gormplugin: %s: a leaf has neither a tree nor a path column: both follow from its parent (a field that is told its path has the tag `gorm:\"-\"`)", parsed.Name)
+	}
+	for _, f := range parsed.Fields {
+		if marksDeletion(db, parsed, f) {
+			t.Deletion = append(t.Deletion, f)
+		}
+	}
+	for _, f := range parsed.Fields {
+		adds, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface)
+		if ok && f.DBName != "" && !slices.Contains(t.Deletion, f) {
+			t.ClausesOfDelete = append(t.ClausesOfDelete, adds.DeleteClauses(f)...)
+		}
+	}
+	t.Above = t
+	t.List = t.selectList()
+	t.Alive = t.liveCondition(db)
+	return t, t.checkColumns()
+}
+
+// selectList fills columns, and returns the columns as a SELECT lists them.
+func (t *Table) selectList() clause.Expression {
+	for _, f := range []*schema.Field{t.Key, t.Parent, t.Name, t.Tree, t.Path, t.IDs, t.Version, t.Fence} {
+		if f != nil {
+			t.columns = append(t.columns, f)
+		}
+	}
+	vars := make([]any, len(t.columns))
+	for i, f := range t.columns {
+		vars[i] = Column(f)
+	}
+	return clause.Expr{SQL: strings.Repeat(", ?", len(vars))[2:], Vars: vars}
+}
+
+// liveCondition returns the condition by which GORM's queries leave out softly deleted rows.
+func (t *Table) liveCondition(db *gorm.DB) clause.Expression {
+	stmt := db.Session(&gorm.Session{NewDB: true}).Model(t.Fresh()).Statement
+	for _, f := range t.Deletion {
+		mark, _ := reflect.New(f.IndirectFieldType).Interface().(schema.QueryClausesInterface)
+		for _, c := range mark.QueryClauses(f) {
+			stmt.AddClause(c)
+		}
+	}
+	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	if len(where.Exprs) == 0 {
+		return clause.Expr{SQL: "1 = 1"}
+	}
+	return clause.And(where.Exprs...)
+}
+
+// checkColumns refuses models whose settings would keep the plugin from writing what it has to, or
+// change what it writes.
+func (t *Table) checkColumns() error {
+	for _, f := range append(t.PlaceColumns(), t.Version) {
+		switch {
+		case f == nil:
+		case f.Serializer != nil:
+			return fmt.Errorf("gormplugin: %s: %s cannot have a serializer", t.Schema.Name, f.Name)
+		case !f.Creatable, !f.Updatable && f != t.Tree && f != t.Name && f != t.Parent, !f.Readable:
+			return fmt.Errorf("gormplugin: %s: %s has to be readable and writable: its tag `gorm:\"%s\"` forbids it", t.Schema.Name, f.Name, f.Tag.Get("gorm"))
+		}
+	}
+	if t.Path != nil && t.Path.HasDefaultValue && strings.Trim(t.Path.DefaultValue, `'"`) != "" {
+		return fmt.Errorf("gormplugin: %s: %s cannot have the default %s: the path of a root row is empty", t.Schema.Name, t.Path.Name, t.Path.DefaultValue)
+	}
+	return nil
+}
+
+// findColumn returns the field that is named, or else tagged; nil if there is none.
+func findColumn(parsed *schema.Schema, tag, named string) (*schema.Field, error) {
+	if named != "" {
+		if f := parsed.LookUpField(named); f != nil && f.DBName != "" {
+			return f, nil
+		}
+		return nil, fmt.Errorf("gormplugin: %s has no column %q, which was named as its %s", parsed.Name, named, tag)
+	}
+	var found *schema.Field
+	for _, f := range parsed.Fields {
+		if f.Tag.Get(tagName) != tag || f.DBName == "" {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`", parsed.Name, found.Name, f.Name, tagName, tag)
+		}
+		found = f
+	}
+	return found, nil
+}
+
+// parseModel returns the schema that GORM sees in a model.
+func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
+	stmt := &gorm.Statement{DB: db}
+	if err := stmt.Parse(model); err != nil {
+		return nil, fmt.Errorf("gormplugin: %T is not a model: %w", model, err)
+	}
+	return stmt.Schema, nil
+}
+
+// findTold returns the field of a leaf's model, one that is no column, that is to be told where the
+// leaf is: the one that is named, or else tagged; nil if there is none.
+func findTold(parsed *schema.Schema, named string) (*schema.Field, error) {
+	var found *schema.Field
+	for _, f := range parsed.Fields {
+		if f.DBName != "" || f.Name != named && (named != "" || f.Tag.Get(tagName) != "path") {
+			continue
+		}
+		if found != nil {
+			return nil, fmt.Errorf("gormplugin: %s: two fields, %s and %s, have the tag `%s:%q`", parsed.Name, found.Name, f.Name, tagName, "path")
+		}
+		if f.IndirectFieldType.Kind() != reflect.String {
+			return nil, fmt.Errorf("gormplugin: %s: %s cannot be told a path: it has to be a string, not a %v", parsed.Name, f.Name, f.FieldType)
+		}
+		found = f
+	}
+	return found, nil
+}

@@ -1,0 +1,73 @@
+package table
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"gorm.io/gorm/schema"
+)
+
+// Layout says which columns form the tree.
+func (t *Table) Layout() treeschema.Table {
+	text := func(f *schema.Field) treeschema.Text {
+		return treeschema.Text{Column: f.DBName, Size: sizeOf(f)}
+	}
+	l := treeschema.Table{Name: t.TableName, Key: t.Schema.PrimaryFieldDBNames, Parent: t.Parent.DBName, Label: text(t.Name)}
+	if t.Tree != nil {
+		l.Tree = t.Tree.DBName
+	}
+	if t.Path != nil {
+		path := text(t.Path)
+		path.OfIDs = t.ByIDs
+		l.Paths = append(l.Paths, path)
+	}
+	if t.IDs != nil {
+		ids := text(t.IDs)
+		ids.OfIDs = true
+		l.Paths = append(l.Paths, ids)
+	}
+	for _, f := range []*schema.Field{t.Tree, t.Parent, t.Key} {
+		if f != nil && f.DataType == schema.String {
+			l.Keys = append(l.Keys, text(f))
+		}
+	}
+	for _, f := range t.Deletion {
+		mark := treeschema.Mark{Column: f.DBName, Live: liveLiteral(f)}
+		mark.Flag = strings.HasPrefix(strings.ToLower(f.TagSettings["SOFTDELETE"]), "flag")
+		l.Marks = append(l.Marks, mark)
+	}
+	for _, f := range t.Schema.Fields {
+		if f.DBName != "" && !slices.Contains(l.Columns(), f.DBName) {
+			l.Others = append(l.Others, f.DBName)
+		}
+	}
+	return l
+}
+
+// sizeOf returns the number of characters that a model gives a text column, 0 if it states none.
+func sizeOf(f *schema.Field) int {
+	if f.DataType != schema.String {
+		return 0
+	}
+	return f.Size
+}
+
+// liveLiteral returns what a deletion mark is in a new row: the zero value, as SQL.
+func liveLiteral(f *schema.Field) string {
+	zero, err := Plain(reflect.New(f.FieldType).Elem().Interface())
+	switch value := zero.(type) {
+	case int64:
+		return fmt.Sprint(value)
+	case bool:
+		return strings.ToUpper(fmt.Sprint(value))
+	case string:
+		return "'" + strings.ReplaceAll(value, "'", "''") + "'"
+	}
+	if err != nil || zero == nil {
+		return "NULL"
+	}
+	return fmt.Sprintf("'%v'", zero)
+}

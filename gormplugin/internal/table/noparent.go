@@ -1,0 +1,93 @@
+package table
+
+import (
+	"context"
+	"database/sql/driver"
+	"reflect"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/internal/treerow"
+	"gorm.io/gorm/schema"
+)
+
+// A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
+// "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Both are read
+// as the same; what is written is what [Table.NoParent] says, however the caller has put it.
+
+// isNoParent reports whether the parent column's value, in plain form, is the id of no row.
+func (t *Table) isNoParent(value any) bool {
+	return treerow.NoParent(value) || slices.Contains(t.zeroKeys, value)
+}
+
+// findZeroKeys notes how the zero values of the key's and the parent's type are written, where a
+// type of the caller's has a form of its own for that.
+func (t *Table) findZeroKeys() {
+	for _, f := range []*schema.Field{t.Parent, t.Above.Key} {
+		if zero, err := Plain(reflect.Zero(f.IndirectFieldType).Interface()); err == nil && zero != nil {
+			t.zeroKeys = append(t.zeroKeys, zero)
+		}
+	}
+}
+
+// ParentOrNil returns the parent that a plain value of the parent column means, nil for none.
+func (t *Table) ParentOrNil(value any) any {
+	if t.isNoParent(value) {
+		return nil
+	}
+	return value
+}
+
+// NoParent is what the parent column of a row without a parent is given: NULL where the field can
+// hold it, and the zero value otherwise.
+func (t *Table) NoParent() any {
+	f := t.Parent
+	if f.NotNull {
+		zero := reflect.Zero(t.Above.Key.IndirectFieldType)
+		if zero.Kind() == reflect.Slice {
+			zero = reflect.MakeSlice(zero.Type(), 0, 0)
+		}
+		return zero.Interface()
+	}
+	if holdsNull(f) {
+		return nil
+	}
+	return reflect.Zero(f.FieldType).Interface()
+}
+
+// holdsNull reports whether a field can hold NULL.
+func holdsNull(f *schema.Field) bool {
+	zero := reflect.Zero(f.FieldType)
+	switch zero.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Interface:
+		return true
+	}
+	valuer, ok := zero.Interface().(driver.Valuer)
+	if !ok {
+		return false
+	}
+	value, err := valuer.Value()
+	return err == nil && value == nil
+}
+
+// ClearParents takes the parent out of the model's rows that an UPDATE has just assigned one to
+// that is none.
+func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
+	none := t.NoParent()
+	clear := func(row reflect.Value) error {
+		if row = reflect.Indirect(row); !row.IsValid() || !row.CanAddr() || row.Type() != t.Schema.ModelType {
+			return nil
+		}
+		return t.Parent.Set(ctx, row, none)
+	}
+	switch rows.Kind() {
+	case reflect.Slice, reflect.Array:
+		for i := range rows.Len() {
+			if err := clear(rows.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		return clear(rows)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// Selection says which rows of a table are read, and how.
+type Selection struct {
+	// Where is the condition; nil for all rows. Softly deleted rows are left out unless unscoped is
+	// set.
+	Where    clause.Expression
+	Unscoped bool
+	// Lock is what the rows are locked with; "" for a plain read.
+	Lock dialect.RowLock
+	// ByPrimaryKey is set where where goes by the primary key. It keeps a locking read from
+	// scanning, and locking, a table that the database thinks small enough for that.
+	ByPrimaryKey bool
+	// Order and limit are clauses of the statement that the rows are read for.
+	Order, Limit clause.Expression
+}
+
+// AppendTo appends a SELECT of the table's place columns to d.
+func (s Selection) AppendTo(d *Direct) {
+	t := d.table
+	d.Add("SELECT ?", t.List)
+	if s.Lock != "" && t.Dialect.Isolation != "" {
+		d.Add(", " + t.Dialect.Isolation)
+	}
+	d.Add(" FROM ?", clause.Table{Name: t.TableName})
+	if s.ByPrimaryKey && s.Lock != "" && t.Dialect.PrimaryKeyHint != "" {
+		d.Add(" " + t.Dialect.PrimaryKeyHint)
+	}
+	d.Add(" WHERE ?", t.Matching(s.Where, s.Unscoped))
+	for _, c := range []clause.Expression{s.Order, s.Limit} {
+		if c != nil {
+			d.Add(" ?", c)
+		}
+	}
+	if s.Lock != "" {
+		d.Add(" " + string(s.Lock))
+	}
+}
+
+// Matching is the condition where, of live rows unless unscoped is set.
+func (t *Table) Matching(where clause.Expression, unscoped bool) clause.Expression {
+	switch {
+	case unscoped && where == nil:
+		return clause.Expr{SQL: "1 = 1"}
+	case unscoped:
+		return where
+	case where == nil:
+		return t.Alive
+	default:
+		return clause.Expr{SQL: "(?) AND ?", Vars: []any{where, t.Alive}}
+	}
+}
+
+// Read returns the rows that are selected.
+func (t *Table) Read(db *gorm.DB, s Selection) ([]*Node, error) {
+	d := t.Source(db)
+	s.AppendTo(d)
+	return t.Collect(d, s.Lock != "", false)
+}
+
+// ByID returns the live rows with the given ids. Where it locks them, it locks nothing but them: an
+// equality on the primary key takes no gap lock, which a look-up by path would, and which inserts
+// elsewhere in the tree would have to wait for.
+func (t *Table) ByID(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
+	found := make(map[any]*Node, len(ids))
+	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
+		nodes, err := t.Read(db, Selection{Where: t.KeyIn(Column(t.Key), chunk), Lock: lock, ByPrimaryKey: true})
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			found[n.ID] = n
+		}
+	}
+	return found, nil
+}
+
+// LookUp returns the row with the id, which may be a deleted one where db is Unscoped.
+func (t *Table) LookUp(db *gorm.DB, id any) (*Node, error) {
+	key, err := t.KeyOf(id)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.Read(db, Selection{Where: clause.Eq{Column: Column(t.Key), Value: key}, Unscoped: db.Statement.Unscoped})
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(id))
+	}
+	return found[0], nil
+}
+
+// LiveRows starts a query for live rows of t, to be a part of a query of the caller's.
+func (t *Table) LiveRows(db *gorm.DB) *gorm.DB {
+	tx := db.Session(&gorm.Session{NewDB: true, SkipHooks: true}).Model(t.Fresh())
+	tx.Statement.Unscoped = false
+	return tx
+}

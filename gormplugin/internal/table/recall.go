@@ -1,0 +1,71 @@
+package table
+
+import (
+	"context"
+	"sync"
+
+	"gorm.io/gorm"
+)
+
+// recall holds what a request has read of trees while its ids were resolved. The first write of the
+// request believes it, in the place of its first plain read: what a write is planned on is asserted
+// under row locks in any case, and where that fails it is planned again on what the locks show.
+type recall struct {
+	mu   sync.Mutex
+	rows map[RecallRow]*Node
+}
+
+// RecallRow names a row.
+type RecallRow struct {
+	Table string
+	ID    any
+}
+
+// remember leaves rows for the request's first write.
+func (t *Table) remember(ctx context.Context, rows ...*Node) {
+	r, _ := ctx.Value(t.recall).(*recall)
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.rows == nil {
+		r.rows = make(map[RecallRow]*Node)
+	}
+	for _, n := range rows {
+		r.rows[RecallRow{t.TableName, n.ID}] = n
+	}
+}
+
+// Recalled takes what was read for the statement's request, nil if nothing was. Nobody is given it
+// again: a second write reads for itself what the first one may have changed.
+func (t *Table) Recalled(db *gorm.DB) map[RecallRow]*Node {
+	r, _ := db.Statement.Context.Value(t.recall).(*recall)
+	if r == nil || !t.believed {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rows := r.rows
+	r.rows = nil
+	return rows
+}
+
+// ChainsIn returns the rows of t with the ids, and all above them, from what was read before; nil
+// if any is missing.
+func (t *Table) ChainsIn(read map[RecallRow]*Node, ids []any) map[any]*Node {
+	if len(read) == 0 {
+		return nil
+	}
+	found := make(map[any]*Node, len(read))
+	for _, id := range ids {
+		for id != nil && found[id] == nil {
+			n := read[RecallRow{t.TableName, id}]
+			if n == nil {
+				return nil
+			}
+			found[id], id = n, n.Parent
+		}
+	}
+	return found
+}

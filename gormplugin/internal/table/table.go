@@ -1,0 +1,91 @@
+package table
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/internal/shown"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// Table is a guarded table.
+type Table struct {
+	TableName string
+	Namespace string
+	Dialect   *dialect.Dialect
+	Schema    *schema.Schema
+	Key       *schema.Field
+	Parent    *schema.Field
+	Name      *schema.Field // the name
+	Tree      *schema.Field // nil for a leaf
+	// Path is the column that says where a row is, and that locks go by: the path of names or,
+	// where there is none, that of ids; nil for a leaf.
+	Path *schema.Field
+	// ByIDs is set where path is the path of ids, and ids is the column of one that stands beside a
+	// path of names.
+	ByIDs   bool
+	IDs     *schema.Field
+	Version *schema.Field // optional
+	Fence   *schema.Field // optional
+	// told is the field of a leaf, no column, that is told its path; optional.
+	told *schema.Field
+	// MaxDepth is how many names the path of a row has at most.
+	MaxDepth int
+	// Deletion holds the columns that mark a row as deleted, if rows are deleted softly.
+	Deletion []*schema.Field
+	// zeroKeys are the values, in plain form, of keys that no row has.
+	zeroKeys []any
+	// Above is the table that the parents are in: the table itself, or a leaf's other one.
+	Above *Table
+
+	// Index is what is known of the index over tree and path.
+	Index pathIndex
+
+	// recall is the key of what a request has read of its trees, and believed is set where a write
+	// may be planned on that.
+	recall   RecallKey
+	believed bool
+	// Ancestry is what was last seen above its rows.
+	Ancestry ancestry
+	// columns are those that say where a row is, and list is how a SELECT names them.
+	columns []*schema.Field
+	List    clause.Expression
+	// Alive is the condition that a row is not deleted softly.
+	Alive clause.Expression
+	// ClausesOfDelete are what the types of other columns than the marks of deletion add to a
+	// DELETE.
+	ClausesOfDelete []clause.Interface
+}
+
+// IsLeaf reports whether the rows have no path column of their own.
+func (t *Table) IsLeaf() bool { return t.Above != t }
+
+// TreeOf returns the lock domain of a tree column's value.
+func (t *Table) TreeOf(value any) (pathlock.Tree, error) {
+	if value == nil {
+		return pathlock.Tree{}, fmt.Errorf("%w: %s: the column %q is empty", pathlock.ErrInvalidTree, t.TableName, t.Tree.DBName)
+	}
+	if binary, ok := value.(Bytes); ok {
+		return pathlock.NewTree(t.Above.Namespace, fmt.Sprintf("%x", string(binary)))
+	}
+	return pathlock.NewTree(t.Above.Namespace, fmt.Sprint(value))
+}
+
+// RowName names a row in messages.
+func (t *Table) RowName(id any) string { return t.TableName + " " + shown.ID(id) }
+
+// Unsupported says why a write is refused and what to use.
+func (t *Table) Unsupported(format string, args ...any) error {
+	return fmt.Errorf("%w: %s: %s", fault.ErrUnsupported, t.TableName, fmt.Sprintf(format, args...))
+}
+
+// Fresh returns a new row of the model.
+func (t *Table) Fresh() any { return reflect.New(t.Schema.ModelType).Interface() }
+
+// RecallKey is under which a request's context has its [recall]. Plugins that share a locker lock
+// the same trees.
+type RecallKey struct{ locker *pathlock.Locker }

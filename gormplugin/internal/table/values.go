@@ -1,0 +1,78 @@
+package table
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// Bytes is a byte string that can be compared: a binary key, which a database would not find as a
+// text.
+type Bytes string
+
+// Value implements [driver.Valuer].
+func (b Bytes) Value() (driver.Value, error) { return []byte(b), nil }
+
+// Plain reduces a column's value to what can be compared: pointers are followed, Valuers asked,
+// numbers widened. NULL is nil. What only the database can work out has no plain form.
+func Plain(value any) (any, error) {
+	for range 8 {
+		v := reflect.ValueOf(value)
+		switch value.(type) {
+		case nil, Bytes:
+			return value, nil
+		case clause.Expression, gorm.Valuer, *gorm.DB:
+			return nil, fmt.Errorf("%w: a key or a name cannot be an expression (%T)", fault.ErrUnsupported, value)
+		}
+		if v.Kind() == reflect.Pointer && v.IsNil() {
+			return nil, nil
+		}
+		if valuer, ok := value.(driver.Valuer); ok {
+			next, err := valuer.Value()
+			if err != nil {
+				return nil, fmt.Errorf("gormplugin: reading a %T: %w", value, err)
+			}
+			value = next
+			continue
+		}
+		switch v.Kind() {
+		case reflect.Pointer:
+			value = v.Elem().Interface()
+			continue
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			return v.Int(), nil
+		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+			if u := v.Uint(); u > 1<<63-1 {
+				return u, nil
+			}
+			return int64(v.Uint()), nil
+		case reflect.String:
+			return v.String(), nil
+		case reflect.Slice:
+			if v.Type().Elem().Kind() == reflect.Uint8 {
+				return Bytes(v.Bytes()), nil
+			}
+		}
+		if v.Comparable() {
+			return value, nil
+		}
+		break
+	}
+	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", fault.ErrUnsupported, value)
+}
+
+// TextOf returns a plain value as a text.
+func TextOf(value any) (string, bool) {
+	switch v := value.(type) {
+	case string:
+		return v, true
+	case Bytes:
+		return string(v), true
+	default:
+		return "", false
+	}
+}

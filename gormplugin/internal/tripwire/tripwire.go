@@ -1,0 +1,89 @@
+package tripwire
+
+import (
+	"context"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// rawWritesKey marks statements that may write guarded tables by raw SQL.
+const rawWritesKey = "pathlock:raw_writes"
+
+// Allow returns a DB on which raw SQL may write to guarded tables.
+func Allow(db *gorm.DB) *gorm.DB {
+	return db.Set(rawWritesKey, true).Session(&gorm.Session{})
+}
+
+// Wire is what raw SQL that writes to guarded tables trips over.
+type Wire struct {
+	*txn.Owner
+	*table.Catalogue
+	// Armed is set unless all raw SQL may pass.
+	Armed bool
+}
+
+// trips returns the error for sql that writes to a guarded table, nil for any other.
+func (w *Wire) trips(sql string) error {
+	if w.Dialect.Grammar.IsPlainRead(sql) || !w.Names.MayMention(sql) {
+		return nil
+	}
+	if found, ok := w.Names.FindWrite(sql); ok {
+		return &fault.RawWriteError{Table: found.Table, Statement: found.Statement}
+	}
+	return nil
+}
+
+// Watch is the first callback of the chains that run raw SQL. What GORM builds itself in them only
+// reads, and is not built yet.
+func (w *Wire) Watch(db *gorm.DB) {
+	db.Statement.Context = w.Join(db.Statement.Context)
+	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
+		return
+	}
+	sql := db.Statement.SQL.String()
+	var err error
+	if w.Armed {
+		err = w.trips(sql)
+	}
+	writes := err != nil
+	if allowed, _ := db.Get(rawWritesKey); allowed == true {
+		err = nil
+	}
+	if err == nil {
+		err = w.WatchEnd(db, sql, writes)
+	}
+	if err != nil {
+		_ = db.AddError(err)
+	}
+}
+
+// WatchRow is watch for [gorm.DB.Row] and [gorm.DB.Rows].
+func (w *Wire) WatchRow(db *gorm.DB) {
+	w.Watch(db)
+	if rows, _ := db.Get("rows"); rows == true || db.Error == nil {
+		return
+	}
+	// Row returns no error, and would return no row either: its Scan is where the caller looks.
+	ctx := &refusedContext{db.Statement.Context, db.Error}
+	db.Statement.Dest = txn.Unwrapped(db.Statement.ConnPool).QueryRowContext(ctx, "")
+}
+
+// refusedContext is a context that has ended for a reason of its own, by which database/sql makes a
+// row that has an error.
+type refusedContext struct {
+	context.Context
+	err error
+}
+
+// Done implements [context.Context].
+func (c *refusedContext) Done() <-chan struct{} {
+	done := make(chan struct{})
+	close(done)
+	return done
+}
+
+// Err implements [context.Context].
+func (c *refusedContext) Err() error { return c.err }

@@ -1,0 +1,228 @@
+package write
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/callbacks"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// assignment is what an UPDATE says about the place of the rows that it hits.
+type assignment struct {
+	set clause.Set
+	// name and parent are the assigned values, where they are assigned.
+	name, parent *any
+	// key, tree, path and ids are what the caller states, if anything. A key cannot change; of the
+	// others, the plugin decides what is written.
+	key, tree any
+	path, ids string
+	// version is what is assigned to the version, if anything.
+	version any
+	// place is set if anything is assigned to a column that says where a row is, were it a zero
+	// value.
+	place bool
+	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
+	restores, removes bool
+}
+
+// touches reports whether the tree can change by it.
+func (a *assignment) touches() bool {
+	return a.place || a.restores || a.removes
+}
+
+// assignmentIn returns what the update that stmt stands for assigns, as
+// GORM itself works it out. It adds the conditions on the primary key to stmt.
+func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
+	a := &assignment{}
+	if c, ok := stmt.Clauses["SET"]; ok {
+		a.set, _ = c.Expression.(clause.Set)
+	} else {
+		a.set = callbacks.ConvertToAssignments(stmt)
+	}
+	if stmt.DB.Error != nil {
+		return nil, stmt.DB.Error
+	}
+	a.set = slices.Clone(a.set)
+	seen := make(map[*schema.Field]bool)
+	for i, assigned := range a.set {
+		f := t.ColumnNamed(assigned.Column.Name)
+		if f != nil && f == t.Version {
+			if version, err := table.Plain(assigned.Value); err == nil {
+				a.version = version
+			}
+		}
+		if assigned.Column.Raw {
+			return nil, t.Unsupported("an update cannot set %q: name one column", assigned.Column.Name)
+		}
+		if f == nil || f != t.Key && !slices.Contains(t.Deletion, f) && !slices.Contains(t.PlaceColumns(), f) {
+			continue
+		}
+		if seen[f] {
+			return nil, t.Unsupported("an update sets %q twice", f.DBName)
+		}
+		seen[f] = true
+		// However it was named: the plugin may have another value for it.
+		a.set[i].Column = clause.Column{Name: f.DBName}
+		if slices.Contains(t.Deletion, f) {
+			live, err := t.MarksLive(stmt.Context, f, assigned.Value)
+			if err != nil {
+				return nil, err
+			}
+			if live {
+				a.set[i].Value = table.LiveMark(f)
+			}
+			// A statement that leaves deleted rows out brings none back.
+			a.restores, a.removes = live && stmt.Unscoped, !live
+			continue
+		}
+		a.place = a.place || f != t.Fence
+		if err := takeAssigned(stmt.Context, t, a, f, assigned.Value); err != nil {
+			return nil, err
+		}
+		if f == t.Parent && *a.parent == nil {
+			a.set[i].Value = t.NoParent()
+			if err := t.ClearParents(stmt.Context, stmt.ReflectValue); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return a, nil
+}
+
+// takeAssigned notes what is assigned to a column that says where a row is.
+func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.Field, assigned any) error {
+	if f == t.Fence {
+		return nil
+	}
+	value, err := t.Convert(ctx, f, assigned)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f == t.Parent:
+		value = t.ParentOrNil(value)
+	case f != t.Name && value != nil && reflect.ValueOf(value).IsZero():
+		value = nil
+	}
+	switch f {
+	case t.Name:
+		name, ok := table.TextOf(value)
+		if !ok {
+			return t.Unsupported("the name must be a text, not %v", value)
+		}
+		value = name
+		a.name = &value
+	case t.Parent:
+		a.parent = &value
+	case t.Key:
+		if value == nil {
+			return t.Unsupported("the primary key cannot be set to %v", assigned)
+		}
+		a.key = value
+	case t.Tree:
+		a.tree = value
+	case t.Path:
+		a.path, _ = table.TextOf(value)
+	case t.IDs:
+		a.ids, _ = table.TextOf(value)
+	}
+	return nil
+}
+
+// rehearsal returns a copy of an update's statement on which its assignments can
+// be worked out early, before the hooks: neither the model's fields nor the
+// statement's conditions are changed by it.
+func rehearsal(t *table.Table, db *gorm.DB) *gorm.Statement {
+	copied := db.Session(&gorm.Session{Initialized: true}).Statement
+	copied.ReflectValue = detached(db.Statement.Context, t, reflect.ValueOf(db.Statement.Model))
+	return copied
+}
+
+// detached returns a copy of the structs behind v that can be assigned to.
+func detached(ctx context.Context, t *table.Table, v reflect.Value) reflect.Value {
+	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Slice, reflect.Array:
+		list := reflect.MakeSlice(reflect.SliceOf(t.Schema.ModelType), 0, v.Len())
+		for i := range v.Len() {
+			if row := detached(ctx, t, v.Index(i)); row.IsValid() && row.Type() == t.Schema.ModelType {
+				list = reflect.Append(list, row)
+			}
+		}
+		return list
+	case reflect.Struct:
+		fresh := reflect.New(v.Type()).Elem()
+		fresh.Set(v)
+		if v.Type() != t.Schema.ModelType {
+			return fresh
+		}
+		for _, f := range t.Schema.Fields {
+			// GORM assigns through a pointer that is there already.
+			if field := f.ReflectValueOf(ctx, fresh); field.Kind() == reflect.Pointer && !field.IsNil() {
+				pointee := reflect.New(field.Type().Elem())
+				pointee.Elem().Set(field.Elem())
+				field.Set(pointee)
+			}
+		}
+		return fresh
+	default:
+		return v
+	}
+}
+
+// replace makes the statement assign values to the rows with the given ids. The other
+// rows that it hits, if there are any, keep what they have.
+func (a *assignment) replace(t *table.Table, f *schema.Field, ids, values []any, others bool) {
+	a.drop(f)
+	if len(ids) == 0 {
+		return
+	}
+	value := values[0]
+	if len(ids) > 1 || others {
+		var sql strings.Builder
+		sql.WriteString("CASE ?")
+		vars := []any{table.Column(t.Key)}
+		for i := range ids {
+			sql.WriteString(" WHEN ? THEN ?")
+			vars = append(vars, ids[i], values[i])
+		}
+		sql.WriteString(" ELSE ? END")
+		value = clause.Expr{SQL: sql.String(), Vars: append(vars, table.Column(f))}
+	}
+	a.set = append(a.set, clause.Assignment{Column: clause.Column{Name: f.DBName}, Value: value})
+}
+
+// drop removes what is assigned to a column.
+func (a *assignment) drop(f *schema.Field) {
+	a.set = slices.DeleteFunc(slices.Clone(a.set), func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
+}
+
+// sameAs reports whether two assignments do the same to the tree.
+func (a *assignment) sameAs(b *assignment) bool {
+	same := func(a, b *any) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+	return same(a.name, b.name) && same(a.parent, b.parent) && a.key == b.key && a.tree == b.tree && a.path == b.path && a.ids == b.ids &&
+		a.restores == b.restores && a.removes == b.removes
+}
+
+// String names the kind of change, for the notes on locks.
+func (a *assignment) String() string {
+	switch {
+	case a.restores:
+		return "restore"
+	case a.parent != nil && a.name == nil:
+		return "move"
+	case a.parent == nil && a.name != nil:
+		return "rename"
+	default:
+		return fmt.Sprintf("update of %d columns", len(a.set))
+	}
+}

@@ -1,0 +1,107 @@
+package write
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// deleteBelow deletes the live rows in ranges of the index over tree and path, in the way in which
+// GORM would: softly, unless unscoped is set or the rows have no mark of deletion. It returns how
+// many these were.
+func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, unscoped bool) (rows int64, err error) {
+	err = t.OnPathIndex(db, func(from table.Hinted) error {
+		d := t.Direct(db)
+		if !unscoped {
+			addSoftDelete(t, d, from, ranges)
+		}
+		if d.SQL.Len() == 0 {
+			rows, err = deleteForGood(t, db, from, ranges)
+		} else {
+			rows, err = d.Exec()
+		}
+		return err
+	})
+	return rows, err
+}
+
+// addSoftDelete has the marks of deletion write an UPDATE that sets them; nothing is written where
+// there is no mark.
+func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expression) {
+	d.Model = t.Fresh()
+	d.Dest, d.ReflectValue = d.Model, reflect.ValueOf(d.Model).Elem()
+	name := t.Direct(d.DB).Add("?", from).SQL.String()
+	d.AddClause(clause.Update{Table: clause.Table{Name: name, Raw: true}})
+	d.AddClause(clause.Where{Exprs: []clause.Expression{where}})
+	for _, f := range t.Deletion {
+		if mark, ok := reflect.New(f.IndirectFieldType).Interface().(schema.DeleteClausesInterface); ok {
+			for _, c := range mark.DeleteClauses(f) {
+				d.AddClause(c)
+			}
+		}
+	}
+}
+
+// deleteForGood removes the live rows that match where. Foreign keys are checked row by row on
+// MySQL: where they want the leaves removed first, that is what is done.
+func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
+	name := clause.Table{Name: t.TableName}
+	if !t.Dialect.ChildrenFirst {
+		return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
+	}
+	if !t.Index.WantsChildrenFirst() {
+		// In this form, a DELETE may name an index.
+		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
+		failed, ok := errors.AsType[*mysql.MySQLError](err)
+		if !ok || failed.Number != errRowReferenced && failed.Number != errRowReferenced2 {
+			return rows, err
+		}
+		t.Index.WantChildrenFirst()
+	}
+	return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.Alive, clause.Column{Name: t.Path.DBName}).Exec()
+}
+
+// The errors of MySQL and MariaDB for a row that other rows refer to.
+const (
+	errRowReferenced  = 1217 // ER_ROW_IS_REFERENCED
+	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
+)
+
+// removeBelow deletes the descendants of rows that are being deleted, in the same way: softly where
+// the rows are, and for good where the statement is Unscoped. It returns how many these were.
+// Descendants that were deleted before are not part of the tree, and stay as they are.
+func (p *Planner) removeBelow(db *gorm.DB, t *table.Table, tops []departure) (rows int64, err error) {
+	if t.IsLeaf() || len(tops) == 0 {
+		return 0, nil
+	}
+	childless := true
+	above := make([]*table.Node, len(tops))
+	for i, n := range tops {
+		above[i] = n.Node
+		childless = childless && n.Childless
+	}
+	if childless {
+		if any, err := p.anyBelow(db, t, above); err != nil || !any {
+			return 0, err
+		}
+	}
+	for chunk := range slices.Chunk(tops, maxRanges) {
+		ranges := make([]clause.Expression, len(chunk))
+		for i, n := range chunk {
+			ranges[i] = t.Below(n.Tree, n.Node.Path)
+		}
+		deleted, err := deleteBelow(t, db, table.AnyOf(ranges), db.Statement.Unscoped)
+		if err != nil {
+			return rows, fmt.Errorf("gormplugin: deleting the rows below: %w", err)
+		}
+		rows += deleted
+	}
+	return rows, nil
+}

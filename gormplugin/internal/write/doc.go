@@ -1,0 +1,36 @@
+// Package write is what happens on each write: INSERT, upsert, UPDATE and DELETE of rows of guarded
+// tables.
+//
+// # The story of an UPDATE
+//
+// UPDATE suites SET name = 'b' WHERE id = 7 renames a row, and everything below it gets another
+// path:
+//
+//	statement.Frame.Begin
+//	  1  survey           a plain read: the rows that are hit, and all rows above     updating.Survey
+//	  2  path locks       X on the old place and on the new name slot        hold.Keeper.AcquireEarly
+//	  3  BEGIN            no row lock is ever held while waiting for a path lock
+//	the hooks of the model, and other plugins' callbacks, run
+//	statement.Writer, in the place of gorm:update                                    updating.Write
+//	  4  row locks        what is above for sharing, from the top down, and the rows for the change
+//	  5  comparison       the change is worked out again: every place is the planned one, and every
+//	                      path is the parent's and the row's own name; otherwise steps 1, 2, 4 and 5
+//	                      are done once more on locking reads                  hold.Settle
+//	  6  room             no path below may become too long or too deep              checkSubtrees
+//	  7  UPDATE           GORM writes the statement, pinned to the locked rows       Writing.WriteParts
+//	  8  rewrite          one UPDATE over the range of the path index gives all that lies below its
+//	                      new path                                                   rewriteMoved
+//	statement.Frame.End
+//	  9  COMMIT           of the statement's own transaction; in one of the caller's, by the caller
+//	 10  release          of the path locks, when the transaction has really ended   package txn
+//
+// A statement that leaves all rows where they are takes no lock, and one within a transaction
+// begins with step 4, after path locks that it waits for only briefly.
+//
+// # Where what is
+//
+// Each kind of write is a [statement.Kind]: insert.go, update.go and delete.go. What a write does
+// to the tree is worked out first, and again under locks: a placement of new rows, a relocation by
+// an UPDATE, a removal by a DELETE. The rows that an UPDATE or a DELETE means are its targets. The
+// top of a tree, where there is no parent to lock, has rules of its own: top.go.
+package write

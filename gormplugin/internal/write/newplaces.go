@@ -1,0 +1,115 @@
+package write
+
+import (
+	"context"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
+)
+
+// complete adds the new paths, and what else follows from them, to what the statement assigns to a
+// number of rows of which some move.
+func complete(t *table.Table, a *assignment, moves []move, rows int, fence uint64) {
+	var ids, paths, idPaths, versions, fences []any
+	for _, m := range moves {
+		ids = append(ids, m.ID)
+		paths, idPaths = append(paths, m.path), append(idPaths, m.ids)
+		versions = append(versions, m.Version+1)
+		fences = append(fences, fence)
+	}
+	others := len(moves) < rows
+	if !t.IsLeaf() {
+		a.drop(t.Tree)
+		a.replace(t, t.Path, ids, paths, others)
+		if t.IDs != nil {
+			a.replace(t, t.IDs, ids, idPaths, others)
+		}
+	}
+	if t.Version != nil && len(ids) > 0 {
+		a.replace(t, t.Version, ids, versions, others)
+	}
+	if t.Fence != nil {
+		a.replace(t, t.Fence, ids, fences, others)
+	}
+}
+
+// writeBack writes the new paths and versions into the caller's structs, as GORM does with
+// whatever else was assigned.
+func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
+	moved := make(map[any]move, len(x.moves))
+	for _, m := range x.moves {
+		moved[m.ID] = m
+	}
+	update := func(row reflect.Value) error {
+		row = reflect.Indirect(row)
+		if !row.IsValid() || !row.CanAddr() || row.Type() != t.Schema.ModelType {
+			return nil
+		}
+		value, _ := t.Key.ValueOf(stmt.Context, row)
+		id, err := table.Plain(value)
+		if err != nil {
+			return err
+		}
+		m, ok := moved[id]
+		if !ok {
+			return nil
+		}
+		if t.Version != nil {
+			if err := t.Version.Set(stmt.Context, row, m.Version+1); err != nil {
+				return err
+			}
+		}
+		if t.IsLeaf() {
+			return t.Tell(stmt.Context, row, m.path)
+		}
+		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, &table.Node{Path: m.path, IDs: m.ids})
+	}
+	switch v := stmt.ReflectValue; v.Kind() {
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			if err := update(v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		return update(v)
+	}
+	return nil
+}
+
+// reportPlace writes into the caller's struct where the row is after an update.
+func reportPlace(ctx context.Context, e *statement.Errand, x *relocation) error {
+	if e == nil || !e.Into.IsValid() || x.hit.live[e.ID] == nil {
+		return nil
+	}
+	t, n := x.table, *x.hit.live[e.ID]
+	for _, m := range x.moves {
+		if m.ID == e.ID {
+			n.Path, n.IDs, n.Version = m.path, m.ids, m.Version+1
+		}
+	}
+	n.Parent, n.Name = x.assignment.parentOf(&n), x.assignment.nameOf(&n)
+	for _, part := range []struct {
+		field *schema.Field
+		value any
+	}{{t.Key, n.ID}, {t.Tree, n.Tree}, {t.Parent, n.Parent}, {t.Name, n.Name}, {t.Version, n.Version}} {
+		if part.field == nil {
+			continue
+		}
+		// GORM assigns through a pointer that is there already, and that may well be one to the old
+		// parent's own id.
+		if place := part.field.ReflectValueOf(ctx, e.Into); place.Kind() == reflect.Pointer {
+			place.SetZero()
+		}
+		if err := part.field.Set(ctx, e.Into, part.value); err != nil {
+			return err
+		}
+	}
+	if t.IsLeaf() {
+		return t.Tell(ctx, e.Into, n.Path)
+	}
+	return t.SetPaths(table.Record{Ctx: ctx, Row: e.Into}, &n)
+}

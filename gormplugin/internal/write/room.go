@@ -1,0 +1,202 @@
+package write
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// maxRanges is how many subtrees one statement is about at most: each is a range of the path index,
+// and a branch of what is written.
+const maxRanges = 100
+
+// checkSubtrees looks below the rows that move, which are locked: it reports whether there is
+// anything, and refuses moves by which any descendant's path would become longer than the column,
+// or the tree too deep, before anything is written.
+func (p *Planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (descend bool, err error) {
+	if t.IsLeaf() {
+		return false, nil
+	}
+	var tops []*table.Node
+	var deeper []move
+	childless := true
+	for _, m := range moves {
+		if m.restored || m.Node.Path == m.path && m.Node.IDs == m.ids {
+			continue
+		}
+		tops, deeper = append(tops, m.Node), append(deeper, m)
+		childless = childless && m.Childless
+	}
+	if len(tops) == 0 {
+		return false, nil
+	}
+	if childless {
+		// It was so before the rows were locked, and should be still.
+		if descend, err := p.anyBelow(db, t, tops); err != nil || !descend {
+			return false, err
+		}
+	}
+	for chunk := range slices.Chunk(deeper, maxRanges) {
+		if err := p.checkRoom(db, t, chunk); err != nil {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
+// by their parents, where nobody else can have business meanwhile, and leaves the index over the
+// paths alone, where the neighbours are.
+func (p *Planner) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (found bool, err error) {
+	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {
+		d := t.Direct(db)
+		if p.Dialect.MisjudgesLists {
+			addEachBelow(t, d, chunk)
+		} else {
+			addBelow(t, d, chunk)
+			p.addNewest(d)
+		}
+		var one int
+		err := d.One(&one)
+		if errors.Is(err, gorm.ErrRecordNotFound) {
+			continue
+		}
+		if err != nil {
+			return false, fmt.Errorf("gormplugin: looking below rows of %s: %w", t.TableName, err)
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// addBelow has d look for a row below one of some others.
+func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
+	var trees, ids []any
+	for _, n := range above {
+		if !slices.Contains(trees, n.Tree) {
+			trees = append(trees, n.Tree)
+		}
+		ids = append(ids, n.ID)
+	}
+	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, table.OneOf(t.Tree, trees), table.OneOf(t.Parent, ids), t.Alive)
+}
+
+// addEachBelow is addBelow for a planner that takes a list of parents for most of a table of which
+// it has no statistics, and reads all of the tree once for every list. The inner LIMIT leaves it no
+// choice but to look up each row's children by themselves.
+func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
+	ids := make([]any, len(above))
+	for i, n := range above {
+		ids[i] = n.ID
+	}
+	name := clause.Table{Name: t.TableName}
+	of := func(alias string, f *schema.Field) clause.Column { return clause.Column{Table: alias, Name: f.DBName} }
+	d.Add("SELECT 1 FROM ? AS above CROSS JOIN LATERAL (SELECT 1 FROM ? AS child WHERE ? = ? AND ? = ? AND ? LIMIT 1) AS below WHERE ? LIMIT 1",
+		name, name, of("child", t.Tree), of("above", t.Tree), of("child", t.Parent), of("above", t.Key), table.Under("child", t.Alive),
+		t.KeyIn(of("above", t.Key), ids))
+}
+
+// addNewest has a SELECT not be answered from an old snapshot.
+func (p *Planner) addNewest(d *table.Direct) {
+	if p.Asserts && p.Dialect.Newest != "" {
+		d.Add(" " + string(p.Dialect.Newest))
+	}
+}
+
+// checkRoom looks for a row below one that moves which would not fit. It reads the index over the
+// paths and nothing else, where the rows have no mark of deletion.
+func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
+	length, path := p.Dialect.Length, table.Column(t.Path)
+	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
+	var misfits []clause.Expression
+	for _, m := range moves {
+		if tight := p.misfits(t, m, depth); len(tight) > 0 {
+			misfits = append(misfits, clause.And(t.Below(m.Tree, m.Node.Path), table.AnyOf(tight)))
+		}
+	}
+	if len(misfits) == 0 {
+		return nil
+	}
+	var sizes []clause.Expression
+	for f := range t.PathsIn(new(table.Node)) {
+		sizes = append(sizes, clause.Expr{SQL: length + "(?)", Vars: []any{table.Column(f)}})
+	}
+	var found string
+	var levels int
+	var lengths []int
+	err := t.OnPathIndex(db, func(from table.Hinted) (err error) {
+		d := t.Direct(db).Add("SELECT ?, ?", path, depth)
+		for _, size := range sizes {
+			d.Add(", ?", size)
+		}
+		d.Add(" FROM ? WHERE ? AND ? LIMIT 1", from, table.AnyOf(misfits), t.Alive)
+		p.addNewest(d)
+		found, levels, lengths, err = firstMisfit(d, len(sizes))
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("gormplugin: measuring the paths below %q: %w", moves[0].Node.Path, err)
+	}
+	if levels == 0 {
+		return nil
+	}
+	return misfit(t, moves, found, levels, lengths)
+}
+
+// misfits are the conditions under which a row below one that moves would not fit.
+func (p *Planner) misfits(t *table.Table, m move, depth clause.Expression) (conditions []clause.Expression) {
+	length := p.Dialect.Length
+	for _, c := range changes(t, m) {
+		if c.longer() > 0 && c.column.Size > 0 && c.column.DataType == schema.String {
+			room := c.column.Size - c.longer()
+			conditions = append(conditions, clause.Expr{
+				SQL:  "(" + p.Dialect.Bytes + "(?) > ? AND " + length + "(?) > ?)",
+				Vars: []any{table.Column(c.column), room, table.Column(c.column), room},
+			})
+		}
+	}
+	if deeper := m.deeper(); deeper > 0 {
+		conditions = append(conditions, clause.Expr{SQL: "? > ?", Vars: []any{depth, t.MaxDepth - deeper}})
+	}
+	return conditions
+}
+
+// deeper returns by how many levels a row moves down.
+func (m move) deeper() int { return strings.Count(m.path, "/") - strings.Count(m.Node.Path, "/") }
+
+// misfit says why a row with a path, so many levels deep and with paths so long, would not fit any
+// more.
+func misfit(t *table.Table, moves []move, path string, levels int, lengths []int) error {
+	m := moves[0]
+	for _, other := range moves {
+		if strings.HasPrefix(path, other.Node.Path+"/") && len(other.Node.Path) > len(m.Node.Path) {
+			m = other
+		}
+	}
+	for i, c := range changes(t, m) {
+		if err := table.Fits(c.column, lengths[i]+max(c.longer(), 0), c.to); err != nil {
+			return err
+		}
+	}
+	return &fault.TooDeepError{Table: t.TableName, Path: m.path, Depth: levels + m.deeper(), Limit: t.MaxDepth}
+}
+
+// firstMisfit returns the path of a row that would not fit, how deep it lies and how long its paths
+// are; zeros if there is none.
+func firstMisfit(d *table.Direct, paths int) (path string, levels int, lengths []int, err error) {
+	lengths = make([]int, paths)
+	into := []any{&path, &levels}
+	for i := range lengths {
+		into = append(into, &lengths[i])
+	}
+	err = d.Query(func(rows *sql.Rows) error { return rows.Scan(into...) })
+	return path, levels, lengths, err
+}

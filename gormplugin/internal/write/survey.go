@@ -1,0 +1,150 @@
+package write
+
+import (
+	"slices"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// survey reads, by one plain read, the live rows that stmt hits, those with the ids in also, and
+// all rows above both. It returns the rows that the statement hits and, by id, everything that was
+// read. Of the rows that are hit it says whether any row hangs below them.
+//
+// A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is
+// not known yet.
+func (p *Planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
+	if hit, known, ok := p.recallErrand(db, t, statement.ErrandOf(db), also); ok {
+		return hit, known, nil
+	}
+	if t.IsLeaf() || stmt.Unscoped {
+		hit, err := p.targetsOf(db, t, stmt, nil, "")
+		return hit, nil, err
+	}
+	d := t.Source(db)
+	addSurvey(t, d, hits(t, stmt, nil, ""), also)
+	rows, err := t.Collect(d, false, true)
+	if err != nil {
+		return targets{}, nil, err
+	}
+	hit := targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
+	known := make(map[any]*table.Node, len(rows))
+	for _, n := range rows {
+		// A row that is hit and lies above another one was found twice.
+		if known[n.ID] == nil || n.Hit {
+			known[n.ID] = n
+		}
+		if n.Hit {
+			hit.live[n.ID] = n
+		}
+	}
+	return hit, known, nil
+}
+
+// addSurvey writes the survey's SQL: the rows that are hit, from there up by the parents, and for
+// each the columns of its place.
+func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any) {
+	name, key, parent := clause.Table{Name: t.TableName}, clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
+	// UNION, unlike UNION ALL, comes to an end where rows are each other's parents.
+	d.Add("WITH RECURSIVE up (id, above, hit) AS (")
+	chosen := hits.Order != nil || hits.Limit != nil
+	if chosen {
+		d.Add("SELECT * FROM (")
+	}
+	d.Add("SELECT ?, ?, 1 AS hit FROM ? WHERE ?", key, parent, name, t.Matching(hits.Where, hits.Unscoped))
+	for _, c := range []clause.Expression{hits.Order, hits.Limit} {
+		if c != nil {
+			d.Add(" ?", c)
+		}
+	}
+	if chosen {
+		d.Add(") AS chosen")
+	}
+	if also = slices.DeleteFunc(slices.Clone(also), func(id any) bool { return id == nil }); len(also) > 0 {
+		d.Add(" UNION SELECT ?, ?, 0 FROM ? WHERE ?", key, parent, name, t.KeyIn(table.Column(t.Key), also))
+	}
+	d.Add(" UNION SELECT s.?, s.?, 0 FROM ? AS s JOIN up ON s.? = up.above)", key, parent, name, key)
+	d.Add(" SELECT ?, up.hit = 1, CASE WHEN up.hit = 1 AND (SELECT COUNT(*) FROM up AS hits WHERE hits.hit = 1) <= ? THEN ? ELSE 1 = 0 END FROM up JOIN ? ON ? = up.id WHERE ?",
+		t.List, mostAsked, hasChildren(t), name, table.Column(t.Key), t.Alive)
+}
+
+// mostAsked is of how many rows a survey asks whether others hang below them. A database that knows
+// little of the table may read all of a tree for each of them. Where there are more, that is asked
+// once they are locked, of many by one statement.
+const mostAsked = 20
+
+// hasChildren is the condition that a live row hangs below a row of the statement's table.
+func hasChildren(t *table.Table) clause.Expression {
+	child := func(name string) clause.Column { return clause.Column{Table: "child", Name: name} }
+	return clause.Expr{SQL: "EXISTS (SELECT 1 FROM ? AS child WHERE ? = ? AND ? = ? AND ?)", Vars: []any{
+		clause.Table{Name: t.TableName}, child(t.Tree.DBName), table.Column(t.Tree), child(t.Parent.DBName), table.Column(t.Key), table.Under("child", t.Alive),
+	}}
+}
+
+// lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for
+// sharing, as LockChains does and with the same checks, and the rows that the statement hits among
+// those with the given ids for the change.
+func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
+	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
+		if locked, err = p.LockChains(db, t.Above, chains, known); err != nil {
+			return nil, hit, err
+		}
+		hit, err = p.targetsOf(db, t, stmt, ids, p.Dialect.Update)
+		return locked, hit, err
+	}
+	hit = targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
+	c := hold.NewChains(t, chains, known, ids)
+	both := t.Direct(db)
+	if above := c.Next(); len(above) > 0 {
+		both.Add(p.Dialect.Both[0])
+		table.Selection{Where: t.KeyIn(table.Column(t.Key), above), Lock: p.Dialect.Share, ByPrimaryKey: true}.AppendTo(both)
+		both.Add(p.Dialect.Both[1])
+		hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
+		both.Add(p.Dialect.Both[2])
+	} else {
+		hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
+	}
+	rows, err := t.Collect(both, p.Dialect.Update != "", false)
+	if err != nil {
+		return nil, hit, err
+	}
+	for _, n := range rows {
+		if slices.Contains(ids, n.ID) {
+			hit.live[n.ID] = n
+		}
+	}
+	c.Found(rows)
+	locked, err = p.LockRest(db, c)
+	return locked, hit, err
+}
+
+// recallErrand returns what [Planner.survey] would of a statement for which an operation sent e,
+// from what the request has read before. Whether rows hang below the row is not known; most have
+// none.
+func (p *Planner) recallErrand(db *gorm.DB, t *table.Table, e *statement.Errand, also []any) (hit targets, known map[any]*table.Node, ok bool) {
+	if e == nil || !e.Alone {
+		return hit, nil, false
+	}
+	read := t.Recalled(db)
+	n := read[table.RecallRow{Table: t.TableName, ID: e.ID}]
+	if n == nil {
+		return hit, nil, false
+	}
+	ids := []any{n.Parent}
+	for _, id := range also {
+		if id != nil {
+			ids = append(ids, id)
+		}
+	}
+	if known = t.Above.ChainsIn(read, ids); known == nil {
+		return hit, nil, false
+	}
+	n.Hit, n.Childless = true, true
+	if !t.IsLeaf() {
+		known[n.ID] = n
+	}
+	return targets{live: map[any]*table.Node{n.ID: n}, dead: make(map[any]*table.Node), recalled: true}, known, true
+}

@@ -1,0 +1,172 @@
+package write
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+	"gorm.io/gorm/schema"
+)
+
+// targets are the rows that an UPDATE or DELETE hits: live holds those that are part of the tree,
+// by id, ids all of them.
+type targets struct {
+	live map[any]*table.Node
+	dead map[any]*table.Node
+	// recalled is set where they were read earlier in the request: that may be planned on, as plans
+	// are asserted, and nothing else.
+	recalled bool
+}
+
+// ids returns the ids of all targets.
+func (x targets) ids() []any {
+	return append(slices.Collect(maps.Keys(x.live)), slices.Collect(maps.Keys(x.dead))...)
+}
+
+// remember takes over what a survey has found out about the rows beyond what is in them.
+func (x targets) remember(surveyed targets) {
+	for id, n := range x.live {
+		if before := surveyed.live[id]; before != nil {
+			n.Childless = before.Childless
+		}
+	}
+}
+
+// HasCondition reports whether a statement says which rows it means. One that does not is left to
+// GORM, which refuses it unless AllowGlobalUpdate is set; pinning its targets would get around
+// that.
+func HasCondition(stmt *gorm.Statement) bool {
+	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	if !ok {
+		return false
+	}
+	if _, soft := stmt.Clauses["soft_delete_enabled"]; soft {
+		return len(where.Exprs) > 1
+	}
+	return len(where.Exprs) > 0
+}
+
+// hits selects the rows that stmt means: by the same conditions, order and limit; or, unless ids is
+// nil, by the conditions among those with the given ids.
+func hits(t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) table.Selection {
+	s := table.Selection{Unscoped: stmt.Unscoped, Lock: lock}
+	if stated, ok := stmt.Clauses["WHERE"].Expression.(clause.Where); ok && len(stated.Exprs) > 0 {
+		// Cloned, as building them reorders them in place.
+		s.Where = clause.And(slices.Clone(stated.Exprs)...)
+	}
+	if ids != nil {
+		s.ByPrimaryKey = true
+		if s.Where == nil {
+			s.Where = t.KeyIn(table.Column(t.Key), ids)
+		} else {
+			s.Where = clause.Expr{SQL: "? AND (?)", Vars: []any{t.KeyIn(table.Column(t.Key), ids), s.Where}}
+		}
+		return s
+	}
+	if c, ok := stmt.Clauses["ORDER BY"]; ok {
+		s.Order = whole{c}
+	}
+	if c, ok := stmt.Clauses["LIMIT"]; ok {
+		s.Limit = whole{c}
+	}
+	return s
+}
+
+// whole is a clause of a statement with its name, as an expression.
+type whole struct{ clause.Clause }
+
+// Build implements [clause.Expression].
+func (w whole) Build(b clause.Builder) { w.Clause.Build(b) }
+
+// targetsOf reads the rows that stmt hits; among those with the given ids, unless ids is nil.
+func (p *Planner) targetsOf(db *gorm.DB, t *table.Table, stmt *gorm.Statement, ids []any, lock dialect.RowLock) (targets, error) {
+	found := targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
+	if ids == nil {
+		all, err := t.Read(db, hits(t, stmt, nil, lock))
+		if err != nil {
+			return found, err
+		}
+		return found, p.classify(db, t, stmt, found, all, lock)
+	}
+	for chunk := range slices.Chunk(ids, table.MaxPlaceholders) {
+		all, err := t.Read(db, hits(t, stmt, chunk, lock))
+		if err != nil {
+			return found, err
+		}
+		if err := p.classify(db, t, stmt, found, all, lock); err != nil {
+			return found, err
+		}
+	}
+	return found, nil
+}
+
+// classify adds rows that stmt hits to the live ones found, or to the dead ones.
+func (p *Planner) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, found targets, rows []*table.Node, lock dialect.RowLock) error {
+	if !stmt.Unscoped || len(t.Deletion) == 0 {
+		// By GORM's own condition, the statement hits live rows only.
+		for _, n := range rows {
+			found.live[n.ID] = n
+		}
+		return nil
+	}
+	ids := make([]any, len(rows))
+	for i, n := range rows {
+		ids[i] = n.ID
+	}
+	live, err := t.ByID(db, ids, lock)
+	if err != nil {
+		return err
+	}
+	for _, n := range rows {
+		if live[n.ID] == nil {
+			found.dead[n.ID] = n
+		} else {
+			found.live[n.ID] = n
+		}
+	}
+	return nil
+}
+
+// pin has a statement mean exactly the rows with the ids, which were locked and checked, under no
+// conditions any more but the given ones: the statement's own were true of the rows under their
+// locks, and may not be after the plugin's own writes, such as one that looks for rows with
+// children.
+func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
+	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
+	if len(ids) > 0 {
+		pinned = t.KeyIn(table.Column(t.Key), ids)
+	}
+	where := []clause.Expression{pinned}
+	if len(conditions) > 0 {
+		where = append(where, clause.And(slices.Clone(conditions)...))
+	}
+	if !stmt.Unscoped {
+		// GORM takes the condition for its own, and asks for another one beside it.
+		where = append(where, t.Alive)
+	}
+	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
+	// The rows have been chosen: an order and a limit have done their work.
+	delete(stmt.Clauses, "ORDER BY")
+	delete(stmt.Clauses, "LIMIT")
+}
+
+// addKeys adds to a DELETE the conditions on the primary keys that the model's rows state, as
+// GORM's own callback does right before it writes the SQL.
+func addKeys(t *table.Table, stmt *gorm.Statement) {
+	add := func(values [][]any) {
+		key, list := schema.ToQueryValues(stmt.Table, t.Schema.PrimaryFieldDBNames, values)
+		if len(list) > 0 {
+			stmt.AddClause(clause.Where{Exprs: []clause.Expression{clause.IN{Column: key, Values: list}}})
+		}
+	}
+	_, values := schema.GetIdentityFieldValuesMap(stmt.Context, stmt.ReflectValue, t.Schema.PrimaryFields)
+	add(values)
+	if stmt.ReflectValue.CanAddr() && stmt.Dest != stmt.Model && stmt.Model != nil {
+		_, values = schema.GetIdentityFieldValuesMap(stmt.Context, reflect.ValueOf(stmt.Model), t.Schema.PrimaryFields)
+		add(values)
+	}
+}

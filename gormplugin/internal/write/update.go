@@ -1,0 +1,271 @@
+package write
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
+)
+
+// updating is an UPDATE.
+type updating struct {
+	*Planner
+	// plan is what the survey found; nil if there was none.
+	plan *plan
+	// assigned is set once the statement's SET clause was put in by the plugin.
+	assigned bool
+	tops     TopCheck
+}
+
+// Survey takes the locks that an update will need as far as can be told before its
+// transaction and its hooks.
+func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+	t := st.Table
+	stmt := rehearsal(t, db)
+	a, err := assignmentIn(t, stmt)
+	if err != nil || !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
+		return false, err
+	}
+	st.Note = fmt.Sprintf("%s in %s", a, t.TableName)
+	found, err := k.surveyRelocation(db, t, a, stmt)
+	if err == nil && found.staysPut() && found.hit.recalled {
+		found, err = k.surveyRelocation(db, t, a, stmt)
+	}
+	if err != nil {
+		if errors.Is(err, pathlock.ErrNotFound) {
+			// An association that is saved before may bring the parent.
+			return true, nil
+		}
+		return false, err
+	}
+	k.plan = &plan{assignment: a, relocation: found}
+	if found.staysPut() {
+		return false, nil
+	}
+	return true, k.AcquireEarly(db, &st.Held, found.claims)
+}
+
+// Explain finds out whether a unique index has refused a row that the rule for the top would have
+// refused, too.
+func (k *updating) Explain(db *gorm.DB, st *statement.Statement) { k.explainTop(db, st.Table, &k.tops) }
+
+// End takes the plugin's SET clause out of the statement.
+func (k *updating) End(db *gorm.DB) {
+	if k.assigned {
+		delete(db.Statement.Clauses, "SET")
+	}
+}
+
+// surveyRelocation works out by plain reads what an assignment does to the rows that stmt hits.
+func (p *Planner) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, stmt *gorm.Statement) (*relocation, error) {
+	var parent any
+	if a.parent != nil {
+		parent = *a.parent
+	}
+	hit, known, err := p.survey(db, t, stmt, parent)
+	if err != nil {
+		return nil, err
+	}
+	return p.relocationBy(db, t, a, hit, known, "")
+}
+
+// plan is what a survey has found out about an update.
+type plan struct {
+	assignment *assignment
+	relocation *relocation
+}
+
+// Write carries out the UPDATE: it locks, asserts, and has the rows that it hits written with their
+// new paths.
+func (k *updating) Write(w *statement.Writing) error {
+	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
+	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
+		return err
+	}
+	a, err := assignmentIn(t, stmt)
+	if err != nil {
+		return err
+	}
+	if len(a.set) > 0 {
+		stmt.AddClause(a.set)
+		k.assigned = true
+	}
+	if !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
+		w.Write(db)
+		return nil
+	}
+	w.St.Note = fmt.Sprintf("%s in %s", a, t.TableName)
+	if w.Tx != nil {
+		if err := w.Begin(); err != nil {
+			return err
+		}
+	}
+	planned, err := k.plannedRelocation(w, a)
+	if err == nil && planned.staysPut() && planned.hit.recalled {
+		planned, err = k.plannedRelocation(w, a)
+	}
+	if err == nil && planned.staysPut() {
+		return k.updateInPlace(w, a, planned)
+	}
+	if err != nil && (!k.Asserts || !hold.IsOutdated(err)) {
+		return err
+	}
+	if begun := w.Begin(); begun != nil {
+		return begun
+	}
+	found, err := k.settle(db, w.Tx, w.St, a, planned, err)
+	if err != nil {
+		return err
+	}
+	if err := k.GuardTop(db, w.St, &k.tops, found.landings); err != nil {
+		return err
+	}
+	return k.updateMoved(w, a, found)
+}
+
+// plannedRelocation returns what plain reads say that the update does. The survey's plan is as good
+// as a plain read of now.
+func (k *updating) plannedRelocation(w *statement.Writing, a *assignment) (*relocation, error) {
+	if plan := k.plan; plan != nil && plan.assignment.sameAs(a) {
+		return plan.relocation, nil
+	}
+	return k.surveyRelocation(w.DB, w.St.Table, a, w.DB.Statement)
+}
+
+// staysPut reports whether the tree is the same after the update as before, and no row of it is
+// deleted or restored.
+func (x *relocation) staysPut() bool {
+	return len(x.moves) == 0 && len(x.hit.dead) == 0 && !x.assignment.restores && !x.assignment.removes
+}
+
+// updateInPlace writes the other columns of rows that stay where they are. What says where they are
+// is not written: somebody may move them until then, which needs no lock, as it is as if that came
+// later.
+func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocation) error {
+	t, stmt := w.St.Table, w.DB.Statement
+	for _, f := range t.PlaceColumns() {
+		a.drop(f)
+	}
+	if t.Version != nil && x.hasVersion(a.version) {
+		a.drop(t.Version)
+	}
+	if len(a.set) == 0 {
+		a.set = clause.Set{{Column: clause.Column{Name: t.Name.DBName}, Value: clause.Column{Name: t.Name.DBName}}}
+	}
+	stmt.AddClause(a.set)
+	where, _ := stmt.Clauses["WHERE"].Expression.(clause.Where)
+	_, err := w.WriteParts(x.hit.ids(), func(ids []any) int {
+		pin(t, stmt, ids, where.Exprs...)
+		return 0
+	})
+	if err != nil {
+		return err
+	}
+	return reportPlace(stmt.Context, statement.ErrandOf(w.DB), x)
+}
+
+// updateMoved writes rows, some of which move, and the paths of all that is below these.
+func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocation) error {
+	t, db := w.St.Table, w.DB
+	descend, err := k.checkSubtrees(db, t, x.moves)
+	if err != nil {
+		return err
+	}
+	moves := make(map[any]move, len(x.moves))
+	for _, m := range x.moves {
+		moves[m.ID] = m
+		w.St.Slots = append(w.St.Slots, m.to)
+	}
+	assigned := a.set
+	written, err := w.WriteParts(x.hit.ids(), func(ids []any) int {
+		var moved []move
+		for _, id := range ids {
+			if m, ok := moves[id]; ok {
+				moved = append(moved, m)
+			}
+		}
+		a.set = assigned
+		if !x.isDead() {
+			complete(t, a, moved, len(ids), w.St.Fence)
+		}
+		db.Statement.AddClause(a.set)
+		pin(t, db.Statement, ids)
+		return len(moved)
+	})
+	if err != nil || written == 0 && len(x.moves) > 0 {
+		return err
+	}
+	if err := k.SettleTop(db, w.Tx, t, &k.tops); err != nil {
+		return err
+	}
+	if descend {
+		if err := k.rewriteMoved(db, w.Tx, t, x.moves); err != nil {
+			return err
+		}
+	}
+	if err := writeBack(t, db.Statement, x); err != nil {
+		return err
+	}
+	x.noteParents()
+	return reportPlace(db.Statement.Context, statement.ErrandOf(db), x)
+}
+
+// noteParents has the table know the new parents of the rows that have moved.
+func (x *relocation) noteParents() {
+	if x.assignment.parent == nil || x.table.IsLeaf() {
+		return
+	}
+	ids := make([]any, len(x.moves))
+	for i, m := range x.moves {
+		ids[i] = m.ID
+	}
+	x.table.Ancestry.Moved(ids, *x.assignment.parent)
+}
+
+// settle works out which rows go where and locks all of it. planned, and the error that came with
+// it, are what plain reads say.
+func (k *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, a *assignment, planned *relocation, err error) (*relocation, error) {
+	return hold.Settle(k.Keeper, db, tx, &st.Held, hold.Rounds[*relocation]{
+		Plan: func(locking bool) (*relocation, error) {
+			if locking {
+				return k.lockedRelocation(db, st.Table, a)
+			}
+			return planned, err
+		},
+		Needs:  func(x *relocation) hold.Demand { return x.claims },
+		Assert: func(x *relocation) (*relocation, error) { return k.assertRelocation(db, a, x) },
+		Stale:  hold.IsOutdated,
+		Moved:  hold.HasMoved,
+	})
+}
+
+// lockedRelocation works out by locking reads what the update does.
+func (p *Planner) lockedRelocation(db *gorm.DB, t *table.Table, a *assignment) (*relocation, error) {
+	hit, err := p.targetsOf(db, t, db.Statement, nil, p.Dialect.Update)
+	if err != nil {
+		return nil, err
+	}
+	return p.relocationBy(db, t, a, hit, nil, p.Dialect.Share)
+}
+
+// assertRelocation row-locks everything that the planned turn relies on and works the turn out
+// again: the two have to agree.
+func (p *Planner) assertRelocation(db *gorm.DB, a *assignment, planned *relocation) (*relocation, error) {
+	t := planned.table
+	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())
+	if err != nil {
+		return nil, err
+	}
+	hit.remember(planned.hit)
+	actual, err := p.relocationBy(db, t, a, hit, locked, p.Dialect.Share)
+	if err != nil {
+		return nil, err
+	}
+	return actual, planned.differs(actual, locked)
+}
