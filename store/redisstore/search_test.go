@@ -111,3 +111,26 @@ func TestSearchOfRestlessTable(t *testing.T) {
 		t.Errorf("%d answers, of which %d portions, want 3 and the last", c.answers, c.portions)
 	}
 }
+
+// TestAskerClosesCycle: a waiter asks again, and its question is the first to find that a lease has
+// ended. That lets in another request of its owner, which makes this one close a cycle, and then ends
+// the other of the two, too: it is answered that there was a deadlock, and not queued anew.
+func TestAskerClosesCycle(t *testing.T) {
+	w := &way{name: "as it is", store: newStore(t), tree: newTree(t)}
+	holder, a, b := ask(w.tree, x("/r")), ask(w.tree, pathlock.S(path("/r/n"))), ask(w.tree, pathlock.S(path("/r/n")))
+	take(t, w.store, holder)
+	asker := more(b, x("/r/n"))
+	for _, req := range []pathlock.Acquisition{a, b, asker, more(a, pathlock.S(path("/r/k"))), more(a, x("/r/n")), more(b, x("/r/k"))} {
+		if got := w.ask(t, req, long); got.status != "queued" {
+			t.Fatalf("%v: %s, want it to be queued", req.Claims, got.status)
+		}
+	}
+	ended := redis.Z{Score: 1, Member: "o" + string(holder.Owner)}
+	if err := w.store.client.ZAdd(t.Context(), w.store.keys.of(w.tree)[1], ended).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.ask(t, asker, long); got.status != "deadlock" || got.text(2) != string(a.Owner) {
+		t.Errorf("%s %v, want a deadlock with the other owner", got.status, got.rest)
+	}
+	requireConsistent(t, w.store, w.tree)
+}

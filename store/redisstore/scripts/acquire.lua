@@ -48,11 +48,15 @@ local DIRECT = 'direct '
 open()
 
 -- Not a write that needs memory: who waits already goes on waiting at maxmemory too.
-if ticket_of() then spare_memory() end
+local _, before = ticket_of()
+if before then spare_memory() end
 
 -- What has ended, and who waits, comes before this request.
 sweep(r.owner, r.id)
 hand_over()
+
+-- The request itself may have been what closed a cycle then, and has left the queue.
+if before and before.deadlock then return { 'deadlock', finish(), unpack(before.deadlock) } end
 
 if #ARGV[13] > 1 then withdrawn.remember(r.owner, DIRECT .. r.id, tonumber(ARGV[13])) end
 

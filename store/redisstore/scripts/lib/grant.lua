@@ -116,6 +116,7 @@ local function settle(owner)
       local claim, blocker = cycle(r)
       if claim then
         leave(r)
+        r.deadlock = { claim, blocker }
         tell(r, 'deadlock ' .. r.ref .. ' ' .. claim .. ' ' .. blocker)
       else
         converts(r, true)
