@@ -22,8 +22,10 @@ if [ ! -x "$bin" ]; then
 	rmdir "$dir"
 fi
 
-config="$PWD/.golangci.yml"
-go list -m -f '{{.Dir}}' | while read -r module; do
-	echo "== lint ${module#"$PWD"}"
-	(cd "$module" && "$bin" run --config "$config" ./...)
-done
+# One run over all modules, which loads what they share once.
+packages=()
+while read -r module; do
+	packages+=(".${module#"$PWD"}/...")
+done < <(go list -m -f '{{.Dir}}')
+echo "== lint"
+"$bin" run "${packages[@]}"

@@ -2,6 +2,7 @@ package memstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -127,7 +128,9 @@ func (s *stand) queue(owner, path string) (giveUp func()) {
 	<-waiting
 	return func() {
 		cancel()
-		<-ended
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			s.Error(err)
+		}
 	}
 }
 

@@ -179,7 +179,7 @@ func TestServerFallsSilent(t *testing.T) {
 			case <-time.After(patience):
 				t.Errorf("the call has not returned %v after it was cancelled", patience)
 				server.signal(syscall.SIGCONT)
-				<-over
+				t.Logf("it ends with %v", <-over)
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestPace(t *testing.T) {
 		"a cluster":                       {redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{server.addr}, ContextTimeoutEnabled: true}), 0, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			defer c.client.Close()
+			t.Cleanup(func() { _ = c.client.Close() })
 			p := newPace(c.client)
 			p.note(time.Now().Add(-c.ago), c.err)
 			if got := p.brisk.Load(); got != c.want {

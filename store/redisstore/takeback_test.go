@@ -244,7 +244,7 @@ func TestTakeBackForgotten(t *testing.T) {
 			{Acquisition: pathlock.Acquisition{Owner: "other", Grant: "again"}},
 		} {
 			if other.Grant == "again" {
-				d.store.takeBacks.forget(t.Context(), other)
+				_ = d.store.takeBacks.forget(t.Context(), other)
 			}
 		}
 		before := len(d.tries())
@@ -254,7 +254,7 @@ func TestTakeBackForgotten(t *testing.T) {
 			t.Error("it is tried no more: it was forgotten because of another's request")
 		}
 
-		d.store.takeBacks.forget(t.Context(), again)
+		_ = d.store.takeBacks.forget(t.Context(), again)
 		before = len(d.tries())
 		d.answers(absent)
 		time.Sleep(time.Minute)
@@ -280,7 +280,7 @@ func TestTakeBackForgetWaits(t *testing.T) {
 	})
 	again := d.add("again", time.Minute)
 	<-begun
-	d.store.takeBacks.forget(t.Context(), again)
+	_ = d.store.takeBacks.forget(t.Context(), again)
 	select {
 	case <-ended:
 	default:
