@@ -24,7 +24,7 @@ soak: ## Runs every test over and over, with more tries at each anomaly and more
 #: make soak COUNT=5 TRIES=200 SEEDS=50
 	PATHLOCK_TEST_TRIES=$(or $(TRIES),200) PATHLOCK_TEST_SEEDS=$(or $(SEEDS),50) ./test/run.sh -timeout 3h -count=$(or $(COUNT),5)
 
-lint: ## Runs gofmt, go vet and golangci-lint in every module
+lint: ## Runs gofmt, the check of comments' width, and golangci-lint with go vet in every module
 	./test/lint.sh
 
 ##@ To measure it
@@ -39,8 +39,9 @@ fsck-scale: ## Checks and repairs large trees of several shapes on every databas
 
 ##@ To change it
 
-fmt: ## Formats all Go files
+fmt: ## Formats all Go files, and wraps comments at 100 columns
 	gofmt -w $$(git ls-files '*.go')
+	$(GO) run ./test/columns -fix $$(git ls-files '*.go' '*.lua')
 
 tidy: ## Runs go mod tidy in every module
 	./test/tidy.sh

@@ -9,9 +9,9 @@ import (
 )
 
 // A hold that is attached without renewal lives on whatever becomes of the processes that use it.
-// What one of them takes under it for itself must not: it has a lease of its own in the store, which
-// this process renews as that of any other lock, and ends with the hold at the latest. It is a part
-// of the hold's holding, which stays for as long as it has parts.
+// What one of them takes under it for itself must not: it has a lease of its own in the store,
+// which this process renews as that of any other lock, and ends with the hold at the latest. It is
+// a part of the hold's holding, which stays for as long as it has parts.
 
 // errLetGo is why nothing can be had under a hold that the process uses no more.
 var errLetGo = errors.New("the lock that was attached here has been let go of")
@@ -20,8 +20,8 @@ var errLetGo = errors.New("the lock that was attached here has been let go of")
 func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
 
 // baseIn returns the holding of which an acquisition in a tree is to be a part, nil if of none. The
-// error matches ErrLost where the scope has been made for a hold that is held here no more: its owner
-// must not come to life again.
+// error matches ErrLost where the scope has been made for a hold that is held here no more: its
+// owner must not come to life again.
 func (s *Scope) baseIn(tree Tree) (*holding, error) {
 	if !s.isAttachedIn(tree) {
 		return nil, nil
@@ -35,8 +35,8 @@ func (s *Scope) baseIn(tree Tree) (*holding, error) {
 	return s.attached, nil
 }
 
-// alive returns an error that matches ErrLost where an attached hold is held no more. It expects the
-// scope's mutex to be locked.
+// alive returns an error that matches ErrLost where an attached hold is held no more. It expects
+// the scope's mutex to be locked.
 func (h *holding) alive() error {
 	switch r := h.renewer; {
 	case h.lost != nil:
@@ -49,7 +49,8 @@ func (h *holding) alive() error {
 	return nil
 }
 
-// bound returns for how long an acquisition under the hold may wait, so that some of it is left then.
+// bound returns for how long an acquisition under the hold may wait, so that some of it is left
+// then.
 func (h *holding) bound(wait time.Duration) (time.Duration, error) {
 	left := time.Until(h.renewer.until(h))
 	if left < 2*MinLease {
@@ -93,8 +94,8 @@ func (h *holding) whole() *holding {
 	return h
 }
 
-// stay leaves with the hold what the lock has taken apart from it: the same is taken once more, as a
-// grant that shares the hold's lease, before the lock is let go.
+// stay leaves with the hold what the lock has taken apart from it: the same is taken once more, as
+// a grant that shares the hold's lease, before the lock is let go.
 func (k *Lock) stay() (Token, error) {
 	h := k.holding
 	h.checkClock()
@@ -130,8 +131,8 @@ func (l *Locker) take(ctx context.Context, a Acquisition) (granted Grant, err er
 	return l.store.Acquire(ctx, a)
 }
 
-// beginStaying returns the acquisition of what a part has, to be shared with the whole hold. It does
-// not prolong the hold.
+// beginStaying returns the acquisition of what a part has, to be shared with the whole hold. It
+// does not prolong the hold.
 func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
 	h.scope.mu.Lock()
 	err := h.mayLeave(lock)
@@ -164,8 +165,9 @@ func (h *holding) endStaying(lock *Lock) (returned, error) {
 
 // Vacate gives back what locks have left with an attached hold, by their [Lock.Detach], at or below
 // a path and nowhere else. It is for holds that go along with the nodes that their holders move, as
-// package middleware makes them: what was taken at each place on the way would pile up. What the hold had in
-// the first place stays, as does what the holder has at the path by now. On a lock that is not attached it does nothing.
+// package middleware makes them: what was taken at each place on the way would pile up. What the
+// hold had in the first place stays, as does what the holder has at the path by now. On a lock that
+// is not attached it does nothing.
 //
 // What cannot be given back at once is tried again in the background: see [Lock.Release].
 func (k *Lock) Vacate(ctx context.Context, p Path) {

@@ -104,8 +104,8 @@ func refresh(t *testing.T, l *pathlock.Locker, token pathlock.Token, d time.Dura
 	}
 }
 
-// The last moments of a hold are too short for anything; that is the hold's end, and not the store's
-// failure.
+// The last moments of a hold are too short for anything; that is the hold's end, and not the
+// store's failure.
 func TestAnAcquisitionAtTheEndOfAHoldSaysThatItHasEnded(t *testing.T) {
 	for _, left := range []time.Duration{2*pathlock.MinLease - 1, 1, 0} {
 		synctest.Test(t, func(t *testing.T) {

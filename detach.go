@@ -18,12 +18,12 @@ import (
 //
 // A lock that Attach has returned keeps its token, and the end that the lease has by then. So does
 // one that was acquired under it in the same tree: what that has taken stays with the hold. Other
-// locks may rely on either meanwhile. The store is asked only where what was taken has a lease of its
-// own: see [WithoutRenewal].
+// locks may rely on either meanwhile. The store is asked only where what was taken has a lease of
+// its own: see [WithoutRenewal].
 //
 // Detach takes at most five seconds. Any other lock must be all that its scope holds, and asks for,
-// in its tree; otherwise the error matches [ErrInvalidRequest], and the lock stays as it is. The error
-// matches [ErrNotHeld] when the lock has been released, [ErrLost] when it has been lost, and
+// in its tree; otherwise the error matches [ErrInvalidRequest], and the lock stays as it is. The
+// error matches [ErrNotHeld] when the lock has been released, [ErrLost] when it has been lost, and
 // [ErrUnavailable] when the store did not answer: then the lock has to be released all the same.
 // Where the store is no [TransferStore], the error matches [errors.ErrUnsupported], and the lock
 // stays as it is.
@@ -51,8 +51,8 @@ func (k *Lock) Detach() (Token, error) {
 	return token, nil
 }
 
-// leave lets go of a lock in the tree of a hold that has been attached, and leaves with the hold what
-// the lock relies on, whoever else relies on that.
+// leave lets go of a lock in the tree of a hold that has been attached, and leaves with the hold
+// what the lock relies on, whoever else relies on that.
 func (k *Lock) leave() (Token, error) {
 	h := k.holding
 	h.checkClock()
@@ -79,8 +79,8 @@ func (h *holding) leave(lock *Lock) error {
 	return nil
 }
 
-// mayLeave returns why nothing of a lock's can stay with the hold. It expects the scope's mutex to be
-// locked.
+// mayLeave returns why nothing of a lock's can stay with the hold. It expects the scope's mutex to
+// be locked.
 func (h *holding) mayLeave(lock *Lock) error {
 	switch {
 	case lock.released || h.whole().spent:
@@ -186,10 +186,10 @@ func (k *Lock) Until() time.Time {
 // AttachOption changes what [Locker.Attach] does.
 type AttachOption func(*attaching)
 
-// WithoutRenewal leaves the hold the end that it has. What is acquired under the lock's context has a
-// lease of its own, which this process renews as that of any other lock: should the process die, it
-// ends one lease later, and the hold lives on. It lives no longer than the hold; such an acquisition
-// waits for at most half of the time that is left.
+// WithoutRenewal leaves the hold the end that it has. What is acquired under the lock's context has
+// a lease of its own, which this process renews as that of any other lock: should the process die,
+// it ends one lease later, and the hold lives on. It lives no longer than the hold; such an
+// acquisition waits for at most half of the time that is left.
 func WithoutRenewal() AttachOption { return func(a *attaching) { a.unrenewed = true } }
 
 // attaching is how a token is to be attached.

@@ -10,8 +10,8 @@ import (
 )
 
 // The reasons for which pathlock fails. Every error of this module matches one of them with
-// [errors.Is], or the context's own error, or says that an argument makes no sense. What they mean to
-// a client is told by [FailureOf].
+// [errors.Is], or the context's own error, or says that an argument makes no sense. What they mean
+// to a client is told by [FailureOf].
 var (
 	// ErrConflict: others hold what was asked for, or stand before it in the
 	// queue, and did not let go in time. The error is a [*ConflictError].
@@ -28,8 +28,8 @@ var (
 	// ErrUnavailable: the lock store did not answer, or answered that it
 	// cannot serve. Nothing was granted.
 	ErrUnavailable = FailureLockStore.New("pathlock: lock store unavailable")
-	// ErrClosed: the lock store has been closed by its program, and serves nothing any more. Such an
-	// error matches ErrUnavailable, too.
+	// ErrClosed: the lock store has been closed by its program, and serves nothing any more. Such
+	// an error matches ErrUnavailable, too.
 	ErrClosed = FailureLockStore.New("pathlock: lock store closed")
 	// ErrInvalidPath: a string that is not a canonical path, or a name that cannot be one.
 	ErrInvalidPath = FailureInvalid.New("pathlock: invalid path")

@@ -25,8 +25,8 @@ const (
 	FailureLockLost Failure = "lock-lost"
 	// FailureLockStore: the lock store cannot serve, or has lost the lock.
 	FailureLockStore Failure = "lock-store-unavailable"
-	// FailureDatabase: the database cannot serve, or not in the way that the tree needs. Nothing was
-	// written.
+	// FailureDatabase: the database cannot serve, or not in the way that the tree needs. Nothing
+	// was written.
 	FailureDatabase Failure = "database-unavailable"
 	// FailureOutcomeUnknown: whether anything was written is not known.
 	FailureOutcomeUnknown Failure = "outcome-unknown"
@@ -47,7 +47,8 @@ func (e *failing) Error() string { return e.text }
 // Failure says what [FailureOf] returns.
 func (e *failing) Failure() Failure { return e.failure }
 
-// FailureOf returns what an error states to have failed, "" where it states nothing: what its method
+// FailureOf returns what an error states to have failed, "" where it states nothing: what its
+// method
 //
 //	Failure() pathlock.Failure
 //
@@ -78,6 +79,7 @@ func FailureOf(err error) Failure {
 // FailureExplainer is a [Resolver] that knows what errors mean which state nothing themselves, such
 // as those of the database that it reads.
 type FailureExplainer interface {
-	// FailureOf returns what [FailureOf] does, or what else the error means, "" if it does not know.
+	// FailureOf returns what [FailureOf] does, or what else the error means, "" if it does not
+	// know.
 	FailureOf(err error) Failure
 }

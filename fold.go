@@ -43,8 +43,8 @@ func foldCherokee(r rune) rune {
 	return r
 }
 
-// isFolded reports that Fold would change nothing in a name, or in any of a path's, for the names that most
-// trees consist of: printable ASCII without capitals and trailing spaces.
+// isFolded reports that Fold would change nothing in a name, or in any of a path's, for the names
+// that most trees consist of: printable ASCII without capitals and trailing spaces.
 func isFolded(s string) bool {
 	last := byte(0)
 	for i := range len(s) {
@@ -61,8 +61,8 @@ func isFolded(s string) bool {
 // name is its own lock key.
 func FoldNothing(name string) string { return name }
 
-// foldPath applies fold, or Fold if it is nil, to every name of p. A fold that makes something of a name that
-// cannot be one would let claims meet on nodes that nobody asked for: that is refused.
+// foldPath applies fold, or Fold if it is nil, to every name of p. A fold that makes something of a
+// name that cannot be one would let claims meet on nodes that nobody asked for: that is refused.
 func foldPath(p Path, fold func(string) string) (Path, error) {
 	if fold != nil {
 		return foldNames(p, fold)

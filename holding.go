@@ -95,8 +95,8 @@ func (h *holding) covering(a asked, pins []*grant) []*grant {
 }
 
 // attach makes lock, which relies on its pins, one of the holding's. watched says whether anybody
-// wants to know how long it is held. Nothing of anybody else's is called here: the grant has no lock
-// yet that could give it back.
+// wants to know how long it is held. Nothing of anybody else's is called here: the grant has no
+// lock yet that could give it back.
 func (h *holding) attach(ctx context.Context, req Request, lock *Lock, watched bool) {
 	// The caller may use its slice again, and nobody but an observer asks a lock for its claims.
 	if h.observers.none() {
@@ -171,8 +171,9 @@ type grant struct {
 	pins int
 	// kept says that the grant stays with a detached hold when the last of them goes.
 	kept bool
-	// borrowed says that it is not known to last as long as the hold that it was found in: another process, or
-	// another request, that has the hold attached may give it back at any time. Nothing re-enters it.
+	// borrowed says that it is not known to last as long as the hold that it was found in: another
+	// process, or another request, that has the hold attached may give it back at any time. Nothing
+	// re-enters it.
 	borrowed bool
 }
 

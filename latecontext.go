@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// lateContext is a [Lock]'s context. It costs nothing until somebody asks it for more than the scope: the
-// standard library's context that does the work is made then. Most locks, and nearly all
+// lateContext is a [Lock]'s context. It costs nothing until somebody asks it for more than the
+// scope: the standard library's context that does the work is made then. Most locks, and nearly all
 // re-entrant ones, are released before that.
 type lateContext struct {
 	parent  context.Context
@@ -51,7 +51,8 @@ func (c *lateContext) checkClock() {
 	}
 }
 
-// context returns the context that does the work. A parent's lock is taken within its child's, never the other way round.
+// context returns the context that does the work. A parent's lock is taken within its child's,
+// never the other way round.
 func (c *lateContext) context() context.Context {
 	c.checkClock()
 	c.mu.Lock()
@@ -71,7 +72,8 @@ func (c *lateContext) context() context.Context {
 	return c.actual
 }
 
-// Value implements [context.Context]. The context's own value, the scope, is found without the context that does the work.
+// Value implements [context.Context]. The context's own value, the scope, is found without the
+// context that does the work.
 func (c *lateContext) Value(key any) any {
 	if k, ok := key.(scopeKey); ok && k.Locker == c.holding.scope.locker {
 		return c.holding.scope

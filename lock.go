@@ -28,7 +28,8 @@ type Lock struct {
 	// until is the end of the hold that the lock has left behind by Detach.
 	until atomic.Pointer[time.Time]
 
-	// pins are the grants that the lock relies on, and one is where they are, since there is hardly ever a second.
+	// pins are the grants that the lock relies on, and one is where they are, since there is hardly
+	// ever a second.
 	pins []*grant
 	one  [1]*grant
 
@@ -54,11 +55,12 @@ func (k *Lock) Fence() uint64 { return k.fence }
 // Tree returns the tree that the lock is in.
 func (k *Lock) Tree() Tree { return k.request.Tree }
 
-// Note returns what the lock is for: [Request.Note], and of a lock that [Locker.Attach] has returned that of the hold.
+// Note returns what the lock is for: [Request.Note], and of a lock that [Locker.Attach] has
+// returned that of the hold.
 func (k *Lock) Note() string { return k.request.Note }
 
-// Waited reports whether the lock had to be waited for, in which case those that it was waited for may have changed
-// what the request was planned on. It is false for a re-entrant lock.
+// Waited reports whether the lock had to be waited for, in which case those that it was waited for
+// may have changed what the request was planned on. It is false for a re-entrant lock.
 func (k *Lock) Waited() bool { return k.waited }
 
 // Release gives the lock back. What an enclosing or an inner lock of the same
@@ -81,20 +83,20 @@ func (k *Lock) Release(ctx context.Context) error {
 }
 
 // ReleaseInBackground lets the lock go as [Lock.Release] does, but leaves it to a goroutine of the
-// [Locker] to tell the store, so that the caller need not wait for it: an HTTP response is sent without the
-// round trip. The context of the lock has ended when it returns. Errors go to the log, as warnings, and to the
-// observers, and nothing happens when the lock has been released before.
+// [Locker] to tell the store, so that the caller need not wait for it: an HTTP response is sent
+// without the round trip. The context of the lock has ended when it returns. Errors go to the log,
+// as warnings, and to the observers, and nothing happens when the lock has been released before.
 //
 // An acquisition by the same Locker that does not wait is not refused because of a release that
 // is under way: it waits for it and asks again. One by another process may be.
 //
-// All is done before it returns where there is no round trip to wait for, because the store is a [LocalStore] or an
-// enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
+// All is done before it returns where there is no round trip to wait for, because the store is a
+// [LocalStore] or an enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
 func (k *Lock) ReleaseInBackground(ctx context.Context) { k.releaseBehind(ctx, nil) }
 
-// Abandon lets the lock go as [Lock.ReleaseInBackground] does, for a reason: the lock's context ends
-// with it as its cause. It is for those who watch over a lock, to tell who works under it why that
-// has to end, as package middleware does with a request that holds its locks for too long.
+// Abandon lets the lock go as [Lock.ReleaseInBackground] does, for a reason: the lock's context
+// ends with it as its cause. It is for those who watch over a lock, to tell who works under it why
+// that has to end, as package middleware does with a request that holds its locks for too long.
 //
 // What was acquired under the lock's context keeps what it relies on until it is released itself: a
 // database transaction that the end of the context rolls back, until that is done.
@@ -144,9 +146,9 @@ type returned struct {
 
 func (r returned) isNothing() bool { return len(r.grants) == 0 && !r.whole }
 
-// letGo takes the lock out of its scope and ends its context for a reason, nil if it is none but that.
-// It returns what to give back to the store, and an error that matches ErrLost, or ErrNotHeld where
-// there is nothing to let go.
+// letGo takes the lock out of its scope and ends its context for a reason, nil if it is none but
+// that. It returns what to give back to the store, and an error that matches ErrLost, or ErrNotHeld
+// where there is nothing to let go.
 func (k *Lock) letGo(reason error) (r returned, err error) {
 	h := k.holding
 	h.checkClock()
@@ -239,7 +241,8 @@ func panicked(err *error) {
 	}
 }
 
-// elapsed returns for how long the lock has been held, or 0 if nobody wanted to know when it was granted.
+// elapsed returns for how long the lock has been held, or 0 if nobody wanted to know when it was
+// granted.
 func (k *Lock) elapsed() time.Duration {
 	if k.since.IsZero() {
 		return 0

@@ -23,7 +23,8 @@ const (
 // through the context, background renewal and the report of loss. Make one
 // per process and store with [New] and share it.
 //
-// A Locker keeps no goroutine and no connection of its own while nothing is held and nothing is being released.
+// A Locker keeps no goroutine and no connection of its own while nothing is held and nothing is
+// being released.
 type Locker struct {
 	store Store
 	local bool // the store is a LocalStore that says so
@@ -58,9 +59,10 @@ func WithObserver(o Observer) Option {
 // are logged; the default is [slog.Default] at the time of [New].
 func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
 
-// New returns a locker on store. [Locker.Check] says whether the options make sense; a locker whose options do not
-// refuses every request that rests on them. Whoever is to know of each other's locks, such as the
-// middleware and the plugin of one program, has to share one locker: a scope is known to its own locker alone.
+// New returns a locker on store. [Locker.Check] says whether the options make sense; a locker whose
+// options do not refuses every request that rests on them. Whoever is to know of each other's
+// locks, such as the middleware and the plugin of one program, has to share one locker: a scope is
+// known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
 	l := &Locker{store: store, defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default()}
 	if s, ok := store.(LocalStore); ok {
@@ -75,9 +77,9 @@ func New(store Store, opts ...Option) *Locker {
 	return l
 }
 
-// Check reports whether the options that [New] was given make sense, so that a program can refuse to start with
-// settings that would fail its first request: a lease below [MinLease], a negative wait that is not [NoWait]. The
-// error names all that make none, and matches [ErrInvalidRequest].
+// Check reports whether the options that [New] was given make sense, so that a program can refuse
+// to start with settings that would fail its first request: a lease below [MinLease], a negative
+// wait that is not [NoWait]. The error names all that make none, and matches [ErrInvalidRequest].
 func (l *Locker) Check() error {
 	return errors.Join(checkWait(l.wait), checkLease(l.lease))
 }
@@ -227,11 +229,12 @@ func (l *Locker) debugs(ctx context.Context) bool {
 	return l.log.Enabled(ctx, slog.LevelDebug)
 }
 
-// send sends the acquisition and returns when it did. The local clock starts before the request leaves, the store's when it
-// arrives: the lease never ends there before it is known to have ended here.
+// send sends the acquisition and returns when it did. The local clock starts before the request
+// leaves, the store's when it arrives: the lease never ends there before it is known to have ended
+// here.
 //
-// A request that does not wait must not be refused because of what this process let go of before it asked: it
-// waits for the releases that are under way, and is sent again.
+// A request that does not wait must not be refused because of what this process let go of before it
+// asked: it waits for the releases that are under way, and is sent again.
 func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
 	underWay := l.releases.in(acquisition.Tree)
 	sent = time.Now()

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// lose tells every lock of the holding that its lease is gone, if any of the grants that were relied
-// upon when the store was asked is still relied upon: what was released meanwhile is not lost. It
-// reports whether the holding is lost.
+// lose tells every lock of the holding that its lease is gone, if any of the grants that were
+// relied upon when the store was asked is still relied upon: what was released meanwhile is not
+// lost. It reports whether the holding is lost.
 func (h *holding) lose(askedFor []*grant, why error) bool {
 	h.scope.mu.Lock()
 	if h.lost != nil || h.detaching {
@@ -62,7 +62,8 @@ func (h *holding) checkClock() {
 	}
 }
 
-// fail makes the holding, and all of its parts, lost ones. It expects the scope's mutex to be locked.
+// fail makes the holding, and all of its parts, lost ones. It expects the scope's mutex to be
+// locked.
 func (h *holding) fail(why error) []loss {
 	h.lost = h.loss(why)
 	losses := []loss{{h, slices.Clone(h.locks), why}}

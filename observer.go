@@ -20,7 +20,8 @@ type Observer interface {
 	// Granted is called when everything asked for is held. A re-entrant
 	// acquisition, which asks no store, is seen by this method alone, with Reentrant set.
 	Granted(ctx context.Context, e Event)
-	// Refused is called when an acquisition failed that had been sent to the store; Event.Err says why.
+	// Refused is called when an acquisition failed that had been sent to the store; Event.Err says
+	// why.
 	Refused(ctx context.Context, e Event)
 	// Lost is called when a lease was lost while locks relied on it.
 	Lost(ctx context.Context, e Event)

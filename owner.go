@@ -21,8 +21,9 @@ const detachedMark = "d-"
 // newDetachedOwner returns an owner for a detached hold.
 func newDetachedOwner() Owner { return detachedMark + newOwner() }
 
-// Detached reports whether o is the owner of a hold that [Lock.Detach] has made outlive its process: one
-// that lives until its lease ends, and that whoever has its [Token] can make a lock again.
+// Detached reports whether o is the owner of a hold that [Lock.Detach] has made outlive its
+// process: one that lives until its lease ends, and that whoever has its [Token] can make a lock
+// again.
 func (o Owner) Detached() bool { return strings.HasPrefix(string(o), detachedMark) }
 
 // Short returns the first characters of o: enough to recognise it, too little to use it.
@@ -40,7 +41,7 @@ func (o Owner) Short() string {
 // LogValue implements [slog.LogValuer], so that an owner is never logged whole.
 func (o Owner) LogValue() slog.Value { return slog.StringValue(o.Short()) }
 
-// GrantID identifies one request of an owner for a grant, and then the grant: another owner
-// may use the same. The locker makes it anew for every request that it sends to a store, so that a request which is sent
-// twice because its reply was lost is answered, and counted, once.
+// GrantID identifies one request of an owner for a grant, and then the grant: another owner may use
+// the same. The locker makes it anew for every request that it sends to a store, so that a request
+// which is sent twice because its reply was lost is answered, and counted, once.
 type GrantID string

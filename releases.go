@@ -21,7 +21,8 @@ type releases struct {
 	why     error
 }
 
-// begin enters a release in a tree, for the caller to end, or returns nil if none may begin any more.
+// begin enters a release in a tree, for the caller to end, or returns nil if none may begin any
+// more.
 func (r *releases) begin(tree Tree) (ended chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +146,8 @@ func (p pending) wait(ctx context.Context) (left int) {
 // context's, and those locks end with their leases. So they do if the store has been closed before:
 // then nothing is tried again, and the error matches [ErrClosed].
 //
-// From then on [Lock.ReleaseInBackground] does its work before it returns. Everything else goes on as before.
+// From then on [Lock.ReleaseInBackground] does its work before it returns. Everything else goes on
+// as before.
 func (l *Locker) Shutdown(ctx context.Context) error {
 	for {
 		all := l.releases.close()

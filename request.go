@@ -53,7 +53,8 @@ type Request struct {
 // asked is a request made ready: defaults filled in, everything checked, claims folded.
 type asked struct {
 	Request
-	// folded[i] is Claims[i] with its path folded. It is Claims itself where all of them are folded already.
+	// folded[i] is Claims[i] with its path folded. It is Claims itself where all of them are folded
+	// already.
 	folded []Claim
 }
 

@@ -23,12 +23,12 @@ type ResolverFunc func(ctx context.Context, id string) (Location, error)
 // Resolve implements [Resolver].
 func (f ResolverFunc) Resolve(ctx context.Context, id string) (Location, error) { return f(ctx, id) }
 
-// PreparedResolver is a [Resolver] that can keep what it reads for those who write later in the same request, so that they need
-// not read it again.
+// PreparedResolver is a [Resolver] that can keep what it reads for those who write later in the
+// same request, so that they need not read it again.
 type PreparedResolver interface {
 	Resolver
-	// Prepare returns a context under which Resolve keeps what it reads, until somebody takes it who has a
-	// context that derives from this one.
+	// Prepare returns a context under which Resolve keeps what it reads, until somebody takes it
+	// who has a context that derives from this one.
 	Prepare(ctx context.Context) context.Context
 }
 

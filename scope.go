@@ -61,7 +61,8 @@ func (l *Locker) carried(ctx context.Context) *Scope {
 	return nil
 }
 
-// Context returns a context under which acquisitions belong to s. It ends when ctx ends, whatever becomes of s.
+// Context returns a context under which acquisitions belong to s. It ends when ctx ends, whatever
+// becomes of s.
 func (s *Scope) Context(ctx context.Context) context.Context {
 	if ctx.Value(scopeKey{Locker: s.locker}) == s {
 		return ctx
@@ -217,7 +218,8 @@ func (l *Locker) newAttachedScope(owner Owner) *Scope {
 	return &Scope{locker: l, owner: owner, prefix: rand.Text()[:unlikely] + attachedMark}
 }
 
-// attachedMark is in the ids of grants that were asked for under an attached hold, and in no others.
+// attachedMark is in the ids of grants that were asked for under an attached hold, and in no
+// others.
 const attachedMark = "."
 
 // isOfAttached reports whether a grant was asked for under an attached hold.

@@ -40,12 +40,12 @@ type Store interface {
 	// cancelled it returns an error that matches ctx.Err(). After any error nothing is held and
 	// nothing is queued; where the store could not be told so, the lease sees to it.
 	//
-	// A second call with the same owner and grant id is answered with the same grant. It is a sign of
-	// life: it prolongs the lease that the grant lives by.
+	// A second call with the same owner and grant id is answered with the same grant. It is a sign
+	// of life: it prolongs the lease that the grant lives by.
 	Acquire(ctx context.Context, req Acquisition) (Grant, error)
 
-	// Release gives back one grant. What other grants of the owner need stays
-	// held. It returns an error that matches [ErrNotHeld], and changes nothing, if there is no such grant.
+	// Release gives back one grant. What other grants of the owner need stays held. It returns an
+	// error that matches [ErrNotHeld], and changes nothing, if there is no such grant.
 	Release(ctx context.Context, tree Tree, owner Owner, id GrantID) error
 
 	// Renew makes each owner's lease in the tree last from now for at least the given time;
@@ -109,7 +109,8 @@ type Acquisition struct {
 	Waiting func()
 }
 
-// Validate refuses acquisitions that no [Locker] makes, for stores to call first. The error matches [ErrInvalidRequest].
+// Validate refuses acquisitions that no [Locker] makes, for stores to call first. The error matches
+// [ErrInvalidRequest].
 func (a Acquisition) Validate() error {
 	switch {
 	case a.Tree.IsZero():
@@ -135,10 +136,10 @@ func (a Acquisition) Validate() error {
 type Grant struct {
 	// Fence grows strictly with every grant in a tree, over the tree's whole life.
 	Fence uint64
-	// Asked is the latest moment, by the clock of this process, at which the store is known not to have
-	// made the grant yet: when the last question left that was answered by a place in the queue, or the first one. The
-	// lease is certain to live for [Acquisition.Lease] from then on. A store that cannot tell
-	// leaves it zero; then it is the moment at which Acquire was called.
+	// Asked is the latest moment, by the clock of this process, at which the store is known not to
+	// have made the grant yet: when the last question left that was answered by a place in the
+	// queue, or the first one. The lease is certain to live for [Acquisition.Lease] from then on. A
+	// store that cannot tell leaves it zero; then it is the moment at which Acquire was called.
 	Asked time.Time
 }
 

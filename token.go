@@ -14,8 +14,8 @@ import (
 // mistyped is told from a token whose hold has ended.
 type Token string
 
-// errTokenLost is why a token is of no use any more. It stands before ErrLost: the caller's hold has
-// ended, the store is well.
+// errTokenLost is why a token is of no use any more. It stands before ErrLost: the caller's hold
+// has ended, the store is well.
 var errTokenLost = FailureLockLost.New("pathlock: the hold that the token names has ended")
 
 // newToken returns the token of a detached owner in a tree.
@@ -25,7 +25,8 @@ func newToken(tree Tree, owner Owner) Token {
 	return Token(text + "." + checksum(text))
 }
 
-// checksum returns 48 bits of a text's SHA-256. It is no secret: what cannot be guessed is the owner.
+// checksum returns 48 bits of a text's SHA-256. It is no secret: what cannot be guessed is the
+// owner.
 func checksum(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return base64.RawURLEncoding.EncodeToString(sum[:6])

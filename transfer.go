@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// TransferStore is a [Store] in which holds can outlive their process. Every store of this module is one, and store/storetest
-// asks for it. A store that wraps another passes the method on.
+// TransferStore is a [Store] in which holds can outlive their process. Every store of this module
+// is one, and store/storetest asks for it. A store that wraps another passes the method on.
 type TransferStore interface {
 	Store
-	// Transfer gives everything that an owner holds in a tree to another, or to the same, and sets the
-	// end of its lease where it is told to, in one atomic step; then it says what that is. Fences stay. What
-	// waits in the name of From keeps waiting, as a request of an owner who holds nothing, unless From and To are the same.
-	// Grants that are apart stay so where From and To are the same. Where they are not, all grants
-	// share the lease of To from then on.
+	// Transfer gives everything that an owner holds in a tree to another, or to the same, and sets
+	// the end of its lease where it is told to, in one atomic step; then it says what that is.
+	// Fences stay. What waits in the name of From keeps waiting, as a request of an owner who holds
+	// nothing, unless From and To are the same. Grants that are apart stay so where From and To are
+	// the same. Where they are not, all grants share the lease of To from then on.
 	//
-	// It returns an error that matches [ErrLost], and changes nothing, if From holds nothing (any more). A
-	// transfer that is sent again, because its reply was lost, is answered as the first one: by then
-	// To holds what From did.
+	// It returns an error that matches [ErrLost], and changes nothing, if From holds nothing (any
+	// more). A transfer that is sent again, because its reply was lost, is answered as the first
+	// one: by then To holds what From did.
 	Transfer(ctx context.Context, t Transfer) (Transferred, error)
 }
 
-// Transfer asks a [TransferStore] to give everything that one owner holds in a tree to another, or to set
-// the end of its lease, or both. It is what holds that outlive their process are made of: see [Lock.Detach].
+// Transfer asks a [TransferStore] to give everything that one owner holds in a tree to another, or
+// to set the end of its lease, or both. It is what holds that outlive their process are made of:
+// see [Lock.Detach].
 type Transfer struct {
 	Tree Tree
 	// From holds something, and To will. They may be the same; if not, nobody has used To before.
@@ -33,7 +34,8 @@ type Transfer struct {
 	Lease time.Duration
 }
 
-// Validate refuses transfers that no [Locker] makes, for stores to call first. The error matches [ErrInvalidRequest].
+// Validate refuses transfers that no [Locker] makes, for stores to call first. The error matches
+// [ErrInvalidRequest].
 func (t Transfer) Validate() error {
 	switch {
 	case t.Tree.IsZero():

@@ -1,5 +1,5 @@
-// Command bench compares pathlock with other ways of locking, and says which of the project's targets are reached. The README
-// says what its numbers mean.
+// Command bench compares pathlock with other ways of locking, and says which of the project's
+// targets are reached. The README says what its numbers mean.
 package main
 
 import (

@@ -18,7 +18,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// needRedisServer skips the test where there is no redis-server to start; in CI, where nothing is skipped, it fails.
+// needRedisServer skips the test where there is no redis-server to start; in CI, where nothing is
+// skipped, it fails.
 func needRedisServer(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -127,7 +128,8 @@ func checkSections(t *testing.T, out string, r report.Report, targets map[string
 	}
 }
 
-// A waiter asks once and releases once: whoever says less than two scripts has not counted, or not waited.
+// A waiter asks once and releases once: whoever says less than two scripts has not counted, or not
+// waited.
 func TestWaitersAreCounted(t *testing.T) {
 	needRedisServer(t)
 	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^drain$")

@@ -155,8 +155,8 @@
 //
 // [Rename], [Move], [Copy] and [Delete] are what one would otherwise write by hand, in a number of
 // statements that does not depend on the number of rows; [Subtree], [Ancestors], [Children],
-// [Leaves] and [At] return queries that you can refine. All find a subtree by a range of the index over tree
-// and path, never by LIKE.
+// [Leaves] and [At] return queries that you can refine. All find a subtree by a range of the index
+// over tree and path, never by LIKE.
 //
 // # Paths of ids
 //

@@ -142,7 +142,8 @@ func comparePlaces(t *testing.T, body []byte, decodeErr, err error) {
 	case where == nil:
 		t.Fatalf("%q is malformed, and got %v: the decoder says %v", body, err, syntax)
 	default:
-		// The decoder's own place is another one from version to version of Go. Whether a body could go on is not.
+		// The decoder's own place is another one from version to version of Go. Whether a body
+		// could go on is not.
 		at, err := strconv.Atoi(where[1])
 		if err != nil || at < 1 || at > len(body) {
 			t.Fatalf("%q: byte %s is outside", body, where[1])

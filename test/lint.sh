@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gofmt and golangci-lint, which runs go vet, over every module of the workspace.
+# gofmt, the width of comments, and golangci-lint, which runs go vet, over every module of the workspace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -10,6 +10,8 @@ if [ -n "$unformatted" ]; then
 	echo "not gofmt-clean:" $unformatted >&2
 	exit 1
 fi
+
+git ls-files -z '*.go' '*.lua' | xargs -0 go run ./test/columns
 
 # The linter is built once per machine, in the Go build cache's neighbourhood.
 bin="$(go env GOPATH)/bin/golangci-lint-$golangci_version"

@@ -21,10 +21,11 @@ type anomaly struct {
 	rows  []string
 	first func(w *world) func(db *gorm.DB) error
 	other func(w *world) func(db *gorm.DB) error
-	// harmless is set where the tree is protected without the assertion, too: by the unique index, or since one statement
-	// reads and writes.
+	// harmless is set where the tree is protected without the assertion, too: by the unique index,
+	// or since one statement reads and writes.
 	harmless bool
-	// fewer is set where a quarter of the tries will do: what protects the tree is what the others have shown.
+	// fewer is set where a quarter of the tries will do: what protects the tree is what the others
+	// have shown.
 	fewer bool
 }
 
@@ -86,8 +87,8 @@ func copyToD(w *world) func(*gorm.DB) error {
 	}
 }
 
-// order says how the two statements of a try meet. Each plans and is granted its locks before either begins to
-// write; then both write at once, or one after the other.
+// order says how the two statements of a try meet. Each plans and is granted its locks before
+// either begins to write; then both write at once, or one after the other.
 type order int
 
 const (
@@ -154,8 +155,8 @@ func (m *meeting) ended(turn int) {
 	close(m.done[turn])
 }
 
-// checkAnomalies provokes the anomalies. A lock store that grants everything
-// must not matter as long as there is the assertion; without the assertion it must, or the test is worth nothing.
+// checkAnomalies provokes the anomalies. A lock store that grants everything must not matter as
+// long as there is the assertion; without the assertion it must, or the test is worth nothing.
 func checkAnomalies(t *testing.T, d Database) {
 	// So often the anomaly shows without the assertion.
 	const unprotected = 20

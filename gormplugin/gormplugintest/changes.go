@@ -5,7 +5,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// change is one kind of write. Its statement changes a plan that has been built by the paths in rows.
+// change is one kind of write. Its statement changes a plan that has been built by the paths in
+// rows.
 type change struct {
 	name string
 	rows []string
@@ -13,7 +14,8 @@ type change struct {
 	statement func(w *world) func(db *gorm.DB) error
 }
 
-// changes are those that differ in what they read, lock and write. All of them change what [world.state] returns.
+// changes are those that differ in what they read, lock and write. All of them change what
+// [world.state] returns.
 func changes() []change {
 	id := func(w *world, path string) int64 { return w.build(path).ID }
 	return []change{

@@ -25,8 +25,8 @@ func (c tracedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &tracedConn{Conn: conn, tr: c.tr}, nil
 }
 
-// tracedConn passes everything on. Where the driver lacks an optional method, it answers as database/sql
-// expects of one that does.
+// tracedConn passes everything on. Where the driver lacks an optional method, it answers as
+// database/sql expects of one that does.
 type tracedConn struct {
 	driver.Conn
 	tr      *trace

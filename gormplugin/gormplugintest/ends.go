@@ -114,8 +114,8 @@ func checkStoreDown(t *testing.T, d Database) {
 	}
 }
 
-// settled checks that no lock was let go while the transaction had not ended, that each was let go once, and that
-// nothing is left open.
+// settled checks that no lock was let go while the transaction had not ended, that each was let go
+// once, and that nothing is left open.
 func (w *world) settled(err error) {
 	w.Helper()
 	events := strings.Fields(w.trace.String())

@@ -61,7 +61,8 @@ func (d flagDelete) ModifyStatement(stmt *gorm.Statement) {
 	stmt.Build(stmt.DB.Callback().Update().Clauses...)
 }
 
-// Flagged is a tree whose rows are deleted by a flag, with rows at the top that have no parent: 0 stands for none.
+// Flagged is a tree whose rows are deleted by a flag, with rows at the top that have no parent: 0
+// stands for none.
 type Flagged struct {
 	ID       uint32
 	DriveID  string `pathlock:"tree" gorm:"size:36;uniqueIndex:flagged_sibling;index:flagged_path,priority:1"`

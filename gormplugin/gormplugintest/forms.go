@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// form is one way to write to a guarded table, begun on a tree that is always the same: either what it makes of the tree, or
-// the error by which it is refused, and then nothing is written.
+// form is one way to write to a guarded table, begun on a tree that is always the same: either what
+// it makes of the tree, or the error by which it is refused, and then nothing is written.
 type form struct {
 	name  string
 	write func(w *world, tx *gorm.DB) error
@@ -31,18 +31,20 @@ type form struct {
 // specification is what forms of write make of one kind of tree.
 type specification struct {
 	name string
-	// tree is where the reader finds the rows, and planted is what plant makes, in the tree of w.root.PlanID.
+	// tree is where the reader finds the rows, and planted is what plant makes, in the tree of
+	// w.root.PlanID.
 	tree    treeTable
 	planted string
 	plant   func(w *world)
 	forms   []form
 }
 
-// suiteTree is the tree that the forms on suites begin with. The ids are w.ids' by path. One row is in the bin, and a
-// leaf hangs below /a/b.
+// suiteTree is the tree that the forms on suites begin with. The ids are w.ids' by path. One row is
+// in the bin, and a leaf hangs below /a/b.
 const suiteTree = "/a /a/b /a/b/c /d /d/e"
 
-// unchanged is what the errors of the forms that are refused may match, where the reason is one of several.
+// unchanged is what the errors of the forms that are refused may match, where the reason is one of
+// several.
 var errAny = errors.New("any error")
 
 // plantSuites makes suiteTree by one statement each.

@@ -9,7 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// guardChecks are about who is kept out, and from what, by [gormplugin.Assert] and [gormplugin.LockSubtrees].
+// guardChecks are about who is kept out, and from what, by [gormplugin.Assert] and
+// [gormplugin.LockSubtrees].
 func guardChecks() []check {
 	return []check{
 		{"LockSubtrees keeps others out of the subtree until the end", func(w *world) {

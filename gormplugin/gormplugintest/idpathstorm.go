@@ -12,7 +12,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// checkIDPathStorm runs random writes on trees with paths of ids, under a store that grants everything.
+// checkIDPathStorm runs random writes on trees with paths of ids, under a store that grants
+// everything.
 func checkIDPathStorm(t *testing.T, d Database) {
 	const workers, each = 4, 40
 	w := newWorld(t, d, settings{store: offstore.New()})

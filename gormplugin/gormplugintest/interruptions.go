@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// checkInterruptions has the context end at every single call of the driver that a write makes, right before and right after
-// it: the write has happened as a whole or not at all, as its error says, the locks were let go
-// once, after the end, and no connection is left.
+// checkInterruptions has the context end at every single call of the driver that a write makes,
+// right before and right after it: the write has happened as a whole or not at all, as its error
+// says, the locks were let go once, after the end, and no connection is left.
 func checkInterruptions(t *testing.T, d Database) {
 	for _, change := range changes() {
 		for _, way := range ways() {
 			if d.SoleWriter && way.name == "prepared" {
-				// database/sql forgets a statement that is prepared in a transaction just when that is rolled back, and SQLite does not
-				// close a file with statements left.
+				// database/sql forgets a statement that is prepared in a transaction just when that
+				// is rolled back, and SQLite does not close a file with statements left.
 				continue
 			}
 			t.Run(change.name+" "+way.name, func(t *testing.T) { interrupt(t, d, change, way, settings{}) })

@@ -10,9 +10,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// Forgetful returns a lock store that loses its memory again and again, as a server does
-// that is flushed, or restarted without its data. It never admits it: renewals and releases of what it has forgotten
-// succeed, who waits goes on waiting in the next life, and an owner that held something is granted more as if it still did.
+// Forgetful returns a lock store that loses its memory again and again, as a server does that is
+// flushed, or restarted without its data. It never admits it: renewals and releases of what it has
+// forgotten succeed, who waits goes on waiting in the next life, and an owner that held something
+// is granted more as if it still did.
 func Forgetful(every time.Duration) pathlock.Store { return &forgetful{every: every} }
 
 type forgetful struct {
@@ -86,8 +87,9 @@ func (f *forgetful) ForceRelease(ctx context.Context, tree pathlock.Tree, owner 
 // Ping implements [pathlock.Store].
 func (f *forgetful) Ping(context.Context) error { return nil }
 
-// Late returns a lock store in which every question, and every answer, is on its way for a random time of up to delay. With leases
-// shorter than that, locks are granted that have run out by the time that their owner hears of it, and that others hold by then.
+// Late returns a lock store in which every question, and every answer, is on its way for a random
+// time of up to delay. With leases shorter than that, locks are granted that have run out by the
+// time that their owner hears of it, and that others hold by then.
 func Late(delay time.Duration) pathlock.Store {
 	return late{Store: memstore.New(), delay: delay}
 }

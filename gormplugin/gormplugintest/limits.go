@@ -7,7 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
-// limitChecks bring a descendant's path to the 500 characters that the column has room for, and one beyond.
+// limitChecks bring a descendant's path to the 500 characters that the column has room for, and one
+// beyond.
 func limitChecks() []check {
 	// Below the row lie a name of 255 characters and one of 200.
 	const middle, last, room = 255, 200, 500

@@ -10,8 +10,8 @@ import (
 
 var errLost = errors.New("the connection is lost")
 
-// checkLosses loses the connection at every call of the driver that a write makes, and at the COMMIT before and after the server
-// has done it.
+// checkLosses loses the connection at every call of the driver that a write makes, and at the
+// COMMIT before and after the server has done it.
 func checkLosses(t *testing.T, d Database) {
 	for _, change := range changes() {
 		for _, way := range ways()[:2] {
@@ -27,7 +27,8 @@ func checkLosses(t *testing.T, d Database) {
 					var lost call
 					w.trace.reset()
 					w.trace.intercept(func(c call) error {
-						// A database in the process has no connection to lose, but its COMMIT can fail.
+						// A database in the process has no connection to lose, but its COMMIT can
+						// fail.
 						if d.SoleWriter && c.kind != "commit" || calls.Add(1) != int64(n) {
 							return nil
 						}

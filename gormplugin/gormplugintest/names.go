@@ -21,7 +21,8 @@ type plainKeyed struct {
 	Path   string `pathlock:"path" gorm:"size:500"`
 }
 
-// checkNames writes a tree whose table has a name with a prefix, with a schema, or one that needs quotes.
+// checkNames writes a tree whose table has a name with a prefix, with a schema, or one that needs
+// quotes.
 func checkNames(t *testing.T, d Database) {
 	current := map[string]string{"mysql": "SELECT DATABASE()", "postgres": "SELECT current_schema()", "sqlite": "SELECT 'main'"}
 	db := open(t, d, settings{}, new(trace))

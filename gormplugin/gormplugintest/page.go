@@ -8,7 +8,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// Page is a tree with associations of every kind, a hook, columns in a prefixed embedded struct, and foreign keys.
+// Page is a tree with associations of every kind, a hook, columns in a prefixed embedded struct,
+// and foreign keys.
 type Page struct {
 	ID       int64
 	Place    Place   `gorm:"embedded;embeddedPrefix:at_"`

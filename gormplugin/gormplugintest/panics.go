@@ -40,8 +40,8 @@ func hookedWrites() []hookedWrite {
 	}
 }
 
-// panicChecks have the caller's own functions panic. The panic comes out as it was, the transaction is rolled back, and its locks are let go
-// once, after that.
+// panicChecks have the caller's own functions panic. The panic comes out as it was, the transaction
+// is rolled back, and its locks are let go once, after that.
 func panicChecks() []check {
 	var checks []check
 	for _, h := range hookedWrites() {
@@ -133,8 +133,8 @@ func (h hookedWrite) panicsWithin(w *world, after bool) {
 	}
 }
 
-// panicsAlone has the hook panic in a transaction that the statement began. GORM forgets it, and it lasts until the context
-// ends, as long as somebody has it.
+// panicsAlone has the hook panic in a transaction that the statement began. GORM forgets it, and it
+// lasts until the context ends, as long as somebody has it.
 func (h hookedWrite) panicsAlone(w *world, after bool) {
 	a := w.build("/a")
 	var running gorm.ConnPool
@@ -190,7 +190,8 @@ func (w *world) panics(f func()) {
 	f()
 }
 
-// rolledBack checks that what there was has been rolled back, and its locks been let go once after that.
+// rolledBack checks that what there was has been rolled back, and its locks been let go once after
+// that.
 func (w *world) rolledBack() {
 	w.Helper()
 	w.settled(errStop)

@@ -30,8 +30,8 @@ var someRows = []string{
 	"INSERT INTO fruits (branch_id, name) VALUES (2, 'x')",
 }
 
-// doubts are triggers that only a probe can judge. On MySQL it is a procedure that may write to what
-// it is given, on PostgreSQL SQL that is put together when it runs.
+// doubts are triggers that only a probe can judge. On MySQL it is a procedure that may write to
+// what it is given, on PostgreSQL SQL that is put together when it runs.
 func doubts() []doubt {
 	const (
 		unsafe  = treeschema.Unsafe
@@ -174,8 +174,8 @@ func (w *schemaWorld) contents() []string {
 	return all
 }
 
-// checkProbes checks what [gormplugin.Verify] says of triggers whose text does not tell, without and
-// with a probe, and that a probe leaves nothing behind.
+// checkProbes checks what [gormplugin.Verify] says of triggers whose text does not tell, without
+// and with a probe, and that a probe leaves nothing behind.
 func checkProbes(t *testing.T, d Database) {
 	for _, c := range doubts() {
 		w := newSchemaWorld(t, d)

@@ -11,7 +11,8 @@ import (
 // SoftDeleted is a way to mark deleted rows, of which there are more than GORM's own.
 type SoftDeleted struct {
 	Name string
-	// Model has the fields ID, Tree, Parent, Name and Path of integers and texts, with the tags of the plugin, and the mark.
+	// Model has the fields ID, Tree, Parent, Name and Path of integers and texts, with the tags of
+	// the plugin, and the mark.
 	Model any
 	// Live is the condition on rows that are not deleted, and Mark the column that it is about.
 	Live, Mark string

@@ -48,10 +48,11 @@ func (jumpy) Lost(context.Context, pathlock.Event) { panic("Lost") }
 // Released implements [pathlock.Observer].
 func (jumpy) Released(context.Context, pathlock.Event) { panic("Released") }
 
-// checkStorePanics has the lock store and the locker's observers panic. Every world checks at its end
-// that no lock is left.
+// checkStorePanics has the lock store and the locker's observers panic. Every world checks at its
+// end that no lock is left.
 func checkStorePanics(t *testing.T, d Database) {
-	// The copy of a row to another tree needs both, of which the one is locked when the other panics.
+	// The copy of a row to another tree needs both, of which the one is locked when the other
+	// panics.
 	across := func(db *gorm.DB, a, elsewhere *Suite) error {
 		_, err := gormplugin.Copy(db, &Suite{}, a.ID, elsewhere.ID)
 		return err

@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// checkTargets changes rows between a statement's first look at what it hits and its transaction, in which it looks again. It writes
-// the rows that it has locked, as far as they still match.
+// checkTargets changes rows between a statement's first look at what it hits and its transaction,
+// in which it looks again. It writes the rows that it has locked, as far as they still match.
 func checkTargets(t *testing.T, d Database) {
 	rename := func(query *gorm.DB) error { return query.Update("name", "x").Error }
 	toD := func(w *world) func(*gorm.DB) error {
@@ -20,7 +20,8 @@ func checkTargets(t *testing.T, d Database) {
 	remove := func(query *gorm.DB) error { return query.Delete(&Suite{}).Error }
 	for _, c := range []struct {
 		name string
-		// meanwhile is what the note of /a/b, which is "mine" at first, and of /c/b, which is not, become.
+		// meanwhile is what the note of /a/b, which is "mine" at first, and of /c/b, which is not,
+		// become.
 		meanwhile [2]string
 		write     func(w *world) func(query *gorm.DB) error
 		tree      []string
@@ -46,7 +47,8 @@ func checkTargets(t *testing.T, d Database) {
 				note(ours, c.meanwhile[0])
 				note(theirs, c.meanwhile[1])
 			}
-			// Unscoped, GORM adds no condition of its own, and the statement's are not in parentheses.
+			// Unscoped, GORM adds no condition of its own, and the statement's are not in
+			// parentheses.
 			w.must(write(w.db.Unscoped().Model(&Suite{}).Where("plan_id = ? AND note = 'mine'", w.root.PlanID).Or("id = ?", also.ID)))
 			if meanwhile.do != nil {
 				t.Error("nothing happened in between")

@@ -9,9 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// trace records, in the order in which they happened, when transactions began and
-// had really ended, and when locks were granted and released. What ends a transaction is seen at the
-// driver, and what ends a lock at the store, below everything that could say so too early.
+// trace records, in the order in which they happened, when transactions began and had really ended,
+// and when locks were granted and released. What ends a transaction is seen at the driver, and what
+// ends a lock at the store, below everything that could say so too early.
 type trace struct {
 	mu     sync.Mutex
 	events []string
@@ -35,7 +35,8 @@ type call struct {
 	abort func()
 }
 
-// do passes a call on to the driver, unless onCall has it fail before; the caller is told what onCall says after it.
+// do passes a call on to the driver, unless onCall has it fail before; the caller is told what
+// onCall says after it.
 func (tr *trace) do(c call, driver func() error) error {
 	tr.mu.Lock()
 	onCall := tr.onCall

@@ -8,7 +8,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// unmanagedWrites are the ways to write, or to prepare a write, that need to know when the transaction ends.
+// unmanagedWrites are the ways to write, or to prepare a write, that need to know when the
+// transaction ends.
 var unmanagedWrites = []struct {
 	name  string
 	write func(db *gorm.DB, a, d *Suite) error
@@ -45,8 +46,8 @@ var unmanagedWrites = []struct {
 	}},
 }
 
-// checkUnmanaged writes by connections that the plugin did not hand out, of whose transactions it could not tell when they end:
-// all of it is refused, and nothing is written.
+// checkUnmanaged writes by connections that the plugin did not hand out, of whose transactions it
+// could not tell when they end: all of it is refused, and nothing is written.
 func checkUnmanaged(t *testing.T, d Database) {
 	w := newWorld(t, d, settings{})
 	a, parent := w.build("/a"), w.build("/d")

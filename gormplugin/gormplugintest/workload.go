@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// workload is one of several workers that change the same plan at once: a random mix of all that can be
-// done to a tree, on random rows.
+// workload is one of several workers that change the same plan at once: a random mix of all that
+// can be done to a tree, on random rows.
 type workload struct {
 	*world
 	random *rand.Rand
@@ -26,7 +26,8 @@ type workload struct {
 	did outcome
 }
 
-// operation is one statement on a plan's live rows, or a few that belong together. rows is never empty and begins with the root row.
+// operation is one statement on a plan's live rows, or a few that belong together. rows is never
+// empty and begins with the root row.
 type operation func(l *workload, tx *gorm.DB, rows []Suite) error
 
 // operations are chosen at random, all equally often.
@@ -51,8 +52,8 @@ var operations = []struct {
 	{"write notes", (*workload).notes},
 }
 
-// step does one random thing: a single statement, or a transaction of one to
-// three, with a savepoint at times. At times the transaction goes on after an error, as a careless caller does.
+// step does one random thing: a single statement, or a transaction of one to three, with a
+// savepoint at times. At times the transaction goes on after an error, as a careless caller does.
 func (l *workload) step(ctx context.Context) {
 	db := l.db.WithContext(ctx)
 	if l.random.IntN(3) == 0 {

@@ -95,7 +95,8 @@ func (w *world) sound() {
 	}
 }
 
-// holding takes an exclusive lock as somebody else, until the test or the returned function ends it.
+// holding takes an exclusive lock as somebody else, until the test or the returned function ends
+// it.
 func (w *world) holding(path string) (release func()) {
 	w.Helper()
 	lock, err := w.locker.Acquire(context.Background(), pathlock.Request{

@@ -54,8 +54,8 @@ func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 	return m.relinked(p, c, func(o linked) string { return retyped(o.typ) })
 }
 
-// relinked changes a column and all that foreign keys tie it to, without the keys meanwhile. retyped
-// returns the type of a column, with its character set and collation.
+// relinked changes a column and all that foreign keys tie it to, without the keys meanwhile.
+// retyped returns the type of a column, with its character set and collation.
 func (m mysql) relinked(p *physical, c column, retyped func(linked) string) []string {
 	others := p.linked[c.name]
 	var drop, change, add []string

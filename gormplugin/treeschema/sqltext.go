@@ -2,10 +2,11 @@ package treeschema
 
 import "strings"
 
-// SQLite keeps the statements that made its tables and indexes as they were written, and says nowhere else what is in
-// an expression. These functions take such a statement apart.
+// SQLite keeps the statements that made its tables and indexes as they were written, and says
+// nowhere else what is in an expression. These functions take such a statement apart.
 
-// tokens splits SQL into words, quoted texts, and groups in parentheses, each in one piece; commas are tokens of their own. Comments are left out.
+// tokens splits SQL into words, quoted texts, and groups in parentheses, each in one piece; commas
+// are tokens of their own. Comments are left out.
 func tokens(text string) []string {
 	var list []string
 	for text != "" {
@@ -90,7 +91,8 @@ func group(text string) int {
 // parenthesised reports whether a token is a group in parentheses.
 func parenthesised(token string) bool { return strings.HasPrefix(token, "(") }
 
-// definitions returns the tokens of each entry of a statement's list of columns, and those behind the list.
+// definitions returns the tokens of each entry of a statement's list of columns, and those behind
+// the list.
 func definitions(statement string) (entries [][]string, rest []string) {
 	all := tokens(statement)
 	for i, token := range all {

@@ -90,8 +90,8 @@ func untold(tr trigger) string {
 // spoilers are checks that fail where rows are not what is written, triggers or not.
 var spoilers = []Check{Triggers, Rules, RowSecurity, Generated, Conflicts, Inheritance, Engine}
 
-// tryOut finds out by a probe what the table's triggers do. The text of the ones that are given does
-// not tell; others may not be seen.
+// tryOut finds out by a probe what the table's triggers do. The text of the ones that are given
+// does not tell; others may not be seen.
 func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 	names := make([]string, len(doubtful))
 	for i, tr := range doubtful {

@@ -11,7 +11,8 @@ import (
 // leadingNumber matches a version number such as 8.0.36 at the beginning of a text.
 var leadingNumber = regexp.MustCompile(`\d+(?:\.\d+)*`)
 
-// tooOld compares the number in a server's version with the least that the plugin is made for; ok where that is reached.
+// tooOld compares the number in a server's version with the least that the plugin is made for; ok
+// where that is reached.
 func tooOld(product, version string, least []int) (f Finding, ok bool) {
 	var have []int
 	// MariaDB may put a 5.5.5- before its number, for the sake of old replicas.

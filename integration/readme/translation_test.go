@@ -28,9 +28,9 @@ var (
 // part is what stands below one heading of a page, apart from its words.
 type part struct {
 	level int
-	// blocks are the lists, tables and code blocks, in their order: "item", "row of 4", "text of 5 lines".
-	// Of code there is what it does, without the remarks in shell commands. Blocks of text are diagrams
-	// and sessions: only the commands in them are the same.
+	// blocks are the lists, tables and code blocks, in their order: "item", "row of 4", "text of 5
+	// lines". Of code there is what it does, without the remarks in shell commands. Blocks of text
+	// are diagrams and sessions: only the commands in them are the same.
 	blocks []string
 	// verbatim is what stands in the text in any language.
 	verbatim map[string]bool
@@ -192,8 +192,8 @@ func TestAnchorsAreThoseOfTheHeadings(t *testing.T) {
 	}
 }
 
-// Readers stay in their language: a page links to its translation above its first part, and a Chinese page
-// to Chinese ones. No link leads nowhere.
+// Readers stay in their language: a page links to its translation above its first part, and a
+// Chinese page to Chinese ones. No link leads nowhere.
 func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
 	for path, english := range pages(t) {
 		chinese := readPage(t, translation(path))

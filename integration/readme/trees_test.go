@@ -11,7 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// planted returns a database with the suite /a, the suite /a/b below it, and the locker of its plugin.
+// planted returns a database with the suite /a, the suite /a/b below it, and the locker of its
+// plugin.
 func planted(t *testing.T) (db *gorm.DB, locker *pathlock.Locker, a, b Suite) {
 	t.Helper()
 	db, locker = open(t), pathlock.New(memstore.New())

@@ -8,8 +8,8 @@ import (
 // patience is how long servers may take to agree on something. It bounds failures only.
 const patience = 30 * time.Second
 
-// Await returns when a condition holds that servers bring about between themselves, and of which they tell nobody. It
-// looks every few milliseconds.
+// Await returns when a condition holds that servers bring about between themselves, and of which
+// they tell nobody. It looks every few milliseconds.
 func Await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	over := time.After(patience)

@@ -20,8 +20,9 @@ type Cluster struct {
 	t testing.TB
 }
 
-// StartCluster starts the servers and returns when each of them knows all slots and all nodes. A node that
-// does not answer is held to be down after one second. Further arguments are as on each server's command line.
+// StartCluster starts the servers and returns when each of them knows all slots and all nodes. A
+// node that does not answer is held to be down after one second. Further arguments are as on each
+// server's command line.
 func StartCluster(t testing.TB, program Program, args ...string) *Cluster {
 	t.Helper()
 	const primaries = 3
@@ -72,7 +73,8 @@ func (s *Server) busPort() string {
 	return s.command[slices.Index(s.command, "--cluster-port")+1]
 }
 
-// Client returns a client of the cluster that is closed at the end of the test. The options may be changed.
+// Client returns a client of the cluster that is closed at the end of the test. The options may be
+// changed.
 func (c *Cluster) Client(change ...func(*redis.ClusterOptions)) *redis.ClusterClient {
 	var addrs []string
 	for _, s := range c.Nodes {
@@ -165,7 +167,8 @@ func (c *Cluster) slot(key string) int {
 	return 0
 }
 
-// Primary returns the node that serves a key, by the node's own account; of several that say so, that of the latest election.
+// Primary returns the node that serves a key, by the node's own account; of several that say so,
+// that of the latest election.
 func (c *Cluster) Primary(key string) *Server {
 	c.t.Helper()
 	slot := c.slot(key)
@@ -211,7 +214,8 @@ func (c *Cluster) Other(key string) *Server {
 	return nil
 }
 
-// Failover has the replica of the node that serves a key take over in good order, and returns it when it has.
+// Failover has the replica of the node that serves a key take over in good order, and returns it
+// when it has.
 func (c *Cluster) Failover(key string) *Server {
 	c.t.Helper()
 	old, replica := c.Primary(key), c.Replica(key)
@@ -219,7 +223,8 @@ func (c *Cluster) Failover(key string) *Server {
 	return c.AwaitFailover(key, old)
 }
 
-// AwaitFailover returns the node that serves a key in the place of an old one, when all running nodes know it.
+// AwaitFailover returns the node that serves a key in the place of an old one, when all running
+// nodes know it.
 func (c *Cluster) AwaitFailover(key string, old *Server) *Server {
 	c.t.Helper()
 	slot := c.slot(key)

@@ -1,15 +1,16 @@
 package testredis
 
-// Move is the move of one slot from the node that serves it to another, step by step as redis-cli does
-// it: the two nodes are told, the keys go over one by one, and the slot is given its new node.
+// Move is the move of one slot from the node that serves it to another, step by step as redis-cli
+// does it: the two nodes are told, the keys go over one by one, and the slot is given its new node.
 type Move struct {
 	cluster  *Cluster
 	slot     int
 	from, to *Server
 }
 
-// BeginMove tells both nodes that the slot of a key is on its way. From then on the old node sends those who ask for
-// a key that it does not have to the new one (ASK), and requests for several keys of which it has some are told to try again.
+// BeginMove tells both nodes that the slot of a key is on its way. From then on the old node sends
+// those who ask for a key that it does not have to the new one (ASK), and requests for several keys
+// of which it has some are told to try again.
 func (c *Cluster) BeginMove(key string, to *Server) *Move {
 	c.t.Helper()
 	m := &Move{cluster: c, slot: c.slot(key), from: c.Primary(key), to: to}
@@ -44,7 +45,8 @@ func (m *Move) MoveKeys() {
 	}
 }
 
-// Finish gives the slot to the new node, and tells all primaries: those who ask the old one are sent on (MOVED).
+// Finish gives the slot to the new node, and tells all primaries: those who ask the old one are
+// sent on (MOVED).
 func (m *Move) Finish() {
 	m.cluster.t.Helper()
 	id := m.to.id()

@@ -32,9 +32,9 @@ func (s *Server) awaitSync() {
 	})
 }
 
-// LoseWrites makes a primary write what no replica gets, from now until it is killed. The replicas are paused, and their
-// connections cut: merely pausing them would lose nothing, because it waits for them in the sockets. The test
-// resumes those that are to go on.
+// LoseWrites makes a primary write what no replica gets, from now until it is killed. The replicas
+// are paused, and their connections cut: merely pausing them would lose nothing, because it waits
+// for them in the sockets. The test resumes those that are to go on.
 func LoseWrites(primary *Server, replicas ...*Server) {
 	primary.t.Helper()
 	for _, replica := range replicas {

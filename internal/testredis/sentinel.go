@@ -21,8 +21,8 @@ type Sentinel struct {
 	t testing.TB
 }
 
-// StartSentinel starts the servers and returns when the sentinels know the replicas and each other. A
-// primary that does not answer is held to be down after half a second.
+// StartSentinel starts the servers and returns when the sentinels know the replicas and each other.
+// A primary that does not answer is held to be down after half a second.
 func StartSentinel(t testing.TB, program Program) *Sentinel {
 	t.Helper()
 	nodes := StartReplicated(t, program, 2)
@@ -35,8 +35,9 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 			about := sentinel.about()
 			return about["num-slaves"] == "2" && about["num-other-sentinels"] == "2" && about["flags"] == "master"
 		})
-		// A replica that says that it is a primary is turned back when nobody has told of a failover for four of these
-		// periods, and the sentinel that leads the failover looks every second whether the replica has become one.
+		// A replica that says that it is a primary is turned back when nobody has told of a
+		// failover for four of these periods, and the sentinel that leads the failover looks every
+		// second whether the replica has become one.
 		sentinel.Do("SENTINEL", "DEBUG", "publish-period", 600)
 	}
 	return s
@@ -62,8 +63,9 @@ func startSentinel(t testing.TB, program Program, primary *Server) *Server {
 	sentinel.command = []string{lookup(t, program), file, "--sentinel"}
 	t.Cleanup(sentinel.cleanUp)
 	sentinel.Start()
-	// They tell each other of themselves, and ask the servers, more often than every two and ten seconds. In a failover they
-	// ask every second, and choose no replica that has not answered for three of these periods.
+	// They tell each other of themselves, and ask the servers, more often than every two and ten
+	// seconds. In a failover they ask every second, and choose no replica that has not answered for
+	// three of these periods.
 	sentinel.Do("SENTINEL", "DEBUG", "publish-period", 100, "info-period", 1000)
 	return sentinel
 }
@@ -84,8 +86,8 @@ func (s *Server) about() map[string]string {
 	return about
 }
 
-// Client returns a client that finds the primary by the sentinels, and is closed at the end of the test. The
-// options may be changed.
+// Client returns a client that finds the primary by the sentinels, and is closed at the end of the
+// test. The options may be changed.
 func (s *Sentinel) Client(change ...func(*redis.FailoverOptions)) *redis.Client {
 	var addrs []string
 	for _, sentinel := range s.Sentinels {
@@ -98,7 +100,8 @@ func (s *Sentinel) Client(change ...func(*redis.FailoverOptions)) *redis.Client 
 	return closeClient(s.t, redis.NewFailoverClient(options))
 }
 
-// Primary returns the node that all sentinels hold to be the primary, and that holds itself to be it.
+// Primary returns the node that all sentinels hold to be the primary, and that holds itself to be
+// it.
 func (s *Sentinel) Primary() *Server {
 	s.t.Helper()
 	var primary *Server
@@ -129,7 +132,8 @@ func (s *Sentinel) Replicas() []*Server {
 	return slices.DeleteFunc(slices.Clone(s.Nodes), func(n *Server) bool { return n == primary })
 }
 
-// Failover has the sentinels make a replica the primary, as an operator would, and returns it when they have.
+// Failover has the sentinels make a replica the primary, as an operator would, and returns it when
+// they have.
 func (s *Sentinel) Failover() *Server {
 	s.t.Helper()
 	old := s.Primary()

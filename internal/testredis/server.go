@@ -77,8 +77,8 @@ func lookup(t testing.TB, program Program) string {
 	return path
 }
 
-// freeAddr returns an address that nobody listens on. Its port is below those that systems give to outgoing
-// connections: one of these could take it before the server does.
+// freeAddr returns an address that nobody listens on. Its port is below those that systems give to
+// outgoing connections: one of these could take it before the server does.
 func freeAddr(t testing.TB) string {
 	t.Helper()
 	const first, last, tries = 10000, 32000, 100
@@ -98,7 +98,8 @@ func freeAddr(t testing.TB) string {
 func (s *Server) host() string { host, _, _ := net.SplitHostPort(s.Addr); return host }
 func (s *Server) port() string { _, port, _ := net.SplitHostPort(s.Addr); return port }
 
-// Start starts a server that was stopped or killed, on its old address, and returns when it answers.
+// Start starts a server that was stopped or killed, on its old address, and returns when it
+// answers.
 func (s *Server) Start() {
 	s.t.Helper()
 	s.process = exec.CommandContext(context.Background(), s.command[0], s.command[1:]...) // until it is killed
@@ -139,7 +140,8 @@ func (s *Server) end(sig syscall.Signal) {
 	s.process = nil
 }
 
-// Pause stops the process from running (SIGSTOP): it keeps its connections and answers nothing until Resume.
+// Pause stops the process from running (SIGSTOP): it keeps its connections and answers nothing
+// until Resume.
 func (s *Server) Pause() {
 	s.signal(syscall.SIGSTOP)
 	s.paused = true
@@ -188,8 +190,8 @@ func (s *Server) Do(args ...any) any {
 	return reply
 }
 
-// Text asks for something that is answered with a string, more than once if need be: sentinels, for one, cut
-// the connections of everybody when they give a server another role.
+// Text asks for something that is answered with a string, more than once if need be: sentinels, for
+// one, cut the connections of everybody when they give a server another role.
 func (s *Server) Text(args ...any) string {
 	s.t.Helper()
 	reply, err := s.send(3, args)

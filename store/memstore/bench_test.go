@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A grant and its release with nobody in the way. What it costs does not depend on how many locks there
-// are: alone in the store, and beside ten thousand that others hold in the same directory.
+// A grant and its release with nobody in the way. What it costs does not depend on how many locks
+// there are: alone in the store, and beside ten thousand that others hold in the same directory.
 func BenchmarkAcquireRelease(b *testing.B) {
 	tree, err := pathlock.NewTree("test", "plan")
 	if err != nil {

@@ -53,8 +53,8 @@
 // that other one from then on, and waits for whom that one waits. So as long as any waiter passes
 // another, whatever takes away an edge of the graph of waits has those conversions judged anew that
 // pass somebody who waited for their owners through it: what a waiter leaves when it gives up, and
-// what an owner releases that waits itself. If one of them may pass fewer than before, all are judged anew, as they are after a
-// grant to an owner with further waiting requests.
+// what an owner releases that waits itself. If one of them may pass fewer than before, all are
+// judged anew, as they are after a grant to an owner with further waiting requests.
 //
 // There are no goroutines besides the callers'. A lease that has ended is
 // noticed by whoever looks at the table next. Where nobody looks but some wait, a

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// fences gives out the fences of all trees of a store, so that they keep growing in a tree that
-// was forgotten and is used again. A fence is at least the time in microseconds since 1970, so
-// that it also keeps growing when the process is started again beside a database that remembers older ones.
+// fences gives out the fences of all trees of a store, so that they keep growing in a tree that was
+// forgotten and is used again. A fence is at least the time in microseconds since 1970, so that it
+// also keeps growing when the process is started again beside a database that remembers older ones.
 type fences struct {
 	last atomic.Uint64
 }

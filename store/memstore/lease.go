@@ -48,7 +48,8 @@ func (l *leases) Pop() any {
 	return e
 }
 
-// extend makes a lease last until the given time at least: one that runs already is never shortened.
+// extend makes a lease last until the given time at least: one that runs already is never
+// shortened.
 func (l *leases) extend(e *lease, until time.Time) {
 	switch {
 	case !e.runs:
@@ -106,9 +107,9 @@ func (t *table) share(r *request) {
 	}
 }
 
-// reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits end as
-// well: what they asked for was meant to come on top of what they have lost. A grant that is apart
-// is released alone at the end of its own lease.
+// reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
+// end as well: what they asked for was meant to come on top of what they have lost. A grant that is
+// apart is released alone at the end of its own lease.
 func (t *table) reclaim(now time.Time) {
 	var unwatched []*request
 	for len(t.leases) > 0 && !now.Before(t.leases[0].until) {

@@ -121,8 +121,9 @@ func (p *place) holders(yield func(*place) bool) {
 	}
 }
 
-// before returns the last place of a list of waiters that came before a ticket, nil if there is none. It
-// looks from both ends, since those who look are mostly the first, or the last, of the queue.
+// before returns the last place of a list of waiters that came before a ticket, nil if there is
+// none. It looks from both ends, since those who look are mostly the first, or the last, of the
+// queue.
 func (l *list) before(ticket uint64) *place {
 	var before *place
 	for early, late := l.first, l.last; early != nil && early.request.ticket < ticket; early, late = early.next, late.prev {

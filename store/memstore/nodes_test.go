@@ -58,7 +58,8 @@ func x(path string) []pathlock.Claim {
 	return pathlock.Normalize(pathlock.X(pathlock.MustParsePath(path)))
 }
 
-// The records of a directory are a list, then a map, then gone, in whatever order its entries come and go.
+// The records of a directory are a list, then a map, then gone, in whatever order its entries come
+// and go.
 func TestADirectoryGrowsAndShrinks(t *testing.T) {
 	for _, crowd := range []int{1, 2, fewChildren, fewChildren + 1, 10 * fewChildren} {
 		d := &desk{t, New()}

@@ -16,8 +16,8 @@ func (r *request) holder() obstacle {
 	return obstacle{}
 }
 
-// predecessor returns a waiting request that r has to let go first: one that came before r and conflicts
-// with it, unless it waits for r's owner.
+// predecessor returns a waiting request that r has to let go first: one that came before r and
+// conflicts with it, unless it waits for r's owner.
 func (r *request) predecessor() obstacle {
 	for by := range r.earlier {
 		if !r.mayPass(by.request) {

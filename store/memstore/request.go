@@ -28,8 +28,8 @@ type request struct {
 
 	// watching is one of those in the way of a waiting request.
 	watching *request
-	// watched is one of those that watch this one, and beside and ahead its neighbours in the list of
-	// those that watch the same.
+	// watched is one of those that watch this one, and beside and ahead its neighbours in the list
+	// of those that watch the same.
 	watched, beside, ahead *request
 	// passed are those of the earlier waiters that the request need not wait for.
 	passed map[*request]struct{}

@@ -215,7 +215,8 @@ func TestPanicInWaitingLeavesTheQueue(t *testing.T) {
 	})
 }
 
-// A process that starts after another gives out greater fences, as a database that remembers them expects.
+// A process that starts after another gives out greater fences, as a database that remembers them
+// expects.
 func TestFencesGrowOverRestarts(t *testing.T) {
 	inVirtualTime(t, func(w *world) {
 		before := <-w.acquire(w.Context(), w.ask("owner", pathlock.X(node("/a"))))

@@ -18,8 +18,9 @@ type Store struct {
 
 	mu     sync.Mutex
 	tables map[pathlock.Tree]*table
-	// idle are tables that nobody uses and nothing is in, at most maxIdle: for their trees or, where
-	// there are no more to be had, for others. The one that has been idle for longest comes first.
+	// idle are tables that nobody uses and nothing is in, at most maxIdle: for their trees or,
+	// where there are no more to be had, for others. The one that has been idle for longest comes
+	// first.
 	idle []*table
 }
 
@@ -115,7 +116,8 @@ func (s *Store) Local() bool { return true }
 // Ping implements [pathlock.Store]. It never fails.
 func (s *Store) Ping(context.Context) error { return nil }
 
-// use returns a tree's table, a new one if there is none. It is not forgotten until unuse is called.
+// use returns a tree's table, a new one if there is none. It is not forgotten until unuse is
+// called.
 func (s *Store) use(tree pathlock.Tree) *table {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 // An edge of the graph of waits that goes matters only to those who pass somebody: they may have to
 // go behind whom they passed. Where nobody passes anybody, everybody is behind all whom they
 // conflict with, and nothing follows from it but for those who wait for what has gone. And a passer
-// loses nobody unless the one whom it passes waited through that edge for its owner. As long as none
-// of those suspects loses anybody, nobody else is judged anew.
+// loses nobody unless the one whom it passes waited through that edge for its owner. As long as
+// none of those suspects loses anybody, nobody else is judged anew.
 
 // suspectOf notes whom a waiting request concerns that goes.
 func (t *table) suspectOf(r *request) {
@@ -26,9 +26,9 @@ func (t *table) suspectOf(r *request) {
 	t.suspectPassers(r.owner, r)
 }
 
-// suspectOfRelease notes whom a grant concerns that an owner with waiting requests releases: whoever
-// waited for it may wait neither for the owner any more, nor for those for whom the owner waits. One
-// that holds nothing else may pass nobody any more, and all are judged anew.
+// suspectOfRelease notes whom a grant concerns that an owner with waiting requests releases:
+// whoever waited for it may wait neither for the owner any more, nor for those for whom the owner
+// waits. One that holds nothing else may pass nobody any more, and all are judged anew.
 func (t *table) suspectOfRelease(o *owner) {
 	switch {
 	case t.passers == 0 || o.waits.newest == nil:
@@ -93,8 +93,8 @@ func (t *table) anyLoses(suspects []*request) bool {
 type aims struct {
 	stamp uint64
 	next  []*request // marked, but not looked at yet
-	// queued tells which part of a list of waiters, from its beginning, has been walked. Of a list of
-	// holders, all have been marked but the owner that held tells, if any.
+	// queued tells which part of a list of waiters, from its beginning, has been walked. Of a list
+	// of holders, all have been marked but the owner that held tells, if any.
 	queued map[*list]*place
 	held   map[*list]*owner
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// table is the lock table of one tree. Its methods expect mu to be locked, unless they say otherwise.
+// table is the lock table of one tree. Its methods expect mu to be locked, unless they say
+// otherwise.
 type table struct {
 	tree   pathlock.Tree
 	fences *fences
@@ -42,7 +43,8 @@ func newTable(tree pathlock.Tree, f *fences) *table {
 // reset makes a table that nobody uses and nothing is in like new.
 func (t *table) reset() { t.ticket, t.fence = 0, 0 }
 
-// isSmall reports that the table cannot have been large since it was new: a map keeps the memory of all that it ever had at once.
+// isSmall reports that the table cannot have been large since it was new: a map keeps the memory of
+// all that it ever had at once.
 func (t *table) isSmall() bool {
 	const fewRequests = 1000
 	return t.ticket <= fewRequests
@@ -106,8 +108,8 @@ func (t *table) newOwner(id pathlock.Owner) *owner {
 	return o
 }
 
-// reuse keeps a request that is in the table no more for the next one, if nobody else has it: the calls that wait for
-// one that was queued look at it when they like.
+// reuse keeps a request that is in the table no more for the next one, if nobody else has it: the
+// calls that wait for one that was queued look at it when they like.
 func (t *table) reuse(r *request) {
 	if r.done == nil && cap(r.places) <= maxUnused {
 		clear(r.places)
@@ -128,8 +130,8 @@ func (t *table) tidy(r *request) {
 	}
 }
 
-// decide grants a new request if nothing is in its way and makes it watch what is, otherwise. One that
-// is not to wait gets a [*pathlock.ConflictError] then, and one that would close a cycle of
+// decide grants a new request if nothing is in its way and makes it watch what is, otherwise. One
+// that is not to wait gets a [*pathlock.ConflictError] then, and one that would close a cycle of
 // waiting owners a [*pathlock.DeadlockError].
 func (t *table) decide(r *request, now time.Time) error {
 	o := t.admit(r, now)

@@ -2,7 +2,8 @@
 // remembers none. It exists to show what locks prevent, as the sample
 // application does with --locks off://, and to run a program whose safety rests on something else.
 //
-// It is meant not to pass the conformance suite in store/storetest: two owners hold the same node at once.
+// It is meant not to pass the conformance suite in store/storetest: two owners hold the same node
+// at once.
 package offstore
 
 import (
@@ -35,7 +36,8 @@ func (s *Store) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, 
 	return pathlock.Grant{Fence: s.fence.Add(1)}, nil
 }
 
-// Release does nothing. It takes every grant for held, so that a [pathlock.Locker] sees its locks end as usual.
+// Release does nothing. It takes every grant for held, so that a [pathlock.Locker] sees its locks
+// end as usual.
 func (s *Store) Release(context.Context, pathlock.Tree, pathlock.Owner, pathlock.GrantID) error {
 	return nil
 }

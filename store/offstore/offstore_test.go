@@ -75,7 +75,8 @@ func TestNothingIsHeld(t *testing.T) {
 	}
 }
 
-// A process that starts after another gives out greater fences, as a database that remembers them expects.
+// A process that starts after another gives out greater fences, as a database that remembers them
+// expects.
 func TestFencesGrowOverRestarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before, err := offstore.New().Acquire(t.Context(), pathlock.Acquisition{})

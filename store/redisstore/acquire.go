@@ -10,12 +10,14 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Acquire implements [pathlock.Store]: one EVALSHA if the request is granted or
-// refused at once. A request that waits is woken by the message that it has been granted, and has nothing more to send.
+// Acquire implements [pathlock.Store]: one EVALSHA if the request is granted or refused at once. A
+// request that waits is woken by the message that it has been granted, and has nothing more to
+// send.
 //
 // An acquisition that makes no sense, or claims too much, gives an error that matches
-// [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches redislock.ErrNotObtained. A request whose place
-// in the queue is taken away by ForceRelease ends with an error that matches [pathlock.ErrLost].
+// [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches redislock.ErrNotObtained.
+// A request whose place in the queue is taken away by ForceRelease ends with an error that matches
+// [pathlock.ErrLost].
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := req.Validate(); err != nil {
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %w", err)
@@ -66,8 +68,9 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 	}
 }
 
-// mostLate is how many grants that have come too late are asked for again, one after the other: a process
-// or a host that was stopped is late once, a lease that is shorter than the way to the server always.
+// mostLate is how many grants that have come too late are asked for again, one after the other: a
+// process or a host that was stopped is late once, a lease that is shorter than the way to the
+// server always.
 const mostLate = 3
 
 // tooLate gives up a request whose grants have ended by the time that they are heard of.
@@ -89,8 +92,8 @@ type request struct {
 	asked atomic.Int32
 }
 
-// ended reports whether a lease that was asked for at a moment may have ended by now. The wall clock
-// goes on where a host is suspended; the other clock may not.
+// ended reports whether a lease that was asked for at a moment may have ended by now. The wall
+// clock goes on where a host is suspended; the other clock may not.
 func (r *request) ended(asked time.Time) bool {
 	now := time.Now()
 	return max(now.Sub(asked), now.Round(0).Sub(asked.Round(0))) >= r.Lease
@@ -116,7 +119,8 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 			if err != nil || !got.more() || got.status != "busy" {
 				return got, err
 			}
-			// What keeps r out may be a lease that has ended, and that this portion did not come to.
+			// What keeps r out may be a lease that has ended, and that this portion did not come
+			// to.
 			if err := s.proceed(ctx, r.keys); err != nil {
 				return reply{}, err
 			}
@@ -128,7 +132,8 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	if r.asked.Load() == 0 && s.pace.brisk.Load() {
 		turn = askedDirectly
 		got, timeout, decided, err = direct(ctx, s, r.what, command, r)
-		// What may come late is not to be granted any more when the request has been asked for again, and given back.
+		// What may come late is not to be granted any more when the request has been asked for
+		// again, and given back.
 		turn = milliseconds(r.Lease + s.config.timeout)
 		decided = decided && got.status != "withdrawn"
 	}
@@ -147,7 +152,8 @@ const (
 	askedDirectly = "1"
 )
 
-// errWithdrawn is why a request is refused that was taken back before: it was given up, or its answer was lost.
+// errWithdrawn is why a request is refused that was taken back before: it was given up, or its
+// answer was lost.
 var errWithdrawn = errors.New("the request has been withdrawn")
 
 // decided returns what a final answer of the acquire script means; asked is when the question left.
@@ -170,7 +176,8 @@ func (s *Store) decided(ctx context.Context, r *request, answer reply, asked tim
 	}
 }
 
-// granted returns a grant, or gives it back if ctx has ended meanwhile, or the replicas have not got it.
+// granted returns a grant, or gives it back if ctx has ended meanwhile, or the replicas have not
+// got it.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		s.undo(r)

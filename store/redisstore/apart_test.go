@@ -32,7 +32,8 @@ func holders(t *testing.T, s *Store, tree pathlock.Tree) map[string]time.Duratio
 	return ends
 }
 
-// requireEnd fails the test unless the grant with a note lasts for a lease that has begun in the course of the test.
+// requireEnd fails the test unless the grant with a note lasts for a lease that has begun in the
+// course of the test.
 func requireEnd(t *testing.T, s *Store, tree pathlock.Tree, note string, lease time.Duration) {
 	t.Helper()
 	if left, ok := holders(t, s, tree)[note]; !ok || left > lease+time.Second || left < lease-patience {
@@ -50,7 +51,8 @@ func renewed(t *testing.T, s *Store, tree pathlock.Tree, lease pathlock.Lease) b
 	return len(lost) == 0
 }
 
-// TestApartGrantEndsAlone: where the lease of an apart grant ends, who waits for it is let in, and the owner keeps the rest.
+// TestApartGrantEndsAlone: where the lease of an apart grant ends, who waits for it is let in, and
+// the owner keeps the rest.
 func TestApartGrantEndsAlone(t *testing.T) {
 	for _, gate := range []bool{false, true} {
 		t.Run(fmt.Sprintf("gate=%v", gate), func(t *testing.T) {
@@ -83,7 +85,8 @@ func TestApartGrantEndsAlone(t *testing.T) {
 	}
 }
 
-// TestApartGrantIsProlonged: by a renewal of its own, and by the same request again; never the owner's lease.
+// TestApartGrantIsProlonged: by a renewal of its own, and by the same request again; never the
+// owner's lease.
 func TestApartGrantIsProlonged(t *testing.T) {
 	for name, prolong := range map[string]func(*testing.T, *Store, pathlock.Acquisition){
 		"renewal": func(t *testing.T, s *Store, own pathlock.Acquisition) {
@@ -148,7 +151,8 @@ func TestApartGrantsEndWithTheOwner(t *testing.T) {
 	}
 }
 
-// TestApartGrantBesideAnEarlierGate: the gate key lives as long as the last of the owner's grants of the gate.
+// TestApartGrantBesideAnEarlierGate: the gate key lives as long as the last of the owner's grants
+// of the gate.
 func TestApartGrantBesideAnEarlierGate(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	shared := askGate(tree)
@@ -165,7 +169,8 @@ func TestApartGrantBesideAnEarlierGate(t *testing.T) {
 	release(t, store, shared)
 }
 
-// TestApartGrantOfWaiter: a request that has waited is granted apart, and its lease begins with the last sign of life.
+// TestApartGrantOfWaiter: a request that has waited is granted apart, and its lease begins with the
+// last sign of life.
 func TestApartGrantOfWaiter(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	other, shared := ask(tree, x("/b")), ask(tree, x("/a"))
@@ -183,7 +188,8 @@ func TestApartGrantOfWaiter(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestTransferOfApartGrants: they stay apart where the owner stays, and share the new owner's lease where not.
+// TestTransferOfApartGrants: they stay apart where the owner stays, and share the new owner's lease
+// where not.
 func TestTransferOfApartGrants(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	shared := ask(tree, x("/a"))
@@ -203,7 +209,8 @@ func TestTransferOfApartGrants(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestApartGrantsThatEndTogether: more than one script reclaims have ended, and none of them is held, renewed or given to another.
+// TestApartGrantsThatEndTogether: more than one script reclaims have ended, and none of them is
+// held, renewed or given to another.
 func TestApartGrantsThatEndTogether(t *testing.T) {
 	for name, act := range map[string]func(*testing.T, *Store, pathlock.Acquisition, pathlock.Acquisition){
 		"renew": func(t *testing.T, s *Store, shared, own pathlock.Acquisition) {
@@ -260,7 +267,8 @@ func TestRefreshToAnEarlierEnd(t *testing.T) {
 	}
 }
 
-// TestWaiterWhoseOwnerReleases: a request of an owner who gave back in good order all that it held keeps its place.
+// TestWaiterWhoseOwnerReleases: a request of an owner who gave back in good order all that it held
+// keeps its place.
 func TestWaiterWhoseOwnerReleases(t *testing.T) {
 	for _, isApart := range []bool{false, true} {
 		store, tree := newStore(t), newTree(t)
@@ -287,8 +295,8 @@ func TestWaiterWhoseOwnerReleases(t *testing.T) {
 	}
 }
 
-// TestRepairKeepsApartGrants: what repairs the table after a script that failed leaves apart what was, and forgets the leases
-// of grants that there are not.
+// TestRepairKeepsApartGrants: what repairs the table after a script that failed leaves apart what
+// was, and forgets the leases of grants that there are not.
 func TestRepairKeepsApartGrants(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	shared := ask(tree, x("/a"))

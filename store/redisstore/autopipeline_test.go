@@ -9,8 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TestWhyNotAutoPipeliner: the client's own AutoPipeliner keeps who has queued something after its context has ended, and
-// sends what nobody waits for any more. When that fails, it is time to look at it again.
+// TestWhyNotAutoPipeliner: the client's own AutoPipeliner keeps who has queued something after its
+// context has ended, and sends what nobody waits for any more. When that fails, it is time to look
+// at it again.
 func TestWhyNotAutoPipeliner(t *testing.T) {
 	server := startServer(t)
 	client := closeClient(t, redis.NewClient(&redis.Options{Addr: server.addr, ContextTimeoutEnabled: true}))

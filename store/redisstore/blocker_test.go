@@ -9,7 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestBlockerAmongMany: the one in the way is found and described, however many others hold something.
+// TestBlockerAmongMany: the one in the way is found and described, however many others hold
+// something.
 func TestBlockerAmongMany(t *testing.T) {
 	const others = 450
 	store, tree := newStore(t), newTree(t)

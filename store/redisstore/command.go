@@ -28,8 +28,8 @@ func (s *Store) begin() error {
 }
 
 // call runs one command, for no longer than ctx and the store's timeout allow, whatever the client
-// and the network do. If it is about a request, which r is then, and fails, or is left behind, the request
-// is taken back: it may have been carried out all the same.
+// and the network do. If it is about a request, which r is then, and fails, or is left behind, the
+// request is taken back: it may have been carried out all the same.
 //
 // Errors match [pathlock.ErrUnavailable], or ctx's error, or both if ctx's deadline passed while
 // the server had the command.
@@ -109,7 +109,8 @@ func (s *Store) isClosed() bool {
 	return s.closed
 }
 
-// background does something that no caller waits for, such as giving back what came too late. Close waits for it.
+// background does something that no caller waits for, such as giving back what came too late. Close
+// waits for it.
 func (s *Store) background(ctx context.Context, do func(context.Context)) {
 	if s.begin() != nil {
 		return
@@ -122,13 +123,15 @@ func (s *Store) background(ctx context.Context, do func(context.Context)) {
 	}()
 }
 
-// failed returns the error for a command of ctx that the server did not carry out. That
-// the store's own time was up is not told as a context's error, which callers would take for their own context's.
+// failed returns the error for a command of ctx that the server did not carry out. That the store's
+// own time was up is not told as a context's error, which callers would take for their own
+// context's.
 func (s *Store) failed(ctx context.Context, what operation, err error) error {
 	// The connection's deadline is the context's, and may be noticed first.
 	deadline, ok := ctx.Deadline()
 	if !answered(err) {
-		// The node may be down, and its slots another's by now. A cluster's client finds out once a minute by itself.
+		// The node may be down, and its slots another's by now. A cluster's client finds out once a
+		// minute by itself.
 		s.listener.relocate(context.WithoutCancel(ctx))
 	}
 	switch {

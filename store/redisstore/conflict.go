@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrQueueFull says, in a conflict, that the request could not wait: as many as may wait in the tree wait already
-// (see [WithMaxWaiters]).
+// ErrQueueFull says, in a conflict, that the request could not wait: as many as may wait in the
+// tree wait already (see [WithMaxWaiters]).
 var ErrQueueFull = errors.New("redisstore: too many wait in the tree")
 
 // conflict returns the error for a request that was not granted because of its claim number i, and
@@ -59,8 +59,9 @@ func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	}
 }
 
-// blocker finds out who keeps r from its claim number i; only may name the one to describe. It
-// is the zero Blocker if that is not to be learned (any more): the request has been refused, and that stands.
+// blocker finds out who keeps r from its claim number i; only may name the one to describe. It is
+// the zero Blocker if that is not to be learned (any more): the request has been refused, and that
+// stands.
 func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Owner) pathlock.Blocker {
 	if i < 1 || i > 1+len(r.set.origin) {
 		return pathlock.Blocker{}

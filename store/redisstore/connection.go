@@ -13,8 +13,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// pulse is how long a connection may be silent before it is asked whether it is still there, and how long it
-// has to answer. A server that has gone without closing its connections is noticed in twice that time.
+// pulse is how long a connection may be silent before it is asked whether it is still there, and
+// how long it has to answer. A server that has gone without closing its connections is noticed in
+// twice that time.
 const pulse = 3 * time.Second
 
 // subscriber is what subscriptions are made with: the client, or that of one node of a cluster.
@@ -24,9 +25,10 @@ type subscriber interface {
 
 // connection carries the subscriptions to the channels that one node serves.
 //
-// It is never repaired: at the first fault it is closed, and its subscriptions are made again wherever their channels
-// are served by then. The client's own way, to connect anew and subscribe to everything in one command, would stay with
-// the node, and a cluster refuses it where the channels are in several slots.
+// It is never repaired: at the first fault it is closed, and its subscriptions are made again
+// wherever their channels are served by then. The client's own way, to connect anew and subscribe
+// to everything in one command, would stay with the node, and a cluster refuses it where the
+// channels are in several slots.
 type connection struct {
 	listener *listener
 	node     string
@@ -34,13 +36,15 @@ type connection struct {
 	stop     context.CancelFunc
 	// carries has the subscriptions by channel, guarded by the listener's mu.
 	carries map[string]*subscription
-	// echo is what was published last to hear whether this is still where messages go; "" if it has been heard.
+	// echo is what was published last to hear whether this is still where messages go; "" if it has
+	// been heard.
 	echo      string
 	echoes    int
 	published atomic.Bool
 }
 
-// attach puts a subscription on the connection to a node. The channel is closed when that carries it no more.
+// attach puts a subscription on the connection to a node. The channel is closed when that carries
+// it no more.
 func (l *listener) attach(s *subscription, node string, client subscriber) (*connection, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -136,8 +140,9 @@ func (c *connection) receive(ctx context.Context) {
 	}
 }
 
-// next waits for one pulse for what the server says. At first, that is also the time to connect in; later it has
-// to end before the context does, after which the client would not use the connection any more.
+// next waits for one pulse for what the server says. At first, that is also the time to connect in;
+// later it has to end before the context does, after which the client would not use the connection
+// any more.
 func (c *connection) next(ctx context.Context, heard bool) (any, error) {
 	patience := pulse
 	if heard {
@@ -171,8 +176,8 @@ func (c *connection) hear(event any) {
 	}
 }
 
-// refused loses the subscriptions that the server has not confirmed if err is its refusal of one: the reply does
-// not say of which. It reports whether that was so.
+// refused loses the subscriptions that the server has not confirmed if err is its refusal of one:
+// the reply does not say of which. It reports whether that was so.
 func (c *connection) refused(err error) bool {
 	var refusal redis.Error
 	if !errors.As(err, &refusal) {
@@ -190,9 +195,10 @@ func (c *connection) refused(err error) bool {
 	return any
 }
 
-// review loses the subscriptions whose channels another node serves now, as far as the client knows, and has the client look
-// again for the next time. A primary that becomes a replica in good order need not say so to its subscribers, and
-// messages pass it by until the new primary has heard that it is a replica. It reports whether the connection is still good.
+// review loses the subscriptions whose channels another node serves now, as far as the client
+// knows, and has the client look again for the next time. A primary that becomes a replica in good
+// order need not say so to its subscribers, and messages pass it by until the new primary has heard
+// that it is a replica. It reports whether the connection is still good.
 func (c *connection) review(ctx context.Context) bool {
 	if c.node == "" {
 		return c.listens(ctx)
@@ -215,9 +221,10 @@ func (c *connection) review(ctx context.Context) bool {
 	return true
 }
 
-// listens reports whether what the client publishes is heard here, as far as the last try has shown, and begins the
-// next. A client that goes to another server after a failover leaves this connection where it is, and a primary that was
-// cut off from the others answers there as ever; or the address is that of another host by now.
+// listens reports whether what the client publishes is heard here, as far as the last try has
+// shown, and begins the next. A client that goes to another server after a failover leaves this
+// connection where it is, and a primary that was cut off from the others answers there as ever; or
+// the address is that of another host by now.
 func (c *connection) listens(ctx context.Context) bool {
 	if c.echo != "" && c.published.Load() {
 		return false

@@ -29,8 +29,9 @@ return {
 // loneDeadline is a fault that does no harm: a script that fails may leave it until the lease ends.
 const loneDeadline = "a deadline without a record"
 
-// requireConsistent fails the test unless everything that Redis has about a tree follows from the grants and the queued
-// requests in it. It is written from the description of the layout, not from the scripts.
+// requireConsistent fails the test unless everything that Redis has about a tree follows from the
+// grants and the queued requests in it. It is written from the description of the layout, not from
+// the scripts.
 func requireConsistent(t testing.TB, s *Store, tree pathlock.Tree) {
 	t.Helper()
 	for _, fault := range inconsistencies(context.WithoutCancel(t.Context()), t, s, tree) {
@@ -224,7 +225,8 @@ func inconsistencies(ctx context.Context, t testing.TB, s *Store, tree pathlock.
 	return faults
 }
 
-// nodeValue is a node's field for the number of owners that have it in each mode, and the modes in which it is waited for.
+// nodeValue is a node's field for the number of owners that have it in each mode, and the modes in
+// which it is waited for.
 func nodeValue(modes map[pathlock.Mode]int, waiting int) string {
 	value := waiting<<47 + modes[pathlock.ModeIS]<<25
 	for mode, n := range modes {

@@ -10,7 +10,8 @@ type counted struct {
 	writes atomic.Int32
 }
 
-// MarshalBinary implements [encoding.BinaryMarshaler]. The client calls it whenever it writes the command.
+// MarshalBinary implements [encoding.BinaryMarshaler]. The client calls it whenever it writes the
+// command.
 func (c *counted) MarshalBinary() ([]byte, error) {
 	c.writes.Add(1)
 	return []byte(c.value), nil

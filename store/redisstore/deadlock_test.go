@@ -38,8 +38,9 @@ func TestDeadlockOfGates(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestNoDeadlockWithClosingGate: an owner that wants the gate while another, who holds nothing yet, has its key and
-// waits for this owner to end, passes the other, which closes the gate again afterwards.
+// TestNoDeadlockWithClosingGate: an owner that wants the gate while another, who holds nothing yet,
+// has its key and waits for this owner to end, passes the other, which closes the gate again
+// afterwards.
 func TestNoDeadlockWithClosingGate(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	a := ask(tree, x("/a"))
@@ -61,8 +62,8 @@ func TestNoDeadlockWithClosingGate(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestDeadlockByHandOver: a grant from the queue may close a cycle if its owner waits for something else too. The other
-// request is ended, not the grant.
+// TestDeadlockByHandOver: a grant from the queue may close a cycle if its owner waits for something
+// else too. The other request is ended, not the grant.
 func TestDeadlockByHandOver(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	holder, b := ask(tree, x("/n")), ask(tree, x("/b"))
@@ -82,8 +83,8 @@ func TestDeadlockByHandOver(t *testing.T) {
 	bForN.granted()
 }
 
-// TestConversionsOfSeveralRequests: an owner whose first request is granted passes those waiters from then on that wait for it, and
-// no others.
+// TestConversionsOfSeveralRequests: an owner whose first request is granted passes those waiters
+// from then on that wait for it, and no others.
 func TestConversionsOfSeveralRequests(t *testing.T) {
 	for _, awaited := range []bool{false, true} {
 		store, tree := newStore(t), newTree(t)
@@ -118,7 +119,8 @@ func TestConversionsOfSeveralRequests(t *testing.T) {
 	}
 }
 
-// TestOwnRequestsPassEachOther: a request is not kept back by an earlier one of the same owner that cannot go on.
+// TestOwnRequestsPassEachOther: a request is not kept back by an earlier one of the same owner that
+// cannot go on.
 func TestOwnRequestsPassEachOther(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	n, m := ask(tree, x("/n")), ask(tree, x("/m"))

@@ -13,16 +13,18 @@ import (
 const (
 	// briskly is how soon a server answers that is asked directly.
 	briskly = 10 * time.Millisecond
-	// directTime is how long a direct call waits for its answer. A call that is cancelled meanwhile returns that much later.
+	// directTime is how long a direct call waits for its answer. A call that is cancelled meanwhile
+	// returns that much later.
 	directTime = 250 * time.Millisecond
 )
 
 // pace is what a store knows of how soon its server answers.
 //
-// A call that can be left behind has a goroutine of its own (see [leaving]). Waking the processors that run it takes longer
-// than the whole round trip where they are idle otherwise; BenchmarkDirect compares. So as long as the server answers briskly,
-// a call that bears to be made twice runs on its caller's goroutine, for a short time. If there is no answer by then, the server
-// has fallen silent just now: the call is made again, so that its caller can leave.
+// A call that can be left behind has a goroutine of its own (see [leaving]). Waking the processors
+// that run it takes longer than the whole round trip where they are idle otherwise; BenchmarkDirect
+// compares. So as long as the server answers briskly, a call that bears to be made twice runs on
+// its caller's goroutine, for a short time. If there is no answer by then, the server has fallen
+// silent just now: the call is made again, so that its caller can leave.
 type pace struct {
 	// possible is whether the client gives up a command at its context's deadline.
 	possible bool
@@ -50,8 +52,9 @@ func answered(err error) bool {
 	return err == nil || errors.As(err, &refusal)
 }
 
-// direct is [call] on the caller's goroutine, if the server is brisk. It reports whether that has decided the call; if
-// not, it may have been carried out all the same, and has to be made again in time left.
+// direct is [call] on the caller's goroutine, if the server is brisk. It reports whether that has
+// decided the call; if not, it may have been carried out all the same, and has to be made again in
+// time left.
 func direct[T any](
 	ctx context.Context, s *Store, what operation, command func(context.Context) (T, error), r *request,
 ) (value T, left time.Duration, decided bool, err error) {

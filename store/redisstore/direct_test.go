@@ -16,8 +16,9 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// TestDirectQuestionComesLate: a question that was given up, because its answer did not come at once, is granted nothing when it
-// reaches the server after the request has been asked for again, granted and given back.
+// TestDirectQuestionComesLate: a question that was given up, because its answer did not come at
+// once, is granted nothing when it reaches the server after the request has been asked for again,
+// granted and given back.
 func TestDirectQuestionComesLate(t *testing.T) {
 	for name, others := range map[string]bool{"alone": false, "among others": true} {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +51,8 @@ func TestDirectQuestionComesLate(t *testing.T) {
 	}
 }
 
-// retransmitting is a network that loses a packet, and delivers it again when it is told to, after the connection's end.
+// retransmitting is a network that loses a packet, and delivers it again when it is told to, after
+// the connection's end.
 type retransmitting struct {
 	mu   sync.Mutex
 	lose bool
@@ -123,7 +125,8 @@ func (l *losing) Close() error {
 	return l.Conn.Close()
 }
 
-// TestServerFallsSilent: a call that is cancelled returns soon, also where the server answered briskly until just now.
+// TestServerFallsSilent: a call that is cancelled returns soon, also where the server answered
+// briskly until just now.
 func TestServerFallsSilent(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *Store, pathlock.Acquisition) error{
 		"acquire": func(ctx context.Context, s *Store, held pathlock.Acquisition) error {
@@ -199,7 +202,8 @@ func (c telling) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// TestPace: a server is asked directly that answered briskly the last time, by a client that heeds deadlines.
+// TestPace: a server is asked directly that answered briskly the last time, by a client that heeds
+// deadlines.
 func TestPace(t *testing.T) {
 	server := startServer(t)
 	heeds := redis.Options{Addr: server.addr, ContextTimeoutEnabled: true}
@@ -235,7 +239,8 @@ type refusal string
 func (r refusal) Error() string { return string(r) }
 func (refusal) RedisError()     {}
 
-// BenchmarkDirect compares an acquisition and its release on the caller's goroutine with one that can be left behind.
+// BenchmarkDirect compares an acquisition and its release on the caller's goroutine with one that
+// can be left behind.
 func BenchmarkDirect(b *testing.B) {
 	for _, way := range []string{"left behind", "direct"} {
 		b.Run(way, func(b *testing.B) {

@@ -1,23 +1,26 @@
-// Package redisstore keeps the locks of pathlock in Redis or valkey, for any number of processes: a single node, a primary under
-// Sentinel, or a Cluster, by a redis.UniversalClient.
+// Package redisstore keeps the locks of pathlock in Redis or valkey, for any number of processes: a
+// single node, a primary under Sentinel, or a Cluster, by a redis.UniversalClient.
 //
 //	store := redisstore.New(redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true}))
 //	defer store.Close(ctx)
 //	locker := pathlock.New(store)
 //
-// It needs Redis 7.0 or valkey 7.2, or later. This is an overview; docs/redis.md in the repository has the details for those who run the
-// server: the layout, each kind of deployment, permissions, memory, and what redis-cli shows.
+// It needs Redis 7.0 or valkey 7.2, or later. This is an overview; docs/redis.md in the repository
+// has the details for those who run the server: the layout, each kind of deployment, permissions,
+// memory, and what redis-cli shows.
 //
 // # What it does
 //
-// All that a tree's locks consist of is in six keys that share one hash tag, and every operation is one Lua script,
-// which Redis carries out in one atomic step by its own clock. An acquisition grants the whole claim set, or queues it, or
-// refuses it. A release gives back, hands over to those waiters that now fit, in the order of their arrival, and
-// publishes to each of them that it has been granted; they have nothing more to send.
+// All that a tree's locks consist of is in six keys that share one hash tag, and every operation is
+// one Lua script, which Redis carries out in one atomic step by its own clock. An acquisition
+// grants the whole claim set, or queues it, or refuses it. A release gives back, hands over to
+// those waiters that now fit, in the order of their arrival, and publishes to each of them that it
+// has been granted; they have nothing more to send.
 //
-// What a script costs depends on the claims of the request and on the waiters that it meets, never on how many locks or
-// trees there are. Large hand-overs are done in portions, so that
-// the server is never kept from its other work for long; whoever ran the script then calls for the next portion.
+// What a script costs depends on the claims of the request and on the waiters that it meets, never
+// on how many locks or trees there are. Large hand-overs are done in portions, so that the server
+// is never kept from its other work for long; whoever ran the script then calls for the next
+// portion.
 //
 // # The keys
 //
@@ -30,22 +33,24 @@
 //	pathlock:{testplan/plan-001}:fence      string      the last fence given out
 //	pathlock:{testplan/plan-001}:gate       string      the tree's gate, a lock of github.com/bsm/redislock
 //
-// The names of namespace and tree are escaped as in a URL: letters, digits, dot, dash and underscore stand for themselves. In the
-// hash, nodes go by n and eight bytes of the SHA-256 of their folded paths, and hold a number that counts the
-// owners who have the node, by mode. Two paths with the same eight bytes would conflict where they need not, and never miss a conflict.
+// The names of namespace and tree are escaped as in a URL: letters, digits, dot, dash and
+// underscore stand for themselves. In the hash, nodes go by n and eight bytes of the SHA-256 of
+// their folded paths, and hold a number that counts the owners who have the node, by mode. Two
+// paths with the same eight bytes would conflict where they need not, and never miss a conflict.
 //
-// A lone grant is a thin lock: one string, at a price that does not depend on its depth. The next to come by inflates it into locks and
-// deadlines, where all others are.
+// A lone grant is a thin lock: one string, at a price that does not depend on its depth. The next
+// to come by inflates it into locks and deadlines, where all others are.
 //
 // After the last release of a tree the fence is all that is left, for a week. When everybody in a
 // tree has crashed, the other keys expire with the last lease.
 //
 // # The scripts
 //
-// They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire, release, withdraw, renew, force,
-// proceed and transfer change the table; blocker and snapshot read it. scripts/lib/keys.lua says of which files each is put together. acquire and release
-// have two short ways in front, which end the script before the library is run: one for thin locks, one for trees in which others hold, and
-// nobody waits for the same nodes.
+// They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire,
+// release, withdraw, renew, force, proceed and transfer change the table; blocker and snapshot read
+// it. scripts/lib/keys.lua says of which files each is put together. acquire and release have two
+// short ways in front, which end the script before the library is run: one for thin locks, one for
+// trees in which others hold, and nobody waits for the same nodes.
 //
 // # What is guaranteed
 //
@@ -69,35 +74,43 @@
 //
 // # Waiting
 //
-// A process hears of its grants by pub/sub, on one connection to each node on which it waits: by one channel for all trees or, where a
-// cluster shards its messages, by one for each tree with waiters. It is given up a second after the last waiter has gone.
+// A process hears of its grants by pub/sub, on one connection to each node on which it waits: by
+// one channel for all trees or, where a cluster shards its messages, by one for each tree with
+// waiters. It is given up a second after the last waiter has gone.
 //
-// A waiter asks again, without having been woken, when the first deadline in the tree has passed, when the connection of its
-// subscription was lost, three times per lease to keep its place, and, while another program's redislock has the gate, five times
-// a second, because redislock tells nobody of its release. That is a fallback: a message that is missed costs at most the
-// time to one of these.
+// A waiter asks again, without having been woken, when the first deadline in the tree has passed,
+// when the connection of its subscription was lost, three times per lease to keep its place, and,
+// while another program's redislock has the gate, five times a second, because redislock tells
+// nobody of its release. That is a fallback: a message that is missed costs at most the time to one
+// of these.
 //
 // # Clients
 //
-// Every call ends within its context's deadline and the time of [WithTimeout], whatever the client and the network do, and within a
-// quarter of a second where its context is cancelled: commands run on goroutines of their own, which callers leave
-// behind. With a redis.Client that has ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves; as long as its
-// server answers briskly, they run on their callers' goroutines, in half the time. On a redis.Client, which serves a single node or a primary under Sentinel, commands that come
-// together go together, and renewals and releases never wait for acquisitions. A redis.Ring is refused: see [New].
+// Every call ends within its context's deadline and the time of [WithTimeout], whatever the client
+// and the network do, and within a quarter of a second where its context is cancelled: commands run
+// on goroutines of their own, which callers leave behind. With a redis.Client that has
+// ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves; as long as its
+// server answers briskly, they run on their callers' goroutines, in half the time. On a
+// redis.Client, which serves a single node or a primary under Sentinel, commands that come together
+// go together, and renewals and releases never wait for acquisitions. A redis.Ring is refused: see
+// [New].
 //
 // # Gates and plain redislock
 //
-// [GateKey] is an ordinary redislock key. As soon as a gate is asked for and nobody stands before it in the
-// queue, the key is taken, which stops newcomers and keeps redislock.Obtain out; the gate is granted when those who hold
-// something in the tree have come to their end, and the key is given back if they don't in time. Scripts
-// take and give back the key in one step with the queue, writing exactly what redislock writes.
+// [GateKey] is an ordinary redislock key. As soon as a gate is asked for and nobody stands before
+// it in the queue, the key is taken, which stops newcomers and keeps redislock.Obtain out; the gate
+// is granted when those who hold something in the tree have come to their end, and the key is given
+// back if they don't in time. Scripts take and give back the key in one step with the queue,
+// writing exactly what redislock writes.
 //
-// The other way round, a program that obtains the key with redislock alone stops new node locks and gates at once. It finds the node locks
-// of that moment still held, and their owners may take what more they need to come to their end. To have the
-// tree for itself it has to wait for them: [ObtainGate] does, and its documentation says how to in any other language.
+// The other way round, a program that obtains the key with redislock alone stops new node locks and
+// gates at once. It finds the node locks of that moment still held, and their owners may take what
+// more they need to come to their end. To have the tree for itself it has to wait for them:
+// [ObtainGate] does, and its documentation says how to in any other language.
 //
 // # Looking
 //
-// [Store.Trees], [Store.Snapshot] and [Store.ForceRelease] show who holds and who waits, and take away what one owner has. docs/redis.md says how
-// to with redis-cli. Whoever knows an owner can release what it holds: treat the output as secret.
+// [Store.Trees], [Store.Snapshot] and [Store.ForceRelease] show who holds and who waits, and take
+// away what one owner has. docs/redis.md says how to with redis-cli. Whoever knows an owner can
+// release what it holds: treat the output as secret.
 package redisstore

@@ -121,7 +121,8 @@ func TestMemoryFullWhileWaiting(t *testing.T) {
 	release(t, store, w.req)
 }
 
-// A server with another policy than noeviction drops locks when its memory is full. Their owners are told.
+// A server with another policy than noeviction drops locks when its memory is full. Their owners
+// are told.
 func TestEvicted(t *testing.T) {
 	server := startServer(t)
 	store, tree := server.store(), newTree(t)

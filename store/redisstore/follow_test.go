@@ -13,8 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestListenerFollowsTheClient: the client goes to another server, and the old one keeps the connection of the
-// subscription, and answers on it. Waiters hear from the new one soon.
+// TestListenerFollowsTheClient: the client goes to another server, and the old one keeps the
+// connection of the subscription, and answers on it. Waiters hear from the new one soon.
 func TestListenerFollowsTheClient(t *testing.T) {
 	old, next := startServer(t), startServer(t)
 	var current atomic.Pointer[server]
@@ -50,7 +50,8 @@ func TestListenerFollowsTheClient(t *testing.T) {
 	release(t, store, w.req)
 }
 
-// TestEchoesAreHeard: a subscription that is where messages go is kept, however long nothing happens.
+// TestEchoesAreHeard: a subscription that is where messages go is kept, however long nothing
+// happens.
 func TestEchoesAreHeard(t *testing.T) {
 	server := startServer(t)
 	store, tree := server.store(), newTree(t)
@@ -72,8 +73,8 @@ func TestEchoesAreHeard(t *testing.T) {
 	release(t, store, w.req)
 }
 
-// TestScriptsFlushedAllTheTime: a script that is flushed between its loading and its call is loaded again, for as long as the
-// call has time.
+// TestScriptsFlushedAllTheTime: a script that is flushed between its loading and its call is loaded
+// again, for as long as the call has time.
 func TestScriptsFlushedAllTheTime(t *testing.T) {
 	client := redis.NewClient(&redis.Options{Addr: startServer(t).addr, ContextTimeoutEnabled: true})
 	flushes := &flusher{client: redis.NewClient(client.Options())}

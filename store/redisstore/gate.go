@@ -12,20 +12,23 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// drainPause is how long ObtainGate waits between two looks where the options have no retry strategy.
+// drainPause is how long ObtainGate waits between two looks where the options have no retry
+// strategy.
 const drainPause = 50 * time.Millisecond
 
-// ObtainGate takes the gate of a tree for a program that has no [pathlock.Locker], such as a nightly job: it
-// obtains [GateKey] with redislock, which stops the node locks of new owners, and then waits until the present
-// owners have come to their end. The caller refreshes and releases the lock as any other of redislock's.
+// ObtainGate takes the gate of a tree for a program that has no [pathlock.Locker], such as a
+// nightly job: it obtains [GateKey] with redislock, which stops the node locks of new owners, and
+// then waits until the present owners have come to their end. The caller refreshes and releases the
+// lock as any other of redislock's.
 //
-// options may be nil. Its retry strategy serves for both waits, and the ttl, refreshed meanwhile, bounds
-// neither: bound ctx. The error matches redislock.ErrNotObtained if the gate was not to be had or the owners did
-// not end in time; the key has been released then.
+// options may be nil. Its retry strategy serves for both waits, and the ttl, refreshed meanwhile,
+// bounds neither: bound ctx. The error matches redislock.ErrNotObtained if the gate was not to be
+// had or the owners did not end in time; the key has been released then.
 //
 // A program in another language does the same with SET key value NX PX ttl on the gate's key, and
-// then asks, in this order, EXISTS of the tree's key thin and HEXISTS of its key locks with the field "gate-node" (these are
-// the gate's key with "thin" or "locks" in place of "gate" at the end) until both answer 0. An owner who holds something at that time may still take more, so that it
+// then asks, in this order, EXISTS of the tree's key thin and HEXISTS of its key locks with the
+// field "gate-node" (these are the gate's key with "thin" or "locks" in place of "gate" at the end)
+// until both answer 0. An owner who holds something at that time may still take more, so that it
 // can come to its end.
 func ObtainGate(ctx context.Context, client redis.UniversalClient, tree pathlock.Tree, ttl time.Duration, options *redislock.Options, opts ...Option) (*redislock.Lock, error) {
 	k := newKeys(newConfig(opts).prefix)
@@ -76,7 +79,8 @@ func drain(ctx context.Context, client redis.UniversalClient, k keys, tree pathl
 
 // inUse reports whether anybody holds anything in a tree.
 func inUse(ctx context.Context, client redis.UniversalClient, k keys, tree pathlock.Tree) (bool, error) {
-	// A thin lock moves to locks when it is inflated, and never back: in this order it is seen before or after.
+	// A thin lock moves to locks when it is inflated, and never back: in this order it is seen
+	// before or after.
 	thin, err := client.Exists(ctx, k.thin(tree)).Result()
 	if err != nil || thin > 0 {
 		return thin > 0, err

@@ -75,7 +75,8 @@ func TestForeignGateExpires(t *testing.T) {
 	release(t, store, req)
 }
 
-// TestOurGate: a gate keeps out redislock.Obtain while it is held and while it waits for node locks to go.
+// TestOurGate: a gate keeps out redislock.Obtain while it is held and while it waits for node locks
+// to go.
 func TestOurGate(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	requireTaken := func(when string) {
@@ -124,8 +125,9 @@ func TestGateGivenUp(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestGateTakenAgainWhileQueued: a waiter for the gate whose key has gone, and who holds nothing any more, takes
-// the key again when it asks again, and counts as one who has something from then on.
+// TestGateTakenAgainWhileQueued: a waiter for the gate whose key has gone, and who holds nothing
+// any more, takes the key again when it asks again, and counts as one who has something from then
+// on.
 func TestGateTakenAgainWhileQueued(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	holder := ask(tree, x("/a"))
@@ -191,7 +193,8 @@ func TestGateRenewed(t *testing.T) {
 	release(t, store, gate)
 }
 
-// TestForceForeignGate: the owner that a snapshot shows for a foreign gate is good for taking it away.
+// TestForceForeignGate: the owner that a snapshot shows for a foreign gate is good for taking it
+// away.
 func TestForceForeignGate(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	obtain(t, store, tree, long)

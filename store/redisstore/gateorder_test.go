@@ -7,7 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestGateNotStarved: the gate gets its turn under a stream of requests that go on well beside each other.
+// TestGateNotStarved: the gate gets its turn under a stream of requests that go on well beside each
+// other.
 func TestGateNotStarved(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	current := ask(tree, ix("/"))
@@ -33,8 +34,8 @@ func TestGateNotStarved(t *testing.T) {
 	release(t, store, gate.req)
 }
 
-// TestGateKeepsItsTurn: who asks for the gate behind a waiter is not overtaken by those who come later, when that
-// waiter is let in.
+// TestGateKeepsItsTurn: who asks for the gate behind a waiter is not overtaken by those who come
+// later, when that waiter is let in.
 func TestGateKeepsItsTurn(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	holder := ask(tree, x("/a"))

@@ -12,8 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestScriptsFailHalfway: a script that fails is not rolled back. Whichever of its commands fails, the others understand what
-// it leaves behind: those who hold hold, nobody else can, what failed can be done again, and nothing stays when the leases have ended.
+// TestScriptsFailHalfway: a script that fails is not rolled back. Whichever of its commands fails,
+// the others understand what it leaves behind: those who hold hold, nobody else can, what failed
+// can be done again, and nothing stays when the leases have ended.
 func TestScriptsFailHalfway(t *testing.T) {
 	server := startServer(t)
 	s := server.store()
@@ -243,7 +244,8 @@ func (h *halfway) asks(owner string, wait time.Duration, claims ...pathlock.Clai
 	return err
 }
 
-// asksApart asks for a further grant of an owner, with a lease of its own. It is the one that counts then.
+// asksApart asks for a further grant of an owner, with a lease of its own. It is the one that
+// counts then.
 func (h *halfway) asksApart(owner string, claims ...pathlock.Claim) error {
 	req := h.held[owner]
 	if !req.Apart {
@@ -344,7 +346,8 @@ func (h *halfway) check(what string, again func() error) {
 	if h.t.Failed() {
 		return
 	}
-	// Of whom a script has failed, and all others, exclusion still holds: nodes and records agree, or the above has said so.
+	// Of whom a script has failed, and all others, exclusion still holds: nodes and records agree,
+	// or the above has said so.
 	if _, err := h.s.Acquire(ctx, h.req("late", x("/late"))); err != nil && !errors.Is(err, pathlock.ErrConflict) {
 		h.t.Errorf("%s: afterwards: %v", what, err)
 	}

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// TestHandOverCounts: each release wakes exactly the one that it lets in, who has nothing more to send.
+// TestHandOverCounts: each release wakes exactly the one that it lets in, who has nothing more to
+// send.
 func TestHandOverCounts(t *testing.T) {
 	const waiters = 500
 	server := startServer(t)
@@ -53,7 +54,8 @@ func TestHandOverCounts(t *testing.T) {
 	requireConsistent(t, stores[0], tree)
 }
 
-// TestHandOverInPortions: a release that lets in more than one script grants lets them all in, and nobody is passed.
+// TestHandOverInPortions: a release that lets in more than one script grants lets them all in, and
+// nobody is passed.
 func TestHandOverInPortions(t *testing.T) {
 	for _, n := range []int{15, 16, 17, 200} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -95,7 +97,8 @@ func TestTwoStores(t *testing.T) {
 	release(t, a, ours)
 }
 
-// TestDeadWaiter: the place of a process that is gone ends with its lease, and those behind it go on.
+// TestDeadWaiter: the place of a process that is gone ends with its lease, and those behind it go
+// on.
 func TestDeadWaiter(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	holder := ask(tree, ix("/"))
@@ -120,7 +123,8 @@ func TestDeadWaiter(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestLiveWaiterKeepsItsPlace: a waiter that is there stays where it is in the queue for longer than its lease.
+// TestLiveWaiterKeepsItsPlace: a waiter that is there stays where it is in the queue for longer
+// than its lease.
 func TestLiveWaiterKeepsItsPlace(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	holder := ask(tree, x("/a"))

@@ -83,7 +83,8 @@ func (k keys) base(tree pathlock.Tree) string {
 // channel returns the name of the pub/sub channel on which one store is told what it waits for.
 func (k keys) channel(store string) string { return k.prefix + ":wake:" + store }
 
-// treeChannel returns the name of the channel on which one store is told what it waits for in one tree, in the tree's slot.
+// treeChannel returns the name of the channel on which one store is told what it waits for in one
+// tree, in the tree's slot.
 func (k keys) treeChannel(tree pathlock.Tree, store string) string {
 	return k.base(tree) + ":wake:" + store
 }
@@ -119,8 +120,8 @@ func (k keys) treeInUse(key string) (pathlock.Tree, bool) {
 	return tree, err == nil
 }
 
-// escape writes letters, digits, dot, dash and underscore as they are and every other byte as %XX: no
-// text can end the hash tag, begin another, or be taken for a part of the name that it is not.
+// escape writes letters, digits, dot, dash and underscore as they are and every other byte as %XX:
+// no text can end the hash tag, begin another, or be taken for a part of the name that it is not.
 func escape(s string) string {
 	plain := func(c byte) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_'

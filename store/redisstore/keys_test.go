@@ -29,7 +29,8 @@ func TestGateKey(t *testing.T) {
 	}
 }
 
-// TestKeysAreSafe: whatever the tree is called, its keys have one hash tag, which no other tree has, and lead back to it.
+// TestKeysAreSafe: whatever the tree is called, its keys have one hash tag, which no other tree
+// has, and lead back to it.
 func TestKeysAreSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.OneOf(rapid.StringN(1, 20, 255), rapid.StringMatching(`[{}:/%a.*]{1,8}`))

@@ -11,7 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// sendAs calls the acquire script for a request by hand, which may wait: nobody listens, and nobody asks again.
+// sendAs calls the acquire script for a request by hand, which may wait: nobody listens, and nobody
+// asks again.
 func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) reply {
 	t.Helper()
 	h := &halfway{t: t, s: s, tree: req.Tree}
@@ -32,7 +33,8 @@ func endOf(t *testing.T, s *Store, tree pathlock.Tree, member string) (end, now 
 	return time.UnixMilli(int64(score)), s.client.Time(t.Context()).Val()
 }
 
-// TestHandOverToDeadWaiter: who has crashed before the hand-over keeps its nodes for one lease since it was last heard of.
+// TestHandOverToDeadWaiter: who has crashed before the hand-over keeps its nodes for one lease
+// since it was last heard of.
 func TestHandOverToDeadWaiter(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	holder, dead := ask(tree, x("/a")), ask(tree, x("/a"))
@@ -86,7 +88,8 @@ func TestAskedOfGrant(t *testing.T) {
 	}
 }
 
-// TestWithdrawnStaysWithdrawn: a request that reaches the server after it was withdrawn is granted nothing.
+// TestWithdrawnStaysWithdrawn: a request that reaches the server after it was withdrawn is granted
+// nothing.
 func TestWithdrawnStaysWithdrawn(t *testing.T) {
 	for name, before := range map[string]func(s *Store, late, other pathlock.Acquisition){
 		"before it came":     func(*Store, pathlock.Acquisition, pathlock.Acquisition) {},
@@ -120,7 +123,8 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 	}
 }
 
-// TestGateTakenInFrontOfWaiter: a waiter that was there before a foreign program took the gate goes on as soon as that has gone.
+// TestGateTakenInFrontOfWaiter: a waiter that was there before a foreign program took the gate goes
+// on as soon as that has gone.
 func TestGateTakenInFrontOfWaiter(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	holder := ask(tree, x("/a"))
@@ -160,8 +164,8 @@ func TestForeignGates(t *testing.T) {
 	}
 }
 
-// TestKeysDeleted: whatever key is evicted or deleted, those who have lost something are told, nobody is kept out by what is left, and
-// Snapshot shows what there is.
+// TestKeysDeleted: whatever key is evicted or deleted, those who have lost something are told,
+// nobody is kept out by what is left, and Snapshot shows what there is.
 func TestKeysDeleted(t *testing.T) {
 	for i, kind := range []string{"locks", "deadlines", "queue"} {
 		t.Run(kind, func(t *testing.T) {
@@ -256,8 +260,8 @@ func TestLeasesForEver(t *testing.T) {
 	waits.granted()
 }
 
-// TestMessagesOfAnEarlierPlace: a waiter that has got a new place in the queue heeds no grant, and no deadlock, that
-// was told it in the earlier one: what was granted then has ended.
+// TestMessagesOfAnEarlierPlace: a waiter that has got a new place in the queue heeds no grant, and
+// no deadlock, that was told it in the earlier one: what was granted then has ended.
 func TestMessagesOfAnEarlierPlace(t *testing.T) {
 	for _, kind := range []string{"granted", "deadlock"} {
 		t.Run(kind, func(t *testing.T) {

@@ -9,8 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestLeaseTime: a lease that begins on the server in a millisecond that is all but over lasts there as long as for
-// the caller, who begins to count before, and no more than two milliseconds longer.
+// TestLeaseTime: a lease that begins on the server in a millisecond that is all but over lasts
+// there as long as for the caller, who begins to count before, and no more than two milliseconds
+// longer.
 func TestLeaseTime(t *testing.T) {
 	for _, lease := range []time.Duration{
 		1, time.Microsecond, time.Millisecond - 1, time.Millisecond, time.Millisecond + 1, 2 * time.Millisecond,
@@ -28,8 +29,8 @@ func TestLeaseTime(t *testing.T) {
 	}
 }
 
-// TestLeaseShorterThanTheWay: a lease that is over before its grant can arrive is asked for a few times, and
-// nothing stays.
+// TestLeaseShorterThanTheWay: a lease that is over before its grant can arrive is asked for a few
+// times, and nothing stays.
 func TestLeaseShorterThanTheWay(t *testing.T) {
 	for _, wait := range []time.Duration{0, long} {
 		store, req := newStore(t), ask(newTree(t), x("/a"))

@@ -12,9 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// listener hears which waiters of a store have been granted. They share its subscriptions: one for all trees where one
-// channel serves them all, one for each tree with waiters where a cluster shards its messages; and these share
-// their connections, one to each node.
+// listener hears which waiters of a store have been granted. They share its subscriptions: one for
+// all trees where one channel serves them all, one for each tree with waiters where a cluster
+// shards its messages; and these share their connections, one to each node.
 type listener struct {
 	client redis.UniversalClient
 	keys   keys
@@ -90,7 +90,8 @@ func newListener(client redis.UniversalClient, k keys, id string, linger time.Du
 	return l
 }
 
-// join makes a waiter known before its request is sent, so that no message to it can come too early.
+// join makes a waiter known before its request is sent, so that no message to it can come too
+// early.
 func (l *listener) join(key waitKey) *waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,8 +106,8 @@ func (l *listener) join(key waitKey) *waiter {
 	return w
 }
 
-// route gives a waiter the subscription to its tree's channel, which has to be done before its request is
-// sent: from then on it is told when messages may have been missed.
+// route gives a waiter the subscription to its tree's channel, which has to be done before its
+// request is sent: from then on it is told when messages may have been missed.
 func (l *listener) route(w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -152,8 +153,8 @@ func (l *listener) alone(w *waiter) bool {
 	return len(l.byRef[w.ref]) <= 1
 }
 
-// listen sees to it that a routed waiter's subscription is made, and reports whether it is there already. Until
-// it is, messages are missed; then every waiter asks again.
+// listen sees to it that a routed waiter's subscription is made, and reports whether it is there
+// already. Until it is, messages are missed; then every waiter asks again.
 func (l *listener) listen(w *waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -163,8 +164,8 @@ func (l *listener) listen(w *waiter) bool {
 	return w.subscription.established
 }
 
-// deliver hands a message to those it is for: kind, reference with the number of a question, and for some
-// kinds a number and an owner.
+// deliver hands a message to those it is for: kind, reference with the number of a question, and
+// for some kinds a number and an owner.
 func (l *listener) deliver(payload string) {
 	kind, rest, _ := strings.Cut(payload, " ")
 	about, rest, _ := strings.Cut(rest, " ")
@@ -188,8 +189,8 @@ func (l *listener) deliver(payload string) {
 	}
 }
 
-// hear keeps a message for the waiter. Of two, the later one counts: the earlier one may be about a place in the
-// queue that has gone. Only what was taken away by force stays so.
+// hear keeps a message for the waiter. Of two, the later one counts: the earlier one may be about a
+// place in the queue that has gone. Only what was taken away by force stays so.
 func (w *waiter) hear(m message) {
 	select {
 	case w.heard <- m:
@@ -206,8 +207,8 @@ func (w *waiter) hear(m message) {
 	w.heard <- m
 }
 
-// question returns the reference that the waiter's next question goes with, and its number, which is greater than
-// that of every question before.
+// question returns the reference that the waiter's next question goes with, and its number, which
+// is greater than that of every question before.
 func (l *listener) question(w *waiter) (ref string, number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -86,7 +86,8 @@ func (p *proxy) replies(client, server net.Conn) {
 	}
 }
 
-// lossy returns a store whose replies can be lost, and a client that tries every command the given number of times more.
+// lossy returns a store whose replies can be lost, and a client that tries every command the given
+// number of times more.
 func lossy(t testing.TB, retries int) (*Store, *proxy) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))

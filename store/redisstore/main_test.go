@@ -20,8 +20,9 @@ const (
 	long = time.Minute
 	// short is a lease that is meant to end during the test.
 	short = 300 * time.Millisecond
-	// patience is how long a test waits for what has to happen. It is shorter than the third of a long lease after
-	// which a waiter asks again by itself, so that a message that is not sent is missed.
+	// patience is how long a test waits for what has to happen. It is shorter than the third of a
+	// long lease after which a waiter asks again by itself, so that a message that is not sent is
+	// missed.
 	patience = 10 * time.Second
 )
 
@@ -190,7 +191,8 @@ func (w *waiting) granted() pathlock.Grant {
 	return grant
 }
 
-// pass returns when d has passed on the server's clock: it waits for a lease of that length, in a tree of its own.
+// pass returns when d has passed on the server's clock: it waits for a lease of that length, in a
+// tree of its own.
 func pass(t testing.TB, s *Store, d time.Duration) {
 	t.Helper()
 	sand := ask(newTree(t), x("/glass"))
@@ -218,7 +220,8 @@ func keysOf(t testing.TB, s *Store, tree pathlock.Tree) []string {
 	return there
 }
 
-// keysLeft is keysOf without what only remembers requests that were withdrawn, which ends by itself.
+// keysLeft is keysOf without what only remembers requests that were withdrawn, which ends by
+// itself.
 func keysLeft(t testing.TB, s *Store, tree pathlock.Tree) []string {
 	t.Helper()
 	ctx, keys := context.WithoutCancel(t.Context()), s.keys.of(tree)

@@ -10,16 +10,17 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Open returns a store on the Redis that a URL names, with a client of its own, which
-// [Store.Close] closes. It does not connect: the first command does, and [Store.Ping] tells whether it can.
+// Open returns a store on the Redis that a URL names, with a client of its own, which [Store.Close]
+// closes. It does not connect: the first command does, and [Store.Ping] tells whether it can.
 //
 //	redis://[user:password@]host[:port][/db]                           a single node; rediss:// with TLS
 //	redis+cluster://[user:password@]host1[:port],host2[:port]          a cluster, by some of its nodes
 //	redis+sentinel://[user:password@]name@host1[:port],host2[:port][/db]  the primary called name, by its sentinels
 //
-// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s. Users and passwords are
-// percent-encoded, and are those of Redis; where the sentinels have their own, they are the options
-// sentinel_username and sentinel_password. Ports default to 6379, and to 26379 for sentinels.
+// Options of go-redis may follow as a query, such as ?pool_size=20&dial_timeout=3s. Users and
+// passwords are percent-encoded, and are those of Redis; where the sentinels have their own, they
+// are the options sentinel_username and sentinel_password. Ports default to 6379, and to 26379 for
+// sentinels.
 func Open(rawURL string, opts ...Option) (*Store, error) {
 	client, err := openClient(rawURL)
 	if err != nil {
@@ -34,14 +35,17 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// errNoPrimary is said of sentinels that do not know what to look for, or of a password with a slash.
+// errNoPrimary is said of sentinels that do not know what to look for, or of a password with a
+// slash.
 var errNoPrimary = errors.New("redisstore: a redis+sentinel URL names the primary before the sentinels: name@host1,host2; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
 
-// errMalformed quotes nothing of the URL, since a password may stand anywhere in one that makes no sense.
+// errMalformed quotes nothing of the URL, since a password may stand anywhere in one that makes no
+// sense.
 var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
 
-// dialTimeout is how long a connection may take to be made, unless the URL has another dial_timeout. A host that has gone keeps the
-// client's pool, and a cluster's look at who has which slots, for so long.
+// dialTimeout is how long a connection may take to be made, unless the URL has another
+// dial_timeout. A host that has gone keeps the client's pool, and a cluster's look at who has which
+// slots, for so long.
 const dialTimeout = time.Second
 
 // dialBounds returns how long to dial and how often, where the URL does not say.
@@ -57,8 +61,8 @@ func openClient(rawURL string) (redis.UniversalClient, error) {
 	if !ok {
 		return nil, errors.New("redisstore: the URL has no scheme: redis, rediss, redis+cluster or redis+sentinel")
 	}
-	// Errors of the parsers below quote parts of the URL, where passwords may be: they are not passed on. A # is
-	// never right, and would have the parsers overlook what follows.
+	// Errors of the parsers below quote parts of the URL, where passwords may be: they are not
+	// passed on. A # is never right, and would have the parsers overlook what follows.
 	if strings.ContainsRune(rawURL, '#') {
 		return nil, errMalformed
 	}

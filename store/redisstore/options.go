@@ -2,15 +2,17 @@ package redisstore
 
 import "time"
 
-// DefaultTimeout is how long a store waits for Redis to answer one command, unless [WithTimeout] says otherwise.
+// DefaultTimeout is how long a store waits for Redis to answer one command, unless [WithTimeout]
+// says otherwise.
 const DefaultTimeout = 3 * time.Second
 
-// DefaultMaxClaims is how many nodes a request may claim, intentions included, unless [WithMaxClaims] says
-// otherwise. A script that grants so many keeps the server from its other work for about a millisecond.
+// DefaultMaxClaims is how many nodes a request may claim, intentions included, unless
+// [WithMaxClaims] says otherwise. A script that grants so many keeps the server from its other work
+// for about a millisecond.
 const DefaultMaxClaims = 300
 
-// DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says otherwise. Each takes
-// some 150 bytes of the server's memory for every node that it claims.
+// DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says
+// otherwise. Each takes some 150 bytes of the server's memory for every node that it claims.
 const DefaultMaxWaiters = 10_000
 
 // Option configures a [Store].
@@ -55,9 +57,9 @@ func WithTimeout(d time.Duration) Option {
 	}
 }
 
-// WithMaxClaims sets how many nodes a request may claim, in place of [DefaultMaxClaims]. One that claims more is
-// refused with an error that matches [pathlock.ErrInvalidRequest]; a claim on an ancestor, or the gate, does in its place. Values that are
-// not positive are ignored.
+// WithMaxClaims sets how many nodes a request may claim, in place of [DefaultMaxClaims]. One that
+// claims more is refused with an error that matches [pathlock.ErrInvalidRequest]; a claim on an
+// ancestor, or the gate, does in its place. Values that are not positive are ignored.
 func WithMaxClaims(n int) Option {
 	return func(c *config) {
 		if n > 0 {
@@ -66,8 +68,9 @@ func WithMaxClaims(n int) Option {
 	}
 }
 
-// WithMaxWaiters sets how many requests may wait in one tree, in place of [DefaultMaxWaiters]. Who would be one too
-// many gets a conflict at once, which also matches [ErrQueueFull]. Values that are not positive are ignored.
+// WithMaxWaiters sets how many requests may wait in one tree, in place of [DefaultMaxWaiters]. Who
+// would be one too many gets a conflict at once, which also matches [ErrQueueFull]. Values that are
+// not positive are ignored.
 func WithMaxWaiters(n int) Option {
 	return func(c *config) {
 		if n > 0 {
@@ -76,11 +79,12 @@ func WithMaxWaiters(n int) Option {
 	}
 }
 
-// WithReplicas has every grant wait until n replicas of the primary have it, for up to the given time: a failover to
-// one of them then forgets no grant. Where they don't have it in time, nothing is granted, and the error matches
-// [pathlock.ErrUnavailable]. It costs every acquisition that is not re-entrant another round trip, and one to the
-// replicas. It is off by default, since the locks need not be right for the tree to be safe; and it does not
-// make them so: a replica that has them not may be promoted all the same.
+// WithReplicas has every grant wait until n replicas of the primary have it, for up to the given
+// time: a failover to one of them then forgets no grant. Where they don't have it in time, nothing
+// is granted, and the error matches [pathlock.ErrUnavailable]. It costs every acquisition that is
+// not re-entrant another round trip, and one to the replicas. It is off by default, since the locks
+// need not be right for the tree to be safe; and it does not make them so: a replica that has them
+// not may be promoted all the same.
 func WithReplicas(n int, within time.Duration) Option {
 	return func(c *config) { c.replicas, c.replication = max(n, 0), within }
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// pipeline sends together what more goroutines than a few have to send at once to one server, in the way of a
-// group commit: while as many commands, or batches of them, are under way as are allowed to be, others gather; whoever
-// has waited longest sends them all when there is room. Until then every goroutine sends its own
-// command at once. A server that is kept busy serves about half as many again that way, as most of its time goes into
-// reading and writing.
+// pipeline sends together what more goroutines than a few have to send at once to one server, in
+// the way of a group commit: while as many commands, or batches of them, are under way as are
+// allowed to be, others gather; whoever has waited longest sends them all when there is room. Until
+// then every goroutine sends its own command at once. A server that is kept busy serves about half
+// as many again that way, as most of its time goes into reading and writing.
 //
-// Renewals and releases have a lane of their own, so that they never wait for acquisitions. Who waits
-// for room heeds its context, and is then not sent at all.
+// Renewals and releases have a lane of their own, so that they never wait for acquisitions. Who
+// waits for room heeds its context, and is then not sent at all.
 //
-// It is not for clusters, where a node that is down would hold up what is for others. The client's own
-// AutoPipeliner serves for neither: what it has queued heeds no context, has one order for all, and is sent although
-// nobody waits for it any more; BenchmarkPipeline compares the speed.
+// It is not for clusters, where a node that is down would hold up what is for others. The client's
+// own AutoPipeliner serves for neither: what it has queued heeds no context, has one order for all,
+// and is sent although nobody waits for it any more; BenchmarkPipeline compares the speed.
 type pipeline struct {
 	client *redis.Client
 	// timeout is how long a batch may take whose commands have no deadline.
@@ -44,15 +44,15 @@ type queuedCommand struct {
 	cmd redis.Cmder
 	// gone is set when the command is not to be sent any more.
 	gone bool
-	// taken is set when the command is in a batch. Its goroutine has a turn then: either the command has been carried
-	// out, which nil says, or this is what the goroutine is to send.
+	// taken is set when the command is in a batch. Its goroutine has a turn then: either the
+	// command has been carried out, which nil says, or this is what the goroutine is to send.
 	taken bool
 	turn  chan []*queuedCommand
 }
 
 const (
-	// underwayLimit is how many commands and batches of a lane are under way at most. The fewer, the more there is to
-	// gather; the more, the less time passes until the next may be sent.
+	// underwayLimit is how many commands and batches of a lane are under way at most. The fewer,
+	// the more there is to gather; the more, the less time passes until the next may be sent.
 	underwayLimit = 8
 	// batchLimit is how many commands a batch has at most.
 	batchLimit = 64
@@ -64,7 +64,8 @@ func newPipeline(client *redis.Client, timeout time.Duration) *pipeline {
 	return &pipeline{client: client, timeout: timeout, limit: limit}
 }
 
-// process sends a command, alone or with others, and waits for its reply, or for room until ctx ends.
+// process sends a command, alone or with others, and waits for its reply, or for room until ctx
+// ends.
 //
 // After an error the command is not to be looked at, since it may be in a batch that is under way.
 func (p *pipeline) process(ctx context.Context, lane lane, cmd redis.Cmder) error {
@@ -136,8 +137,8 @@ func (p *pipeline) next(lane lane) {
 	batch[0].turn <- batch
 }
 
-// send carries out a batch, the first of which is the caller's own, and tells the others. It has as long as
-// the last of them: each caller leaves when its own time is up.
+// send carries out a batch, the first of which is the caller's own, and tells the others. It has as
+// long as the last of them: each caller leaves when its own time is up.
 func (p *pipeline) send(batch []*queuedCommand) {
 	if len(batch) == 1 {
 		_ = p.client.Process(batch[0].ctx, batch[0].cmd) // the error is the command's, too

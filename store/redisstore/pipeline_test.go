@@ -91,7 +91,8 @@ func startBench(t *testing.T) *bench {
 	return b
 }
 
-// send sends a command that has so long, for ever if that is 0, and requires that its reply is its own.
+// send sends a command that has so long, for ever if that is 0, and requires that its reply is its
+// own.
 func (b *bench) send(name string, within time.Duration) {
 	b.sendIn(asking, name, within)
 }
@@ -174,7 +175,8 @@ func inBubble(t *testing.T, do func(*bench)) {
 	})
 }
 
-// TestAlone: as long as no more are under way than may be, every command is sent at once, by itself.
+// TestAlone: as long as no more are under way than may be, every command is sent at once, by
+// itself.
 func TestAlone(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		for round := range 3 {
@@ -192,7 +194,8 @@ func TestAlone(t *testing.T) {
 	})
 }
 
-// TestGathered: those that come while as many as may be are under way gather, and go together, in order of arrival.
+// TestGathered: those that come while as many as may be are under way gather, and go together, in
+// order of arrival.
 func TestGathered(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.fill()
@@ -264,7 +267,8 @@ func TestLanes(t *testing.T) {
 	})
 }
 
-// TestLeavesRoom: a command whose time is up while it waits for room is not sent, whatever is under way.
+// TestLeavesRoom: a command whose time is up while it waits for room is not sent, whatever is under
+// way.
 func TestLeavesRoom(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.fill()
@@ -296,8 +300,8 @@ func TestLeavesRoom(t *testing.T) {
 	})
 }
 
-// TestHaste: commands with little time wait in line as all others do, and are served as others are: they
-// neither starve those that gather nor are starved.
+// TestHaste: commands with little time wait in line as all others do, and are served as others are:
+// they neither starve those that gather nor are starved.
 func TestHaste(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.fill()

@@ -15,10 +15,11 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// BenchmarkPipeline compares ways to send the store's commands: its own pipeline, each command by itself, and go-redis's
-// auto-pipelining in several forms; with the server next door, and at a distance. The ways take turns, so that what slows
-// the machine down slows all of them. A metric with a name such as autopipeline/own is the median of what turns of that
-// way took, by what the own pipeline's turns beside them took: above 1, the own pipeline is the faster. What an operation
+// BenchmarkPipeline compares ways to send the store's commands: its own pipeline, each command by
+// itself, and go-redis's auto-pipelining in several forms; with the server next door, and at a
+// distance. The ways take turns, so that what slows the machine down slows all of them. A metric
+// with a name such as autopipeline/own is the median of what turns of that way took, by what the
+// own pipeline's turns beside them took: above 1, the own pipeline is the faster. What an operation
 // is, is an acquisition with its release, each goroutine in a tree of its own.
 //
 //	go test ./store/redisstore -run '^$' -bench Pipeline -benchtime 60x
@@ -84,7 +85,8 @@ func sendingWays(b *testing.B, addr string, goroutines int) []*sendingWay {
 	return ways
 }
 
-// blockingFace is go-redis's auto-pipelining, in which a call waits for its reply for as long as that takes.
+// blockingFace is go-redis's auto-pipelining, in which a call waits for its reply for as long as
+// that takes.
 func blockingFace(o *redis.AutoPipelineOptions) func(*redis.Client) (processFunc, error) {
 	return func(client *redis.Client) (processFunc, error) {
 		ap, err := client.AutoPipelineWithOptions(o)
@@ -95,8 +97,8 @@ func blockingFace(o *redis.AutoPipelineOptions) func(*redis.Client) (processFunc
 	}
 }
 
-// fullDuplexWithDeadlines is the same, except that a call waits until its deadline at most: only its other face can
-// do that, which needs a timer.
+// fullDuplexWithDeadlines is the same, except that a call waits until its deadline at most: only
+// its other face can do that, which needs a timer.
 func fullDuplexWithDeadlines(client *redis.Client) (processFunc, error) {
 	ap, err := client.AsyncAutoPipelineWithOptions(&redis.AutoPipelineOptions{FullDuplex: true})
 	if err != nil {

@@ -22,7 +22,8 @@ func pipelined(s *Store) *pipeline {
 	return p
 }
 
-// valve lets no script through that comes alone until it is opened, and no batch before those that came first are done.
+// valve lets no script through that comes alone until it is opened, and no batch before those that
+// came first are done.
 type valve struct {
 	open  chan struct{}
 	left  atomic.Int32 // how many are yet to come first
@@ -55,8 +56,8 @@ func (v *valve) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	}
 }
 
-// together has many requests, each in a tree of its own, of which all go together that are not among the first few, by batch. It
-// returns their errors.
+// together has many requests, each in a tree of its own, of which all go together that are not
+// among the first few, by batch. It returns their errors.
 func together(t *testing.T, s *Store, reqs []pathlock.Acquisition, batch func(send func())) []error {
 	t.Helper()
 	p := pipelined(s)
@@ -93,7 +94,8 @@ func asks(t *testing.T, n int) (reqs []pathlock.Acquisition) {
 	return reqs
 }
 
-// TestScriptsForgottenTogether: scripts that are gone when a batch arrives are loaded again, and the batch is granted.
+// TestScriptsForgottenTogether: scripts that are gone when a batch arrives are loaded again, and
+// the batch is granted.
 func TestScriptsForgottenTogether(t *testing.T) {
 	server := startServer(t)
 	store := closeStore(t, New(closeClient(t, redis.NewClient(&redis.Options{Addr: server.addr, ContextTimeoutEnabled: true}))))
@@ -111,8 +113,8 @@ func TestScriptsForgottenTogether(t *testing.T) {
 	release(t, store, warm)
 }
 
-// TestLostTogether: a connection that is lost with a batch gives every request in it an error, and what was granted is
-// taken back.
+// TestLostTogether: a connection that is lost with a batch gives every request in it an error, and
+// what was granted is taken back.
 func TestLostTogether(t *testing.T) {
 	store, proxy := lossy(t, -1)
 	store.client.(*redis.Client).Options().ContextTimeoutEnabled = true

@@ -74,8 +74,9 @@ func (p *postponing) carry(to io.WriteCloser, from io.ReadCloser) {
 	}
 }
 
-// TestPressure: goroutines with little time, over a network that takes its time, take and give back as fast as they can. Every
-// release arrives, nothing of a call that failed stays, and what is held beside them is renewed all the while.
+// TestPressure: goroutines with little time, over a network that takes its time, take and give back
+// as fast as they can. Every release arrives, nothing of a call that failed stays, and what is held
+// beside them is renewed all the while.
 func TestPressure(t *testing.T) {
 	const goroutines, rounds, within = 40, 50, time.Second
 	store, other := closeStore(t, New(far(t, 2*time.Millisecond))), newStore(t)
@@ -141,8 +142,8 @@ func TestPressure(t *testing.T) {
 	}
 }
 
-// TestCloseIsBounded: a store whose server does not answer is closed within the context, and, whatever that
-// is, within the time of a few commands, however many calls have failed before.
+// TestCloseIsBounded: a store whose server does not answer is closed within the context, and,
+// whatever that is, within the time of a few commands, however many calls have failed before.
 func TestCloseIsBounded(t *testing.T) {
 	const timeout, failed = 200 * time.Millisecond, 400
 	for _, tt := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Release implements [pathlock.Store]: one EVALSHA, which also hands over to waiters. If
-// the client had to send it twice because a reply was lost, that the second finds nothing is no error.
+// Release implements [pathlock.Store]: one EVALSHA, which also hands over to waiters. If the client
+// had to send it twice because a reply was lost, that the second finds nothing is no error.
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	return s.giveBack(ctx, tree, &s.scripts.release, operation{"release", tree, owner},
 		&counted{value: string(owner)}, string(id))

@@ -8,7 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// replicate waits until as many replicas as the store asks for have a grant that the primary has made.
+// replicate waits until as many replicas as the store asks for have a grant that the primary has
+// made.
 func (s *Store) replicate(ctx context.Context, r *request) error {
 	if s.config.replicas == 0 {
 		return nil
@@ -19,8 +20,9 @@ func (s *Store) replicate(ctx context.Context, r *request) error {
 		if err != nil {
 			return 0, err
 		}
-		// WAIT is for what the same connection has written, and all that was written before. The grant
-		// may have been made by somebody else's release, so something is written here; it changes nothing.
+		// WAIT is for what the same connection has written, and all that was written before. The
+		// grant may have been made by somebody else's release, so something is written here; it
+		// changes nothing.
 		pipe := node.Pipeline()
 		pipe.PExpire(ctx, fence, fenceTTL)
 		waited := pipe.Do(ctx, "wait", s.config.replicas, milliseconds(s.config.replication))
@@ -35,7 +37,8 @@ func (s *Store) replicate(ctx context.Context, r *request) error {
 	return err
 }
 
-// fenceTTL is how long the scripts let a tree's fence live on (see FENCE_TTL in scripts/lib/keys.lua).
+// fenceTTL is how long the scripts let a tree's fence live on (see FENCE_TTL in
+// scripts/lib/keys.lua).
 const fenceTTL = 7 * 24 * time.Hour
 
 // primary returns a client of the node that has a key.

@@ -12,8 +12,8 @@ type reply struct {
 	rest   []string
 }
 
-// parseReply reads an array of strings and numbers. A number alone is what a script's short way answers: it
-// stands for {short, '0', number}.
+// parseReply reads an array of strings and numbers. A number alone is what a script's short way
+// answers: it stands for {short, '0', number}.
 func parseReply(answer any, short string) (reply, error) {
 	if n, ok := answer.(int64); ok && short != "" {
 		return reply{short, []string{"0", strconv.FormatInt(n, 10)}}, nil
@@ -50,7 +50,8 @@ func (r reply) number(i int) uint64 {
 	return n
 }
 
-// more reports whether the script, which says so in its second element, has left something for another to do.
+// more reports whether the script, which says so in its second element, has left something for
+// another to do.
 func (r reply) more() bool { return r.text(0) == "1" }
 
 // instant reads a time in milliseconds since 1970; 0 is the zero Time.

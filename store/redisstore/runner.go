@@ -29,11 +29,11 @@ const (
 // errLearned says that Redis has been given a script, and has to be asked again.
 var errLearned = errors.New("the server forgets scripts as fast as they are loaded")
 
-// learn gives Redis a script that it does not know, as after a restart or a failover, and runs it if it can do
-// both at once; if not, the error is errLearned.
+// learn gives Redis a script that it does not know, as after a restart or a failover, and runs it
+// if it can do both at once; if not, the error is errLearned.
 //
-// Redis 7.4 and later may forget what came with EVAL, so SCRIPT LOAD it is; but that goes to every node of a
-// cluster, and fails with the first that is down. There, EVAL goes where the keys are.
+// Redis 7.4 and later may forget what came with EVAL, so SCRIPT LOAD it is; but that goes to every
+// node of a cluster, and fails with the first that is down. There, EVAL goes where the keys are.
 func (r runner) learn(ctx context.Context, sc *script, keys []string, args []any) (any, error) {
 	if r.isCluster() {
 		return r.call(ctx, sc.lane, "eval", sc.source, keys, args)
@@ -49,8 +49,8 @@ func (r runner) isCluster() bool {
 	return ok
 }
 
-// moving reports whether err says that a slot is on its way from one node of a cluster to another. The
-// client follows a few redirects by itself.
+// moving reports whether err says that a slot is on its way from one node of a cluster to another.
+// The client follows a few redirects by itself.
 func (r runner) moving(err error) bool {
 	if redis.IsTryAgainError(err) {
 		return true
@@ -60,8 +60,8 @@ func (r runner) moving(err error) bool {
 	return (moved || ask) && r.isCluster()
 }
 
-// call sends EVAL or EVALSHA. Strings in keys and args go by pointers, which takes less time than to put
-// strings into interfaces.
+// call sends EVAL or EVALSHA. Strings in keys and args go by pointers, which takes less time than
+// to put strings into interfaces.
 func (r runner) call(ctx context.Context, lane lane, command string, script any, keys []string, args []any) (any, error) {
 	const beforeKeys = 3
 	all := make([]any, 0, beforeKeys+len(keys)+len(args))

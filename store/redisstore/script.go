@@ -91,8 +91,9 @@ type script struct {
 	lane lane
 }
 
-// The parts of the library, in their order, as functions inside each other (see newScript): those for scripts that read, and
-// those for scripts that change. Lua lets a function use sixty names from outside of it, so that some share one.
+// The parts of the library, in their order, as functions inside each other (see newScript): those
+// for scripts that read, and those for scripts that change. Lua lets a function use sixty names
+// from outside of it, so that some share one.
 var (
 	readParts   = []string{stateLua, nodesLua, holdingsLua, gateLua, queueLua, waitsLua}
 	changeParts = []string{
@@ -101,11 +102,12 @@ var (
 	}
 )
 
-// newScript puts a script together: what comes at once, where that has not answered the parts of the library, and the script's own text.
-// An answer of what comes at once means the status short.
+// newScript puts a script together: what comes at once, where that has not answered the parts of
+// the library, and the script's own text. An answer of what comes at once means the status short.
 //
-// The library's parts, and what follows each of them, are functions inside each other. A function takes what it uses from the one around it at
-// once, but has to search for what belongs to the same one, which is where most of the time goes that the library takes.
+// The library's parts, and what follows each of them, are functions inside each other. A function
+// takes what it uses from the one around it at once, but has to search for what belongs to the same
+// one, which is where most of the time goes that the library takes.
 func newScript(source, short string, quick, library []string) script {
 	parts := slices.Concat([]string{keysLua, recordLua}, quick)
 	for _, part := range []string{clockLua, modesLua, apartLua} {
@@ -123,8 +125,8 @@ func newScript(source, short string, quick, library []string) script {
 	return script{source: whole, sha: sha, name: sha, short: short}
 }
 
-// withoutComments returns a script without comments and indentation, line for line: what Redis is sent, and keeps.
-// Nothing in the scripts begins with two dashes but comments.
+// withoutComments returns a script without comments and indentation, line for line: what Redis is
+// sent, and keeps. Nothing in the scripts begins with two dashes but comments.
 func withoutComments(source string) string {
 	var b strings.Builder
 	for line := range strings.Lines(source) {
@@ -173,8 +175,8 @@ func (sc *script) ask(ctx context.Context, r runner, keys []string, args ...any)
 
 // run runs a script. Arguments are anything that the client can write, strings best by pointers.
 //
-// While a slot moves, or somebody flushes scripts as fast as they are loaded, it is called again for as
-// long as ctx has time.
+// While a slot moves, or somebody flushes scripts as fast as they are loaded, it is called again
+// for as long as ctx has time.
 func (sc *script) run(ctx context.Context, r runner, keys []string, args ...any) (any, error) {
 	for pause := time.Duration(0); ; pause = min(max(2*pause, firstMovePause), longestMovePause) {
 		answer, err := r.call(ctx, sc.lane, "evalsha", sc.name, keys, args)
@@ -198,8 +200,8 @@ func (sc *script) run(ctx context.Context, r runner, keys []string, args ...any)
 	}
 }
 
-// While a slot moves, some keys of a tree are here and some are there, and neither node runs a script: it
-// has to be sent again, in these pauses.
+// While a slot moves, some keys of a tree are here and some are there, and neither node runs a
+// script: it has to be sent again, in these pauses.
 const (
 	firstMovePause   = 5 * time.Millisecond
 	longestMovePause = 100 * time.Millisecond

@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// chained is so many owners that a search among them takes several portions, and not as many that the
-// portions grow with it.
+// chained is so many owners that a search among them takes several portions, and not as many that
+// the portions grow with it.
 const chained = 150
 
 // chain is a tree in which each owner holds a node and waits for the next one's, but for the last.
@@ -45,7 +45,8 @@ func newChain(t *testing.T) *chain {
 // closing is the request of the last owner that closes a cycle through all of them.
 func (c *chain) closing() pathlock.Acquisition { return wait(more(c.holds[chained-1], x("/n/0"))) }
 
-// watched returns a store that counts the answers of its acquire script, and the portions among them.
+// watched returns a store that counts the answers of its acquire script, and the portions among
+// them.
 func (c *chain) watched() *Store {
 	s := newStore(c.t)
 	process := s.runner.process
@@ -66,7 +67,8 @@ func (c *chain) watched() *Store {
 	return s
 }
 
-// TestSearchInPortions: a cycle through many owners is found in portions, with nothing queued meanwhile.
+// TestSearchInPortions: a cycle through many owners is found in portions, with nothing queued
+// meanwhile.
 func TestSearchInPortions(t *testing.T) {
 	c := newChain(t)
 	c.between = func() { requireConsistent(t, c.store, c.tree) }
@@ -113,8 +115,8 @@ func TestSearchOfRestlessTable(t *testing.T) {
 }
 
 // TestAskerClosesCycle: a waiter asks again, and its question is the first to find that a lease has
-// ended. That lets in another request of its owner, which makes this one close a cycle, and then ends
-// the other of the two, too: it is answered that there was a deadlock, and not queued anew.
+// ended. That lets in another request of its owner, which makes this one close a cycle, and then
+// ends the other of the two, too: it is answered that there was a deadlock, and not queued anew.
 func TestAskerClosesCycle(t *testing.T) {
 	w := &way{name: "as it is", store: newStore(t), tree: newTree(t)}
 	holder, a, b := ask(w.tree, x("/r")), ask(w.tree, pathlock.S(path("/r/n"))), ask(w.tree, pathlock.S(path("/r/n")))

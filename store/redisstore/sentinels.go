@@ -15,18 +15,19 @@ import (
 )
 
 const (
-	// sentinelPatience is how long a sentinel has to answer. One that hangs keeps nobody waiting, since all
-	// are asked at once.
+	// sentinelPatience is how long a sentinel has to answer. One that hangs keeps nobody waiting,
+	// since all are asked at once.
 	sentinelPatience = 500 * time.Millisecond
-	// sentinelPause is the time between two looks at who the primary is, and sentinelHaste that after a
-	// primary could not be reached.
+	// sentinelPause is the time between two looks at who the primary is, and sentinelHaste that
+	// after a primary could not be reached.
 	sentinelPause = time.Second
 	sentinelHaste = 100 * time.Millisecond
 )
 
-// sentinels find the primary for a client, and take the client's connections to any other node away. They do what
-// redis.NewFailoverClient is for, which listens to one sentinel: while that one hangs, as it does when the host
-// goes that a sentinel shares with the primary, the client neither hears of a failover nor asks another.
+// sentinels find the primary for a client, and take the client's connections to any other node
+// away. They do what redis.NewFailoverClient is for, which listens to one sentinel: while that one
+// hangs, as it does when the host goes that a sentinel shares with the primary, the client neither
+// hears of a failover nor asks another.
 //
 // All sentinels are asked, once a second while the client is in use. The answer with the highest
 // configuration epoch counts, as it does among themselves.
@@ -76,8 +77,8 @@ func (c sentinelClient) Close() error {
 	return c.Client.Close()
 }
 
-// newSentinelClient returns a client of the primary that the sentinels at addrs call name. The options are the client's
-// own; auth has the user and the password for the sentinels.
+// newSentinelClient returns a client of the primary that the sentinels at addrs call name. The
+// options are the client's own; auth has the user and the password for the sentinels.
 func newSentinelClient(name string, addrs []string, opts *redis.Options, auth redis.Options) sentinelClient {
 	stopped, stop := context.WithCancel(context.Background())
 	s := &sentinels{
@@ -179,7 +180,8 @@ var (
 	errNoPrimaryNow = errors.New("another node has become the primary")
 )
 
-// checkedConn is one of which the client can tell, before it uses it, that the server has closed it.
+// checkedConn is one of which the client can tell, before it uses it, that the server has closed
+// it.
 type checkedConn struct {
 	*primaryConn
 	syscall.Conn

@@ -12,9 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The kinds of pub/sub. Plain messages go by one channel for all trees; a cluster hands them to all of its nodes. Sharded
-// ones, which clusters have from Redis 7 on, stay with the primary and the replicas of one slot,
-// so that each tree has a channel in its own slot.
+// The kinds of pub/sub. Plain messages go by one channel for all trees; a cluster hands them to all
+// of its nodes. Sharded ones, which clusters have from Redis 7 on, stay with the primary and the
+// replicas of one slot, so that each tree has a channel in its own slot.
 const (
 	unknownPubSub int32 = iota // a cluster that has not been asked
 	plainPubSub
@@ -33,8 +33,8 @@ func (l *listener) channel(tree pathlock.Tree) string {
 	return l.keys.channel(l.id)
 }
 
-// decide finds out what kind of pub/sub there is. It has to be done before the first request that waits is made,
-// because the scripts could not publish in a way that the server does not know.
+// decide finds out what kind of pub/sub there is. It has to be done before the first request that
+// waits is made, because the scripts could not publish in a way that the server does not know.
 func (s *Store) decide(ctx context.Context, what operation) error {
 	if s.listener.pubsub.Load() != unknownPubSub {
 		return nil
@@ -49,11 +49,12 @@ func (s *Store) decide(ctx context.Context, what operation) error {
 	return nil
 }
 
-// probe is how long the nodes of a cluster have to say what they know; one that hangs must not keep back the others.
+// probe is how long the nodes of a cluster have to say what they know; one that hangs must not keep
+// back the others.
 const probe = time.Second
 
-// ask asks the primaries of a cluster what kind of pub/sub they all have. It is enough if one answers: the
-// tree in question may be on it.
+// ask asks the primaries of a cluster what kind of pub/sub they all have. It is enough if one
+// answers: the tree in question may be on it.
 func (l *listener) ask(ctx context.Context) (int32, error) {
 	cluster, ok := l.client.(*redis.ClusterClient)
 	if !ok {

@@ -9,7 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestChannels: one channel serves all trees, but where messages are sharded each tree has one with its hash tag.
+// TestChannels: one channel serves all trees, but where messages are sharded each tree has one with
+// its hash tag.
 func TestChannels(t *testing.T) {
 	tree := func(id string) pathlock.Tree {
 		tree, err := pathlock.NewTree("testplan", id)

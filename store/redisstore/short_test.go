@@ -8,8 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestReleaseOfEnded: a grant whose lease has ended is no longer held, though nobody has come to reclaim it, and
-// others keep the tree's keys alive.
+// TestReleaseOfEnded: a grant whose lease has ended is no longer held, though nobody has come to
+// reclaim it, and others keep the tree's keys alive.
 func TestReleaseOfEnded(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	other, ended := ask(tree, x("/a")), ask(tree, x("/b"))
@@ -24,7 +24,8 @@ func TestReleaseOfEnded(t *testing.T) {
 	release(t, store, other)
 }
 
-// TestKeysEndWithTheLastLease: the keys live no longer than the longest lease of those that still hold.
+// TestKeysEndWithTheLastLease: the keys live no longer than the longest lease of those that still
+// hold.
 func TestKeysEndWithTheLastLease(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	first, longest, last := ask(tree, x("/a")), ask(tree, x("/b")), ask(tree, x("/c"))

@@ -18,13 +18,14 @@ const tokenBytes = 22
 // emptyGate stands for the owner of a gate key with no text in it.
 const emptyGate = "-"
 
-// snapshotPage is how many holders and waiters one script reads: so many that most trees need but one, so few that
-// the server is not kept from other work for long.
+// snapshotPage is how many holders and waiters one script reads: so many that most trees need but
+// one, so few that the server is not kept from other work for long.
 const snapshotPage = 200
 
-// Snapshot implements [pathlock.Store]. Up to 200 owners and waiting requests are read at one instant. Of more, about 200 at a
-// time are: who came or went between two of these instants may be shown or not, who stayed is shown. A gate that another program took with redislock is
-// shown with its token for the owner and its metadata for the note; since when is not known.
+// Snapshot implements [pathlock.Store]. Up to 200 owners and waiting requests are read at one
+// instant. Of more, about 200 at a time are: who came or went between two of these instants may be
+// shown or not, who stayed is shown. A gate that another program took with redislock is shown with
+// its token for the owner and its metadata for the note; since when is not known.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := operation{verb: "snapshot", tree: tree}, s.keys.of(tree)
 	im := image{entries: make(map[string]entry)}
@@ -138,7 +139,8 @@ func (im *image) add(p page) {
 	}
 }
 
-// snapshot decodes the image. What has ended with its lease is left out, whether it has been cleared away or not.
+// snapshot decodes the image. What has ended with its lease is left out, whether it has been
+// cleared away or not.
 func (im image) snapshot(tree pathlock.Tree) (pathlock.Snapshot, error) {
 	out := pathlock.Snapshot{Tree: tree, Fence: im.fence, Holders: []pathlock.Hold{}, Waiters: []pathlock.Hold{}}
 	type queued struct {

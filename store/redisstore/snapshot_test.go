@@ -56,7 +56,8 @@ func sameDeadline(owners []pathlock.Owner) []redis.Z {
 	return all
 }
 
-// TestSnapshotWhileDeadlinesMove: who holds from the first page to the last is shown, wherever its deadline goes between two pages.
+// TestSnapshotWhileDeadlinesMove: who holds from the first page to the last is shown, wherever its
+// deadline goes between two pages.
 func TestSnapshotWhileDeadlinesMove(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	owners := make(map[pathlock.Owner]bool)
@@ -74,7 +75,8 @@ func TestSnapshotWhileDeadlinesMove(t *testing.T) {
 		pages++
 		half := pages % 2
 		for i := range members {
-			// Every other deadline goes to the front and every other to the back, and next time the other way round.
+			// Every other deadline goes to the front and every other to the back, and next time the
+			// other way round.
 			members[i].Score = float64(time.Now().Add(time.Duration(1+(i+half)%2) * long).UnixMilli())
 		}
 		if err := store.client.ZAdd(ctx, store.keys.of(tree)[1], members...).Err(); err != nil {

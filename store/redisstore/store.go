@@ -44,12 +44,14 @@ var _ pathlock.TransferStore = (*Store)(nil)
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
 // locks. The client remains the caller's.
 //
-// Make it with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client; one that does not heed the
-// deadlines of contexts keeps connections and goroutines for longer. A primary under Sentinel is best left to Open: a
-// client of redis.NewFailoverClient does not notice a failover while the one sentinel that it listens to hangs.
+// Make it with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client; one that
+// does not heed the deadlines of contexts keeps connections and goroutines for longer. A primary
+// under Sentinel is best left to Open: a client of redis.NewFailoverClient does not notice a
+// failover while the one sentinel that it listens to hangs.
 //
-// A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems to be
-// down: all calls fail with an error that matches [errors.ErrUnsupported] and [pathlock.ErrUnavailable].
+// A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
+// to be down: all calls fail with an error that matches [errors.ErrUnsupported] and
+// [pathlock.ErrUnavailable].
 func New(client redis.UniversalClient, opts ...Option) *Store {
 	c := newConfig(opts)
 	k := newKeys(c.prefix)
@@ -78,13 +80,14 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 // errRing is why a redis.Ring cannot serve.
 var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
 
-// Close ends the waits that are under way with an error that matches [pathlock.ErrUnavailable], withdraws what
-// calls have left behind that failed, all together and once, waits for the commands that are under way, ends the
-// subscription, and closes the client if [Open] made it. Locks are not released: that is their
-// holders' business, and their leases'.
+// Close ends the waits that are under way with an error that matches [pathlock.ErrUnavailable],
+// withdraws what calls have left behind that failed, all together and once, waits for the commands
+// that are under way, ends the subscription, and closes the client if [Open] made it. Locks are not
+// released: that is their holders' business, and their leases'.
 //
-// Where ctx ends first, the error matches its error. What has not been withdrawn by then is left to the
-// leases, and goroutines that are still under way end within the time of [WithTimeout]. Close may be called again.
+// Where ctx ends first, the error matches its error. What has not been withdrawn by then is left to
+// the leases, and goroutines that are still under way end within the time of [WithTimeout]. Close
+// may be called again.
 func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
 	first := !s.closed

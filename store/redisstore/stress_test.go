@@ -12,7 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// shadow is an independent record of who holds what: it knows the compatibility of modes and nothing else.
+// shadow is an independent record of who holds what: it knows the compatibility of modes and
+// nothing else.
 type shadow struct {
 	mu    sync.Mutex
 	holds map[pathlock.Owner][]held
@@ -21,7 +22,8 @@ type shadow struct {
 type held struct {
 	gate   bool
 	claims []pathlock.Claim
-	// until is before the earliest moment at which the lease can end, zero while it is renewed or released.
+	// until is before the earliest moment at which the lease can end, zero while it is renewed or
+	// released.
 	until time.Time
 }
 
@@ -66,8 +68,9 @@ func (s *shadow) forget(owner pathlock.Owner) {
 	delete(s.holds, owner)
 }
 
-// TestRandom lets many owners on two stores ask for random claims in a small tree, some for the gate, some several
-// times, some giving up, some crashing, and checks each grant against the shadow and the whole table every now and then.
+// TestRandom lets many owners on two stores ask for random claims in a small tree, some for the
+// gate, some several times, some giving up, some crashing, and checks each grant against the shadow
+// and the whole table every now and then.
 func TestRandom(t *testing.T) {
 	stores := []*Store{newStore(t), newStore(t)}
 	for _, crashes := range []bool{false, true} {

@@ -13,9 +13,9 @@ const (
 	lastPause  = 500 * time.Millisecond
 )
 
-// subscription is to one channel. It is made when the first waiter begins to wait, made again whenever
-// it is lost, and given up a moment after the last waiter has gone, so that a tree under contention does not
-// subscribe anew for every waiter.
+// subscription is to one channel. It is made when the first waiter begins to wait, made again
+// whenever it is lost, and given up a moment after the last waiter has gone, so that a tree under
+// contention does not subscribe anew for every waiter.
 //
 // Its fields are guarded by the listener's mu.
 type subscription struct {
@@ -121,7 +121,8 @@ func (s *subscription) nextPause() time.Duration {
 	return pause/2 + rand.N(pause)
 }
 
-// confirm notes that the server has the subscription, and tells the waiters that messages may have been missed before.
+// confirm notes that the server has the subscription, and tells the waiters that messages may have
+// been missed before.
 func (s *subscription) confirm() {
 	s.established, s.pause = true, firstPause
 	for w := range s.waiters {

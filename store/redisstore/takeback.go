@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two tries to take
-	// something back from a server that does not answer.
+	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two
+	// tries to take something back from a server that does not answer.
 	firstTakeBackPause   = 50 * time.Millisecond
 	longestTakeBackPause = 5 * time.Second
 	// takeBacksAtOnce is how many tries are under way at once.
 	takeBacksAtOnce = 64
 )
 
-// takeBacks are requests that nobody waits for any more, and that the server may have granted or queued all the
-// same. Each is withdrawn until the server has answered or its lease has ended, when there is nothing left to take
-// back. That one answer is enough: what has been withdrawn stays withdrawn, even if it reaches the server later. A
-// request that was never sent is none.
+// takeBacks are requests that nobody waits for any more, and that the server may have granted or
+// queued all the same. Each is withdrawn until the server has answered or its lease has ended, when
+// there is nothing left to take back. That one answer is enough: what has been withdrawn stays
+// withdrawn, even if it reaches the server later. A request that was never sent is none.
 type takeBacks struct {
 	store *Store
 
@@ -34,13 +34,16 @@ type takeBacks struct {
 type takeBack struct {
 	request *request
 	until   time.Time
-	// lost is set if the request may be on its way still: it was not answered, or was sent more than once.
+	// lost is set if the request may be on its way still: it was not answered, or was sent more
+	// than once.
 	lost bool
 	// tries is how often it has been tried to take it back.
 	tries int
-	// added counts how often the request has failed, so that a try can tell that it did once more meanwhile.
+	// added counts how often the request has failed, so that a try can tell that it did once more
+	// meanwhile.
 	added int
-	// busy is closed when what is under way has ended: a flight, or a try to take it back. It is nil if nothing is.
+	// busy is closed when what is under way has ended: a flight, or a try to take it back. It is
+	// nil if nothing is.
 	busy chan struct{}
 }
 
@@ -56,7 +59,8 @@ type flight struct {
 
 func (r *request) key() waitKey { return waitKey{r.Tree, r.Owner, r.Grant} }
 
-// leave notes that the caller of f has gone: whoever makes the same request again waits until f has ended.
+// leave notes that the caller of f has gone: whoever makes the same request again waits until f has
+// ended.
 func (t *takeBacks) leave(f *flight) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,8 +80,8 @@ func (t *takeBacks) settle(f *flight) {
 	}
 }
 
-// add ends f, with the command's error, and has its request taken back in the background, unless it was never sent. A
-// command of the store is under way, so that Close waits for what begins here.
+// add ends f, with the command's error, and has its request taken back in the background, unless it
+// was never sent. A command of the store is under way, so that Close waits for what begins here.
 func (t *takeBacks) add(f *flight, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +109,8 @@ func (t *takeBacks) add(f *flight, err error) {
 	}
 }
 
-// land ends f, and reports whether it was its caller that left it which made its request known here.
+// land ends f, and reports whether it was its caller that left it which made its request known
+// here.
 func (t *takeBacks) land(f *flight) bool {
 	f.over = true
 	if !f.left {
@@ -120,8 +125,9 @@ func (t *takeBacks) land(f *flight) bool {
 	return true
 }
 
-// forget is for a request that is made again: from now on somebody waits for it. It waits until nothing of it is under
-// way; if that is not so before ctx ends, or the store's time is up, it is taken back all the same.
+// forget is for a request that is made again: from now on somebody waits for it. It waits until
+// nothing of it is under way; if that is not so before ctx ends, or the store's time is up, it is
+// taken back all the same.
 func (t *takeBacks) forget(ctx context.Context, r *request) error {
 	var up <-chan time.Time
 	for {
@@ -149,8 +155,8 @@ func (t *takeBacks) forget(ctx context.Context, r *request) error {
 	}
 }
 
-// run takes back what there is. When the store is closed, everything gets one more try, as long as the server
-// answers; the rest is left to the leases.
+// run takes back what there is. When the store is closed, everything gets one more try, as long as
+// the server answers; the rest is left to the leases.
 func (t *takeBacks) run() {
 	for pause := firstTakeBackPause; ; pause = min(2*pause, longestTakeBackPause) {
 		closed := t.store.isClosed()
@@ -175,7 +181,8 @@ func (t *takeBacks) run() {
 	}
 }
 
-// all returns what there is to take back, first what has been tried least; if it is nothing, run is about to end.
+// all returns what there is to take back, first what has been tried least; if it is nothing, run is
+// about to end.
 func (t *takeBacks) all() []*takeBack {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -200,8 +207,8 @@ func (t *takeBacks) drop(batch []*takeBack) {
 }
 
 // round tries to take back a batch, many at once, which go together where there is a pipeline. It
-// reports whether the server has answered every time. One that does not answer is asked no more in this round; in a
-// cluster others may.
+// reports whether the server has answered every time. One that does not answer is asked no more in
+// this round; in a cluster others may.
 func (t *takeBacks) round(batch []*takeBack) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), t.store.config.timeout)
 	defer cancel()
@@ -261,9 +268,9 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 	return err
 }
 
-// undo takes r out of the queue, or gives back what it was granted: nobody waits for it any more. As a rule that is done
-// when undo returns; a server that takes its time is left to do it, and one that does not answer is asked again, in the
-// background. A command of the store is under way.
+// undo takes r out of the queue, or gives back what it was granted: nobody waits for it any more.
+// As a rule that is done when undo returns; a server that takes its time is left to do it, and one
+// that does not answer is asked again, in the background. A command of the store is under way.
 func (s *Store) undo(r *request) {
 	f, done := &flight{request: r}, make(chan struct{})
 	s.takeBacks.leave(f)
@@ -285,8 +292,8 @@ func (s *Store) undo(r *request) {
 	}
 }
 
-// withdraw takes r out of the queue, or gives back what it was granted. Where r may be on its way to the server still, the
-// server remembers for some time that it is to grant r nothing.
+// withdraw takes r out of the queue, or gives back what it was granted. Where r may be on its way
+// to the server still, the server remembers for some time that it is to grant r nothing.
 func (s *Store) withdraw(ctx context.Context, r *request, remember time.Duration) error {
 	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant), milliseconds(max(remember, 0)))
 	if err == nil && got.status == "granted" {

@@ -15,7 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// deaf stands for a server: it notes when it is asked to withdraw what, and answers as the test says. Time is the bubble's.
+// deaf stands for a server: it notes when it is asked to withdraw what, and answers as the test
+// says. Time is the bubble's.
 type deaf struct {
 	store *Store
 
@@ -105,7 +106,8 @@ func (d *deaf) idle() bool {
 
 func absent(pathlock.GrantID) []any { return []any{"absent", "0"} }
 
-// TestTakeBackPauses: a server that does not answer is asked again in pauses that grow, until the lease has ended.
+// TestTakeBackPauses: a server that does not answer is asked again in pauses that grow, until the
+// lease has ended.
 func TestTakeBackPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout, lease = 3 * time.Second, time.Minute
@@ -175,7 +177,8 @@ func TestTakeBackAnswered(t *testing.T) {
 	})
 }
 
-// TestTakeBackPassesOver: what is on a node that does not answer does not hold up what is on one that does.
+// TestTakeBackPassesOver: what is on a node that does not answer does not hold up what is on one
+// that does.
 func TestTakeBackPassesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
@@ -207,8 +210,8 @@ func TestTakeBackPassesOver(t *testing.T) {
 	})
 }
 
-// TestTakeBackClosed: when the store is closed there is one more try, at once, and no more if the server does not
-// answer: closing takes no longer than one command.
+// TestTakeBackClosed: when the store is closed there is one more try, at once, and no more if the
+// server does not answer: closing takes no longer than one command.
 func TestTakeBackClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)

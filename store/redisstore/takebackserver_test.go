@@ -54,8 +54,8 @@ func hung(t *testing.T) (*server, *Store, withdrawals) {
 	return server, store, hook
 }
 
-// TestTakeBackFromServerThatHung: what a server grants that nobody waits for any more is given back long before the lease
-// would have ended.
+// TestTakeBackFromServerThatHung: what a server grants that nobody waits for any more is given back
+// long before the lease would have ended.
 func TestTakeBackFromServerThatHung(t *testing.T) {
 	server, store, hook := hung(t)
 	lost := ask(newTree(t), x("/a"))
@@ -78,7 +78,8 @@ func TestTakeBackFromServerThatHung(t *testing.T) {
 	release(t, other, next)
 }
 
-// TestTakeBackNotOfWhatIsMadeAgain: a request that fails and is made again, and then granted, stays granted.
+// TestTakeBackNotOfWhatIsMadeAgain: a request that fails and is made again, and then granted, stays
+// granted.
 func TestTakeBackNotOfWhatIsMadeAgain(t *testing.T) {
 	server, store, _ := hung(t)
 	again := ask(newTree(t), x("/a"))

@@ -35,7 +35,8 @@ func requireInflated(t *testing.T, s *Store, tree pathlock.Tree) {
 	requireConsistent(t, s, tree)
 }
 
-// TestSuccessor: a release to the only one who waits leaves a thin lock, whose lease begins with the waiter's last sign of life.
+// TestSuccessor: a release to the only one who waits leaves a thin lock, whose lease begins with
+// the waiter's last sign of life.
 func TestSuccessor(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	first := ask(tree, x("/a"))
@@ -113,7 +114,8 @@ func conflictOf(t *testing.T, s *Store, req pathlock.Acquisition) *pathlock.Conf
 	return conflict
 }
 
-// TestThin: who is alone in a tree has a thin lock, and whoever comes by finds a lock like all others.
+// TestThin: who is alone in a tree has a thin lock, and whoever comes by finds a lock like all
+// others.
 func TestThin(t *testing.T) {
 	for _, tt := range []struct {
 		name string

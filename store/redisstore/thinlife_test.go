@@ -107,7 +107,8 @@ func TestThinLeaseEnds(t *testing.T) {
 	})
 }
 
-// TestThinMemoryFull: a thin lock is inflated, renewed and given back on a server whose memory is full.
+// TestThinMemoryFull: a thin lock is inflated, renewed and given back on a server whose memory is
+// full.
 func TestThinMemoryFull(t *testing.T) {
 	server := startServer(t)
 	store := server.store()
@@ -202,8 +203,8 @@ func TestThinBehindForeignGate(t *testing.T) {
 	release(t, store, req)
 }
 
-// TestObtainGateWaitsForThin: another program that takes the gate waits for a thin lock, and for one that is inflated
-// while it waits.
+// TestObtainGateWaitsForThin: another program that takes the gate waits for a thin lock, and for
+// one that is inflated while it waits.
 func TestObtainGateWaitsForThin(t *testing.T) {
 	for _, inflate := range []bool{false, true} {
 		t.Run(fmt.Sprintf("inflate=%v", inflate), func(t *testing.T) {

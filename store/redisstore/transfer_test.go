@@ -59,7 +59,8 @@ func TestTransferOfLostGate(t *testing.T) {
 	requireConsistent(t, store, tree)
 }
 
-// TestTransferSetsWhenKeysEnd: the tree's keys live as long as the last lease, also if that has become shorter.
+// TestTransferSetsWhenKeysEnd: the tree's keys live as long as the last lease, also if that has
+// become shorter.
 func TestTransferSetsWhenKeysEnd(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		store, tree := newStore(t), newTree(t)
@@ -98,7 +99,8 @@ func TestTransferToHolder(t *testing.T) {
 	release(t, store, to)
 }
 
-// TestTransferKeepsRequests: what waits in the first owner's name is kept back by what it held, and by those who came earlier.
+// TestTransferKeepsRequests: what waits in the first owner's name is kept back by what it held, and
+// by those who came earlier.
 func TestTransferKeepsRequests(t *testing.T) {
 	store, tree := newStore(t), newTree(t)
 	from, to, holder := ask(tree, x("/a")), ask(tree, x("/a")), ask(tree, x("/b"))

@@ -12,9 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster: nothing
-// about which trees are in use has to be kept, or can be left behind, but its cost grows with the number of
-// keys in Redis. It is for people who look at locks.
+// Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster:
+// nothing about which trees are in use has to be kept, or can be left behind, but its cost grows
+// with the number of keys in Redis. It is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	what := operation{verb: "list the trees"}
 	nodes, err := s.nodes(ctx, what)
@@ -51,7 +51,8 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 // treesPage is how many trees are asked about at once.
 const treesPage = 500
 
-// sortOut deletes those of the trees in which nobody holds or waits: all that there is remembers withdrawn requests.
+// sortOut deletes those of the trees in which nobody holds or waits: all that there is remembers
+// withdrawn requests.
 func (s *Store) sortOut(ctx context.Context, what operation, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
 	answers, err := call(ctx, s, what, func(ctx context.Context) ([]redis.Cmder, error) {
 		return s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -74,8 +75,8 @@ func (s *Store) sortOut(ctx context.Context, what operation, portion []pathlock.
 	return nil
 }
 
-// scan hands the names of a node's keys to found, page by page. The store's timeout is for one page:
-// there is no saying how many there are.
+// scan hands the names of a node's keys to found, page by page. The store's timeout is for one
+// page: there is no saying how many there are.
 func (s *Store) scan(ctx context.Context, what operation, node redis.Cmdable, found func(keys []string)) error {
 	const page = 1000
 	for cursor := uint64(0); ; {

@@ -15,8 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// network stands between a client and its servers. While it has vanished, it swallows all packets, those of
-// connections that are made as well as those of connections that there are.
+// network stands between a client and its servers. While it has vanished, it swallows all packets,
+// those of connections that are made as well as those of connections that there are.
 type network struct {
 	mu     sync.Mutex
 	healed chan struct{} // closed while packets pass
@@ -94,7 +94,8 @@ func (s *swallowing) Read(b []byte) (int, error) {
 	}
 }
 
-// distant returns a store whose network can vanish. Everything else is as go-redis has it by default.
+// distant returns a store whose network can vanish. Everything else is as go-redis has it by
+// default.
 func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *network) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
@@ -108,8 +109,8 @@ func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *network) {
 	return store, n
 }
 
-// TestHostVanishes: a call ends within its time when the packets of its host are dropped, whether the client
-// has connections or has to dial, and the store serves again when they pass again.
+// TestHostVanishes: a call ends within its time when the packets of its host are dropped, whether
+// the client has connections or has to dial, and the store serves again when they pass again.
 func TestHostVanishes(t *testing.T) {
 	const timeout = 200 * time.Millisecond
 	for _, tt := range []struct {
@@ -169,8 +170,8 @@ func TestHostVanishes(t *testing.T) {
 	}
 }
 
-// TestCancelledOnTheWay: a caller whose context is cancelled while the server has its request leaves at once, and
-// what the request leads to is taken back.
+// TestCancelledOnTheWay: a caller whose context is cancelled while the server has its request
+// leaves at once, and what the request leads to is taken back.
 func TestCancelledOnTheWay(t *testing.T) {
 	server := startServer(t)
 	store, tree := server.store(WithTimeout(long)), newTree(t)
@@ -192,7 +193,8 @@ func TestCancelledOnTheWay(t *testing.T) {
 	release(t, other, next)
 }
 
-// TestListenerNeverAccepts: the kernel of the host drops what asks for a connection, because its queue is full.
+// TestListenerNeverAccepts: the kernel of the host drops what asks for a connection, because its
+// queue is full.
 func TestListenerNeverAccepts(t *testing.T) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {

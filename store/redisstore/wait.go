@@ -24,7 +24,8 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 	}
 	s.listener.route(w)
 	deadline := r.began.Add(r.Wait)
-	// asked is when the last question left that was answered by a place in the queue, and place its number.
+	// asked is when the last question left that was answered by a place in the queue, and place its
+	// number.
 	var asked time.Time
 	var place uint64
 	for queued, told, late := false, false, 0; ; {
@@ -35,7 +36,8 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		}
 		ref, number := s.listener.question(w)
 		answer, err := s.ask(ctx, r, ref, remaining)
-		// A server that is full keeps the place as long as it was to last, and may have room again by then.
+		// A server that is full keeps the place as long as it was to last, and may have room again
+		// by then.
 		full := queued && redis.IsOOMError(err)
 		if err != nil && !full {
 			return s.unanswered(ctx, r, w, queued, err)
@@ -55,8 +57,8 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 			w.claim = int(answer.number(1))
 			next = min(next, time.Duration(answer.number(2))*time.Millisecond)
 		}
-		// Until the subscription is there, messages are missed, and the request will be made again: only then
-		// does it wait in earnest.
+		// Until the subscription is there, messages are missed, and the request will be made again:
+		// only then does it wait in earnest.
 		if listening := s.listener.listen(w); (listening || queued) && !told {
 			told = true
 			if r.Waiting != nil {
@@ -108,8 +110,9 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *waiter, queued bo
 // removed is the kind of the message that a request's place was taken away by force.
 const removed = "removed"
 
-// isOutdated reports whether a message is about an earlier place in the queue than the one that a question with
-// that number has got: what was granted then has ended since. Force is meant for every place.
+// isOutdated reports whether a message is about an earlier place in the queue than the one that a
+// question with that number has got: what was granted then has ended since. Force is meant for
+// every place.
 func (m message) isOutdated(place uint64) bool { return m.question < place && m.kind != removed }
 
 // heard returns what a message to the waiter means; asked is as in [pathlock.Grant].

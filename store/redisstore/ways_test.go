@@ -12,8 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestWays: the thin and the short way of a script do what the whole script does. The same random requests go to trees whose
-// scripts lack one of them, or both; after each, the answers are the same, and so are the lock tables.
+// TestWays: the thin and the short way of a script do what the whole script does. The same random
+// requests go to trees whose scripts lack one of them, or both; after each, the answers are the
+// same, and so are the lock tables.
 func TestWays(t *testing.T) {
 	all := newWays(t)
 	var steps int

@@ -27,8 +27,9 @@ var readTree = redis.NewScript(`return {
 // age is what the leases and waits in these tests are multiples of: no test takes so long.
 const age = 1000 * time.Second
 
-// table describes the lock table, the thin lock inflated, with ranks in place of tickets and fences, and with times in whole
-// ages from now. It is read from a copy, so that what is thin remains so.
+// table describes the lock table, the thin lock inflated, with ranks in place of tickets and
+// fences, and with times in whole ages from now. It is read from a copy, so that what is thin
+// remains so.
 func (w *way) table(t *testing.T) []string {
 	t.Helper()
 	ctx := t.Context()

@@ -40,7 +40,8 @@ type claimSet struct {
 	origin []pathlock.Claim
 }
 
-// newClaimSet encodes a request's claims. Who claims a node has IX on the gate, and who wants the gate has X on it.
+// newClaimSet encodes a request's claims. Who claims a node has IX on the gate, and who wants the
+// gate has X on it.
 func newClaimSet(gate bool, claims []pathlock.Claim) claimSet {
 	set := claimSet{paths: encodePaths(claims), origin: claims}
 	ids := nodeIDs(claims)
@@ -98,8 +99,9 @@ func (c claimSet) claim(i int) (id string, mode string) {
 
 func digit(m pathlock.Mode) byte { return '0' + byte(m) }
 
-// encodePaths writes claims so that a path costs no more than what it does not share with
-// the one before it: for each, the mode, the number of shared bytes, the number of further bytes, and these.
+// encodePaths writes claims so that a path costs no more than what it does not share with the one
+// before it: for each, the mode, the number of shared bytes, the number of further bytes, and
+// these.
 func encodePaths(claims []pathlock.Claim) string {
 	b := make([]byte, 0, 256)
 	previous := ""
@@ -164,7 +166,8 @@ func decodeRecord(s string) ([]string, error) {
 	return fields, nil
 }
 
-// forever is what any longer time counts as: a hundred years, for the server to count with exact numbers.
+// forever is what any longer time counts as: a hundred years, for the server to count with exact
+// numbers.
 const forever = 100 * 365 * 24 * time.Hour
 
 // milliseconds writes d in whole milliseconds, rounded up.
@@ -173,8 +176,9 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10)
 }
 
-// leaseTime writes how long a lease is to last. The server counts from the millisecond that has begun, up to one
-// of which is over: a lease must not end there before it is known to have ended here.
+// leaseTime writes how long a lease is to last. The server counts from the millisecond that has
+// begun, up to one of which is over: a lease must not end there before it is known to have ended
+// here.
 func leaseTime(d time.Duration) string { return milliseconds(min(d, forever) + time.Millisecond) }
 
 // flag returns b as the scripts know it.

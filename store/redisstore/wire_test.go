@@ -65,7 +65,8 @@ func TestClaimSet(t *testing.T) {
 	}
 }
 
-// TestManyClaims: the number of claims in a request is not bounded by what one call in Lua can take.
+// TestManyClaims: the number of claims in a request is not bounded by what one call in Lua can
+// take.
 func TestManyClaims(t *testing.T) {
 	store, tree := newStore(t, WithMaxClaims(10_000)), newTree(t)
 	var claims []pathlock.Claim

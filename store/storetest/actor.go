@@ -166,7 +166,8 @@ func (a *actor) queue(ctx context.Context, req pathlock.Acquisition) *pending {
 	return p
 }
 
-// waitsInVain requires that a request ends with a conflict when its time is up, which may be before it has begun to wait.
+// waitsInVain requires that a request ends with a conflict when its time is up, which may be before
+// it has begun to wait.
 func (a *actor) waitsInVain(req pathlock.Acquisition) {
 	a.Helper()
 	a.conflict(a.start(a.ctx, req).fails())

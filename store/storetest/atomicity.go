@@ -43,7 +43,8 @@ func allOrNothing() topic {
 			waiter := f.actor("waiter").queuesFor(x("/a"), x("/b"))
 			first.release()
 			waiter.stillWaits()
-			// The waiter waits for the second holder, and does not keep it back; a hold on /a would.
+			// The waiter waits for the second holder, and does not keep it back; a hold on /a
+			// would.
 			second.takes(x("/a")).release()
 			second.release()
 			waiter.isGranted()

@@ -92,7 +92,8 @@ func deadlock() topic {
 			second := b.takes(x("/b"))
 			other := f.actor("other").takes(x("/z"))
 			f.actor("waiter").queuesFor(x("/a"), x("/b"), x("/m"))
-			// The waiter waits for both owners; the second passes it, and waits for the other alone.
+			// The waiter waits for both owners; the second passes it, and waits for the other
+			// alone.
 			p := b.queuesFor(x("/m"), x("/z"))
 			q := a.queuesFor(x("/b"))
 			other.release()
@@ -168,7 +169,8 @@ func deadlock() topic {
 	}}
 }
 
-// deadlocks requires that a request for claims which would wait is told at once that it closes a cycle.
+// deadlocks requires that a request for claims which would wait is told at once that it closes a
+// cycle.
 func (a *actor) deadlocks(claims ...pathlock.Claim) pathlock.DeadlockError {
 	a.Helper()
 	return a.deadlock(a.ask(claims...))

@@ -12,7 +12,8 @@ func goodOrder() topic {
 	}}
 }
 
-// outwaits requires that a request which was sent on top of a hold outlives that hold by some of its own leases.
+// outwaits requires that a request which was sent on top of a hold outlives that hold by some of
+// its own leases.
 func (f *fixture) outwaits(letGo func(*actor, *held)) {
 	f.Helper()
 	other := f.actor("other").takes(x("/b"))

@@ -338,7 +338,8 @@ var liars = map[string]struct {
 // liarVariable names the liar that TestLiar is to run the suite on.
 const liarVariable = "PATHLOCK_STORETEST_LIAR"
 
-// TestLiar is the suite on one liar; TestLiarsAreCaught runs it in processes of its own, since it fails.
+// TestLiar is the suite on one liar; TestLiarsAreCaught runs it in processes of its own, since it
+// fails.
 func TestLiar(t *testing.T) {
 	name := os.Getenv(liarVariable)
 	if name == "" {

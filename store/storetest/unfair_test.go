@@ -9,11 +9,12 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// unfair is a store in memory with a queue of its own: it tries everybody who waits whenever something
-// changes, and serves them in an order of its own.
+// unfair is a store in memory with a queue of its own: it tries everybody who waits whenever
+// something changes, and serves them in an order of its own.
 type unfair struct {
 	*memstore.Store
-	// passes says whether a request passes the waiters before it with which it conflicts, given whether its owner holds something.
+	// passes says whether a request passes the waiters before it with which it conflicts, given
+	// whether its owner holds something.
 	passes func(holds bool) bool
 
 	mu    sync.Mutex

@@ -104,7 +104,8 @@ func TestEveryContenderExcludes(t *testing.T) {
 	})
 }
 
-// Shares decides who takes part where goroutines share a tree: who conflicts there would measure failures.
+// Shares decides who takes part where goroutines share a tree: who conflicts there would measure
+// failures.
 func TestSharesIsWhetherSiblingsAreIndependent(t *testing.T) {
 	eachContender(t, func(t *testing.T, c contender.Contender, at contender.Server) {
 		locks := open(t, c, at)

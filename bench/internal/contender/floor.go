@@ -20,7 +20,8 @@ func ping() Contender {
 	}
 }
 
-// noop locks nothing: two calls of a script that does nothing, the least that any lock in a script costs.
+// noop locks nothing: two calls of a script that does nothing, the least that any lock in a script
+// costs.
 func noop() Contender {
 	return Contender{
 		Name: Noop, Shares: true, What: "no lock: EVALSHA of an empty script, twice",

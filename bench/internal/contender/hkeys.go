@@ -13,7 +13,8 @@ import (
 //go:embed hkeys.lua
 var hkeysLua string
 
-// hkeys is the naive script: right, for exclusive subtrees and without a lease, and slower with every lock that is held.
+// hkeys is the naive script: right, for exclusive subtrees and without a lease, and slower with
+// every lock that is held.
 func hkeys() Contender {
 	return Contender{
 		Name: HKeys, Excludes: true, Shares: true,

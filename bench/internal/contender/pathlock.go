@@ -15,7 +15,8 @@ import (
 
 const pathlockModule = "github.com/pathlock-go/pathlock"
 
-// waitLimit bounds waits, so that a wake-up that is never sent fails the measurement rather than hanging it.
+// waitLimit bounds waits, so that a wake-up that is never sent fails the measurement rather than
+// hanging it.
 const waitLimit = time.Minute
 
 // replication is how long a replica has to confirm a grant, or the grant fails.
@@ -33,8 +34,8 @@ func pathlockRedis() []Contender {
 	}
 }
 
-// Replicas returns the store as it is, and as it is where a grant has to be on a replica before it counts. The server
-// needs to have one.
+// Replicas returns the store as it is, and as it is where a grant has to be on a replica before it
+// counts. The server needs to have one.
 func Replicas() []Contender {
 	return []Contender{
 		direct(Store, openRedisStore()),
@@ -65,8 +66,9 @@ func openMemStore(Server) (pathlock.Store, func() error, error) {
 	return memstore.New(), func() error { return nil }, nil
 }
 
-// direct is a store that is driven without a locker: each acquisition is a new owner's. Owners are as long as a
-// locker's, but counted: to make them unguessable is the locker's work, and in its row.
+// direct is a store that is driven without a locker: each acquisition is a new owner's. Owners are
+// as long as a locker's, but counted: to make them unguessable is the locker's work, and in its
+// row.
 func direct(name string, open storeOpener) Contender {
 	return Contender{
 		Name: name, Module: pathlockModule, Excludes: true, Shares: true,

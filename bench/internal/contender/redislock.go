@@ -16,7 +16,8 @@ const redislockModule = "github.com/bsm/redislock"
 // pollPause is how often a waiter of redislock, which is told nothing, asks again.
 const pollPause = 100 * time.Millisecond
 
-// redislockOne is what most programs do today: one key, which stands for the node or for the whole tree.
+// redislockOne is what most programs do today: one key, which stands for the node or for the whole
+// tree.
 func redislockOne() Contender {
 	return Contender{
 		Name: Redislock, Module: redislockModule, Excludes: true, Shares: true,

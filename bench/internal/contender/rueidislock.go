@@ -12,9 +12,10 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// rueidislockOne is rueidislock with one key per lock, as suits one server (its default are three), and with the option that
-// its documentation recommends for Redis 7.0.5 and newer. A command may take a second rather than 20 ms, so that a loaded
-// machine does not make it give up and start over.
+// rueidislockOne is rueidislock with one key per lock, as suits one server (its default are three),
+// and with the option that its documentation recommends for Redis 7.0.5 and newer. A command may
+// take a second rather than 20 ms, so that a loaded machine does not make it give up and start
+// over.
 func rueidislockOne() Contender {
 	return Contender{
 		Name: Rueidislock, Module: "github.com/redis/rueidis", Excludes: true, Shares: true,
@@ -57,9 +58,10 @@ func (l *rueidisLock) Acquire(ctx context.Context) error {
 	return l.keep(l.locker.TryWithContext(ctx, l.name))
 }
 
-// Wait asks anew when it was not woken for a second. In v1.0.79 an attempt that fails may forget that it waits: its
-// goroutine looks at the count of failures before that has been raised, drops the entry by which invalidations find the
-// waiter, and the key's deletion wakes nobody. It takes two CPUs within one process, and is rare.
+// Wait asks anew when it was not woken for a second. In v1.0.79 an attempt that fails may forget
+// that it waits: its goroutine looks at the count of failures before that has been raised, drops
+// the entry by which invalidations find the waiter, and the key's deletion wakes nobody. It takes
+// two CPUs within one process, and is rare.
 func (l *rueidisLock) Wait(ctx context.Context) error {
 	const patience = time.Second
 	for {

@@ -7,8 +7,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// rwNodes is what one writes without a package: a sync.RWMutex per node, made when it is needed and forgotten when it is
-// not, read-locked above the leaf and write-locked at it. It has no lease, no owner, and no order of arrival over the whole path.
+// rwNodes is what one writes without a package: a sync.RWMutex per node, made when it is needed and
+// forgotten when it is not, read-locked above the leaf and write-locked at it. It has no lease, no
+// owner, and no order of arrival over the whole path.
 func rwNodes() Contender {
 	return Contender{
 		Name: RWNodes, Excludes: true, Shares: true,
@@ -19,7 +20,8 @@ func rwNodes() Contender {
 	}
 }
 
-// rwFixed is the floor: the same with all nodes made beforehand and at hand, so that nothing is looked up or made.
+// rwFixed is the floor: the same with all nodes made beforehand and at hand, so that nothing is
+// looked up or made.
 func rwFixed() Contender {
 	return Contender{
 		Name: RWFixed, Excludes: true, Shares: true,

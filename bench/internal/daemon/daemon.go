@@ -25,7 +25,8 @@ type Daemon struct {
 	cmd      *exec.Cmd
 }
 
-// New makes a folder for a server; patience is how long it may take to stop. Stop removes the folder, whether the server was started or not.
+// New makes a folder for a server; patience is how long it may take to stop. Stop removes the
+// folder, whether the server was started or not.
 func New(name string, patience time.Duration) (*Daemon, error) {
 	folder, err := os.MkdirTemp("", "pathlock-bench-"+name+"-")
 	if err != nil {
@@ -34,7 +35,8 @@ func New(name string, patience time.Duration) (*Daemon, error) {
 	return &Daemon{Folder: folder, Log: filepath.Join(folder, "log"), name: name, patience: patience, exited: make(chan struct{})}, nil
 }
 
-// Start starts the program, which outlives ctx until Stop, so that clients which clean up at the end still find it.
+// Start starts the program, which outlives ctx until Stop, so that clients which clean up at the
+// end still find it.
 func (d *Daemon) Start(ctx context.Context, program string, args ...string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
 	// An interrupt from the terminal is for this process alone, which then stops the server.
@@ -58,7 +60,8 @@ func (d *Daemon) Start(ctx context.Context, program string, args ...string) erro
 	return nil
 }
 
-// Await returns when the server answers: when ask gives no error. It fails where that takes too long, and where the server ends.
+// Await returns when the server answers: when ask gives no error. It fails where that takes too
+// long, and where the server ends.
 func (d *Daemon) Await(ctx context.Context, timeout time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

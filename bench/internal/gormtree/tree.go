@@ -157,7 +157,8 @@ func (t *Tree) Check(ctx context.Context) error {
 	return err
 }
 
-// Statements returns how many statements the server was sent by the connection of db so far, this one not counted.
+// Statements returns how many statements the server was sent by the connection of db so far, this
+// one not counted.
 func Statements(ctx context.Context, db *gorm.DB) (int64, error) {
 	counters, err := counted(ctx, db)
 	return counters["Questions"] - 1, err

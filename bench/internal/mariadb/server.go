@@ -32,8 +32,9 @@ type Server struct {
 	*daemon.Daemon
 }
 
-// Start runs the mariadbd that there is, on a free port of the loopback interface, on a data folder of its own, and
-// returns when it answers. It does not wait for the disk at each commit. Stop it in the end.
+// Start runs the mariadbd that there is, on a free port of the loopback interface, on a data folder
+// of its own, and returns when it answers. It does not wait for the disk at each commit. Stop it in
+// the end.
 func Start(ctx context.Context) (*Server, error) {
 	install, err := Program("mariadb-install-db")
 	if err != nil {

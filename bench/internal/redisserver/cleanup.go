@@ -41,8 +41,8 @@ func Delete(ctx context.Context, client redis.UniversalClient, prefix string) er
 	})
 }
 
-// Memory returns the bytes that the keys whose names begin with prefix take, names and values, by MEMORY USAGE
-// over all their elements.
+// Memory returns the bytes that the keys whose names begin with prefix take, names and values, by
+// MEMORY USAGE over all their elements.
 func Memory(ctx context.Context, client redis.UniversalClient, prefix string) (int64, error) {
 	var total int64
 	seen := make(map[string]bool) // SCAN may name a key twice

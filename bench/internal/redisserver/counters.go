@@ -15,7 +15,8 @@ import (
 type Counters struct {
 	// Commands is the number of commands that clients sent, INFO excepted.
 	Commands int64
-	// Scripts is the number of EVALSHA and EVAL calls, and ScriptTime what they took within the server.
+	// Scripts is the number of EVALSHA and EVAL calls, and ScriptTime what they took within the
+	// server.
 	Scripts    int64
 	ScriptTime time.Duration
 }
@@ -26,7 +27,8 @@ func (c Counters) Minus(earlier Counters) Counters {
 }
 
 // ReadCounters asks for INFO commandstats. What scripts call is counted there like what clients
-// send, so that Commands is exact only where no script ran; that it stands still means that nobody did anything, all the same.
+// send, so that Commands is exact only where no script ran; that it stands still means that nobody
+// did anything, all the same.
 func ReadCounters(ctx context.Context, client redis.UniversalClient) (Counters, error) {
 	text, err := client.Info(ctx, "commandstats").Result()
 	if err != nil {
@@ -78,7 +80,8 @@ func field(fields, name string) (int64, error) {
 	return 0, fmt.Errorf("there is no %s in %q", name, fields)
 }
 
-// How often, and how many times in a row, Quiet has to see that nothing happened, and how long it looks at most.
+// How often, and how many times in a row, Quiet has to see that nothing happened, and how long it
+// looks at most.
 const (
 	quietPause = 2 * time.Millisecond
 	quietLooks = 4
@@ -86,8 +89,9 @@ const (
 	quietTimeout = 20 * time.Second
 )
 
-// Quiet returns when the server has done nothing for some milliseconds: everybody who waits for a lock has by then
-// asked for it and been told to wait. A server that others use as well is never quiet: that is an error after a while.
+// Quiet returns when the server has done nothing for some milliseconds: everybody who waits for a
+// lock has by then asked for it and been told to wait. A server that others use as well is never
+// quiet: that is an error after a while.
 func Quiet(ctx context.Context, client redis.UniversalClient) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, quietTimeout, errors.New("somebody else uses it"))
 	defer cancel()

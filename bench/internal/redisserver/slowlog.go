@@ -11,8 +11,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// SlowlogFrom is how long a command has to take to be in a [Slowlog]. From 0 on, Redis would log what scripts call, too, while they
-// run, and a script would be timed with that: most of what scripts call takes less than this, most scripts take more.
+// SlowlogFrom is how long a command has to take to be in a [Slowlog]. From 0 on, Redis would log
+// what scripts call, too, while they run, and a script would be timed with that: most of what
+// scripts call takes less than this, most scripts take more.
 const SlowlogFrom = 10 * time.Microsecond
 
 // slowlogLength is how many entries the server keeps meanwhile.
@@ -31,7 +32,8 @@ type Slowlog struct {
 	before map[string]string
 }
 
-// StartSlowlog changes the parameters of the server's log. What it has logged so far will be lost. Stop it in the end.
+// StartSlowlog changes the parameters of the server's log. What it has logged so far will be lost.
+// Stop it in the end.
 func StartSlowlog(ctx context.Context, client redis.UniversalClient) (*Slowlog, error) {
 	l := &Slowlog{client, make(map[string]string)}
 	for _, name := range []string{slowlogFromParameter, slowlogLengthParameter} {
@@ -59,8 +61,8 @@ func (l *Slowlog) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Scripts returns what each EVALSHA took, within the server, whose first key begins with prefix. It is
-// an error if the log was too short.
+// Scripts returns what each EVALSHA took, within the server, whose first key begins with prefix. It
+// is an error if the log was too short.
 func (l *Slowlog) Scripts(ctx context.Context, prefix string) ([]time.Duration, error) {
 	entries, err := l.client.SlowLogGet(ctx, slowlogLength).Result()
 	if err != nil {
@@ -72,7 +74,8 @@ func (l *Slowlog) Scripts(ctx context.Context, prefix string) ([]time.Duration, 
 	return scriptTimes(entries, prefix), nil
 }
 
-// scriptTimes picks those entries that are EVALSHA sha number-of-keys key…, whose key begins with prefix.
+// scriptTimes picks those entries that are EVALSHA sha number-of-keys key…, whose key begins with
+// prefix.
 func scriptTimes(entries []redis.SlowLog, prefix string) []time.Duration {
 	const firstKey = 3
 	var times []time.Duration

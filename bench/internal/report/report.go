@@ -64,12 +64,13 @@ type Row struct {
 	// Value is the median over the rounds, and Rounds what each of them measured.
 	Value  float64   `json:"value"`
 	Rounds []float64 `json:"rounds"`
-	// Ratio is that of the rounds to the same rounds of the baseline; nil for the baseline itself, and without one.
+	// Ratio is that of the rounds to the same rounds of the baseline; nil for the baseline itself,
+	// and without one.
 	Ratio *stats.Spread `json:"ratio,omitempty"`
 }
 
-// NewTable makes a table of what was measured: rounds[i] are those of contenders[i]. The baseline is
-// one of the contenders, or "".
+// NewTable makes a table of what was measured: rounds[i] are those of contenders[i]. The baseline
+// is one of the contenders, or "".
 func NewTable(id, title, unit, baseline string, contenders []string, rounds [][]float64) Table {
 	t := Table{ID: id, Title: title, Unit: unit, Baseline: baseline}
 	var base []float64
@@ -99,7 +100,8 @@ func (t Table) Row(contender string) (Row, bool) {
 	return Row{}, false
 }
 
-// Ratio returns how contender compares with another, round by round, whatever the table's baseline is.
+// Ratio returns how contender compares with another, round by round, whatever the table's baseline
+// is.
 func (t Table) Ratio(contender, baseline string) (stats.Spread, error) {
 	a, okA := t.Row(contender)
 	b, okB := t.Row(baseline)

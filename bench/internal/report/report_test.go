@@ -179,7 +179,8 @@ func TestJSONForPrograms(t *testing.T) {
 	}
 }
 
-// dig follows a way such as sections.0.name into what JSON was read to. A module's name has dots of its own.
+// dig follows a way such as sections.0.name into what JSON was read to. A module's name has dots of
+// its own.
 func dig(value any, way string) any {
 	for way != "" {
 		step, rest, _ := strings.Cut(way, ".")

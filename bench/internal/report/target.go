@@ -29,8 +29,8 @@ type Target struct {
 	Measured stats.Spread `json:"measured"`
 	// Reached tells whether the median is on the right side of the limit.
 	Reached bool `json:"reached"`
-	// MissedBy is by what part of the limit the median is on the wrong side: 0.05 is 5 %. 0 if the target is
-	// reached. Where the limit is 0 it is the measurement itself.
+	// MissedBy is by what part of the limit the median is on the wrong side: 0.05 is 5 %. 0 if the
+	// target is reached. Where the limit is 0 it is the measurement itself.
 	MissedBy float64 `json:"missed_by"`
 }
 

@@ -48,7 +48,8 @@ func (s Section) WriteText(w io.Writer) error {
 	return err
 }
 
-// writeText writes one table: the median of each contender, and its ratio with quartiles and extremes.
+// writeText writes one table: the median of each contender, and its ratio with quartiles and
+// extremes.
 func (t Table) writeText(b *strings.Builder) {
 	fmt.Fprintf(b, "\n   %s\n", t.Title)
 	head := []string{"", t.Unit, "min..max"}

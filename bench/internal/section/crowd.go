@@ -15,7 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/contender"
 )
 
-// waitersTimeout bounds how long many processes on few cores may take until all wait, and until all have had the lock.
+// waitersTimeout bounds how long many processes on few cores may take until all wait, and until all
+// have had the lock.
 const waitersTimeout = 30 * time.Second
 
 // The environment of a waiting process says where the locks are.
@@ -30,9 +31,9 @@ const ready = "ready"
 // IsWaiter reports whether this process was started to be one of many that wait.
 func IsWaiter() bool { return os.Getenv(waiterURL) != "" }
 
-// ServeWaiter is the main function of a process that waits: for every line, which has the number of a contender in
-// [drainNames], it waits for that contender's lock, gives it back, and answers with the time at which it had done so, in
-// nanoseconds since 1970. It returns when in ends.
+// ServeWaiter is the main function of a process that waits: for every line, which has the number of
+// a contender in [drainNames], it waits for that contender's lock, gives it back, and answers with
+// the time at which it had done so, in nanoseconds since 1970. It returns when in ends.
 func ServeWaiter(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	at := contender.Server{URL: os.Getenv(waiterURL), Prefix: os.Getenv(waiterPrefix)}
 	var waiters []contender.Waiter
@@ -88,8 +89,8 @@ type member struct {
 	out *bufio.Reader
 }
 
-// startCrowd starts n processes and returns when all are ready. Stop the crowd, also after an error. They are
-// killed when ctx ends.
+// startCrowd starts n processes and returns when all are ready. Stop the crowd, also after an
+// error. They are killed when ctx ends.
 func startCrowd(ctx context.Context, program string, at contender.Server, n int) (*crowd, error) {
 	ctx, kill := context.WithCancel(ctx)
 	c := &crowd{kill: kill}
@@ -133,8 +134,8 @@ func (c *crowd) send(contender int) error {
 	return nil
 }
 
-// receive waits until all have had the lock, and returns when the last of them gave it back. Where that takes too
-// long, all are killed, and the error says that one of them has ended.
+// receive waits until all have had the lock, and returns when the last of them gave it back. Where
+// that takes too long, all are killed, and the error says that one of them has ended.
 func (c *crowd) receive() (time.Time, error) {
 	patience := time.AfterFunc(waitersTimeout, c.kill)
 	defer patience.Stop()

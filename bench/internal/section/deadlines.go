@@ -26,15 +26,18 @@ const (
 	// hurried is how many goroutines there are, and hurry how long each of their requests has.
 	hurried = 40
 	hurry   = time.Second
-	// slack is by how much a call may outlast its deadline and still count as punctual: goroutines wait for processors.
+	// slack is by how much a call may outlast its deadline and still count as punctual: goroutines
+	// wait for processors.
 	slack = hurry / 10
-	// besideLease is the lease of the lock that is held beside them: it ends during a turn unless it is renewed.
+	// besideLease is the lease of the lock that is held beside them: it ends during a turn unless
+	// it is renewed.
 	besideLease = 3600 * time.Millisecond
 	// settleTimeout is how long releases in the background have after the last request.
 	settleTimeout = 10 * time.Second
 )
 
-// deadlines counts what goes wrong where many goroutines with deadlines share a store that is some milliseconds away.
+// deadlines counts what goes wrong where many goroutines with deadlines share a store that is some
+// milliseconds away.
 func deadlines(ctx context.Context, env *Env) (_ result, err error) {
 	at := env.server("deadlines")
 	near, err := openStoreAt(env, at)
@@ -115,7 +118,8 @@ func (o releaseObserver) Released(_ context.Context, e pathlock.Event) {
 	}
 }
 
-// hurriedRound has the goroutines go on for a turn, by a locker of its own, behind a proxy of its own.
+// hurriedRound has the goroutines go on for a turn, by a locker of its own, behind a proxy of its
+// own.
 func hurriedRound(ctx context.Context, env *Env, near *ownStore, at contender.Server) (_ *hurriedCounts, err error) {
 	far, stop, err := distant(ctx, at)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 // searchTimeout is how long the server has for a command, while very many queue at the same time.
 const searchTimeout = time.Minute
 
-// deadlocks times requests for which the store has to find out who waits for whom, among many who hold something and wait.
+// deadlocks times requests for which the store has to find out who waits for whom, among many who
+// hold something and wait.
 func deadlocks(ctx context.Context, env *Env) (_ result, err error) {
 	// A search that takes long is to be measured, not given up.
 	store, err := openStore(env, "deadlocks", redisstore.WithTimeout(searchTimeout))
@@ -102,7 +103,8 @@ func searched(
 	return took, longest, err
 }
 
-// judgeTangles judges the greatest of all scripts, and how the latency grows with the number of those who wait.
+// judgeTangles judges the greatest of all scripts, and how the latency grows with the number of
+// those who wait.
 func judgeTangles(p Plan, tables []report.Table) (result, error) {
 	r := result{tables: tables}
 	var worst report.Row

@@ -12,12 +12,14 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// drainNames are those who can make many processes wait, in the order in which the processes know them.
+// drainNames are those who can make many processes wait, in the order in which the processes know
+// them.
 func drainNames() []string { return []string{contender.Store, contender.Rueidislock} }
 
 const drainTree = "drain"
 
-// drain has many processes wait for one node, lets go of it, and times until each of them has had it.
+// drain has many processes wait for one node, lets go of it, and times until each of them has had
+// it.
 func drain(ctx context.Context, env *Env) (_ result, err error) {
 	f, err := openField(ctx, env, "drain", contender.Only(contender.Redis(), drainNames()...))
 	if err != nil {

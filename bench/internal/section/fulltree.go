@@ -73,7 +73,8 @@ func (t *fullTree) takeLeaves(ctx context.Context, n int, lease time.Duration) (
 	return taken, t.take(ctx, taken)
 }
 
-// fill has n new owners wait for claims and returns when all are in the queue. Who has been granted them does then.
+// fill has n new owners wait for claims and returns when all are in the queue. Who has been granted
+// them does then.
 func (t *fullTree) fill(ctx context.Context, n int, then func(context.Context, pathlock.Acquisition) error, claims ...pathlock.Claim) error {
 	requests := make([]pathlock.Acquisition, n)
 	for i := range requests {

@@ -12,7 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// givingUp times, in the memory store, until the first of few or many who wait for one leaf has given up.
+// givingUp times, in the memory store, until the first of few or many who wait for one leaf has
+// given up.
 func givingUp(ctx context.Context, env *Env) (_ result, err error) {
 	p := env.Plan
 	store := memstore.New()

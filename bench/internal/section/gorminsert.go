@@ -14,7 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// gormInsert measures the insert of one row: by hand, and by the plugin under path locks that are held already.
+// gormInsert measures the insert of one row: by hand, and by the plugin under path locks that are
+// held already.
 func gormInsert(ctx context.Context, env *Env) (_ result, err error) {
 	tree, err := gormtree.Open(ctx, env.DSN)
 	if err != nil {
@@ -96,7 +97,8 @@ func holdPlan(ctx context.Context, tree *gormtree.Tree) (*pathlock.Lock, error) 
 	return tree.Locker.Acquire(ctx, pathlock.Request{Tree: domain, Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}})
 }
 
-// countTrips runs each operation once and returns how many statements its connection sent, as rounds of one.
+// countTrips runs each operation once and returns how many statements its connection sent, as
+// rounds of one.
 func countTrips(ctx context.Context, connections []*gorm.DB, operations []func() error) ([][]float64, error) {
 	trips := make([][]float64, len(operations))
 	for i, operation := range operations {

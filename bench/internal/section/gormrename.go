@@ -11,7 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// gormRename measures the rename of a row with many descendants beside the bare statement that rewrites their paths.
+// gormRename measures the rename of a row with many descendants beside the bare statement that
+// rewrites their paths.
 func gormRename(ctx context.Context, env *Env) (_ result, err error) {
 	const bare, guarded = "the bare UPDATE of the descendants", "rename by the plugin"
 	rows := []string{bare, guarded}

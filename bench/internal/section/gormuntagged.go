@@ -26,8 +26,8 @@ type Untagged struct {
 	Name string
 }
 
-// gormUntagged measures what the plugin adds to writes on a table that it does not guard. The database is one that answers at
-// once, as anything else would drown the difference.
+// gormUntagged measures what the plugin adds to writes on a table that it does not guard. The
+// database is one that answers at once, as anything else would drown the difference.
 func gormUntagged(ctx context.Context, env *Env) (_ result, err error) {
 	var writes []string
 	var runs []func(n int) error

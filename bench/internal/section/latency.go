@@ -14,11 +14,12 @@ import (
 // depths are those that the targets speak of.
 var depths = [...]int{3, 8, 15}
 
-// warmUp is how many operations go before those that are timed, in every turn: a connection that rested is slower.
+// warmUp is how many operations go before those that are timed, in every turn: a connection that
+// rested is slower.
 const warmUp = 2
 
-// others is how many locks others hold in the tree of the row of that name, where the store may have more to do than for a
-// tree that nobody else uses.
+// others is how many locks others hold in the tree of the row of that name, where the store may
+// have more to do than for a tree that nobody else uses.
 const others = 10
 
 // amongOthers names that row.
@@ -73,7 +74,8 @@ func latencyAt(ctx context.Context, env *Env, depth int) (took, spent report.Tab
 
 	locks := make([]contender.Lock, len(f.open))
 	for i, open := range f.open {
-		// Trees of their own: HSETNX and the naive script keep other things in a key of the same name.
+		// Trees of their own: HSETNX and the naive script keep other things in a key of the same
+		// name.
 		if locks[i], err = open.Lock(fmt.Sprintf("tree-%d", i), leafAt(depth, "case-1")); err != nil {
 			return took, spent, err
 		}
@@ -112,7 +114,8 @@ func latencyAt(ctx context.Context, env *Env, depth int) (took, spent report.Tab
 	return took, spent, nil
 }
 
-// lockAmongOthers returns a lock of the store in a tree where others hold leaves, with which it never conflicts.
+// lockAmongOthers returns a lock of the store in a tree where others hold leaves, with which it
+// never conflicts.
 func lockAmongOthers(ctx context.Context, f *field, depth int) (contender.Lock, error) {
 	const tree = "tree-others"
 	open := f.open[slices.Index(f.names(), contender.Store)]

@@ -20,7 +20,8 @@ type memoryCase struct {
 	at        func(i int) node
 }
 
-// judgedMemory is the row that the target is judged by: suites in one plan, with shared upper levels.
+// judgedMemory is the row that the target is judged by: suites in one plan, with shared upper
+// levels.
 const judgedMemory = contender.Store + ", one tree branching in two"
 
 // memory measures what a held lock takes.

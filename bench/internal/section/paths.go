@@ -16,8 +16,9 @@ func leafAt(depth int, name string) pathlock.Path {
 	return pathlock.MustParsePath(b.String() + "/" + name)
 }
 
-// spread returns the i-th leaf of a tree whose nodes have fan children each: leaves that are near in number
-// are near in the tree, and share the nodes above. The names say which child of its parent a node is.
+// spread returns the i-th leaf of a tree whose nodes have fan children each: leaves that are near
+// in number are near in the tree, and share the nodes above. The names say which child of its
+// parent a node is.
 func spread(i, depth, fan int) pathlock.Path {
 	names := make([]string, depth)
 	names[depth-1] = fmt.Sprintf("case-%06d", i)

@@ -2,63 +2,73 @@ package section
 
 import "time"
 
-// Plan says how much is measured. Amounts are numbers of operations, so that the load is bounded whatever the
-// machine; together they bound the time.
+// Plan says how much is measured. Amounts are numbers of operations, so that the load is bounded
+// whatever the machine; together they bound the time.
 type Plan struct {
 	// Rounds is how many ratios each result is the median of.
 	Rounds int
-	// Passes is how many turns a contender has in a round where operations are timed one by one, and
-	// Batch how many operations a turn has.
+	// Passes is how many turns a contender has in a round where operations are timed one by one,
+	// and Batch how many operations a turn has.
 	Passes, Batch int
-	// ThroughputPasses is how many turns a contender has in a round where throughput is measured, and
-	// PerGoroutine how many operations each of the 64 goroutines does in a turn.
+	// ThroughputPasses is how many turns a contender has in a round where throughput is measured,
+	// and PerGoroutine how many operations each of the 64 goroutines does in a turn.
 	ThroughputPasses, PerGoroutine int
-	// Held are the numbers of locks that are held while the cost of one more is measured; the first is the baseline.
+	// Held are the numbers of locks that are held while the cost of one more is measured; the first
+	// is the baseline.
 	Held []int
 	// HeldNaive are the same for the naive script, which needs seconds where others need a blink.
 	HeldNaive []int
-	// MemoryLocks is how many locks are held to see what one takes, and MemoryRounds how often: it hardly varies.
+	// MemoryLocks is how many locks are held to see what one takes, and MemoryRounds how often: it
+	// hardly varies.
 	MemoryLocks, MemoryRounds int
-	// WakeUps is how many wake-ups are timed in a turn, and PolledWakeUps how many of those by polling, which take 100 ms.
+	// WakeUps is how many wake-ups are timed in a turn, and PolledWakeUps how many of those by
+	// polling, which take 100 ms.
 	WakeUps, PolledWakeUps int
 	// Waiters is how many processes wait for one lock, and Drains how often in a round.
 	Waiters, Drains int
-	// ScriptHeld is how many locks are held, and ScriptCrowd how many requests wait, or leases are renewed or end, while
-	// the server's scripts are timed.
+	// ScriptHeld is how many locks are held, and ScriptCrowd how many requests wait, or leases are
+	// renewed or end, while the server's scripts are timed.
 	ScriptHeld, ScriptCrowd int
-	// WaitElsewhere are the numbers of others who wait in the tree of a lock that nobody else wants.
+	// WaitElsewhere are the numbers of others who wait in the tree of a lock that nobody else
+	// wants.
 	WaitElsewhere []int
-	// HeldTrees are the numbers of trees whose leases are renewed, of the length RenewLease, in RenewRounds rounds; the first is the
-	// baseline.
+	// HeldTrees are the numbers of trees whose leases are renewed, of the length RenewLease, in
+	// RenewRounds rounds; the first is the baseline.
 	HeldTrees   []int
 	RenewLease  time.Duration
 	RenewRounds int
 	// HurriedTurn is for how long goroutines with deadlines go on in each of HurriedRounds rounds.
 	HurriedTurn   time.Duration
 	HurriedRounds int
-	// Tangled are the numbers of owners who hold something and wait for each other, in SearchRounds rounds of requests among them.
+	// Tangled are the numbers of owners who hold something and wait for each other, in SearchRounds
+	// rounds of requests among them.
 	Tangled      []int
 	SearchRounds int
-	// Line are the numbers of those who wait for one leaf in the memory store, of whom one gives up; the first is the baseline.
+	// Line are the numbers of those who wait for one leaf in the memory store, of whom one gives
+	// up; the first is the baseline.
 	Line []int
-	// LocalPasses is how many turns a contender of this process has in a round, and LocalBatch how many operations
-	// are timed together in a turn.
+	// LocalPasses is how many turns a contender of this process has in a round, and LocalBatch how
+	// many operations are timed together in a turn.
 	LocalPasses, LocalBatch int
-	// Descendants are the sizes of the subtrees that are renamed, and RenamePasses how many turns a contender has in a
-	// round, each of which renames there and back.
+	// Descendants are the sizes of the subtrees that are renamed, and RenamePasses how many turns a
+	// contender has in a round, each of which renames there and back.
 	Descendants  []int
 	RenamePasses int
-	// MovedAtOnce are the numbers of rows that are moved by one statement while its statements are counted.
+	// MovedAtOnce are the numbers of rows that are moved by one statement while its statements are
+	// counted.
 	MovedAtOnce []int
-	// HTTPRounds is how many times testing.Benchmark is asked, which takes a second or two each time.
+	// HTTPRounds is how many times testing.Benchmark is asked, which takes a second or two each
+	// time.
 	HTTPRounds int
-	// Leaves is how many leaves the plan has that HTTP clients change, and ChangeTurn how long a contender's turn is: the one
-	// measurement that is bounded by time, since it counts what is done meanwhile.
+	// Leaves is how many leaves the plan has that HTTP clients change, and ChangeTurn how long a
+	// contender's turn is: the one measurement that is bounded by time, since it counts what is
+	// done meanwhile.
 	Leaves     int
 	ChangeTurn time.Duration
 }
 
-// WithRounds returns the plan with another number of rounds. Memory, which hardly varies, keeps its own.
+// WithRounds returns the plan with another number of rounds. Memory, which hardly varies, keeps its
+// own.
 func (p Plan) WithRounds(n int) Plan {
 	p.Rounds, p.HTTPRounds = n, n
 	return p

@@ -77,8 +77,8 @@ func reenter(ctx context.Context, locker *pathlock.Locker, request pathlock.Requ
 // cost is what one operation takes.
 type cost struct{ nanoseconds, allocs, bytes float64 }
 
-// costOf has do carry out n operations. Allocations are rounded, as by package testing: what the rest of the
-// process allocates meanwhile is little beside n.
+// costOf has do carry out n operations. Allocations are rounded, as by package testing: what the
+// rest of the process allocates meanwhile is little beside n.
 func costOf(do func(n int) error, n int) (cost, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

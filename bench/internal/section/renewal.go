@@ -22,7 +22,8 @@ import (
 // renewDepth is the depth of the leaf that is held in each tree.
 const renewDepth = 8
 
-// renewal measures what the process spends on keeping the leases of few, many and very many trees alive.
+// renewal measures what the process spends on keeping the leases of few, many and very many trees
+// alive.
 func renewal(ctx context.Context, env *Env) (_ result, err error) {
 	store, err := openStore(env, "renewal")
 	if err != nil {
@@ -121,8 +122,9 @@ func (s *countingStore) Renew(ctx context.Context, tree pathlock.Tree, leases []
 	return s.Store.Renew(ctx, tree, leases)
 }
 
-// renewedTrees holds a leaf in each of n trees, and returns what the process spends in the period of renewal that follows, and how
-// many of the locks were lost although the process was there to renew them.
+// renewedTrees holds a leaf in each of n trees, and returns what the process spends in the period
+// of renewal that follows, and how many of the locks were lost although the process was there to
+// renew them.
 func renewedTrees(ctx context.Context, store *countingStore, n int, lease time.Duration) (used time.Duration, lost int, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	locker := pathlock.New(store, pathlock.WithLease(lease), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
@@ -152,8 +154,8 @@ func renewedTrees(ctx context.Context, store *countingStore, n int, lease time.D
 	return after - before, 0, err
 }
 
-// lockTrees takes a leaf in a tree of its own for each of locks, evenly over a period, so that they are due one after the
-// other, as those of a process are that serves requests.
+// lockTrees takes a leaf in a tree of its own for each of locks, evenly over a period, so that they
+// are due one after the other, as those of a process are that serves requests.
 func lockTrees(ctx context.Context, locker *pathlock.Locker, locks []*pathlock.Lock, period time.Duration) error {
 	leaf, turn, start := leafAt(renewDepth, "case-1"), rand.Text(), time.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -178,8 +180,9 @@ func lockTrees(ctx context.Context, locker *pathlock.Locker, locks []*pathlock.L
 	return group.Wait()
 }
 
-// releaseAll gives back all locks that there are, several at a time, and returns how many of them had been lost. A store
-// that is too busy to take one back is none of its concern: the next turn has trees of its own.
+// releaseAll gives back all locks that there are, several at a time, and returns how many of them
+// had been lost. A store that is too busy to take one back is none of its concern: the next turn
+// has trees of its own.
 func releaseAll(ctx context.Context, locks []*pathlock.Lock) (int, error) {
 	var lost atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

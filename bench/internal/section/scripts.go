@@ -73,7 +73,8 @@ func scripts(ctx context.Context, env *Env) (_ result, err error) {
 	}, nil
 }
 
-// scriptTarget judges the row of a table whose median over the rounds is greatest; the control's is none of them.
+// scriptTarget judges the row of a table whose median over the rounds is greatest; the control's is
+// none of them.
 func scriptTarget(id, what string, t report.Table) report.Target {
 	var worst report.Row
 	for _, r := range t.Rows {

@@ -26,7 +26,8 @@ const (
 	largest  = 5
 )
 
-// endingLease is a lease that is left to end: long enough to take a crowd of them before the first ends.
+// endingLease is a lease that is left to end: long enough to take a crowd of them before the first
+// ends.
 const endingLease = 1500 * time.Millisecond
 
 // controlStep is the name of what is beside the point.
@@ -76,7 +77,8 @@ func (t *fullTree) scriptsOf(ctx context.Context, log *redisserver.Slowlog, s st
 	return times, err
 }
 
-// steps returns what is done in a round, in this order. From the one that fills the queue to the one that drains it, the whole crowd waits.
+// steps returns what is done in a round, in this order. From the one that fills the queue to the
+// one that drains it, the whole crowd waits.
 func (t *fullTree) steps() []step {
 	deep, flat := wideName(scriptsDepth), wideName(shallow)
 	return []step{
@@ -171,7 +173,8 @@ func (t *fullTree) snapshot(ctx context.Context) error {
 	return err
 }
 
-// wide returns the greatest claim set that a request may have, all leaves of one node at a depth, and that node.
+// wide returns the greatest claim set that a request may have, all leaves of one node at a depth,
+// and that node.
 func wide(depth int) (pathlock.Path, []pathlock.Claim, error) {
 	parent := leafAt(depth-1, "wide")
 	var leaves []pathlock.Claim

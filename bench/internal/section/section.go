@@ -76,7 +76,8 @@ func All() []Section {
 type Env struct {
 	// URL of the Redis; "" if no section that is run needs one.
 	URL string
-	// DSN of the MariaDB, for a user who may make databases; "" if no section that is run needs one.
+	// DSN of the MariaDB, for a user who may make databases; "" if no section that is run needs
+	// one.
 	DSN string
 	// Own is the Redis if it was started for this run, nil if it is somebody else's.
 	Own *redisserver.Server

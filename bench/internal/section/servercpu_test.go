@@ -63,8 +63,9 @@ func TestProcessorTimeIsWorkAndNotWaiting(t *testing.T) {
 	}
 }
 
-// quietest returns the meter, of several, by which nothing takes the least of the processor, and how much that is: others
-// who use the machine while one is being made make it ask for more or less than it does later.
+// quietest returns the meter, of several, by which nothing takes the least of the processor, and
+// how much that is: others who use the machine while one is being made make it ask for more or less
+// than it does later.
 func quietest(t *testing.T, client *redis.Client) (best *cpuMeter, least time.Duration) {
 	t.Helper()
 	for range 5 {

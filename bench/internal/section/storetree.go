@@ -77,8 +77,9 @@ type queue struct {
 	giveUp context.CancelFunc
 }
 
-// enqueue has requests wait and returns when all are in the queue, where they come in no particular order. Who has been granted
-// what it asked for does then. What it returns is to be waited for, also after an error.
+// enqueue has requests wait and returns when all are in the queue, where they come in no particular
+// order. Who has been granted what it asked for does then. What it returns is to be waited for,
+// also after an error.
 func (t *storeTree) enqueue(ctx context.Context, then func(context.Context, pathlock.Acquisition) error, requests ...pathlock.Acquisition) (*queue, error) {
 	ctx, giveUp := context.WithCancel(ctx)
 	group, groupCtx := errgroup.WithContext(ctx)

@@ -12,7 +12,8 @@ import (
 // searches is how many requests of a kind are made in a turn.
 const searches = 5
 
-// A restless waiter has a short lease, in whose length it asks again three times, and waits for a while.
+// A restless waiter has a short lease, in whose length it asks again three times, and waits for a
+// while.
 const (
 	restlessLease = 300 * time.Millisecond
 	restlessWait  = time.Second
@@ -39,7 +40,8 @@ func (s shape) nameOf(n int) string { return fmt.Sprintf("%s of %d", s.name, n) 
 
 var shapes = []shape{{"chain", "a chain", tieChain}, {"crowds", "two crowds", tieCrowds}}
 
-// openTangles opens each shape in each size. Those that it returns are to be left, also after an error.
+// openTangles opens each shape in each size. Those that it returns are to be left, also after an
+// error.
 func openTangles(ctx context.Context, env *Env, store *ownStore) ([]*tangle, error) {
 	var tangles []*tangle
 	for _, s := range shapes {
@@ -78,8 +80,8 @@ func tieChain(ctx context.Context, t *tangle, n int) error {
 	return t.settle(ctx, held, waiting, at(pathlock.X, "/chain"))
 }
 
-// tieCrowds has one half read a node, and wait for a leaf that somebody has, and the other half hold a leaf each, and wait
-// to write that node.
+// tieCrowds has one half read a node, and wait for a leaf that somebody has, and the other half
+// hold a leaf each, and wait to write that node.
 func tieCrowds(ctx context.Context, t *tangle, n int) error {
 	somebody := t.ask(at(pathlock.X, "/wanted"))
 	held := []pathlock.Acquisition{somebody}
@@ -96,7 +98,8 @@ func tieCrowds(ctx context.Context, t *tangle, n int) error {
 	return t.settle(ctx, held, waiting, at(pathlock.X, "/crowd"))
 }
 
-// settle has everybody take what they hold, and wait. What one more wants, who holds something else, is what keeps it waiting.
+// settle has everybody take what they hold, and wait. What one more wants, who holds something
+// else, is what keeps it waiting.
 func (t *tangle) settle(ctx context.Context, held, waiting []pathlock.Acquisition, wanted pathlock.Claim) error {
 	more := t.ask(at(pathlock.X, "/else"))
 	t.further = t.also(more, wanted)
@@ -142,7 +145,8 @@ func (t *tangle) joinAndLeave(ctx context.Context) ([]time.Duration, error) {
 	})
 }
 
-// askAgain has one more wait under a short lease, so that it asks again and again, until its time is up.
+// askAgain has one more wait under a short lease, so that it asks again and again, until its time
+// is up.
 func (t *tangle) askAgain(ctx context.Context) ([]time.Duration, error) {
 	a := again(t.further, searches)
 	a.Lease, a.Wait = restlessLease, restlessWait

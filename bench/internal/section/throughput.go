@@ -15,8 +15,8 @@ import (
 // goroutines is how many lock at the same time.
 const goroutines = 64
 
-// throughput counts what goroutines get done that never conflict: once in trees of their own, and once in
-// one tree, where they share every node but the leaf.
+// throughput counts what goroutines get done that never conflict: once in trees of their own, and
+// once in one tree, where they share every node but the leaf.
 func throughput(ctx context.Context, env *Env) (result, error) {
 	everybody := contender.Redis()
 	sharing := contender.Where(everybody, func(c contender.Contender) bool { return c.Shares })
@@ -62,8 +62,8 @@ func throughput(ctx context.Context, env *Env) (result, error) {
 	return r, nil
 }
 
-// throughputAt measures one depth; tree names the tree of each goroutine. What is done in a second and what the
-// server's processor spends on one are for the caller to name.
+// throughputAt measures one depth; tree names the tree of each goroutine. What is done in a second
+// and what the server's processor spends on one are for the caller to name.
 func throughputAt(ctx context.Context, env *Env, depth int, contenders []contender.Contender, tree func(g int) string) (done, spent report.Table, err error) {
 	f, err := openField(ctx, env, "throughput", contenders)
 	if err != nil {
@@ -112,7 +112,8 @@ func throughputAt(ctx context.Context, env *Env, depth int, contenders []contend
 	return done, spent, nil
 }
 
-// together has a goroutine for each lock acquire and release it n times, and returns how long that took.
+// together has a goroutine for each lock acquire and release it n times, and returns how long that
+// took.
 func together(ctx context.Context, locks []contender.Lock, n int) (time.Duration, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	start := time.Now()

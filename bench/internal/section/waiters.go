@@ -12,10 +12,12 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// waitersDepth is the depth of all leaves: of those that are waited for, and of the one that nobody else wants.
+// waitersDepth is the depth of all leaves: of those that are waited for, and of the one that nobody
+// else wants.
 const waitersDepth = 8
 
-// waiters compares the cost of a lock that nobody else wants in trees where none, few and many others wait for something else.
+// waiters compares the cost of a lock that nobody else wants in trees where none, few and many
+// others wait for something else.
 func waiters(ctx context.Context, env *Env) (result, error) {
 	inRedis, script, err := waitersInRedis(ctx, env)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 
 const contendedDepth = 3
 
-// wakeUp times from the beginning of a release to the grant to the one who waits, who has connections of its own.
+// wakeUp times from the beginning of a release to the grant to the one who waits, who has
+// connections of its own.
 func wakeUp(ctx context.Context, env *Env) (_ result, err error) {
 	contenders := contender.Only(contender.Redis(), contender.Store, contender.Locker, contender.Rueidislock, contender.Redislock)
 	holding, err := openField(ctx, env, "wakeup", contenders)

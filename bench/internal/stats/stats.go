@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// Median returns the middle of values, the mean of the two middle ones if their number is even, and NaN if there are none.
-// The values stay as they are.
+// Median returns the middle of values, the mean of the two middle ones if their number is even, and
+// NaN if there are none. The values stay as they are.
 func Median(values []float64) float64 { return quantile(slices.Sorted(slices.Values(values)), 0.5) }
 
-// quantile interpolates between the two values of a sorted list that are nearest to the place q, 0 the first and 1 the last.
+// quantile interpolates between the two values of a sorted list that are nearest to the place q, 0
+// the first and 1 the last.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -36,7 +37,8 @@ func SpreadOf(values []float64) Spread {
 	return Spread{quantile(s, 0.5), quantile(s, 0), quantile(s, 0.25), quantile(s, 0.75), quantile(s, 1)}
 }
 
-// Ratios divides each round of values by the same round of baseline. Rounds that one of them lacks are left out.
+// Ratios divides each round of values by the same round of baseline. Rounds that one of them lacks
+// are left out.
 func Ratios(values, baseline []float64) []float64 {
 	n := min(len(values), len(baseline))
 	ratios := make([]float64, n)
@@ -46,7 +48,8 @@ func Ratios(values, baseline []float64) []float64 {
 	return ratios
 }
 
-// Differences subtracts from each round of values the same round of baseline. Rounds that one of them lacks are left out.
+// Differences subtracts from each round of values the same round of baseline. Rounds that one of
+// them lacks are left out.
 func Differences(values, baseline []float64) []float64 {
 	n := min(len(values), len(baseline))
 	differences := make([]float64, n)

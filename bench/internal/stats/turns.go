@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Turns gives each of n contenders a turn in each pass of each round. The order rotates from pass to pass, so that nobody
-// always comes first; and since passes are short, what slows the machine down for a second falls on all contenders
-// alike. It stops at the first error and when ctx ends.
+// Turns gives each of n contenders a turn in each pass of each round. The order rotates from pass
+// to pass, so that nobody always comes first; and since passes are short, what slows the machine
+// down for a second falls on all contenders alike. It stops at the first error and when ctx ends.
 func Turns(ctx context.Context, rounds, passes, n int, turn func(round, contender int) error) error {
 	for pass := range rounds * passes {
 		round := pass / passes
@@ -44,11 +44,13 @@ func (s *Samples) Add(round, contender int, samples ...float64) {
 	s.values[contender][round] = append(s.values[contender][round], samples...)
 }
 
-// Medians returns the median of each contender's rounds: the first index is the contender, the second the round.
+// Medians returns the median of each contender's rounds: the first index is the contender, the
+// second the round.
 func (s *Samples) Medians() [][]float64 { return s.Quantiles(0.5) }
 
-// Quantiles returns that value of each contender's rounds below which the part q of the round's samples lies, between 0, the
-// smallest, and 1, the largest. Indices are as for [Samples.Medians]; a round without samples has NaN.
+// Quantiles returns that value of each contender's rounds below which the part q of the round's
+// samples lies, between 0, the smallest, and 1, the largest. Indices are as for [Samples.Medians];
+// a round without samples has NaN.
 func (s *Samples) Quantiles(q float64) [][]float64 {
 	quantiles := make([][]float64, len(s.values))
 	for i, rounds := range s.values {
@@ -59,7 +61,8 @@ func (s *Samples) Quantiles(q float64) [][]float64 {
 	return quantiles
 }
 
-// Counts returns how many samples each contender's rounds have. Indices are as for [Samples.Medians].
+// Counts returns how many samples each contender's rounds have. Indices are as for
+// [Samples.Medians].
 func (s *Samples) Counts() [][]float64 {
 	counts := make([][]float64, len(s.values))
 	for i, rounds := range s.values {

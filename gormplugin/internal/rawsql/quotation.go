@@ -142,7 +142,8 @@ func (l *lexer) unescape(text string, closing byte, backslashes, plain bool) str
 	return b.String()
 }
 
-// controls are what letters behind a backslash stand for in MySQL. Any other byte stands for itself.
+// controls are what letters behind a backslash stand for in MySQL. Any other byte stands for
+// itself.
 var controls = map[string]string{"0": "\x00", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 
 // escaped returns what the first n bytes behind a backslash stand for in PostgreSQL.

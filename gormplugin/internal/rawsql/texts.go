@@ -10,8 +10,9 @@ import (
 // several for each of the level above.
 const maxTexts = 500
 
-// texts yields the strings from i on, and what those say together that stand side by side: databases
-// join them. Numbers and strings in hexadecimal or binary are strings where MySQL runs a text.
+// texts yields the strings from i on, and what those say together that stand side by side:
+// databases join them. Numbers and strings in hexadecimal or binary are strings where MySQL runs a
+// text.
 func (s *statement) texts(i int) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		joined, pieces := "", 0

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// isCast reports whether the expression at i is a column, in parentheses or not, cast or not, and to
-// no type that cuts it.
+// isCast reports whether the expression at i is a column, in parentheses or not, cast or not, and
+// to no type that cuts it.
 func (s *statement) isCast(i int, column token) bool {
 	casting := false
 	for s.at(i).isSign('(') || s.at(i).is("CAST") && s.at(i+1).isSign('(') {
@@ -87,8 +87,8 @@ var engines = []string{
 	"INNODB", "XTRADB", "ROCKSDB", "NDB", "NDBCLUSTER", "MYISAM", "ARIA", "MEMORY", "HEAP", "CSV", "ARCHIVE", "TOKUDB", "COLUMNSTORE", "S3",
 }
 
-// forgets reports whether there is an ENGINE at i that does not keep the rows, as BLACKHOLE, or that
-// is not known to. A column can have that name, too.
+// forgets reports whether there is an ENGINE at i that does not keep the rows, as BLACKHOLE, or
+// that is not known to. A column can have that name, too.
 func (s *statement) forgets(i int) bool {
 	isColumn := s.at(i-1).isSign('(') || s.at(i-1).isAny("COLUMN", "ADD", "DROP", "MODIFY", "CHANGE", "ALTER", "RENAME", "TO", "AFTER", "EXISTS")
 	if !s.grammar.joinedTargets || !s.at(i).is("ENGINE") || isColumn {

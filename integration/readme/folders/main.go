@@ -132,7 +132,8 @@ func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gi
 		})
 		answer(c, locks, nil, err)
 	})
-	// The name of a file is locked as a folder's is: nothing moves or deletes the folder in the meantime.
+	// The name of a file is locked as a folder's is: nothing moves or deletes the folder in the
+	// meantime.
 	r.POST("/folders/:id/files", locks.Lock(lockspec.Insert(id, name)), func(c *gin.Context) {
 		var body struct{ Name string }
 		if !read(c, locks, &body) {

@@ -93,8 +93,8 @@ end
 -- A dead waiter's place must not outlast its lease; a live one comes back in time.
 local place = NOW + math.min(tonumber(r.lease), wait + 1000)
 
--- For a request of a holder that waits for other waiters, nothing can have changed that the script that changed
--- it has not looked at: only what is cheap to find out is asked.
+-- For a request of a holder that waits for other waiters, nothing can have changed that the script
+-- that changed it has not looked at: only what is cheap to find out is asked.
 local at, by
 if r.ticket and wait > 0 and held and lists.keep_back(r.ticket) then
   at, by = 1, 'waiter'

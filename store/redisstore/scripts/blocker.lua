@@ -19,8 +19,8 @@ end
 
 state.queued = call('EXISTS', QUEUE) == 1
 
--- A gate key of somebody who does not hold the gate node: a waiter of ours who has closed the gate and
--- waits for the present holders, or another program.
+-- A gate key of somebody who does not hold the gate node: a waiter of ours who has closed the gate
+-- and waits for the present holders, or another program.
 if name == GATE_NODE and only == '' and gate_is_others(asking) and node(GATE_NODE).mode ~= X then
   local list = GATE_NODE .. X
   for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(LOOKS))) do

@@ -1,4 +1,5 @@
--- FORCE takes away everything that an owner has in the tree: grants, places in the queue, the gate key.
+-- FORCE takes away everything that an owner has in the tree: grants, places in the queue, the gate
+-- key.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner; for a gate key that another program took, its token, which is the whole value if that is shorter, and

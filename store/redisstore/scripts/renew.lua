@@ -6,8 +6,8 @@
 -- Reply {'renewed', more, position...}: the positions, counted from 1, of those where owner or grant is gone;
 --       more is '1' if PROCEED should be called
 --
--- Who has the gate needs the gate key too: if it is gone, or another's, the whole lease is lost. So it is
--- if there is a deadline and no record: somebody has deleted it.
+-- Who has the gate needs the gate key too: if it is gone, or another's, the whole lease is lost. So
+-- it is if there is a deadline and no record: somebody has deleted it.
 
 open()
 spare_memory()

@@ -1,7 +1,7 @@
 -- SNAPSHOT reads a page of what is held and waited for in a tree. It changes nothing.
 --
--- The pages are ZSCAN's, which shows whatever is there from the first page to the last, also if its deadline is moved
--- meanwhile, in either direction. What fits into one page is read at one instant.
+-- The pages are ZSCAN's, which shows whatever is there from the first page to the last, also if its
+-- deadline is moved meanwhile, in either direction. What fits into one page is read at one instant.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 the cursor of the page, 0 for the first, 2 how many entries a page has, roughly

@@ -1,4 +1,5 @@
--- TRANSFER gives everything that an owner holds to another, or to the same, and sets the end of its lease if it is told to.
+-- TRANSFER gives everything that an owner holds to another, or to the same, and sets the end of its
+-- lease if it is told to.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 the owner who holds, 2 the owner who is to hold, 3 how long the lease is to last from now, ms, or 0
@@ -8,8 +9,9 @@
 --       {'lost', more}                     the first owner holds nothing (any more)
 --       {'taken', more}                    the second owner holds something of its own
 --
--- A transfer that is sent again finds that the second owner has everything already, and is answered as the first time.
--- Requests of the first owner that wait keep waiting, as those of an owner who holds nothing.
+-- A transfer that is sent again finds that the second owner has everything already, and is answered
+-- as the first time. Requests of the first owner that wait keep waiting, as those of an owner who
+-- holds nothing.
 
 local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
@@ -30,8 +32,8 @@ local function ends_of(owner) return tonumber(call('ZSCORE', DEADLINES, 'o' .. o
 
 local MOST_TOLD = 100 -- for the nodes and for the gate each
 
--- tell_first has those ask again who came first. They are told to come back when the first lease ends, and whoever does lets in
--- the others, too.
+-- tell_first has those ask again who came first. They are told to come back when the first lease
+-- ends, and whoever does lets in the others, too.
 local function tell_first()
   for mode = IX, state.queued and X or 0, X - IX do
     local list = GATE_NODE .. mode

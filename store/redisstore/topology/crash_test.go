@@ -15,7 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// childVariable makes the test program a child that makes one request and then stays until it is killed.
+// childVariable makes the test program a child that makes one request and then stays until it is
+// killed.
 const childVariable = "PATHLOCK_TOPOLOGY_CHILD"
 
 // order is what a child is to do.
@@ -27,7 +28,8 @@ type order struct {
 	Lease, Wait   time.Duration
 }
 
-// child carries out an order. It says "waiting", and "granted" and the fence, on its standard output.
+// child carries out an order. It says "waiting", and "granted" and the fence, on its standard
+// output.
 func child(spec string) {
 	err := func() error {
 		var o order
@@ -57,7 +59,8 @@ func child(spec string) {
 	os.Exit(1)
 }
 
-// startChild starts a process that makes a request, and returns when it says what it is expected to.
+// startChild starts a process that makes a request, and returns when it says what it is expected
+// to.
 func startChild(t *testing.T, d *deployment, req pathlock.Acquisition, says string) *exec.Cmd {
 	t.Helper()
 	process, lines := talkingChild(t, d, req)
@@ -116,13 +119,15 @@ func kill(t *testing.T, process *exec.Cmd) {
 	_ = process.Wait() // it was killed: that is the error
 }
 
-// lease is a lease that ends during a test, and slack what may come on top until the next is let in.
+// lease is a lease that ends during a test, and slack what may come on top until the next is let
+// in.
 const (
 	lease = time.Second
 	slack = time.Second
 )
 
-// TestCrashedHolder: what a process held ends with its lease, and a waiter gets it though nobody else comes.
+// TestCrashedHolder: what a process held ends with its lease, and a waiter gets it though nobody
+// else comes.
 func TestCrashedHolder(t *testing.T) {
 	forEach(t, func(t *testing.T, d *deployment) {
 		for _, claim := range []pathlock.Claim{x("/a"), s("/")} {
@@ -142,7 +147,8 @@ func TestCrashedHolder(t *testing.T) {
 	})
 }
 
-// TestCrashedWaiter: the place of a process in the queue ends with its lease, and whoever it kept back is let in.
+// TestCrashedWaiter: the place of a process in the queue ends with its lease, and whoever it kept
+// back is let in.
 func TestCrashedWaiter(t *testing.T) {
 	forEach(t, func(t *testing.T, d *deployment) {
 		store, tree := d.store(t), newTree(t)

@@ -37,7 +37,8 @@ func (d *deployment) everywhere(args ...any) {
 	}
 }
 
-// forEach runs a test on every kind of deployment but those named, at once, each with servers of its own.
+// forEach runs a test on every kind of deployment but those named, at once, each with servers of
+// its own.
 func forEach(t *testing.T, test func(t *testing.T, d *deployment), but ...string) {
 	for name, start := range deployments() {
 		if slices.Contains(but, name) {

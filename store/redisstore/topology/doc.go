@@ -1,6 +1,7 @@
-// Package topology proves on real servers what package redisstore promises about each way to run Redis: a single
-// node, a primary under sentinels, a cluster; and the same with valkey. It has tests only, which
-// start the servers that they need (package testredis) and know the store by its public interface.
+// Package topology proves on real servers what package redisstore promises about each way to run
+// Redis: a single node, a primary under sentinels, a cluster; and the same with valkey. It has
+// tests only, which start the servers that they need (package testredis) and know the store by its
+// public interface.
 //
 // What is proved, and where:
 //
@@ -18,10 +19,10 @@
 //   - wakeup_test.go: by which channel waiters are told, on how many connections, and that they are told soon when these are lost.
 //   - leftovers_test.go: ten thousand trees used and released leave nothing but fences that expire.
 //
-// While a slot is on its way, a cluster refuses scripts whose keys are not all on one node, and a tree's keys are not
-// even all there: until the move is over, calls in its trees are made again for as long as the store's timeout
-// allows, and fail with ErrUnavailable then.
+// While a slot is on its way, a cluster refuses scripts whose keys are not all on one node, and a
+// tree's keys are not even all there: until the move is over, calls in its trees are made again for
+// as long as the store's timeout allows, and fail with ErrUnavailable then.
 //
-// Leases are so long that a waiter which is granted within a test's patience was told so: left to itself, it
-// asks again after a third of its lease.
+// Leases are so long that a waiter which is granted within a test's patience was told so: left to
+// itself, it asks again after a third of its lease.
 package topology

@@ -13,12 +13,14 @@ type replicated struct {
 	*deployment
 	primary  func(key string) *testredis.Server
 	replicas func(key string) []*testredis.Server
-	// failover makes a replica the primary in good order, await returns when one has taken the place of another.
+	// failover makes a replica the primary in good order, await returns when one has taken the
+	// place of another.
 	failover func(key string)
 	await    func(key string, old *testredis.Server)
 }
 
-// forEachReplicated runs a test on sentinels and on clusters, at once, each with servers of its own.
+// forEachReplicated runs a test on sentinels and on clusters, at once, each with servers of its
+// own.
 func forEachReplicated(t *testing.T, test func(t *testing.T, d *replicated)) {
 	sentinels := func(program testredis.Program) func(testing.TB) *replicated {
 		return func(t testing.TB) *replicated {
@@ -102,8 +104,8 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestLostWrites: a primary crashes with grants that no replica has. Who was granted them learns that it has lost, who waited
-// goes on, and fences rise above all that were ever given out.
+// TestLostWrites: a primary crashes with grants that no replica has. Who was granted them learns
+// that it has lost, who waited goes on, and fences rise above all that were ever given out.
 func TestLostWrites(t *testing.T) {
 	forEachReplicated(t, func(t *testing.T, d *replicated) {
 		ours, theirs, tree := d.store(t), d.store(t), newTree(t)
@@ -134,7 +136,8 @@ func TestLostWrites(t *testing.T) {
 		renew(t, ours, forgotten, true)
 		renew(t, ours, kept, false)
 		err := persist(t, func() error { return ours.Release(t.Context(), tree, forgotten.Owner, forgotten.Grant) })
-		// By a connection that died with the primary, the client sends it twice: then it may have been carried out.
+		// By a connection that died with the primary, the client sends it twice: then it may have
+		// been carried out.
 		if err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
 			t.Errorf("release of what was lost: %v, want ErrNotHeld", err)
 		}

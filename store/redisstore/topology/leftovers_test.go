@@ -11,13 +11,14 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testredis"
 )
 
-// TestNothingLeft: ten thousand trees that were used, waited in and released leave their fences, which expire, and without
-// them the server's memory is what it was.
+// TestNothingLeft: ten thousand trees that were used, waited in and released leave their fences,
+// which expire, and without them the server's memory is what it was.
 func TestNothingLeft(t *testing.T) {
 	const (
 		trees   = 10_000
 		workers = 8
-		// slack is for what the server keeps for itself: buffers of connections, tables that shrink when it finds the time.
+		// slack is for what the server keeps for itself: buffers of connections, tables that shrink
+		// when it finds the time.
 		slackBytes = 512 << 10
 	)
 	t.Parallel()

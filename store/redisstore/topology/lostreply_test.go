@@ -61,8 +61,8 @@ func (l *lossy) next(t *testing.T, do func()) {
 	}
 }
 
-// TestLostReply: the client sends a command again whose reply was lost, to whoever is the primary then, and
-// what is carried out twice counts once.
+// TestLostReply: the client sends a command again whose reply was lost, to whoever is the primary
+// then, and what is carried out twice counts once.
 func TestLostReply(t *testing.T) {
 	for name, start := range map[string]func(testing.TB, *lossy) (ours, theirs redis.UniversalClient){
 		"sentinel": func(t testing.TB, l *lossy) (ours, theirs redis.UniversalClient) {

@@ -19,8 +19,9 @@ import (
 const (
 	// long is a lease, or a wait, that no test sees the end of.
 	long = 3 * time.Minute
-	// patience is how long a test waits for what has to happen. It is shorter than the third of a long lease after which a
-	// waiter asks again by itself, so that a message that does not come is missed.
+	// patience is how long a test waits for what has to happen. It is shorter than the third of a
+	// long lease after which a waiter asks again by itself, so that a message that does not come is
+	// missed.
 	patience = 30 * time.Second
 )
 
@@ -98,7 +99,8 @@ func renew(t testing.TB, store *redisstore.Store, req pathlock.Acquisition, want
 	}
 }
 
-// persist does something until the store serves, as a program would that is told ErrUnavailable, and returns how it ended.
+// persist does something until the store serves, as a program would that is told ErrUnavailable,
+// and returns how it ended.
 func persist(t testing.TB, do func() error) error {
 	t.Helper()
 	over := time.Now().Add(patience)

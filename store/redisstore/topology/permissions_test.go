@@ -12,7 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-// TestDocumentedUser: the user of docs/redis.md, who may do what is written there and nothing else, is enough for all promises.
+// TestDocumentedUser: the user of docs/redis.md, who may do what is written there and nothing else,
+// is enough for all promises.
 func TestDocumentedUser(t *testing.T) {
 	everywhere, onCluster := documentedUser(t)
 	t.Run("single", func(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// TestReplicas: with WithReplicas, a grant that no replica has is none, whether the request was granted at once or had to wait.
+// TestReplicas: with WithReplicas, a grant that no replica has is none, whether the request was
+// granted at once or had to wait.
 func TestReplicas(t *testing.T) {
 	forEachReplicated(t, func(t *testing.T, d *replicated) {
 		store := open(t, d.client(t), redisstore.WithReplicas(1, 500*time.Millisecond))

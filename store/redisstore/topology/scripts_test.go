@@ -7,7 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// TestScriptsForgotten: servers forget scripts, and what comes by a message or after a failover does not depend on them.
+// TestScriptsForgotten: servers forget scripts, and what comes by a message or after a failover
+// does not depend on them.
 func TestScriptsForgotten(t *testing.T) {
 	forEach(t, func(t *testing.T, d *deployment) {
 		ours, theirs, tree := d.store(t), d.store(t), newTree(t)

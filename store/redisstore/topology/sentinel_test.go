@@ -9,8 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testredis"
 )
 
-// TestHostOfPrimaryAndSentinelHangs: with the primary, sentinels hang that the clients have asked so far. A store of
-// Open comes back while they hang, whichever of the sentinels it is, and its waiters are woken by the new primary.
+// TestHostOfPrimaryAndSentinelHangs: with the primary, sentinels hang that the clients have asked
+// so far. A store of Open comes back while they hang, whichever of the sentinels it is, and its
+// waiters are woken by the new primary.
 func TestHostOfPrimaryAndSentinelHangs(t *testing.T) {
 	for i, name := range []string{"the first that is named", "the second", "the last"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,14 +12,16 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// TestServiceComesBack measures, for each kind of deployment, how long after a fault a lock can be taken again: the times in
-// docs/redis.md are what it logs. It requires that service comes back while what has failed is still
-// away, where there is a replica, and once it is back, where there is none.
+// TestServiceComesBack measures, for each kind of deployment, how long after a fault a lock can be
+// taken again: the times in docs/redis.md are what it logs. It requires that service comes back
+// while what has failed is still away, where there is a replica, and once it is back, where there
+// is none.
 func TestServiceComesBack(t *testing.T) {
 	const away = 3 * time.Second
 	for _, tt := range []struct {
 		name string
-		// fault returns a store, whose service it disturbs when it is called; from what that returns on, time is measured.
+		// fault returns a store, whose service it disturbs when it is called; from what that
+		// returns on, time is measured.
 		start func(t *testing.T) (store *redisstore.Store, disturb func(key string))
 	}{
 		{"single, killed and restarted empty", func(t *testing.T) (*redisstore.Store, func(string)) {
@@ -86,7 +88,8 @@ func TestServiceComesBack(t *testing.T) {
 	}
 }
 
-// underLoad has a store busy, whatever its server does, until the function is called that it returns.
+// underLoad has a store busy, whatever its server does, until the function is called that it
+// returns.
 func underLoad(t *testing.T, store *redisstore.Store) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup

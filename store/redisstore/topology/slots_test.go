@@ -40,8 +40,8 @@ func TestSlotMoves(t *testing.T) {
 	}
 }
 
-// TestWaiterFollowsItsSlot: somebody who has waited since before the slot moved, and has had nothing to
-// ask since, hears on the new node.
+// TestWaiterFollowsItsSlot: somebody who has waited since before the slot moved, and has had
+// nothing to ask since, hears on the new node.
 func TestWaiterFollowsItsSlot(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
@@ -62,8 +62,8 @@ func TestWaiterFollowsItsSlot(t *testing.T) {
 	release(t, theirs, w.req)
 }
 
-// TestHalfMoved goes through every state of a move. As long as it lasts, the cluster refuses what needs several keys
-// of the slot; whatever it does not refuse has to be right.
+// TestHalfMoved goes through every state of a move. As long as it lasts, the cluster refuses what
+// needs several keys of the slot; whatever it does not refuse has to be right.
 func TestHalfMoved(t *testing.T) {
 	t.Parallel()
 	c := testredis.StartCluster(t, testredis.Redis)
@@ -122,7 +122,8 @@ func TestHalfMoved(t *testing.T) {
 	release(t, store, everything)
 }
 
-// TestExclusionWhileSlotsMove: what one holds, nobody else gets, however often the slot moves meanwhile.
+// TestExclusionWhileSlotsMove: what one holds, nobody else gets, however often the slot moves
+// meanwhile.
 func TestExclusionWhileSlotsMove(t *testing.T) {
 	t.Parallel()
 	const workers, moves = 6, 8

@@ -12,9 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testredis"
 )
 
-// TestStoppedWaiter: a process that is stopped while it waits, is granted the lock, and goes on when its lease has
-// ended and somebody else holds, does not believe the message about the first grant, which has been there for it
-// all the time. It waits for its turn.
+// TestStoppedWaiter: a process that is stopped while it waits, is granted the lock, and goes on
+// when its lease has ended and somebody else holds, does not believe the message about the first
+// grant, which has been there for it all the time. It waits for its turn.
 func TestStoppedWaiter(t *testing.T) {
 	const waiters = 6 // whether the message or the timer comes first is chance
 	d := single(t, testredis.Redis)

@@ -15,7 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// blackhole is a network in which the packets to one address are dropped, as those of a host that has gone.
+// blackhole is a network in which the packets to one address are dropped, as those of a host that
+// has gone.
 type blackhole struct {
 	mu   sync.Mutex
 	addr string
@@ -68,8 +69,9 @@ func (s *swallowed) Read(b []byte) (int, error) {
 	}
 }
 
-// TestShardVanishes: while the packets of one shard are dropped, calls for its trees end in time, and those for the
-// trees of others are served, by a client that knows the cluster and by one that comes to it only now.
+// TestShardVanishes: while the packets of one shard are dropped, calls for its trees end in time,
+// and those for the trees of others are served, by a client that knows the cluster and by one that
+// comes to it only now.
 func TestShardVanishes(t *testing.T) {
 	t.Parallel()
 	const timeout, slack = time.Second, 2 * time.Second

@@ -8,7 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testredis"
 )
 
-// TestSubscriptionsKilled: messages are lost with the connection that they would have come by, and the waiter asks again.
+// TestSubscriptionsKilled: messages are lost with the connection that they would have come by, and
+// the waiter asks again.
 func TestSubscriptionsKilled(t *testing.T) {
 	forEach(t, func(t *testing.T, d *deployment) {
 		ours, theirs, tree := d.store(t), d.store(t), newTree(t)
@@ -24,7 +25,8 @@ func TestSubscriptionsKilled(t *testing.T) {
 	})
 }
 
-// TestTreesShareConnections: a process subscribes on one connection for each node, however many trees it waits in.
+// TestTreesShareConnections: a process subscribes on one connection for each node, however many
+// trees it waits in.
 func TestTreesShareConnections(t *testing.T) {
 	const trees = 40
 	for _, tt := range []struct {
@@ -63,7 +65,8 @@ func TestTreesShareConnections(t *testing.T) {
 	}
 }
 
-// TestClusterWithoutShardedMessages: clusters before Redis 7 hand messages to all nodes, and waiters are told all the same.
+// TestClusterWithoutShardedMessages: clusters before Redis 7 hand messages to all nodes, and
+// waiters are told all the same.
 func TestClusterWithoutShardedMessages(t *testing.T) {
 	t.Parallel()
 	d := cluster(testredis.StartCluster(t, testredis.Redis, "--rename-command SPUBLISH \"\"", "--rename-command SSUBSCRIBE \"\""))

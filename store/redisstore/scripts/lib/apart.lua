@@ -1,7 +1,7 @@
 -- Grants apart, and what names them.
 
--- A grant is apart if it has a deadline, that is a lease, of its own. All about that is in one table: a function can use but
--- sixty names from outside of it.
+-- A grant is apart if it has a deadline, that is a lease, of its own. All about that is in one
+-- table: a function can use but sixty names from outside of it.
 local apart = {}
 
 -- of names the deadline of an apart grant.

@@ -5,8 +5,8 @@ local clock = call('TIME')
 local NOW = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local NOW_MICROS = clock[1] * 1000000 + clock[2]
 
--- next_fence returns a fence greater than all before: the time, unless the clock has gone back or stood still. So
--- fences rise even where a failover, or the end of this key, has lost the last one.
+-- next_fence returns a fence greater than all before: the time, unless the clock has gone back or
+-- stood still. So fences rise even where a failover, or the end of this key, has lost the last one.
 local function next_fence()
   local fence = int(NOW_MICROS)
   local last = call('SET', FENCE, fence, 'PX', FENCE_TTL, 'GET')

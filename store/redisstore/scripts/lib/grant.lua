@@ -4,7 +4,8 @@ local function room_for(looks) return state.work >= looks or state.work == state
 
 local MOST_EXPIRED = 16 -- leases that one script reclaims
 
--- consider_behind has the hand-over look through a list of the queue, behind a ticket, for somebody to let in (see handover.lua).
+-- consider_behind has the hand-over look through a list of the queue, behind a ticket, for somebody
+-- to let in (see handover.lua).
 local function consider_behind(list, ticket)
   local from = state.through[list]
   if not from or ticket < from then state.through[list] = ticket end
@@ -58,8 +59,9 @@ local function prolong_grant(owner, id, till)
   end
 end
 
--- grant writes down that r is granted, and returns its fence. The lease of a request that has waited begins with its last sign
--- of life. An owner who holds nothing else has no lease yet that a grant could be apart from.
+-- grant writes down that r is granted, and returns its fence. The lease of a request that has
+-- waited begins with its last sign of life. An owner who holds nothing else has no lease yet that a
+-- grant could be apart from.
 local function grant(r)
   touch()
   local held = holding(r.owner)
@@ -90,8 +92,8 @@ local function grant(r)
   return fence
 end
 
--- leave takes a request out of the queue that will not be granted, and notes whom it kept back: those who came after it. Who asked
--- for the gate may have kept others from its key, too.
+-- leave takes a request out of the queue that will not be granted, and notes whom it kept back:
+-- those who came after it. Who asked for the gate may have kept others from its key, too.
 local function leave(r)
   dequeue(r)
   for i = 1, #r.names do
@@ -107,8 +109,9 @@ local function leave(r)
   end
 end
 
--- settle sees to an owner's queued requests when the owner has begun to hold something, or more, or has ceased to. Those
--- of one that has begun are conversions now: they may pass waiters, and they may close a cycle, which ends them.
+-- settle sees to an owner's queued requests when the owner has begun to hold something, or more, or
+-- has ceased to. Those of one that has begun are conversions now: they may pass waiters, and they
+-- may close a cycle, which ends them.
 local function settle(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
     local r = request(ticket)
@@ -168,7 +171,8 @@ local function give_back(owner, id)
   if #rest.grants == 0 then settle(owner) end
 end
 
--- evict takes everything away from an owner: its grants, and its places in the queue, whose waiters are told.
+-- evict takes everything away from an owner: its grants, and its places in the queue, whose waiters
+-- are told.
 local function evict(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
     local r = request(ticket)
@@ -180,7 +184,8 @@ local function evict(owner)
   give_back(owner)
 end
 
--- sweep reclaims what ended with its lease: nobody else would. The owner that the script is about goes first, and its grant.
+-- sweep reclaims what ended with its lease: nobody else would. The owner that the script is about
+-- goes first, and its grant.
 local function sweep(owner, id)
   local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW), 'LIMIT', '0', int(MOST_EXPIRED))
   if #expired == 0 then return end
@@ -214,7 +219,8 @@ local function sweep(owner, id)
   end
 end
 
--- reclaim_apart gives back those of an owner's grants whose own leases have ended, and that a sweep has not come to.
+-- reclaim_apart gives back those of an owner's grants whose own leases have ended, and that a sweep
+-- has not come to.
 local function reclaim_apart(owner)
   local held = state.unswept and holding(owner)
   for _, g in ipairs(held and held.grants or {}) do

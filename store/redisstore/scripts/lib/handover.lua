@@ -1,7 +1,7 @@
 -- The hand-over: whom the script has made room for is let in, in order of arrival.
 --
--- When a script has done its portion (state.work), what is left over is noted in field p, and the reply says that
--- there is more to do.
+-- When a script has done its portion (state.work), what is left over is noted in field p, and the
+-- reply says that there is more to do.
 --
 -- Who may be let in, and where that is found:
 --   * a node has become weaker (state.weaker): those on the node's lists <node><mode> for which there is room now, and
@@ -10,8 +10,8 @@
 --   * list b: those whose owners hold something, and whom waiters alone keep back. They may be free to pass whenever
 --     anybody was granted or has given up something, or has come to wait. They are few, and are all looked at.
 --
--- A worked example. Owner A holds X on /a, in thin; W asks for X on /a/b and waits; A releases. Of the keys (times shortened, a node
--- stands for the bytes n<8 bytes> that name it):
+-- A worked example. Owner A holds X on /a, in thin; W asks for X on /a/b and waits; A releases. Of
+-- the keys (times shortened, a node stands for the bytes n<8 bytes> that name it):
 --
 --   A holds           thin       A, 9000, [grant 1, fence 7, gate-node IX, / IX, /a X]
 --
@@ -39,7 +39,8 @@ local function stops_before(r)
   return state.stopped
 end
 
--- await_gate notes that somebody waits because the gate key is another's, which goes away without a word.
+-- await_gate notes that somebody waits because the gate key is another's, which goes away without a
+-- word.
 local function await_gate()
   if state.awaited then return end
   touch()
@@ -57,12 +58,12 @@ local function kept_back(r, by)
   state.lists.b = nil
 end
 
--- may_close says whether r, which asks for the gate, may take its key while others hold. An owner who holds something
--- and waits for the gate comes first: the others wait for it.
+-- may_close says whether r, which asks for the gate, may take its key while others hold. An owner
+-- who holds something and waits for the gate comes first: the others wait for it.
 local function may_close(r) return holding(r.owner) or #listed('c' .. GATE_NODE .. X) == 0 end
 
--- try grants a queued request if it can be granted, and wakes who waits for it. It returns whether the request has left the queue.
--- See obstacle for ahead.
+-- try grants a queued request if it can be granted, and wakes who waits for it. It returns whether
+-- the request has left the queue. See obstacle for ahead.
 local function try(r, ahead)
   state.work = state.work - #r.names
   if r.seen + r.lease <= NOW then
@@ -92,8 +93,8 @@ end
 
 local function is_of_conversions(list) return #list > CLAIM_BYTES end
 
--- has_room says whether an owner who holds nothing may get a node in a mode, going by the holders. For
--- conversions, whose own holds don't count, the list does not tell.
+-- has_room says whether an owner who holds nothing may get a node in a mode, going by the holders.
+-- For conversions, whose own holds don't count, the list does not tell.
 local function has_room(list)
   return is_of_conversions(list) or
     admits(node(sub(list, 1, CLAIM_BYTES - 1)), tonumber(sub(list, CLAIM_BYTES)), 0)
@@ -105,7 +106,8 @@ local function conflicts_with_itself(list)
   return not is_of_conversions(list) and not compatible(mode, mode)
 end
 
--- hand_over_round tries requests from all lists together, in order of arrival, as far as a page of each list goes.
+-- hand_over_round tries requests from all lists together, in order of arrival, as far as a page of
+-- each list goes.
 local function hand_over_round()
   local round = state.through
   state.through = {}
@@ -157,7 +159,8 @@ local function hand_over_round()
   end
 end
 
--- hand_over_few tries all requests there are, in order of arrival, if they are few. It returns false if they are not.
+-- hand_over_few tries all requests there are, in order of arrival, if they are few. It returns
+-- false if they are not.
 local function hand_over_few()
   -- Every request has a claim on the gate node.
   local members = call('ZRANGEBYLEX', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS, 'LIMIT', '0', int(FEW + 1))
@@ -178,8 +181,8 @@ local function hand_over_few()
   return true
 end
 
--- lets_in says whether a node that has become weaker has room for a mode that it had none for, for an owner who has the node in
--- any of the modes from own to most.
+-- lets_in says whether a node that has become weaker has room for a mode that it had none for, for
+-- an owner who has the node in any of the modes from own to most.
 local function lets_in(before, now, mode, own, most)
   for has = own, most do
     local want = supremum(has, mode)
@@ -188,7 +191,8 @@ local function lets_in(before, now, mode, own, most)
   return false
 end
 
--- note_room notes the queues of those nodes that have become weaker, as far as that lets anybody in.
+-- note_room notes the queues of those nodes that have become weaker, as far as that lets anybody
+-- in.
 local function note_room()
   for name, before in pairs(state.weaker) do
     local modes = waits_on(name)
@@ -203,7 +207,8 @@ local function note_room()
   state.weaker = {}
 end
 
--- look_again tries those whom waiters alone keep back, if that may have changed. It says whether any was let in.
+-- look_again tries those whom waiters alone keep back, if that may have changed. It says whether
+-- any was let in.
 local function look_again()
   if not state.moved or #listed('b') == 0 then return false end
   state.moved = false
@@ -219,8 +224,8 @@ local function look_again()
   return any
 end
 
--- take_up takes up what another script has left over, and what a gate key of another program, which goes
--- away without a word, has kept back.
+-- take_up takes up what another script has left over, and what a gate key of another program, which
+-- goes away without a word, has kept back.
 local function take_up()
   local pending = state.pending
   if pending then
@@ -268,14 +273,15 @@ local function hand_over()
   if state.stopped and state.moved and #listed('b') > 0 then state.through.b = '' end
 end
 
--- needs_long_way says whether somebody waits, or something was withdrawn, of which the nodes tell nothing to the short ways.
+-- needs_long_way says whether somebody waits, or something was withdrawn, of which the nodes tell
+-- nothing to the short ways.
 local function needs_long_way()
   if next(state.through) or state.awaited then return true end
   return lists.any(GATE_NODE .. X) or lists.any('t')
 end
 
--- finish hands over, writes back what has changed, and lets the keys live as long as the last lease in them and no
--- longer. It returns '1' if there is more to hand over and '0' if not.
+-- finish hands over, writes back what has changed, and lets the keys live as long as the last lease
+-- in them and no longer. It returns '1' if there is more to hand over and '0' if not.
 local function finish()
   hand_over()
   local through = state.through

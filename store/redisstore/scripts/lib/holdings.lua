@@ -1,6 +1,7 @@
 -- What owners hold: their grants, and the modes that follow from them.
 
--- unpack_holding reads an owner's record: its grants, and for each node the supremum of their modes.
+-- unpack_holding reads an owner's record: its grants, and for each node the supremum of their
+-- modes.
 local function unpack_holding(record)
   local h = { grants = {}, modes = {} }
   local at = 1

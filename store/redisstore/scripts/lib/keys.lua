@@ -28,13 +28,14 @@
 --   5 gate       string a redislock key: token and note of the gate's holder
 --   6 thin       string the only grant in the tree (see THIN_HEAD); locks, deadlines and queue are not there then
 --
--- Modes are numbers in the order of their strength: 1 IS, 2 IX, 3 S, 4 SIX, 5 X; 0 is none.
--- A claim is ten bytes: the node's name and the mode's digit. A claim set is claims one after the other,
+-- Modes are numbers in the order of their strength: 1 IS, 2 IX, 3 S, 4 SIX, 5 X; 0 is none. A claim
+-- is ten bytes: the node's name and the mode's digit. A claim set is claims one after the other,
 -- the one on the gate node first. No node stands in it twice.
 --
 -- One owner with one grant, and nobody else in the tree, is the usual case by far. It is kept in
--- one string, as a thin lock (Bacon et al. 1998), at a price that does not depend on the number of claims. The next to
--- come by inflates it (see thin.lua): then it is in locks and deadlines like all others.
+-- one string, as a thin lock (Bacon et al. 1998), at a price that does not depend on the number of
+-- claims. The next to come by inflates it (see thin.lua): then it is in locks and deadlines like
+-- all others.
 --
 -- What a script consists of, one part after the other; script.go puts them together, each with what it uses alone:
 --   lib/keys.lua, lib/record.lua, and lib/clock.lua, lib/modes.lua and lib/apart.lua where they are first used
@@ -43,8 +44,8 @@
 --   short/successor.lua  for release: one holds and one waits
 --   lib/state.lua, which says what the rest shares, then the library: nodes, holdings, thin, gate, queue, repair, open,
 --   waits, grant, handover; and <script>.lua, the only part that runs anything
--- The thin and the short way either return or leave everything as it is. The rest is not run then: making
--- the functions of the library alone takes longer than a grant.
+-- The thin and the short way either return or leave everything as it is. The rest is not run then:
+-- making the functions of the library alone takes longer than a grant.
 
 local LOCKS, DEADLINES, QUEUE, FENCE, GATE, THIN = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 
@@ -59,10 +60,12 @@ local CLAIM_BYTES = NAME_BYTES + 1
 local THIN_HEAD = '>I4c0I4c0'
 local thin -- what THIN has: false is nothing, nil that it has not been read
 
--- A node's field is one number: mode + ONE * count + ONE_SHARED * shared + ONE_WAITING * waiting, where count owners have
--- the node in mode, shared owners have it in IS, and waiting is the set of modes in which it is waited for. That is enough, because
--- between owners IX and S never meet, and SIX and X are had by one. There is room for four million owners of each.
--- Of the gate node it is not noted who waits: its field is there only as long as anybody holds anything, which other programs look at.
+-- A node's field is one number: mode + ONE * count + ONE_SHARED * shared + ONE_WAITING * waiting,
+-- where count owners have the node in mode, shared owners have it in IS, and waiting is the set of
+-- modes in which it is waited for. That is enough, because between owners IX and S never meet, and
+-- SIX and X are had by one. There is room for four million owners of each. Of the gate node it is
+-- not noted who waits: its field is there only as long as anybody holds anything, which other
+-- programs look at.
 local ONE, ONE_SHARED, ONE_WAITING = 8, 33554432, 140737488355328
 
 -- What field l says.

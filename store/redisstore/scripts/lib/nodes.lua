@@ -7,7 +7,8 @@ local function supremum(a, b)
   return math.max(a, b)
 end
 
--- in_portions calls a command with more arguments than unpack can take at once. The portion is even: pairs stay together.
+-- in_portions calls a command with more arguments than unpack can take at once. The portion is
+-- even: pairs stay together.
 local PORTION = 4000
 local function in_portions(command, key, args)
   for i = 1, #args, PORTION do
@@ -15,12 +16,12 @@ local function in_portions(command, key, args)
   end
 end
 
--- spare_memory is for scripts that have to go on at maxmemory: it writes something for which no memory is needed, and after that
--- a script may write anything.
+-- spare_memory is for scripts that have to go on at maxmemory: it writes something for which no
+-- memory is needed, and after that a script may write anything.
 local function spare_memory() call('PEXPIRE', FENCE, FENCE_TTL) end
 
--- touch marks the table before anything in it is changed. finish() takes the mark away, so that whoever finds one knows that
--- a script has failed half-way (see repair.lua).
+-- touch marks the table before anything in it is changed. finish() takes the mark away, so that
+-- whoever finds one knows that a script has failed half-way (see repair.lua).
 local function touch()
   if state.changed then return end
   state.changed = true
@@ -60,7 +61,8 @@ local function node(name)
   return n
 end
 
--- admits says whether the holders of a node, apart from an owner who has it in mode own, leave room for mode want.
+-- admits says whether the holders of a node, apart from an owner who has it in mode own, leave room
+-- for mode want.
 local function admits(n, want, own)
   local shared, count = n.shared, n.count
   if own == IS then

@@ -1,6 +1,7 @@
 -- Opening the table: what every script that goes the long way does first.
 
--- open makes a thin lock one like all others, and sees to what somebody has deleted, or has left unfinished.
+-- open makes a thin lock one like all others, and sees to what somebody has deleted, or has left
+-- unfinished.
 local function open()
   if inflate() then return end
   -- One question for three keys: each is counted as often as it is named.

@@ -3,8 +3,8 @@
 local TICKET_BYTES = 16
 local AFTER_TICKETS = '~' -- sorts behind every ticket
 
--- What is known of requests that were withdrawn, possibly before they came. It is one table, as a function can use but sixty
--- names from outside of it.
+-- What is known of requests that were withdrawn, possibly before they came. It is one table, as a
+-- function can use but sixty names from outside of it.
 local withdrawn = {}
 
 local function tombstone(owner, id) return 't' .. redis.sha1hex(#owner .. ':' .. owner .. id) end
@@ -91,7 +91,8 @@ local function write_tickets(owner, tickets)
   end
 end
 
--- load_owners reads what owners hold, and which requests they have, of those of whom that has not been read yet.
+-- load_owners reads what owners hold, and which requests they have, of those of whom that has not
+-- been read yet.
 local function load_owners(owners)
   local missing, fields = {}, {}
   for _, owner in ipairs(owners) do
@@ -124,7 +125,8 @@ local function listed(list)
   return l
 end
 
--- What else the lists of the queue tell. It is one table, as a function can use but sixty names from outside of it.
+-- What else the lists of the queue tell. It is one table, as a function can use but sixty names
+-- from outside of it.
 local lists = {}
 
 -- any says whether anybody is on a list.
@@ -141,7 +143,8 @@ local function moved()
   end
 end
 
--- places returns the members of the queue that stand for a request, and those that stand for it as a conversion.
+-- places returns the members of the queue that stand for a request, and those that stand for it as
+-- a conversion.
 local function places(r)
   local members, conversions = {}, {}
   for i = 1, #r.names do
@@ -178,7 +181,8 @@ function lists.converting()
   return any
 end
 
--- conversions returns the tickets of those on a list of a node who hold something already, as keys of a table.
+-- conversions returns the tickets of those on a list of a node who hold something already, as keys
+-- of a table.
 function lists.conversions(list)
   local l = listed('c' .. list)
   if not l.has then
@@ -192,8 +196,8 @@ end
 -- keep_back says whether waiters alone keep back a request whose owner holds something.
 function lists.keep_back(ticket) return call('ZSCORE', QUEUE, 'b' .. ticket) ~= false end
 
--- reclassify sees to the list of conversions when an owner has got or lost the gate key: as long as the owner has
--- anything, all its queued requests are on it.
+-- reclassify sees to the list of conversions when an owner has got or lost the gate key: as long as
+-- the owner has anything, all its queued requests are on it.
 local function reclassify(owner)
   local yes = holding(owner) or gate_is_of(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
@@ -264,8 +268,8 @@ local function dequeue(r)
   moved()
 end
 
--- waits_on returns the modes in which a node is waited for. Nothing is noted of the gate's node, which is there only
--- as long as anybody holds anything.
+-- waits_on returns the modes in which a node is waited for. Nothing is noted of the gate's node,
+-- which is there only as long as anybody holds anything.
 local function waits_on(name)
   if not state.queued then return 0 end
   if name == GATE_NODE then return BIT[IX] + BIT[X] end
@@ -277,7 +281,8 @@ function lists.waiters()
   return call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS)
 end
 
--- tell sends a message to whoever waits for r. A channel with a hash tag is in the tree's slot of a cluster.
+-- tell sends a message to whoever waits for r. A channel with a hash tag is in the tree's slot of a
+-- cluster.
 local function tell(r, message)
   call(string.find(r.channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', r.channel, message)
 end

@@ -1,7 +1,7 @@
 -- Repair: what a script that failed half-way has left behind is put right.
 --
--- A script that fails is not rolled back. But each record is written by one command, and all else follows from the records
--- and their deadlines: it is made anew.
+-- A script that fails is not rolled back. But each record is written by one command, and all else
+-- follows from the records and their deadlines: it is made anew.
 
 local function repair()
   local all = call('HGETALL', LOCKS)

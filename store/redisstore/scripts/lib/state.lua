@@ -1,11 +1,12 @@
--- What the files of the library share, and change, while a script runs. Nothing else is shared but functions.
+-- What the files of the library share, and change, while a script runs. Nothing else is shared but
+-- functions.
 --
--- A script reads each thing once and changes it here; finish() (handover.lua) writes what has to be written at the end. Files are
--- named that write a field; all may read it.
+-- A script reads each thing once and changes it here; finish() (handover.lua) writes what has to be
+-- written at the end. Files are named that write a field; all may read it.
 
--- A script does no more than a portion of what there is to hand over and to reclaim, so that the server is kept from
--- its other work for less than a millisecond: it begins nothing for which too little is left of so many looks at nodes,
--- unless it has done nothing yet.
+-- A script does no more than a portion of what there is to hand over and to reclaim, so that the
+-- server is kept from its other work for less than a millisecond: it begins nothing for which too
+-- little is left of so many looks at nodes, unless it has done nothing yet.
 local WORK = 200
 
 local state = {

@@ -7,13 +7,14 @@
 --   It waits for owner A if it conflicts with A, or with a holder who has a request that waits for A, or is behind a
 --   request that waits for A.
 --
--- Where that goes round in a circle, the earlier request is judged first: whether W may pass is found out without those
--- requests of holders that came after W being behind anybody.
+-- Where that goes round in a circle, the earlier request is judged first: whether W may pass is
+-- found out without those requests of holders that came after W being behind anybody.
 --
--- A search begins with those who wait for what the owner has and goes on to those who wait for them: usually there is nobody. It
--- comes to each request, and to each owner who waits, once.
+-- A search begins with those who wait for what the owner has and goes on to those who wait for
+-- them: usually there is nobody. It comes to each request, and to each owner who waits, once.
 
--- directly returns the number of a claim of r for which it conflicts with what an owner has, or nil.
+-- directly returns the number of a claim of r for which it conflicts with what an owner has, or
+-- nil.
 local function directly(r, owner)
   if gate_is_of(owner) and (r.gate or not (holding(r.owner) or gate_is_of(r.owner))) then return 1 end
   local held = holding(owner)
@@ -36,11 +37,11 @@ local may_pass
 -- So many requests a portion of a search sees to, or a twentieth of those found, if that is more.
 local PORTION_OF_SEARCH = 25
 
--- search finds those who wait for an owner. Requests of holders that came after the limit, a ticket,
--- are not taken to be behind anybody. Work has the tickets of those found, in the order in which they
--- are seen to, and done says how many have been: {} and 0, or how an earlier search ended. The search
--- ends when everybody has been found, or a portion is done where it is in portions, or see says so,
--- which is given one request after the other.
+-- search finds those who wait for an owner. Requests of holders that came after the limit, a
+-- ticket, are not taken to be behind anybody. Work has the tickets of those found, in the order in
+-- which they are seen to, and done says how many have been: {} and 0, or how an earlier search
+-- ended. The search ends when everybody has been found, or a portion is done where it is in
+-- portions, or see says so, which is given one request after the other.
 --
 -- It returns the tickets of those found, and the owner's own, as keys of a table, and how many have
 -- been seen to: all in work if everybody has been found.
@@ -157,7 +158,8 @@ local function search(owner, limit, work, done, portions, see)
   return found, done
 end
 
--- waiting_for returns the tickets of those who wait for an owner, as keys of a table. See search for the limit.
+-- waiting_for returns the tickets of those who wait for an owner, as keys of a table. See search
+-- for the limit.
 local function waiting_for(owner, limit)
   local key = owner .. limit
   local found = state.passing[key]
@@ -168,13 +170,14 @@ local function waiting_for(owner, limit)
   return found
 end
 
--- may_pass says whether r, whose owner holds something, may pass an earlier request that it conflicts with.
+-- may_pass says whether r, whose owner holds something, may pass an earlier request that it
+-- conflicts with.
 function may_pass(r, earlier)
   return directly(earlier, r.owner) or waiting_for(r.owner, r.ticket or AFTER_TICKETS)[earlier.ticket]
 end
 
--- first_waiter returns the ticket of the first request of another owner that waits for a node in the given mode,
--- among those before the ticket; own are the asking owner's tickets.
+-- first_waiter returns the ticket of the first request of another owner that waits for a node in
+-- the given mode, among those before the ticket; own are the asking owner's tickets.
 local function first_waiter(name, mode, before, own)
   local list = name .. mode
   local members = call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. before, 'LIMIT', '0', int(#own + 1))
@@ -185,7 +188,8 @@ local function first_waiter(name, mode, before, own)
   return nil
 end
 
--- stand adds a request to those that have been found to wait: ahead has for each node who wants it, and in which mode.
+-- stand adds a request to those that have been found to wait: ahead has for each node who wants it,
+-- and in which mode.
 local function stand(ahead, r)
   for i = 1, #r.names do
     local there = ahead[r.names[i]] or {}
@@ -194,7 +198,8 @@ local function stand(ahead, r)
   end
 end
 
--- stands_in_the_way says whether another owner ahead wants the node in a mode that conflicts with the given one.
+-- stands_in_the_way says whether another owner ahead wants the node in a mode that conflicts with
+-- the given one.
 local function stands_in_the_way(ahead, name, mode, owner)
   for _, other in ipairs(ahead[name] or {}) do
     if other.owner ~= owner and not compatible(other.mode, mode) then return true end
@@ -243,8 +248,9 @@ local function held_by_others(r, held)
   return nil
 end
 
--- closer returns who has the gate key and nothing else, and waits for the present holders to come to their end. It waits
--- for all of them: one that asks for the gate may pass it, and takes the key over.
+-- closer returns who has the gate key and nothing else, and waits for the present holders to come
+-- to their end. It waits for all of them: one that asks for the gate may pass it, and takes the key
+-- over.
 local function closer()
   if not state.queued or not gate() or node(GATE_NODE).mode == X then return nil end
   for _, ticket in ipairs(listed(GATE_NODE .. X)) do
@@ -270,11 +276,12 @@ local function close(r, till)
 end
 
 -- obstacle returns the number of the claim of r that cannot be granted now, and what stands in its
--- way: 'gate' for the gate key, 'waiter' for an earlier comer, 'holder'; or nil. r.ticket is nil if r is not queued. If
--- ahead is given, it has all who wait and came earlier, and the queue need not be asked.
+-- way: 'gate' for the gate key, 'waiter' for an earlier comer, 'holder'; or nil. r.ticket is nil if
+-- r is not queued. If ahead is given, it has all who wait and came earlier, and the queue need not
+-- be asked.
 --
--- The gate key keeps an owner who holds something from the gate, not from nodes. Who asks for the gate gets its key as soon as holders alone are in
--- its way: a waiter comes first then.
+-- The gate key keeps an owner who holds something from the gate, not from nodes. Who asks for the
+-- gate gets its key as soon as holders alone are in its way: a waiter comes first then.
 local function obstacle(r, ahead)
   local held = holding(r.owner)
   if gate_is_others(r.owner) and (not held or r.gate and not closer()) then return 1, 'gate' end
@@ -289,18 +296,18 @@ end
 local MOST_STARTS = 3 -- so often a search in portions begins
 
 -- mark returns what a search in portions knows the table by: it is another as soon as anything has
--- changed about who holds and who waits. What the short ways change does not count: nobody waits for
--- their owners, who wait for nobody.
+-- changed about who holds and who waits. What the short ways change does not count: nobody waits
+-- for their owners, who wait for nobody.
 local function mark()
   return state.version and state.version .. '-' .. redis.sha1hex(gate() or '')
 end
 
--- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of the
--- claim that cannot be had and the owner that has it, or nil.
+-- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of
+-- the claim that cannot be had and the owner that has it, or nil.
 --
--- If so_far is given, the search is in portions: where one ends without an answer, cycle returns nil,
--- nil and what to go on with, the next so_far; the first is ''. If the table has changed meanwhile,
--- the search begins anew, and if that happens too often, it is done at once.
+-- If so_far is given, the search is in portions: where one ends without an answer, cycle returns
+-- nil, nil and what to go on with, the next so_far; the first is ''. If the table has changed
+-- meanwhile, the search begins anew, and if that happens too often, it is done at once.
 local function cycle(r, so_far)
   if not lists.converting() then return nil end
   local held = holding(r.owner)

@@ -1,6 +1,7 @@
--- The short way of ACQUIRE, for a few claims of an owner who neither holds nor waits for anything, in a tree where others
--- hold, nothing has ended, and the gate key is free: it grants the request if every node has room, and nobody waits for one in a mode that
--- conflicts. Its reply is the fence, a number.
+-- The short way of ACQUIRE, for a few claims of an owner who neither holds nor waits for anything,
+-- in a tree where others hold, nothing has ended, and the gate key is free: it grants the request
+-- if every node has room, and nobody waits for one in a mode that conflicts. Its reply is the
+-- fence, a number.
 --
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
@@ -13,7 +14,8 @@ if ARGV[10] ~= '1' and #ARGV[13] == 1 and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES 
   fields[n + 1], fields[n + 2], fields[n + 3] = owner, 'r' .. ARGV[1], 'l'
   local values = call('HMGET', LOCKS, unpack(fields))
 
-  -- The gate node is the first: somebody holds something. The sum is 1 if of these keys DEADLINES alone is there.
+  -- The gate node is the first: somebody holds something. The sum is 1 if of these keys DEADLINES
+  -- alone is there.
   local possible = values[1] and modes[1] ~= X and not values[n + 1] and not values[n + 2] and not values[n + 3] and
     call('EXISTS', DEADLINES, GATE, GATE, THIN, THIN) == 1 and
     call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0

@@ -1,5 +1,5 @@
--- The short way of RELEASE, for an owner's only grant, of a few claims, where the owner waits for nothing, nobody waits for
--- what it has, and nothing has ended. Its reply is 1.
+-- The short way of RELEASE, for an owner's only grant, of a few claims, where the owner waits for
+-- nothing, nobody waits for what it has, and nothing has ended. Its reply is 1.
 --
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
@@ -40,7 +40,8 @@ do
       end
     end
     if whole then
-      -- The first write marks the table as being changed, the last takes the mark away. It has to go on at maxmemory.
+      -- The first write marks the table as being changed, the last takes the mark away. It has to
+      -- go on at maxmemory.
       local answer = redis.pcall('HSET', LOCKS, unpack(kept))
       if type(answer) == 'table' then
         call('PEXPIRE', FENCE, FENCE_TTL)

@@ -1,5 +1,5 @@
--- The short way of RELEASE where one holds and one waits: gives back the only grant in the tree, and grants as a thin lock what the
--- only waiter asks for. Its reply is 1.
+-- The short way of RELEASE where one holds and one waits: gives back the only grant in the tree,
+-- and grants as a thin lock what the only waiter asks for. Its reply is 1.
 --
 -- Whatever else there is to be seen to is left to the rest of the script. Where both could
 -- go, they do the same: a test compares them.
@@ -16,7 +16,8 @@ if call('EXISTS', QUEUE) == 1 and call('ZCARD', DEADLINES) == 2 and call('EXISTS
     local till = seen + lease
     local possible = id == ARGV[2] and behind > #found[1] and till > NOW and
       byte(held, CLAIM_BYTES) ~= 48 + X and byte(claims, CLAIM_BYTES) ~= 48 + X
-    -- Where there is no memory, the first write fails, and the rest of the script knows how to go on.
+    -- Where there is no memory, the first write fails, and the rest of the script knows how to go
+    -- on.
     local fence
     if possible then possible, fence = pcall(next_fence) end
     if possible then
