@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
-	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"gorm.io/driver/mysql"
 	"gorm.io/gorm"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ncruces/go-sqlite3/gormlite"
-	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"gorm.io/gorm"
 	"gorm.io/plugin/soft_delete"
 )

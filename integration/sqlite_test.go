@@ -11,7 +11,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	ncruces "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/gormlite"
-	"github.com/pathlock-go/pathlock/gormplugin/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 )

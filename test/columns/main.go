@@ -1,7 +1,7 @@
 // Command columns finds comments that are wider than 100 columns, and wraps them with -fix.
 //
-// Only prose is looked at: comments that have their lines to themselves, in Go and Lua. Code, lists,
-// diagrams and tables in comments keep their lines, as do directives.
+// Only prose is looked at: comments that have their lines to themselves, in Go and Lua. Code,
+// lists, diagrams and tables in comments keep their lines, as do directives.
 package main
 
 import (
@@ -77,8 +77,8 @@ func check(name string, fix bool) (int, error) {
 	return found, err
 }
 
-// paragraph is consecutive lines that belong together: a paragraph of prose in a comment, or one line
-// of anything else.
+// paragraph is consecutive lines that belong together: a paragraph of prose in a comment, or one
+// line of anything else.
 type paragraph struct {
 	lines  []string
 	prefix string // what each line begins with; empty if this is no prose

@@ -41,7 +41,7 @@ func TestDocumentedUser(t *testing.T) {
 // documentedUser reads the command that makes the user, and what a cluster needs on top.
 func documentedUser(t *testing.T) (everywhere, onCluster []any) {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/redis.md")
+	text, err := os.ReadFile("../../../../docs/redis.md")
 	if err != nil {
 		t.Fatal(err)
 	}
