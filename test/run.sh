@@ -20,9 +20,9 @@ for module in $(go list -m -f '{{.Dir}}'); do
 done
 echo "== test"
 status=0
-go test -race -vet=off -p 3 -timeout 15m -count=1 "$@" "${packages[@]}" || status=$?
+go test -race -vet=off -p 3 -timeout 30m -count=1 "$@" "${packages[@]}" || status=$?
 
 # SQLite is Go code in these tests, which the race detector slows down by more than a factor of ten.
 echo "== test, SQLite without the race detector"
-go test -vet=off -timeout 15m -count=1 -run '^TestSQLite(Deferred|Glebarez)?$' "$@" ./integration || status=$?
+go test -vet=off -timeout 30m -count=1 -run '^Test(SQLite(Deferred|Glebarez)?|Growth)$' "$@" ./integration ./cmd/pathlock/internal/database || status=$?
 exit "$status"
