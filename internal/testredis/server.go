@@ -239,7 +239,7 @@ type serverLog struct {
 
 // read reads the log to its end and closes started at the first line with the given text.
 func (l *serverLog) read(r io.Reader, ready string, started chan<- struct{}) {
-	const kept = 40
+	const kept = 12
 	waiting := true
 	for lines := bufio.NewScanner(r); lines.Scan(); {
 		if waiting && strings.Contains(lines.Text(), ready) {
