@@ -134,7 +134,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 		got, timeout, decided, err = direct(ctx, s, r.what, command, r)
 		// What may come late is not to be granted any more when the request has been asked for
 		// again, and given back.
-		turn = milliseconds(r.Lease + s.config.timeout)
+		turn = milliseconds(min(r.Lease, longestDelay) + s.config.timeout)
 		decided = decided && got.status != "withdrawn"
 	}
 	if !decided {

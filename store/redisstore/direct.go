@@ -16,6 +16,9 @@ const (
 	// directTime is how long a direct call waits for its answer. A call that is cancelled meanwhile
 	// returns that much later.
 	directTime = 250 * time.Millisecond
+	// longestDelay is how late a direct question may come: operating systems give up what a closed
+	// connection has not delivered sooner than that.
+	longestDelay = 2 * time.Minute
 )
 
 // pace is what a store knows of how soon its server answers.
