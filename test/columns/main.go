@@ -96,13 +96,13 @@ var drawn = regexp.MustCompile(`^ |\S  |[─│►◄▼▲┌└├]`)
 // paragraphAt returns the paragraph that lines begin with.
 func paragraphAt(lines []string, marker string) paragraph {
 	one := paragraph{lines: lines[:1]}
-	prefix, _, ok := prose(lines[0], marker)
+	prefix, ok := prose(lines[0], marker)
 	if !ok {
 		return one
 	}
 	n := 1
 	for ; n < len(lines); n++ {
-		next, _, ok := prose(lines[n], marker)
+		next, ok := prose(lines[n], marker)
 		if !ok {
 			// Text that is indented, or a list, belongs to what is above it: none of it is wrapped.
 			if strings.HasPrefix(lines[n], prefix+" ") || strings.HasPrefix(lines[n], strings.TrimRight(prefix, " ")+"\t") ||
@@ -118,14 +118,14 @@ func paragraphAt(lines []string, marker string) paragraph {
 	return paragraph{lines: lines[:n], prefix: prefix}
 }
 
-// prose splits a line of a comment into its indentation with the marker, and the text.
-func prose(line, marker string) (prefix, text string, ok bool) {
+// prose returns the indentation and the marker of a line of a comment, if its text is prose.
+func prose(line, marker string) (prefix string, ok bool) {
 	rest := strings.TrimLeft(line, "\t ")
-	text, ok = strings.CutPrefix(rest, marker+" ")
+	text, ok := strings.CutPrefix(rest, marker+" ")
 	if !ok || text == "" || strings.HasPrefix(text, "\t") || listed.MatchString(text) || drawn.MatchString(text) {
-		return "", "", false
+		return "", false
 	}
-	return line[:len(line)-len(text)], text, true
+	return line[:len(line)-len(text)], true
 }
 
 func (p paragraph) tooWide() bool {
