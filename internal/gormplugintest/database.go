@@ -198,6 +198,8 @@ type settings struct {
 	oneWillDo bool
 	// connections bounds the pool.
 	connections int
+	// root is the root row of a plan that somebody else has made.
+	root *Suite
 }
 
 // world is one test's view: a plan of its own in the database.
@@ -245,7 +247,7 @@ func migrate(t *testing.T, d Database) {
 	}
 }
 
-// newWorld opens the database anew and makes a plan with a root row.
+// newWorld opens the database anew and makes a plan with a root row, unless s brings one.
 func newWorld(t *testing.T, d Database, s settings) *world {
 	t.Helper()
 	tr := new(trace)
@@ -265,13 +267,12 @@ func newWorld(t *testing.T, d Database, s settings) *world {
 	if err := w.db.Use(w.plugin); err != nil {
 		t.Fatal(err)
 	}
-	w.root = w.newPlan()
+	if w.root = s.root; w.root == nil {
+		w.root = w.newPlan()
+	}
 	t.Cleanup(func() {
 		w.sound()
-		trees, err := w.locker.Trees(t.Context())
-		if err == nil && len(trees) > 0 {
-			t.Errorf("locks are left in %v", trees)
-		}
+		w.nothingHeld()
 	})
 	tr.reset()
 	return w

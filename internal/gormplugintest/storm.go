@@ -145,10 +145,13 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 	set.options = append(set.options, gormplugin.TransactionWait(wait))
 	// Save may insert a row whose id a deleted one has.
 	set.config.TranslateError = true
-	w := newWorld(t, d, set)
+	// The tree to begin with is made under a store that tells the truth.
+	honest := newWorld(t, d, settings{})
 	for _, p := range []string{"/a/b/c", "/a/d", "/e/f"} {
-		w.build(p)
+		honest.build(p)
 	}
+	set.root = honest.root
+	w := newWorld(t, d, set)
 	look := lookAt(open(t, d, settings{}, new(trace)), d, w.root.PlanID)
 	stop, stopped := make(chan struct{}), make(chan []string, 1)
 	go func() {
@@ -188,7 +191,9 @@ func (s storm) rage(t *testing.T, d Database, set settings) []string {
 			t.Errorf("worker %d did nothing", i)
 		}
 	}
-	w.root = w.newPlan() // the old one has been looked at, and may be corrupted on purpose
+	// The old one has been looked at, and may be corrupted on purpose.
+	honest.root = honest.newPlan()
+	w.root = honest.root
 	return found
 }
 

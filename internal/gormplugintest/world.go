@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
@@ -92,6 +93,27 @@ func (w *world) sound() {
 	w.Helper()
 	for _, problem := range problems(w.db, w.root.PlanID) {
 		w.Error(problem)
+	}
+}
+
+// nothingHeld checks that nobody holds or waits any more. Where a store answers late, it may take a
+// lease until what nobody heard of has ended.
+func (w *world) nothingHeld() {
+	w.Helper()
+	const patience = time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		trees, err := w.locker.Trees(ctx)
+		if err == nil && len(trees) == 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			w.Errorf("locks are left in %v (%v)", trees, err)
+			return
+		case <-time.After(time.Millisecond):
+		}
 	}
 }
 
