@@ -12,6 +12,7 @@ import (
 	ncruces "github.com/ncruces/go-sqlite3/driver"
 	"github.com/ncruces/go-sqlite3/gormlite"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"go.uber.org/goleak"
 	"gorm.io/gorm"
 )
@@ -58,7 +59,7 @@ func TestSQLite(t *testing.T) {
 		GivenUp:    sqlite3.BUSY,
 		Tries:      sqliteTries,
 	}
-	if underRace {
+	if testserver.UnderRace {
 		d.Tries = sqliteTriesUnderRace
 		gormplugintest.RunRaces(t, d)
 		return
@@ -66,19 +67,11 @@ func TestSQLite(t *testing.T) {
 	gormplugintest.Run(t, d)
 }
 
-// notUnderRace leaves a suite to the command without the race detector.
-func notUnderRace(t *testing.T) {
-	t.Helper()
-	if underRace {
-		t.Skip("test/run.sh runs this without the race detector")
-	}
-}
-
 // A transaction that was begun DEFERRED is just as safe: it becomes the database's writer before
 // the plugin relies on what it reads.
 func TestSQLiteDeferred(t *testing.T) {
 	t.Parallel()
-	notUnderRace(t)
+	testserver.NotUnderRace(t)
 	d := gormplugintest.Database{
 		Connector:  connectorTo(t, "&_txlock=deferred"),
 		Dialector:  func(pool *sql.DB) gorm.Dialector { return gormlite.OpenDB(pool) },
@@ -107,7 +100,7 @@ func (c glebarezConnector) Driver() driver.Driver { return c.driver }
 
 func TestSQLiteGlebarez(t *testing.T) {
 	t.Parallel()
-	notUnderRace(t)
+	testserver.NotUnderRace(t)
 	registered, err := sql.Open(sqlite.DriverName, "")
 	if err != nil {
 		t.Fatal(err)

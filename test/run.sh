@@ -12,8 +12,8 @@ cd "$(dirname "$0")/.."
 
 ./test/lint.sh
 
-# One command for all modules, so that their packages share the cores. Three packages at a time, as they wait for servers
-# for about a third of their time. The linter has vetted them.
+# One command for all modules, so that their packages share the cores. Three packages at a time, as
+# they wait for servers for about a third of their time. The linter has vetted them.
 packages=()
 for module in $(go list -m -f '{{.Dir}}'); do
 	packages+=("$module/...")

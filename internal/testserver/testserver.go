@@ -21,6 +21,14 @@ const (
 	PostgresVariable = "PATHLOCK_TEST_POSTGRES"
 )
 
+// NotUnderRace leaves a test to the part of the test command without the race detector.
+func NotUnderRace(t testing.TB) {
+	t.Helper()
+	if UnderRace {
+		t.Skip("test/run.sh runs this without the race detector")
+	}
+}
+
 // Redis returns the URL of a Redis that others use as well, or skips the test.
 func Redis(t testing.TB) string {
 	t.Helper()

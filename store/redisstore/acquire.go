@@ -129,13 +129,16 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	var got reply
 	var err error
 	decided, timeout := false, s.config.timeout
-	if r.asked.Load() == 0 && s.pace.brisk.Load() {
+	if r.asked.Load() == 0 {
 		turn = askedDirectly
 		got, timeout, decided, err = direct(ctx, s, r.what, command, r)
-		// What may come late is not to be granted any more when the request has been asked for
-		// again, and given back.
-		turn = milliseconds(min(r.Lease, longestDelay) + s.config.timeout)
 		decided = decided && got.status != "withdrawn"
+		turn = askedOnce
+		if r.asked.Load() > 0 {
+			// What may come late is not to be granted any more when the request has been asked for
+			// again, and given back.
+			turn = milliseconds(min(r.Lease, longestDelay) + s.config.timeout)
+		}
 	}
 	if !decided {
 		got, err = callFor(ctx, s, r.what, timeout, command, r)

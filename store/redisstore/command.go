@@ -10,9 +10,6 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// errClosed is why a store that has been closed cannot serve.
-var errClosed = pathlock.ErrClosed
-
 // begin reports why no command may begin; where it is nil, s.commands.Done ends the command.
 func (s *Store) begin() error {
 	if s.refusal != nil {
@@ -21,7 +18,7 @@ func (s *Store) begin() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return pathlock.ErrClosed
 	}
 	s.commands.Add(1)
 	return nil
@@ -65,10 +62,7 @@ func leaving[T any](ctx context.Context, s *Store, timeout time.Duration, comman
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	results, left, f := make(chan result), make(chan struct{}), &flight{request: r}
-	if r != nil {
-		f.before = r.owner.writes.Load()
-	}
+	results, left, f := make(chan result), make(chan struct{}), newFlight(r)
 	go func() {
 		defer s.commands.Done()
 		began := time.Now()

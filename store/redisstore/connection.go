@@ -179,8 +179,7 @@ func (c *connection) hear(event any) {
 // refused loses the subscriptions that the server has not confirmed if err is its refusal of one:
 // the reply does not say of which. It reports whether that was so.
 func (c *connection) refused(err error) bool {
-	var refusal redis.Error
-	if !errors.As(err, &refusal) {
+	if !answered(err) {
 		return false
 	}
 	c.listener.mu.Lock()

@@ -69,7 +69,7 @@ func direct[T any](
 		return value, left, true, unavailable(what, err)
 	}
 	defer s.commands.Done()
-	f := flight{request: r}
+	f := newFlight(r)
 	bounded, cancel := context.WithTimeout(ctx, min(directTime, left))
 	defer cancel()
 	began := time.Now()
@@ -84,7 +84,7 @@ func direct[T any](
 		return value, left, false, nil
 	}
 	if r != nil {
-		s.takeBacks.add(&f, err)
+		s.takeBacks.add(f, err)
 	}
 	return value, left, true, s.failed(ctx, what, err)
 }

@@ -2,7 +2,6 @@ package redisstore
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -68,11 +67,10 @@ func (l *listener) ask(ctx context.Context) (int32, error) {
 		bounded, cancel := context.WithTimeout(ctx, probe)
 		defer cancel()
 		about, err := node.Do(bounded, "command", "info", "spublish").Slice()
-		var refusal redis.Error
 		switch {
 		case err == nil && len(about) == 1 && about[0] != nil:
 			known.Store(true)
-		case err == nil || errors.As(err, &refusal):
+		case answered(err):
 			unknown.Store(true)
 		default:
 			return err

@@ -57,6 +57,15 @@ type flight struct {
 	before int32
 }
 
+// newFlight returns the flight of a command that is about to be sent. It may be about no request.
+func newFlight(r *request) *flight {
+	f := &flight{request: r}
+	if r != nil {
+		f.before = r.owner.writes.Load()
+	}
+	return f
+}
+
 func (r *request) key() waitKey { return waitKey{r.Tree, r.Owner, r.Grant} }
 
 // leave notes that the caller of f has gone: whoever makes the same request again waits until f has

@@ -83,7 +83,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *waiter) (pathlock.Grant
 		case <-s.closing:
 			timer.Stop()
 			s.undo(r)
-			return pathlock.Grant{}, unavailable(r.what, errClosed)
+			return pathlock.Grant{}, unavailable(r.what, pathlock.ErrClosed)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *waiter, queued bo
 	case !queued:
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return s.giveUp(ctx, r, w)
-	case errors.Is(err, errClosed):
+	case errors.Is(err, pathlock.ErrClosed):
 		s.undo(r)
 	case ctx.Err() != nil:
 		// The question was left behind on its way. When it has ended, its place is given up.

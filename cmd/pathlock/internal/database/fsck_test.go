@@ -31,9 +31,7 @@ func open(t testing.TB, name string) *sql.DB {
 
 // The suite of package fsck, whose own module has no driver for SQLite.
 func TestSQLite(t *testing.T) {
-	if underRace {
-		t.Skip("the test command runs it without the race detector")
-	}
+	testserver.NotUnderRace(t)
 	fscktest.Run(t, fscktest.Database{
 		Dialect: fsck.SQLite,
 		Loose:   "COLLATE NOCASE",

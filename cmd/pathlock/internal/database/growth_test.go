@@ -86,9 +86,7 @@ func countedMySQL(t *testing.T) counted {
 // The work of a repair grows with the damage, and not with its square. It is counted in statements,
 // and in what the database does for them.
 func TestGrowth(t *testing.T) {
-	if underRace {
-		t.Skip("the test command runs it without the race detector")
-	}
+	testserver.NotUnderRace(t)
 	shapes := []struct {
 		what string
 		// parent and name of the row i, from 2 on; there is a row 1 below which others can be.
