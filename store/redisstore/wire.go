@@ -181,6 +181,15 @@ func milliseconds(d time.Duration) string {
 // here.
 func leaseTime(d time.Duration) string { return milliseconds(min(d, forever) + time.Millisecond) }
 
+// instant reads a time in milliseconds since 1970; 0 is the zero Time.
+func instant(ms string) time.Time {
+	n, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil || n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
+}
+
 // flag returns b as the scripts know it.
 func flag(b bool) string {
 	if b {

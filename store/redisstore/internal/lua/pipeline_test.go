@@ -1,4 +1,4 @@
-package redisstore
+package lua
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func (c *counter) ProcessPipelineHook(redis.ProcessPipelineHook) redis.ProcessPi
 type bench struct {
 	t        *testing.T
 	server   *counter
-	pipeline *pipeline
+	pipeline *Pipeline
 	work     sync.WaitGroup
 }
 
@@ -81,7 +81,7 @@ const benchTimeout = 3 * time.Second
 // startBench is for bubbles of synctest.
 func startBench(t *testing.T) *bench {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", ContextTimeoutEnabled: true})
-	b := &bench{t: t, server: &counter{}, pipeline: newPipeline(client, benchTimeout)}
+	b := &bench{t: t, server: &counter{}, pipeline: NewPipeline(client, benchTimeout)}
 	client.AddHook(b.server)
 	t.Cleanup(func() {
 		if err := client.Close(); err != nil {
@@ -94,11 +94,11 @@ func startBench(t *testing.T) *bench {
 // send sends a command that has so long, for ever if that is 0, and requires that its reply is its
 // own.
 func (b *bench) send(name string, within time.Duration) {
-	b.sendIn(asking, name, within)
+	b.sendIn(Asking, name, within)
 }
 
 // sendIn is send for a lane.
-func (b *bench) sendIn(lane lane, name string, within time.Duration) {
+func (b *bench) sendIn(lane Lane, name string, within time.Duration) {
 	ctx, cancel := context.Background(), func() {}
 	if within > 0 {
 		ctx, cancel = context.WithTimeout(ctx, within)
@@ -106,7 +106,7 @@ func (b *bench) sendIn(lane lane, name string, within time.Duration) {
 	b.work.Go(func() {
 		defer cancel()
 		cmd := redis.NewCmd(ctx, "echo", name)
-		err := b.pipeline.process(ctx, lane, cmd)
+		err := b.pipeline.Process(ctx, lane, cmd)
 		if name[0] == '!' {
 			if err == nil || err.Error() != name {
 				b.t.Errorf("%s: error %v, want its own", name, err)
@@ -140,7 +140,7 @@ func (b *bench) serve(i int) {
 
 // fill sends as many commands as may be under way.
 func (b *bench) fill() {
-	for i := range underwayLimit {
+	for i := range UnderwayLimit {
 		b.send(fmt.Sprint("first ", i), benchTimeout)
 	}
 }
@@ -155,13 +155,11 @@ func (b *bench) end() {
 }
 
 // requireIdle requires that no room is lost.
-func requireIdle(t *testing.T, p *pipeline) {
+func requireIdle(t *testing.T, p *Pipeline) {
 	t.Helper()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for lane, line := range p.lanes {
-		if line.underway != 0 || len(line.waiting) != 0 {
-			t.Errorf("lane %d: %d under way and %d waiting, want none", lane, line.underway, len(line.waiting))
+	for lane := range lanes {
+		if underway, waiting := p.Load(lane); underway != 0 || waiting != 0 {
+			t.Errorf("lane %d: %d under way and %d waiting, want none", lane, underway, waiting)
 		}
 	}
 }
@@ -181,8 +179,8 @@ func TestAlone(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		for round := range 3 {
 			b.fill()
-			if n := len(b.arrived()); n != underwayLimit {
-				t.Fatalf("round %d: %d have been sent, want all %d", round, n, underwayLimit)
+			if n := len(b.arrived()); n != UnderwayLimit {
+				t.Fatalf("round %d: %d have been sent, want all %d", round, n, UnderwayLimit)
 			}
 			for _, s := range b.arrived() {
 				if s.piped {
@@ -208,13 +206,13 @@ func TestGathered(t *testing.T) {
 			want = append(want, name)
 			b.send(name, benchTimeout)
 		}
-		if n := len(b.arrived()); n != underwayLimit {
-			t.Fatalf("%d have been sent, want %d at most", n, underwayLimit)
+		if n := len(b.arrived()); n != UnderwayLimit {
+			t.Fatalf("%d have been sent, want %d at most", n, UnderwayLimit)
 		}
 		for _, part := range [][]string{want[:batchLimit], want[batchLimit:]} {
 			b.serve(0)
 			all := b.arrived()
-			if len(all) != underwayLimit {
+			if len(all) != UnderwayLimit {
 				t.Fatalf("%d under way, want the next in the place of the one that is over", len(all))
 			}
 			if last := all[len(all)-1]; !last.piped || !slices.Equal(last.names(), part) {
@@ -222,8 +220,8 @@ func TestGathered(t *testing.T) {
 			}
 		}
 		b.serve(0)
-		if n := len(b.arrived()); n != underwayLimit-1 {
-			t.Errorf("%d under way when nobody waits, want %d", n, underwayLimit-1)
+		if n := len(b.arrived()); n != UnderwayLimit-1 {
+			t.Errorf("%d under way when nobody waits, want %d", n, UnderwayLimit-1)
 		}
 	})
 }
@@ -246,20 +244,20 @@ func TestLanes(t *testing.T) {
 	inBubble(t, func(b *bench) {
 		b.fill()
 		b.send("later", benchTimeout)
-		for i := range underwayLimit {
-			b.sendIn(keeping, fmt.Sprint("release ", i), benchTimeout)
+		for i := range UnderwayLimit {
+			b.sendIn(Keeping, fmt.Sprint("release ", i), benchTimeout)
 		}
-		b.sendIn(keeping, "last release", benchTimeout)
+		b.sendIn(Keeping, "last release", benchTimeout)
 		all := b.arrived()
-		if len(all) != 2*underwayLimit {
-			t.Fatalf("%d have been sent, want %d of each lane", len(all), underwayLimit)
+		if len(all) != 2*UnderwayLimit {
+			t.Fatalf("%d have been sent, want %d of each lane", len(all), UnderwayLimit)
 		}
-		for i, s := range all[underwayLimit:] {
+		for i, s := range all[UnderwayLimit:] {
 			if want := fmt.Sprint("release ", i); s.names()[0] != want {
 				t.Errorf("sent %v, want %s", s.names(), want)
 			}
 		}
-		b.serve(underwayLimit) // a release
+		b.serve(UnderwayLimit) // a release
 		all = b.arrived()
 		if last := all[len(all)-1]; !slices.Equal(last.names(), []string{"last release"}) {
 			t.Errorf("sent %v in the place of a release, want the next of them", last.names())
@@ -276,14 +274,14 @@ func TestLeavesRoom(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		b.work.Go(func() {
-			err := b.pipeline.process(ctx, asking, redis.NewCmd(ctx, "echo", "in vain"))
+			err := b.pipeline.Process(ctx, Asking, redis.NewCmd(ctx, "echo", "in vain"))
 			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
 				t.Errorf("%v after %v, want the deadline", err, time.Since(began))
 			}
 		})
 		cancelled, leave := context.WithCancel(context.Background())
 		b.work.Go(func() {
-			err := b.pipeline.process(cancelled, asking, redis.NewCmd(ctx, "echo", "cancelled"))
+			err := b.pipeline.Process(cancelled, Asking, redis.NewCmd(ctx, "echo", "cancelled"))
 			if !errors.Is(err, context.Canceled) || time.Since(began) != 0 {
 				t.Errorf("%v after %v, want the cancellation at once", err, time.Since(began))
 			}
@@ -314,8 +312,8 @@ func TestHaste(t *testing.T) {
 			want = append(want, name)
 			b.send(name, within)
 		}
-		if n := len(b.arrived()); n != underwayLimit {
-			t.Fatalf("%d have been sent, want %d at most", n, underwayLimit)
+		if n := len(b.arrived()); n != UnderwayLimit {
+			t.Fatalf("%d have been sent, want %d at most", n, UnderwayLimit)
 		}
 		b.serve(0)
 		all := b.arrived()

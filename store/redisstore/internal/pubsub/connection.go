@@ -1,4 +1,4 @@
-package redisstore
+package pubsub
 
 import (
 	"context"
@@ -11,12 +11,14 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
-// pulse is how long a connection may be silent before it is asked whether it is still there, and
+// Pulse is how long a connection may be silent before it is asked whether it is still there, and
 // how long it has to answer. A server that has gone without closing its connections is noticed in
 // twice that time.
-const pulse = 3 * time.Second
+const Pulse = 3 * time.Second
 
 // subscriber is what subscriptions are made with: the client, or that of one node of a cluster.
 type subscriber interface {
@@ -30,7 +32,7 @@ type subscriber interface {
 // to everything in one command, would stay with the node, and a cluster refuses it where the
 // channels are in several slots.
 type connection struct {
-	listener *listener
+	listener *Listener
 	node     string
 	pubsub   *redis.PubSub
 	stop     context.CancelFunc
@@ -45,7 +47,7 @@ type connection struct {
 
 // attach puts a subscription on the connection to a node. The channel is closed when that carries
 // it no more.
-func (l *listener) attach(s *subscription, node string, client subscriber) (*connection, <-chan struct{}) {
+func (l *Listener) attach(s *subscription, node string, client subscriber) (*connection, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c := l.connections[node]
@@ -67,7 +69,7 @@ func (l *listener) attach(s *subscription, node string, client subscriber) (*con
 }
 
 // detach takes a subscription off its connection, which is closed if it was the last.
-func (l *listener) detach(s *subscription, c *connection) {
+func (l *Listener) detach(s *subscription, c *connection) {
 	l.mu.Lock()
 	carried := s.on == c
 	s.lose()
@@ -111,7 +113,7 @@ func (c *connection) run(ctx context.Context) {
 func (c *connection) receive(ctx context.Context) {
 	heard, pinged, reviewed := false, false, time.Now()
 	for ctx.Err() == nil {
-		if time.Since(reviewed) >= pulse {
+		if time.Since(reviewed) >= Pulse {
 			if !c.review(ctx) {
 				return
 			}
@@ -140,17 +142,17 @@ func (c *connection) receive(ctx context.Context) {
 	}
 }
 
-// next waits for one pulse for what the server says. At first, that is also the time to connect in;
+// next waits for one Pulse for what the server says. At first, that is also the time to connect in;
 // later it has to end before the context does, after which the client would not use the connection
 // any more.
 func (c *connection) next(ctx context.Context, heard bool) (any, error) {
-	patience := pulse
+	patience := Pulse
 	if heard {
-		patience = 2 * pulse
+		patience = 2 * Pulse
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return c.pubsub.ReceiveTimeout(ctx, pulse)
+	return c.pubsub.ReceiveTimeout(ctx, Pulse)
 }
 
 func (c *connection) hear(event any) {
@@ -179,7 +181,7 @@ func (c *connection) hear(event any) {
 // refused loses the subscriptions that the server has not confirmed if err is its refusal of one:
 // the reply does not say of which. It reports whether that was so.
 func (c *connection) refused(err error) bool {
-	if !answered(err) {
+	if !calls.Answered(err) {
 		return false
 	}
 	c.listener.mu.Lock()
@@ -216,7 +218,7 @@ func (c *connection) review(ctx context.Context) bool {
 		}
 		c.listener.mu.Unlock()
 	}
-	c.listener.relocate(ctx)
+	c.listener.Relocate(ctx)
 	return true
 }
 
@@ -256,14 +258,14 @@ func (c *connection) listens(ctx context.Context) bool {
 }
 
 func (c *connection) ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, pulse)
+	ctx, cancel := context.WithTimeout(ctx, Pulse)
 	defer cancel()
 	return c.pubsub.Ping(ctx)
 }
 
 // subscribe asks for a channel. Whether the server agrees is heard later.
 func (c *connection) subscribe(ctx context.Context, channel string) error {
-	ctx, cancel := context.WithTimeout(ctx, pulse)
+	ctx, cancel := context.WithTimeout(ctx, Pulse)
 	defer cancel()
 	if isSharded(channel) {
 		return c.pubsub.SSubscribe(ctx, channel)
@@ -273,7 +275,7 @@ func (c *connection) subscribe(ctx context.Context, channel string) error {
 
 // unsubscribe gives a channel up. Where that fails, so does the connection.
 func (c *connection) unsubscribe(channel string) {
-	ctx, cancel := context.WithTimeout(context.Background(), pulse)
+	ctx, cancel := context.WithTimeout(context.Background(), Pulse)
 	defer cancel()
 	if isSharded(channel) {
 		_ = c.pubsub.SUnsubscribe(ctx, channel)

@@ -1,4 +1,4 @@
-package redisstore
+package calls
 
 import (
 	"context"
@@ -24,15 +24,15 @@ const (
 // there is nothing left to take back. That one answer is enough: what has been withdrawn stays
 // withdrawn, even if it reaches the server later. A request that was never sent is none.
 type takeBacks struct {
-	store *Store
+	caller *Caller
 
 	mu      sync.Mutex
-	pending map[waitKey]*takeBack
+	pending map[Key]*takeBack
 	running bool
 }
 
 type takeBack struct {
-	request *request
+	request *Request
 	until   time.Time
 	// lost is set if the request may be on its way still: it was not answered, or was sent more
 	// than once.
@@ -47,27 +47,6 @@ type takeBack struct {
 	busy chan struct{}
 }
 
-// flight is one command about a request, which its caller may leave behind.
-type flight struct {
-	request *request
-	// left is set when the caller has gone before the command has ended, and over when that has.
-	left, over bool
-	landed     chan struct{}
-	// before is how often the request had been sent before.
-	before int32
-}
-
-// newFlight returns the flight of a command that is about to be sent. It may be about no request.
-func newFlight(r *request) *flight {
-	f := &flight{request: r}
-	if r != nil {
-		f.before = r.owner.writes.Load()
-	}
-	return f
-}
-
-func (r *request) key() waitKey { return waitKey{r.Tree, r.Owner, r.Grant} }
-
 // leave notes that the caller of f has gone: whoever makes the same request again waits until f has
 // ended.
 func (t *takeBacks) leave(f *flight) {
@@ -77,7 +56,7 @@ func (t *takeBacks) leave(f *flight) {
 		return
 	}
 	f.left, f.landed = true, make(chan struct{})
-	t.pending[f.request.key()] = &takeBack{request: f.request, busy: f.landed}
+	t.pending[f.request.Key] = &takeBack{request: f.request, busy: f.landed}
 }
 
 // settle ends f, whose request needs not be taken back.
@@ -85,7 +64,7 @@ func (t *takeBacks) settle(f *flight) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.land(f) {
-		delete(t.pending, f.request.key())
+		delete(t.pending, f.request.Key)
 	}
 }
 
@@ -97,24 +76,24 @@ func (t *takeBacks) add(f *flight, err error) {
 	r := f.request
 	left := t.land(f)
 	// A script that finds no memory for its first write has done nothing.
-	refused := redis.IsOOMError(err) && r.owner.writes.Load()-f.before <= 1
-	if refused || !r.owner.sent() {
+	refused := redis.IsOOMError(err) && r.Sent.Writes()-f.before <= 1
+	if refused || r.Sent.Writes() == 0 {
 		if left {
-			delete(t.pending, r.key())
+			delete(t.pending, r.Key)
 		}
 		return
 	}
-	b := t.pending[r.key()]
+	b := t.pending[r.Key]
 	if b == nil {
 		b = &takeBack{}
-		t.pending[r.key()] = b
+		t.pending[r.Key] = b
 	}
-	b.request, b.until = r, time.Now().Add(r.Lease+t.store.config.timeout)
+	b.request, b.until = r, time.Now().Add(r.Lease+t.caller.config.Timeout)
 	b.added++
-	b.lost = b.lost || !answered(err) || r.owner.writes.Load() > r.asked.Load()
+	b.lost = b.lost || !Answered(err) || r.Sent.Writes() > r.Asked.Load()
 	if !t.running {
 		t.running = true
-		t.store.commands.Go(t.run)
+		t.caller.commands.Go(t.run)
 	}
 }
 
@@ -126,7 +105,7 @@ func (t *takeBacks) land(f *flight) bool {
 		return false
 	}
 	close(f.landed)
-	b := t.pending[f.request.key()]
+	b := t.pending[f.request.Key]
 	if b == nil || b.busy != f.landed {
 		return false
 	}
@@ -137,27 +116,27 @@ func (t *takeBacks) land(f *flight) bool {
 // forget is for a request that is made again: from now on somebody waits for it. It waits until
 // nothing of it is under way; if that is not so before ctx ends, or the store's time is up, it is
 // taken back all the same.
-func (t *takeBacks) forget(ctx context.Context, r *request) error {
+func (t *takeBacks) forget(ctx context.Context, r *Request) error {
 	var up <-chan time.Time
 	for {
 		t.mu.Lock()
-		b := t.pending[r.key()]
+		b := t.pending[r.Key]
 		if b == nil || b.busy == nil {
-			delete(t.pending, r.key())
+			delete(t.pending, r.Key)
 			t.mu.Unlock()
 			return nil
 		}
 		busy := b.busy
 		t.mu.Unlock()
 		if up == nil {
-			timer := time.NewTimer(t.store.config.timeout)
+			timer := time.NewTimer(t.caller.config.Timeout)
 			defer timer.Stop()
 			up = timer.C
 		}
 		select {
 		case <-busy:
 		case <-up:
-			return fmt.Errorf("an earlier try has not ended within %v", t.store.config.timeout)
+			return fmt.Errorf("an earlier try has not ended within %v", t.caller.config.Timeout)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -168,7 +147,7 @@ func (t *takeBacks) forget(ctx context.Context, r *request) error {
 // the server answers; the rest is left to the leases.
 func (t *takeBacks) run() {
 	for pause := firstTakeBackPause; ; pause = min(2*pause, longestTakeBackPause) {
-		closed := t.store.isClosed()
+		closed := t.caller.isClosed()
 		batch := t.all()
 		if len(batch) == 0 {
 			return
@@ -184,7 +163,7 @@ func (t *takeBacks) run() {
 		timer := time.NewTimer(pause)
 		select {
 		case <-timer.C:
-		case <-t.store.closing:
+		case <-t.caller.closing:
 			timer.Stop()
 		}
 	}
@@ -211,7 +190,7 @@ func (t *takeBacks) drop(batch []*takeBack) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, b := range batch {
-		delete(t.pending, b.request.key())
+		delete(t.pending, b.request.Key)
 	}
 }
 
@@ -219,10 +198,10 @@ func (t *takeBacks) drop(batch []*takeBack) {
 // reports whether the server has answered every time. One that does not answer is asked no more in
 // this round; in a cluster others may.
 func (t *takeBacks) round(batch []*takeBack) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), t.store.config.timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), t.caller.config.Timeout)
 	defer cancel()
-	if !t.store.runner.isCluster() {
-		if !answered(t.try(ctx, batch[0])) {
+	if !t.isCluster() {
+		if !Answered(t.try(ctx, batch[0])) {
 			return false
 		}
 		batch = batch[1:]
@@ -239,7 +218,7 @@ func (t *takeBacks) round(batch []*takeBack) bool {
 				mu.Lock()
 				defer mu.Unlock()
 				all = false
-				if !answered(err) && !t.store.runner.isCluster() {
+				if !Answered(err) && !t.isCluster() {
 					cancel()
 				}
 			}
@@ -252,7 +231,7 @@ func (t *takeBacks) round(batch []*takeBack) bool {
 // try takes b back once, unless it has been forgotten.
 func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 	t.mu.Lock()
-	if t.pending[b.request.key()] != b || b.busy != nil {
+	if t.pending[b.request.Key] != b || b.busy != nil {
 		t.mu.Unlock()
 		return nil
 	}
@@ -265,52 +244,20 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 	b.tries++
 	t.mu.Unlock()
 
-	err := t.store.withdraw(ctx, r, remember)
+	err := t.caller.config.Withdraw(ctx, r.Key, max(remember, 0))
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	b.busy = nil
 	close(tried)
 	over := err == nil && b.added == added || !time.Now().Before(b.until)
-	if over && t.pending[r.key()] == b {
-		delete(t.pending, r.key())
+	if over && t.pending[r.Key] == b {
+		delete(t.pending, r.Key)
 	}
 	return err
 }
 
-// undo takes r out of the queue, or gives back what it was granted: nobody waits for it any more.
-// As a rule that is done when undo returns; a server that takes its time is left to do it, and one
-// that does not answer is asked again, in the background. A command of the store is under way.
-func (s *Store) undo(r *request) {
-	f, done := &flight{request: r}, make(chan struct{})
-	s.takeBacks.leave(f)
-	s.commands.Go(func() {
-		defer close(done)
-		ctx, cancel := context.WithTimeout(context.Background(), s.config.timeout)
-		defer cancel()
-		if err := s.withdraw(ctx, r, 0); err != nil {
-			s.takeBacks.add(f, err)
-			return
-		}
-		s.takeBacks.settle(f)
-	})
-	timer := time.NewTimer(farewell)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
-}
-
-// withdraw takes r out of the queue, or gives back what it was granted. Where r may be on its way
-// to the server still, the server remembers for some time that it is to grant r nothing.
-func (s *Store) withdraw(ctx context.Context, r *request, remember time.Duration) error {
-	got, err := s.scripts.withdraw.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant), milliseconds(max(remember, 0)))
-	if err == nil && got.status == "granted" {
-		got, err = s.scripts.release.ask(ctx, s.runner, r.keys, string(r.Owner), string(r.Grant))
-	}
-	if err == nil && got.more() {
-		// What is not handed over now, the next script that comes by hands over.
-		_ = s.proceed(ctx, r.keys)
-	}
-	return err
+// isCluster reports whether another server may answer where one does not.
+func (t *takeBacks) isCluster() bool {
+	_, ok := t.caller.config.Client.(*redis.ClusterClient)
+	return ok
 }

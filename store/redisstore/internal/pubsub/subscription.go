@@ -1,4 +1,4 @@
-package redisstore
+package pubsub
 
 import (
 	"context"
@@ -19,9 +19,9 @@ const (
 //
 // Its fields are guarded by the listener's mu.
 type subscription struct {
-	listener *listener
+	listener *Listener
 	channel  string
-	waiters  map[*waiter]bool
+	waiters  map[*Waiter]bool
 	// stop ends it; nil until it has begun.
 	stop context.CancelFunc
 	// idle will end it when nobody waits.
@@ -83,7 +83,7 @@ func (s *subscription) end() {
 func (s *subscription) run(ctx context.Context) {
 	for {
 		s.keep(ctx)
-		s.listener.relocate(ctx)
+		s.listener.Relocate(ctx)
 		timer := time.NewTimer(s.nextPause())
 		select {
 		case <-timer.C:
@@ -127,7 +127,7 @@ func (s *subscription) confirm() {
 	s.established, s.pause = true, firstPause
 	for w := range s.waiters {
 		select {
-		case w.again <- struct{}{}:
+		case w.Again <- struct{}{}:
 		default: // it has been told
 		}
 	}

@@ -1,4 +1,4 @@
-package redisstore
+package lua
 
 import "testing"
 
@@ -15,7 +15,7 @@ func TestCounted(t *testing.T) {
 		{"a reply lost, then refused by a server that does not know the script, then sent", "wwrw", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &counted{value: "owner"}
+			c := &Counted{Value: "owner"}
 			for _, step := range tt.what {
 				if step == 'r' {
 					c.refused()
@@ -25,7 +25,7 @@ func TestCounted(t *testing.T) {
 					t.Fatalf("written %q, error %v", written, err)
 				}
 			}
-			if got := c.again(); got != tt.want {
+			if got := c.Again(); got != tt.want {
 				t.Errorf("sent more than once: %v, want %v", got, tt.want)
 			}
 		})

@@ -1,8 +1,7 @@
-package redisstore
+package calls
 
 import (
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -18,20 +17,18 @@ import (
 // deaf stands for a server: it notes when it is asked to withdraw what, and answers as the test
 // says. Time is the bubble's.
 type deaf struct {
-	store *Store
+	caller *Caller
 
 	mu sync.Mutex
-	// answer is what the server says to a withdrawal, nil for nothing but an error.
-	answer func(id pathlock.GrantID) []any
-
-	all      []try
-	released []string
+	// answers is whether the server answers to a withdrawal; the error is errDeaf otherwise.
+	answers func(id pathlock.GrantID) bool
+	all     []try
 }
 
-func (d *deaf) answers(with func(id pathlock.GrantID) []any) {
+func (d *deaf) answer(to func(id pathlock.GrantID) bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.answer = with
+	d.answers = to
 }
 
 // tries returns what has been tried so far.
@@ -48,45 +45,48 @@ type try struct {
 
 var errDeaf = io.ErrUnexpectedEOF
 
-// startDeaf returns a store that has only the deaf server.
-func startDeaf(t *testing.T, opts ...Option) *deaf {
-	d := &deaf{store: New(redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", ContextTimeoutEnabled: true}), opts...)}
+const timeout = 3 * time.Second
+
+// startDeaf returns a caller that has only the deaf server.
+func startDeaf(t *testing.T) *deaf {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", ContextTimeoutEnabled: true})
+	began := time.Now()
+	d := &deaf{answers: nothing}
+	d.caller = New(Config{
+		Client:     client,
+		Timeout:    timeout,
+		Unanswered: func(context.Context) {},
+		Withdraw: func(_ context.Context, k Key, _ time.Duration) error {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			d.all = append(d.all, try{k.Grant, time.Since(began)})
+			if d.answers(k.Grant) {
+				return nil
+			}
+			return errDeaf
+		},
+	})
 	t.Cleanup(func() {
-		if err := errors.Join(d.store.Close(context.WithoutCancel(t.Context())), d.store.client.Close()); err != nil {
+		d.close()
+		if err := client.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	began := time.Now()
-	d.store.runner.process = func(_ context.Context, _ lane, cmd redis.Cmder) error {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		last := cmd.Args()[len(cmd.Args())-1].(string)
-		switch cmd.Args()[1] {
-		case d.store.scripts.withdraw.sha:
-			id := pathlock.GrantID(cmd.Args()[len(cmd.Args())-2].(string))
-			d.all = append(d.all, try{id, time.Since(began)})
-			if d.answer != nil {
-				if answer := d.answer(id); answer != nil {
-					cmd.(*redis.Cmd).SetVal(answer)
-					return nil
-				}
-			}
-		case d.store.scripts.release.sha:
-			d.released = append(d.released, last)
-			cmd.(*redis.Cmd).SetVal(int64(1))
-			return nil
-		}
-		cmd.SetErr(errDeaf)
-		return errDeaf
-	}
 	return d
 }
 
+func (d *deaf) close() {
+	d.caller.Close()
+	d.caller.Wait()
+}
+
 // add has a request taken back that failed just now.
-func (d *deaf) add(id pathlock.GrantID, lease time.Duration) *request {
-	r := &request{Acquisition: pathlock.Acquisition{Owner: "owner", Grant: id, Lease: lease}}
-	r.owner.writes.Add(1) // it was sent
-	d.store.takeBacks.add(&flight{request: r}, errDeaf)
+func (d *deaf) add(id pathlock.GrantID, lease time.Duration) *Request {
+	r := NewRequest(Key{Owner: "owner", Grant: id}, lease)
+	if _, err := r.Sent.MarshalBinary(); err != nil { // it was sent
+		panic(err)
+	}
+	d.caller.takeBacks.add(&flight{request: r}, errDeaf)
 	return r
 }
 
@@ -98,20 +98,21 @@ func (d *deaf) last() try {
 
 // idle reports whether nothing is to be taken back, and nobody tries.
 func (d *deaf) idle() bool {
-	t := &d.store.takeBacks
+	t := &d.caller.takeBacks
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return !t.running && len(t.pending) == 0
 }
 
-func absent(pathlock.GrantID) []any { return []any{"absent", "0"} }
+func nothing(pathlock.GrantID) bool    { return false }
+func everything(pathlock.GrantID) bool { return true }
 
 // TestTakeBackPauses: a server that does not answer is asked again in pauses that grow, until the
 // lease has ended.
 func TestTakeBackPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const timeout, lease = 3 * time.Second, time.Minute
-		d := startDeaf(t, WithTimeout(timeout))
+		const lease = time.Minute
+		d := startDeaf(t)
 		d.add("lost", lease)
 		time.Sleep(10 * lease)
 		synctest.Wait()
@@ -133,19 +134,17 @@ func TestTakeBackPauses(t *testing.T) {
 	})
 }
 
-// TestTakeBackAnswered: what the server answers is done with, and what it granted is given back.
+// TestTakeBackAnswered: what the server answers is done with.
 func TestTakeBackAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
-		for _, id := range []pathlock.GrantID{"queued", "granted", "unknown"} {
+		want := []pathlock.GrantID{"granted", "queued", "unknown"}
+		for _, id := range want {
 			d.add(id, time.Minute)
-		}
-		answers := map[pathlock.GrantID][]any{
-			"queued": {"withdrawn", "0"}, "granted": {"granted", "0", "77"}, "unknown": {"absent", "0"},
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		d.answers(func(id pathlock.GrantID) []any { return answers[id] })
+		d.answer(everything)
 		before := len(d.tries())
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -158,14 +157,11 @@ func TestTakeBackAnswered(t *testing.T) {
 			tried = append(tried, try.id)
 		}
 		slices.Sort(tried)
-		if want := []pathlock.GrantID{"granted", "queued", "unknown"}; !slices.Equal(tried, want) {
+		if !slices.Equal(tried, want) {
 			t.Errorf("tried %v when the server answered, want %v, each once", tried, want)
 		}
 		if all := d.tries()[before:]; all[len(all)-1].at != all[0].at {
 			t.Errorf("tried at %v, want all of them as soon as the first was answered", all)
-		}
-		if !slices.Equal(d.released, []string{"granted"}) {
-			t.Errorf("released %v, want what was granted", d.released)
 		}
 
 		// The next one finds everything as the first did.
@@ -182,12 +178,7 @@ func TestTakeBackAnswered(t *testing.T) {
 func TestTakeBackPassesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
-		d.answers(func(id pathlock.GrantID) []any {
-			if id == "alive" {
-				return absent(id)
-			}
-			return nil
-		})
+		d.answer(func(id pathlock.GrantID) bool { return id == "alive" })
 		d.add("dead", time.Hour)
 		d.add("alive", time.Hour)
 		time.Sleep(time.Minute)
@@ -204,9 +195,7 @@ func TestTakeBackPassesOver(t *testing.T) {
 		if last := d.last(); last.id != "dead" {
 			t.Errorf("the last try was of %v, want the other one to be tried on", last.id)
 		}
-		if err := d.store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		d.close()
 	})
 }
 
@@ -221,9 +210,7 @@ func TestTakeBackClosed(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		before, closing := len(d.tries()), time.Now()
-		if err := d.store.Close(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		d.close()
 		if took := time.Since(closing); took != 0 {
 			t.Errorf("closing took %v", took)
 		}
@@ -241,13 +228,14 @@ func TestTakeBackForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := startDeaf(t)
 		again := d.add("again", time.Minute)
-		for _, other := range []*request{
-			d.add("other grant", time.Minute),
-			{Acquisition: pathlock.Acquisition{Tree: newTree(t), Owner: "owner", Grant: "again"}},
-			{Acquisition: pathlock.Acquisition{Owner: "other", Grant: "again"}},
-		} {
-			if other.Grant == "again" {
-				_ = d.store.takeBacks.forget(t.Context(), other)
+		d.add("other grant", time.Minute)
+		tree, err := pathlock.NewTree("testplan", "other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range []Key{{Tree: tree, Owner: "owner", Grant: "again"}, {Owner: "other", Grant: "again"}} {
+			if err := d.caller.Forget(t.Context(), NewRequest(other, time.Minute)); err != nil {
+				t.Fatal(err)
 			}
 		}
 		before := len(d.tries())
@@ -257,9 +245,11 @@ func TestTakeBackForgotten(t *testing.T) {
 			t.Error("it is tried no more: it was forgotten because of another's request")
 		}
 
-		_ = d.store.takeBacks.forget(t.Context(), again)
+		if err := d.caller.Forget(t.Context(), again); err != nil {
+			t.Fatal(err)
+		}
 		before = len(d.tries())
-		d.answers(absent)
+		d.answer(everything)
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if after := d.tries()[before:]; len(after) != 1 || after[0].id != "other grant" {
@@ -273,20 +263,24 @@ func TestTakeBackForgotten(t *testing.T) {
 
 // TestTakeBackForgetWaits: a try that is under way has ended before the request is made again.
 func TestTakeBackForgetWaits(t *testing.T) {
-	d := startDeaf(t)
-	begun, ended := make(chan struct{}), make(chan struct{})
-	d.answers(func(id pathlock.GrantID) []any {
-		close(begun)
-		time.Sleep(short / 3) // the server's time
-		close(ended)
-		return absent(id)
+	synctest.Test(t, func(t *testing.T) {
+		d := startDeaf(t)
+		begun, ended := make(chan struct{}), make(chan struct{})
+		d.answer(func(pathlock.GrantID) bool {
+			close(begun)
+			time.Sleep(time.Second) // the server's time
+			close(ended)
+			return true
+		})
+		again := d.add("again", time.Minute)
+		<-begun
+		if err := d.caller.Forget(t.Context(), again); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ended:
+		default:
+			t.Error("forgotten while it is being taken back")
+		}
 	})
-	again := d.add("again", time.Minute)
-	<-begun
-	_ = d.store.takeBacks.forget(t.Context(), again)
-	select {
-	case <-ended:
-	default:
-		t.Error("forgotten while it is being taken back")
-	}
 }

@@ -1,4 +1,4 @@
-package redisstore
+package lua
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// pipeline sends together what more goroutines than a few have to send at once to one server, in
+// Pipeline sends together what more goroutines than a few have to send at once to one server, in
 // the way of a group commit: while as many commands, or batches of them, are under way as are
 // allowed to be, others gather; whoever has waited longest sends them all when there is room. Until
 // then every goroutine sends its own command at once. A server that is kept busy serves about half
@@ -20,7 +20,7 @@ import (
 // It is not for clusters, where a node that is down would hold up what is for others. The client's
 // own AutoPipeliner serves for neither: what it has queued heeds no context, has one order for all,
 // and is sent although nobody waits for it any more; BenchmarkPipeline compares the speed.
-type pipeline struct {
+type Pipeline struct {
 	client *redis.Client
 	// timeout is how long a batch may take whose commands have no deadline.
 	timeout time.Duration
@@ -51,24 +51,24 @@ type queuedCommand struct {
 }
 
 const (
-	// underwayLimit is how many commands and batches of a lane are under way at most. The fewer,
+	// UnderwayLimit is how many commands and batches of a lane are under way at most. The fewer,
 	// the more there is to gather; the more, the less time passes until the next may be sent.
-	underwayLimit = 8
+	UnderwayLimit = 8
 	// batchLimit is how many commands a batch has at most.
 	batchLimit = 64
 )
 
-// newPipeline returns a pipeline that leaves each lane half of the client's connections.
-func newPipeline(client *redis.Client, timeout time.Duration) *pipeline {
-	limit := min(underwayLimit, max(1, client.Options().PoolSize/int(lanes)))
-	return &pipeline{client: client, timeout: timeout, limit: limit}
+// NewPipeline returns a pipeline that leaves each lane half of the client's connections.
+func NewPipeline(client *redis.Client, timeout time.Duration) *Pipeline {
+	limit := min(UnderwayLimit, max(1, client.Options().PoolSize/int(lanes)))
+	return &Pipeline{client: client, timeout: timeout, limit: limit}
 }
 
-// process sends a command, alone or with others, and waits for its reply, or for room until ctx
+// Process sends a command, alone or with others, and waits for its reply, or for room until ctx
 // ends.
 //
 // After an error the command is not to be looked at, since it may be in a batch that is under way.
-func (p *pipeline) process(ctx context.Context, lane lane, cmd redis.Cmder) error {
+func (p *Pipeline) Process(ctx context.Context, lane Lane, cmd redis.Cmder) error {
 	q := p.enter(ctx, lane, cmd)
 	if q == nil {
 		err := p.client.Process(ctx, cmd)
@@ -93,8 +93,15 @@ func (p *pipeline) process(ctx context.Context, lane lane, cmd redis.Cmder) erro
 	return cmd.Err()
 }
 
+// Load returns how many commands and batches of a lane are under way, and how many commands wait.
+func (p *Pipeline) Load(lane Lane) (underway, waiting int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lanes[lane].underway, len(p.lanes[lane].waiting)
+}
+
 // enter takes room, or returns a place among those who wait for it.
-func (p *pipeline) enter(ctx context.Context, lane lane, cmd redis.Cmder) *queuedCommand {
+func (p *Pipeline) enter(ctx context.Context, lane Lane, cmd redis.Cmder) *queuedCommand {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	line := &p.lanes[lane]
@@ -108,7 +115,7 @@ func (p *pipeline) enter(ctx context.Context, lane lane, cmd redis.Cmder) *queue
 }
 
 // leave gives up a place, and reports whether that is in time.
-func (p *pipeline) leave(q *queuedCommand) bool {
+func (p *Pipeline) leave(q *queuedCommand) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	q.gone = !q.taken
@@ -116,7 +123,7 @@ func (p *pipeline) leave(q *queuedCommand) bool {
 }
 
 // next hands the room that a command or a batch has left to those who wait.
-func (p *pipeline) next(lane lane) {
+func (p *Pipeline) next(lane Lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	line := &p.lanes[lane]
@@ -139,7 +146,7 @@ func (p *pipeline) next(lane lane) {
 
 // send carries out a batch, the first of which is the caller's own, and tells the others. It has as
 // long as the last of them: each caller leaves when its own time is up.
-func (p *pipeline) send(batch []*queuedCommand) {
+func (p *Pipeline) send(batch []*queuedCommand) {
 	if len(batch) == 1 {
 		_ = p.client.Process(batch[0].ctx, batch[0].cmd) // the error is the command's, too
 		return

@@ -1,4 +1,4 @@
-package redisstore
+package pubsub
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // The kinds of pub/sub. Plain messages go by one channel for all trees; a cluster hands them to all
@@ -24,27 +25,25 @@ const (
 // scripts go by the same rule when they publish.
 func isSharded(channel string) bool { return strings.Contains(channel, "{") }
 
-// channel names the channel on which this store is told what it waits for in a tree.
-func (l *listener) channel(tree pathlock.Tree) string {
+// Channel names the channel on which this store is told what it waits for in a tree.
+func (l *Listener) Channel(tree pathlock.Tree) string {
 	if l.pubsub.Load() == shardedPubSub {
-		return l.keys.treeChannel(tree, l.id)
+		return l.channels.Tree(tree)
 	}
-	return l.keys.channel(l.id)
+	return l.channels.All
 }
 
-// decide finds out what kind of pub/sub there is. It has to be done before the first request that
-// waits is made, because the scripts could not publish in a way that the server does not know.
-func (s *Store) decide(ctx context.Context, what operation) error {
-	if s.listener.pubsub.Load() != unknownPubSub {
-		return nil
-	}
-	kind, err := call(ctx, s, what, func(ctx context.Context) (int32, error) {
-		return s.listener.ask(ctx)
-	}, nil)
+// Decided reports whether it is known what kind of pub/sub there is.
+func (l *Listener) Decided() bool { return l.pubsub.Load() != unknownPubSub }
+
+// Decide finds out what kind of pub/sub there is. A store has to do so before it makes the first
+// request that waits: the scripts could not publish in a way that the server does not know.
+func (l *Listener) Decide(ctx context.Context) error {
+	kind, err := l.ask(ctx)
 	if err != nil {
 		return err
 	}
-	s.listener.pubsub.Store(kind)
+	l.pubsub.Store(kind)
 	return nil
 }
 
@@ -54,7 +53,7 @@ const probe = time.Second
 
 // ask asks the primaries of a cluster what kind of pub/sub they all have. It is enough if one
 // answers: the tree in question may be on it.
-func (l *listener) ask(ctx context.Context) (int32, error) {
+func (l *Listener) ask(ctx context.Context) (int32, error) {
 	cluster, ok := l.client.(*redis.ClusterClient)
 	if !ok {
 		return plainPubSub, nil
@@ -70,7 +69,7 @@ func (l *listener) ask(ctx context.Context) (int32, error) {
 		switch {
 		case err == nil && len(about) == 1 && about[0] != nil:
 			known.Store(true)
-		case answered(err):
+		case calls.Answered(err):
 			unknown.Store(true)
 		default:
 			return err
@@ -88,7 +87,7 @@ func (l *listener) ask(ctx context.Context) (int32, error) {
 }
 
 // locate returns the node that serves a channel, by its name, and what to subscribe with.
-func (l *listener) locate(ctx context.Context, channel string) (string, subscriber, error) {
+func (l *Listener) locate(ctx context.Context, channel string) (string, subscriber, error) {
 	cluster, ok := l.client.(*redis.ClusterClient)
 	if !ok || !isSharded(channel) {
 		return "", l.client, nil
@@ -100,8 +99,8 @@ func (l *listener) locate(ctx context.Context, channel string) (string, subscrib
 	return node.Options().Addr, node, nil
 }
 
-// relocate has the client of a cluster find out anew which node has which slots.
-func (l *listener) relocate(ctx context.Context) {
+// Relocate has the client of a cluster find out anew which node has which slots.
+func (l *Listener) Relocate(ctx context.Context) {
 	if cluster, ok := l.client.(*redis.ClusterClient); ok && ctx.Err() == nil {
 		cluster.ReloadState(ctx)
 	}

@@ -1,4 +1,4 @@
-package redisstore
+package pubsub
 
 import (
 	"strings"
@@ -21,29 +21,31 @@ func TestChannels(t *testing.T) {
 	}
 	cluster := redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{"127.0.0.1:1"}})
 	defer func() { _ = cluster.Close() }()
+	single := redis.NewClient(&redis.Options{})
+	defer func() { _ = single.Close() }()
 	for _, tt := range []struct {
 		name   string
 		client redis.UniversalClient
 		pubsub int32 // what a cluster is found to have
 		want   string
 	}{
-		{"a single node", closeClient(t, redis.NewClient(&redis.Options{})), unknownPubSub, "p:wake:store"},
-		{"a cluster before Redis 7", cluster, plainPubSub, "p:wake:store"},
-		{"a cluster", cluster, shardedPubSub, "p:{testplan/plan%7B1%7D}:wake:store"},
+		{"a single node", single, unknownPubSub, "all"},
+		{"a cluster before Redis 7", cluster, plainPubSub, "all"},
+		{"a cluster", cluster, shardedPubSub, "{plan}"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			l := newListener(tt.client, newKeys("p"), "store", 0)
+			l := New(tt.client, Channels{All: "all", Tree: func(tree pathlock.Tree) string { return "{" + tree.ID() + "}" }}, 0)
 			if tt.pubsub != unknownPubSub {
 				l.pubsub.Store(tt.pubsub)
 			}
-			got := l.channel(tree("plan{1}"))
+			got := l.Channel(tree("plan"))
 			if got != tt.want {
 				t.Errorf("the channel is %s, want %s", got, tt.want)
 			}
 			if isSharded(got) != strings.Contains(tt.want, "{") {
 				t.Errorf("isSharded(%s) is %v", got, isSharded(got))
 			}
-			if _, sharded := l.client.(*redis.ClusterClient); sharded && tt.pubsub == shardedPubSub && l.channel(tree("other")) == got {
+			if _, sharded := l.client.(*redis.ClusterClient); sharded && tt.pubsub == shardedPubSub && l.Channel(tree("other")) == got {
 				t.Error("two trees have one channel")
 			}
 		})
