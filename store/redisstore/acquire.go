@@ -69,12 +69,11 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 	}
 }
 
-// mostLate is how many grants that have come too late are asked for again, one after the other: a
-// process or a host that was stopped is late once, a lease that is shorter than the way to the
-// server always.
+// mostLate is how many times in a row a grant that came too late is asked for again. A process or a
+// host that was stopped is late once; a lease that is shorter than the way to the server always is.
 const mostLate = 3
 
-// tooLate gives up a request whose grants have ended by the time that they are heard of.
+// tooLate gives up a request whose grants have always ended before they arrived.
 func (s *Store) tooLate(r *request) error {
 	s.calls.Undo(r.call)
 	return calls.Unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
@@ -87,7 +86,7 @@ type request struct {
 	keys  []string
 	what  calls.Operation
 	began time.Time
-	// call is what is taken back if nobody waits for the answer.
+	// call is taken back if nobody waits for the answer.
 	call *calls.Request
 	// inTheWay is the number of the claim that was last in the way.
 	inTheWay int
@@ -97,15 +96,16 @@ func keyOf(a pathlock.Acquisition) calls.Key {
 	return calls.Key{Tree: a.Tree, Owner: a.Owner, Grant: a.Grant}
 }
 
-// ended reports whether a lease that was asked for at a moment may have ended by now. The wall
-// clock goes on where a host is suspended; the other clock may not.
+// ended reports whether a lease that was asked for at that time may have ended by now. While a host
+// is suspended the wall clock goes on, and the monotonic clock may stand still: the longer one
+// counts.
 func (r *request) ended(asked time.Time) bool {
 	now := time.Now()
 	return max(now.Sub(asked), now.Round(0).Sub(asked.Round(0))) >= r.Lease
 }
 
-// ask calls the acquire script. After an error nothing stays: what the server may have
-// granted or queued all the same is withdrawn in the background.
+// ask calls the acquire script. After an error nothing stays: what the server may have granted or
+// queued all the same is withdrawn in the background.
 func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (lua.Reply, error) {
 	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.Channel(r.Tree)
 	held, apart, turn := flag(r.Held), flag(r.Apart), askedOnce
@@ -124,8 +124,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 			if err != nil || !got.More() || got.Status != "busy" {
 				return got, err
 			}
-			// What keeps r out may be a lease that has ended, and that this portion did not come
-			// to.
+			// The blocker may be a lease that has ended, and that this portion did not come to.
 			if err := s.proceed(ctx, r.keys); err != nil {
 				return lua.Reply{}, err
 			}
@@ -140,8 +139,8 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 		decided = decided && got.Status != "withdrawn"
 		turn = askedOnce
 		if r.call.Asked.Load() > 0 {
-			// What may come late is not to be granted any more when the request has been asked for
-			// again, and given back.
+			// The direct question may still come late, after this one was granted and given back:
+			// for so long the server is to remember to grant it nothing.
 			turn = milliseconds(min(r.Lease, calls.LongestDelay) + s.config.timeout)
 		}
 	}
@@ -160,8 +159,8 @@ const (
 	askedDirectly = "1"
 )
 
-// errWithdrawn is why a request is refused that was taken back before: it was given up, or its
-// answer was lost.
+// errWithdrawn is why a request is refused that was taken back before, because its caller gave up
+// or its answer was lost.
 var errWithdrawn = errors.New("the request has been withdrawn")
 
 // decided returns what a final answer of the acquire script means; asked is when the question left.
@@ -184,8 +183,8 @@ func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked
 	}
 }
 
-// granted returns a grant, or gives it back if ctx has ended meanwhile, or the replicas have not
-// got it.
+// granted returns a grant. It gives the grant back if ctx has ended meanwhile, or if too few
+// replicas have it.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
 		s.calls.Undo(r.call)
@@ -208,7 +207,7 @@ func (s *Store) proceed(ctx context.Context, keys []string) error {
 	}
 }
 
-// proceedLater is proceed on nobody's time. If it fails, the next script that comes by goes on.
+// proceedLater is proceed in the background. If it fails, the next script in the tree goes on.
 func (s *Store) proceedLater(ctx context.Context, keys []string) {
 	s.calls.Background(ctx, func(ctx context.Context) { _ = s.proceed(ctx, keys) })
 }

@@ -47,8 +47,8 @@ func (s *Store) deadlock(ctx context.Context, r *request, i int, other pathlock.
 	return e
 }
 
-// target returns the node that claim number i is on. The gate has no path of its own: a request
-// that somebody else's gate keeps out fails at its topmost claim.
+// target returns the node and the mode of claim number i. The gate has no path: a request that
+// somebody else's gate keeps out fails at its topmost claim.
 func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	switch {
 	case i > 1 && i-2 < len(r.set.origin):
@@ -61,9 +61,9 @@ func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	}
 }
 
-// blocker finds out who keeps r from its claim number i; only may name the one to describe. It is
-// the zero Blocker if that is not to be learned (any more): the request has been refused, and that
-// stands.
+// blocker finds out who keeps r from its claim number i; only may name the owner to describe. It
+// returns the zero Blocker if that cannot be found out, since the request has been refused all the
+// same.
 func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Owner) pathlock.Blocker {
 	if i < 1 || i > 1+len(r.set.origin) {
 		return pathlock.Blocker{}

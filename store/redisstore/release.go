@@ -11,15 +11,15 @@ import (
 )
 
 // Release implements [pathlock.Store]: one EVALSHA, which also hands over to waiters. If the client
-// had to send it twice because a reply was lost, that the second finds nothing is no error.
+// sent it twice because a reply was lost, it is no error that the second one finds nothing.
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	return s.giveBack(ctx, tree, &s.scripts.release, calls.Operation{Verb: "release", Tree: tree, Owner: owner},
 		&lua.Counted{Value: string(owner)}, string(id))
 }
 
-// ForceRelease implements [pathlock.Store]. What waits in the owner's name ends with an
-// error that matches [pathlock.ErrLost]. The owner under which a [Store.Snapshot] shows a gate
-// that another program took with redislock works too.
+// ForceRelease implements [pathlock.Store]. Requests of the owner that wait end with an error that
+// matches [pathlock.ErrLost]. To take away a gate that another program took with redislock, pass
+// the owner that [Store.Snapshot] shows.
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	return s.giveBack(ctx, tree, &s.scripts.force, calls.Operation{Verb: "force release", Tree: tree, Owner: owner},
 		&lua.Counted{Value: string(owner)})
@@ -59,12 +59,12 @@ func (s *Store) withdraw(ctx context.Context, k calls.Key, remember time.Duratio
 	return err
 }
 
-// renewals is how many leases one script renews: so many that a call seldom needs a
-// second, so few that the server is not kept from other work for long.
+// renewals is how many leases one script renews: enough that a call seldom needs a second script,
+// few enough that none keeps the server from other work for long.
 const renewals = 200
 
-// Renew implements [pathlock.Store]: one EVALSHA for every 200 leases. An owner that has
-// the gate has lost everything in the tree if the gate's key is gone or another's.
+// Renew implements [pathlock.Store]: one EVALSHA for every 200 leases. An owner of the gate has
+// lost everything in the tree if the gate's key is gone, or is somebody else's.
 func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 	keys := s.keys.of(tree)
 	what := calls.Operation{Verb: "renew", Tree: tree}

@@ -22,9 +22,9 @@ func (s *Store) replicate(ctx context.Context, r *request) error {
 		if err != nil {
 			return 0, err
 		}
-		// WAIT is for what the same connection has written, and all that was written before. The
-		// grant may have been made by somebody else's release, so something is written here; it
-		// changes nothing.
+		// WAIT is for what the same connection has written, and for all that was written before
+		// that. Somebody else's release may have made the grant, so this connection writes
+		// something that changes nothing.
 		pipe := node.Pipeline()
 		pipe.PExpire(ctx, fence, fenceTTL)
 		waited := pipe.Do(ctx, "wait", s.config.replicas, milliseconds(s.config.replication))

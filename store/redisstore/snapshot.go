@@ -20,14 +20,14 @@ const tokenBytes = 22
 // emptyGate stands for the owner of a gate key with no text in it.
 const emptyGate = "-"
 
-// snapshotPage is how many holders and waiters one script reads: so many that most trees need but
-// one, so few that the server is not kept from other work for long.
+// snapshotPage is how many holders and waiters one script reads: enough for most trees, few enough
+// that no script keeps the server from other work for long.
 const snapshotPage = 200
 
-// Snapshot implements [pathlock.Store]. Up to 200 owners and waiting requests are read at one
-// instant. Of more, about 200 at a time are: who came or went between two of these instants may be
-// shown or not, who stayed is shown. A gate that another program took with redislock is shown with
-// its token for the owner and its metadata for the note; since when is not known.
+// Snapshot implements [pathlock.Store]. It reads up to about 200 owners and waiting requests at one
+// instant, and more of them in pages. Who came or went between two pages may be shown or not; who
+// stayed is shown. A gate that another program took with redislock is shown with its token as the
+// owner and its metadata as the note; it is not known since when it is held.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	what, keys := calls.Operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
 	im := image{entries: make(map[string]entry)}
@@ -128,7 +128,7 @@ func parseStrings(answer any) ([]string, error) {
 	return all, nil
 }
 
-// image is what pages show together: the last one's word counts.
+// image is what the pages show together. The last page's word counts.
 type image struct {
 	page
 	entries map[string]entry // by member

@@ -35,9 +35,9 @@ var _ pathlock.TransferStore = (*Store)(nil)
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
 // locks. The client remains the caller's.
 //
-// Make it with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client; one that
-// does not heed the deadlines of contexts keeps connections and goroutines for longer. A primary
-// under Sentinel is best left to Open: a client of redis.NewFailoverClient does not notice a
+// Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
+// but one that does not heed the deadlines of contexts keeps connections and goroutines for longer.
+// For a primary under Sentinel use Open: a client of redis.NewFailoverClient does not notice a
 // failover while the one sentinel that it listens to hangs.
 //
 // A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
@@ -76,12 +76,14 @@ func New(client redis.UniversalClient, opts ...Option) *Store {
 // errRing is why a redis.Ring cannot serve.
 var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
 
-// Close ends the waits that are under way with an error that matches [pathlock.ErrUnavailable],
-// withdraws what calls have left behind that failed, all together and once, waits for the commands
-// that are under way, ends the subscription, and closes the client if [Open] made it. Locks are not
-// released: that is their holders' business, and their leases'.
+// Close releases no locks: that is up to their holders, and their leases. It
 //
-// Where ctx ends first, the error matches its error. What has not been withdrawn by then is left to
+//   - ends the waits that are under way, with an error that matches [pathlock.ErrUnavailable],
+//   - withdraws the requests that failed calls have left behind, all at once, and tries that once,
+//   - waits for the commands that are under way,
+//   - ends the subscriptions, and closes the client if [Open] made it.
+//
+// If ctx ends first, the error matches ctx's error. What has not been withdrawn by then is left to
 // the leases, and goroutines that are still under way end within the time of [WithTimeout]. Close
 // may be called again.
 func (s *Store) Close(ctx context.Context) error {
@@ -109,8 +111,8 @@ func (s *Store) Close(ctx context.Context) error {
 // GateKey is the function [GateKey] for this store's prefix.
 func (s *Store) GateKey(tree pathlock.Tree) string { return s.keys.gate(tree) }
 
-// Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that a
-// replica, and a server that cannot save its data, are not taken for one that can serve.
+// Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that it fails on a
+// replica and on a server that cannot save its data.
 func (s *Store) Ping(ctx context.Context) error {
 	_, err := calls.Do(ctx, s.calls, calls.Operation{Verb: "ping"}, func(ctx context.Context) (int64, error) {
 		return s.client.Del(ctx, s.keys.prefix+":ping").Result()

@@ -12,10 +12,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
-// Transfer implements [pathlock.TransferStore]: one EVALSHA. An owner that has the gate has lost
-// everything in the tree if the gate's key is gone or another's. Its key is the new owner's from
-// then on. If the new owner holds something of its own in the tree, nothing changes and the error
-// matches [pathlock.ErrInvalidRequest].
+// Transfer implements [pathlock.TransferStore]: one EVALSHA. An owner of the gate has lost
+// everything in the tree if the gate's key is gone, or is somebody else's; otherwise the key
+// becomes the new owner's. If the new owner already holds something in the tree, nothing changes
+// and the error matches [pathlock.ErrInvalidRequest].
 func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	if err := t.Validate(); err != nil {
 		return pathlock.Transferred{}, fmt.Errorf("redisstore: %w", err)
@@ -47,8 +47,8 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	}
 }
 
-// transferred reads a transfer's answer. The lease was written a little longer than it was asked
-// for (see [leaseTime]): what is left of it is told without that.
+// transferred reads a transfer's answer. The lease was written a little longer than requested (see
+// [leaseTime]); what is left of it is reported without that.
 func transferred(what calls.Operation, to pathlock.Owner, got lua.Reply) (pathlock.Transferred, error) {
 	holds, err := decodeGrants(to, got.Text(2), time.Time{})
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
-// Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster:
-// nothing about which trees are in use has to be kept, or can be left behind, but its cost grows
-// with the number of keys in Redis. It is for people who look at locks.
+// Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster,
+// so that no list of trees has to be kept or can go stale. Its cost grows with the number of keys
+// in Redis: Trees is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	what := calls.Operation{Verb: "list the trees"}
 	nodes, err := s.nodes(ctx, what)
@@ -52,7 +52,7 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 // treesPage is how many trees are asked about at once.
 const treesPage = 500
 
-// sortOut deletes those of the trees in which nobody holds or waits: all that there is remembers
+// sortOut deletes from trees those in which nobody holds or waits: what they have only remembers
 // withdrawn requests.
 func (s *Store) sortOut(ctx context.Context, what calls.Operation, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
 	answers, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) ([]redis.Cmder, error) {
@@ -76,8 +76,8 @@ func (s *Store) sortOut(ctx context.Context, what calls.Operation, portion []pat
 	return nil
 }
 
-// scan hands the names of a node's keys to found, page by page. The store's timeout is for one
-// page: there is no saying how many there are.
+// scan hands the names of a node's keys to found, page by page. The store's timeout is for each
+// page, since there may be any number of them.
 func (s *Store) scan(ctx context.Context, what calls.Operation, node redis.Cmdable, found func(keys []string)) error {
 	const page = 1000
 	for cursor := uint64(0); ; {

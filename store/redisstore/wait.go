@@ -17,9 +17,9 @@ import (
 // the queue lasts for one lease.
 const heartbeats = 3
 
-// wait asks for r and waits until w hears of the grant, r.Wait is over or ctx ends. It
-// asks again when the server said that somebody's lease may have ended by then, when
-// messages may have been missed, and often enough to keep its place.
+// wait asks for r and waits until w hears of the grant, r.Wait is over or ctx ends. It asks again
+// when a lease may have ended that the server told it of, when messages may have been missed, and
+// often enough to keep its place.
 func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
 	if !s.listener.Decided() {
 		_, err := calls.Do(ctx, s.calls, r.what, func(ctx context.Context) (struct{}, error) {
@@ -43,8 +43,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		}
 		ref, number := s.listener.Question(w)
 		answer, err := s.ask(ctx, r, ref, remaining)
-		// A server that is full keeps the place as long as it was to last, and may have room again
-		// by then.
+		// A server that is full keeps the place for its lease, and may have room again by then.
 		full := queued && redis.IsOOMError(err)
 		if err != nil && !full {
 			return s.unanswered(ctx, r, w, queued, err)
@@ -64,8 +63,8 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 			r.inTheWay = int(answer.Number(1))
 			next = min(next, time.Duration(answer.Number(2))*time.Millisecond)
 		}
-		// Until the subscription is there, messages are missed, and the request will be made again:
-		// only then does it wait in earnest.
+		// Until the subscription is established, messages are missed and the request is made again:
+		// only then does it really wait.
 		if listening := s.listener.Listen(w); (listening || queued) && !told {
 			told = true
 			if r.Waiting != nil {
@@ -95,7 +94,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 	}
 }
 
-// unanswered ends a wait because a question failed. What has a place in the queue gives it up.
+// unanswered ends a wait because a question failed, and gives up the place in the queue.
 func (s *Store) unanswered(ctx context.Context, r *request, w *pubsub.Waiter, queued bool, err error) (pathlock.Grant, error) {
 	switch {
 	case !queued:
@@ -104,7 +103,7 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *pubsub.Waiter, qu
 	case errors.Is(err, pathlock.ErrClosed):
 		s.calls.Undo(r.call)
 	case ctx.Err() != nil:
-		// The question was left behind on its way. When it has ended, its place is given up.
+		// The question is still on its way. When it has ended, its place is given up.
 		over, cancel := context.WithTimeout(context.WithoutCancel(ctx), calls.Farewell)
 		defer cancel()
 		if s.calls.Forget(over, r.call) == nil {
@@ -128,8 +127,8 @@ func (s *Store) heard(ctx context.Context, r *request, m pubsub.Message, asked t
 	}
 }
 
-// giveUp ends a wait. If the request was granted at the last moment and can still be used,
-// that is the answer.
+// giveUp ends a wait. If the request was granted at the last moment and the grant can still be
+// used, that is the answer.
 func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
 	over := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {

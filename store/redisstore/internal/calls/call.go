@@ -41,8 +41,8 @@ func Ask[T any](
 }
 
 // leaving runs a command on a goroutine of its own, which the caller leaves behind when ctx ends or
-// the time is up. A client heeds its context's Done only before the command is on its way; from then
-// on it waits for the connection alone.
+// the time is up. A client heeds its context's Done only before the command is on its way; from
+// then on it waits for the connection alone.
 func leaving[T any](ctx context.Context, c *Caller, r *Request, within time.Duration, command func(context.Context) (T, error)) (T, error) {
 	type result struct {
 		value T

@@ -19,10 +19,10 @@ const (
 	takeBacksAtOnce = 64
 )
 
-// takeBacks are requests that nobody waits for any more, and that the server may have granted or
-// queued all the same. Each is withdrawn until the server has answered or its lease has ended, when
-// there is nothing left to take back. That one answer is enough: what has been withdrawn stays
-// withdrawn, even if it reaches the server later. A request that was never sent is none.
+// takeBacks are the requests that nobody waits for any more, and that the server may have granted
+// or queued all the same. Each is withdrawn, again and again, until the server answers or the
+// request's lease has ended. One answer is enough: a request that was withdrawn is granted nothing,
+// even if it reaches the server later. A request that was never sent is not taken back.
 type takeBacks struct {
 	caller *Caller
 
@@ -34,20 +34,20 @@ type takeBacks struct {
 type takeBack struct {
 	request *Request
 	until   time.Time
-	// lost is set if the request may be on its way still: it was not answered, or was sent more
+	// lost is set if the request may still be on its way: it was not answered, or was sent more
 	// than once.
 	lost bool
-	// tries is how often it has been tried to take it back.
+	// tries counts the withdrawals.
 	tries int
-	// added counts how often the request has failed, so that a try can tell that it did once more
+	// added counts how often the request has failed, so that a try notices another failure
 	// meanwhile.
 	added int
-	// busy is closed when what is under way has ended: a flight, or a try to take it back. It is
-	// nil if nothing is.
+	// busy is closed when what is under way has ended: a flight, or a try. It is nil if nothing is
+	// under way.
 	busy chan struct{}
 }
 
-// leave notes that the caller of f has gone: whoever makes the same request again waits until f has
+// leave notes that the caller of f has gone. Whoever makes the same request again waits until f has
 // ended.
 func (t *takeBacks) leave(f *flight) {
 	t.mu.Lock()
@@ -59,7 +59,7 @@ func (t *takeBacks) leave(f *flight) {
 	t.pending[f.request.Key] = &takeBack{request: f.request, busy: f.landed}
 }
 
-// settle ends f, whose request needs not be taken back.
+// settle ends f, whose request need not be taken back.
 func (t *takeBacks) settle(f *flight) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,8 +68,8 @@ func (t *takeBacks) settle(f *flight) {
 	}
 }
 
-// add ends f, with the command's error, and has its request taken back in the background, unless it
-// was never sent. A command of the store is under way, so that Close waits for what begins here.
+// add ends f, whose command has failed with err, and takes its request back in the background,
+// unless it was never sent. It is called during a command, so that Wait waits for what begins here.
 func (t *takeBacks) add(f *flight, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,8 +97,7 @@ func (t *takeBacks) add(f *flight, err error) {
 	}
 }
 
-// land ends f, and reports whether it was its caller that left it which made its request known
-// here.
+// land ends f, and reports whether its request is pending only because its caller had left.
 func (t *takeBacks) land(f *flight) bool {
 	f.over = true
 	if !f.left {
@@ -113,9 +112,7 @@ func (t *takeBacks) land(f *flight) bool {
 	return true
 }
 
-// forget is for a request that is made again: from now on somebody waits for it. It waits until
-// nothing of it is under way; if that is not so before ctx ends, or the store's time is up, it is
-// taken back all the same.
+// forget is [Caller.Forget].
 func (t *takeBacks) forget(ctx context.Context, r *Request) error {
 	var up <-chan time.Time
 	for {
@@ -143,8 +140,8 @@ func (t *takeBacks) forget(ctx context.Context, r *Request) error {
 	}
 }
 
-// run takes back what there is. When the store is closed, everything gets one more try, as long as
-// the server answers; the rest is left to the leases.
+// run takes back all that is pending. After Close, everything gets one more try, as long as the
+// server answers; the rest is left to the leases.
 func (t *takeBacks) run() {
 	for pause := firstTakeBackPause; ; pause = min(2*pause, longestTakeBackPause) {
 		closed := t.caller.isClosed()
@@ -169,8 +166,7 @@ func (t *takeBacks) run() {
 	}
 }
 
-// all returns what there is to take back, first what has been tried least; if it is nothing, run is
-// about to end.
+// all returns what is pending, the least tried first. If it returns nothing, run has to end.
 func (t *takeBacks) all() []*takeBack {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -194,9 +190,9 @@ func (t *takeBacks) drop(batch []*takeBack) {
 	}
 }
 
-// round tries to take back a batch, many at once, which go together where there is a pipeline. It
-// reports whether the server has answered every time. One that does not answer is asked no more in
-// this round; in a cluster others may.
+// round tries to take back a batch, many requests at once, which a pipeline sends together. It
+// reports whether the server has answered every time. A server that does not answer is not asked
+// again in this round; in a cluster, others may answer.
 func (t *takeBacks) round(batch []*takeBack) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), t.caller.config.Timeout)
 	defer cancel()

@@ -8,18 +8,19 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Pipeline sends together what more goroutines than a few have to send at once to one server, in
-// the way of a group commit: while as many commands, or batches of them, are under way as are
-// allowed to be, others gather; whoever has waited longest sends them all when there is room. Until
-// then every goroutine sends its own command at once. A server that is kept busy serves about half
-// as many again that way, as most of its time goes into reading and writing.
+// Pipeline sends commands to one server, and sends them together when many goroutines have one to
+// send, in the way of a group commit. A few commands or batches may be under way at once; further
+// commands gather until there is room, and then the goroutine that has waited longest sends them
+// all. A busy server serves about half as many commands again that way, since most of its time goes
+// into reading and writing.
 //
-// Renewals and releases have a lane of their own, so that they never wait for acquisitions. Who
-// waits for room heeds its context, and is then not sent at all.
+// Each [Lane] has room of its own, so that renewals and releases never wait for acquisitions. A
+// command whose context ends while it waits for room is not sent at all.
 //
-// It is not for clusters, where a node that is down would hold up what is for others. The client's
-// own AutoPipeliner serves for neither: what it has queued heeds no context, has one order for all,
-// and is sent although nobody waits for it any more; BenchmarkPipeline compares the speed.
+// A pipeline is not for clusters, where a node that is down would hold up what is for others. The
+// client's own AutoPipeliner would not do: a command that it has queued heeds no context, shares
+// one order with all others, and is sent although nobody waits for it any more. BenchmarkPipeline
+// compares the speed.
 type Pipeline struct {
 	client *redis.Client
 	// timeout is how long a batch may take whose commands have no deadline.
@@ -42,17 +43,17 @@ type lineup struct {
 type queuedCommand struct {
 	ctx context.Context
 	cmd redis.Cmder
-	// gone is set when the command is not to be sent any more.
+	// gone is set when the command is not to be sent.
 	gone bool
-	// taken is set when the command is in a batch. Its goroutine has a turn then: either the
-	// command has been carried out, which nil says, or this is what the goroutine is to send.
+	// taken is set when the command is in a batch. Its goroutine then gets a turn: nil if the
+	// command has been carried out, or the batch that the goroutine is to send.
 	taken bool
 	turn  chan []*queuedCommand
 }
 
 const (
-	// UnderwayLimit is how many commands and batches of a lane are under way at most. The fewer,
-	// the more there is to gather; the more, the less time passes until the next may be sent.
+	// UnderwayLimit is how many commands and batches of a lane are under way at most. With fewer,
+	// more commands gather; with more, a command waits less.
 	UnderwayLimit = 8
 	// batchLimit is how many commands a batch has at most.
 	batchLimit = 64
@@ -64,10 +65,10 @@ func NewPipeline(client *redis.Client, timeout time.Duration) *Pipeline {
 	return &Pipeline{client: client, timeout: timeout, limit: limit}
 }
 
-// Process sends a command, alone or with others, and waits for its reply, or for room until ctx
-// ends.
+// Process sends a command, alone or with others, and waits for its reply. If ctx ends before there
+// is room, the command is not sent.
 //
-// After an error the command is not to be looked at, since it may be in a batch that is under way.
+// After an error nobody may look at the command: it may be in a batch that is under way.
 func (p *Pipeline) Process(ctx context.Context, lane Lane, cmd redis.Cmder) error {
 	q := p.enter(ctx, lane, cmd)
 	if q == nil {
@@ -82,8 +83,8 @@ func (p *Pipeline) Process(ctx context.Context, lane Lane, cmd redis.Cmder) erro
 		if p.leave(q) {
 			return ctx.Err()
 		}
-		// The batch is bounded by the deadlines in it. What became of the command has to be waited
-		// for, so that what takes it back does not overtake it.
+		// The batch is bounded by the deadlines in it. This goroutine waits for the batch, so that
+		// a withdrawal of the command cannot overtake it.
 		batch = <-q.turn
 	}
 	if batch != nil {
@@ -114,7 +115,7 @@ func (p *Pipeline) enter(ctx context.Context, lane Lane, cmd redis.Cmder) *queue
 	return q
 }
 
-// leave gives up a place, and reports whether that is in time.
+// leave gives up a place, and reports whether it was in time.
 func (p *Pipeline) leave(q *queuedCommand) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,7 +123,7 @@ func (p *Pipeline) leave(q *queuedCommand) bool {
 	return q.gone
 }
 
-// next hands the room that a command or a batch has left to those who wait.
+// next hands the room of a command or a batch that has ended to those who wait.
 func (p *Pipeline) next(lane Lane) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,8 +145,8 @@ func (p *Pipeline) next(lane Lane) {
 	batch[0].turn <- batch
 }
 
-// send carries out a batch, the first of which is the caller's own, and tells the others. It has as
-// long as the last of them: each caller leaves when its own time is up.
+// send carries out a batch, of which the first command is the caller's own, and wakes the others.
+// The batch has as long as its latest deadline; each goroutine leaves at its own.
 func (p *Pipeline) send(batch []*queuedCommand) {
 	if len(batch) == 1 {
 		_ = p.client.Process(batch[0].ctx, batch[0].cmd) // the error is the command's, too

@@ -15,9 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
-// Pulse is how long a connection may be silent before it is asked whether it is still there, and
-// how long it has to answer. A server that has gone without closing its connections is noticed in
-// twice that time.
+// Pulse is how long a connection may be silent before it is pinged, and how long the answer may
+// take. A server that has gone without closing its connections is noticed in twice that time.
 const Pulse = 3 * time.Second
 
 // subscriber is what subscriptions are made with: the client, or that of one node of a cluster.
@@ -28,9 +27,9 @@ type subscriber interface {
 // connection carries the subscriptions to the channels that one node serves.
 //
 // It is never repaired: at the first fault it is closed, and its subscriptions are made again
-// wherever their channels are served by then. The client's own way, to connect anew and subscribe
-// to everything in one command, would stay with the node, and a cluster refuses it where the
-// channels are in several slots.
+// wherever their channels are served by then. The client's own repair, which connects anew and
+// subscribes to everything in one command, would stay with the node, and a cluster refuses it where
+// the channels are in several slots.
 type connection struct {
 	listener *Listener
 	node     string
@@ -38,15 +37,15 @@ type connection struct {
 	stop     context.CancelFunc
 	// carries has the subscriptions by channel, guarded by the listener's mu.
 	carries map[string]*subscription
-	// echo is what was published last to hear whether this is still where messages go; "" if it has
+	// echo is what was last published to find out whether messages still come here; "" if it has
 	// been heard.
 	echo      string
 	echoes    int
 	published atomic.Bool
 }
 
-// attach puts a subscription on the connection to a node. The channel is closed when that carries
-// it no more.
+// attach puts a subscription on the connection to a node. The channel is closed when the connection
+// stops carrying it.
 func (l *Listener) attach(s *subscription, node string, client subscriber) (*connection, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,8 +177,8 @@ func (c *connection) hear(event any) {
 	}
 }
 
-// refused loses the subscriptions that the server has not confirmed if err is its refusal of one:
-// the reply does not say of which. It reports whether that was so.
+// refused reports whether err is the server's refusal of a subscription. The reply does not say of
+// which one, so refused loses all that the server has not confirmed.
 func (c *connection) refused(err error) bool {
 	if !calls.Answered(err) {
 		return false
@@ -196,10 +195,10 @@ func (c *connection) refused(err error) bool {
 	return any
 }
 
-// review loses the subscriptions whose channels another node serves now, as far as the client
-// knows, and has the client look again for the next time. A primary that becomes a replica in good
-// order need not say so to its subscribers, and messages pass it by until the new primary has heard
-// that it is a replica. It reports whether the connection is still good.
+// review loses the subscriptions whose channels another node serves by now, as far as the client
+// knows, and has the client look again for the next time. It reports whether the connection is
+// still good. A primary that becomes a replica need not tell its subscribers, and misses messages
+// until the new primary knows of it.
 func (c *connection) review(ctx context.Context) bool {
 	if c.node == "" {
 		return c.listens(ctx)
@@ -222,10 +221,9 @@ func (c *connection) review(ctx context.Context) bool {
 	return true
 }
 
-// listens reports whether what the client publishes is heard here, as far as the last try has
-// shown, and begins the next. A client that goes to another server after a failover leaves this
-// connection where it is, and a primary that was cut off from the others answers there as ever; or
-// the address is that of another host by now.
+// listens reports whether the client's last echo was heard here, and publishes the next. After a
+// failover the client goes to another server, but this connection stays: a primary that was cut off
+// from the others goes on answering here, or another host has its address by now.
 func (c *connection) listens(ctx context.Context) bool {
 	if c.echo != "" && c.published.Load() {
 		return false

@@ -13,9 +13,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
-// Listener hears which waiters of a store have been granted. They share its subscriptions: one for
-// all trees where one channel serves them all, one for each tree with waiters where a cluster
-// shards its messages; and these share their connections, one to each node.
+// Listener hears which waiters of a store have been granted. Waiters share subscriptions: one for
+// all trees or, where a cluster shards its messages, one for each tree with waiters. Subscriptions
+// share connections, one to each node.
 type Listener struct {
 	client redis.UniversalClient
 	// channels are the store's own.
@@ -30,7 +30,7 @@ type Listener struct {
 	closed bool
 	// last is the last reference that was given out.
 	last uint64
-	// byRef and byKey have the waiters; those who wait for the same grant share a reference.
+	// byRef has the waiters, and byKey their references. Waiters for the same grant share one.
 	byRef map[string][]*Waiter
 	byKey map[calls.Key]string
 	// subscriptions are by channel, connections by node.
@@ -97,8 +97,8 @@ func New(client redis.UniversalClient, channels Channels, linger time.Duration) 
 	return l
 }
 
-// Join makes a waiter known before its request is sent, so that no message to it can come too
-// early.
+// Join makes a waiter known. Call it before the request is sent, so that no message comes too
+// early. [Listener.Leave] has to follow.
 func (l *Listener) Join(key calls.Key) *Waiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +113,8 @@ func (l *Listener) Join(key calls.Key) *Waiter {
 	return w
 }
 
-// Route gives a waiter the subscription to its tree's channel, which has to be done before its
-// request is sent: from then on it is told when messages may have been missed.
+// Route gives a waiter the subscription to its tree's channel. Call it before the request is sent:
+// from then on the waiter is told when messages may have been missed.
 func (l *Listener) Route(w *Waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,8 +160,8 @@ func (l *Listener) Alone(w *Waiter) bool {
 	return len(l.byRef[w.Ref]) <= 1
 }
 
-// Listen sees to it that a routed waiter's subscription is made, and reports whether it is there
-// already. Until it is, messages are missed; then every waiter asks again.
+// Listen starts a routed waiter's subscription, and reports whether it is established already.
+// Until it is, messages are missed; when it is, every waiter is told to ask again.
 func (l *Listener) Listen(w *Waiter) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -171,8 +171,8 @@ func (l *Listener) Listen(w *Waiter) bool {
 	return w.subscription.established
 }
 
-// deliver hands a message to those it is for: kind, reference with the number of a question, and
-// for some kinds a number and an owner.
+// deliver hands a message to its waiters. A message is a kind, a reference with the number of a
+// question, and for some kinds a number and an owner.
 func (l *Listener) deliver(payload string) {
 	kind, rest, _ := strings.Cut(payload, " ")
 	about, rest, _ := strings.Cut(rest, " ")
@@ -185,7 +185,7 @@ func (l *Listener) deliver(payload string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.byRef[ref] {
-		if kind == "again" { // who keeps it out may go without a word, or sooner than it has been told
+		if kind == "again" { // its blocker may go silently, or sooner than the waiter was told
 			select {
 			case w.Again <- struct{}{}:
 			default:
@@ -196,8 +196,8 @@ func (l *Listener) deliver(payload string) {
 	}
 }
 
-// hear keeps a message for the waiter. Of two, the later one counts: the earlier one may be about a
-// place in the queue that has gone. Only what was taken away by force stays so.
+// hear keeps a message for the waiter. Of two, the later one counts, since the earlier one may be
+// about a place in the queue that has gone. Only Removed outlasts all others.
 func (w *Waiter) hear(m Message) {
 	select {
 	case w.Heard <- m:
@@ -214,8 +214,8 @@ func (w *Waiter) hear(m Message) {
 	w.Heard <- m
 }
 
-// Question returns the reference that the waiter's next question goes with, and its number, which
-// is greater than that of every question before.
+// Question returns the reference for the waiter's next question, and the question's number, which
+// is greater than that of every earlier one.
 func (l *Listener) Question(w *Waiter) (ref string, number uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

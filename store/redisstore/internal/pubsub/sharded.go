@@ -47,12 +47,12 @@ func (l *Listener) Decide(ctx context.Context) error {
 	return nil
 }
 
-// probe is how long the nodes of a cluster have to say what they know; one that hangs must not keep
-// back the others.
+// probe is how long each node of a cluster has to answer; one that hangs must not hold up the
+// others.
 const probe = time.Second
 
-// ask asks the primaries of a cluster what kind of pub/sub they all have. It is enough if one
-// answers: the tree in question may be on it.
+// ask asks the primaries of a cluster what kind of pub/sub they all have. One answer is enough: the
+// tree in question may be there.
 func (l *Listener) ask(ctx context.Context) (int32, error) {
 	cluster, ok := l.client.(*redis.ClusterClient)
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// How long to wait before a subscription that was lost is made again: a moment, in which the client
-// learns who serves the channel now, and twice as long after each attempt that failed.
+// How long a subscription that was lost waits before it is made again: a moment, in which the
+// client learns who serves the channel now, and twice as long after each attempt that failed.
 const (
 	firstPause = 5 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
@@ -26,7 +26,7 @@ type subscription struct {
 	stop context.CancelFunc
 	// idle will end it when nobody waits.
 	idle *time.Timer
-	// on is the connection that carries it, if any, and lost is closed when that does so no more.
+	// on is the connection that carries it, if any. lost is closed when it stops carrying it.
 	on   *connection
 	lost chan struct{}
 	// established is set while the server is known to have it.
@@ -53,7 +53,7 @@ func (s *subscription) busy() {
 	}
 }
 
-// rest ends the subscription soon, if nobody comes to wait until then.
+// rest ends the subscription soon, unless somebody begins to wait by then.
 func (s *subscription) rest() {
 	if s.stop == nil {
 		s.end()
@@ -68,7 +68,7 @@ func (s *subscription) rest() {
 	})
 }
 
-// end ends the subscription: whoever comes to wait from now on gets another.
+// end ends the subscription. Whoever begins to wait from now on gets another.
 func (s *subscription) end() {
 	s.busy()
 	if s.stop != nil {
@@ -111,8 +111,8 @@ func (s *subscription) keep(ctx context.Context) {
 	}
 }
 
-// nextPause returns how long to wait now. It is not quite the same for all: those who
-// lost their subscriptions at once need not all come back at once.
+// nextPause returns how long to wait now. It is random within bounds, so that subscriptions that
+// were lost together do not all come back at once.
 func (s *subscription) nextPause() time.Duration {
 	s.listener.mu.Lock()
 	defer s.listener.mu.Unlock()
@@ -128,7 +128,7 @@ func (s *subscription) confirm() {
 	for w := range s.waiters {
 		select {
 		case w.Again <- struct{}{}:
-		default: // it has been told
+		default: // it has been told already
 		}
 	}
 }
