@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// holding is what one scope holds in one tree: its grants, which share a
-// lease, and the locks that rely on them. Its scope's mutex guards it.
+// holding is what one scope holds in one tree: its grants, which share a lease, and the locks that
+// rely on them. Its scope's mutex guards it.
 type holding struct {
 	scope *Scope
 	tree  Tree
@@ -65,8 +65,8 @@ func (h *holding) held() []*grant {
 	return slices.Clone(h.grants)
 }
 
-// covering appends grants to pins that together give everything that a asks for, the
-// oldest that will do for each claim, and returns them; none if something is missing.
+// covering appends grants to pins that together give everything that a asks for, the oldest that
+// will do for each claim, and returns them; none if something is missing.
 //
 // Only single grants are looked at for a claim. An S of one grant and an IX of another make an SIX
 // that the store knows of, and a request for it simply asks the store.
@@ -117,8 +117,8 @@ func (h *holding) attach(ctx context.Context, req Request, lock *Lock, watched b
 	h.locks = append(h.locks, lock)
 }
 
-// detach takes a lock off the holding and returns the grants that nobody
-// relies on any more, for the caller to give back to the store.
+// detach takes a lock off the holding and returns the grants that nobody relies on any more, for
+// the caller to give back to the store.
 func (h *holding) detach(lock *Lock) (unneeded []*grant) {
 	last := len(h.locks) - 1
 	h.locks[last].index = lock.index
@@ -191,9 +191,8 @@ func newGrant(a Acquisition, granted Grant) *grant {
 	return g
 }
 
-// covers reports whether g gives everything that the claim c asks for. The
-// intentions above c need no look: whoever holds c, or a node above it
-// in a mode that covers c, has them.
+// covers reports whether g gives everything that the claim c asks for. The intentions above c need
+// no look: whoever holds c, or a node above it in a mode that covers c, has them.
 func (g *grant) covers(c Claim) bool {
 	switch {
 	case g.borrowed:

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// releaseTimeout bounds how long a release waits for the store. What could not be
-// given back by then ends with its lease.
+// releaseTimeout bounds how long a release waits for the store. What could not be given back by
+// then ends with its lease.
 const releaseTimeout = 5 * time.Second
 
-// Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is
-// renewed in the background. It is safe for concurrent use.
+// Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is renewed in the
+// background. It is safe for concurrent use.
 type Lock struct {
 	holding   *holding
 	request   Request
@@ -33,8 +33,8 @@ type Lock struct {
 	pins []*grant
 	one  [1]*grant
 
-	// index is the lock's in its holding, and released says that it is there no more;
-	// both are guarded by the scope's mutex.
+	// index is the lock's in its holding, and released says that it is there no more; both are
+	// guarded by the scope's mutex.
 	index    int
 	released bool
 }
@@ -47,9 +47,9 @@ type Lock struct {
 // the context is told at once, and Done is closed within a second.
 func (k *Lock) Context() context.Context { return &k.ctx }
 
-// Fence returns a number that grows strictly with every grant in the tree, so
-// that what is written under the lock can be told from what an earlier holder writes late.
-// A re-entrant lock has the fence of the grant that it relies on.
+// Fence returns a number that grows strictly with every grant in the tree, so that what is written
+// under the lock can be told from what an earlier holder writes late. A re-entrant lock has the
+// fence of the grant that it relies on.
 func (k *Lock) Fence() uint64 { return k.fence }
 
 // Tree returns the tree that the lock is in.
@@ -59,12 +59,25 @@ func (k *Lock) Tree() Tree { return k.request.Tree }
 // returned that of the hold.
 func (k *Lock) Note() string { return k.request.Note }
 
+// Claims returns everything that the lock relies on: each node, intentions included, in folded paths
+// (see [Locker.Folded]). For a lock that [Locker.Attach] has returned, that is the whole hold. A
+// re-entrant lock may rely on more than it asked for.
+func (k *Lock) Claims() []Claim {
+	k.holding.scope.mu.Lock()
+	defer k.holding.scope.mu.Unlock()
+	var all []Claim
+	for _, g := range k.pins {
+		all = append(all, g.claims...)
+	}
+	return Normalize(all...)
+}
+
 // Waited reports whether the lock had to be waited for, in which case those that it was waited for
 // may have changed what the request was planned on. It is false for a re-entrant lock.
 func (k *Lock) Waited() bool { return k.waited }
 
-// Release gives the lock back. What an enclosing or an inner lock of the same
-// scope needs stays held until that one is released.
+// Release gives the lock back. What an enclosing or an inner lock of the same scope needs stays
+// held until that one is released.
 //
 // It does its work even under a context that has ended, within five seconds. It returns an error
 // that matches [ErrNotHeld] when called again, [ErrLost] if the lock was lost before, and
@@ -87,8 +100,8 @@ func (k *Lock) Release(ctx context.Context) error {
 // without the round trip. The context of the lock has ended when it returns. Errors go to the log,
 // as warnings, and to the observers, and nothing happens when the lock has been released before.
 //
-// An acquisition by the same Locker that does not wait is not refused because of a release that
-// is under way: it waits for it and asks again. One by another process may be.
+// An acquisition by the same Locker that does not wait is not refused because of a release that is
+// under way: it waits for it and asks again. One by another process may be.
 //
 // All is done before it returns where there is no round trip to wait for, because the store is a
 // [LocalStore] or an enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
@@ -223,8 +236,8 @@ func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
 		}
 		switch {
 		case err != nil:
-			// The loss is known and has been reported; the store was only asked in
-			// case that it still has something.
+			// The loss is known and has been reported; the store was only asked in case that it
+			// still has something.
 		case gone:
 			err = h.loss(errNotThere)
 		case failed != nil:

@@ -19,9 +19,9 @@ const (
 	DefaultWait = 2 * time.Second
 )
 
-// Locker takes locks in a [Store] and looks after them: it adds re-entry
-// through the context, background renewal and the report of loss. Make one
-// per process and store with [New] and share it.
+// Locker takes locks in a [Store] and looks after them: it adds re-entry through the context,
+// background renewal and the report of loss. Make one per process and store with [New] and share
+// it.
 //
 // A Locker keeps no goroutine and no connection of its own while nothing is held and nothing is
 // being released.
@@ -46,8 +46,8 @@ func WithLease(d time.Duration) Option { return func(l *Locker) { l.lease = d } 
 // WithWait sets the wait of requests that state none; [NoWait] is not at all. See [Request.Wait].
 func WithWait(d time.Duration) Option { return func(l *Locker) { l.wait = d } }
 
-// WithFold sets how names are folded into lock keys; the default is [Fold].
-// Every process that works on the same trees must fold alike.
+// WithFold sets how names are folded into lock keys; the default is [Fold]. Every process that
+// works on the same trees must fold alike.
 func WithFold(fold func(name string) string) Option { return func(l *Locker) { l.fold = fold } }
 
 // WithObserver adds an observer. It may be given more than once.
@@ -89,9 +89,9 @@ func (l *Locker) Wait() time.Duration { return l.wait }
 
 // Acquire takes everything that req states, or nothing.
 //
-// Where the scope that ctx carries (see [Scope]) holds everything already, the
-// store is not asked. Otherwise the store grants what is missing; upgrades
-// included. An acquisition that waits ends with ctx.
+// Where the scope that ctx carries (see [Scope]) holds everything already, the store is not asked.
+// Otherwise the store grants what is missing; upgrades included. An acquisition that waits ends
+// with ctx.
 //
 // Errors match [ErrConflict] ([*ConflictError]) when others did not let go in time, [ErrDeadlock]
 // ([*DeadlockError]) when waiting would never end, [ErrLost] when ctx is that of a lock which is
@@ -251,9 +251,9 @@ func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition
 	return granted, sent, err
 }
 
-// sendOnce sends the acquisition. If the store says that it has lost what the scope holds,
-// the locks that rely on it are told; if the scope has let go of all that meanwhile,
-// there was nothing to lose, and the acquisition is sent again.
+// sendOnce sends the acquisition. If the store says that it has lost what the scope holds, the
+// locks that rely on it are told; if the scope has let go of all that meanwhile, there was nothing
+// to lose, and the acquisition is sent again.
 func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisition) (Grant, error) {
 	var held []*grant
 	h := scope.holding(acquisition.Tree)
@@ -294,9 +294,9 @@ func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
 // Trees returns the trees in which somebody holds or waits, in no particular order.
 func (l *Locker) Trees(ctx context.Context) ([]Tree, error) { return l.store.Trees(ctx) }
 
-// ForceRelease takes away everything that owner, as named by [Locker.Snapshot],
-// holds in a tree, and its places in the queue. The owner learns of it with its next
-// renewal, as of a lost lease. It returns an error that matches [ErrNotHeld] if there is nothing.
+// ForceRelease takes away everything that owner, as named by [Locker.Snapshot], holds in a tree,
+// and its places in the queue. The owner learns of it with its next renewal, as of a lost lease. It
+// returns an error that matches [ErrNotHeld] if there is nothing.
 func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error {
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err

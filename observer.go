@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Observer sees what a [Locker] does: for metrics, traces and tests. Methods are called
-// on the goroutine that does the work and must not block. Embed [NopObserver]
-// and implement those that are of interest.
+// Observer sees what a [Locker] does: for metrics, traces and tests. Methods are called on the
+// goroutine that does the work and must not block. Embed [NopObserver] and implement those that are
+// of interest.
 type Observer interface {
-	// Acquiring is called before a request goes to the store. The context it
-	// returns is used for the rest of the acquisition, so that a trace can be carried on.
+	// Acquiring is called before a request goes to the store. The context it returns is used for
+	// the rest of the acquisition, so that a trace can be carried on.
 	Acquiring(ctx context.Context, e Event) context.Context
 	// Waiting is called when the request has taken its place in the queue, or begins to wait for a
 	// release of its own process that is under way in the background.
 	Waiting(ctx context.Context, e Event)
-	// Granted is called when everything asked for is held. A re-entrant
-	// acquisition, which asks no store, is seen by this method alone, with Reentrant set.
+	// Granted is called when everything asked for is held. A re-entrant acquisition, which asks no
+	// store, is seen by this method alone, with Reentrant set.
 	Granted(ctx context.Context, e Event)
 	// Refused is called when an acquisition failed that had been sent to the store; Event.Err says
 	// why.
@@ -41,8 +41,8 @@ type Event struct {
 	Reentrant bool
 	// Fence is the grant's, once there is one.
 	Fence uint64
-	// Elapsed is the time since the acquisition began for Waiting, Granted and Refused, and
-	// the time that the lock was held for Lost and Released.
+	// Elapsed is the time since the acquisition began for Waiting, Granted and Refused, and the
+	// time that the lock was held for Lost and Released.
 	Elapsed time.Duration
 	// Err is why it failed; nil where it did not.
 	Err error

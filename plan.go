@@ -42,8 +42,8 @@ func (f *fresh) remove(h *holding) bool {
 	return true
 }
 
-// plan has the holdings by what is due next: the trees by their first one, and each tree's own.
-// To find what is due costs as much as there is due, however much is held.
+// plan has the holdings by what is due next: the trees by their first one, and each tree's own. To
+// find what is due costs as much as there is due, however much is held.
 type plan struct {
 	trees map[Tree]*agenda
 	order agendas

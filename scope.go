@@ -13,11 +13,11 @@ import (
 	"github.com/pathlock-go/pathlock/internal/carry"
 )
 
-// Scope is who holds: everything acquired under one scope has one [Owner] and
-// never conflicts with itself. [Locker.Acquire] makes a scope when its context
-// carries none, and [Lock.Context] carries it on; so most callers never see one.
-// Ask for a scope by [Locker.Scope] where several acquisitions must belong together and none of
-// their contexts descends from another's, such as the statements of one transaction.
+// Scope is who holds: everything acquired under one scope has one [Owner] and never conflicts with
+// itself. [Locker.Acquire] makes a scope when its context carries none, and [Lock.Context] carries
+// it on; so most callers never see one. Ask for a scope by [Locker.Scope] where several
+// acquisitions must belong together and none of their contexts descends from another's, such as the
+// statements of one transaction.
 type Scope struct {
 	locker *Locker
 	owner  Owner
