@@ -59,7 +59,7 @@ func (r *renewer) extend(h *holding, lease time.Duration, from time.Time) {
 		t.renew = from.Add(t.pause(h.isShared()))
 	}
 	if known {
-		r.publish(h)
+		r.reschedule(h)
 	} else {
 		r.enter(h)
 	}
