@@ -90,7 +90,7 @@ func (c *checker) asked(statements func() []string) []string {
 
 // found adds a finding about the table.
 func (c *checker) found(f Finding) {
-	f.Table = c.table.Name
+	f.Table = c.table.Table
 	// Without its partitions a table is made anew, and by another engine, too, which may have no
 	// room for the columns and indexes of this one.
 	f.automatic = f.automatic && f.Statements != nil && (!c.partitioned || c.physical.partitionedBy != "") && !c.otherEngine()
@@ -103,9 +103,9 @@ func (c *checker) found(f Finding) {
 
 // checkTable checks one table.
 func checkTable(ctx context.Context, conn Conn, d dialect, t Table, like checker) ([]Finding, error) {
-	p, err := d.read(ctx, conn, t.Name)
+	p, err := d.read(ctx, conn, t.Table)
 	if err != nil {
-		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
+		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Table, err)
 	}
 	c := &like
 	c.dialect, c.conn, c.table, c.physical = d, conn, t, p
@@ -120,10 +120,10 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, like checker
 	c.checkCompressed()
 	c.checkTexts()
 	if err := c.checkUnique(ctx); err != nil {
-		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
+		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Table, err)
 	}
 	if err := c.checkPathIndex(ctx); err != nil {
-		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
+		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Table, err)
 	}
 	c.checkForeignKeys()
 	c.checkTriggers(ctx)
@@ -170,7 +170,7 @@ func (c *checker) checkEngine() {
 	if c.otherEngine() {
 		c.found(Finding{
 			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.physical.engine, Why: "without InnoDB's transactions and row locks no assertion holds",
-			Statements: []string{"ALTER TABLE " + c.quote(c.table.Name) + " ENGINE = InnoDB"},
+			Statements: []string{"ALTER TABLE " + c.quote(c.table.Table) + " ENGINE = InnoDB"},
 		})
 	}
 }

@@ -27,8 +27,8 @@ type dialect interface {
 	// bytes makes a text one that is compared byte by byte.
 	bytes(text string) string
 	// compares says what it means that a text column compares as it does; ok where nothing is
-	// wrong. label is set for a name, and not set for a path.
-	compares(c column, label bool) (severity Severity, why string, ok bool)
+	// wrong. isName is set for a name, and not set for a path.
+	compares(c column, isName bool) (severity Severity, why string, ok bool)
 
 	// primaryKey makes a key the table's primary key.
 	primaryKey(t Table, p *physical) []string

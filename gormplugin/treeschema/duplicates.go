@@ -38,7 +38,7 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 	}
 	var all []Duplicate
 	for _, t := range tables {
-		p, err := d.read(ctx, conn, t.Name)
+		p, err := d.read(ctx, conn, t.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -46,20 +46,20 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 		if !c.exists() || !c.isTable() || !c.complete() {
 			continue
 		}
-		records, err := ask(ctx, conn, p.asOf(duplicatesQuery(d, t, p, d.bytes(d.quote(t.Label.Column)), limit)))
+		records, err := ask(ctx, conn, p.asOf(duplicatesQuery(d, t, p, d.bytes(d.quote(t.Name.Column)), limit)))
 		if err != nil {
-			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
+			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
 		}
 		for _, r := range records {
 			rows, _ := strconv.Atoi(r["siblings"])
-			all = append(all, Duplicate{Table: t.Name, Tree: r["tree"], Parent: r["parent"], Name: r["name"], Rows: rows})
+			all = append(all, Duplicate{Table: t.Table, Tree: r["tree"], Parent: r["parent"], Name: r["name"], Rows: rows})
 		}
 		if len(records) > 0 {
 			continue // they have one path, too
 		}
 		twins, err := c.twins(ctx, limit)
 		if err != nil {
-			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
+			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
 		}
 		all = append(all, twins...)
 	}
@@ -69,7 +69,7 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 // duplicatesQuery groups the live rows by what siblings of one name have in common. by is the
 // expression for the name by which names are held equal.
 func duplicatesQuery(d dialect, t Table, p *physical, by string, limit int) string {
-	name, parent := d.quote(t.Label.Column), d.quote(t.Parent)
+	name, parent := d.quote(t.Name.Column), d.quote(t.Parent)
 	if t.Tree != "" {
 		// Rows that say in different ways that they have no parent are siblings.
 		parent = "CASE WHEN " + noParent(d, t, p) + " THEN NULL ELSE " + parent + " END"
@@ -85,7 +85,7 @@ func duplicatesQuery(d dialect, t Table, p *physical, by string, limit int) stri
 		where = " WHERE " + live
 	}
 	return fmt.Sprintf("SELECT %s AS tree, %s AS parent, MIN(%s) AS name, COUNT(*) AS siblings FROM %s%s GROUP BY %s HAVING COUNT(*) > 1 ORDER BY 2, 3 LIMIT %d",
-		tree, parent, name, d.quote(t.Name), where, strings.Join(key, ", "), limit)
+		tree, parent, name, d.quote(t.Table), where, strings.Join(key, ", "), limit)
 }
 
 // twins are paths that several live rows of a tree have, where there is no index over tree and path
@@ -105,14 +105,14 @@ func (c *checker) twins(ctx context.Context, limit int) ([]Duplicate, error) {
 		where = " WHERE " + live
 	}
 	records, err := ask(ctx, c.conn, c.physical.asOf(fmt.Sprintf("SELECT %s AS tree, MIN(%s) AS path, COUNT(*) AS twins FROM %s%s GROUP BY %s, %s HAVING COUNT(*) > 1 ORDER BY 1, 2 LIMIT %d",
-		tree, path, c.quote(t.Name), where, tree, c.bytes(path), limit)))
+		tree, path, c.quote(t.Table), where, tree, c.bytes(path), limit)))
 	if err != nil {
 		return nil, err
 	}
 	var all []Duplicate
 	for _, r := range records {
 		rows, _ := strconv.Atoi(r["twins"])
-		all = append(all, Duplicate{Table: t.Name, Tree: r["tree"], Path: r["path"], Rows: rows})
+		all = append(all, Duplicate{Table: t.Table, Tree: r["tree"], Path: r["path"], Rows: rows})
 	}
 	return all, nil
 }

@@ -11,7 +11,7 @@ import (
 func (c *checker) indexed(f Finding, make func(Table, *physical) []string, either string) Finding {
 	if either != "" {
 		f.Advice = fmt.Sprintf("give the column %s a collation by which different names are different, or rename siblings that it holds equal, such as those called %q; then call Verify again",
-			c.table.Label.Column, either)
+			c.table.Name.Column, either)
 		return f
 	}
 	f.Statements, f.automatic = make(c.table, c.physical), true
@@ -25,7 +25,7 @@ func (c *checker) indexed(f Finding, make func(Table, *physical) []string, eithe
 // names are different ones for the plugin; "" if there is none. There are such names only where the
 // column keeps its collation.
 func (c *checker) lookalike(ctx context.Context) (string, error) {
-	col := c.physical.columns[c.table.Label.Column]
+	col := c.physical.columns[c.table.Name.Column]
 	if col.equal >= ordered || slices.Contains(c.mended, col.name) || c.name() == "sqlite" {
 		return "", nil // SQLite's indexes have collations of their own
 	}

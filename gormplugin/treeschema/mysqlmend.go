@@ -18,10 +18,10 @@ const (
 const mysqlShortBytes = 767
 
 // alter begins a statement that changes a table.
-func (m mysql) alter(t Table) string { return "ALTER TABLE " + m.quote(t.Name) + " " }
+func (m mysql) alter(t Table) string { return "ALTER TABLE " + m.quote(t.Table) + " " }
 
 // compares implements [dialect].
-func (mysql) compares(c column, label bool) (Severity, string, bool) {
+func (mysql) compares(c column, isName bool) (Severity, string, bool) {
 	switch {
 	case c.compressed:
 		return Unsafe, "no index can hold it", false
@@ -31,7 +31,7 @@ func (mysql) compares(c column, label bool) (Severity, string, bool) {
 		return Unsafe, "it counts bytes, where the plugin counts characters", false
 	case c.equal == padded:
 		return Warning, "it holds texts equal that differ in trailing spaces", false
-	case label:
+	case isName:
 		return Warning, "it holds names equal that differ", false
 	default:
 		return Unsafe, "in its order a path can come before its parent's, and is then left behind when that is renamed", false
@@ -193,8 +193,8 @@ func (m mysql) siblings(t Table, p *physical) []string {
 	if t.Tree != "" {
 		statements = append(statements, m.indexable(t, p, t.Tree)...)
 	}
-	name := p.columns[t.Label.Column]
-	key := []string{t.Parent, t.Label.Column}
+	name := p.columns[t.Name.Column]
+	key := []string{t.Parent, t.Name.Column}
 	room := mysqlIndexBytes - p.columns[t.Parent].bytes - 1
 	if t.Tree != "" && (p.columns[t.Tree].bytes+usualName*mysqlCharacter <= room || mentions(p.partitionedBy, t.Tree)) {
 		key = append(key, t.Tree)
@@ -204,7 +204,7 @@ func (m mysql) siblings(t Table, p *physical) []string {
 	if isLong(name) || name.bytes > room {
 		statements = append(statements, m.retype(t, p, name, min(usualName, room/mysqlCharacter))...)
 	}
-	unique := p.freeName(t.Name, "sibling")
+	unique := p.freeName(t.Table, "sibling")
 	mark, made := m.mark(t, p)
 	statements = append(statements, made...)
 	if mark != "" {
@@ -222,7 +222,7 @@ func (m mysql) mark(t Table, p *physical) (string, []string) {
 	if live == "" || p.mark != "" {
 		return p.mark, nil
 	}
-	p.mark = p.freeName(t.Name, "live")
+	p.mark = p.freeName(t.Table, "live")
 	p.names[strings.ToLower(p.mark)] = true
 	return p.mark, []string{fmt.Sprintf("%sADD COLUMN %s TINYINT AS (IF(%s, 1, NULL)) VIRTUAL", m.alter(t), m.quote1(p.mark), live)}
 }
@@ -230,19 +230,19 @@ func (m mysql) mark(t Table, p *physical) (string, []string) {
 // topRows implements [dialect].
 func (m mysql) topRows(t Table, p *physical) []string {
 	statements := m.indexable(t, p, t.Tree)
-	statements = append(statements, m.roomy(t, p, t.Tree, t.Label.Column)...)
+	statements = append(statements, m.roomy(t, p, t.Tree, t.Name.Column)...)
 	typ, value := m.topType(p.columns[t.Tree])
 	condition := noParent(m, t, p)
 	if live := t.live(m.quote); live != "" {
 		condition += " AND " + live
 	}
-	name, top := p.freeName(t.Name, "top"), p.top
+	name, top := p.freeName(t.Table, "top"), p.top
 	if top == "" {
 		top = name
 		p.names[strings.ToLower(top)] = true
 		statements = append(statements, fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", m.alter(t), m.quote1(top), typ, condition, value))
 	}
-	key := []string{top, t.Label.Column}
+	key := []string{top, t.Name.Column}
 	if mentions(p.partitionedBy, t.Tree) {
 		key = append(key, t.Tree)
 	}
@@ -282,7 +282,7 @@ func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
 		key = append(key, mark)
 	}
 	statements = append(statements, made...)
-	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(p.freeName(t.Name, path.Column)), quoted(m, key)))
+	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(p.freeName(t.Table, path.Column)), quoted(m, key)))
 }
 
 // pathIndex implements [dialect].
@@ -302,7 +302,7 @@ func (m mysql) pathIndex(t Table, p *physical, path Text) []string {
 		prefix = fmt.Sprintf("(%d)", most)
 	}
 	return append(statements, fmt.Sprintf("%sADD KEY %s (%s, %s%s)",
-		m.alter(t), m.quote1(p.freeName(t.Name, path.Column)), m.quote1(t.Tree), m.quote1(path.Column), prefix))
+		m.alter(t), m.quote1(p.freeName(t.Table, path.Column)), m.quote1(t.Tree), m.quote1(path.Column), prefix))
 }
 
 // dropIndex implements [dialect].

@@ -76,7 +76,7 @@ func (m mysql) relinked(p *physical, c column, retyped func(linked) string) []st
 
 // tableOf is a table's name without its schema.
 func tableOf(t Table) string {
-	_, name := splitName(t.Name)
+	_, name := splitName(t.Table)
 	return name
 }
 

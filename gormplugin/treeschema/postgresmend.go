@@ -7,12 +7,12 @@ import (
 )
 
 // alter begins a statement that changes a table.
-func (g postgres) alter(t Table) string { return "ALTER TABLE " + g.quote(t.Name) + " " }
+func (g postgres) alter(t Table) string { return "ALTER TABLE " + g.quote(t.Table) + " " }
 
 // compares implements [dialect].
-func (postgres) compares(c column, label bool) (Severity, string, bool) {
+func (postgres) compares(c column, isName bool) (Severity, string, bool) {
 	switch {
-	case c.equal == exactly, label && c.equal == ordered:
+	case c.equal == exactly, isName && c.equal == ordered:
 		return Warning, "", true
 	case c.equal == loosely:
 		return Warning, "it holds texts equal that differ", false
@@ -27,7 +27,7 @@ func (g postgres) primaryKey(t Table, p *physical) []string {
 		return nil
 	}
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
-		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(g, t, p.freeName(t.Name, "key")), quoted(g, t.Key))}
+		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(g, t, p.freeName(t.Table, "key")), quoted(g, t.Key))}
 	}
 	return []string{g.alter(t) + "ADD PRIMARY KEY (" + quoted(g, t.Key) + ")"}
 }
@@ -92,7 +92,7 @@ func partialTop(d dialect, t Table, p *physical) []string {
 	if live := t.live(d.quote); live != "" {
 		condition += " AND " + live
 	}
-	return partialUnique(d, t, p, "top", []string{t.Tree, t.Label.Column}, condition)
+	return partialUnique(d, t, p, "top", []string{t.Tree, t.Name.Column}, condition)
 }
 
 // uniqueLive makes a unique index over tree and path, for live rows. It has a part that is NULL for
@@ -106,7 +106,7 @@ func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []stri
 	if live := t.live(d.quote); live != "" {
 		key += ", (CASE WHEN " + live + " THEN 1 END)"
 	}
-	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, path.Column)), key)}
+	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Table, path.Column)), key)}
 }
 
 // uniquePaths implements [dialect].
@@ -122,11 +122,11 @@ func partialUnique(d dialect, t Table, p *physical, name string, columns []strin
 	key := make([]string, len(columns))
 	for i, c := range columns {
 		key[i] = d.quote(c)
-		if c == t.Label.Column && d.name() == "sqlite" && p.columns[c].equal != exactly {
+		if c == t.Name.Column && d.name() == "sqlite" && p.columns[c].equal != exactly {
 			key[i] = d.bytes(key[i]) // SQLite cannot change the column
 		}
 	}
-	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, name)), strings.Join(key, ", "))
+	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Table, name)), strings.Join(key, ", "))
 	if condition != "" {
 		statement += " WHERE " + condition
 	}
@@ -136,17 +136,17 @@ func partialUnique(d dialect, t Table, p *physical, name string, columns []strin
 // indexOn is the part of a CREATE INDEX that names the index and the table. SQLite wants the schema
 // with the index.
 func indexOn(d dialect, t Table, name string) string {
-	schema, table := splitName(t.Name)
+	schema, table := splitName(t.Table)
 	if d.name() == "sqlite" && schema != "" {
 		return d.quote(schema+"."+name) + " ON " + d.quote(table)
 	}
-	return d.quote(name) + " ON " + d.quote(t.Name)
+	return d.quote(name) + " ON " + d.quote(t.Table)
 }
 
 // pathIndex implements [dialect].
 func (g postgres) pathIndex(t Table, p *physical, path Text) []string {
 	return []string{fmt.Sprintf(`CREATE INDEX %s (%s, %s COLLATE "C")`,
-		indexOn(g, t, p.freeName(t.Name, path.Column)), g.quote(t.Tree), g.quote(path.Column))}
+		indexOn(g, t, p.freeName(t.Table, path.Column)), g.quote(t.Tree), g.quote(path.Column))}
 }
 
 // dropIndex implements [dialect].
@@ -154,7 +154,7 @@ func (g postgres) dropIndex(t Table, i index) []string {
 	if i.constraint {
 		return []string{g.alter(t) + "DROP CONSTRAINT " + g.quote(i.name)}
 	}
-	schema, _ := splitName(t.Name)
+	schema, _ := splitName(t.Table)
 	if schema != "" {
 		schema += "."
 	}

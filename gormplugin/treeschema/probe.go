@@ -84,7 +84,7 @@ func (c *checker) literals(number int, p probe) string {
 		parent = p.top
 	}
 	columns := []string{
-		fmt.Sprintf("%d AS pathlock_probe", number), value(parent, t.Parent), value("'a'", t.Label.Column),
+		fmt.Sprintf("%d AS pathlock_probe", number), value(parent, t.Parent), value("'a'", t.Name.Column),
 	}
 	if t.Tree != "" {
 		columns = append(columns, value(c.sample(t.Tree), t.Tree))

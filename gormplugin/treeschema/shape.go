@@ -121,7 +121,7 @@ func (c *checker) checkInheritance() {
 // checkRules looks for rules that put another statement in a statement's place, or add one that
 // writes to the tree.
 func (c *checker) checkRules() {
-	_, table := splitName(c.table.Name)
+	_, table := splitName(c.table.Table)
 	for _, r := range c.physical.shape.rules {
 		_, action, _ := strings.Cut(r.text, " DO ")
 		also := c.grammar().Inspect(action, func(n string) bool { return strings.EqualFold(n, table) }, c.places)
@@ -130,7 +130,7 @@ func (c *checker) checkRules() {
 		}
 		c.found(Finding{
 			Severity: Unsafe, Check: Rules, Missing: "the rule " + r.name + " makes other writes of the writes to it", Why: "rows are not what the plugin has written",
-			Statements: []string{fmt.Sprintf("DROP RULE %s ON %s", c.quote(r.name), c.quote(c.table.Name))}, Advice: "do in the program what it is for",
+			Statements: []string{fmt.Sprintf("DROP RULE %s ON %s", c.quote(r.name), c.quote(c.table.Table))}, Advice: "do in the program what it is for",
 		})
 	}
 }

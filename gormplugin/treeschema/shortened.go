@@ -23,9 +23,9 @@ func (c *checker) sparesRows(ctx context.Context, before map[string]column) erro
 		if is.length == 0 || !isLong(was) && was.length <= is.length {
 			continue
 		}
-		records, err := ask(ctx, c.conn, fmt.Sprintf("SELECT COUNT(*) AS too_long FROM %s WHERE CHAR_LENGTH(%s) > %d", c.quote(c.table.Name), c.quote(name), is.length))
+		records, err := ask(ctx, c.conn, fmt.Sprintf("SELECT COUNT(*) AS too_long FROM %s WHERE CHAR_LENGTH(%s) > %d", c.quote(c.table.Table), c.quote(name), is.length))
 		if err != nil {
-			return fmt.Errorf("treeschema: measuring %s.%s: %w", c.table.Name, name, err)
+			return fmt.Errorf("treeschema: measuring %s.%s: %w", c.table.Table, name, err)
 		}
 		if records[0]["too_long"] != "0" {
 			c.withdraw(name, fmt.Sprintf("shorten %s to %d characters in %s rows first: an index holds no more", name, is.length, records[0]["too_long"]))
@@ -36,7 +36,7 @@ func (c *checker) sparesRows(ctx context.Context, before map[string]column) erro
 			c.findings[i].Statements = append([]string{setStrict}, f.Statements...)
 		}
 		for k, s := range c.findings[i].Statements {
-			if c.physical.versioned && strings.HasPrefix(s, "ALTER TABLE "+c.quote(c.table.Name)+" ") {
+			if c.physical.versioned && strings.HasPrefix(s, "ALTER TABLE "+c.quote(c.table.Table)+" ") {
 				c.findings[i].Statements[k] = keepHistory + s
 			}
 		}

@@ -46,7 +46,7 @@ func (s sqlite) uniquePaths(t Table, p *physical, path Text) []string {
 // pathIndex implements [dialect].
 func (s sqlite) pathIndex(t Table, p *physical, path Text) []string {
 	return []string{fmt.Sprintf("CREATE INDEX %s (%s, %s)",
-		indexOn(s, t, p.freeName(t.Name, path.Column)), s.quote(t.Tree), s.quote(path.Column))}
+		indexOn(s, t, p.freeName(t.Table, path.Column)), s.quote(t.Tree), s.quote(path.Column))}
 }
 
 // dropIndex implements [dialect]. The index of a constraint cannot be dropped.

@@ -2,16 +2,16 @@ package treeschema
 
 // Table says which columns of a table form a tree.
 type Table struct {
-	// Name is the table's, with its schema in front, if it has one.
-	Name string
+	// Table is the table's name: "suites" or "schema.suites".
+	Table string
 	// Key is the primary key.
 	Key []string
 	// Tree is the tree's id, "" for a table of leaves.
 	Tree string
 	// Parent is the parent's key.
 	Parent string
-	// Label is the row's name.
-	Label Text
+	// Name is the row's name among its siblings.
+	Name Text
 	// Paths are the columns with materialised paths; none for a table of leaves. Subtrees are
 	// ranges of the first one.
 	Paths []Text
@@ -41,7 +41,7 @@ type Mark struct {
 }
 
 // texts are the columns that have to be compared byte by byte.
-func (t Table) texts() []Text { return append([]Text{t.Label}, t.Paths...) }
+func (t Table) texts() []Text { return append([]Text{t.Name}, t.Paths...) }
 
 // Columns are all the columns that the model has.
 func (t Table) Columns() []string {
@@ -61,7 +61,7 @@ func (t Table) Columns() []string {
 
 // siblings are the columns that a sibling's key is made of.
 func (t Table) siblings() []string {
-	columns := []string{t.Parent, t.Label.Column}
+	columns := []string{t.Parent, t.Name.Column}
 	if t.Tree != "" {
 		columns = append(columns, t.Tree)
 	}

@@ -50,7 +50,7 @@ func (c *checker) retyped(f Finding, col column, size int) Finding {
 // checkCollation checks that different texts are different, and paths in the order of bytes.
 func (c *checker) checkCollation(text Text) {
 	col := c.physical.columns[text.Column]
-	severity, why, ok := c.compares(col, text == c.table.Label)
+	severity, why, ok := c.compares(col, text == c.table.Name)
 	if ok {
 		return
 	}
@@ -66,7 +66,7 @@ func (c *checker) checkCollation(text Text) {
 // checkLength checks that a column has room for what the model says, and a path column for a row's
 // name.
 func (c *checker) checkLength(text Text) {
-	col, label := c.physical.columns[text.Column], c.physical.columns[c.table.Label.Column]
+	col, name := c.physical.columns[text.Column], c.physical.columns[c.table.Name.Column]
 	if col.length == 0 {
 		return
 	}
@@ -77,14 +77,14 @@ func (c *checker) checkLength(text Text) {
 		}, col, text.Size))
 		return
 	}
-	if text != c.table.Label && !text.OfIDs && label.length > 0 && col.length <= label.length {
+	if text != c.table.Name && !text.OfIDs && name.length > 0 && col.length <= name.length {
 		longest := longestIndexed
 		if len(c.table.Marks) > 0 {
 			longest-- // the index has a column more
 		}
 		c.found(c.retyped(Finding{
-			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.name, col.length, label.length),
-			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longest, label.length+1)),
-		}, col, max(longest, label.length+1)))
+			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.name, col.length, name.length),
+			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longest, name.length+1)),
+		}, col, max(longest, name.length+1)))
 	}
 }

@@ -27,7 +27,7 @@ func TooLong(ctx context.Context, conn Conn, dialectName string, tables []Table)
 	}
 	var all []Long
 	for _, t := range tables {
-		p, err := d.read(ctx, conn, t.Name)
+		p, err := d.read(ctx, conn, t.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -38,12 +38,12 @@ func TooLong(ctx context.Context, conn Conn, dialectName string, tables []Table)
 			if !there || text.Size == 0 || c.length > 0 && c.length <= text.Size || d.name() == "sqlite" || c.collation == "" {
 				continue
 			}
-			records, err := ask(ctx, conn, fmt.Sprintf("SELECT COALESCE(MAX(CHAR_LENGTH(%s)), 0) AS longest FROM %s", d.quote(text.Column), d.quote(t.Name)))
+			records, err := ask(ctx, conn, fmt.Sprintf("SELECT COALESCE(MAX(CHAR_LENGTH(%s)), 0) AS longest FROM %s", d.quote(text.Column), d.quote(t.Table)))
 			if err != nil {
-				return nil, fmt.Errorf("treeschema: measuring %s.%s: %w", t.Name, text.Column, err)
+				return nil, fmt.Errorf("treeschema: measuring %s.%s: %w", t.Table, text.Column, err)
 			}
 			if longest, _ := strconv.Atoi(records[0]["longest"]); longest > text.Size {
-				all = append(all, Long{Table: t.Name, Column: text.Column, Size: text.Size, Longest: longest})
+				all = append(all, Long{Table: t.Table, Column: text.Column, Size: text.Size, Longest: longest})
 			}
 		}
 	}

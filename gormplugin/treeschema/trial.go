@@ -171,7 +171,7 @@ func (t *trial) begin(ctx context.Context) error {
 	if len(found) > 0 {
 		t.above = found[0]
 	}
-	many, err := ask(ctx, t.tx, fmt.Sprintf("SELECT COUNT(*) AS many FROM (SELECT 1 AS one FROM %s LIMIT %d) bounded", t.quote(t.table.Name), maxCompared+1))
+	many, err := ask(ctx, t.tx, fmt.Sprintf("SELECT COUNT(*) AS many FROM (SELECT 1 AS one FROM %s LIMIT %d) bounded", t.quote(t.table.Table), maxCompared+1))
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (t *trial) insert(ctx context.Context, what string, parent place) error {
 // sets writes some columns of a row.
 func (t *trial) sets(ctx context.Context, what string, number int, columns ...string) error {
 	s := t.sentence()
-	s.add("UPDATE %s SET ", t.quote(t.table.Name))
+	s.add("UPDATE %s SET ", t.quote(t.table.Table))
 	for i, name := range columns {
 		s.add("%s%s = %s", strings.Repeat(", ", min(i, 1)), t.quote(name), s.value(t.physical.columns[name], t.rows[number][name]))
 	}
@@ -225,15 +225,15 @@ func (t *trial) sets(ctx context.Context, what string, number int, columns ...st
 
 // rename gives a row another name.
 func (t *trial) rename(ctx context.Context, what string, number int) error {
-	row, columns := t.rows[number], []string{t.table.Label.Column}
-	label := newLabel(t.physical.columns[columns[0]])
+	row, columns := t.rows[number], []string{t.table.Name.Column}
+	name := newName(t.physical.columns[columns[0]])
 	for _, path := range t.table.Paths {
 		if !path.OfIDs {
-			row[path.Column] = strings.TrimSuffix(row[path.Column], row[columns[0]]) + label
+			row[path.Column] = strings.TrimSuffix(row[path.Column], row[columns[0]]) + name
 			columns = append(columns, path.Column)
 		}
 	}
-	row[columns[0]] = label
+	row[columns[0]] = name
 	return t.sets(ctx, what, number, columns...)
 }
 
@@ -242,7 +242,7 @@ func (t *trial) rewrite(ctx context.Context, what string, number, above int) err
 	var columns []string
 	for _, path := range t.table.Paths {
 		if !path.OfIDs {
-			t.rows[number][path.Column] = t.rows[above][path.Column] + "/" + t.rows[number][t.table.Label.Column]
+			t.rows[number][path.Column] = t.rows[above][path.Column] + "/" + t.rows[number][t.table.Name.Column]
 			columns = append(columns, path.Column)
 		}
 	}
@@ -266,7 +266,7 @@ func (t *trial) move(ctx context.Context, what string, number int) error {
 
 // remove deletes a row, softly first where the model says so.
 func (t *trial) remove(ctx context.Context, what string, number int) error {
-	row, name := t.rows[number], t.quote(t.table.Name)
+	row, name := t.rows[number], t.quote(t.table.Table)
 	if len(t.table.Marks) > 0 {
 		s := t.sentence()
 		var set []string

@@ -90,7 +90,7 @@ func (t *trial) look(ctx context.Context, condition string, args ...any) ([]plac
 	for i, name := range names {
 		selected[i] = fmt.Sprintf("%s AS p%d", t.quote(name), i)
 	}
-	records, err := ask(ctx, t.tx, t.physical.asOf("SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Name)+condition), args...)
+	records, err := ask(ctx, t.tx, t.physical.asOf("SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Table)+condition), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,19 +140,19 @@ func (t *trial) fingerprints(ctx context.Context) (map[string]uint64, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]uint64{t.table.Name: own}
+	all := map[string]uint64{t.table.Table: own}
 	for _, other := range t.tables {
-		if other.Name == t.table.Name {
+		if other.Table == t.table.Table {
 			continue
 		}
-		p := t.others[other.Name]
+		p := t.others[other.Table]
 		if p == nil {
-			if p, err = t.read(ctx, t.tx, other.Name); err != nil {
+			if p, err = t.read(ctx, t.tx, other.Table); err != nil {
 				return nil, err
 			}
-			t.others[other.Name] = p
+			t.others[other.Table] = p
 		}
-		if all[other.Name], err = t.digest(ctx, other, p, ""); err != nil {
+		if all[other.Table], err = t.digest(ctx, other, p, ""); err != nil {
 			return nil, err
 		}
 	}
@@ -183,7 +183,7 @@ func (t *trial) fingerprint(ctx context.Context) (uint64, error) {
 // digest is a number made of the places of rows that a condition holds for.
 func (t *trial) digest(ctx context.Context, of Table, p *physical, condition string, args ...any) (uint64, error) {
 	names := of.placing()
-	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(of.Name), condition, quoted(t, of.Key), maxCompared)
+	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(of.Table), condition, quoted(t, of.Key), maxCompared)
 	rows, err := t.tx.QueryContext(ctx, p.asOf(query), args...)
 	if err != nil {
 		return 0, err
@@ -214,16 +214,16 @@ func (t *trial) digest(ctx context.Context, of Table, p *physical, condition str
 func (t *trial) newPlace(ctx context.Context, parent place) (place, error) {
 	c, row := t.physical.columns, make(place)
 	maps.Copy(row, parent)
-	label := newLabel(c[t.table.Label.Column])
-	for _, name := range t.table.Key {
-		if name == t.table.Tree && parent != nil {
+	name := newName(c[t.table.Name.Column])
+	for _, column := range t.table.Key {
+		if column == t.table.Tree && parent != nil {
 			continue
 		}
-		key, err := t.fresh(ctx, c[name])
+		key, err := t.fresh(ctx, c[column])
 		if err != nil {
 			return nil, err
 		}
-		row[name] = key
+		row[column] = key
 	}
 	switch {
 	case parent != nil && len(t.table.Paths) > 0:
@@ -237,9 +237,9 @@ func (t *trial) newPlace(ctx context.Context, parent place) (place, error) {
 	for _, mark := range t.table.Marks {
 		delete(row, mark.Column)
 	}
-	row[t.table.Label.Column] = label
+	row[t.table.Name.Column] = name
 	for _, path := range t.table.Paths {
-		row[path.Column] = parent[path.Column] + "/" + label
+		row[path.Column] = parent[path.Column] + "/" + name
 		if path.OfIDs {
 			row[path.Column] = parent[path.Column] + "/" + row[t.table.Key[0]]
 		}
@@ -255,13 +255,13 @@ func (t *trial) nothing(c column) string {
 	return ""
 }
 
-// newLabel makes up a name, with all that a trigger may make even: upper case and two spaces.
-func newLabel(c column) string {
-	label := "Pathlock  Probe " + hex.EncodeToString(random(4))
-	if c.length > 0 && c.length < len(label) {
-		return label[len(label)-c.length:]
+// newName makes up a name, with all that a trigger may make even: upper case and two spaces.
+func newName(c column) string {
+	name := "Pathlock  Probe " + hex.EncodeToString(random(4))
+	if c.length > 0 && c.length < len(name) {
+		return name[len(name)-c.length:]
 	}
-	return label
+	return name
 }
 
 // random returns random bytes.
@@ -278,7 +278,7 @@ func (t *trial) fresh(ctx context.Context, c column) (string, error) {
 	uuid := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	switch treerow.KindOf(c.typ) {
 	case treerow.Number:
-		records, err := ask(ctx, t.tx, t.physical.asOf(fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Name))))
+		records, err := ask(ctx, t.tx, t.physical.asOf(fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Table))))
 		if err != nil {
 			return "", err
 		}
@@ -335,7 +335,7 @@ func (t *trial) insertion(ctx context.Context, s *sentence, row place) error {
 		}
 		names = append(names, name)
 	}
-	s.add("INSERT INTO %s (%s)", t.quote(t.table.Name), quoted(t, names))
+	s.add("INSERT INTO %s (%s)", t.quote(t.table.Table), quoted(t, names))
 	if t.name() == "postgres" {
 		s.add(" OVERRIDING SYSTEM VALUE")
 	}
@@ -343,7 +343,7 @@ func (t *trial) insertion(ctx context.Context, s *sentence, row place) error {
 		s.add(" VALUES (%s)", strings.Join(values, ", "))
 		return nil
 	}
-	s.add(" SELECT %s FROM %s WHERE %s", strings.Join(values, ", "), t.quote(t.table.Name), s.is(t.above))
+	s.add(" SELECT %s FROM %s WHERE %s", strings.Join(values, ", "), t.quote(t.table.Table), s.is(t.above))
 	return nil
 }
 

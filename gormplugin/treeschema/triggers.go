@@ -54,7 +54,7 @@ func (c *checker) checkTriggers(ctx context.Context) {
 		case v.doubtful && !c.owns(tr):
 			c.found(Finding{
 				Severity: Warning, Check: Triggers, Missing: untold(tr), Why: untoldWhy,
-				Advice: "see for yourself: write to " + tr.table + " in a transaction, look at the rows of " + c.table.Name + ", and roll back",
+				Advice: "see for yourself: write to " + tr.table + " in a transaction, look at the rows of " + c.table.Table + ", and roll back",
 			})
 		case v.doubtful:
 			doubtful = append(doubtful, tr)
@@ -128,14 +128,14 @@ func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 
 // owns reports whether a trigger is one of the table.
 func (c *checker) owns(tr trigger) bool {
-	schema, name := splitName(c.table.Name)
+	schema, name := splitName(c.table.Table)
 	schema = cmp.Or(schema, c.physical.schema)
 	return strings.EqualFold(tr.table, name) && (tr.schema == "" || schema == "" || strings.EqualFold(tr.schema, schema))
 }
 
 // judge says what a trigger does to the tree.
 func (c *checker) judge(tr trigger) verdict {
-	schema, name := splitName(c.table.Name)
+	schema, name := splitName(c.table.Table)
 	schema = cmp.Or(schema, c.physical.schema)
 	isTable := func(n string) bool { return strings.EqualFold(n, name) }
 	if tr.schema != "" && schema != "" && !strings.EqualFold(tr.schema, schema) {

@@ -72,7 +72,7 @@ func (c *checker) checkUnique(ctx context.Context) error {
 	}
 	if !good.siblings && !bad.siblings {
 		f := Finding{
-			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Label.Column,
+			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Name.Column,
 			Why: "two siblings can have one name",
 		}
 		c.found(c.indexed(f, c.siblings, either))
@@ -110,7 +110,7 @@ func (c *checker) hasZeroParents(ctx context.Context) (bool, error) {
 	if len(zero) == 0 {
 		return false, nil
 	}
-	query := fmt.Sprintf("SELECT 1 AS found FROM %s WHERE %s IN (%s)", c.quote(c.table.Name), c.quote(c.table.Parent), strings.Join(zero, ", "))
+	query := fmt.Sprintf("SELECT 1 AS found FROM %s WHERE %s IN (%s)", c.quote(c.table.Table), c.quote(c.table.Parent), strings.Join(zero, ", "))
 	if live := c.table.live(c.quote); live != "" {
 		query += " AND " + live
 	}
@@ -151,7 +151,7 @@ func (c *checker) findTop(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.physical.columns)) {
 		col := c.physical.columns[name]
-		ours := strings.HasPrefix(name, c.physical.baseName(c.table.Name, "top"))
+		ours := strings.HasPrefix(name, c.physical.baseName(c.table.Table, "top"))
 		typ := strings.TrimPrefix(col.typ, "var") == strings.TrimPrefix(tree.typ, "var") && col.collation == tree.collation
 		i := index{parts: []part{{column: name}}}
 		if col.generated == "" || !ours || !typ || !mentions(col.generated, c.table.Tree) || !c.concerns(i) {
@@ -201,7 +201,7 @@ func (c *checker) reportStrict(strict []index, good covered) {
 // same are the columns in which two siblings of one name agree, if both are live.
 func (c *checker) same() []string {
 	t := c.table
-	columns := []string{t.Parent, t.Label.Column}
+	columns := []string{t.Parent, t.Name.Column}
 	if t.Tree != "" {
 		columns = append(columns, t.Tree)
 	}
