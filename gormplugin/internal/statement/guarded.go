@@ -32,7 +32,7 @@ func (f *Frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, 
 	if !f.Names.MayMention(expression) {
 		return nil, nil
 	}
-	name, found := f.Names.In(expression)
+	name, found := f.Names.FirstIn(expression)
 	if !found {
 		return nil, nil
 	}
@@ -123,7 +123,7 @@ func (f *Frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
 		if !f.Names.MayMention(text) {
 			continue
 		}
-		if guarded, found := f.Names.In(text); found {
+		if guarded, found := f.Names.FirstIn(text); found {
 			t := f.named(guarded)[0]
 			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
 		}
