@@ -15,10 +15,7 @@ import (
 // reads. In a transaction that was begun IMMEDIATE it changes nothing; in one that has read an
 // older state it fails as busy.
 func (k *Keeper) BecomeWriter(db *gorm.DB, tx *txn.Transaction, t *table.Table) error {
-	if !k.Dialect.SoleWriter || !k.Asserts {
-		return nil
-	}
-	if tx.IsWriter() {
+	if !k.Dialect.SoleWriter || !k.Asserts || tx.IsWriter.Load() {
 		return nil
 	}
 	key := clause.Column{Name: t.Key.DBName}
@@ -30,6 +27,6 @@ func (k *Keeper) BecomeWriter(db *gorm.DB, tx *txn.Transaction, t *table.Table) 
 		// The table or the column is missing, or nothing can be written at all.
 		return fmt.Errorf("gormplugin: writing to the table %s (AutoMigrate makes what is missing): %w", t.TableName, err)
 	}
-	tx.BecameWriter()
+	tx.IsWriter.Store(true)
 	return nil
 }
