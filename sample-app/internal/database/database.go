@@ -48,8 +48,8 @@ type Options struct {
 	ReadCommitted bool
 }
 
-// DefaultConnections leaves room for several instances on a server with the usual limit of about 150
-// connections.
+// DefaultConnections leaves room for several instances on a server with the usual limit of about
+// 150 connections.
 const DefaultConnections = 20
 
 // Open opens the database that url names. It does not connect: the first statement does. A url is
@@ -105,7 +105,8 @@ func (d *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Pool returns the connection pool that writes, for statistics and for SQL that GORM cannot express.
+// Pool returns the connection pool that writes, for statistics and for SQL that GORM cannot
+// express.
 func (d *DB) Pool() *sql.DB { return d.pools[0] }
 
 // Splice returns the SQL of a text followed by the end of a column's text. Its placeholders are the
@@ -135,8 +136,8 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// use makes a gorm.DB on a pool. GORM logs nothing: errors reach the caller, who knows which of them
-// to log.
+// use makes a gorm.DB on a pool. GORM logs nothing: errors reach the caller, who knows which of
+// them to log.
 func use(dialector gorm.Dialector) (*gorm.DB, error) {
 	return gorm.Open(dialector, &gorm.Config{
 		Logger:               logger.Discard,

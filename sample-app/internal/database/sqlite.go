@@ -15,14 +15,14 @@ import (
 // readConnections is the number of connections that only read an SQLite file.
 const readConnections = 4
 
-// busyTimeout is how many milliseconds a process waits for another process's transaction on the same
-// SQLite file.
+// busyTimeout is how many milliseconds a process waits for another process's transaction on the
+// same SQLite file.
 const busyTimeout = 30_000
 
 // openSQLite opens a file. One connection writes: requests of this process then wait in the pool,
-// and not in SQLite, which waits by sleeping. The connection takes the write lock when a transaction
-// begins, because a later upgrade may end in SQLITE_BUSY however long one waits. The write-ahead log
-// lets other connections read meanwhile.
+// and not in SQLite, which waits by sleeping. The connection takes the write lock when a
+// transaction begins, because a later upgrade may end in SQLITE_BUSY however long one waits. The
+// write-ahead log lets other connections read meanwhile.
 func openSQLite(path string) (*DB, error) {
 	write, err := sqlitePool(path, 1, "_txlock=immediate")
 	if err != nil {

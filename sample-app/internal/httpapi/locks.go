@@ -35,7 +35,8 @@ const (
 //
 // A change is asserted if it writes to the locked nodes through the plugin alone, and if nothing
 // that it reads under the locks has to stay the same. So three are not asserted: a copy depends on
-// its source, a restoration on the item's old place, and an edit of a case's body on the lock alone.
+// its source, a restoration on the item's old place, and an edit of a case's body on the lock
+// alone.
 func (a *api) table() (lockspec.Table, error) {
 	var (
 		names = namesOf(a.Namespace)

@@ -45,8 +45,8 @@ func testsIn(filename, shown string) ([]testCase, error) {
 	return tests, err
 }
 
-// isTest reports whether go test would run a function, or go doc would show it as an example, by the
-// rules of "go help testfunc". A TestMain that takes a *testing.M is not a test.
+// isTest reports whether go test would run a function, or go doc would show it as an example, by
+// the rules of "go help testfunc". A TestMain that takes a *testing.M is not a test.
 func isTest(fn *ast.FuncDecl) bool {
 	if fn.Recv != nil || isMain(fn) {
 		return false

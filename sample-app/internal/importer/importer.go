@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// batch is how many rows one statement writes: few enough that users do not wait long for the locks,
-// enough for thousands of rows a second.
+// batch is how many rows one statement writes: few enough that users do not wait long for the
+// locks, enough for thousands of rows a second.
 const batch = 250
 
 // shownWarnings is how many warnings a summary lists.

@@ -36,8 +36,8 @@ type Config struct {
 	// Namespace keeps the locks of several databases apart on one lock store. "" means
 	// [DefaultNamespace]. All instances on a database need the same one.
 	Namespace string
-	// Wait is how long a request waits for locks, and Lease how long a lock lives that nobody renews.
-	// 0 means pathlock's default.
+	// Wait is how long a request waits for locks, and Lease how long a lock lives that nobody
+	// renews. 0 means pathlock's default.
 	Wait, Lease time.Duration
 	// Connections is the largest number of connections to the database server.
 	Connections int

@@ -49,8 +49,8 @@ func schemes() map[string]opener {
 const Supported = "memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 and off://"
 
 // Open opens the lock store that url names. It does not connect: the first command does. A password
-// other than "" is put into the URL, which then must not have one. Errors quote no part of the URL: if
-// one part is missing, the password may stand in its place.
+// other than "" is put into the URL, which then must not have one. Errors quote no part of the URL:
+// if one part is missing, the password may stand in its place.
 func Open(ctx context.Context, url, password string) (*Store, error) {
 	scheme, _, ok := strings.Cut(url, "://")
 	open := schemes()[scheme]
@@ -80,8 +80,8 @@ func openMemory(context.Context, string) (*Store, error) {
 	return &Store{Store: memstore.New(), Where: "memory:// (this process only)"}, nil
 }
 
-// openOff opens a store that grants everything to everybody, which is the worst way for a lock store
-// to fail. Only the assertion in the database then protects a tree.
+// openOff opens a store that grants everything to everybody, which is the worst way for a lock
+// store to fail. Only the assertion in the database then protects a tree.
 func openOff(context.Context, string) (*Store, error) {
 	return &Store{Store: offstore.New(), Where: "off:// (no locks)", Off: true}, nil
 }

@@ -25,8 +25,8 @@ var refusals = []struct{ begins, means string }{
 	{"ERR max number of clients", "has too many clients"},
 }
 
-// Trouble says in a few words why a lock store does not serve. Its text continues "the lock store …",
-// and has no addresses, so that clients may see it.
+// Trouble says in a few words why a lock store does not serve. Its text continues "the lock store
+// …", and has no addresses, so that clients may see it.
 func Trouble(err error) string {
 	refusal, ok := errors.AsType[redis.Error](err)
 	if !ok {

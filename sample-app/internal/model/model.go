@@ -1,5 +1,5 @@
-// Package model holds the rows of a test-plan backend: plans, the suites that form each plan's tree,
-// the cases in them, and the recycle bin.
+// Package model holds the rows of a test-plan backend: plans, the suites that form each plan's
+// tree, the cases in them, and the recycle bin.
 //
 // The JSON tags are those of the HTTP interface, which answers with rows as they are.
 package model
@@ -19,8 +19,8 @@ type Plan struct {
 	RootID int64 `json:"root_id"`
 }
 
-// Suite is one node of a plan's tree. Its tags tell gormplugin what the columns mean, and gormplugin
-// keeps Path and Version right.
+// Suite is one node of a plan's tree. Its tags tell gormplugin what the columns mean, and
+// gormplugin keeps Path and Version right.
 type Suite struct {
 	ID     int64 `json:"id" gorm:"primaryKey"`
 	PlanID int64 `json:"plan_id" pathlock:"tree"`
@@ -44,8 +44,8 @@ type Case struct {
 	SuiteID int64  `json:"suite_id" pathlock:"parent"`
 	Name    string `json:"name" pathlock:"name"`
 	Body    string `json:"body"`
-	// Path is the suite's path + "/" + Name. It is not stored. The code that loads a case fills it in;
-	// so does gormplugin when it creates, moves or copies one.
+	// Path is the suite's path + "/" + Name. It is not stored. The code that loads a case fills it
+	// in; so does gormplugin when it creates, moves or copies one.
 	Path string `json:"path" pathlock:"path" gorm:"-"`
 	// DeletedAt is set while the case is in the recycle bin.
 	DeletedAt gorm.DeletedAt `json:"-"`

@@ -16,7 +16,8 @@ const (
 	MaxDepth = 64
 )
 
-// CheckName says why a string cannot be the name of a plan, suite or case. It returns nil if it can.
+// CheckName says why a string cannot be the name of a plan, suite or case. It returns nil if it
+// can.
 func CheckName(name string) error {
 	switch {
 	case name == "":

@@ -11,9 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// AddSuites creates many suites at once, as a job does. No request holds locks for it, so the plugin
-// takes them before the statement's transaction begins. It creates all suites or none, and sets the
-// ids and paths of rows.
+// AddSuites creates many suites at once, as a job does. No request holds locks for it, so the
+// plugin takes them before the statement's transaction begins. It creates all suites or none, and
+// sets the ids and paths of rows.
 func (s *Service) AddSuites(ctx context.Context, rows []model.Suite) error {
 	return addAll(ctx, s.db.Write, rows, func(row model.Suite) string { return row.Name })
 }

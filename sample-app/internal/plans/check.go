@@ -16,7 +16,8 @@ type Report struct {
 	Problems []treecheck.Problem `json:"problems"`
 }
 
-// Check compares every suite and case of a plan with its parent and its siblings, as of one instant.
+// Check compares every suite and case of a plan with its parent and its siblings, as of one
+// instant.
 func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 	var suites []treecheck.Suite
 	var cases []treecheck.Case

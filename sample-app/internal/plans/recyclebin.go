@@ -26,9 +26,9 @@ func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.Recycle
 	return items, err
 }
 
-// recycleSuite records a suite that has just been deleted, and deletes the cases in its subtree. The
-// item consists of the deleted rows of the subtree that no earlier item has. It reads the rows again,
-// because others could change them until the deletion locked them.
+// recycleSuite records a suite that has just been deleted, and deletes the cases in its subtree.
+// The item consists of the deleted rows of the subtree that no earlier item has. It reads the rows
+// again, because others could change them until the deletion locked them.
 func recycleSuite(tx *gorm.DB, id int64) error {
 	suite, err := one[model.Suite](tx.Unscoped(), "suite", id)
 	if err != nil {

@@ -33,8 +33,8 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 	return at, err
 }
 
-// Restore puts an item of the recycle bin back below its old parent. It returns a [model.Suite] or a
-// [model.Case].
+// Restore puts an item of the recycle bin back below its old parent. It returns a [model.Suite] or
+// a [model.Case].
 //
 // The statement that restores a subtree is written by hand, under the plugin's assertion. An Update
 // that clears deleted_at would work, too, but it would read and lock each row of the subtree.
@@ -44,7 +44,8 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 		if err != nil {
 			return err
 		}
-		// One request gets the item, and every other one, such as a purge of the bin, finds it gone.
+		// One request gets the item, and every other one, such as a purge of the bin, finds it
+		// gone.
 		deleted := tx.Delete(&item)
 		if deleted.Error == nil && deleted.RowsAffected == 0 {
 			return fmt.Errorf("%w: item %d", pathlock.ErrNotFound, id)

@@ -1,8 +1,9 @@
 // Package plans is the test-plan backend without its HTTP interface: plans, suites, cases and the
 // recycle bin.
 //
-// It writes trees with plain GORM statements. gormplugin, which is registered in the database, keeps
-// the paths right. It finds the locks of the caller in the context, and takes those that are missing.
+// It writes trees with plain GORM statements. gormplugin, which is registered in the database,
+// keeps the paths right. It finds the locks of the caller in the context, and takes those that are
+// missing.
 package plans
 
 import (
@@ -120,10 +121,10 @@ func (e *NameTakenError) Error() string { return fmt.Sprintf("the name %q is tak
 // Unwrap returns [ErrNameTaken].
 func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
 
-// refused says in terms of this package why the plugin refused a write. explain checks the arguments
-// of the write, and returns nil if they are right. It runs only after a refusal, because the plugin
-// reads the same rows on every write. An error of the database stays as it is, since it may have
-// ended the transaction.
+// refused says in terms of this package why the plugin refused a write. explain checks the
+// arguments of the write, and returns nil if they are right. It runs only after a refusal, because
+// the plugin reads the same rows on every write. An error of the database stays as it is, since it
+// may have ended the transaction.
 func refused(err error, explain func() error) error {
 	if !errors.Is(err, gormplugin.ErrUnsupported) && !errors.Is(err, pathlock.ErrNotFound) {
 		return err

@@ -29,8 +29,8 @@ func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err
 }
 
 // connect returns a connection to the database. The first connection to a new SQLite file switches
-// it to the write-ahead log. Others that connect at that moment get SQLITE_BUSY at once, without the
-// wait that they asked for.
+// it to the write-ahead log. Others that connect at that moment get SQLITE_BUSY at once, without
+// the wait that they asked for.
 func connect(ctx context.Context, db *database.DB) (*sql.Conn, error) {
 	return backoff.Retry(ctx, func() (*sql.Conn, error) {
 		conn, err := db.Pool().Conn(ctx)
@@ -68,17 +68,17 @@ func underSessionLock(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) er
 // database.
 const migrationLock = 0x706174686c6f636b
 
-// lockingBegin starts a transaction that locks out other migrations, by SQLite's write lock or by an
-// advisory lock of PostgreSQL. That one waits, and must then see what was committed meanwhile, which
-// it would not at SERIALIZABLE, for example.
+// lockingBegin starts a transaction that locks out other migrations, by SQLite's write lock or by
+// an advisory lock of PostgreSQL. That one waits, and must then see what was committed meanwhile,
+// which it would not at SERIALIZABLE, for example.
 var lockingBegin = map[database.Dialect]string{
 	database.SQLite: `BEGIN IMMEDIATE`,
 	database.Postgres: fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '%ds'; SELECT pg_advisory_xact_lock(%d)`,
 		lockWait, migrationLock),
 }
 
-// inTransaction runs do in a transaction, which ends the lock that begin has taken: all of do happens or
-// nothing.
+// inTransaction runs do in a transaction, which ends the lock that begin has taken: all of do
+// happens or nothing.
 func inTransaction(ctx context.Context, conn *sql.Conn, begin string, do func(*sql.Conn) error) error {
 	_, err := conn.ExecContext(ctx, begin)
 	if err != nil {

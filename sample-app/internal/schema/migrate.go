@@ -67,8 +67,8 @@ func load(dialect database.Dialect) ([]migration, error) {
 	return all, nil
 }
 
-// binaryCollation returns the server's collation under which no two different names are equal, which
-// the files call ${binary}. utf8mb4_bin is not one: it ignores spaces at the end.
+// binaryCollation returns the server's collation under which no two different names are equal,
+// which the files call ${binary}. utf8mb4_bin is not one: it ignores spaces at the end.
 func binaryCollation(ctx context.Context, dialect database.Dialect, conn *sql.Conn) (string, error) {
 	switch dialect {
 	case database.SQLite:

@@ -1,5 +1,5 @@
-// Package server runs an HTTP server until it is asked to stop. It then finishes the requests that it
-// has accepted.
+// Package server runs an HTTP server until it is asked to stop. It then finishes the requests that
+// it has accepted.
 package server
 
 import (
@@ -29,11 +29,12 @@ const MaxWait = RequestTimeout / 2
 // Listening precedes the address in the first line that an instance writes.
 const Listening = "test-plan backend on http://"
 
-// DrainTimeout is how long running requests get to finish, which is longer than any of them may take.
+// DrainTimeout is how long running requests get to finish, which is longer than any of them may
+// take.
 const DrainTimeout = RequestTimeout + 5*time.Second
 
-// Serve answers requests on listener until ctx ends. It then stops accepting, and waits until running
-// requests have finished. The error is nil if all of them did.
+// Serve answers requests on listener until ctx ends. It then stops accepting, and waits until
+// running requests have finished. The error is nil if all of them did.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:           handler,

@@ -20,8 +20,8 @@ type Database struct {
 	URL  string
 }
 
-// All returns an empty SQLite file, and an empty database on each MariaDB, MySQL and PostgreSQL server
-// that the tests have. The end of the test removes them.
+// All returns an empty SQLite file, and an empty database on each MariaDB, MySQL and PostgreSQL
+// server that the tests have. The end of the test removes them.
 func All(t testing.TB) []Database {
 	t.Helper()
 	all := []Database{{"SQLite", SQLite(t)}}

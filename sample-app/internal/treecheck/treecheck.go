@@ -1,5 +1,5 @@
-// Package treecheck is an independent checker. It compares the rows of a plan's tree with each other,
-// and shares no path arithmetic with package fsck or the code that writes the rows.
+// Package treecheck is an independent checker. It compares the rows of a plan's tree with each
+// other, and shares no path arithmetic with package fsck or the code that writes the rows.
 package treecheck
 
 import (
