@@ -1,10 +1,13 @@
 package gormplugin_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 )
 
@@ -109,4 +112,35 @@ func ExampleCopyAttached() {
 	err = db.Table("labels").Where("suite_id = ?", copied.ID).Pluck("text", &text).Error
 	fmt.Println(text, err)
 	// Output: urgent <nil>
+}
+
+// Somebody is about to change what is copied. A copy of it as it was at one instant need not wait
+// for that.
+func ExampleSnapshotSource() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
+	db, drop := open(plugin, "/api/login", "/archive")
+	defer drop()
+
+	api, archive := suiteAt(db, "/api"), suiteAt(db, "/archive")
+	at, err := gormplugin.Resolve(db, &Suite{}, api.ID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	edit, err := locker.Acquire(ctx, pathlock.Request{Tree: at.Tree, Claims: []pathlock.Claim{pathlock.X(at.Path)}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = edit.Release(ctx) }()
+
+	_, err = gormplugin.Copy(db, &Suite{}, api.ID, archive.ID)
+	fmt.Println(errors.Is(err, pathlock.ErrConflict))
+	rows, err := gormplugin.Copy(db, &Suite{}, api.ID, archive.ID, gormplugin.SnapshotSource())
+	fmt.Println(rows, err)
+	// Output:
+	// true
+	// 2 <nil>
 }

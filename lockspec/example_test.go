@@ -2,6 +2,7 @@ package lockspec_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -230,4 +231,95 @@ func ExampleJSONText() {
 	// café <nil>
 	//  lockspec: invalid request: has half of a surrogate pair, which is no character
 	//  lockspec: invalid request: is not a text
+}
+
+// A route can be found in a table by what the framework says of a request.
+func ExampleParseRoute() {
+	table := lockspec.Table{"GET /suites/:id/export": lockspec.Read(lockspec.Param("id"))}
+
+	route, err := lockspec.ParseRoute("GET /suites/:id/export")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spec, ok := table.Spec(route)
+	fmt.Println(route.Method, route.Path, ok, spec.Sources())
+
+	_, err = lockspec.ParseRoute("/suites/:id/export")
+	fmt.Println(errors.Is(err, lockspec.ErrSpec))
+	// Output:
+	// GET /suites/:id/export true [param id]
+	// true
+}
+
+// Where the values are is said for each of them; a value that a request may lack is optional.
+func ExampleSource() {
+	spec := lockspec.Copy(lockspec.Query("from"), lockspec.Header("X-Target").Kind("folder"), lockspec.Form("name").Optional())
+	for _, source := range spec.Sources() {
+		fmt.Println(source, source.From().NeedsBody(), source.IsOptional())
+	}
+	// Output:
+	// query from false false
+	// header X-Target false false
+	// form name true true
+}
+
+// The ids of a request can be had before it is bound, to be found all at once.
+func ExampleSpec_IDs() {
+	move := lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id").Kind("folder"))
+	ids, err := move.IDs(func(src lockspec.Source) (string, bool, error) {
+		value, ok := map[string]string{"id": "7", "parent_id": "12"}[src.Name()]
+		return value, ok, nil
+	})
+	fmt.Printf("%+v %v\n", ids, err)
+	// Output:
+	// [{Kind: ID:7} {Kind:folder ID:12}] <nil>
+}
+
+// Whoever moves a node into its own subtree hears so before anything is locked.
+func ExampleCycleError() {
+	move := lockspec.Move(lockspec.Const("/api"), lockspec.Const("/api/login"))
+	_, err := move.Bind(nil, func(_, id string) (pathlock.Location, error) {
+		plan, err := pathlock.NewTree("testplan", "plan-001")
+		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(id)}, err
+	})
+	var cycle *lockspec.CycleError
+	if errors.As(err, &cycle) {
+		fmt.Println(cycle.Node, "into", cycle.Dest)
+	}
+	// Output: /api into /api/login
+}
+
+// Each kind of operation locks what it changes, and what it relies on.
+func ExampleSpec() {
+	node, name := lockspec.Const("/api/login"), lockspec.Const("new")
+	for _, spec := range []lockspec.Spec{
+		lockspec.Read(node),
+		lockspec.Edit(node),
+		lockspec.Insert(node, name),
+		lockspec.Rename(node, name),
+		lockspec.Move(node, lockspec.Const("/archive")),
+		lockspec.Copy(node, lockspec.Const("/archive")),
+		lockspec.Delete(node),
+		lockspec.Slot(node),
+	} {
+		binding, err := spec.Bind(nil, func(_, id string) (pathlock.Location, error) {
+			plan, err := pathlock.NewTree("testplan", "plan-001")
+			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(id)}, err
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(binding.Requests[0].Note, binding.Requests[0].Claims)
+	}
+	// Output:
+	// read [S /api/login]
+	// edit [IX /api/login]
+	// insert [X /api/login/new]
+	// rename [X /api/login X /api/new]
+	// move [X /api/login X /archive/login]
+	// copy [S /api/login X /archive]
+	// delete [X /api/login]
+	// slot [X /api/login]
 }
