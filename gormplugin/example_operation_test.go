@@ -6,6 +6,8 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
 )
 
 // A rename gives all that lies below the row its new path, in one statement.
@@ -78,4 +80,37 @@ func ExampleNameTakenError() {
 		fmt.Println(taken.Table, taken.Tree, taken.Path)
 	}
 	// Output: suites suites/1 /api/sign-in
+}
+
+// A trigger keeps a row whose descendants are deleted already. Then they are not deleted, either.
+func ExampleMissedRowsError() {
+	type Draft struct {
+		ID        int64
+		PlanID    int64  `pathlock:"tree"`
+		ParentID  *int64 `pathlock:"parent"`
+		Name      string `pathlock:"name"`
+		Path      string `pathlock:"path"`
+		DeletedAt gorm.DeletedAt
+	}
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Draft{})))
+	defer drop()
+	err := errors.Join(
+		db.Create(&Draft{PlanID: 1, Name: "api"}).Error,
+		db.Create(&Draft{ParentID: new(int64(1)), Name: "login"}).Error,
+		db.Exec("CREATE TRIGGER keep BEFORE UPDATE ON drafts FOR EACH ROW SET NEW.deleted_at = IF(NEW.id = 1, NULL, NEW.deleted_at)").Error,
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	err = db.Delete(&Draft{}, 1).Error
+	var missed *gormplugin.MissedRowsError
+	if errors.As(err, &missed) {
+		fmt.Println(missed.Written, "of", missed.Planned, missed.Table)
+	}
+	printPaths(db.Model(&Draft{}))
+	// Output:
+	// 0 of 1 drafts
+	// /api /api/login
 }

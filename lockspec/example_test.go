@@ -256,12 +256,13 @@ func ExampleParseRoute() {
 func ExampleSource() {
 	spec := lockspec.Copy(lockspec.Query("from"), lockspec.Header("X-Target").Kind("folder"), lockspec.Form("name").Optional())
 	for _, source := range spec.Sources() {
-		fmt.Println(source, source.From().NeedsBody(), source.IsOptional())
+		fmt.Printf("%s: of kind %q, optional %t, in the body %t\n",
+			source, source.KindName(), source.IsOptional(), source.From().NeedsBody())
 	}
 	// Output:
-	// query from false false
-	// header X-Target false false
-	// form name true true
+	// query from: of kind "", optional false, in the body false
+	// header X-Target: of kind "folder", optional false, in the body false
+	// form name: of kind "", optional true, in the body true
 }
 
 // The ids of a request can be had before it is bound, to be found all at once.
