@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 // What one owner has on a node decides what another may have there.
@@ -53,50 +52,4 @@ func ExampleParseMode() {
 	// Output:
 	// true <nil>
 	// pathlock: "exclusive" is not a lock mode: IS, IX, S, SIX or X
-}
-
-// A claim is a path with a mode. A request states what it needs, and the intentions above follow
-// from that.
-func ExampleClaim() {
-	plan, suite := pathlock.Root(), pathlock.MustParsePath("/api/login")
-	for _, claim := range []pathlock.Claim{
-		pathlock.S(suite),  // read the subtree
-		pathlock.X(suite),  // change the subtree
-		pathlock.SIX(plan), // read all, and change something below
-		pathlock.IS(plan),  // read something below
-		pathlock.IX(plan),  // change something below
-	} {
-		fmt.Println(claim, "is", pathlock.Normalize(claim))
-	}
-	// Output:
-	// S /api/login is [IS / IS /api S /api/login]
-	// X /api/login is [IX / IX /api X /api/login]
-	// SIX / is [SIX /]
-	// IS / is [IS /]
-	// IX / is [IX /]
-}
-
-// Names that a database may hold equal meet in one lock.
-func ExampleFold() {
-	fmt.Println(pathlock.Fold("Straße ") == pathlock.Fold("STRASSE"))
-	fmt.Println(pathlock.FoldNothing("Straße ") == pathlock.FoldNothing("STRASSE"))
-	// Output:
-	// true
-	// false
-}
-
-// A database that tells all names apart needs no folding.
-func ExampleWithFold() {
-	login := pathlock.MustParsePath("/API/Login")
-	store := memstore.New()
-	for _, locker := range []*pathlock.Locker{
-		pathlock.New(store),
-		pathlock.New(store, pathlock.WithFold(pathlock.FoldNothing)),
-	} {
-		folded, err := locker.Folded(login)
-		fmt.Println(folded, err)
-	}
-	// Output:
-	// /api/login <nil>
-	// /API/Login <nil>
 }

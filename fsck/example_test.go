@@ -50,7 +50,7 @@ func openDrives(ctx context.Context) (*sql.DB, func(), error) {
 	}, nil
 }
 
-// The columns of the table that gormplugin's documentation has need not be named; others are, as the
+// The columns of the table in the documentation of gormplugin need not be named. Others are, as the
 // database names them.
 func ExampleDefaultTable() {
 	table := fsck.DefaultTable("suites")
