@@ -30,6 +30,9 @@ func TestMain(m *testing.M) {
 	if err := testserver.SkipExamples("^Example(ObtainGate|WithReplicas)$", testserver.RedisVariable); err != nil {
 		panic(err)
 	}
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 
