@@ -120,7 +120,7 @@ func ExampleSnapshotSource() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
-	db, drop := open(plugin, "/api/login", "/archive")
+	db, drop := openPlanWith(plugin, "/api/login", "/archive")
 	defer drop()
 
 	api, archive := suiteAt(db, "/api"), suiteAt(db, "/archive")

@@ -16,7 +16,7 @@ import (
 func ExamplePlugin_Resolver() {
 	ctx := context.Background()
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
-	db, drop := open(plugin, "/api/login")
+	db, drop := openPlanWith(plugin, "/api/login")
 	defer drop()
 
 	suites := plugin.Resolver(&Suite{})
@@ -33,7 +33,7 @@ func ExamplePlugin_Resolver() {
 // What GORM and the database say counts, beside what the errors of pathlock's packages state.
 func ExamplePlugin_FailureOf() {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
-	db, drop := open(plugin, "/api")
+	db, drop := openPlanWith(plugin, "/api")
 	defer drop()
 
 	fmt.Println(plugin.FailureOf(db.Take(&Suite{}, 404).Error))
@@ -49,7 +49,7 @@ func ExamplePlugin_FailureOf() {
 // if the plugin hands them out.
 func ExamplePlugin_Pool() {
 	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
-	db, drop := open(plugin, "/api")
+	db, drop := openPlanWith(plugin, "/api")
 	defer drop()
 
 	source, err := db.DB()

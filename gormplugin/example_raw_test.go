@@ -127,7 +127,7 @@ func ExamplePathChangedError() {
 func ExampleWithoutAssertion() {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutAssertion())
-	db, drop := open(plugin, "/api/login")
+	db, drop := openPlanWith(plugin, "/api/login")
 	defer drop()
 
 	err := errors.Join(
@@ -145,7 +145,7 @@ func ExampleWithoutAssertion() {
 func ExampleWithoutTripwire() {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutTripwire())
-	db, drop := open(plugin, "/api/login")
+	db, drop := openPlanWith(plugin, "/api/login")
 	defer drop()
 
 	result := db.Exec("UPDATE suites SET note = 'reviewed'")

@@ -22,7 +22,7 @@ import (
 func ExampleNew() {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
-	db, drop := open(plugin, "/api/login") // calls db.Use(plugin)
+	db, drop := openPlanWith(plugin, "/api/login") // calls db.Use(plugin)
 	defer drop()
 
 	locks := middleware.New(locker, plugin.Resolver(&Suite{}), middleware.Config{})
@@ -128,7 +128,7 @@ func ExampleLeaf() {
 func ExampleNamespace() {
 	plugin := gormplugin.New(pathlock.New(memstore.New()),
 		gormplugin.Model(&Suite{}, gormplugin.Namespace("testplan")))
-	db, drop := open(plugin, "/api")
+	db, drop := openPlanWith(plugin, "/api")
 	defer drop()
 
 	at, err := gormplugin.Resolve(db, &Suite{}, suiteAt(db, "/api").ID)
@@ -144,7 +144,7 @@ func ExampleNamespace() {
 func ExampleMaxDepth() {
 	plugin := gormplugin.New(pathlock.New(memstore.New()),
 		gormplugin.Model(&Suite{}, gormplugin.MaxDepth(3)))
-	db, drop := open(plugin, "/api/login", "/web/forms")
+	db, drop := openPlanWith(plugin, "/api/login", "/web/forms")
 	defer drop()
 
 	err := gormplugin.Move(db, &Suite{}, suiteAt(db, "/api").ID, suiteAt(db, "/web/forms").ID)

@@ -35,7 +35,7 @@ func ExampleAutoMigrate() {
 // At start, Verify says what a table lacks, with the statements that mend it. Here somebody has
 // dropped indexes.
 func ExampleVerify() {
-	db, drop := openPlan("/api/login")
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
 	defer drop()
 	if err := db.Exec("ALTER TABLE suites DROP INDEX suites_sibling, DROP INDEX suites_path").Error; err != nil {
 		fmt.Println(err)
@@ -56,7 +56,7 @@ func ExampleVerify() {
 
 // A program, or who installs it, can run the statements in the order in which they come.
 func ExampleSchemaError() {
-	db, drop := openPlan("/api/login")
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
 	defer drop()
 	if err := db.Exec("ALTER TABLE suites DROP INDEX suites_sibling, DROP INDEX suites_path").Error; err != nil {
 		fmt.Println(err)
@@ -127,7 +127,7 @@ func ExampleTooLongError() {
 
 // A trigger whose text does not tell what it does to the tree is tried out, and rolled back.
 func ExampleProbing() {
-	db, drop := openPlan("/api/login")
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
 	defer drop()
 	err := errors.Join(
 		db.Exec("CREATE PROCEDURE upper_case(INOUT path VARCHAR(766)) SET path = UPPER(path)").Error,

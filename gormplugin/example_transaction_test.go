@@ -41,7 +41,7 @@ func ExampleTransactionWait() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.TransactionWait(pathlock.NoWait))
-	db, drop := open(plugin, "/api")
+	db, drop := openPlanWith(plugin, "/api")
 	defer drop()
 
 	api := suiteAt(db, "/api")
@@ -69,7 +69,7 @@ func ExampleTransactionWait() {
 func ExampleMaxTries() {
 	locker := pathlock.New(memstore.New())
 	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.MaxTries(1))
-	db, drop := open(plugin)
+	db, drop := openPlanWith(plugin)
 	defer drop()
 
 	tries := 0
