@@ -158,8 +158,7 @@ func somePath(t *rapid.T, label string) pathlock.Path {
 	return p
 }
 
-// Compare must equal the comparison of the lists of names, which is written
-// here in another way.
+// Compare must equal the comparison of the lists of names, which is written here in another way.
 func TestCompareOrdersNameByName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, q := somePath(t, "p"), somePath(t, "q")
@@ -230,4 +229,33 @@ func ExamplePath() {
 	// /dir1/dir2/dir3 3 dir3 /dir1/dir2
 	// true false
 	// pathlock: invalid path: "/dir1//dir2": empty name
+}
+
+// A path column holds "" for the root, where the path is "/".
+func ExamplePath_Column() {
+	login := pathlock.MustParsePath("/api/login")
+	for above := range login.Ancestors() {
+		fmt.Printf("%s %q\n", above, above.Column())
+	}
+	fmt.Printf("%s %q\n", login, login.Column())
+	// Output:
+	// / ""
+	// /api "/api"
+	// /api/login "/api/login"
+}
+
+// Every node comes before its subtree, and the subtree is one run.
+func ExamplePath_Compare() {
+	paths := []pathlock.Path{
+		pathlock.MustParsePath("/a-b"), pathlock.MustParsePath("/a/b"), pathlock.Root(), pathlock.MustParsePath("/a"),
+	}
+	slices.SortFunc(paths, pathlock.Path.Compare)
+	fmt.Println(paths)
+	for name := range paths[2].Names() {
+		fmt.Println(name)
+	}
+	// Output:
+	// [/ /a /a/b /a-b]
+	// a
+	// b
 }

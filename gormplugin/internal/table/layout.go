@@ -55,7 +55,7 @@ func sizeOf(f *schema.Field) int {
 	return f.Size
 }
 
-// liveLiteral returns what a deletion mark is in a new row: the zero value, as SQL.
+// liveLiteral returns the value of a deletion mark in a new row, as SQL.
 func liveLiteral(f *schema.Field) string {
 	zero, err := Plain(reflect.New(f.FieldType).Elem().Interface())
 	switch value := zero.(type) {
