@@ -8,20 +8,17 @@ import (
 	"time"
 )
 
-// A hold that is attached without renewal lives on whatever becomes of the processes that use it.
-// What one of them takes under it for itself must not: it has a lease of its own in the store,
-// which this process renews as that of any other lock, and ends with the hold at the latest. It is
-// a part of the hold's holding, which stays for as long as it has parts.
+// A hold that is attached without renewal outlives the processes that use it. What one of them
+// acquires under it must not. So it has a lease of its own in the store, which this process renews
+// as that of any other lock, and ends with the hold at the latest. Here it is a part of the hold's
+// holding, its base, which stays while it has parts.
 
-// errLetGo is why nothing can be had under a hold that the process uses no more.
-var errLetGo = errors.New("the lock that was attached here has been let go of")
-
-// isAttachedIn reports whether the scope has been made for a token of the tree.
+// isAttachedIn reports whether the scope is that of an attached hold in the tree.
 func (s *Scope) isAttachedIn(tree Tree) bool { return s.attached != nil && s.attached.tree == tree }
 
 // baseIn returns the holding of which an acquisition in a tree is to be a part, nil if of none. The
-// error matches ErrLost where the scope has been made for a hold that is held here no more: its
-// owner must not come to life again.
+// error matches ErrLost if the scope's attached hold has ended here: its owner must not come to
+// life again.
 func (s *Scope) baseIn(tree Tree) (*holding, error) {
 	if !s.isAttachedIn(tree) {
 		return nil, nil
@@ -35,32 +32,32 @@ func (s *Scope) baseIn(tree Tree) (*holding, error) {
 	return s.attached, nil
 }
 
-// alive returns an error that matches ErrLost where an attached hold is held no more. It expects
-// the scope's mutex to be locked.
+// alive returns an error that matches ErrLost if an attached hold has ended here. It expects the
+// scope's mutex to be locked.
 func (h *holding) alive() error {
 	switch r := h.renewer; {
 	case h.lost != nil:
 		return h.lost
-	case !slices.Contains(h.scope.held, h):
-		return h.loss(errLetGo)
+	case !slices.Contains(h.scope.holdings, h):
+		return h.lostError(errEndedHere)
 	case r.ended(h):
 		return r.expire(h)
 	}
 	return nil
 }
 
-// bound returns for how long an acquisition under the hold may wait, so that some of it is left
-// then.
+// bound returns how long an acquisition under the hold may wait, so that it leaves some time of the
+// hold.
 func (h *holding) bound(wait time.Duration) (time.Duration, error) {
 	left := time.Until(h.renewer.until(h))
 	if left < 2*MinLease {
-		return 0, h.loss(errLeaseEnded)
+		return 0, h.lostError(errLeaseEnded)
 	}
 	return min(wait, left/2), nil
 }
 
-// partOf makes the holding, which is new, a part of one that stands alone. It expects the scope's
-// mutex to be locked.
+// partOf makes the holding, which is new, a part of base. It expects the scope's mutex to be
+// locked.
 func (h *holding) partOf(base *holding, id GrantID) {
 	h.base, h.token, h.apart = base, base.token, id
 	h.relied = slices.Clone(base.grants)
@@ -70,7 +67,7 @@ func (h *holding) partOf(base *holding, id GrantID) {
 	base.parts = append(base.parts, h)
 }
 
-// leaveBase undoes partOf, where the holding is a part. What the hold has stays with it.
+// leaveBase undoes partOf, where the holding is a part.
 func (h *holding) leaveBase() {
 	if h.base == nil {
 		return
@@ -86,7 +83,7 @@ func (h *holding) leaveBase() {
 	h.base.tidy()
 }
 
-// whole returns the holding of all that a token names, of which h may be a part.
+// whole returns the holding of the whole hold, of which h may be a part.
 func (h *holding) whole() *holding {
 	if h.base != nil {
 		return h.base
@@ -94,8 +91,8 @@ func (h *holding) whole() *holding {
 	return h
 }
 
-// stay leaves with the hold what the lock has taken apart from it: the same is taken once more, as
-// a grant that shares the hold's lease, before the lock is let go.
+// stay leaves with the hold what the lock has taken apart from it. It acquires the same once more,
+// as a grant that shares the hold's lease, and then releases the lock.
 func (k *Lock) stay() (Token, error) {
 	h := k.holding
 	h.checkClock()
@@ -106,33 +103,34 @@ func (k *Lock) stay() (Token, error) {
 	l := h.scope.locker
 	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
 	defer stop()
-	if _, err = l.take(ctx, shared); err != nil {
+	if err = l.acquireShared(ctx, shared); err != nil {
 		h.scope.takeBack(ctx, shared)
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrConflict) {
-			err = h.loss(err)
+			err = h.lostError(err)
 		}
 		return "", fmt.Errorf("pathlock: detach in %s: %w", h.tree, err)
 	}
 	end := l.renewer.until(h.base)
-	r, err := h.endStaying(k)
+	grants, err := h.endStaying(k)
 	if err != nil {
 		h.scope.takeBack(ctx, shared)
 		return "", err
 	}
 	k.until.Store(&end)
 	k.ctx.cancel(nil)
-	k.giveBackBehind(context.Background(), r, nil)
+	k.giveBackBehind(context.Background(), grants, nil)
 	return h.token, nil
 }
 
-// take has the store grant an acquisition. A store that panics has failed.
-func (l *Locker) take(ctx context.Context, a Acquisition) (granted Grant, err error) {
+// acquireShared has the store grant a. A store that panics has failed.
+func (l *Locker) acquireShared(ctx context.Context, a Acquisition) (err error) {
 	defer panicked(&err)
-	return l.store.Acquire(ctx, a)
+	_, err = l.store.Acquire(ctx, a)
+	return err
 }
 
-// beginStaying returns the acquisition of what a part has, to be shared with the whole hold. It
-// does not prolong the hold.
+// beginStaying returns the acquisition of what a part has, as a grant that shares the hold's lease.
+// It does not prolong the hold.
 func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
 	h.scope.mu.Lock()
 	err := h.mayLeave(lock)
@@ -144,7 +142,7 @@ func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
 	h.scope.mu.Unlock()
 	left := time.Until(h.renewer.until(h.base))
 	if left < 2*MinLease {
-		return Acquisition{}, h.loss(errLeaseEnded)
+		return Acquisition{}, h.lostError(errLeaseEnded)
 	}
 	return Acquisition{
 		Tree: h.tree, Owner: h.scope.owner, Grant: h.scope.newGrantID(), Gate: g.gate, Held: true, Claims: slices.Clone(g.claims),
@@ -152,24 +150,24 @@ func (h *holding) beginStaying(lock *Lock) (Acquisition, error) {
 	}, nil
 }
 
-// endStaying takes a lock off the part, and returns what is to be given back of that.
-func (h *holding) endStaying(lock *Lock) (returned, error) {
+// endStaying takes a lock off the part, and returns the grants to give back.
+func (h *holding) endStaying(lock *Lock) ([]GrantID, error) {
 	h.scope.mu.Lock()
 	defer h.scope.mu.Unlock()
 	if err := h.mayLeave(lock); err != nil {
-		return returned{}, err
+		return nil, err
 	}
 	lock.released = true
-	return returned{grants: h.detach(lock)}, nil
+	return h.removeLock(lock), nil
 }
 
-// Vacate gives back what locks have left with an attached hold, by their [Lock.Detach], at or below
-// a path and nowhere else. It is for holds that go along with the nodes that their holders move, as
-// package middleware makes them: what was taken at each place on the way would pile up. What the
-// hold had in the first place stays, as does what the holder has at the path by now. On a lock that
-// is not attached it does nothing.
+// Vacate gives back what locks have left with an attached hold by [Lock.Detach], if all of it is at
+// or below a path. It serves holds that follow the nodes that their holders move, as package
+// middleware's do: without it, what was taken at each place on the way would pile up. What the hold
+// had at first stays, and so does what the holder has at the path in other locks. On a lock that is
+// not attached it does nothing.
 //
-// What cannot be given back at once is tried again in the background: see [Lock.Release].
+// What cannot be given back at once is retried in the background: see [Lock.Release].
 func (k *Lock) Vacate(ctx context.Context, p Path) {
 	h := k.holding
 	l := h.scope.locker
@@ -192,7 +190,8 @@ func (k *Lock) Vacate(ctx context.Context, p Path) {
 	}
 }
 
-// isWithin reports whether all that the grant is for, intentions aside, is at or below a path.
+// isWithin reports whether everything that the grant is for, intentions aside, is at or below a
+// path.
 func (g *grant) isWithin(p Path) bool {
 	return !g.gate && !slices.ContainsFunc(g.claims, func(c Claim) bool {
 		return c.Mode != ModeIS && c.Mode != ModeIX && !p.Contains(c.Path)

@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Many goroutines, some of which share scopes, on few nodes: nobody may ever be
-// where another owner has X, and nothing may be left in the end.
+// Many goroutines, some of which share scopes, on few nodes: nobody may ever be where another owner
+// has X, and nothing may be left in the end.
 func TestConcurrentUseKeepsOwnersApart(t *testing.T) {
 	l, _ := newLocker(pathlock.WithWait(5 * time.Second))
 	var (

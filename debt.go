@@ -7,39 +7,39 @@ import (
 	"time"
 )
 
-// everything as the id of a grant means all that an owner has.
+// everything, as the id of a grant, means all that an owner has in the tree.
 const everything GrantID = ""
 
-// debt is what is to be given back to the store: a grant, or everything that an owner has.
+// debt is what a release owes to the store: a grant, or everything that an owner has.
 type debt struct {
 	tree  Tree
 	owner Owner
 	id    GrantID
 }
 
-// Pauses between the tries to release what could not be released at once.
+// The pause before a retry doubles from the first to the last.
 const (
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = time.Second
 )
 
-// retry is a release that failed and is tried again until nothing is left to release, or the store
-// is closed. Between the tries there is a timer and no goroutine.
+// retry tries a failed release again, until nothing is left to release or the store is closed.
+// Between the tries there is a timer and no goroutine.
 type retry struct {
 	debt
 	locker *Locker
 	scope  *Scope
 	lease  time.Duration
-	ended  chan struct{} // closed when it is over
+	ended  chan struct{} // closed after the last try
 
 	mu    sync.Mutex
-	until time.Time // when the lease has ended
+	until time.Time // the end of the lease
 	pause time.Duration
 	timer *time.Timer
-	tried chan struct{} // closed at the end of the next try, or of the one that is under way
+	tried chan struct{} // closed at the end of the next try, or of the one under way
 }
 
-// release has the store release something. A store that panics has failed.
+// release has the store release d. A store that panics has failed.
 func (l *Locker) release(ctx context.Context, d debt) (err error) {
 	defer panicked(&err)
 	if d.id == everything {
@@ -48,7 +48,7 @@ func (l *Locker) release(ctx context.Context, d debt) (err error) {
 	return l.store.Release(ctx, d.tree, d.owner, d.id)
 }
 
-// settle has the store release something that may not be there, now or in the background.
+// settle has the store release d, which may not be there, now or in the background.
 func (l *Locker) settle(ctx context.Context, d debt, scope *Scope, lease time.Duration) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
@@ -57,8 +57,8 @@ func (l *Locker) settle(ctx context.Context, d debt, scope *Scope, lease time.Du
 	}
 }
 
-// retry tries again to release something that a scope was granted with that lease, unless the first
-// try failed because the store is closed.
+// retry begins to retry the release of d, which a scope was granted with that lease. why is the
+// error of the first try. If it is ErrClosed, the release has failed for good.
 func (r *releases) retry(l *Locker, d debt, scope *Scope, lease time.Duration, why error) {
 	if errors.Is(why, ErrClosed) {
 		r.giveUp(why)
@@ -74,7 +74,8 @@ func (r *releases) retry(l *Locker, d debt, scope *Scope, lease time.Duration, w
 	t.ended = r.enter(d.tree, t)
 }
 
-// hurry begins the next try unless one is under way, and returns what is closed at its end.
+// hurry begins the next try unless one is under way. It returns a channel that is closed at the end
+// of that try.
 func (t *retry) hurry() <-chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +85,7 @@ func (t *retry) hurry() <-chan struct{} {
 	return t.tried
 }
 
-// try is one more try.
+// try tries the release once more.
 func (t *retry) try() {
 	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
 	defer stop()
@@ -105,8 +106,8 @@ func (t *retry) try() {
 	t.timer.Reset(t.pause)
 }
 
-// isOver reports whether the lease has ended, so that the store has nothing left to release. It
-// lives on for as long as something else is renewed for the same owner.
+// isOver reports whether the lease has ended, so that the store has nothing left to release. The
+// lease lives on while something else of the same owner is renewed.
 func (t *retry) isOver() bool {
 	if t.scope.owner == t.owner && t.scope.holding(t.tree) != nil {
 		t.until = time.Now().Add(t.lease)

@@ -1,15 +1,13 @@
-// Package pathlock locks the nodes of trees, across any number of processes,
-// for backends that keep a tree in a table with a materialised path column.
+// Package pathlock locks the nodes of trees across any number of processes. It is for backends that
+// keep a tree in a table with a materialised path column.
 //
 // # The model
 //
-// A [Tree] is a lock domain, a [Path] names a node in it, and a [Claim] is a
-// path and a [Mode]: one of the five modes of multi-granularity locking (Gray
-// et al., 1976). A [Request] states everything that a piece of work needs in
-// one tree; it is granted whole or not at all, so that two requests cannot
-// deadlock. X on a node is exclusive for its whole subtree, because everybody
-// below holds an intention on it; X on a path where there is no node reserves
-// the name.
+// A [Tree] is a lock domain, and a [Path] names a node in it. A [Claim] is a path and a [Mode], one
+// of the five modes of multi-granularity locking (Gray et al., 1976). A [Request] states everything
+// that a piece of work needs in one tree. It is granted whole or not at all, so two requests cannot
+// deadlock. X on a node is exclusive for its whole subtree, because every holder below has an
+// intention on it. X on a path without a node reserves the name.
 //
 //	rename /d1/d2 to /d1/new        insert /d1/x           rename /d1
 //	IX /                            IX /                   IX /
@@ -30,32 +28,33 @@
 //
 // A [Locker] adds to a [Store] what needs no store: re-entry through the context ([Scope]),
 // background renewal of leases, and the report of loss, which cancels [Lock.Context] with a cause
-// that matches [ErrLost]. A release can be left to it as well ([Lock.ReleaseInBackground]), so that
-// nobody waits for the round trip; one that fails is tried again until the lease has ended.
-// [Locker.Shutdown] awaits the last ones.
+// that matches [ErrLost]. [Lock.ReleaseInBackground] spares the caller the round trip of a release.
+// A release that fails is retried until the lease has ended. [Locker.Shutdown] awaits the last
+// ones.
 //
 // # Order
 //
-// Waiters of one tree are served first come, first served, past those that they don't conflict
-// with. Only an owner that holds something passes any waiter, and only those that wait for it: a
-// waiter is passed by 0 grants to owners that it does not wait for.
+// The waiters of one tree are served first come, first served. A request passes the waiters that it
+// does not conflict with. Of the others, only an owner that holds something passes any, and only
+// those that wait for it: a waiter is passed by 0 grants to owners that it does not wait for.
 //
 // # Time
 //
-// A lease is counted from the last moment at which the store had certainly not granted it yet, and
-// the lock's context ends by the clock no later than the lease does: however long the wait was,
-// whatever the renewals do, and after the process or the host was stopped.
+// A lease is counted from the last moment at which the store had certainly not granted it yet. The
+// lock's context ends by the clock no later than the lease does, however long the wait was,
+// whatever the renewals do, and even after the process or the host was suspended.
 //
 // # Locks that outlive a request
 //
-// [Lock.Detach] keeps what a lock holds until its lease ends, and returns a [Token] by which any
-// process can make it a lock again ([Locker.Attach]), set its end ([Locker.Refresh]), and release
-// it ([Locker.ReleaseToken]): for people who edit, WebDAV clients, and jobs that are handed on.
+// [Lock.Detach] keeps what a lock holds until its lease ends, and returns a [Token]. With the
+// token, any process can make it a lock again ([Locker.Attach]), set its end ([Locker.Refresh]) or
+// release it ([Locker.ReleaseToken]). This serves people who edit, WebDAV clients, and jobs that
+// one process hands to another.
 //
 // # What a lock does not give
 //
-// A process that is stopped between its last look at the context and its write, a store that fails
-// over or is flushed: in each case two may work at once. Locks give order, fairness and few aborts.
-// Safety comes from the assertion inside the database transaction that package gormplugin adds,
-// or from a [Lock.Fence] that the written data is checked against.
+// Two holders may work at once when a process is stopped between its last look at the context and
+// its write, and when a store fails over or is flushed. Locks give order, fairness and few aborts.
+// Safety comes from the assertion inside the database transaction that package gormplugin adds, or
+// from a [Lock.Fence] that the written data is checked against.
 package pathlock

@@ -10,66 +10,64 @@ import (
 )
 
 // The reasons for which pathlock fails. Every error of this module matches one of them with
-// [errors.Is], or the context's own error, or says that an argument makes no sense. What they mean
-// to a client is told by [FailureOf].
+// [errors.Is], or the context's own error, or says that an argument makes no sense. [FailureOf]
+// says what an error means to a client.
 var (
-	// ErrConflict: others hold what was asked for, or stand before it in the
-	// queue, and did not let go in time. The error is a [*ConflictError].
+	// ErrConflict: others hold what the request asks for, or are before it in the queue, and the
+	// wait ended first. The error is a [*ConflictError].
 	ErrConflict = FailureLocked.New("pathlock: locked by others")
-	// ErrDeadlock: a holder in the way waits, directly or through others, and be it behind them in
-	// the queue, for the owner that asks. The error is a [*DeadlockError]. Release what is held and
-	// start over. Cycles through several trees are found by nobody: see [Request].
+	// ErrDeadlock: a holder in the way waits for the owner that asks, directly, through others, or
+	// behind them in the queue. The error is a [*DeadlockError]. Release what you hold and start
+	// over. Cycles through several trees go undetected: see [Request].
 	ErrDeadlock = FailureLocked.New("pathlock: deadlock")
-	// ErrLost: the lease ended, or the store lost it, while the lock was still wanted, or before
-	// its grant arrived. Somebody else may hold the nodes now.
+	// ErrLost: the lease ended, or the store lost it, before the lock was released or its grant
+	// arrived. Somebody else may hold the nodes.
 	ErrLost = FailureLockStore.New("pathlock: lock lost")
-	// ErrNotHeld: the release of something that is not held (any more).
+	// ErrNotHeld: there is nothing to release, or nothing is left.
 	ErrNotHeld = errors.New("pathlock: not held")
-	// ErrUnavailable: the lock store did not answer, or answered that it
-	// cannot serve. Nothing was granted.
+	// ErrUnavailable: the lock store did not answer, or answered that it cannot serve. Nothing was
+	// granted.
 	ErrUnavailable = FailureLockStore.New("pathlock: lock store unavailable")
-	// ErrClosed: the lock store has been closed by its program, and serves nothing any more. Such
-	// an error matches ErrUnavailable, too.
+	// ErrClosed: the program has closed the lock store. The error matches ErrUnavailable too.
 	ErrClosed = FailureLockStore.New("pathlock: lock store closed")
-	// ErrInvalidPath: a string that is not a canonical path, or a name that cannot be one.
+	// ErrInvalidPath: a string is not a canonical path, or a name cannot be one.
 	ErrInvalidPath = FailureInvalid.New("pathlock: invalid path")
-	// ErrInvalidTree: a namespace or id that no [Tree] can have.
+	// ErrInvalidTree: no [Tree] can have the namespace or id.
 	ErrInvalidTree = FailureInvalid.New("pathlock: invalid tree")
-	// ErrInvalidRequest: a [Request] that makes no sense; the message says why.
+	// ErrInvalidRequest: a [Request] makes no sense. The message says why.
 	ErrInvalidRequest = FailureInvalid.New("pathlock: invalid request")
-	// ErrInvalidToken: a text that is no [Token].
+	// ErrInvalidToken: a text is no [Token].
 	ErrInvalidToken = FailureInvalid.New("pathlock: invalid lock token")
-	// ErrInvalidID: an id that no node can have, such as text where ids are numbers.
+	// ErrInvalidID: no node can have the id, such as text where ids are numbers.
 	ErrInvalidID = FailureInvalid.New("pathlock: invalid id")
-	// ErrPathChanged: a node moved between the moment its path was read and
-	// the moment the path was relied upon.
+	// ErrPathChanged: a node moved after its path was read and before it was relied upon.
 	ErrPathChanged = FailurePathChanged.New("pathlock: path changed")
-	// ErrNotFound: there is no node with the id.
+	// ErrNotFound: no node has the id.
 	ErrNotFound = FailureNotFound.New("pathlock: not found")
 )
 
-// Blocker is what stands in a request's way: a holder, or a waiter before it in the queue.
+// Blocker is what is in a request's way: a holder, or a waiter before it in the queue.
 type Blocker struct {
-	// Owner of the hold or of the place in the queue.
+	// Owner has the hold or the place in the queue.
 	Owner Owner
 	// Note is the blocker's [Request.Note].
 	Note string
-	// Gate is set if the blocker has, or wants, the tree's gate.
+	// Gate says that the blocker holds the tree's gate, or waits for it.
 	Gate bool
-	// Mode is the mode that the blocker has, or wants, on the contested node.
+	// Mode is what the blocker holds on the contested node, or waits for.
 	Mode Mode
-	// Waiting is set if the blocker itself waits, as an earlier comer.
+	// Waiting says that the blocker waits, and came earlier.
 	Waiting bool
-	// Since is when the blocker's hold, or its wait, began, and Until when its
-	// lease ends unless it is renewed; both by the store's clock. Either is zero where
-	// the store does not know it, as of a gate that another program took.
+	// Since is when the blocker's hold or wait began. Until is when its lease ends unless it is
+	// renewed. Both are by the store's clock, and zero where the store does not know them, as for a
+	// gate that another program took.
 	Since, Until time.Time
 }
 
-// IsZero reports whether nothing is known about the blocker.
+// IsZero reports whether the blocker is unknown.
 func (b Blocker) IsZero() bool { return b == Blocker{} }
 
-// describe writes what can be said to strangers about the blocker.
+// describe says what strangers may know of the blocker.
 func (b Blocker) describe() string {
 	if b.IsZero() {
 		return "another owner"
@@ -101,20 +99,20 @@ func (b Blocker) describe() string {
 	return s.String()
 }
 
-// ConflictError says what a request that was not granted collided with. It matches [ErrConflict].
+// ConflictError says what a request collided with. It matches [ErrConflict].
 type ConflictError struct {
-	// Tree, Path and Mode are the node that was asked for and not granted.
-	// Where Gate is set, the tree's gate is what was asked for.
+	// Tree, Path and Mode are the claim that was not granted. Where Gate is set, the request was
+	// for the tree's gate.
 	Tree Tree
 	Path Path
 	Mode Mode
 	Gate bool
-	// Blocker is one of those who stood in the way.
+	// Blocker is one of those in the way.
 	Blocker Blocker
 	// Waited is how long the request waited.
 	Waited time.Duration
-	// Err is a further error that this one matches: the context's, where its
-	// deadline ended the wait, or the store's own.
+	// Err is a further error that this one matches: the context's, where its deadline ended the
+	// wait, or the store's own.
 	Err error
 }
 
@@ -131,16 +129,15 @@ func (e *ConflictError) Unwrap() []error {
 	return []error{ErrConflict, e.Err}
 }
 
-// DeadlockError says which request would have closed a cycle of owners who
-// wait for each other. It matches [ErrDeadlock].
+// DeadlockError says which claim would have closed a cycle of owners that wait for each other. It
+// matches [ErrDeadlock].
 type DeadlockError struct {
-	// Tree, Path and Mode are the node that was asked for.
-	// Where Gate is set, the tree's gate is what was asked for.
+	// Tree, Path and Mode are the claim. Where Gate is set, the request was for the tree's gate.
 	Tree Tree
 	Path Path
 	Mode Mode
 	Gate bool
-	// Blocker is the holder who waits for the one that asked.
+	// Blocker is the holder that waits for the owner that asked.
 	Blocker Blocker
 }
 
@@ -152,7 +149,7 @@ func (e *DeadlockError) Error() string {
 // Unwrap returns [ErrDeadlock].
 func (e *DeadlockError) Unwrap() error { return ErrDeadlock }
 
-// target names what a request wanted.
+// target names what a request was for.
 func target(tree Tree, path Path, mode Mode, gate bool) string {
 	if gate {
 		return "the gate of " + tree.String()

@@ -1,41 +1,41 @@
 package pathlock
 
-// Failure says in a word why something failed, for whoever has to answer for it without knowing
-// every package: the middleware makes HTTP answers of it. The errors of this module and of packages
-// that work with it state theirs: see [FailureOf].
+// Failure says in a word why something failed. It lets a program answer a client without knowing
+// every package's errors: the middleware derives HTTP answers from it. The errors of this module
+// and of packages that work with it state theirs: see [FailureOf].
 type Failure string
 
-// What may have failed. Each is the end of the type of a problem that the middleware answers with.
+// What may have failed. Each is the end of a problem type with which the middleware answers.
 const (
-	// FailureInvalid: the request cannot be meant, whenever it is sent.
+	// FailureInvalid: the request makes no sense, whenever it is sent.
 	FailureInvalid Failure = "invalid-request"
 	// FailureNotFound: there is no such node.
 	FailureNotFound Failure = "not-found"
 	// FailureNameTaken: a sibling has the name.
 	FailureNameTaken Failure = "name-taken"
-	// FailurePathChanged: a node moved while it was being worked on.
+	// FailurePathChanged: a node moved during the work on it.
 	FailurePathChanged Failure = "path-changed"
-	// FailureStale: what was sent rests on an older state of a row than there is.
+	// FailureStale: the request is based on an outdated state of a row.
 	FailureStale Failure = "stale"
-	// FailureWouldCycle: a node would come to lie in its own subtree.
+	// FailureWouldCycle: a node would end up in its own subtree.
 	FailureWouldCycle Failure = "would-cycle"
-	// FailureLocked: others were in the way; the same may well succeed later.
+	// FailureLocked: others were in the way. The same request may succeed later.
 	FailureLocked Failure = "locked"
 	// FailureLockLost: the hold that the request's [Token] names has ended.
 	FailureLockLost Failure = "lock-lost"
 	// FailureLockStore: the lock store cannot serve, or has lost the lock.
 	FailureLockStore Failure = "lock-store-unavailable"
-	// FailureDatabase: the database cannot serve, or not in the way that the tree needs. Nothing
-	// was written.
+	// FailureDatabase: the database cannot serve, or not in the way the tree needs. Nothing was
+	// written.
 	FailureDatabase Failure = "database-unavailable"
-	// FailureOutcomeUnknown: whether anything was written is not known.
+	// FailureOutcomeUnknown: it is unknown whether anything was written.
 	FailureOutcomeUnknown Failure = "outcome-unknown"
 )
 
-// New returns an error that states the failure, to be used as a sentinel.
+// New returns an error that states the failure, for use as a sentinel.
 func (f Failure) New(text string) error { return &failing{f, text} }
 
-// failing is a sentinel.
+// failing is a sentinel that states a failure.
 type failing struct {
 	failure Failure
 	text    string
@@ -44,16 +44,15 @@ type failing struct {
 // Error implements error.
 func (e *failing) Error() string { return e.text }
 
-// Failure says what [FailureOf] returns.
+// Failure returns what [FailureOf] returns.
 func (e *failing) Failure() Failure { return e.failure }
 
-// FailureOf returns what an error states to have failed, "" where it states nothing: what its
-// method
+// FailureOf returns the failure that an error states, "" if it states none. An error states one by
+// a method that returns anything but "":
 //
 //	Failure() pathlock.Failure
 //
-// returns, or that of the first error that it wraps, in the order of [errors.As], and returns
-// anything but "".
+// Otherwise the first error that it wraps and that states one counts, in the order of [errors.As].
 func FailureOf(err error) Failure {
 	if err == nil {
 		return ""
@@ -74,12 +73,4 @@ func FailureOf(err error) Failure {
 		}
 	}
 	return ""
-}
-
-// FailureExplainer is a [Resolver] that knows what errors mean which state nothing themselves, such
-// as those of the database that it reads.
-type FailureExplainer interface {
-	// FailureOf returns what [FailureOf] does, or what else the error means, "" if it does not
-	// know.
-	FailureOf(err error) Failure
 }

@@ -11,20 +11,18 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// Fold is the default fold of lock keys: two names that a case-insensitive or
-// space-padding collation holds equal meet in one slot. It applies Unicode's
-// canonical caseless matching (The Unicode Standard, section 3.13, D145),
-// composes the result (NFC) and drops trailing spaces, all but one where
-// nothing that can be a name would be left.
+// Fold is the default fold of lock keys. Two names share one slot if a case-insensitive or
+// space-padding collation holds them equal. Fold applies Unicode's canonical caseless matching (The
+// Unicode Standard, section 3.13, D145), composes the result (NFC) and drops trailing spaces. It
+// keeps one space where nothing that can be a name would remain.
 //
-// Only lock keys are folded, never the data. Folding too much costs a false
-// conflict; folding less than the database's collation does lets two requests
-// run into the unique index at once.
+// Only lock keys are folded, never the data. Folding more than the database's collation does costs
+// false conflicts. Folding less lets two requests run into the unique index at once.
 func Fold(name string) string {
 	if isFolded(name) {
 		return name
 	}
-	// A Caser has state, so that one per call is the safe way to have one.
+	// A Caser has state, so each call makes its own.
 	folded := norm.NFC.String(strings.Map(foldCherokee, cases.Fold().String(norm.NFD.String(name))))
 	switch trimmed := strings.TrimRight(folded, " "); trimmed {
 	case "", ".", "..":
@@ -34,8 +32,8 @@ func Fold(name string) string {
 	}
 }
 
-// foldCherokee mends what x/text's fold makes of Cherokee, the one script whose
-// capitals are its folded form: it exchanges the two cases, so that they never meet.
+// foldCherokee corrects x/text's fold of Cherokee, the one script whose capitals are its folded
+// form: x/text swaps the two cases, so that they never meet.
 func foldCherokee(r rune) rune {
 	if unicode.Is(unicode.Cherokee, r) {
 		return unicode.ToUpper(r)
@@ -43,8 +41,8 @@ func foldCherokee(r rune) rune {
 	return r
 }
 
-// isFolded reports that Fold would change nothing in a name, or in any of a path's, for the names
-// that most trees consist of: printable ASCII without capitals and trailing spaces.
+// isFolded reports whether a name, or every name of a path, is printable ASCII without capitals and
+// trailing spaces, as most are. Fold changes no such name.
 func isFolded(s string) bool {
 	last := byte(0)
 	for i := range len(s) {
@@ -57,12 +55,12 @@ func isFolded(s string) bool {
 	return last != ' '
 }
 
-// FoldNothing is for databases whose collation tells all names apart: every
-// name is its own lock key.
+// FoldNothing makes every name its own lock key, for databases whose collation holds no two names
+// equal.
 func FoldNothing(name string) string { return name }
 
-// foldPath applies fold, or Fold if it is nil, to every name of p. A fold that makes something of a
-// name that cannot be one would let claims meet on nodes that nobody asked for: that is refused.
+// foldPath applies fold, or Fold if it is nil, to every name of p. It refuses a fold whose result
+// cannot be a name, which would make claims meet on nodes that nobody asked for.
 func foldPath(p Path, fold func(string) string) (Path, error) {
 	if fold != nil {
 		return foldNames(p, fold)
@@ -73,7 +71,7 @@ func foldPath(p Path, fold func(string) string) (Path, error) {
 	return foldNames(p, Fold)
 }
 
-// foldNames does the work of foldPath, name by name.
+// foldNames applies fold to every name of p.
 func foldNames(p Path, fold func(string) string) (Path, error) {
 	changed := false
 	for name := range p.Names() {
@@ -96,3 +94,7 @@ func foldNames(p Path, fold func(string) string) (Path, error) {
 	}
 	return Path{b.String()}, nil
 }
+
+// Folded returns the path under which the locker keeps the locks of a node, for comparison with the
+// claims of a hold. The error matches [ErrInvalidPath]: see [WithFold].
+func (l *Locker) Folded(p Path) (Path, error) { return foldPath(p, l.fold) }

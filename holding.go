@@ -6,70 +6,70 @@ import (
 	"time"
 )
 
-// holding is what one scope holds in one tree: its grants, which share a
-// lease, and the locks that rely on them. Its scope's mutex guards it.
+// holding is what one scope holds in one tree: its grants, which share a lease, and the locks that
+// rely on them. The scope's mutex guards it.
 type holding struct {
 	scope *Scope
 	tree  Tree
-	// renewer looks after the lease, and observers hear of its loss, as their log does.
+	// renewer looks after the lease. Its loss is reported to observers, and to their log.
 	renewer   *renewer
 	observers *observers
 
 	grants []*grant
 	locks  []*Lock // each knows its index
-	// lost is why the lease ended early; nil while it lives.
+	// lost is why the lease ended early, nil while it lives.
 	lost error
 	// detaching says that the only lock is being detached.
 	detaching bool
 
-	// token names a hold that has been attached; others may end it at any time, or set another end.
+	// token names an attached hold. Others may end it at any time, or set another end.
 	token Token
-	// unrenewed says that it keeps the end that it has.
+	// unrenewed says that an attached hold keeps its end.
 	unrenewed bool
-	// parts are what has been acquired under it with a lease of its own: see apart.go.
+	// parts were acquired under an attached hold with leases of their own: see apart.go.
 	parts []*holding
-	// base is the holding that this one is a part of, nil for one that stands alone. relied are the
-	// grants of base that the part keeps it alive by.
+	// base is the holding that this one is a part of, nil if it is none. relied are the grants of
+	// base that the part pins.
 	base   *holding
 	relied []*grant
 	// apart is the grant that a part consists of.
 	apart GrantID
-	// spent says that the lock which Attach returned has been released, and with it the hold: it
-	// ends for everybody when the last lock goes that this process has on it.
+	// spent says that the lock which Attach returned has been released. The hold ends for everybody
+	// when the last lock on it in this process ends.
 	spent bool
 
-	// term and place are the renewer's, and guarded by its mutex.
+	// The renewer's mutex guards term and place.
 	term  term
 	place place
-	// ends is the end of the term, for those who have not got the mutex.
+	// ends is the end of the term, readable without the mutex.
 	ends deadline
 }
 
 // isShared reports whether others may set another end of the hold's lease.
 func (h *holding) isShared() bool { return h.token != "" && h.base == nil }
 
-// isOfToken reports whether a token names the hold, or what it is a part of.
+// isOfToken reports whether a token names the hold, or the hold that it is a part of.
 func (h *holding) isOfToken() bool { return h.token != "" }
 
-// whyLost returns the error of those whose hold has been lost, nil while it lives.
+// whyLost returns the error of a lost holding, nil while it lives.
 func (h *holding) whyLost() error {
 	h.scope.mu.Lock()
 	defer h.scope.mu.Unlock()
 	return h.lost
 }
 
-// held returns the grants that there are at the moment.
-func (h *holding) held() []*grant {
+// currentGrants returns a copy of the grants.
+func (h *holding) currentGrants() []*grant {
 	h.scope.mu.Lock()
 	defer h.scope.mu.Unlock()
 	return slices.Clone(h.grants)
 }
 
-// covering appends grants to pins that together give everything that a asks for, the
-// oldest that will do for each claim, and returns them; none if something is missing.
+// covering appends to pins the grants that together give everything that a asks for, and returns
+// them. It takes the oldest grant that covers each claim, and returns none if something is missing.
 //
-// Only single grants are looked at for a claim. An S of one grant and an IX of another make an SIX
-// that the store knows of, and a request for it simply asks the store.
+// A single grant has to cover a claim. An S of one grant and an IX of another make an SIX that only
+// the store knows of, so a request for it asks the store.
 func (h *holding) covering(a asked, pins []*grant) []*grant {
 	grants := h.grants
 	if h.base != nil {
@@ -94,11 +94,11 @@ func (h *holding) covering(a asked, pins []*grant) []*grant {
 	return pins
 }
 
-// attach makes lock, which relies on its pins, one of the holding's. watched says whether anybody
-// wants to know how long it is held. Nothing of anybody else's is called here: the grant has no
+// addLock adds lock, which relies on its pins, to the holding. watched says whether to record how
+// long it is held. It must not call anything that may panic or end the goroutine: the grant has no
 // lock yet that could give it back.
-func (h *holding) attach(ctx context.Context, req Request, lock *Lock, watched bool) {
-	// The caller may use its slice again, and nobody but an observer asks a lock for its claims.
+func (h *holding) addLock(ctx context.Context, req Request, lock *Lock, watched bool) {
+	// The caller may reuse its slice, and only observers get a lock's claims.
 	if h.observers.none() {
 		req.Claims = nil
 	} else {
@@ -117,9 +117,9 @@ func (h *holding) attach(ctx context.Context, req Request, lock *Lock, watched b
 	h.locks = append(h.locks, lock)
 }
 
-// detach takes a lock off the holding and returns the grants that nobody
-// relies on any more, for the caller to give back to the store.
-func (h *holding) detach(lock *Lock) (unneeded []*grant) {
+// removeLock takes a lock off the holding. It returns the grants that no lock relies on then, for
+// the caller to give back to the store.
+func (h *holding) removeLock(lock *Lock) (unneeded []GrantID) {
 	last := len(h.locks) - 1
 	h.locks[last].index = lock.index
 	h.locks[lock.index] = h.locks[last]
@@ -131,7 +131,7 @@ func (h *holding) detach(lock *Lock) (unneeded []*grant) {
 			continue
 		}
 		if unpinned = true; !g.kept {
-			unneeded = append(unneeded, g)
+			unneeded = append(unneeded, g.id)
 		}
 	}
 	if unpinned {
@@ -143,7 +143,7 @@ func (h *holding) detach(lock *Lock) (unneeded []*grant) {
 	return unneeded
 }
 
-// tidy forgets the grants that nobody relies on, and ends the holding where none are left.
+// tidy forgets the grants without pins, and ends the holding if none are left.
 func (h *holding) tidy() {
 	h.grants = slices.DeleteFunc(h.grants, func(g *grant) bool { return g.pins == 0 })
 	if len(h.grants) == 0 {
@@ -153,12 +153,12 @@ func (h *holding) tidy() {
 
 // end takes the holding out of its scope and out of renewal.
 func (h *holding) end() {
-	h.renewer.forget(h)
+	h.renewer.remove(h)
 	h.scope.forget(h)
 	h.leaveBase()
 }
 
-// grant is one that the store has made to a scope.
+// grant is what the store has granted to a scope in one answer.
 type grant struct {
 	id   GrantID
 	gate bool
@@ -167,17 +167,16 @@ type grant struct {
 	// modes has the claims by path where they are many, and is nil where they are few.
 	modes map[Path]Mode
 	fence uint64
-	// pins counts the locks that rely on this grant; the last one to go releases it.
+	// pins counts the locks and parts that rely on the grant. It is released with the last one.
 	pins int
-	// kept says that the grant stays with a detached hold when the last of them goes.
+	// kept says that the grant stays with a detached hold instead.
 	kept bool
-	// borrowed says that it is not known to last as long as the hold that it was found in: another
-	// process, or another request, that has the hold attached may give it back at any time. Nothing
-	// re-enters it.
+	// borrowed says that another process or request that has the hold attached may give the grant
+	// back before the hold ends. Nothing re-enters it.
 	borrowed bool
 }
 
-// fewClaims is up to how many claims it is faster to look at each than to keep an index.
+// fewClaims is how many claims are faster to search than to index.
 const fewClaims = 32
 
 func newGrant(a Acquisition, granted Grant) *grant {
@@ -191,9 +190,8 @@ func newGrant(a Acquisition, granted Grant) *grant {
 	return g
 }
 
-// covers reports whether g gives everything that the claim c asks for. The
-// intentions above c need no look: whoever holds c, or a node above it
-// in a mode that covers c, has them.
+// covers reports whether g gives everything that the claim c asks for. It does not look at the
+// intentions above c: a grant of c, or of a node above it in a mode that covers c, includes them.
 func (g *grant) covers(c Claim) bool {
 	switch {
 	case g.borrowed:
@@ -203,7 +201,7 @@ func (g *grant) covers(c Claim) bool {
 	case g.modes != nil:
 		return g.indexed(c)
 	}
-	// The deepest claims come last, and are the ones that were asked for.
+	// The deepest claims come last, and are those that were asked for.
 	for i := len(g.claims) - 1; i >= 0; i-- {
 		held := g.claims[i]
 		if held.Path.Contains(c.Path) && (held.Mode.CoversBelow(c.Mode) || held.Path == c.Path && held.Mode.Covers(c.Mode)) {
@@ -213,7 +211,7 @@ func (g *grant) covers(c Claim) bool {
 	return false
 }
 
-// indexed is covers where there are many claims.
+// indexed is covers for many claims.
 func (g *grant) indexed(c Claim) bool {
 	if g.modes[c.Path].Covers(c.Mode) {
 		return true

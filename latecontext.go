@@ -6,19 +6,19 @@ import (
 	"time"
 )
 
-// lateContext is a [Lock]'s context. It costs nothing until somebody asks it for more than the
-// scope: the standard library's context that does the work is made then. Most locks, and nearly all
-// re-entrant ones, are released before that.
+// lateContext is a [Lock]'s context. It costs nothing until it is asked for more than the scope.
+// Only then does it make the standard library's context that does the work. Most locks, and nearly
+// all re-entrant ones, are released before that.
 type lateContext struct {
 	parent  context.Context
 	holding *holding
 
 	mu     sync.Mutex
-	actual context.Context // nil until it is needed
+	actual context.Context // does the work, nil until it is needed
 	stop   context.CancelCauseFunc
 	ended  bool // by cancel, with cause
 	cause  error
-	late   bool // the parent had ended before
+	late   bool // the parent ended before cancel
 }
 
 // cancel ends the context, as a [context.CancelCauseFunc] does.
@@ -34,8 +34,7 @@ func (c *lateContext) cancel(cause error) {
 	}
 }
 
-// checkClock ends the context if the lease has ended by the clock, before the renewer's timer does:
-// nobody who asks is told that the lock is held.
+// checkClock ends the context if the lease has ended by the clock, before the renewer's timer does.
 func (c *lateContext) checkClock() {
 	r := c.holding.renewer
 	for h := c.holding; h != nil; h = h.base {
@@ -51,7 +50,7 @@ func (c *lateContext) checkClock() {
 	}
 }
 
-// context returns the context that does the work. A parent's lock is taken within its child's,
+// context returns the context that does the work. It may lock the parent's mutex under its own,
 // never the other way round.
 func (c *lateContext) context() context.Context {
 	c.checkClock()
@@ -62,7 +61,7 @@ func (c *lateContext) context() context.Context {
 	}
 	parent := c.parent
 	if c.ended && !c.late {
-		// What ended this context is its cause, whatever became of the parent since.
+		// cancel came first, so its cause counts and not the parent's.
 		parent = context.WithoutCancel(parent)
 	}
 	c.actual, c.stop = context.WithCancelCause(parent)
@@ -72,14 +71,13 @@ func (c *lateContext) context() context.Context {
 	return c.actual
 }
 
-// Value implements [context.Context]. The context's own value, the scope, is found without the
-// context that does the work.
+// Value implements [context.Context]. It finds the scope without the context that does the work.
 func (c *lateContext) Value(key any) any {
 	if k, ok := key.(scopeKey); ok && k.Locker == c.holding.scope.locker {
 		return c.holding.scope
 	}
 	if key == c.holding.scope.locker.carrier {
-		return nil // whoever asks has the locks already
+		return nil // this context has the locks already
 	}
 	return c.context().Value(key)
 }

@@ -10,116 +10,124 @@ import (
 	"time"
 )
 
-// releaseTimeout bounds how long a release waits for the store. What could not be
-// given back by then ends with its lease.
+// releaseTimeout bounds how long a release waits for the store. Retries follow in the background.
 const releaseTimeout = 5 * time.Second
 
-// Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is
-// renewed in the background. It is safe for concurrent use.
+// Lock is held from [Locker.Acquire] until [Lock.Release], while its lease is renewed in the
+// background. It is safe for concurrent use.
 type Lock struct {
 	holding   *holding
 	request   Request
 	reentrant bool
 	waited    bool
 	attached  bool      // Attach has returned it
-	since     time.Time // zero where nobody wants to know
+	since     time.Time // zero where neither an observer nor the log wants it
 	fence     uint64
 	ctx       lateContext
-	// until is the end of the hold that the lock has left behind by Detach.
+	// until is the end of the detached hold, nil before Detach.
 	until atomic.Pointer[time.Time]
 
-	// pins are the grants that the lock relies on, and one is where they are, since there is hardly
-	// ever a second.
+	// pins are the grants that the lock relies on. Their array is one, since there is hardly ever a
+	// second.
 	pins []*grant
 	one  [1]*grant
 
-	// index is the lock's in its holding, and released says that it is there no more;
-	// both are guarded by the scope's mutex.
+	// The scope's mutex guards index, the lock's in its holding, and released, which says that the
+	// lock has left the holding.
 	index    int
 	released bool
 }
 
 // Context returns the context to work under while the lock is held. It carries the scope, so that
-// an acquisition under it re-enters. It ends with the context that was given to Acquire and with
-// the release, and it is cancelled with a cause that matches [ErrLost] as soon as the lease is
-// known to be lost: by then somebody else may hold the nodes. That is at the latest when the lease
-// ends by the clock, whether the store answers or not. After the host was suspended, whoever asks
-// the context is told at once, and Done is closed within a second.
+// an acquisition under it re-enters. It ends with the context given to Acquire, and with the
+// release.
+//
+// It is cancelled with a cause that matches [ErrLost] as soon as the lease is known to be lost:
+// somebody else may hold the nodes by then. At the latest it is cancelled when the lease ends by
+// the clock, whether the store answers or not. After the host was suspended, its Err is right at
+// once, and Done is closed within a second.
 func (k *Lock) Context() context.Context { return &k.ctx }
 
-// Fence returns a number that grows strictly with every grant in the tree, so
-// that what is written under the lock can be told from what an earlier holder writes late.
-// A re-entrant lock has the fence of the grant that it relies on.
+// Fence returns a number that grows strictly with every grant in the tree. A late write of an
+// earlier holder has a smaller one. A re-entrant lock has the fence of the grant that it relies on.
 func (k *Lock) Fence() uint64 { return k.fence }
 
 // Tree returns the tree that the lock is in.
 func (k *Lock) Tree() Tree { return k.request.Tree }
 
-// Note returns what the lock is for: [Request.Note], and of a lock that [Locker.Attach] has
-// returned that of the hold.
+// Note returns [Request.Note], or the hold's note for a lock that [Locker.Attach] has returned.
 func (k *Lock) Note() string { return k.request.Note }
 
-// Waited reports whether the lock had to be waited for, in which case those that it was waited for
-// may have changed what the request was planned on. It is false for a re-entrant lock.
+// Claims returns everything that the lock relies on: each node, intentions included, in folded
+// paths (see [Locker.Folded]). For a lock that [Locker.Attach] has returned, that is the whole
+// hold. A re-entrant lock may rely on more than it asked for.
+func (k *Lock) Claims() []Claim {
+	k.holding.scope.mu.Lock()
+	defer k.holding.scope.mu.Unlock()
+	var all []Claim
+	for _, g := range k.pins {
+		all = append(all, g.claims...)
+	}
+	return Normalize(all...)
+}
+
+// Waited reports whether the acquisition had to wait. If so, earlier holders may have changed what
+// the request was planned on. It is false for a re-entrant lock.
 func (k *Lock) Waited() bool { return k.waited }
 
-// Release gives the lock back. What an enclosing or an inner lock of the same
-// scope needs stays held until that one is released.
+// Release gives the lock back. What an enclosing or an inner lock of the same scope needs stays
+// held until that one is released.
 //
-// It does its work even under a context that has ended, within five seconds. It returns an error
-// that matches [ErrNotHeld] when called again, [ErrLost] if the lock was lost before, and
-// [ErrUnavailable] if the store did not answer. Then the locker goes on trying in the background,
-// until the lease has ended and the store has nothing left to release; [Locker.Shutdown] waits for
-// that. The hold is renewed no more, unless the scope holds something else in the tree.
+// It does its work even under a context that has ended, within five seconds. The error matches
+// [ErrNotHeld] if the lock has been released before, [ErrLost] if it was lost before, and
+// [ErrUnavailable] if the store did not answer. In the last case the locker retries in the
+// background, until the lease has ended and the store has nothing left to release. It renews the
+// hold only if the scope holds something else in the tree. [Locker.Shutdown] waits for the retries.
 //
-// The release of a lock that [Locker.Attach] has returned ends the hold for everybody who has
-// attached its token, with all that was acquired under their contexts.
+// Releasing a lock that [Locker.Attach] has returned ends the hold for everybody who has attached
+// its token, with everything acquired under their contexts.
 func (k *Lock) Release(ctx context.Context) error {
-	returned, err := k.letGo(nil)
+	grants, err := k.end(nil)
 	if errors.Is(err, ErrNotHeld) {
 		return err
 	}
-	return k.giveBack(ctx, returned, err)
+	return k.giveBack(ctx, grants, err)
 }
 
-// ReleaseInBackground lets the lock go as [Lock.Release] does, but leaves it to a goroutine of the
-// [Locker] to tell the store, so that the caller need not wait for it: an HTTP response is sent
-// without the round trip. The context of the lock has ended when it returns. Errors go to the log,
-// as warnings, and to the observers, and nothing happens when the lock has been released before.
+// ReleaseInBackground releases the lock as [Lock.Release] does, but a goroutine of the [Locker]
+// tells the store. The caller need not wait for the round trip: an HTTP response is sent without
+// it. The context of the lock has ended when ReleaseInBackground returns. Errors go to the log, as
+// warnings, and to the observers. A lock that has been released before stays released.
 //
-// An acquisition by the same Locker that does not wait is not refused because of a release that
-// is under way: it waits for it and asks again. One by another process may be.
+// An acquisition by the same Locker that does not wait is not refused because of a release that is
+// under way: it waits for that release and asks again. One by another process may be refused.
 //
-// All is done before it returns where there is no round trip to wait for, because the store is a
+// Everything is done on return where there is no round trip to wait for, because the store is a
 // [LocalStore] or an enclosing or an inner lock still needs the hold, and after [Locker.Shutdown].
-func (k *Lock) ReleaseInBackground(ctx context.Context) { k.releaseBehind(ctx, nil) }
+func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
 
-// Abandon lets the lock go as [Lock.ReleaseInBackground] does, for a reason: the lock's context
-// ends with it as its cause. It is for those who watch over a lock, to tell who works under it why
-// that has to end, as package middleware does with a request that holds its locks for too long.
+// Abandon releases the lock as [Lock.ReleaseInBackground] does, and makes reason the cause with
+// which the lock's context ends. It is for code that watches over a lock and ends it early, as
+// package middleware does for a request that holds its locks for too long.
 //
-// What was acquired under the lock's context keeps what it relies on until it is released itself: a
-// database transaction that the end of the context rolls back, until that is done.
-func (k *Lock) Abandon(ctx context.Context, reason error) { k.releaseBehind(ctx, reason) }
-
-// releaseBehind is ReleaseInBackground, and ends the lock's context for a reason.
-func (k *Lock) releaseBehind(ctx context.Context, reason error) {
-	r, lost := k.letGo(reason)
-	if errors.Is(lost, ErrNotHeld) {
-		return
+// What was acquired under the lock's context keeps what it relies on until its own release. So a
+// database transaction that the end of the context rolls back keeps it until the rollback is done.
+func (k *Lock) Abandon(ctx context.Context, reason error) {
+	grants, lost := k.end(reason)
+	if !errors.Is(lost, ErrNotHeld) {
+		k.giveBackBehind(ctx, grants, lost)
 	}
-	k.giveBackBehind(ctx, r, lost)
 }
 
-// giveBackBehind is giveBack in the background, where it has to wait for the store.
-func (k *Lock) giveBackBehind(ctx context.Context, r returned, lost error) {
+// giveBackBehind is giveBack, in the background if it has to wait for the store.
+func (k *Lock) giveBackBehind(ctx context.Context, grants []GrantID, lost error) {
 	l := k.holding.scope.locker
 	giveBack := func() {
-		if err := k.giveBack(ctx, r, lost); err != nil && lost == nil {
+		if err := k.giveBack(ctx, grants, lost); err != nil && lost == nil {
 			report(ctx, l.log, slog.LevelWarn, "pathlock: release failed", "tree", k.holding.tree, "owner", k.holding.scope.owner, "error", err)
 		}
 	}
-	if l.local || r.isNothing() {
+	if l.local || len(grants) == 0 {
 		giveBack()
 		return
 	}
@@ -134,55 +142,44 @@ func (k *Lock) giveBackBehind(ctx context.Context, r returned, lost error) {
 	}()
 }
 
-// abandon gives a lock back that its Acquire could not return.
-func (k *Lock) abandon(ctx context.Context) { _ = k.Release(ctx) }
-
-// returned is what the end of a lock leaves to be given back to the store.
-type returned struct {
-	grants []*grant
-	// whole says that everything is that the owner holds.
-	whole bool
-}
-
-func (r returned) isNothing() bool { return len(r.grants) == 0 && !r.whole }
-
-// letGo takes the lock out of its scope and ends its context for a reason, nil if it is none but
-// that. It returns what to give back to the store, and an error that matches ErrLost, or ErrNotHeld
-// where there is nothing to let go.
-func (k *Lock) letGo(reason error) (r returned, err error) {
+// end takes the lock out of its scope, and ends its context with reason as the cause, if it is not
+// nil. It returns the grants to give back to the store, or everything. The error matches ErrLost if
+// the lock was lost, and ErrNotHeld if it has ended before.
+func (k *Lock) end(reason error) (grants []GrantID, err error) {
 	h := k.holding
 	h.checkClock()
 	h.scope.mu.Lock()
 	if k.released || h.detaching {
 		h.scope.mu.Unlock()
-		return returned{}, fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
+		return nil, fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
 	}
 	k.released = true
-	r.grants = h.detach(k)
+	grants = h.removeLock(k)
 	if k.attached {
-		h.spent, r.grants = true, nil
+		h.spent, grants = true, nil
 	}
 	if whole := h.whole(); whole.spent && len(whole.locks) == 0 && len(whole.parts) == 0 {
-		r = returned{whole: true}
+		grants = []GrantID{everything}
 	}
 	err = h.lost
 	h.scope.mu.Unlock()
 	k.ctx.cancel(reason)
-	return r, err
+	return grants, err
 }
 
-// giveBack gives back to the store what the lock has left, and reports the end of the lock, which
-// was lost if err is not nil.
-func (k *Lock) giveBack(ctx context.Context, r returned, err error) error {
-	if !r.isNothing() {
-		err = k.tellStore(ctx, r, err)
+// giveBack gives grants back to the store and reports the end of the lock. lost is not nil if the
+// lock was lost. It returns lost, or what the release shows.
+func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error {
+	err := lost
+	if len(grants) > 0 {
+		err = k.releaseGrants(ctx, grants, lost)
 	}
-	k.tellReleased(ctx, err)
+	k.reportReleased(ctx, err)
 	return err
 }
 
-// tellReleased reports the end of the lock.
-func (k *Lock) tellReleased(ctx context.Context, err error) {
+// reportReleased reports the end of the lock.
+func (k *Lock) reportReleased(ctx context.Context, err error) {
 	h := k.holding
 	l := h.scope.locker
 	if !l.observers.none() {
@@ -195,9 +192,8 @@ func (k *Lock) tellReleased(ctx context.Context, err error) {
 	}
 }
 
-// tellStore gives back to the store what the lock has left. It returns lost, the loss that is known
-// already, or what the release shows.
-func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
+// releaseGrants has the store release grants. It returns lost, or what the release shows.
+func (k *Lock) releaseGrants(ctx context.Context, grants []GrantID, lost error) error {
 	h := k.holding
 	l := h.scope.locker
 	ctx = context.WithoutCancel(ctx)
@@ -206,15 +202,8 @@ func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
 		ctx, stop = context.WithTimeout(ctx, releaseTimeout)
 		defer stop()
 	}
-	ids := make([]GrantID, 0, 4)
-	for _, g := range r.grants {
-		ids = append(ids, g.id)
-	}
-	if r.whole {
-		ids = append(ids, everything)
-	}
 	err := lost
-	for _, id := range ids {
+	for _, id := range grants {
 		what := debt{tree: h.tree, owner: h.scope.owner, id: id}
 		failed := l.release(ctx, what)
 		gone := errors.Is(failed, ErrNotHeld)
@@ -223,10 +212,9 @@ func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
 		}
 		switch {
 		case err != nil:
-			// The loss is known and has been reported; the store was only asked in
-			// case that it still has something.
+			// The loss is known and reported. The store was asked in case it still has something.
 		case gone:
-			err = h.loss(errNotThere)
+			err = h.lostError(errNotThere)
 		case failed != nil:
 			err = failed
 		}
@@ -234,15 +222,14 @@ func (k *Lock) tellStore(ctx context.Context, r returned, lost error) error {
 	return err
 }
 
-// panicked, deferred, makes a store's panic the error of the call, with where it came from.
+// panicked, deferred, turns a store's panic into the error of the call, with the stack.
 func panicked(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%w: the store panicked: %v\n%s", ErrUnavailable, r, debug.Stack())
 	}
 }
 
-// elapsed returns for how long the lock has been held, or 0 if nobody wanted to know when it was
-// granted.
+// elapsed returns how long the lock has been held, or 0 if that is not recorded.
 func (k *Lock) elapsed() time.Duration {
 	if k.since.IsZero() {
 		return 0

@@ -2,14 +2,24 @@ package pathlock
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 )
 
-// lose tells every lock of the holding that its lease is gone, if any of the grants that were
-// relied upon when the store was asked is still relied upon: what was released meanwhile is not
-// lost. It reports whether the holding is lost.
+// Why a lock is lost.
+var (
+	errLeaseEnded = errors.New("the lease ended before it could be renewed")
+	errLeaseGone  = errors.New("the store has it no more")
+	errLate       = errors.New("the lease ended before the grant was known of")
+	errNotThere   = errors.New("the store had it no more at the release")
+	errEndedHere  = errors.New("the lock that this process attached has ended")
+)
+
+// lose ends every lock of the holding because its lease is gone, if the holding still relies on any
+// of the grants that the store was asked about. What was released meanwhile is not lost. It reports
+// whether the holding is lost.
 func (h *holding) lose(askedFor []*grant, why error) bool {
 	h.scope.mu.Lock()
 	if h.lost != nil || h.detaching {
@@ -20,10 +30,10 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 		h.scope.mu.Unlock()
 		return false
 	}
-	losses := h.fail(why)
+	losses := h.markLost(why)
 	h.scope.mu.Unlock()
 	for _, l := range losses {
-		l.tell()
+		l.cancel()
 	}
 	for _, l := range losses {
 		l.report()
@@ -32,7 +42,7 @@ func (h *holding) lose(askedFor []*grant, why error) bool {
 }
 
 // endByClock ends the contexts of the holding's locks because its lease has ended, and returns what
-// there is to report of that: nothing where it is known already, or nobody relies on the holding.
+// there is to report. That is nothing where the loss is known, or nobody relies on the holding.
 func (h *holding) endByClock() []loss {
 	_ = h.renewer.expire(h)
 	h.scope.mu.Lock()
@@ -40,16 +50,16 @@ func (h *holding) endByClock() []loss {
 		h.scope.mu.Unlock()
 		return nil
 	}
-	losses := h.fail(h.renewer.whyEnded(h))
+	losses := h.markLost(h.renewer.whyEnded(h))
 	h.scope.mu.Unlock()
 	for _, l := range losses {
-		l.tell()
+		l.cancel()
 	}
 	return losses
 }
 
-// checkClock ends the holding if its lease, or that of the one which it is a part of, has ended by
-// the clock, before the renewer's timer does.
+// checkClock ends the holding, before the renewer's timer does, if its own lease or that of its
+// base has ended by the clock.
 func (h *holding) checkClock() {
 	if h.base != nil {
 		h.base.checkClock()
@@ -62,42 +72,41 @@ func (h *holding) checkClock() {
 	}
 }
 
-// fail makes the holding, and all of its parts, lost ones. It expects the scope's mutex to be
-// locked.
-func (h *holding) fail(why error) []loss {
-	h.lost = h.loss(why)
+// markLost makes the holding and all of its parts lost. It expects the scope's mutex to be locked.
+func (h *holding) markLost(why error) []loss {
+	h.lost = h.lostError(why)
 	losses := []loss{{h, slices.Clone(h.locks), why}}
 	for _, part := range slices.Clone(h.parts) {
-		losses = append(losses, part.fail(why)...)
+		losses = append(losses, part.markLost(why)...)
 	}
 	h.end()
 	return losses
 }
 
-// loss is the error of those whose hold has been lost. Where a token names the hold, it is the
-// caller's that has ended, by whichever clock, and the store is well.
-func (h *holding) loss(why error) error {
+// lostError returns the error of a lost holding. Where a token names the hold, the error blames the
+// hold and not the store, by whichever clock it has ended.
+func (h *holding) lostError(why error) error {
 	if h.isOfToken() {
 		return fmt.Errorf("%w: %w: %s: %w", errTokenLost, ErrLost, h.tree, why)
 	}
 	return fmt.Errorf("%w: %s: %w", ErrLost, h.tree, why)
 }
 
-// loss is one to be reported.
+// loss is the loss of a holding, with the locks that relied on it.
 type loss struct {
 	holding *holding
 	locks   []*Lock
 	why     error
 }
 
-// tell ends the contexts of the locks.
-func (l loss) tell() {
+// cancel ends the contexts of the locks.
+func (l loss) cancel() {
 	for _, lock := range l.locks {
 		lock.ctx.cancel(l.holding.lost)
 	}
 }
 
-// report tells the log and the observers.
+// report writes the loss to the log and to the observers.
 func (l loss) report() {
 	h := l.holding
 	report(context.Background(), h.observers.log, slog.LevelWarn, "pathlock: lock lost",

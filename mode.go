@@ -2,36 +2,37 @@ package pathlock
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// Mode is one of the five modes of multi-granularity locking (Gray, Lorie,
-// Putzolu and Traiger, "Granularity of Locks and Degrees of Consistency in a
-// Shared Data Base", 1976). The zero Mode claims nothing.
+// Mode is one of the five modes of multi-granularity locking (Gray, Lorie, Putzolu and Traiger,
+// "Granularity of Locks and Degrees of Consistency in a Shared Data Base", 1976). The zero Mode
+// claims nothing.
 type Mode uint8
 
 // The modes, from the weakest to the strongest. IX and S are not comparable.
 const (
 	// ModeIS, intention shared: something below is read.
 	ModeIS Mode = iota + 1
-	// ModeIX, intention exclusive: something below is changed.
+	// ModeIX, intention exclusive: something below changes.
 	ModeIX
 	// ModeS, shared: the node and everything below are read and must not change.
 	ModeS
-	// ModeSIX, shared and intention exclusive: the node and everything below
-	// are read, and something below is changed.
+	// ModeSIX, shared and intention exclusive: the node and everything below are read, and
+	// something below changes.
 	ModeSIX
-	// ModeX, exclusive: the node and everything below are changed. It keeps
-	// out everybody below as well, since they hold an intention on this node.
+	// ModeX, exclusive: the node and everything below change. Holders below are kept out too, since
+	// they need an intention on this node.
 	ModeX
 )
 
 // Modes returns the five modes from the weakest to the strongest.
 func Modes() []Mode { return []Mode{ModeIS, ModeIX, ModeS, ModeSIX, ModeX} }
 
-// compatible[a][b] says whether two owners may hold a and b on one node at
-// once: Gray et al. 1976, table 1.
+// compatible[a][b] says whether two owners may hold a and b on one node at once. The table is that
+// of Gray et al. 1976, table 1.
 var compatible = [ModeX + 1][ModeX + 1]bool{
 	0:       {0: true, ModeIS: true, ModeIX: true, ModeS: true, ModeSIX: true, ModeX: true},
 	ModeIS:  {0: true, ModeIS: true, ModeIX: true, ModeS: true, ModeSIX: true},
@@ -44,8 +45,8 @@ var compatible = [ModeX + 1][ModeX + 1]bool{
 // Compatible reports whether two owners may hold a and b on one node at once.
 func Compatible(a, b Mode) bool { return compatible[a][b] }
 
-// Supremum returns the weakest mode that is at least as strong as both a and b:
-// what an owner has on a node that it asked for twice.
+// Supremum returns the weakest mode that is at least as strong as both a and b. It is what an owner
+// has on a node that it claimed twice.
 func Supremum(a, b Mode) Mode {
 	switch {
 	case a == b:
@@ -57,12 +58,12 @@ func Supremum(a, b Mode) Mode {
 	}
 }
 
-// Covers reports whether holding m on a node gives everything that holding
-// other on the same node gives.
+// Covers reports whether holding m on a node gives everything that holding other on the same node
+// gives.
 func (m Mode) Covers(other Mode) bool { return Supremum(m, other) == m }
 
-// CoversBelow reports whether holding m on a node gives everything that
-// holding other on any node below it gives.
+// CoversBelow reports whether holding m on a node gives everything that holding other on any node
+// below it gives.
 func (m Mode) CoversBelow(other Mode) bool {
 	switch m {
 	case ModeX:
@@ -101,10 +102,8 @@ func (m Mode) String() string {
 
 // ParseMode reads the name of a mode as [Mode.String] writes it.
 func ParseMode(s string) (Mode, error) {
-	for _, m := range Modes() {
-		if modeNames[m] == s {
-			return m, nil
-		}
+	if i := slices.Index(modeNames[ModeIS:], s); i >= 0 {
+		return ModeIS + Mode(i), nil
 	}
 	return 0, fmt.Errorf("pathlock: %q is not a lock mode: IS, IX, S, SIX or X", shown.Cut(s))
 }

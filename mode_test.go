@@ -6,8 +6,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The tables of Gray et al. 1976, typed in from the paper: rows and columns in
-// the order IS IX S SIX X.
+// The tables of Gray et al. 1976, typed in from the paper: rows and columns in the order IS IX S
+// SIX X.
 var (
 	publishedCompatibility = [5]string{
 		"yyyy-", // IS
@@ -38,8 +38,8 @@ func TestCompatibilityAndSupremumAreThePublishedOnes(t *testing.T) {
 	}
 }
 
-// A mode covers another exactly if whoever could not run beside the other
-// could not run beside it either: that is what "at least as strong" means.
+// A mode covers another exactly if whoever could not run beside the other could not run beside it
+// either: that is what "at least as strong" means.
 func TestCoversFollowsFromCompatibility(t *testing.T) {
 	for _, a := range pathlock.Modes() {
 		for _, b := range pathlock.Modes() {

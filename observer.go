@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Observer sees what a [Locker] does: for metrics, traces and tests. Methods are called
-// on the goroutine that does the work and must not block. Embed [NopObserver]
-// and implement those that are of interest.
+// Observer sees what a [Locker] does, for metrics, traces and tests. Methods are called on the
+// goroutine that does the work, and must not block. Embed [NopObserver] and implement those of
+// interest.
 type Observer interface {
-	// Acquiring is called before a request goes to the store. The context it
-	// returns is used for the rest of the acquisition, so that a trace can be carried on.
+	// Acquiring is called before a request goes to the store. The rest of the acquisition uses the
+	// context that it returns, so that a trace can continue.
 	Acquiring(ctx context.Context, e Event) context.Context
 	// Waiting is called when the request has taken its place in the queue, or begins to wait for a
 	// release of its own process that is under way in the background.
 	Waiting(ctx context.Context, e Event)
-	// Granted is called when everything asked for is held. A re-entrant
-	// acquisition, which asks no store, is seen by this method alone, with Reentrant set.
+	// Granted is called when everything asked for is held. For a re-entrant acquisition, which asks
+	// no store, it is the only call, and has Reentrant set.
 	Granted(ctx context.Context, e Event)
-	// Refused is called when an acquisition failed that had been sent to the store; Event.Err says
+	// Refused is called when an acquisition that was sent to the store has failed. Event.Err says
 	// why.
 	Refused(ctx context.Context, e Event)
 	// Lost is called when a lease was lost while locks relied on it.
@@ -29,22 +29,22 @@ type Observer interface {
 	Released(ctx context.Context, e Event)
 }
 
-// Event is what an [Observer] is told.
+// Event is what an [Observer] sees.
 type Event struct {
 	Tree  Tree
 	Owner Owner
-	// Gate and Claims are what was asked for, as the caller wrote it.
+	// Gate and Claims are the request, as the caller wrote it.
 	Gate   bool
 	Claims []Claim
 	Note   string
-	// Reentrant is set if the scope held everything already.
+	// Reentrant says that the scope held everything already.
 	Reentrant bool
-	// Fence is the grant's, once there is one.
+	// Fence is the grant's, 0 before there is one.
 	Fence uint64
-	// Elapsed is the time since the acquisition began for Waiting, Granted and Refused, and
-	// the time that the lock was held for Lost and Released.
+	// Elapsed is the time since the acquisition began for Waiting, Granted and Refused, and the
+	// time for which the lock was held for Lost and Released.
 	Elapsed time.Duration
-	// Err is why it failed; nil where it did not.
+	// Err is why it failed, nil if it did not.
 	Err error
 }
 
@@ -69,18 +69,18 @@ func (NopObserver) Lost(context.Context, Event) {}
 // Released implements [Observer].
 func (NopObserver) Released(context.Context, Event) {}
 
-// observers tells any number of observers, in the order in which they were given.
+// observers calls any number of observers, in the order in which they were given.
 type observers struct {
 	all []Observer
 	log *slog.Logger
 }
 
-// none reports whether there is nobody to tell.
+// none reports whether there are no observers.
 func (os *observers) none() bool { return len(os.all) == 0 }
 
-// tell calls one method of each observer. An observer looks on: where its method panics, that is
-// logged, and neither the lock nor the goroutine is any the worse for it.
-func (os *observers) tell(ctx context.Context, what string, method func(Observer)) {
+// each calls one method of each observer. It logs a panic, which harms neither the lock nor the
+// goroutine.
+func (os *observers) each(ctx context.Context, what string, method func(Observer)) {
 	for _, o := range os.all {
 		func() {
 			defer os.contain(ctx, what)
@@ -89,7 +89,7 @@ func (os *observers) tell(ctx context.Context, what string, method func(Observer
 	}
 }
 
-// contain, deferred, logs a panic of an observer.
+// contain, deferred, logs an observer's panic.
 func (os *observers) contain(ctx context.Context, what string) {
 	if r := recover(); r != nil {
 		report(ctx, os.log, slog.LevelError, "pathlock: an observer panicked", "method", what, "panic", r, "stack", string(debug.Stack()))
@@ -97,7 +97,7 @@ func (os *observers) contain(ctx context.Context, what string) {
 }
 
 func (os *observers) acquiring(ctx context.Context, e Event) context.Context {
-	os.tell(ctx, "Acquiring", func(o Observer) {
+	os.each(ctx, "Acquiring", func(o Observer) {
 		if own := o.Acquiring(ctx, e); own != nil {
 			ctx = own
 		}
@@ -106,26 +106,26 @@ func (os *observers) acquiring(ctx context.Context, e Event) context.Context {
 }
 
 func (os *observers) waiting(ctx context.Context, e Event) {
-	os.tell(ctx, "Waiting", func(o Observer) { o.Waiting(ctx, e) })
+	os.each(ctx, "Waiting", func(o Observer) { o.Waiting(ctx, e) })
 }
 
 func (os *observers) granted(ctx context.Context, e Event) {
-	os.tell(ctx, "Granted", func(o Observer) { o.Granted(ctx, e) })
+	os.each(ctx, "Granted", func(o Observer) { o.Granted(ctx, e) })
 }
 
 func (os *observers) refused(ctx context.Context, e Event) {
-	os.tell(ctx, "Refused", func(o Observer) { o.Refused(ctx, e) })
+	os.each(ctx, "Refused", func(o Observer) { o.Refused(ctx, e) })
 }
 
 func (os *observers) lost(ctx context.Context, e Event) {
-	os.tell(ctx, "Lost", func(o Observer) { o.Lost(ctx, e) })
+	os.each(ctx, "Lost", func(o Observer) { o.Lost(ctx, e) })
 }
 
 func (os *observers) released(ctx context.Context, e Event) {
-	os.tell(ctx, "Released", func(o Observer) { o.Released(ctx, e) })
+	os.each(ctx, "Released", func(o Observer) { o.Released(ctx, e) })
 }
 
-// report logs. A handler that panics loses its record, and nobody's lock.
+// report logs. A handler that panics loses its record and nothing else.
 func report(ctx context.Context, log *slog.Logger, level slog.Level, message string, args ...any) {
 	defer func() { _ = recover() }()
 	log.Log(ctx, level, message, args...)

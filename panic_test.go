@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -250,17 +251,19 @@ func TestStoreThatPanicsHasFailed(t *testing.T) {
 		}
 	})
 	t.Run("in Renew", func(t *testing.T) {
-		l := pathlock.New(failing{newLedger(), "Renew", false}, quiet)
-		req := request(t, "X /a")
-		req.Lease = pathlock.MinLease
-		lock, err := l.Acquire(t.Context(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		<-lock.Context().Done()
-		if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) || !errors.Is(cause, pathlock.ErrUnavailable) {
-			t.Errorf("the lock ends with %v", cause)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			l := pathlock.New(failing{newLedger(), "Renew", false}, quiet)
+			req := request(t, "X /a")
+			req.Lease = pathlock.MinLease
+			lock, err := l.Acquire(t.Context(), req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			<-lock.Context().Done()
+			if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) || !errors.Is(cause, pathlock.ErrUnavailable) {
+				t.Errorf("the lock ends with %v", cause)
+			}
+		})
 	})
 }
 

@@ -1,6 +1,7 @@
 package pathlock
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -10,38 +11,40 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// Limits of a [Path]. They protect the lock stores from hostile input; a
-// backend will usually set tighter ones of its own.
+// Limits of a [Path]. They protect the lock stores from hostile input. A backend usually sets
+// tighter ones of its own.
 const (
-	// MaxNameBytes is the longest name of one node, in bytes: 255 characters
-	// of any kind, folded too (some grow when they are), and room.
+	// MaxNameBytes is the longest name of one node, in bytes. It has room for any 255 characters,
+	// folded or not: some grow when they are folded.
 	MaxNameBytes = 2048
-	// MaxDepth is the number of names that a path may have at most.
+	// MaxDepth is the largest number of names in a path.
 	MaxDepth = 256
 )
 
-// Path names one node of a tree by the names on the way from the root to it.
-// It is canonical: two equal paths are ==. The zero Path is the root.
+// Path names one node of a tree by the names on the way from the root to it. It is canonical: two
+// equal paths are ==. The zero Path is the root.
 //
-// A path says nothing about whether the node exists: a claim on the path of a
-// node that does not exist yet reserves the name.
+// A path says nothing about whether the node exists: a claim on the path of a node that does not
+// exist yet reserves the name.
 type Path struct {
-	// s is "" for the root and "/a/b" otherwise: the form in which a
-	// materialised path column holds it.
+	// s is "" for the root and "/a/b" otherwise: the form in which a materialised path column holds
+	// it.
 	s string
 }
 
 // Root returns the path of a tree's root.
 func Root() Path { return Path{} }
 
-// ParsePath reads a path such as "/dir1/dir2". Both "/" and "", which is what
-// a materialised path column holds for the root, mean the root.
+// ParsePath reads a path such as "/dir1/dir2". The root is "/", or "" as in a materialised path
+// column.
 //
-// Anything else that is not canonical is refused with an error that matches
-// [ErrInvalidPath] and names the offending part: a path that does not begin with a slash, an
-// empty name (a doubled or a trailing slash), "." and "..", control
-// characters, invalid UTF-8, a name longer than [MaxNameBytes], more than
-// [MaxDepth] names.
+// The error of anything else that is not canonical matches [ErrInvalidPath], and names the
+// offending part:
+//   - a path that does not begin with a slash, or has more than [MaxDepth] names
+//   - an empty name, that is a doubled or a trailing slash
+//   - the names "." and ".."
+//   - control characters and invalid UTF-8
+//   - a name longer than [MaxNameBytes]
 func ParsePath(s string) (Path, error) {
 	if s == "" || s == "/" {
 		return Path{}, nil
@@ -60,8 +63,7 @@ func ParsePath(s string) (Path, error) {
 	return Path{s}, nil
 }
 
-// MustParsePath is [ParsePath] for paths that are written in the source: it panics
-// where ParsePath returns an error.
+// MustParsePath is [ParsePath] for literals. It panics where ParsePath returns an error.
 func MustParsePath(s string) Path {
 	p, err := ParsePath(s)
 	if err != nil {
@@ -70,7 +72,7 @@ func MustParsePath(s string) Path {
 	return p
 }
 
-// checkName says why a string cannot be the name of one node.
+// checkName returns why a string cannot be the name of a node, nil if it can.
 func checkName(name string) error {
 	switch {
 	case name == "":
@@ -81,19 +83,16 @@ func checkName(name string) error {
 		return fmt.Errorf("name %q is %d bytes long, at most %d are allowed", shown.Cut(name), len(name), MaxNameBytes)
 	case !utf8.ValidString(name):
 		return fmt.Errorf("name %q is not valid UTF-8", shown.Cut(name))
+	case strings.Contains(name, "/"):
+		return fmt.Errorf("name %q contains a slash", shown.Cut(name))
 	}
-	for i, r := range name {
-		switch {
-		case r == '/':
-			return fmt.Errorf("name %q contains a slash", shown.Cut(name))
-		case unicode.IsControl(r):
-			return fmt.Errorf("name %q contains a control character at byte %d", shown.Cut(name), i)
-		}
+	if i := strings.IndexFunc(name, unicode.IsControl); i >= 0 {
+		return fmt.Errorf("name %q contains a control character at byte %d", shown.Cut(name), i)
 	}
 	return nil
 }
 
-// String returns the path as it is written: "/" for the root, "/dir1/dir2" otherwise.
+// String returns "/" for the root, and "/dir1/dir2" otherwise.
 func (p Path) String() string {
 	if p.s == "" {
 		return "/"
@@ -101,14 +100,14 @@ func (p Path) String() string {
 	return p.s
 }
 
-// Column returns the path as a materialised path column holds it: "" for the
-// root, "/dir1/dir2" otherwise.
+// Column returns the path as a materialised path column holds it: "" for the root, and "/dir1/dir2"
+// otherwise.
 func (p Path) Column() string { return p.s }
 
 // IsRoot reports whether p is the root.
 func (p Path) IsRoot() bool { return p.s == "" }
 
-// Depth returns the number of names in p; the root's is 0.
+// Depth returns the number of names in p. It is 0 for the root.
 func (p Path) Depth() int { return strings.Count(p.s, "/") }
 
 // Base returns the last name of p, and "" for the root.
@@ -123,8 +122,8 @@ func (p Path) Parent() Path {
 	return Path{p.s[:i]}
 }
 
-// Child returns the path of the node called name below p. A name that cannot
-// be one gives an error that matches [ErrInvalidPath].
+// Child returns the path of the node called name below p. Its error matches [ErrInvalidPath]: no
+// node can have the name, or the path would have more than [MaxDepth] names.
 func (p Path) Child(name string) (Path, error) {
 	if err := checkName(name); err != nil {
 		return Path{}, fmt.Errorf("%w: below %q: %w", ErrInvalidPath, shown.Cut(p.String()), err)
@@ -135,8 +134,7 @@ func (p Path) Child(name string) (Path, error) {
 	return Path{p.s + "/" + name}, nil
 }
 
-// Ancestors yields the nodes above p, the root first and p's parent last. The
-// root has none.
+// Ancestors yields the paths above p, the root first and p's parent last. The root has none.
 func (p Path) Ancestors() iter.Seq[Path] {
 	return func(yield func(Path) bool) {
 		for i := range len(p.s) {
@@ -160,33 +158,22 @@ func (p Path) Contains(q Path) bool {
 	return strings.HasPrefix(q.s, p.s) && (len(q.s) == len(p.s) || q.s[len(p.s)] == '/')
 }
 
-// Compare orders paths name by name, so that every node comes before its
-// subtree and the subtree is one unbroken run: /a, /a/b, /a-b. Compared as strings,
-// /a-b would stand between the other two, and locks taken in such an order deadlock.
-// It returns -1, 0 or +1.
+// Compare orders paths name by name, so that every node comes before its subtree and the subtree is
+// one unbroken run: /a, /a/b, /a-b. As strings, /a-b would sort between the other two, and locks
+// taken in such an order deadlock. It returns -1, 0 or +1.
 func (p Path) Compare(q Path) int {
-	n := min(len(p.s), len(q.s))
-	for i := range n {
-		a, b := p.s[i], q.s[i]
-		switch {
+	for i := range min(len(p.s), len(q.s)) {
+		switch a, b := p.s[i], q.s[i]; {
 		case a == b:
 		case a == '/':
 			return -1
 		case b == '/':
 			return +1
-		case a < b:
-			return -1
 		default:
-			return +1
+			return cmp.Compare(a, b)
 		}
 	}
-	switch {
-	case len(p.s) < len(q.s):
-		return -1
-	case len(p.s) > len(q.s):
-		return +1
-	}
-	return 0
+	return cmp.Compare(len(p.s), len(q.s))
 }
 
 // MarshalText implements [encoding.TextMarshaler] with the form of [Path.String].

@@ -158,8 +158,7 @@ func somePath(t *rapid.T, label string) pathlock.Path {
 	return p
 }
 
-// Compare must equal the comparison of the lists of names, which is written
-// here in another way.
+// Compare must equal the comparison of the lists of names, which is written here in another way.
 func TestCompareOrdersNameByName(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, q := somePath(t, "p"), somePath(t, "q")

@@ -2,63 +2,58 @@ package pathlock
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 )
 
-// fresh lists the holdings that the renewer's timer has not seen yet.
-type fresh struct{ first *holding }
-
-// place is where the renewer has a holding.
+// place is where the renewer has a holding: in the fresh list, on an agenda, or in neither.
 type place struct {
-	listed        bool // among the fresh ones
-	before, after *holding
-	agenda        *agenda // nil where the holding is on none
-	index         int     // on the agenda
+	listed bool    // in the fresh list
+	agenda *agenda // nil where the holding is on none
+	index  int     // in the list or on the agenda
 }
 
+// fresh lists the holdings that the renewer's timer has not seen yet, in no particular order.
+type fresh []*holding
+
 func (f *fresh) add(h *holding) {
-	h.place = place{listed: true, after: f.first}
-	if f.first != nil {
-		f.first.place.before = h
-	}
-	f.first = h
+	h.place = place{listed: true, index: len(*f)}
+	*f = append(*f, h)
 }
 
 // remove takes h off the list, and reports whether it was there.
 func (f *fresh) remove(h *holding) bool {
-	p := &h.place
-	if !p.listed {
+	if !h.place.listed {
 		return false
 	}
-	if p.before != nil {
-		p.before.place.after = p.after
-	} else {
-		f.first = p.after
-	}
-	if p.after != nil {
-		p.after.place.before = p.before
-	}
-	*p = place{}
+	i, last := h.place.index, len(*f)-1
+	(*f)[i] = (*f)[last]
+	(*f)[i].place.index = i
+	*f = slices.Delete(*f, last, last+1)
+	h.place = place{}
 	return true
 }
 
-// plan has the holdings by what is due next: the trees by their first one, and each tree's own.
-// To find what is due costs as much as there is due, however much is held.
+// plan orders the holdings by what is due next: the trees by their first holding, and the holdings
+// within each tree. Finding what is due costs as much as there is due, however much is held.
 type plan struct {
 	trees map[Tree]*agenda
-	order agendas
+	order schedule[*agenda]
 }
 
-// agenda has the holdings of one tree, the one that is due next first.
+// agenda has the holdings of one tree.
 type agenda struct {
 	tree     Tree
-	holdings holdings
+	holdings schedule[*holding]
 	index    int // in the plan's order
 }
 
-func (a *agenda) next() time.Time { return a.holdings[0].term.next() }
+func (a *agenda) next() time.Time { return a.holdings[0].next() }
+func (a *agenda) moved(to int)    { a.index = to }
 
-// add enters a holding.
+func (h *holding) next() time.Time { return h.term.next() }
+func (h *holding) moved(to int)    { h.place.index = to }
+
 func (p *plan) add(h *holding) {
 	a := p.trees[h.tree]
 	if a == nil {
@@ -68,7 +63,7 @@ func (p *plan) add(h *holding) {
 		a = &agenda{tree: h.tree}
 		p.trees[h.tree] = a
 	}
-	h.place.agenda = a
+	h.place = place{agenda: a}
 	heap.Push(&a.holdings, h)
 	if len(a.holdings) == 1 {
 		heap.Push(&p.order, a)
@@ -77,7 +72,7 @@ func (p *plan) add(h *holding) {
 	}
 }
 
-// remove takes a holding out, if it is in.
+// remove takes a holding off the plan, if it is on it.
 func (p *plan) remove(h *holding) {
 	a := h.place.agenda
 	if a == nil {
@@ -91,11 +86,11 @@ func (p *plan) remove(h *holding) {
 	}
 	heap.Remove(&p.order, a.index)
 	if delete(p.trees, a.tree); len(p.trees) == 0 {
-		p.trees = nil // a map keeps the memory of all that it ever had at once
+		p.trees = nil // a map keeps the memory of its largest size
 	}
 }
 
-// fix puts a holding in its place after its term has changed.
+// fix restores the order after a holding's term has changed.
 func (p *plan) fix(h *holding) {
 	if a := h.place.agenda; a != nil {
 		heap.Fix(&a.holdings, h.place.index)
@@ -103,7 +98,7 @@ func (p *plan) fix(h *holding) {
 	}
 }
 
-// due returns the agenda that something is due on by now, nil if there is none.
+// due returns an agenda with something due by now, nil if there is none.
 func (p *plan) due(now time.Time) *agenda {
 	if len(p.order) == 0 || p.order[0].next().After(now) {
 		return nil
@@ -111,50 +106,28 @@ func (p *plan) due(now time.Time) *agenda {
 	return p.order[0]
 }
 
-// holdings is a heap by what is due next.
-type holdings []*holding
+// schedule is a heap by what is due next. Its elements know their index.
+type schedule[T interface {
+	next() time.Time
+	moved(to int)
+}] []T
 
-func (s holdings) Len() int           { return len(s) }
-func (s holdings) Less(i, j int) bool { return s[i].term.next().Before(s[j].term.next()) }
-func (s holdings) Swap(i, j int) {
+func (s schedule[T]) Len() int           { return len(s) }
+func (s schedule[T]) Less(i, j int) bool { return s[i].next().Before(s[j].next()) }
+func (s schedule[T]) Swap(i, j int) {
 	s[i], s[j] = s[j], s[i]
-	s[i].place.index, s[j].place.index = i, j
+	s[i].moved(i)
+	s[j].moved(j)
 }
 
-func (s *holdings) Push(x any) {
-	h := x.(*holding)
-	h.place.index = len(*s)
-	*s = append(*s, h)
+func (s *schedule[T]) Push(x any) {
+	x.(T).moved(len(*s))
+	*s = append(*s, x.(T))
 }
 
-func (s *holdings) Pop() any {
+func (s *schedule[T]) Pop() any {
 	last := len(*s) - 1
-	h := (*s)[last]
-	(*s)[last] = nil
-	*s = (*s)[:last]
-	return h
-}
-
-// agendas is a heap by what is due next.
-type agendas []*agenda
-
-func (s agendas) Len() int           { return len(s) }
-func (s agendas) Less(i, j int) bool { return s[i].next().Before(s[j].next()) }
-func (s agendas) Swap(i, j int) {
-	s[i], s[j] = s[j], s[i]
-	s[i].index, s[j].index = i, j
-}
-
-func (s *agendas) Push(x any) {
-	a := x.(*agenda)
-	a.index = len(*s)
-	*s = append(*s, a)
-}
-
-func (s *agendas) Pop() any {
-	last := len(*s) - 1
-	a := (*s)[last]
-	(*s)[last] = nil
-	*s = (*s)[:last]
-	return a
+	x := (*s)[last]
+	*s = slices.Delete(*s, last, last+1)
+	return x
 }

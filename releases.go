@@ -6,23 +6,22 @@ import (
 	"sync"
 )
 
-// releases are those of a locker that are under way in the background: see
-// [Lock.ReleaseInBackground], and what failed at first: see [Lock.Release].
+// releases are a locker's releases that are under way in the background: those of
+// [Lock.ReleaseInBackground], and the retries of those that failed.
 type releases struct {
 	mu sync.Mutex
-	// underWay has one channel per release, by tree, which is closed at its end, with the release
-	// that is tried again, nil where it is the first try.
+	// underWay has a channel for each release, by tree, that is closed at its end. The value is nil
+	// for a first try.
 	underWay map[Tree]map[chan struct{}]*retry
-	// closed says that no first try may begin any more.
+	// closed says that no further first try may begin.
 	closed bool
-	// givenUp counts what could not be released because the store was closed, and why is the last
-	// error.
+	// givenUp counts the releases that failed for good because the store was closed, and why is the
+	// last error.
 	givenUp int
 	why     error
 }
 
-// begin enters a release in a tree, for the caller to end, or returns nil if none may begin any
-// more.
+// begin enters a first try in a tree, for the caller to end. It returns nil if none may begin.
 func (r *releases) begin(tree Tree) (ended chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,7 +31,7 @@ func (r *releases) begin(tree Tree) (ended chan struct{}) {
 	return r.add(tree, nil)
 }
 
-// enter enters a release that is tried again.
+// enter enters a retry in a tree.
 func (r *releases) enter(tree Tree, again *retry) (ended chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,7 +61,7 @@ func (r *releases) end(tree Tree, ended chan struct{}) {
 	close(ended)
 }
 
-// giveUp notes that something could not be released, nor ever can be.
+// giveUp notes that a release failed for good.
 func (r *releases) giveUp(why error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,7 +69,7 @@ func (r *releases) giveUp(why error) {
 	r.why = why
 }
 
-// failure says what has been given up, nil where nothing has.
+// failure returns what failed for good, nil if nothing did.
 func (r *releases) failure() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,8 +79,8 @@ func (r *releases) failure() error {
 	return fmt.Errorf("pathlock: %d releases failed, and their locks end with their leases: %w", r.givenUp, r.why)
 }
 
-// in returns the releases that are under way in a tree, as they are now.
-func (r *releases) in(tree Tree) (p underWay) {
+// inTree returns the releases that are under way in a tree.
+func (r *releases) inTree(tree Tree) (p underWay) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for ended, again := range r.underWay[tree] {
@@ -94,7 +93,7 @@ func (r *releases) in(tree Tree) (p underWay) {
 	return p
 }
 
-// close lets no more begin, and returns all that are under way.
+// close lets no further first try begin, and returns all releases that are under way.
 func (r *releases) close() (all pending) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,10 +112,10 @@ type underWay struct {
 	again []*retry
 }
 
-func (u underWay) isNothing() bool { return len(u.first)+len(u.again) == 0 }
+func (u underWay) isEmpty() bool { return len(u.first)+len(u.again) == 0 }
 
-// wait waits until those that are under way have ended, and those that are tried again have been
-// tried once more, or until ctx has ended; then it returns how many are left.
+// wait waits until the first tries have ended and each retry has been tried once more, or until ctx
+// has ended. It returns how many are left.
 func (u underWay) wait(ctx context.Context) (left int) {
 	all := u.first
 	for _, t := range u.again {
@@ -128,7 +127,7 @@ func (u underWay) wait(ctx context.Context) (left int) {
 // pending are releases, or tries, to wait for.
 type pending []<-chan struct{}
 
-// wait waits until all have ended, or ctx has; then it returns how many are left.
+// wait waits until all have ended, or ctx has. It returns how many are left.
 func (p pending) wait(ctx context.Context) (left int) {
 	for i, ended := range p {
 		select {
@@ -140,13 +139,14 @@ func (p pending) wait(ctx context.Context) (left int) {
 	return 0
 }
 
-// Shutdown waits for the releases that are under way in the background, also for those that failed
-// and are tried again, so that a program that ends leaves no locks behind: call it when the last
-// request has been served and before the store is closed. If ctx ends first, the error matches the
-// context's, and those locks end with their leases. So they do if the store has been closed before:
-// then nothing is tried again, and the error matches [ErrClosed].
+// Shutdown waits for the releases that are under way in the background, retries included, so that a
+// program leaves no locks behind when it ends. Call it after the last request, and before the store
+// is closed.
 //
-// From then on [Lock.ReleaseInBackground] does its work before it returns. Everything else goes on
+// The error matches the context's if ctx ends first, and [ErrClosed] if the store has been closed
+// before, so that retries are pointless. Then the remaining locks end with their leases.
+//
+// After Shutdown, [Lock.ReleaseInBackground] does its work before it returns. Everything else works
 // as before.
 func (l *Locker) Shutdown(ctx context.Context) error {
 	for {
@@ -154,7 +154,7 @@ func (l *Locker) Shutdown(ctx context.Context) error {
 		if len(all) == 0 {
 			return l.releases.failure()
 		}
-		// A release that fails is not over: it is tried again.
+		// A release that fails begins a retry.
 		if left := all.wait(ctx); left > 0 {
 			return fmt.Errorf("pathlock: %d releases are still under way: %w", left, context.Cause(ctx))
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// distant is a locker whose releases take until they are let through, and a
-// locker of another process on the same store.
+// distant is a locker whose releases take until they are let through, and a locker of another
+// process on the same store.
 type distant struct {
 	*testing.T
 	locker, other *pathlock.Locker

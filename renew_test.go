@@ -48,6 +48,37 @@ func TestLeasesAreRenewedAtAThirdBatchedByTreeAndOnlyWhileHeld(t *testing.T) {
 	})
 }
 
+func TestALeaseThatAnotherGrantProlongsKeepsNoOtherFromItsRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := newLocker()
+		long, short := request(t, "X /a"), request(t, "X /a")
+		long.Lease = 30 * time.Second
+		short.Tree, short.Lease = tree(t, "other"), 12*time.Second
+		prolonged, err := l.Acquire(t.Context(), long) // due after 10 s
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(7 * time.Second)
+		other, err := l.Acquire(t.Context(), short) // due after 11 s
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2900 * time.Millisecond)
+		long.Claims = request(t, "X /b").Claims
+		again, err := l.Acquire(prolonged.Context(), long) // now due after 19.9 s
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if err := other.Context().Err(); err != nil {
+			t.Errorf("the lease that was due first was not renewed: %v", context.Cause(other.Context()))
+		}
+		for _, lock := range []*pathlock.Lock{again, prolonged, other} {
+			release(t, lock)
+		}
+	})
+}
+
 func TestALostLeaseCancelsTheContextsAndIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := newLocker(pathlock.WithLease(30 * time.Second))

@@ -11,54 +11,52 @@ import (
 
 // Limits of a [Request], so that no caller can make the store work without bound.
 const (
-	// MaxNodes is the number of nodes that one claim set may have after [Normalize].
+	// MaxNodes is the largest number of nodes in a claim set after [Normalize].
 	MaxNodes = 4096
-	// MaxNoteBytes is the longest [Request.Note].
+	// MaxNoteBytes is the longest [Request.Note], in bytes.
 	MaxNoteBytes = 512
-	// MinLease is the shortest lease: shorter ones end before a renewal can arrive.
+	// MinLease is the shortest lease. Shorter ones would end before a renewal can arrive.
 	MinLease = 10 * time.Millisecond
 )
 
-// Forever is the longest wait, and the longest lease: what is longer counts as this. It is a
-// hundred years, which clocks, and servers that count in microseconds, have room for.
+// Forever is the longest wait and the longest lease: longer ones count as this. Clocks have room
+// for its hundred years, and so have servers that count in microseconds.
 const Forever time.Duration = 100 * 365 * 24 * time.Hour
 
-// NoWait as [Request.Wait] makes an acquisition fail at once where others hold what is asked for.
+// NoWait as [Request.Wait] makes an acquisition fail at once where others are in the way.
 const NoWait time.Duration = -1
 
-// Request states everything that a piece of work needs in one tree. It is
-// granted whole or not at all.
+// Request states everything that a piece of work needs in one tree. It is granted whole or not at
+// all.
 //
-// Nobody finds a deadlock across trees: of two owners, one of which holds something in tree A and
-// waits in tree B, and the other the other way round, both wait until a wait ends. Take the locks
-// of several trees in one order everywhere. That of package middleware is: trees whose gates are
-// taken first, in the order of their namespaces in the spec, then by namespace and id.
+// Deadlocks across trees go undetected. If one owner holds in tree A and waits in tree B, and
+// another holds in B and waits in A, both wait until one wait ends. Lock trees in the same order
+// everywhere. The order of package middleware is: trees whose gates are taken first, in the order
+// of their namespaces in the spec, then by namespace and id.
 type Request struct {
 	Tree Tree
-	// Claims are the nodes and modes. Intentions on the ancestors need not be
-	// stated. The order does not matter.
+	// Claims are the nodes and modes, in any order. Intentions on ancestors are implied.
 	Claims []Claim
 	// Gate asks for the tree's gate: the whole tree, exclusively. Claims add nothing to it.
 	Gate bool
-	// Wait is how long to wait for others at most; 0 is the locker's default, [NoWait] is not at
-	// all, and more than [Forever] counts as that. The context's deadline bounds the wait too.
+	// Wait is the longest wait for others. 0 means the locker's default, and [NoWait] no wait. More
+	// than [Forever] counts as that. The context's deadline bounds the wait too.
 	Wait time.Duration
-	// Lease is how long the hold outlives the last sign of life of this process; 0 is the locker's
-	// default, and more than [Forever] counts as that. It is renewed while the lock is held.
+	// Lease is how long the hold outlives the last sign of life of this process. 0 means the
+	// locker's default. More than [Forever] counts as that. It is renewed while the lock is held.
 	Lease time.Duration
-	// Note says what for. Those who collide with the lock are shown it.
+	// Note says what the lock is for. It is shown to those that collide with the lock.
 	Note string
 }
 
-// asked is a request made ready: defaults filled in, everything checked, claims folded.
+// asked is a checked request, with defaults filled in and claims folded.
 type asked struct {
 	Request
-	// folded[i] is Claims[i] with its path folded. It is Claims itself where all of them are folded
-	// already.
+	// folded[i] is Claims[i] with its path folded. It is Claims itself where nothing has to change.
 	folded []Claim
 }
 
-// defaults are what a locker does with requests that don't say.
+// defaults apply to requests that leave the field zero.
 type defaults struct {
 	lease, wait time.Duration
 	fold        func(string) string // nil is Fold
@@ -124,7 +122,7 @@ func checkLease(lease time.Duration) error {
 	return nil
 }
 
-// acquisition is the request as the store gets it.
+// acquisition is what the store gets.
 func (a asked) acquisition(scope *Scope) (Acquisition, error) {
 	set := Normalize(a.folded...)
 	if len(set) > MaxNodes {
@@ -151,8 +149,7 @@ func (a asked) event(scope *Scope) Event {
 	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note}
 }
 
-// spelling returns the node that the caller means by a folded path: the path
-// as the caller wrote it, for error messages.
+// spelling returns a folded path as the caller wrote it, for error messages.
 func (a asked) spelling(folded Path) Path {
 	for i, c := range a.folded {
 		if !folded.Contains(c.Path) {

@@ -8,40 +8,46 @@ type Location struct {
 	Path Path
 }
 
-// Resolver finds the node that an id in a request means. The gormplugin package makes
-// one from a model's tags; anything that can look up a path will do.
+// Resolver finds the node that an id in a request means. Package gormplugin makes one from a
+// model's tags. Anything that can look up a path will do.
 type Resolver interface {
-	// Resolve returns where the node with the id is now. An id that no node
-	// can have gives an error that matches [ErrInvalidID], one that no node has gives
-	// an error that matches [ErrNotFound].
+	// Resolve returns where the node with the id is. The error matches [ErrInvalidID] if no node
+	// can have the id, and [ErrNotFound] if none has it.
 	Resolve(ctx context.Context, id string) (Location, error)
 }
 
-// ResolverFunc makes a [Resolver] of a function.
+// ResolverFunc is a function that is a [Resolver].
 type ResolverFunc func(ctx context.Context, id string) (Location, error)
 
 // Resolve implements [Resolver].
 func (f ResolverFunc) Resolve(ctx context.Context, id string) (Location, error) { return f(ctx, id) }
 
-// PreparedResolver is a [Resolver] that can keep what it reads for those who write later in the
-// same request, so that they need not read it again.
+// PreparedResolver is a [Resolver] that can keep what it reads, so that a write later in the same
+// request need not read it again.
 type PreparedResolver interface {
 	Resolver
-	// Prepare returns a context under which Resolve keeps what it reads, until somebody takes it
-	// who has a context that derives from this one.
+	// Prepare returns a context under which Resolve keeps what it reads. A write under a context
+	// derived from it takes what was kept.
 	Prepare(ctx context.Context) context.Context
 }
 
-// Resolution is what became of one id: where its node is, or the error of [Resolver.Resolve].
+// Resolution is where the node with an id is, or the error of [Resolver.Resolve].
 type Resolution struct {
 	Location
 	Err error
 }
 
-// BatchResolver is a [Resolver] that finds several nodes for about what one costs. The middleware
-// asks it for all ids of a request together.
+// BatchResolver is a [Resolver] that finds several nodes at about the cost of one. The middleware
+// asks it for all ids of a request at once.
 type BatchResolver interface {
 	Resolver
-	// ResolveAll returns what Resolve would return for each of the ids, in their order.
+	// ResolveAll returns what Resolve would return for each id, in their order.
 	ResolveAll(ctx context.Context, ids []string) []Resolution
+}
+
+// FailureExplainer is a [Resolver] that knows the meaning of errors that state no [Failure], such
+// as those of the database that it reads.
+type FailureExplainer interface {
+	// FailureOf returns the [Failure] that the error states or means, "" if neither is known.
+	FailureOf(err error) Failure
 }

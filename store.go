@@ -6,52 +6,51 @@ import (
 	"time"
 )
 
-// Store is what a lock store implements, and store/storetest checks. A store
-// knows nothing of re-entry, contexts or background renewal: a [Locker] adds those.
+// Store is what a lock store implements and store/storetest checks. A store knows nothing of
+// re-entry, contexts or background renewal: a [Locker] adds those.
 //
-// Every method may be called by any number of goroutines. A method that
-// cannot reach the store, or is told by it that it cannot serve, returns an
-// error that matches [ErrUnavailable].
+// Any number of goroutines may call any method. Its error matches [ErrUnavailable] if the method
+// cannot reach the store, or the store answers that it cannot serve.
 type Store interface {
 	// Acquire grants the whole of req, or nothing, in one atomic step.
 	//
-	// It waits for at most req.Wait. A request waits for those holders that it conflicts with, and
-	// for the earlier waiters that it conflicts with and may not pass: an owner that holds
-	// something in the tree may pass a waiter that waits for that owner, so that it can come to its
-	// end, and nobody may pass any other. So a waiter is passed by 0 grants to owners that it does
-	// not wait for. A request waits for an owner if it conflicts with what that owner holds, with
-	// what a holder has who waits for that owner, or if it is behind an earlier waiter that waits
-	// for it.
+	// It waits for at most req.Wait, in the order of arrival. A request waits for the holders that
+	// it conflicts with, and for the earlier waiters that it conflicts with and may not pass. An
+	// owner that holds something in the tree may pass a waiter that waits for that owner, so that
+	// the owner can finish. Nobody may pass any other: a waiter is passed by 0 grants to owners
+	// that it does not wait for. A request waits for an owner if it conflicts with what that owner
+	// holds, if it conflicts with what a holder has that waits for that owner, or if it is behind
+	// an earlier waiter that waits for it.
 	//
-	// Where a holder in its way waits for its own owner, a request that may wait gets a
-	// [*DeadlockError] at once: granting it would need that holder to go first.
+	// If a holder in its way waits for its own owner, a request that may wait gets a
+	// [*DeadlockError] at once: that holder would have to go first.
 	//
-	// Where req.Held is set and the owner holds nothing (any more), it returns an error
-	// that matches [ErrLost]; so it does when ForceRelease takes a waiting request away, or
-	// when the lease ends under which its owner holds something.
+	// A lease begins with the grant where the grant is made at once. Where the grant is handed over
+	// to a waiter, it begins with the waiter's last sign of life: a crashed waiter gets no more
+	// than what is left. Its place in the queue ends within one lease of that moment too.
 	//
-	// A lease begins with the grant, where it is made at once, and with the waiter's last sign of
-	// life, where it is handed over: a waiter that has crashed is handed no more than what is left.
-	// Its place in the queue ends within one lease of that moment, too.
+	// After any error nothing is held and nothing is queued. Where the store could not be told so,
+	// the lease sees to it. The errors are:
+	//   - a [*ConflictError] when the time is up, or when req would have to wait and must not. It
+	//     also matches the context's error if the context's deadline ended the wait.
+	//   - one that matches ctx.Err() when ctx is cancelled
+	//   - one that matches [ErrLost] when req.Held is set and the owner holds nothing, when
+	//     ForceRelease takes a waiting request away, and when the lease ends under which its owner
+	//     holds something
 	//
-	// When the time is up it returns a [*ConflictError], also where waiting would have
-	// been in vain but no wait was asked for; it also matches the
-	// context's error if it was the context's deadline that ended the wait. When ctx is
-	// cancelled it returns an error that matches ctx.Err(). After any error nothing is held and
-	// nothing is queued; where the store could not be told so, the lease sees to it.
-	//
-	// A second call with the same owner and grant id is answered with the same grant. It is a sign
-	// of life: it prolongs the lease that the grant lives by.
+	// A second call with the same owner and grant id gets the same grant. It is a sign of life, and
+	// prolongs the lease of the grant.
 	Acquire(ctx context.Context, req Acquisition) (Grant, error)
 
-	// Release gives back one grant. What other grants of the owner need stays held. It returns an
-	// error that matches [ErrNotHeld], and changes nothing, if there is no such grant.
+	// Release gives back one grant. What other grants of the owner need stays held. The error
+	// matches [ErrNotHeld], and nothing changes, if there is no such grant.
 	Release(ctx context.Context, tree Tree, owner Owner, id GrantID) error
 
-	// Renew makes each owner's lease in the tree last from now for at least the given time;
-	// it never shortens one. It returns the owners that hold nothing in the tree (any more). A
-	// [Lease] of one apart grant prolongs that grant's alone, and its owner is returned where the
-	// owner has no such grant (any more). An owner that such a lease names is named once in a call.
+	// Renew makes each owner's lease in the tree last at least the given time from now. It never
+	// shortens a lease. It returns the owners that hold nothing in the tree.
+	//
+	// A [Lease] of an apart grant prolongs that grant's lease alone, and returns the owner if it
+	// has no such grant. A call names the owner of such a lease once.
 	Renew(ctx context.Context, tree Tree, leases []Lease) (lost []Owner, err error)
 
 	// Snapshot returns who holds and who waits in a tree at one instant.
@@ -60,20 +59,20 @@ type Store interface {
 	// Trees returns the trees in which somebody holds or waits, in no particular order.
 	Trees(ctx context.Context) ([]Tree, error)
 
-	// ForceRelease takes away everything that owner holds, and its places in the
-	// queue, in the tree. It returns an error that matches [ErrNotHeld] if there is nothing.
+	// ForceRelease takes away everything that owner holds in the tree, and its places in the queue.
+	// The error matches [ErrNotHeld] if there is nothing.
 	ForceRelease(ctx context.Context, tree Tree, owner Owner) error
 
 	// Ping reports whether the store can serve.
 	Ping(ctx context.Context) error
 }
 
-// LocalStore is a [Store] that may be in the process, so that to ask it costs no
-// round trip that would be worth a goroutine. A store that wraps another one passes its answer on.
+// LocalStore is a [Store] that may live in the process: a call costs no round trip that would be
+// worth a goroutine. A store that wraps another one passes its answer on.
 type LocalStore interface {
 	Store
-	// Local reports whether Release returns without waiting for anything outside of the
-	// process, whatever its context.
+	// Local reports whether Release returns without waiting for anything outside of the process,
+	// whatever its context.
 	Local() bool
 }
 
@@ -82,34 +81,34 @@ type Acquisition struct {
 	Tree Tree
 	// Owner asks, and will hold.
 	Owner Owner
-	// Grant is the id of this request and of the grant that it leads to.
+	// Grant is the id of this request, and of the grant that comes of it.
 	Grant GrantID
 	// Gate asks for the tree's gate: the whole tree, exclusively. Claims may be empty then.
 	Gate bool
-	// Held says that the owner holds something in the tree already. If the store has lost
-	// that, the owner has to be told: a new grant would make it look alive.
+	// Held says that the owner holds something in the tree. If the store has lost that, the owner
+	// must learn of it, because a new grant would make it look alive.
 	Held bool
 	// Claims is a claim set: normalised by [Normalize], of folded paths.
 	Claims []Claim
-	// Lease is how long the owner's holds in this tree live from the moment of the grant, or of the
-	// waiter's last sign of life, unless renewed; positive, and at most [Forever]: more counts as
-	// that. All grants of an owner in a tree share one lease, except for those that are Apart. It
-	// never gets shorter but by [TransferStore].
+	// Lease is how long the owner's holds in this tree live unless renewed, from the grant or the
+	// waiter's last sign of life. It is positive, and more than [Forever] counts as that. All
+	// grants of an owner in a tree share one lease, except for those that are Apart. Only a
+	// [TransferStore] shortens it.
 	Lease time.Duration
-	// Apart gives the grant a lease of its own: it neither prolongs the one that the owner's other
-	// grants share, nor lives by it, but it ends no later. Where its own ends, that grant alone is
-	// released, and handed over. It needs Held: there has to be a lease that it is apart from.
+	// Apart gives the grant a lease of its own. It neither prolongs the lease that the owner's
+	// other grants share nor lives by it, but ends no later. When its own lease ends, that grant
+	// alone is released and handed over. It needs Held: there has to be a lease to be apart from.
 	Apart bool
-	// Wait is how long to wait at most; 0 means not at all, and more than [Forever] counts as that.
+	// Wait is the longest wait. 0 means no wait, and more than [Forever] counts as that.
 	Wait time.Duration
-	// Note says what for, for people who look at the locks.
+	// Note says what the lock is for, to people who look at the locks.
 	Note string
-	// Waiting, where not nil, is called once when the request has taken its
-	// place in the queue and begins to wait. It must not block.
+	// Waiting, where not nil, is called once when the request has taken its place in the queue and
+	// begins to wait. It must not block.
 	Waiting func()
 }
 
-// Validate refuses acquisitions that no [Locker] makes, for stores to call first. The error matches
+// Validate refuses acquisitions that no [Locker] makes. Stores call it first. The error matches
 // [ErrInvalidRequest].
 func (a Acquisition) Validate() error {
 	switch {
@@ -136,10 +135,10 @@ func (a Acquisition) Validate() error {
 type Grant struct {
 	// Fence grows strictly with every grant in a tree, over the tree's whole life.
 	Fence uint64
-	// Asked is the latest moment, by the clock of this process, at which the store is known not to
-	// have made the grant yet: when the last question left that was answered by a place in the
-	// queue, or the first one. The lease is certain to live for [Acquisition.Lease] from then on. A
-	// store that cannot tell leaves it zero; then it is the moment at which Acquire was called.
+	// Asked is the latest moment, by this process's clock, at which the store is known not to have
+	// made the grant yet. It is when the last question that was answered by a place in the queue
+	// was sent, or else the first question. The lease lives for at least [Acquisition.Lease] from
+	// then on. Zero means the moment at which Acquire was called, for stores that cannot tell.
 	Asked time.Time
 }
 
@@ -156,7 +155,7 @@ type Lease struct {
 // Snapshot is what a tree's lock table held at one instant.
 type Snapshot struct {
 	Tree Tree `json:"tree"`
-	// Fence is the last fence given out, 0 if none is on record.
+	// Fence is the fence of the latest grant, 0 if none is on record.
 	Fence uint64 `json:"fence"`
 	// Holders has one entry per grant, in order of their fences.
 	Holders []Hold `json:"holders"`
@@ -167,18 +166,18 @@ type Snapshot struct {
 // Hold is one grant, or one queued request, in a [Snapshot].
 type Hold struct {
 	Owner Owner `json:"owner"`
-	// Gate is set if the tree's gate is held or asked for.
+	// Gate says that the tree's gate is held or waited for.
 	Gate bool `json:"gate"`
-	// Detached is set if the hold lives without a process, by a [Token]: see [Owner.Detached].
+	// Detached says that the hold lives without a process: see [Owner.Detached].
 	Detached bool `json:"detached"`
 	// Claims is the normalised claim set, in folded paths.
 	Claims []Claim `json:"claims"`
 	Note   string  `json:"note"`
 	// Fence is the grant's; 0 while the request waits.
 	Fence uint64 `json:"fence"`
-	// Since is when the grant was made or the wait began, Until when the lease that it lives by or
-	// the wait ends; both by the store's clock. A grant that is apart ends with the owner's lease
-	// where that ends first.
+	// Since is when the grant was made or the wait began. Until is when the grant's lease or the
+	// wait ends. Both are by the store's clock. An apart grant ends with the owner's lease where
+	// that ends first.
 	Since time.Time `json:"since"`
 	Until time.Time `json:"until"`
 }

@@ -2,6 +2,7 @@ package pathlock
 
 import (
 	"fmt"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -11,20 +12,19 @@ import (
 // MaxTreeBytes is the longest namespace or id of a [Tree], in bytes.
 const MaxTreeBytes = 255
 
-// Tree is a lock domain: one tree of nodes whose claims can conflict. Claims
-// on different trees never do. Two equal Trees are ==.
+// Tree is a lock domain. Claims in one tree can conflict, and claims in different trees never do.
+// Two equal Trees are ==.
 type Tree struct {
 	namespace string
 	id        string
 }
 
-// NewTree returns the tree called id in a namespace, such as ("testplan",
-// "plan-001"). The namespace keeps the trees of different applications, or of
-// different kinds within one application, apart on one lock store. Any text
-// will do for either; stores encode it.
+// NewTree returns the tree called id in a namespace, such as ("testplan", "plan-001"). The
+// namespace separates the trees of different applications on one lock store, or of different kinds
+// within one application. Both may be any text: stores encode it.
 //
-// An empty part, one longer than [MaxTreeBytes], invalid UTF-8 and control
-// characters give an error that matches [ErrInvalidTree].
+// The error matches [ErrInvalidTree] if either is empty, longer than [MaxTreeBytes], not valid
+// UTF-8, or contains control characters.
 func NewTree(namespace, id string) (Tree, error) {
 	for _, part := range []struct{ what, value string }{{"namespace", namespace}, {"id", id}} {
 		switch v := part.value; {
@@ -34,11 +34,8 @@ func NewTree(namespace, id string) (Tree, error) {
 			return Tree{}, fmt.Errorf("%w: the %s %q is %d bytes long, at most %d are allowed", ErrInvalidTree, part.what, shown.Cut(v), len(v), MaxTreeBytes)
 		case !utf8.ValidString(v):
 			return Tree{}, fmt.Errorf("%w: the %s %q is not valid UTF-8", ErrInvalidTree, part.what, v)
-		}
-		for _, r := range part.value {
-			if unicode.IsControl(r) {
-				return Tree{}, fmt.Errorf("%w: the %s %q contains a control character", ErrInvalidTree, part.what, part.value)
-			}
+		case strings.ContainsFunc(v, unicode.IsControl):
+			return Tree{}, fmt.Errorf("%w: the %s %q contains a control character", ErrInvalidTree, part.what, v)
 		}
 	}
 	return Tree{namespace, id}, nil

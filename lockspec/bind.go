@@ -3,20 +3,20 @@ package lockspec
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 )
 
 // Binding is what one request has to lock.
 type Binding struct {
-	// Requests has one for each tree, in the order in which to acquire them. It
-	// is empty if nothing has to be locked.
+	// Requests has one request for each tree, in the order in which to acquire them. It is empty if
+	// there is nothing to lock.
 	Requests []pathlock.Request
-	// Nodes are the nodes that the requests were planned on, each once. They
-	// are to be resolved again after the grant, and compared: a node that moved
-	// meanwhile has its locks in the wrong place.
+	// Nodes are the nodes that the requests were planned on, each once. Resolve them again after
+	// the grant and compare: the locks of a node that moved meanwhile are in the wrong place.
 	Nodes []Node
-	// Moves are those of the nodes that the request gives another path, where that is known.
+	// Moves are the nodes to which the request gives another path, where that is known.
 	Moves []Moved
 }
 
@@ -26,45 +26,42 @@ type Moved struct {
 	To   pathlock.Path
 }
 
-// Node is an id of a request and where it was found.
+// Node is an id of a request, and where its node is.
 type Node struct {
-	// Kind is what the id's source was given by [Source.Kind].
+	// Kind is the argument of [Source.Kind].
 	Kind string
 	ID   string
 	pathlock.Location
 }
 
-// Get returns the value of a source, and false if the request lacks it. A value that is there and
-// null is one that the request lacks; where that makes a difference to [Source.OrTop], Get says so
-// with [ErrNull]. [Spec.Bind] passes other errors on, wrapped with the source's name.
+// Get returns the value of a source, and false if the request lacks it. A null counts as lacking.
+// Get may return [ErrNull] for it, which makes a difference to [Source.OrTop]. [Spec.Bind] wraps
+// other errors with the source's name.
 type Get func(Source) (value string, ok bool, err error)
 
-// Resolve returns where the node is that an id means to the resolver of a kind.
-// Its errors are those of [pathlock.Resolver].
+// Resolve returns where the node with an id is, by the resolver of a kind. Its errors are those of
+// [pathlock.Resolver].
 type Resolve func(kind, id string) (pathlock.Location, error)
 
-// Bind returns what the request has to lock whose values get returns and whose
-// nodes resolve finds. It gets all values first, in the order of
+// Bind returns what a request has to lock. It gets all values first, in the order of
 // [Spec.Sources], and then resolves each kind and id once.
 //
-// The claims of one tree are in one request, as one indivisible acquisition.
-// Several trees are locked one after the other, in an order that does not
-// depend on the request: by namespace, and within a namespace by id. Namespaces
-// whose gates the spec takes come first, in the order in which it lists them;
-// the others follow by name. So crossing moves between two plans lock both in
-// the same order, and no two requests can deadlock as long as no two specs of a
-// program put two namespaces in opposite orders: list [Names] before [Gate]
-// everywhere.
+// The claims of one tree are one request, and thus one atomic acquisition. Several trees are locked
+// one after the other, in an order that does not depend on the request. Namespaces whose gates the
+// spec takes come first, in the order in which the spec lists them. The other namespaces follow by
+// name. Within a namespace the order is by id. So crossing moves between two plans lock both in the
+// same order. No two requests can deadlock unless two specs of a program put two namespaces in
+// opposite orders: list [Names] before [Gate] everywhere.
 //
-// A move or a copy between two trees needs its locks in both: its node's in the
-// one, the new place's in the other. Whether such a thing makes sense is for
-// the handler to say.
+// A move or a copy between two trees locks its node in the one, and the new place in the other. The
+// handler decides whether such an operation makes sense.
 //
-// The errors: [*InvalidError] for a value that is missing or cannot be what it
-// is meant to be, [*CycleError] for a move into the own subtree, those of get
-// and resolve, and one that matches [ErrSpec] for a spec that makes no sense.
-// An id that resolve calls invalid gives an InvalidError that matches
-// [pathlock.ErrInvalidID] as well.
+// The error is one of:
+//   - an [*InvalidError] for a value that is missing or makes no sense. It also matches
+//     [pathlock.ErrInvalidID] if resolve calls an id invalid.
+//   - a [*CycleError] for a move into the node's own subtree
+//   - an error of get or resolve
+//   - one that matches [ErrSpec] for a spec that makes no sense
 func (s Spec) Bind(get Get, resolve Resolve) (Binding, error) {
 	if err := s.Check(); err != nil {
 		return Binding{}, err
@@ -109,8 +106,7 @@ func (s Spec) read(get Get) ([]values, error) {
 	return read, nil
 }
 
-// read gets the values of a part and checks those that can be checked by
-// themselves.
+// read gets the values of a part, and checks the name.
 func (p part) read(get Get) (v values, err error) {
 	if v.node, err = p.node.read(get, !p.node.optional); err != nil {
 		return values{}, err
@@ -135,7 +131,7 @@ func (p part) read(get Get) (v values, err error) {
 	return v, nil
 }
 
-// read gets the value of a source, changed as [Source.Map] says. The zero source has none.
+// read gets the value of a source, changed by [Source.Map]. The zero source has none.
 func (s Source) read(get Get, needed bool) (value, error) {
 	if s.IsZero() {
 		return value{}, nil
@@ -156,7 +152,7 @@ func (s Source) read(get Get, needed bool) (value, error) {
 	return value{text, ok, null}, nil
 }
 
-// explain says which source an error of get or resolve is about.
+// explain adds the source to an error of get or resolve.
 func (s Source) explain(err error) error {
 	switch {
 	case errors.Is(err, ErrInvalid):
@@ -168,10 +164,54 @@ func (s Source) explain(err error) error {
 	}
 }
 
-// value gets the source's value; a constant is known without the request.
+// value gets the source's value. A constant does not depend on the request.
 func (s Source) value(get Get) (string, bool, error) {
 	if s.from == FromConst {
 		return s.name, true, nil
 	}
 	return get(s)
+}
+
+// ID is an id of a request. Its kind is the argument of [Source.Kind].
+type ID struct{ Kind, ID string }
+
+// IDs returns the ids that [Spec.Bind] resolves for the same get, in the same order, each kind and
+// id once. So a caller can resolve several ids at the cost of one, before Bind asks. Bind may
+// resolve fewer, if it stops at an error.
+//
+// The errors are those that Bind returns before it resolves anything.
+func (s Spec) IDs(get Get) ([]ID, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	read, err := s.read(get)
+	if err != nil {
+		return nil, err
+	}
+	var ids []ID
+	for i, p := range s.parts {
+		for _, id := range p.ids(read[i]) {
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// ids returns the ids of a part that the request has.
+func (p part) ids(v values) (ids []ID) {
+	if p.isDropped(v) || p.kind == OpGate && p.namespace != "" {
+		return nil
+	}
+	if v.node.ok {
+		ids = append(ids, ID{p.node.KindName(), v.node.text})
+	}
+	if v.dest.ok {
+		ids = append(ids, ID{p.dest.KindName(), v.dest.text})
+	}
+	if v.toTop && p.dest.topOf != nil {
+		ids = append(ids, ID{p.dest.topOf.KindName(), v.tree.text})
+	}
+	return ids
 }

@@ -298,8 +298,8 @@ func TestBindTellsItsNodes(t *testing.T) {
 	}
 }
 
-// Two moves that cross between two trees lock them in the same order, so that
-// neither can hold what the other waits for.
+// Two moves that cross between two trees lock them in the same order, so that neither can hold what
+// the other waits for.
 func TestCrossingMovesBetweenTreesLockInOneOrder(t *testing.T) {
 	there := lockspec.Move(lockspec.Const("3"), lockspec.Const("12"))
 	back := lockspec.Move(lockspec.Const("12"), lockspec.Const("3"))

@@ -9,9 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// The promise: whatever the oracle finds bad, the claims keep apart; by both
-// rules, and where one of the two goes by the one rule and the other by the
-// other.
+// The promise: whatever the oracle finds bad, the claims keep apart; by both rules, and where one
+// of the two goes by the one rule and the other by the other.
 func TestNoConflictIsMissed(t *testing.T) {
 	for _, ruleA := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
 		for _, ruleB := range []lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive} {
@@ -26,8 +25,8 @@ func TestNoConflictIsMissed(t *testing.T) {
 	}
 }
 
-// Two snapshot copies into each other's source are the one thing that is not
-// serialisable. They are never inconsistent.
+// Two snapshot copies into each other's source are the one thing that is not serialisable. They are
+// never inconsistent.
 func TestSnapshotCopiesIntoEachOtherNeverBreakTheTree(t *testing.T) {
 	tree, missed := smallTree(), 0
 	for _, p := range pairs() {
@@ -47,9 +46,8 @@ func TestSnapshotCopiesIntoEachOtherNeverBreakTheTree(t *testing.T) {
 	}
 }
 
-// needless is how often the name-slot rule makes a pair of operations on the
-// small tree wait though nothing could have happened. A number that grows is a
-// finer rule lost.
+// needless is how often the name-slot rule makes a pair of operations on the small tree wait though
+// nothing could have happened. A number that grows is a finer rule lost.
 var needless = map[string]int{
 	"the name is taken":           2568,
 	"nothing to do":               1454,
@@ -74,9 +72,8 @@ func TestEveryFalseConflictHasAName(t *testing.T) {
 	}
 }
 
-// An edit is a statement that does not rest on what was read before. A handler
-// that reads, thinks and writes back loses updates beside another, and has to
-// say Slot.
+// An edit is a statement that does not rest on what was read before. A handler that reads, thinks
+// and writes back loses updates beside another, and has to say Slot.
 func TestReadModifyWriteNeedsSlot(t *testing.T) {
 	tree := smallTree()
 	if !judge(tree, amend("f"), amend("f")).bad() || !judge(tree, amend("f"), edit("f")).bad() {
@@ -103,8 +100,8 @@ type mutation struct {
 	mutate func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim
 }
 
-// change returns a mutation of the claims of some kinds of operations that pick
-// chooses: they get another mode, or vanish if that is 0.
+// change returns a mutation of the claims of some kinds of operations that pick chooses: they get
+// another mode, or vanish if that is 0.
 func change(mode pathlock.Mode, pick func(lockspec.Operation, pathlock.Claim) bool, kinds ...lockspec.OperationKind) func(lockspec.Operation, []pathlock.Claim) []pathlock.Claim {
 	return func(op lockspec.Operation, claims []pathlock.Claim) []pathlock.Claim {
 		affected := false
@@ -131,8 +128,8 @@ func onNode(op lockspec.Operation, c pathlock.Claim) bool { return c.Path == op.
 func atDest(op lockspec.Operation, c pathlock.Claim) bool { return c.Path != op.Node }
 func all(lockspec.Operation, pathlock.Claim) bool         { return true }
 
-// The oracle is worth something if it notices what is too weak: every claim of
-// every operation is needed, in its mode.
+// The oracle is worth something if it notices what is too weak: every claim of every operation is
+// needed, in its mode.
 func TestTheOracleNoticesWeakenedClaims(t *testing.T) {
 	const none = pathlock.Mode(0)
 	for _, m := range []mutation{
@@ -184,8 +181,8 @@ func TestTheOracleNoticesWeakenedClaims(t *testing.T) {
 	}
 }
 
-// The handlers of the model do the right thing one after the other; the oracle
-// sees what goes wrong when they don't come one after the other.
+// The handlers of the model do the right thing one after the other; the oracle sees what goes wrong
+// when they don't come one after the other.
 func TestTheOracleSeesTheThreeAnomalies(t *testing.T) {
 	tree := smallTree()
 	for _, c := range []struct {

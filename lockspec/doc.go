@@ -1,29 +1,28 @@
-// Package lockspec says what an operation on a tree locks. It is pure data and
-// pure functions: it knows no web framework, no database and no lock store.
+// Package lockspec says what an operation on a tree locks. It is pure data and pure functions, and
+// knows no web framework, no database and no lock store.
 //
-// There are two levels. An [Operation] is one operation on known paths, and
-// [Operation.Claims] is what it locks, by one of two rules:
+// It has two levels. An [Operation] is one operation on known paths. [Operation.Claims] returns
+// what it locks, by one of two rules:
 //
 //	rename /a/b to n     parent-exclusive: X /a/b, X /a
 //	                     name-slot:        X /a/b, X /a/n
 //
-// A [Spec] is the operation of a route, whose paths are not known yet: it says
-// where in a request the ids and names are. [Spec.Bind] turns it into what one
-// request has to lock, given a function that gets a value from the request and
-// one that finds the path of an id:
+// A [Spec] is the operation of a route, whose paths are not known yet. It says where in a request
+// the ids and names are. [Spec.Bind] returns what one request has to lock. It takes a function that
+// gets a value from the request, and one that finds the path of an id:
 //
 //	lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
 //	lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id"))
 //	lockspec.All(lockspec.Names("project", lockspec.Param("project")), lockspec.Gate(lockspec.Param("plan").Kind("plan")))
 //
 // A [Source] says where one value is. [Source.OrTop] puts a node at the top of a tree where the
-// request names no parent, and [Source.Map] changes a value as the handler does, so that both mean
-// the same:
+// request names no parent. [Source.Map] changes a value as the handler does, so that both mean the
+// same:
 //
 //	lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
 //
-// The more a spec says, the less it locks: where it says what the new name is,
-// only that name is locked below the parent, and not the parent.
+// The more a spec says, the less it locks. If it says where the new name is, it locks that name
+// below the parent instead of the parent.
 //
-// A [Table] has the specs of many routes, and checks that none is forgotten.
+// A [Table] has the specs of many routes, and checks that no route is forgotten.
 package lockspec

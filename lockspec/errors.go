@@ -7,31 +7,27 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// The reasons for which a spec cannot be bound to a request, beside those that
-// the resolver has.
+// The reasons for which a spec cannot be bound to a request, besides those of the resolver.
 var (
-	// ErrInvalid: the request lacks a value, or has one that makes no sense.
-	// The error is an [*InvalidError].
+	// ErrInvalid: the request lacks a value, or has one that makes no sense. The error is an
+	// [*InvalidError].
 	ErrInvalid = pathlock.FailureInvalid.New("lockspec: invalid request")
-	// ErrWouldCycle: a move into the moved node's own subtree. The error is a
-	// [*CycleError].
+	// ErrWouldCycle: a move into the node's own subtree. The error is a [*CycleError].
 	ErrWouldCycle = pathlock.FailureWouldCycle.New("lockspec: move into the node's own subtree")
-	// ErrNull: a [Get] returns it for a value that is there, and null.
+	// ErrNull is what a [Get] returns for a null.
 	ErrNull = errors.New("lockspec: null")
-	// ErrSpec: the program wrote a spec that makes no sense. No request is at
-	// fault.
+	// ErrSpec: the program's spec makes no sense. No request is at fault.
 	ErrSpec = errors.New("lockspec: invalid spec")
 )
 
 // InvalidError says what is wrong with a request. It matches [ErrInvalid].
 type InvalidError struct {
-	// Field is the name of the value's [Source], and "" if it is the request as
-	// a whole that is wrong, such as malformed JSON.
+	// Field is the name of the value's [Source]. It is "" if the request as a whole is wrong, such
+	// as malformed JSON.
 	Field string
 	// Reason says what is wrong, for the sender of the request.
 	Reason string
-	// Err is a further error that this one matches, such as
-	// [pathlock.ErrInvalidID]; it may be nil.
+	// Err is a further error that this one matches, such as [pathlock.ErrInvalidID], or nil.
 	Err error
 }
 
@@ -51,11 +47,10 @@ func (e *InvalidError) Unwrap() []error {
 	return []error{ErrInvalid, e.Err}
 }
 
-// CycleError says which node was to be moved into its own subtree. It matches
-// [ErrWouldCycle].
+// CycleError says which node was to be moved into its own subtree. It matches [ErrWouldCycle].
 type CycleError struct {
 	Tree pathlock.Tree
-	// Node was to be moved to below Dest, which lies in the subtree of Node.
+	// Node was to move below Dest, which is in the subtree of Node.
 	Node, Dest pathlock.Path
 }
 
@@ -67,8 +62,8 @@ func (e *CycleError) Error() string {
 // Unwrap returns [ErrWouldCycle].
 func (e *CycleError) Unwrap() error { return ErrWouldCycle }
 
-// nameReason strips from an error of [pathlock.Path.Child] what does not help the sender of the
-// name: that it would have been part of a path.
+// nameReason returns the part of a [pathlock.Path.Child] error that helps the sender of the name,
+// who does not know of the path.
 func nameReason(err error) string {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		if errs := several.Unwrap(); len(errs) > 1 {

@@ -11,13 +11,13 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// A route that renames a suite says where the id and the new name are. Bound to
-// a request, that is what the request has to lock.
+// A route that renames a suite says where the id and the new name are. Bound to a request, that is
+// what the request has to lock.
 func ExampleSpec_Bind() {
 	spec := lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))
 
-	// The middleware package has both functions for gin; these are for PATCH
-	// /suites/7 with the body {"name": "smoke"}.
+	// The middleware package has both functions for gin; these are for PATCH /suites/7 with the
+	// body {"name": "smoke"}.
 	get := func(src lockspec.Source) (string, bool, error) {
 		if src.From() == lockspec.FromJSON {
 			return lockspec.JSONField([]byte(`{"name": "smoke"}`), src.Name())
@@ -119,8 +119,8 @@ func ExampleTable_Check() {
 	// 	DELETE /suites/:suite: the spec needs the parameter "id", which the route does not have
 }
 
-// A route can do several things at once: this one renames a plan, which takes
-// the names of its project and the whole plan.
+// A route can do several things at once: this one renames a plan, which takes the names of its
+// project and the whole plan.
 func ExampleAll() {
 	spec := lockspec.All(
 		lockspec.Names("project", lockspec.Const("42")),

@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// The handlers work on a table without any protection: what they read in their
-// first step they rely on in their second. They do what handlers usually do:
-// they write rows by id, notice when there is no such row any more, and find
-// descendants by their paths.
+// The handlers work on a table without any protection: what they read in their first step they rely
+// on in their second. They do what handlers usually do: they write rows by id, notice when there is
+// no such row any more, and find descendants by their paths.
 
 // What a handler answers when it does not do what it was asked.
 var (
@@ -27,9 +26,8 @@ type answer struct {
 	seen string
 }
 
-// handler is the first step of an operation: it reads. It returns the second
-// step, which writes and answers, or an error, which is then the answer. The
-// tag makes the ids of new rows.
+// handler is the first step of an operation: it reads. It returns the second step, which writes and
+// answers, or an error, which is then the answer. The tag makes the ids of new rows.
 type handler func(t table, tag string) (write func(table) answer, err error)
 
 // insert creates a folder or a file.
@@ -49,8 +47,8 @@ func insert(parentID, name string, file bool) handler {
 	}
 }
 
-// rename gives a row another name. move puts it under another parent, and under
-// another name where newName is not empty.
+// rename gives a row another name. move puts it under another parent, and under another name where
+// newName is not empty.
 func rename(id, newName string) handler { return relocate(id, "", newName) }
 
 func move(id, destID, newName string) handler { return relocate(id, destID, newName) }
@@ -91,8 +89,8 @@ func relocate(id, destID, newName string) handler {
 	}
 }
 
-// duplicate copies a subtree. It counts what there is to copy first, such as
-// for a quota, and then copies what it finds; a snapshot copy reads once.
+// duplicate copies a subtree. It counts what there is to copy first, such as for a quota, and then
+// copies what it finds; a snapshot copy reads once.
 func duplicate(id, destID, name string, snapshot bool) handler {
 	return func(t table, tag string) (func(table) answer, error) {
 		node, err := t.live(id)
@@ -172,8 +170,7 @@ func edit(id string) handler {
 	}
 }
 
-// amend reads an attribute, changes it, and writes it back, without a look at
-// the version.
+// amend reads an attribute, changes it, and writes it back, without a look at the version.
 func amend(id string) handler {
 	return func(t table, tag string) (func(table) answer, error) {
 		before, err := t.live(id)

@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// instance is one operation on the small tree: what lockspec thinks of it, and
-// how the model does it.
+// instance is one operation on the small tree: what lockspec thinks of it, and how the model does
+// it.
 type instance struct {
 	what string
 	op   lockspec.Operation
@@ -21,12 +21,12 @@ type instance struct {
 // String returns the instance for people to read.
 func (i instance) String() string { return i.what }
 
-// claims returns what lockspec says the instance locks. The purge of the
-// recycle bin, which is no operation on the tree, locks nothing.
+// claims returns what lockspec says the instance locks. The purge of the recycle bin, which is no
+// operation on the tree, locks nothing.
 func (i instance) claims(rule lockspec.Rule) []pathlock.Claim { return i.op.Claims(rule) }
 
-// conflict says whether two claim sets cannot be held at once, by the
-// definition: incompatible modes on one node of both normalised sets.
+// conflict says whether two claim sets cannot be held at once, by the definition: incompatible
+// modes on one node of both normalised sets.
 func conflict(a, b []pathlock.Claim) bool {
 	held := map[pathlock.Path]pathlock.Mode{}
 	for _, c := range pathlock.Normalize(a...) {
@@ -40,9 +40,8 @@ func conflict(a, b []pathlock.Claim) bool {
 	return false
 }
 
-// instances returns every operation of a cloud drive on every node of the tree
-// and to every place, with names that are free, taken, the node's own, and
-// wanted by others.
+// instances returns every operation of a cloud drive on every node of the tree and to every place,
+// with names that are free, taken, the node's own, and wanted by others.
 func instances(t table) []instance {
 	c := collector{tree: t}
 	for _, id := range slices.Sorted(maps.Keys(t)) {
@@ -68,9 +67,8 @@ type collector struct {
 	all  []instance
 }
 
-// add keeps an instance, unless the resolver or the spec would have refused it
-// before any lock: there is no such folder, or it is a move into the own
-// subtree.
+// add keeps an instance, unless the resolver or the spec would have refused it before any lock:
+// there is no such folder, or it is a move into the own subtree.
 func (c *collector) add(what string, op lockspec.Operation, do handler) {
 	if _, err := do(c.tree, "probe"); err == nil || errors.Is(err, errNameTaken) {
 		c.all = append(c.all, instance{what, op, do})

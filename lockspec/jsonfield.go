@@ -13,12 +13,12 @@ const MaxJSONDepth = 100
 
 // JSONValue is what a body has for one field.
 type JSONValue struct {
-	// Text is the text of a string, or the literal text of a number, so that no id is rounded:
-	// whether "1e3" is an id is for the resolver to say.
+	// Text is the text of a string, or the literal text of a number. So no id is rounded, and the
+	// resolver decides whether "1e3" is an id.
 	Text string
 	// OK is false where the field, or an object on the way to it, is missing or null.
 	OK bool
-	// Null is set where the field itself is there, and null.
+	// Null says that the field is there, and null.
 	Null bool
 }
 
@@ -32,24 +32,21 @@ func JSONField(body []byte, dotted string) (value string, ok bool, err error) {
 	return values[0].Text, values[0].OK, nil
 }
 
-// JSONFields finds fields of a JSON body by the dotted names of the objects and fields on the way
-// to each. It returns one value for each name, in the order of the names, and goes through the body
-// once, however many they are.
+// JSONFields finds fields of a JSON body. The names of nested objects and fields are joined by
+// dots. It returns one value for each name, in the order of the names, and goes through the body
+// once.
 //
-// The lock has to be on the node that the handler will work on, so that wherever the handler's
-// decoder could read the body in another way the answer is an [*InvalidError]. As in
-// [encoding/json], a key also matches in another case of letters; it is an error if two keys match
-// in one object, of which decoders take one or the other. These are errors too, anywhere in the
-// body:
+// The lock has to be on the node that the handler works on. So the error is an [*InvalidError]
+// wherever the handler's decoder might read the body in another way. As in [encoding/json], a key
+// also matches in another case of letters. These are errors:
 //
-//   - a key that occurs twice in an object,
-//   - a key with half of a surrogate pair ("\ud83d"), which decoders replace by U+FFFD without a
-//     word,
-//   - invalid UTF-8, a syntax error, and anything behind the JSON value,
-//   - nesting deeper than [MaxJSONDepth],
-//
-// and of the fields, one that is neither text nor a number nor null, and half of a surrogate pair
-// in one that is text.
+//   - in one object, two keys that match the same name, of which decoders take one or the other
+//   - a key that occurs twice in an object, anywhere in the body
+//   - a key with half of a surrogate pair ("\ud83d"), which decoders silently replace by U+FFFD
+//   - invalid UTF-8, a syntax error, and anything behind the JSON value
+//   - nesting deeper than [MaxJSONDepth]
+//   - a field that is neither text nor a number nor null
+//   - a field whose text has half of a surrogate pair
 func JSONFields(body []byte, dotted ...string) ([]JSONValue, error) {
 	if !utf8.Valid(body) {
 		return nil, &InvalidError{Reason: "the body is not valid UTF-8"}
@@ -78,9 +75,9 @@ func JSONFields(body []byte, dotted ...string) ([]JSONValue, error) {
 	return values, nil
 }
 
-// JSONText returns the text of a JSON value, which has to be a string, as [JSONFields] reads that
-// of a field: half of a surrogate pair is an [*InvalidError], and so is any other value. The value
-// has to be valid JSON, such as a [encoding/json.RawMessage].
+// JSONText returns the text of a JSON string as [JSONFields] reads that of a field. The value has
+// to be valid JSON, such as a [encoding/json.RawMessage]. The error is an [*InvalidError] for half
+// of a surrogate pair, and for any value but a string.
 func JSONText(value []byte) (string, error) {
 	s := jsonScanner{text: string(value)}
 	if s.skipSpace(); s.peek() != '"' {
@@ -97,24 +94,24 @@ func JSONText(value []byte) (string, error) {
 	return text, nil
 }
 
-// jsonField is a field that is looked for.
+// jsonField is a field to find.
 type jsonField struct {
 	dotted string
 	names  []string
 	// matched is how many of the names have been found, one below the other.
 	matched int
 	value   JSONValue
-	// wrong is what is wrong with the field. The body as a whole is looked at first: that it is
-	// not JSON at all is the better answer.
+	// wrong is what is wrong with the field. It is returned last, because malformed JSON is the
+	// better answer.
 	wrong error
 }
 
-// isAt reports whether the value that is depth objects below the top is the field's, where the
-// value is on the way to the field.
+// isAt reports whether a value on the way to the field, depth objects below the top, is the
+// field's.
 func (f *jsonField) isAt(depth int) bool { return depth == len(f.names) }
 
 // match notes a key of the object that the first depth names lead to. It reports whether the key
-// leads on to the field.
+// leads to the field.
 func (f *jsonField) match(key string, depth int) (bool, error) {
 	if !strings.EqualFold(key, f.names[depth]) {
 		return false, nil
@@ -126,8 +123,7 @@ func (f *jsonField) match(key string, depth int) (bool, error) {
 	return true, nil
 }
 
-// mismatch notes that what is found depth objects below the top is not of the type that it should
-// be.
+// mismatch notes that the value depth objects below the top has the wrong type.
 func (f *jsonField) mismatch(depth int) {
 	switch {
 	case f.isAt(depth):

@@ -2,24 +2,25 @@ package lockspec
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// jsonScanner goes once through a body: it checks the syntax, as RFC 8259 has it, and collects the
-// fields that are looked for.
+// jsonScanner goes once through a body. It checks the syntax of RFC 8259, and finds the fields.
 type jsonScanner struct {
 	text string
 	pos  int
 
 	fields []jsonField
-	// onWay is a stack: the fields that the values lead to which are being read.
+	// onWay is a stack of the fields to which the values that are being read lead.
 	onWay []*jsonField
-	keys  jsonKeys
+	// keys is a stack of the keys of the objects that are being read, the innermost on top.
+	keys []string
 }
 
-// value reads one value, depth objects and arrays below the top. The value is on the way to the
-// fields: their first depth names lead to it.
+// value reads one value, depth objects and arrays below the top. It is on the way to fields, whose
+// first depth names lead to it.
 func (s *jsonScanner) value(depth int, fields []*jsonField) error {
 	s.skipSpace()
 	switch c := s.peek(); {
@@ -49,7 +50,7 @@ func (s *jsonScanner) value(depth int, fields []*jsonField) error {
 	}
 }
 
-// stringValue reads a string that is a value.
+// stringValue reads a string that is no key.
 func (s *jsonScanner) stringValue(depth int, fields []*jsonField) error {
 	raw, escaped, err := s.string()
 	for _, f := range fields {
@@ -82,7 +83,7 @@ func (s *jsonScanner) numberValue(depth int, fields []*jsonField) error {
 	return err
 }
 
-// array reads an array. No field is in one.
+// array reads an array, which no field is in.
 func (s *jsonScanner) array(depth int, fields []*jsonField) error {
 	if err := s.descend(depth); err != nil {
 		return err
@@ -118,7 +119,7 @@ func (s *jsonScanner) object(depth int, fields []*jsonField) error {
 		s.pos++
 		return nil
 	}
-	mine, bottom := s.keys.open(), len(s.onWay)
+	mine, bottom := objectKeys{bottom: len(s.keys)}, len(s.onWay)
 	for {
 		key, err := s.key()
 		if err != nil {
@@ -136,7 +137,7 @@ func (s *jsonScanner) object(depth int, fields []*jsonField) error {
 				s.onWay = append(s.onWay, f)
 			}
 		}
-		if !s.keys.add(&mine, key) {
+		if !s.addKey(&mine, key) {
 			return &InvalidError{Reason: fmt.Sprintf("the key %q occurs twice in one object", shown.Cut(key))}
 		}
 		if err := s.value(depth+1, s.onWay[bottom:]); err != nil {
@@ -144,13 +145,13 @@ func (s *jsonScanner) object(depth int, fields []*jsonField) error {
 		}
 		s.onWay = s.onWay[:bottom]
 		if done, err := s.next('}'); done || err != nil {
-			s.keys.close(mine)
+			s.keys = s.keys[:mine.bottom]
 			return err
 		}
 	}
 }
 
-// key reads a key and the colon behind it.
+// key reads a key and its colon.
 func (s *jsonScanner) key() (string, error) {
 	if s.skipSpace(); s.peek() != '"' {
 		return "", s.malformed()
@@ -181,7 +182,7 @@ func (s *jsonScanner) descend(depth int) error {
 	return nil
 }
 
-// next reads what is behind a value in an array or an object: a comma, or the bracket that ends it.
+// next reads what follows a value in an array or an object: a comma, or the bracket at the end.
 func (s *jsonScanner) next(end byte) (done bool, err error) {
 	s.skipSpace()
 	switch s.peek() {
@@ -194,4 +195,34 @@ func (s *jsonScanner) next(end byte) (done bool, err error) {
 	default:
 		return false, s.malformed()
 	}
+}
+
+// fewKeys is how many keys of an object are compared one by one. More are kept in a map, so that a
+// body of a hundred thousand keys costs no more for each than a body of ten.
+const fewKeys = 16
+
+// objectKeys are the keys of one object.
+type objectKeys struct {
+	bottom int // where they begin on the stack
+	many   map[string]struct{}
+}
+
+// addKey adds a key to the innermost object. It returns false if the object has it already.
+func (s *jsonScanner) addKey(o *objectKeys, key string) bool {
+	if o.many != nil {
+		before := len(o.many)
+		o.many[key] = struct{}{}
+		return len(o.many) > before
+	}
+	if slices.Contains(s.keys[o.bottom:], key) {
+		return false
+	}
+	s.keys = append(s.keys, key)
+	if keys := s.keys[o.bottom:]; len(keys) > fewKeys {
+		o.many = make(map[string]struct{}, 4*fewKeys)
+		for _, key := range keys {
+			o.many[key] = struct{}{}
+		}
+	}
+	return true
 }

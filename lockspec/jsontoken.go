@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// halfPair says what is wrong with a text that decodes to the same as another one.
+// halfPair is the reason to refuse a text that would decode to the same as another one.
 const halfPair = "has half of a surrogate pair, which is no character"
 
-// peek returns the byte that comes next, and 0, which nothing in JSON begins with, at the end.
+// peek returns the next byte. At the end it returns 0, with which nothing in JSON begins.
 func (s *jsonScanner) peek() byte {
 	if s.pos == len(s.text) {
 		return 0
@@ -19,7 +19,7 @@ func (s *jsonScanner) peek() byte {
 	return s.text[s.pos]
 }
 
-// malformed says that the body is not JSON from the next byte on.
+// malformed returns the error of a body that is not JSON from the next byte on.
 func (s *jsonScanner) malformed() error {
 	if s.pos == len(s.text) {
 		return &InvalidError{Reason: "malformed JSON: it ends too early"}
@@ -77,7 +77,7 @@ func (s *jsonScanner) number() error {
 	return nil
 }
 
-// digits reads one digit or more.
+// digits reads one or more digits.
 func (s *jsonScanner) digits() error {
 	if !isDigit(s.peek()) {
 		return s.malformed()
@@ -88,7 +88,7 @@ func (s *jsonScanner) digits() error {
 	return nil
 }
 
-// string reads a string and returns what is between its quotes, as it is written there.
+// string reads a string, and returns what is between its quotes without unescaping it.
 func (s *jsonScanner) string() (raw string, escaped bool, err error) {
 	s.pos++
 	start := s.pos
@@ -111,7 +111,7 @@ func (s *jsonScanner) string() (raw string, escaped bool, err error) {
 	return "", false, s.malformed()
 }
 
-// escape reads a backslash and what belongs to it.
+// escape reads a backslash and the rest of the escape.
 func (s *jsonScanner) escape() error {
 	s.pos++
 	switch s.peek() {
@@ -132,8 +132,8 @@ func (s *jsonScanner) escape() error {
 	}
 }
 
-// unescape returns the text that a string of valid syntax stands for. It is not whole if it has
-// half of a surrogate pair, which U+FFFD stands for then.
+// unescape returns the text of a string of valid syntax. The text is not whole if it has half of a
+// surrogate pair, which becomes U+FFFD.
 func unescape(raw string) (text string, whole bool) {
 	var b strings.Builder
 	b.Grow(len(raw))
@@ -164,7 +164,7 @@ func unescape(raw string) (text string, whole bool) {
 	}
 }
 
-// unescaped returns what a letter behind a backslash stands for.
+// unescaped returns the character that a backslash and c mean.
 func unescaped(c byte) byte {
 	switch c {
 	case 'b':
@@ -191,8 +191,8 @@ func codeUnit(hex string) rune {
 	return rune(n)
 }
 
-// secondHalf returns the character whose first half is r, if rest begins with its second half, and
-// U+FFFD otherwise.
+// secondHalf returns the character whose first half is r, if rest begins with its second half. It
+// returns U+FFFD otherwise.
 func secondHalf(r rune, rest string) rune {
 	if len(rest) < len(`\udc00`) || rest[0] != '\\' || rest[1] != 'u' {
 		return utf8.RuneError

@@ -15,13 +15,13 @@ type row struct {
 	// content and version are attributes that no path depends on.
 	content string
 	version int
-	// bin is the recycled item that the row belongs to: the id of the row that
-	// was deleted. It is empty while the row is live.
+	// bin is the recycled item that the row belongs to: the id of the row that was deleted. It is
+	// empty while the row is live.
 	bin string
 }
 
-// table is a table of rows such as a backend has, by their ids. It knows
-// nothing of locks and nothing of package lockspec.
+// table is a table of rows such as a backend has, by their ids. It knows nothing of locks and
+// nothing of package lockspec.
 type table map[string]row
 
 // live returns the row with the id unless it is gone.
@@ -42,8 +42,7 @@ func (t table) folder(id string) (row, error) {
 	return r, err
 }
 
-// free is the duplicate check: it looks for a live sibling of that name other
-// than self.
+// free is the duplicate check: it looks for a live sibling of that name other than self.
 func (t table) free(parent, name, self string) error {
 	for _, r := range t {
 		if r.bin == "" && r.parent == parent && r.name == name && r.id != self {
@@ -53,8 +52,7 @@ func (t table) free(parent, name, self string) error {
 	return nil
 }
 
-// below returns the live rows whose paths are in the range below path, in order
-// of their ids.
+// below returns the live rows whose paths are in the range below path, in order of their ids.
 func (t table) below(path string) []row {
 	var rows []row
 	for _, r := range t {
@@ -66,8 +64,8 @@ func (t table) below(path string) []row {
 	return rows
 }
 
-// put writes changes to a row by its id, and rewrites the paths of those that
-// are found below its old one.
+// put writes changes to a row by its id, and rewrites the paths of those that are found below its
+// old one.
 func (t table) put(r row, oldPath string) {
 	for _, d := range t.below(oldPath) {
 		if d.id != r.id {
@@ -78,8 +76,8 @@ func (t table) put(r row, oldPath string) {
 	t[r.id] = r
 }
 
-// walk returns the path that a row should have by its ancestors, and a text
-// that is no path if they lead nowhere or in a circle.
+// walk returns the path that a row should have by its ancestors, and a text that is no path if they
+// lead nowhere or in a circle.
 func (t table) walk(id string) string {
 	var names string
 	for range len(t) + 1 {
@@ -125,13 +123,12 @@ func list(rows []row) string {
 	return strings.Join(lines, ", ")
 }
 
-// smallTree returns the tree on which every operation is tried beside every
-// other:
+// smallTree returns the tree on which every operation is tried beside every other:
 //
 //	/a  /a/b  /a/b/c  /a/f (file)  /d  /d/e  /d/f (file)
 //
-// and in the recycle bin /a/x with /a/x/y, another /a/x (file), and /d/e, in
-// whose place there is a new one.
+// and in the recycle bin /a/x with /a/x/y, another /a/x (file), and /d/e, in whose place there is a
+// new one.
 func smallTree() table {
 	t := table{}
 	add := func(id, parent, path string, file bool, bin string) {

@@ -10,16 +10,14 @@ import (
 // OperationKind is what an [Operation] does to a tree.
 type OperationKind uint8
 
-// The kinds of operations. A leaf is a node: a file in a folder, or a case in a
-// suite, is created, moved and deleted by the same operations as the folder or
-// the suite.
+// The kinds of operations. A leaf is a node too: the same operations create, move and delete a case
+// in a suite and the suite itself.
 const (
 	// OpInsert creates a node called Name below Dest.
 	OpInsert OperationKind = iota + 1
 	// OpRename gives Node the name Name.
 	OpRename
-	// OpMove puts Node below Dest, under the name Name or, if that is empty,
-	// its own.
+	// OpMove puts Node below Dest, under the name Name, or its own if Name is empty.
 	OpMove
 	// OpCopy copies the subtree of Node to below Dest, under the name Name.
 	OpCopy
@@ -29,7 +27,7 @@ const (
 	OpEdit
 	// OpRead reads the subtree of Node at one instant.
 	OpRead
-	// OpSlot changes whatever is, or will be, at Node.
+	// OpSlot changes what is, or will be, at Node.
 	OpSlot
 	// OpGate changes the whole tree.
 	OpGate
@@ -48,17 +46,15 @@ func (k OperationKind) String() string {
 	return operationNames[k]
 }
 
-// Rule says how much an operation locks around the name that it gives or takes.
+// Rule says how much an operation locks around the new name.
 type Rule uint8
 
 const (
-	// NameSlot locks the new name itself: X on the path that the node will
-	// have. Where the name is not known, the parent is locked, as by
-	// ParentExclusive.
+	// NameSlot locks the new name itself: X on the path that the node will have. If the name is not
+	// known, it locks the parent as ParentExclusive does.
 	NameSlot Rule = iota
-	// ParentExclusive locks the node below which the name will be. It is
-	// coarser, and the rule that the literature gives: exclusive on the target
-	// and its parent.
+	// ParentExclusive locks the parent of the new name. It is the coarser rule of the literature:
+	// exclusive on the target and its parent.
 	ParentExclusive
 )
 
@@ -77,23 +73,20 @@ func (r Rule) String() string {
 // Operation is one operation on paths of one tree.
 type Operation struct {
 	Kind OperationKind
-	// Node is the node that is renamed, moved, copied, deleted, edited or read.
-	// An insert has none.
+	// Node is the node that is renamed, moved, copied, deleted, edited or read. An insert has none.
 	Node pathlock.Path
-	// Dest is the node below which the operation puts something: of an insert,
-	// a move and a copy. The others have none.
+	// Dest is the node below which an insert, a move or a copy puts something.
 	Dest pathlock.Path
-	// Name is the name that the operation gives: of an insert, a rename, a move
-	// and a copy. It is empty if the name is not known beforehand, or, of a
-	// move, stays.
+	// Name is the new name of an insert, a rename, a move or a copy. It is empty if the name is not
+	// known, or if a move keeps it.
 	Name string
-	// Snapshot says of a copy that it reads its source at one instant, and need
-	// not keep it from changing until the copy is written.
+	// Snapshot says that a copy reads its source at one instant. It need not keep the source from
+	// changing until the copy is written.
 	Snapshot bool
 }
 
-// Claims returns what the operation locks, without the intentions on the
-// ancestors, which [pathlock.Normalize] adds:
+// Claims returns what the operation locks, without the intentions on the ancestors, which
+// [pathlock.Normalize] adds:
 //
 //	            parent-exclusive          name-slot, with the name known
 //	insert      X(Dest)                   X(Dest/Name)
@@ -107,9 +100,8 @@ type Operation struct {
 //	slot        X(Node)
 //	gate        X(root), what the gate amounts to
 //
-// What a name cannot be is locked like a name that is not known: by the parent.
-// Where the operation changes nothing, such as a move to where the node is, the
-// set is smaller.
+// A Name that no node can have locks the parent, as an unknown name does. An operation that changes
+// nothing, such as a move to where the node is, locks less.
 func (o Operation) Claims(rule Rule) []pathlock.Claim {
 	return union(o.nodeClaims(), o.destClaims(rule))
 }
@@ -135,8 +127,7 @@ func (o Operation) nodeClaims() []pathlock.Claim {
 	}
 }
 
-// destClaims returns what the operation locks in the tree of Dest: the place of
-// the node that it creates or puts there.
+// destClaims returns what the operation locks in the tree of Dest, for the node that it puts there.
 func (o Operation) destClaims(rule Rule) []pathlock.Claim {
 	parent := o.Dest
 	switch o.Kind {
@@ -154,7 +145,7 @@ func (o Operation) destClaims(rule Rule) []pathlock.Claim {
 	return []pathlock.Claim{pathlock.X(parent)}
 }
 
-// newName returns the name that the node will have, and "" if it is not known.
+// newName returns the name that the node will have, "" if it is not known.
 func (o Operation) newName() string {
 	if o.Kind == OpMove && o.Name == "" {
 		return o.Node.Base()

@@ -122,8 +122,7 @@ func anyRule() *rapid.Generator[lockspec.Rule] {
 	return rapid.SampledFrom([]lockspec.Rule{lockspec.NameSlot, lockspec.ParentExclusive})
 }
 
-// Whoever claims a node has an intention on everything above it, in every mix
-// of operations.
+// Whoever claims a node has an intention on everything above it, in every mix of operations.
 func TestNormalizedClaimsHaveAllIntentions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var claims []pathlock.Claim
@@ -150,8 +149,8 @@ func TestNormalizedClaimsHaveAllIntentions(t *testing.T) {
 	})
 }
 
-// The name-slot rule never locks more than the parent-exclusive rule: each
-// claim is covered by one on the same node or on one above it.
+// The name-slot rule never locks more than the parent-exclusive rule: each claim is covered by one
+// on the same node or on one above it.
 func TestNameSlotNeverLocksMore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		op := anyOperation().Draw(t, "operation")

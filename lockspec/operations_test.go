@@ -116,8 +116,7 @@ func locks(requests []pathlock.Request) string {
 	return strings.Join(parts, ", ")
 }
 
-// driveOperation is one operation of a cloud drive, as a row of the first
-// table.
+// driveOperation is one operation of a cloud drive, as a row of the first table.
 type driveOperation struct {
 	what, code string
 	spec       lockspec.Spec
@@ -152,8 +151,8 @@ func driveOperations() []driveOperation {
 	}
 }
 
-// situation is one way in which two operations can stand to each other, with
-// the operations of either side.
+// situation is one way in which two operations can stand to each other, with the operations of
+// either side.
 type situation struct {
 	title, text   string
 	rows, columns []driveOperation
@@ -217,8 +216,7 @@ func situations() []situation {
 	}}
 }
 
-// outer returns the operations on the folder /a itself, and those that put
-// something into it.
+// outer returns the operations on the folder /a itself, and those that put something into it.
 func outer() []driveOperation {
 	ops := side("/a", "/", "/d", "n")
 	ops[0].spec = lockspec.Insert(at("/a"), called("n"))

@@ -9,16 +9,14 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// pair is two operations on the small tree, and what the oracle says about
-// running them at once.
+// pair is two operations on the small tree, and what the oracle says about running them at once.
 type pair struct {
 	a, b    instance
 	verdict verdict
 }
 
-// pairs returns every pair of operations, an operation and itself included,
-// judged once for all tests. The oracle lets either of the two begin, so that
-// (a, b) stands for (b, a) too.
+// pairs returns every pair of operations, an operation and itself included, judged once for all
+// tests. The oracle lets either of the two begin, so that (a, b) stands for (b, a) too.
 var pairs = sync.OnceValue(func() []pair {
 	tree := smallTree()
 	all := instances(tree)
@@ -36,9 +34,8 @@ func (p pair) waits(ruleA, ruleB lockspec.Rule) bool {
 	return conflict(p.a.claims(ruleA), p.b.claims(ruleB))
 }
 
-// intoEachOther says whether these are two snapshot copies, each of which puts
-// its copy into the other's source: the one anomaly that is asked for with
-// SnapshotSource.
+// intoEachOther says whether these are two snapshot copies, each of which puts its copy into the
+// other's source: the one anomaly that is asked for with SnapshotSource.
 func (p pair) intoEachOther() bool {
 	return p.a.op.Snapshot && p.b.op.Snapshot &&
 		p.a.op.Node.Contains(slotOf(p.b.op)) && p.b.op.Node.Contains(slotOf(p.a.op))
@@ -60,8 +57,7 @@ type cause struct {
 	is   func(tree table, p pair) bool
 }
 
-// causes are all such reasons by the name-slot rule. A pair has the first that
-// fits.
+// causes are all such reasons by the name-slot rule. A pair has the first that fits.
 var causes = []cause{{
 	name: "the name is taken",
 	why: "A sibling already has the name, so one of the two will be refused and write nothing. " +
@@ -109,8 +105,7 @@ var causes = []cause{{
 	},
 }}
 
-// refused says whether the operation comes to nothing because a sibling has the
-// name.
+// refused says whether the operation comes to nothing because a sibling has the name.
 func refused(t table, i instance) bool {
 	_, err := i.do(t, "probe")
 	return errors.Is(err, errNameTaken)
@@ -126,8 +121,7 @@ func relocates(i instance) bool {
 	return i.op.Kind == lockspec.OpRename || i.op.Kind == lockspec.OpMove
 }
 
-// takesAway says whether the node is not where it was when the operation is
-// done.
+// takesAway says whether the node is not where it was when the operation is done.
 func takesAway(i instance) bool { return relocates(i) || i.op.Kind == lockspec.OpDelete }
 
 // childless says whether the operation's node has nothing below it.
@@ -136,20 +130,19 @@ func childless(t table, i instance) bool { return len(t.below(i.op.Node.Column()
 // tally is what the oracle and the claims say about all pairs together.
 type tally struct {
 	pairs int
-	// bad is how many of the pairs must not run at once, and anomalies how many
-	// may though they are not serialisable: snapshot copies into each other's
-	// source.
+	// bad is how many of the pairs must not run at once, and anomalies how many may though they are
+	// not serialisable: snapshot copies into each other's source.
 	bad, anomalies int
 	// byRule is what each rule makes of them.
 	byRule map[lockspec.Rule]*outcomes
-	// byCause is how often each cause makes a pair wait without need, and
-	// example one such pair. A cause of "" is one without a name.
+	// byCause is how often each cause makes a pair wait without need, and example one such pair. A
+	// cause of "" is one without a name.
 	byCause map[string]int
 	example map[string]pair
 }
 
-// outcomes is how many pairs a rule lets wait, how many of these without need,
-// and how many bad ones it does not keep apart.
+// outcomes is how many pairs a rule lets wait, how many of these without need, and how many bad
+// ones it does not keep apart.
 type outcomes struct{ waits, needless, missed int }
 
 func count(t table, judged []pair) tally {

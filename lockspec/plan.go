@@ -14,8 +14,7 @@ type plan struct {
 	nodes   []Node
 	moves   []Moved
 	trees   []treePlan
-	// gated are the namespaces of the gates, in the order in which the spec
-	// lists them.
+	// gated are the namespaces of the gates, in the order of the spec.
 	gated []string
 }
 
@@ -31,7 +30,7 @@ func (b *plan) add(p part, v values) error {
 	if p.kind == OpGate {
 		return b.addGate(p, v.node)
 	}
-	if p.fallsAway(v) {
+	if p.isDropped(v) {
 		return nil
 	}
 	op := Operation{Kind: p.kind, Name: v.name.text, Snapshot: p.snapshot}
@@ -42,8 +41,7 @@ func (b *plan) add(p part, v values) error {
 			return err
 		}
 		op.Node = node.Path
-		// A rename, and a move or copy that does not say where to, stays under
-		// the same parent.
+		// A rename, and a move or copy without a destination, stays under the same parent.
 		dest = pathlock.Location{Tree: node.Tree, Path: node.Path.Parent()}
 	}
 	switch {
@@ -75,7 +73,7 @@ func (b *plan) add(p part, v values) error {
 	return nil
 }
 
-// noteMove notes where the node of a part will be, if that is known and elsewhere.
+// noteMove notes the new path of a part's node, if it is known and differs.
 func (b *plan) noteMove(p part, v values, op Operation, node, dest pathlock.Location) {
 	if op.Kind != OpRename && op.Kind != OpMove || node.Tree != dest.Tree {
 		return
@@ -87,13 +85,13 @@ func (b *plan) noteMove(p part, v values, op Operation, node, dest pathlock.Loca
 	b.moves = append(b.moves, Moved{Node{Kind: p.node.KindName(), ID: v.node.text, Location: node}, to})
 }
 
-// fallsAway reports whether the request lacks what the part is about.
-func (p part) fallsAway(v values) bool {
+// isDropped reports whether the request lacks what the part is about.
+func (p part) isDropped(v values) bool {
 	return !p.node.IsZero() && !v.node.ok || p.kind == OpInsert && !v.dest.ok && !v.toTop
 }
 
-// refuse says why an operation cannot be done, whatever the tree looks like
-// when its turn comes: that would be for the handler to say.
+// refuse returns why an operation can never be done, whatever the tree looks like under the locks.
+// What depends on the tree is for the handler to refuse.
 func (p part) refuse(op Operation, from, to pathlock.Tree, v values) error {
 	if op.Node.IsRoot() {
 		switch {
@@ -118,7 +116,7 @@ func (p part) refuse(op Operation, from, to pathlock.Tree, v values) error {
 	return nil
 }
 
-// addGate plans the gate of a tree, or of a project's names.
+// addGate plans the gate of a tree, which may be that of a project's names.
 func (b *plan) addGate(p part, v value) error {
 	if !v.ok {
 		return nil
@@ -177,7 +175,7 @@ func (b *plan) claim(tree pathlock.Tree, claims []pathlock.Claim) {
 	t.claims = union(t.claims, claims)
 }
 
-// binding puts what was planned in order.
+// binding returns what was planned, with the trees in order.
 func (b *plan) binding(note string) Binding {
 	rank := func(t treePlan) int {
 		if i := slices.Index(b.gated, t.tree.Namespace()); i >= 0 {
@@ -196,8 +194,7 @@ func (b *plan) binding(note string) Binding {
 	for _, t := range b.trees {
 		req := pathlock.Request{Tree: t.tree, Claims: t.claims, Gate: t.gate, Note: note}
 		if t.gate {
-			// The gate is the whole tree: claims add nothing to it.
-			req.Claims = nil
+			req.Claims = nil // they add nothing to the gate
 		}
 		bound.Requests = append(bound.Requests, req)
 	}

@@ -11,8 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// grown draws a tree that some operations, one after the other, have left
-// behind.
+// grown draws a tree that some operations, one after the other, have left behind.
 func grown() *rapid.Generator[table] {
 	return rapid.Custom(func(t *rapid.T) table {
 		tree := table{"root": {id: "root"}}
@@ -42,8 +41,8 @@ func grown() *rapid.Generator[table] {
 	})
 }
 
-// What holds on the small tree holds on any: no conflict is missed, whichever
-// rules the two go by, and the tree never breaks.
+// What holds on the small tree holds on any: no conflict is missed, whichever rules the two go by,
+// and the tree never breaks.
 func TestNoConflictIsMissedOnAnyTree(t *testing.T) {
 	bad := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,106 +8,95 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Spec says what a route locks, and where in a request that is written. It is
-// an immutable value: its methods return changed copies. The zero Spec says
-// nothing and is refused; a route that needs no lock says [None].
+// Spec says what a route locks, and where in a request the ids and names are. It is an immutable
+// value: its methods return changed copies. The zero Spec says nothing and is refused. Use [None]
+// for a route that needs no lock.
 //
-// Where an argument is optional and a request lacks it (see [Source.Optional]),
-// the part that needs it falls away: of an operation without its node, the
-// whole operation; the constructors say what else.
+// If a request lacks an optional value (see [Source.Optional]), the part of the spec that needs it
+// is dropped. An operation without its node is dropped whole. The constructors say what else
+// happens.
 type Spec struct {
 	parts []part
 	note  string
 	// exempt is the reason of a None.
 	exempt string
-	// err is the first thing that the program got wrong.
+	// err is the first mistake in the program's calls.
 	err error
 }
 
 // part is one operation of a spec, with the sources of its arguments.
 type part struct {
 	kind OperationKind
-	// node is the existing node that the operation is about: of an insert there
-	// is none. Of a gate it is any node of the tree, or the project's id if
-	// there is a namespace.
+	// node is the existing node of the operation. An insert has none. Of a gate it is any node of
+	// the tree, or the project's id if there is a namespace.
 	node Source
 	dest Source
 	name Source
-	// namespace is that of the tree which a name gate is the gate of.
+	// namespace is that of the tree whose gate is a name gate.
 	namespace string
 	rule      Rule
 	snapshot  bool
-	// asserted is what Spec.Asserted says of the part.
-	asserted bool
+	asserted  bool
 }
 
-// Insert creates a node below parent. It locks the name's slot, or the whole
-// parent where the spec has no name or the request lacks it. At most one name
-// may be given. Where a request may want a node at the top of a tree, the parent
-// says [Source.OrTop].
+// Insert creates a node below parent. It locks the slot of the name, or the whole parent if the
+// spec has no name or the request lacks it. It takes at most one name. Use [Source.OrTop] for the
+// parent if requests may create nodes at the top of a tree.
 func Insert(parent Source, name ...Source) Spec {
 	return specOf(part{kind: OpInsert, dest: parent}, name)
 }
 
-// Rename gives node a new name. It locks the node and the new name's slot; the
-// node and its parent where the spec has no name; the node alone where the name
-// is optional and the request lacks it: nothing is renamed then. At most one
-// name may be given.
+// Rename gives node a new name. It locks the node and the slot of the new name. If the spec has no
+// name, it locks the node and its parent. If the name is optional and the request lacks it, nothing
+// is renamed, and it locks the node alone. It takes at most one name.
 //
 // Renaming a tree's root is refused with an [*InvalidError].
 func Rename(node Source, newName ...Source) Spec {
 	return specOf(part{kind: OpRename, node: node}, newName)
 }
 
-// Move puts node below dest, under a new name or its own. It locks the node and
-// the slot of its name there. Where dest is optional and the request lacks it,
-// the node stays where it is, so that one route can rename, move, or do both at
-// once. At most one name may be given.
+// Move puts node below dest, under a new name or its own. It locks the node and the slot of its
+// name there. If dest is optional and the request lacks it, the node stays where it is. So one
+// route can rename, move, or do both at once. It takes at most one name.
 //
-// A move into the node's own subtree is refused with a [*CycleError], and
-// moving a tree's root with an [*InvalidError], before any lock is taken.
+// A move into the node's own subtree is refused with a [*CycleError], and moving a tree's root with
+// an [*InvalidError], before any lock is taken.
 func Move(node, dest Source, newName ...Source) Spec {
 	return specOf(part{kind: OpMove, node: node, dest: dest}, newName)
 }
 
-// Copy copies the subtree of node to below dest. It keeps the subtree from
-// changing and locks the copy's name slot, or the whole dest where the spec has
-// no name or the request lacks it. Where dest is optional and the request lacks
-// it, the copy goes beside the original. At most one name may be given.
+// Copy copies the subtree of node to below dest. It keeps the subtree from changing, and locks the
+// slot of the copy's name, or the whole dest if the spec has no name or the request lacks it. If
+// dest is optional and the request lacks it, the copy goes beside the original. It takes at most
+// one name.
 //
-// A copy into the node's own subtree is allowed: what is copied is the subtree
-// as it was before.
+// A copy into the node's own subtree is allowed: it copies the subtree as it was before.
 func Copy(node, dest Source, name ...Source) Spec {
 	return specOf(part{kind: OpCopy, node: node, dest: dest}, name)
 }
 
-// Delete removes the subtree of node. Deleting a tree's root is refused with an
-// [*InvalidError].
+// Delete removes the subtree of node. Deleting a tree's root is refused with an [*InvalidError].
 func Delete(node Source) Spec { return specOf(part{kind: OpDelete, node: node}, nil) }
 
-// Edit changes attributes of node that no path depends on, by a statement that
-// does not rest on what was read before, or that checks the row's version. It
-// keeps the node from being renamed, moved, deleted, copied or exported
-// meanwhile. Two edits of one node run at once: a handler that reads, thinks and
-// writes back without a version wants [Slot].
+// Edit changes attributes of node that no path depends on. Its statement must not rely on what was
+// read before, unless it checks the row's version. Meanwhile the node cannot be renamed, moved,
+// deleted, copied or exported. Two edits of one node run at once, so a handler that reads and
+// writes back without a version needs [Slot].
 func Edit(node Source) Spec { return specOf(part{kind: OpEdit, node: node}, nil) }
 
-// Read reads or exports the subtree of node as it is at one instant, however
-// many statements that takes.
+// Read reads or exports the subtree of node as it is at one instant, in any number of statements.
 func Read(node Source) Spec { return specOf(part{kind: OpRead, node: node}, nil) }
 
-// Slot locks the place that the resolver answers for node, exclusively, with
-// all that is below. The node need not exist: the resolver of a recycled item
-// answers its old place.
+// Slot locks the place that the resolver returns for node, exclusively, with everything below. The
+// node need not exist: the resolver of a recycled item returns its old place.
 func Slot(node Source) Spec { return specOf(part{kind: OpSlot, node: node}, nil) }
 
-// Gate locks the whole tree of the node that tree is the id of: a plan, where
-// the resolver of tree's kind understands the ids of plans.
+// Gate locks the whole tree of the node whose id tree is. The id is a plan's if the resolver of
+// tree's kind understands plan ids.
 func Gate(tree Source) Spec { return specOf(part{kind: OpGate, node: tree}, nil) }
 
-// Names locks the names of a project's trees: the gate of the tree that
-// [pathlock.NewTree] makes of the namespace and the project's id. The id is
-// taken as it is, without a resolver.
+// Names locks the names of a project's trees. That is the gate of the tree that [pathlock.NewTree]
+// makes of the namespace and the project's id. No resolver sees the id.
 func Names(namespace string, project Source) Spec {
 	s := specOf(part{kind: OpGate, node: project, namespace: namespace}, nil)
 	if _, err := pathlock.NewTree(namespace, "0"); err != nil && s.err == nil {
@@ -116,8 +105,8 @@ func Names(namespace string, project Source) Spec {
 	return s
 }
 
-// None says that a route which may well change something needs no lock, and
-// why: "touches no live path".
+// None says that a route with a method that may change something needs no lock, and why: "touches
+// no live path".
 func None(reason string) Spec {
 	if strings.TrimSpace(reason) == "" {
 		return Spec{err: fmt.Errorf("%w: none without a reason", ErrSpec)}
@@ -125,8 +114,8 @@ func None(reason string) Spec {
 	return Spec{exempt: reason}
 }
 
-// All does what each of the specs does. [Spec.Bind] says in which order the
-// locks are taken: gates are taken in the order in which they are listed here.
+// All does what each of the specs does. It takes gates in the order in which they are listed here:
+// see [Spec.Bind].
 func All(specs ...Spec) Spec {
 	var all Spec
 	var notes, reasons []string
@@ -178,64 +167,57 @@ func specOf(p part, names []Source) Spec {
 	return s
 }
 
+// eachPart returns s with its parts changed.
+func (s Spec) eachPart(change func(*part)) Spec {
+	s.parts = slices.Clone(s.parts)
+	for i := range s.parts {
+		change(&s.parts[i])
+	}
+	return s
+}
+
 // ParentExclusive returns s by the coarser [ParentExclusive] rule.
 func (s Spec) ParentExclusive() Spec {
-	s.parts = slices.Clone(s.parts)
-	for i := range s.parts {
-		s.parts[i].rule = ParentExclusive
-	}
-	return s
+	return s.eachPart(func(p *part) { p.rule = ParentExclusive })
 }
 
-// SnapshotSource returns s, which has to be a [Copy], for a handler that reads
-// the whole source in one statement or one snapshot: the copy is of the tree as
-// it was at one instant, and waits for nobody there. Two such copies into each
-// other's source, run at once, may each miss what the other creates.
+// SnapshotSource returns s, which has to be a [Copy], for a handler that reads the whole source in
+// one statement or one snapshot. The copy is of the tree as it was at one instant, and waits for
+// nobody at its source. If two such copies into each other's source run at once, each may miss what
+// the other creates.
 func (s Spec) SnapshotSource() Spec {
-	s.parts = slices.Clone(s.parts)
-	copies := 0
-	for i := range s.parts {
-		if s.parts[i].kind == OpCopy {
-			s.parts[i].snapshot = true
-			copies++
-		}
-	}
-	if copies == 0 && s.err == nil {
+	if s.err == nil && !slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == OpCopy }) {
 		s.err = fmt.Errorf("%w: a snapshot source of something that is not a copy", ErrSpec)
 	}
-	return s
+	return s.eachPart(func(p *part) { p.snapshot = p.kind == OpCopy })
 }
 
-// Asserted returns s for a route whose handler relies on the assertion of its database transaction:
-// whatever it writes to the nodes that the spec names is asserted there, as package gormplugin
-// does. A middleware then resolves the ids of a request once, and again only if the request had to
-// wait for a lock. That saves one query for each id.
+// Asserted returns s for a route whose handler relies on the assertion of its database transaction.
+// Everything that it writes to the nodes of the spec is asserted there, as package gormplugin does.
+// A middleware then resolves the ids of a request once, and again only if the request had to wait
+// for a lock. That saves one query for each id.
 //
 // The trade-off: the handler may begin while a node is elsewhere. If a node moves between the look
 // and the lock, the middleware does not start over. The plugin takes the locks that are missing, or
-// fails with [pathlock.ErrPathChanged]. So two kinds of handlers must not say it: those that write
-// by raw SQL without gormplugin.Assert, and those that rely on what they read under the lock.
+// fails with [pathlock.ErrPathChanged]. Two kinds of handlers must not use it: those that write by
+// raw SQL without gormplugin.Assert, and those that rely on what they read under the lock.
 //
-// A [Read] cannot be asserted, since it writes nothing. Of [All], either each spec says it or the
-// whole: All(a.Asserted(), b) is not asserted.
+// A [Read] cannot be asserted, since it writes nothing. An [All] is asserted if each of its specs
+// is, or if the whole is: All(a.Asserted(), b) is not.
 func (s Spec) Asserted() Spec {
-	s.parts = slices.Clone(s.parts)
-	for i := range s.parts {
-		if s.parts[i].kind == OpRead && s.err == nil {
-			s.err = fmt.Errorf("%w: a read writes nothing that could be asserted", ErrSpec)
-		}
-		s.parts[i].asserted = true
+	if s.err == nil && slices.ContainsFunc(s.parts, func(p part) bool { return p.kind == OpRead }) {
+		s.err = fmt.Errorf("%w: a read writes nothing that could be asserted", ErrSpec)
 	}
-	return s
+	return s.eachPart(func(p *part) { p.asserted = true })
 }
 
-// IsAsserted reports whether all that the spec does is [Spec.Asserted].
+// IsAsserted reports whether everything that the spec does is [Spec.Asserted].
 func (s Spec) IsAsserted() bool {
 	return len(s.parts) > 0 && !slices.ContainsFunc(s.parts, func(p part) bool { return !p.asserted })
 }
 
-// Note returns s with a note that people who wait see: what the lock is for.
-// Without one it is the operations' names.
+// Note returns s with a note that says what the lock is for, to those who wait for it. By default
+// it is the names of the operations.
 func (s Spec) Note(note string) Spec {
 	s.note = note
 	return s
@@ -244,9 +226,9 @@ func (s Spec) Note(note string) Spec {
 // Exempt returns the reason why the route needs no lock, if the spec is [None].
 func (s Spec) Exempt() (reason string, ok bool) { return s.exempt, s.exempt != "" }
 
-// Check says what the program got wrong when it wrote the spec: the zero Spec,
-// a source without a name, sources in a body that would have to be JSON and a
-// form at once. The error matches [ErrSpec].
+// Check returns the first mistake in how the program wrote the spec, nil if there is none. Mistakes
+// are, among others, the zero Spec, a source without a name, and sources in both a JSON and a form
+// body. The error matches [ErrSpec].
 func (s Spec) Check() error {
 	switch {
 	case s.err != nil:
@@ -272,9 +254,8 @@ func (s Spec) looksIn(from From) bool {
 	return false
 }
 
-// Sources returns where the spec finds its values, in the order of the constructors' arguments.
-// They show beforehand whether the body is needed. What [Source.OrTop] was given stands behind its
-// source.
+// Sources returns where the spec finds its values, in the order of the constructors' arguments. The
+// argument of a [Source.OrTop] follows its source.
 func (s Spec) Sources() []Source {
 	var sources []Source
 	for _, p := range s.parts {
@@ -287,7 +268,7 @@ func (s Spec) Sources() []Source {
 	return sources
 }
 
-// noteOrKinds returns the note of the spec's requests.
+// noteOrKinds returns the note of the spec's requests, or the names of the operations.
 func (s Spec) noteOrKinds() string {
 	if s.note != "" {
 		return s.note

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Table says for each route what it locks. The keys are written "PATCH
-// /suites/:id": the method, a space, and the route as the router has it.
+// Table has the spec of each route. A key such as "PATCH /suites/:id" is the method, a space, and
+// the route as the router has it.
 type Table map[string]Spec
 
 // Route is one route that a router serves.
@@ -22,8 +22,7 @@ type Route struct {
 // String returns the route as a [Table] has it.
 func (r Route) String() string { return r.Method + " " + r.Path }
 
-// ParseRoute reads a key of a [Table]: "PATCH /suites/:id". The error matches
-// [ErrSpec].
+// ParseRoute reads a key of a [Table]: "PATCH /suites/:id". The error matches [ErrSpec].
 func ParseRoute(s string) (Route, error) {
 	method, path, _ := strings.Cut(s, " ")
 	if method == "" || strings.ToUpper(method) != method || !strings.HasPrefix(path, "/") || strings.Contains(path, " ") {
@@ -32,38 +31,34 @@ func ParseRoute(s string) (Route, error) {
 	return Route{Method: method, Path: path}, nil
 }
 
-// readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by
-// those documents that define further ones; CONNECT leads elsewhere. All
-// others, unheard-of ones included, may change something.
+// readOnly are the methods that are safe by RFC 9110, section 9.2.1, and by the documents that
+// define further ones. CONNECT leads elsewhere. All other methods may change something.
 var readOnly = []string{"GET", "HEAD", "OPTIONS", "TRACE", "CONNECT", "PROPFIND", "REPORT", "SEARCH", "QUERY"}
 
-// TableError lists all that is wrong with a [Table].
+// TableError lists everything that is wrong with a [Table].
 type TableError struct {
-	// Problems has one sentence for each, ordered by route.
+	// Problems has one sentence for each problem, ordered by route.
 	Problems []string
 }
 
-// Error implements error, one problem a line.
+// Error implements error, with one problem a line.
 func (e *TableError) Error() string {
 	return "lockspec: the route table is wrong:\n\t" + strings.Join(e.Problems, "\n\t")
 }
 
-// Spec returns what the route locks, if the table has it.
+// Spec returns the route's spec, if the table has it.
 func (t Table) Spec(r Route) (Spec, bool) {
 	s, ok := t[r.String()]
 	return s, ok
 }
 
-// Check compares the table with the routes that a router serves, and returns a
-// [*TableError] unless
+// Check compares the table with the routes that a router serves, and returns a [*TableError] unless
 //
-//   - every route whose method may change something (POST, PUT, PATCH,
-//     DELETE, and whatever is not known to be safe) is in the table;
-//   - every entry of the table has a route;
-//   - every spec makes sense by itself ([Spec.Check]) and only names
-//     parameters that its route has;
-//   - no spec of a GET or HEAD looks for a value in the body, which handlers
-//     do not read there.
+//   - every route whose method may change something is in the table: POST, PUT, PATCH, DELETE, and
+//     any other that is not known to be safe
+//   - every entry of the table has a route
+//   - every spec makes sense by itself ([Spec.Check]) and names only parameters that its route has
+//   - no spec of a GET or HEAD needs a value in the body, which handlers do not read there
 func (t Table) Check(routes []Route) error {
 	problems := map[string][]string{}
 	report := func(route, format string, args ...any) {
@@ -119,9 +114,8 @@ func byPath(a, b string) int {
 	return cmp.Or(cmp.Compare(aPath, bPath), cmp.Compare(aMethod, bMethod))
 }
 
-// paramsOf returns the parameters' names of a route as the usual routers write
-// it: /suites/:id and /files/*rest, or /suites/{id}, /files/{rest...} and
-// /suites/{id:[0-9]+}.
+// paramsOf returns the parameters' names of a route in the syntax of the usual routers:
+// /suites/:id, /files/*rest, /suites/{id}, /files/{rest...} and /suites/{id:[0-9]+}.
 func paramsOf(path string) []string {
 	var names []string
 	for segment := range strings.SplitSeq(path, "/") {

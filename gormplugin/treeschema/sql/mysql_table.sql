@@ -1,4 +1,4 @@
--- What the name stands for, and the server's version; no row if there is nothing of the name. Arguments: schema ('' for the
+-- What the name stands for, and the server's version; no row if the name is unknown. Arguments: schema ('' for the
 -- current one), table.
 SELECT TABLE_SCHEMA AS table_schema, TABLE_TYPE AS kind, ENGINE AS engine, ROW_FORMAT AS format, VERSION() AS version, @@SESSION.sql_mode AS mode,
        (SELECT MIN(PARTITION_EXPRESSION) FROM information_schema.PARTITIONS p

@@ -1,0 +1,212 @@
+package pathlock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/pathlock-go/pathlock/internal/carry"
+)
+
+// Acquire takes everything that req states, or nothing.
+//
+// The store is not asked if the scope that ctx carries (see [Scope]) holds everything already.
+// Otherwise the store grants what is missing, upgrades included. A wait ends with ctx.
+//
+// The error matches:
+//   - [ErrConflict], as a [*ConflictError], when others held on for longer than the wait
+//   - [ErrDeadlock], as a [*DeadlockError], when the wait would never end
+//   - [ErrLost] when ctx is that of a lost lock, when the scope turns out to have lost what it
+//     holds in the tree, and when the grant's own lease has ended on arrival
+//   - [ErrUnavailable] when the store did not answer
+//   - [ErrInvalidRequest], [ErrInvalidTree] or [ErrInvalidPath] when the request makes no sense
+//   - the context's cause when ctx has ended
+//
+// After an error, or a panic of the store, nothing of req is held that was not held before.
+//
+// If you take locks in several trees, mind their order: see [Request].
+//
+// A context may carry the locks of a request, as gin's own does in a handler behind package
+// middleware. Such a context ends here with those locks, even if it has no end of its own.
+func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
+	a, err := l.prepare(req)
+	if err != nil {
+		return nil, err
+	}
+	ctx = carry.Join(ctx, l.carrier)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, withCause(ctx, ctx.Err()))
+	}
+	scope := l.Scope(ctx)
+	watched := l.watched(ctx)
+	lock, err := scope.reenter(ctx, a, watched)
+	if err != nil {
+		return nil, err
+	}
+	if lock != nil {
+		returned := false
+		defer func() {
+			if !returned {
+				_ = lock.Release(ctx)
+			}
+		}()
+		if !l.observers.none() {
+			l.observers.granted(ctx, lock.event())
+		}
+		returned = true
+		return lock, nil
+	}
+	defer scope.endAsking(a.Tree)
+	return l.ask(ctx, scope, a, watched)
+}
+
+// ask has the store grant a to the scope, for a lock whose context descends from parent. If
+// anything keeps ask from returning the lock, it gives the grant back.
+func (l *Locker) ask(parent context.Context, scope *Scope, a asked, watched bool) (*Lock, error) {
+	acquisition, err := a.acquisition(scope)
+	if err != nil {
+		return nil, err
+	}
+	var lock *Lock
+	returned := false
+	defer func() {
+		switch {
+		case returned:
+		case lock != nil:
+			_ = lock.Release(parent)
+		default:
+			scope.takeBack(parent, acquisition)
+		}
+	}()
+	ctx, start := parent, time.Time{} // start is for observers
+	if !l.observers.none() {
+		start = time.Now()
+		ctx = l.observers.acquiring(ctx, a.event(scope))
+	}
+	var waited atomic.Bool
+	acquisition.Waiting = func() {
+		waited.Store(true)
+		if !l.observers.none() {
+			event := a.event(scope)
+			event.Elapsed = time.Since(start)
+			l.observers.waiting(ctx, event)
+		}
+	}
+	grant, sent, err := l.send(ctx, scope, acquisition)
+	if err != nil {
+		err = l.refuse(ctx, scope, a, start, withCause(parent, err))
+		returned = true // the store has granted nothing
+		return nil, err
+	}
+	asked := sent
+	if !grant.Asked.IsZero() {
+		asked = grant.Asked
+	}
+	if lock, err = scope.hold(parent, a, acquisition, grant, asked, watched); err != nil {
+		return nil, l.refuse(ctx, scope, a, start, err)
+	}
+	lock.waited = waited.Load()
+	if !l.observers.none() {
+		event := lock.event()
+		event.Elapsed = time.Since(start)
+		l.observers.granted(ctx, event)
+	}
+	if l.debugs(ctx) {
+		report(ctx, l.log, slog.LevelDebug, "pathlock: granted", "tree", a.Tree, "owner", scope.owner, "fence", grant.Fence, "note", a.Note)
+	}
+	returned = true
+	return lock, nil
+}
+
+// withCause adds the context's cause to an error that says only that ctx has ended.
+func withCause(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if cause == nil || !errors.Is(err, ctx.Err()) || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// refuse reports that the store refused a, and returns the error for the caller.
+func (l *Locker) refuse(ctx context.Context, scope *Scope, a asked, start time.Time, err error) error {
+	err = a.explain(err)
+	if !l.observers.none() {
+		event := a.event(scope)
+		event.Elapsed, event.Err = time.Since(start), err
+		l.observers.refused(ctx, event)
+	}
+	if l.debugs(ctx) {
+		report(ctx, l.log, slog.LevelDebug, "pathlock: refused", "tree", a.Tree, "owner", scope.owner, "error", err)
+	}
+	return err
+}
+
+// watched reports whether durations are of use to an observer or the log.
+func (l *Locker) watched(ctx context.Context) bool {
+	return !l.observers.none() || l.debugs(ctx)
+}
+
+// debugs reports whether the log takes debug records. A handler that panics takes none.
+func (l *Locker) debugs(ctx context.Context) bool {
+	defer func() { _ = recover() }()
+	return l.log.Enabled(ctx, slog.LevelDebug)
+}
+
+// send sends the acquisition and returns when it did so. The local clock starts before the request
+// leaves, the store's when it arrives. So the lease never ends there before it has ended here.
+//
+// A request that does not wait must not be refused because of what this process released before it
+// asked. It waits for the releases that are under way, and is sent again.
+func (l *Locker) send(ctx context.Context, scope *Scope, acquisition Acquisition) (granted Grant, sent time.Time, err error) {
+	underWay := l.releases.inTree(acquisition.Tree)
+	sent = time.Now()
+	granted, err = l.sendOnce(ctx, scope, acquisition)
+	if acquisition.Wait > 0 || underWay.isEmpty() || !errors.Is(err, ErrConflict) {
+		return granted, sent, err
+	}
+	acquisition.Waiting()
+	if underWay.wait(ctx) > 0 {
+		return granted, sent, err
+	}
+	sent = time.Now()
+	granted, err = l.sendOnce(ctx, scope, acquisition)
+	return granted, sent, err
+}
+
+// sendOnce sends the acquisition. If the store has lost what the scope holds, the locks that rely
+// on it are lost. If the scope has released all that meanwhile, there was nothing to lose, and
+// sendOnce sends the acquisition again.
+func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisition) (Grant, error) {
+	var held []*grant
+	h := scope.holding(acquisition.Tree)
+	if h != nil {
+		held = h.currentGrants()
+	}
+	acquisition.Held = len(held) > 0 || acquisition.Apart
+	granted, err := l.store.Acquire(ctx, acquisition)
+	if !acquisition.Held || !errors.Is(err, ErrLost) {
+		return granted, err
+	}
+	lost := h != nil && h.lose(held, errLeaseGone)
+	switch {
+	case scope.isAttachedIn(acquisition.Tree):
+		return Grant{}, scope.attached.lostError(err)
+	case !lost:
+		acquisition.Held = false
+		return l.store.Acquire(ctx, acquisition)
+	}
+	return granted, err
+}
+
+// explain gives the contested path in a store's error the caller's spelling.
+func (a asked) explain(err error) error {
+	if conflict, ok := errors.AsType[*ConflictError](err); ok {
+		conflict.Path = a.spelling(conflict.Path)
+	} else if deadlock, ok := errors.AsType[*DeadlockError](err); ok {
+		deadlock.Path = a.spelling(deadlock.Path)
+	}
+	return err
+}
