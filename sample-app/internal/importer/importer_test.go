@@ -174,7 +174,7 @@ func TestInterrupted(t *testing.T) {
 	dir := writeFiles(t)
 	db := testdb.SQLite(t)
 	locks := &interrupter{Store: memstore.New()}
-	i, err := instance.On(t.Context(), instance.Config{DB: db, Assert: true, Log: slog.New(slog.DiscardHandler)}, &lockstore.Store{Store: locks})
+	i, err := instance.OpenWith(t.Context(), instance.Config{DB: db, Assert: true, Log: slog.New(slog.DiscardHandler)}, &lockstore.Store{Store: locks})
 	if err != nil {
 		t.Fatal(err)
 	}
