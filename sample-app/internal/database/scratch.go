@@ -16,9 +16,9 @@ import (
 )
 
 // Scratch creates an empty database beside the one that server names, and returns its URL and a
-// function that removes it. For sqlite:// it is a file in a folder of its own, which is a temporary
-// folder of the system if there is no path. For mysql:// and postgres:// it is a database whose
-// name begins with the given one's. The database that server names stays as it is.
+// function that removes it. For sqlite://, it is a file in a new folder beside the path, or in the
+// system's temporary folder if there is no path. For mysql:// and postgres://, it is a database
+// whose name begins with the given one's. The database that server names stays as it is.
 func Scratch(ctx context.Context, server string) (scratch string, remove func(context.Context) error, err error) {
 	if path, ok := strings.CutPrefix(server, "sqlite://"); ok {
 		return scratchFile(path)

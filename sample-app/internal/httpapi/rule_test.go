@@ -59,7 +59,7 @@ func TestRuleHasToBeOne(t *testing.T) {
 	}
 }
 
-// askedOf is a store that notes what is locked exclusively.
+// askedOf is a store that records the exclusive claims.
 type askedOf struct {
 	pathlock.Store
 	mu   sync.Mutex
