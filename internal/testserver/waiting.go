@@ -7,7 +7,7 @@ import (
 
 // waitTogether is how many parallel tests of a package run at a time where all of them wait, for
 // leases to end and for servers to fail over.
-const waitTogether = 8
+const waitTogether = 4
 
 // WaitTogether has more parallel tests run at a time than there are cores, unless the command line
 // says how many. It is for the TestMain of a package whose tests wait most of the time.

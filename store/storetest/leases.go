@@ -51,8 +51,9 @@ func leases() topic {
 		{"a waiter's lease runs from its last sign of life, which Grant.Asked tells, and from no later than the grant", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
 			waiter := f.actor("waiter")
+			// A waiter asks again after a part of its lease, which would be a later sign of life.
 			req := waiter.ask(x("/a"))
-			req.Lease = 2 * time.Second
+			req.Lease = long
 			before := time.Now()
 			p := waiter.queue(f.ctx, req)
 			began := f.waiters(1)[0].Since
