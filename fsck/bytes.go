@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bytes is a text that is not UTF-8. JSON has it as {"base64":"…"}, since a string would lose what
-// it says.
+// Bytes is a text that is not UTF-8. In JSON it is {"base64":"…"}, since a JSON string cannot hold
+// it.
 type Bytes string
 
 // encoded is the JSON of Bytes.
@@ -34,7 +34,7 @@ func (b *Bytes) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// lossless returns a text as a value whose JSON says the same.
+// lossless returns a text as a value that JSON can hold: a string, or [Bytes].
 func lossless(text string) any {
 	if utf8.ValidString(text) {
 		return text

@@ -2,38 +2,41 @@ package fsck
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/hex"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// catalogue is the table in its database: how to reach it, and what inspect found out about it.
+// catalogue is the table in its database: how to reach it, and what inspect learned about it.
 type catalogue struct {
 	db      *sql.DB
 	dialect Dialect
 	table   Table
-	// kinds says what the columns hold, padded which of them are padded, and limits how long their
-	// texts may be.
+	// kinds says what each column holds, limits how long its texts may be. PostgreSQL pads the
+	// padded ones.
 	kinds  map[string]treerow.Kind
 	padded map[string]bool
 	limits map[string]limit
-	// pads is set if MySQL has a mode in which it pads the columns when it reads them.
+	// pads is set if MySQL has columns that it pads in the mode [padding].
 	pads bool
-	// parentFirst is set where SQLite has an index that begins with the parent.
+	// parentFirst is set if SQLite has an index that begins with the parent.
 	parentFirst bool
 }
 
-// columns are the table's quoted names, prefixed by an alias.
+// columns are the table's quoted columns, prefixed by an alias.
 type columns struct {
 	key, tree, parent, name, path, idPath string
-	// live, isTop and isRoot are conditions; tops are the alternatives of isTop, and empty that of
-	// an empty name.
+	// live, isTop, isRoot and empty are conditions. empty says that the name is "".
 	live, isTop, isRoot, empty string
-	tops                       []string
+	// tops are the alternatives of isTop.
+	tops []string
 }
 
 // columnsAs returns the columns of the rows called alias.
@@ -59,7 +62,7 @@ func (c *catalogue) columnsAs(alias string) columns {
 	return cols
 }
 
-// readKey makes a key of what a driver returned for a column.
+// readKey returns the key that a driver's value of a column stands for.
 func (c *catalogue) readKey(column string, value any) (Key, error) {
 	kind := c.kinds[column]
 	switch v := value.(type) {
@@ -80,7 +83,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 	case string:
 		return c.textKey(column, v), nil
 	case []byte:
-		// The MySQL driver returns texts as bytes, too, and takes texts for both.
+		// The MySQL driver returns texts as bytes.
 		if c.dialect == MySQL && kind != treerow.Bytes {
 			return c.textKey(column, string(v)), nil
 		}
@@ -91,8 +94,7 @@ func (c *catalogue) readKey(column string, value any) (Key, error) {
 	return Key{}, fmt.Errorf("fsck: a key cannot be a %T", value)
 }
 
-// textKey makes a key of a text. One of a column of numbers is a number, which some drivers return
-// as text.
+// textKey returns the key that a text stands for. Some drivers return numbers as text.
 func (c *catalogue) textKey(column, text string) Key {
 	if c.kinds[column] == treerow.Number && c.dialect != SQLite {
 		if k, ok := numberKey(text); ok {
@@ -105,8 +107,7 @@ func (c *catalogue) textKey(column, text string) Key {
 	return Key{text}
 }
 
-// unpadded returns a text of a column as it is meant. PostgreSQL pads those of CHAR(n), and takes
-// no notice of that itself.
+// unpadded removes the spaces with which PostgreSQL pads a CHAR(n), and which it ignores itself.
 func (c *catalogue) unpadded(column string, text sql.NullString) sql.NullString {
 	if c.padded[column] {
 		text.String = strings.TrimRight(text.String, " ")
@@ -114,8 +115,8 @@ func (c *catalogue) unpadded(column string, text sql.NullString) sql.NullString 
 	return text
 }
 
-// treeArg returns the id of a tree as an argument. It may have been given as text: of a number, or
-// of bytes in hexadecimal.
+// treeArg returns the id of a tree as an argument of a statement. A caller may have given a number
+// as text, and bytes in hexadecimal.
 func (c *catalogue) treeArg(tree Key) any {
 	text, isText := tree.v.(string)
 	if !isText {
@@ -132,4 +133,50 @@ func (c *catalogue) treeArg(tree Key) any {
 		}
 	}
 	return text
+}
+
+// padding is the SQL mode in which MySQL returns a CHAR column padded to its length. Keys, names
+// and paths would then have spaces that they do not have.
+const padding = "PAD_CHAR_TO_FULL_LENGTH"
+
+// connect returns a connection that does not pad columns. giveBack restores its mode, and returns
+// it to the pool.
+func (c *catalogue) connect(ctx context.Context) (conn *sql.Conn, giveBack func(), err error) {
+	if conn, err = c.db.Conn(ctx); err != nil {
+		return nil, nil, err
+	}
+	plain := func() { _ = conn.Close() }
+	if !c.pads {
+		return conn, plain, nil
+	}
+	var mode string
+	if err := conn.QueryRowContext(ctx, "SELECT @@SESSION.sql_mode").Scan(&mode); err != nil {
+		plain()
+		return nil, nil, err
+	}
+	modes := strings.Split(mode, ",")
+	if !slices.Contains(modes, padding) {
+		return conn, plain, nil
+	}
+	set := func(ctx context.Context, mode string) error {
+		_, err := conn.ExecContext(ctx, "SET SESSION sql_mode = ?", mode)
+		return err
+	}
+	giveBack = func() {
+		if set(context.WithoutCancel(ctx), mode) != nil {
+			discard(conn)
+		}
+		plain()
+	}
+	others := slices.DeleteFunc(modes, func(m string) bool { return m == padding })
+	if err := set(ctx, strings.Join(others, ",")); err != nil {
+		giveBack()
+		return nil, nil, err
+	}
+	return conn, giveBack, nil
+}
+
+// discard takes a connection whose settings could not be restored out of the pool.
+func discard(conn *sql.Conn) {
+	_ = conn.Raw(func(any) error { return driver.ErrBadConn })
 }

@@ -7,29 +7,22 @@ import (
 	"os"
 )
 
-// changeLog writes the changes of a repair as JSON lines: first {"run":table}, then the changes of
-// each transaction before it is committed, and {"tx":n,"commit":true} when it has been. A
-// transaction without such a line was not committed if another one follows in the same run; of the
-// last one of a run that was killed it is not known.
+// changeLog writes the changes of a repair as JSON lines. The first line is {"run":table}. Each
+// transaction writes its changes before the commit, and {"tx":n,"commit":true} after it. If that
+// last line is missing and another transaction follows in the same run, there was no commit. For
+// the last transaction of a killed run, the log does not tell.
 type changeLog struct {
 	out io.Writer // nil: no log
 }
 
-// start is the first line of a run.
-type start struct {
-	Run string `json:"run"`
+// begin writes the first line of a run.
+func (l changeLog) begin(table string) error {
+	return l.line(struct {
+		Run string `json:"run"`
+	}{table})
 }
 
-// begin notes that a run begins.
-func (l changeLog) begin(table string) error { return l.line(start{table}) }
-
-// outcome is the last line of a transaction.
-type outcome struct {
-	Transaction int  `json:"tx"`
-	Commit      bool `json:"commit"`
-}
-
-// write writes the changes, and makes sure that they survive the end of this process.
+// write writes and syncs the changes.
 func (l changeLog) write(changes []Change) error {
 	for _, c := range changes {
 		if err := l.line(c); err != nil {
@@ -39,9 +32,12 @@ func (l changeLog) write(changes []Change) error {
 	return l.sync()
 }
 
-// committed notes that a transaction has been committed.
+// committed writes the last line of a transaction.
 func (l changeLog) committed(tx int) error {
-	if err := l.line(outcome{tx, true}); err != nil {
+	if err := l.line(struct {
+		Transaction int  `json:"tx"`
+		Commit      bool `json:"commit"`
+	}{tx, true}); err != nil {
 		return err
 	}
 	return l.sync()
@@ -61,7 +57,7 @@ func (l changeLog) line(v any) error {
 	return nil
 }
 
-// sync makes sure that what has been written survives the end of this machine; a pipe cannot.
+// sync makes sure that the log survives a crash of the machine, if it is a regular file.
 func (l changeLog) sync() error {
 	file, ok := l.out.(*os.File)
 	if !ok {
@@ -74,4 +70,29 @@ func (l changeLog) sync() error {
 		return fmt.Errorf("fsck: write the log: %w", err)
 	}
 	return nil
+}
+
+// Change is one value that a repair writes or, in a dry run, would write.
+type Change struct {
+	// Transaction is the number of the transaction in its run, from 1; 0 in a dry run.
+	Transaction int    `json:"tx,omitempty"`
+	Table       string `json:"table"`
+	Tree        Key    `json:"tree"`
+	ID          Key    `json:"id"`
+	// Insert is set for the columns of a row that the repair creates: a lost+found.
+	Insert bool   `json:"insert,omitempty"`
+	Column string `json:"column"`
+	// Old and New are the values: a Key, a string, Bytes for a text that is not UTF-8, or nil.
+	Old any `json:"old"`
+	New any `json:"new"`
+	// Why is the problem that the change solves.
+	Why Kind `json:"why"`
+}
+
+// logged returns a value in the form that a [Change] holds.
+func logged(v any) any {
+	if text, ok := v.(string); ok {
+		return lossless(text)
+	}
+	return v
 }

@@ -10,14 +10,19 @@ import (
 // Checker checks and repairs the trees of one table.
 type Checker struct{ *catalogue }
 
-// New returns a checker of the trees in a table. It asks the database for the columns' types. The
-// error matches [ErrTable] if there is no such table or column.
+// New returns a checker for a table. It asks the database for the columns' types.
+//
+// Errors match
+//
+//   - [ErrTable] if the description is incomplete or contradictory, or the database has no such table
+//     or column;
+//   - [ErrNoColumn], too, if the table exists and lacks a column.
 func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checker, error) {
 	if err := table.validate(); err != nil {
 		return nil, err
 	}
 	if dialect < MySQL || dialect > SQLite {
-		return nil, fmt.Errorf("%w: %v is no dialect", ErrTable, dialect)
+		return nil, fmt.Errorf("%w: %v is not a dialect", ErrTable, dialect)
 	}
 	c := &catalogue{db: db, dialect: dialect, table: table}
 	if err := c.inspect(ctx); err != nil {
@@ -26,22 +31,22 @@ func New(ctx context.Context, db *sql.DB, dialect Dialect, table Table) (*Checke
 	return &Checker{c}, nil
 }
 
-// Options of a check. The zero Options are the defaults.
+// Options are the options of [Checker.Check]. The zero value checks the whole table.
 type Options struct {
-	// Tree restricts the check to one tree; the zero Key is all.
+	// Tree restricts the check to one tree; the zero Key means all trees.
 	Tree Key
-	// Progress, if set, is called now and then with how many rows of how many have been examined.
+	// Progress, if set, is called now and then with the rows examined so far, and with all rows.
 	Progress func(done, total int64)
 }
 
-// pageRows is how many rows are read and examined at once.
+// pageRows is the number of rows that are read and examined at once.
 const pageRows = 500
 
-// Check reads every live row of the table, in one state of the database, and reports what is wrong,
-// in order of checks and, within each, of keys. An error of report ends the check and is returned.
+// Check reads every live row of the table, in one state of the database, and calls report for each
+// problem. It runs one check after the other, each in the order of keys. An error of report ends
+// the check, which returns the error.
 //
-// The memory that it needs does not depend on the number of rows or trees, nor on the trees'
-// shapes.
+// Memory depends neither on the number of rows or trees nor on the trees' shapes.
 func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) error) (summary Summary, err error) {
 	defer func() { err = canceled(ctx, err) }()
 	summary.Problems = make(map[Kind]int64)
@@ -92,7 +97,7 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 			return rows, err
 		}
 		if after != nil && page[0].key == *after {
-			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys have to be whole numbers, texts or bytes", ErrTable, s.table.Table, *after)
+			return rows, fmt.Errorf("%w %q: the database finds no row beyond the key %v: keys must be whole numbers, texts or bytes", ErrTable, s.table.Table, *after)
 		}
 		if err := climb.examine(ctx, page, report); err != nil {
 			return rows, err
@@ -108,12 +113,8 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 // count returns the number of live rows.
 func (s *session) count(ctx context.Context, tree Key) (n int64, err error) {
 	cols := s.columnsAs("c")
-	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Table) + " AS c WHERE " + cols.live
-	var args []any
-	if !tree.IsZero() {
-		query += " AND " + cols.tree + " = ?"
-		args = append(args, s.treeArg(tree))
-	}
+	inTree, args := s.inTree(cols.tree, tree)
+	query := "SELECT COUNT(*) FROM " + s.dialect.quote(s.table.Table) + " AS c WHERE " + cols.live + inTree
 	err = s.each(ctx, query, args, func(scan func(...any) error) error { return scan(&n) })
 	return n, err
 }

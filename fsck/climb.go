@@ -6,12 +6,11 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// climber finds the places of rows by following their parents upwards. It looks at names and
-// parents alone, never at stored paths, so that it does not matter in which order rows are read or
-// mended.
+// climber finds the places of rows by following their parents to the top. It uses names and parents
+// alone, never stored paths. So the order in which rows are read or repaired does not matter.
 //
-// It asks for the parents of a whole page at once, and for those of the parents: as many statements
-// as the tree is deep at most, and mostly one or two, since a memo has those that were met before.
+// One statement reads the parents of a whole page, the next one the parents of those. It takes as
+// many statements as the tree is deep, but mostly one or two, since a memo has the rows met before.
 type climber struct {
 	*session
 	memo *memo
@@ -44,7 +43,7 @@ type walk struct {
 	known map[Key]place
 }
 
-// gather reads the rows above, level by level, as many levels as a path can have names.
+// gather reads the rows above, level by level, up to the longest path that there can be.
 func (w *walk) gather(ctx context.Context, frontier []*row) error {
 	for range pathlock.MaxDepth + 2 {
 		var missing []Key
@@ -75,7 +74,7 @@ func (w *walk) gather(ctx context.Context, frontier []*row) error {
 	return nil
 }
 
-// place follows the parents of r through what gather found.
+// place follows the parents of r through the rows that gather has read.
 func (w *walk) place(ctx context.Context, r *row) (place, error) {
 	var way []*row
 	on := make(map[Key]int)
@@ -123,7 +122,7 @@ func (w *walk) remember(r *row, p place) place {
 	return p
 }
 
-// terminalPlace returns the place of a row that is known by the row alone.
+// terminalPlace returns the place of a row at which a climb ends; false if the row has a parent.
 func (r *row) terminalPlace() (place, bool) {
 	switch {
 	case r.fault != faultNone:

@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// Dialect is the SQL that a database speaks.
+// Dialect is a database's dialect of SQL.
 type Dialect uint8
 
 // The dialects.
@@ -36,7 +36,7 @@ func (d Dialect) String() string {
 	}
 }
 
-// rows is the dialect as package treerow names it.
+// rows is package treerow's name for the dialect.
 func (d Dialect) rows() treerow.Dialect {
 	switch d {
 	case MySQL:
@@ -48,7 +48,7 @@ func (d Dialect) rows() treerow.Dialect {
 	}
 }
 
-// differs is the condition that two values differ, of which either may be NULL.
+// differs is the condition that two values differ. Either may be NULL.
 func (d Dialect) differs(a, b string) string {
 	switch d {
 	case MySQL:
@@ -60,7 +60,7 @@ func (d Dialect) differs(a, b string) string {
 	}
 }
 
-// quote writes an identifier; each part of "schema.table" by itself.
+// quote quotes each part of an identifier such as "schema.table".
 func (d Dialect) quote(name string) string {
 	mark := `"`
 	if d == MySQL {
@@ -73,7 +73,7 @@ func (d Dialect) quote(name string) string {
 	return strings.Join(parts, ".")
 }
 
-// bind numbers the question marks of a statement where the database wants that.
+// bind numbers the question marks of a statement for PostgreSQL.
 func (d Dialect) bind(query string) string {
 	if d != PostgreSQL {
 		return query
@@ -91,7 +91,7 @@ func (d Dialect) bind(query string) string {
 	return b.String()
 }
 
-// exact writes a text so that it compares byte by byte, whatever its column's collation.
+// exact makes a text compare byte by byte, whatever its column's collation.
 func (d Dialect) exact(text string) string {
 	switch d {
 	case MySQL:
@@ -111,7 +111,7 @@ func (d Dialect) concat(texts ...string) string {
 	return strings.Join(texts, " || ")
 }
 
-// ending is the end of a text: as many characters as another has, and one more.
+// ending is the end of a text: one character more than another text has.
 func (d Dialect) ending(text, other string) string {
 	switch d {
 	case MySQL:
@@ -123,8 +123,8 @@ func (d Dialect) ending(text, other string) string {
 	}
 }
 
-// byPrimaryKey follows a table's name where the rows have to be read in order of their keys, so
-// that a scan in pages costs one reading of the table and not a sort for each page.
+// byPrimaryKey follows a table's name to read the rows in the order of their keys. A scan in pages
+// then costs one reading of the table, and no sort for each page.
 func (d Dialect) byPrimaryKey() string {
 	if d == MySQL {
 		return " FORCE INDEX (PRIMARY)"
@@ -132,8 +132,7 @@ func (d Dialect) byPrimaryKey() string {
 	return ""
 }
 
-// lock is the end of a SELECT that keeps the rows called alias as they are until the transaction
-// ends.
+// lock is the end of a SELECT that locks the rows of alias until the transaction ends.
 func (d Dialect) lock(alias string) string {
 	switch d {
 	case MySQL:
@@ -145,7 +144,7 @@ func (d Dialect) lock(alias string) string {
 	}
 }
 
-// snapshot are the options of a transaction that reads one state of the database all along.
+// snapshot are the options of a read-only transaction that sees one state of the database.
 func (d Dialect) snapshot() *sql.TxOptions {
 	if d == SQLite {
 		return &sql.TxOptions{ReadOnly: true}
@@ -153,8 +152,8 @@ func (d Dialect) snapshot() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
 }
 
-// writing are the options of a transaction that mends. What it reads to decide, it reads under row
-// locks.
+// writing are the options of a transaction that repairs. It locks the rows that its decisions
+// depend on.
 func (d Dialect) writing() *sql.TxOptions {
 	if d == SQLite {
 		return nil

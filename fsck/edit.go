@@ -6,45 +6,44 @@ import (
 	"strings"
 )
 
-// editor changes rows within one transaction; in a dry run it changes the overlay instead.
+// editor changes rows of one tree within one transaction. In a dry run it changes the overlay
+// instead.
 type editor struct {
 	*session
-	// placing says where what has no place goes.
 	placing
 	known *known
 	tree  Key
-	// transaction is the number that changes are noted under.
+	// transaction is the number of the transaction in its run.
 	transaction int
 	changes     []Change
-	// careful is set where a unique index refused the transaction before; aside has the paths that
-	// it has put aside.
+	// careful is set if the database refused something in the transaction before.
 	careful bool
-	aside   map[value]string
+	// aside are the paths that rows have until their right ones are written.
+	aside map[cell]string
 	// skips are the rows that stay as they are.
 	skips []Skip
 }
 
-// placing says where a repair puts what has no place.
+// placing says where a repair puts orphans and broken cycles: below a row with the name
+// lostFoundName, or at the top of the tree.
 type placing struct {
-	// lostFoundName is the name of the row that gets it, unless toTop says that the top of the tree
-	// does.
 	lostFoundName string
 	toTop         bool
 }
 
-// value is a column of a row.
-type value struct {
+// cell is a column of a row.
+type cell struct {
 	key    Key
 	column string
 }
 
-// assignment is a column's new value.
+// assignment gives a column a new value.
 type assignment struct {
 	column   string
 	old, new any
 }
 
-// note records a change.
+// note records changes of a row.
 func (e *editor) note(r *row, why Kind, insert bool, set ...assignment) {
 	for _, a := range set {
 		e.changes = append(e.changes, Change{
@@ -77,7 +76,7 @@ func (e *editor) update(ctx context.Context, r *row, why Kind, set ...assignment
 	return nil
 }
 
-// argument returns a change's value as an argument of a statement.
+// argument returns the value of a change as an argument of a statement.
 func argument(v any) any {
 	if k, ok := v.(Key); ok {
 		return k.arg()

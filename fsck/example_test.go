@@ -3,6 +3,7 @@ package fsck_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -16,65 +17,76 @@ var directories = fsck.Table{
 	Table: "directories", Key: "id", Tree: "drive_id", Parent: "parent_id", Name: "name", Path: "path",
 }
 
-// openDrives opens a database with two drives. In the drive "home", a rename of /docs/old reached
-// one of two children, and the parent of a directory is gone. The drive "work" is sound.
-func openDrives(ctx context.Context) (*sql.DB, func(), error) {
-	dsn, drop, err := testserver.ScratchMySQL(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	db, err := sql.Open("mysql", dsn)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, statement := range []string{
-		`CREATE TABLE directories (
-			id BIGINT AUTO_INCREMENT PRIMARY KEY, drive_id VARCHAR(64) NOT NULL, parent_id BIGINT,
-			name VARCHAR(255) NOT NULL, path VARCHAR(700) NOT NULL, KEY (parent_id))`,
-		`INSERT INTO directories VALUES
-			(1, 'home', NULL, 'docs',   '/docs'),
-			(2, 'home', 1,    'new',    '/docs/new'),
-			(3, 'home', 2,    'notes',  '/docs/new/notes'),
-			(4, 'home', 2,    'photos', '/docs/old/photos'),
-			(5, 'home', 99,   'lonely', '/gone/lonely'),
-			(6, 'work', NULL, 'docs',   '/docs')`,
-	} {
-		if _, err := db.ExecContext(ctx, statement); err != nil {
-			return nil, nil, err
+// withDrives runs an example on a database with two drives, and prints its error. In the drive
+// "home", a rename of /docs/old reached only one of two children, and a directory has lost its
+// parent. The drive "work" is sound.
+func withDrives(run func(context.Context, *sql.DB) error) {
+	ctx := context.Background()
+	if err := func() error {
+		dsn, drop, err := testserver.ScratchMySQL(ctx)
+		if err != nil {
+			return err
 		}
+		defer drop()
+		db, err := sql.Open("mysql", dsn)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = db.Close() }()
+		for _, statement := range []string{
+			`CREATE TABLE directories (
+				id BIGINT AUTO_INCREMENT PRIMARY KEY, drive_id VARCHAR(64) NOT NULL, parent_id BIGINT,
+				name VARCHAR(255) NOT NULL, path VARCHAR(700) NOT NULL, KEY (parent_id))`,
+			`INSERT INTO directories VALUES
+				(1, 'home', NULL, 'docs',   '/docs'),
+				(2, 'home', 1,    'new',    '/docs/new'),
+				(3, 'home', 2,    'notes',  '/docs/new/notes'),
+				(4, 'home', 2,    'photos', '/docs/old/photos'),
+				(5, 'home', 99,   'lonely', '/gone/lonely'),
+				(6, 'work', NULL, 'docs',   '/docs')`,
+		} {
+			if _, err := db.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return run(ctx, db)
+	}(); err != nil {
+		fmt.Println(err)
 	}
-	return db, func() {
-		_ = db.Close()
-		drop()
-	}, nil
 }
 
-// A check writes nothing and reports what is wrong. It can be of one tree.
-func ExampleChecker_Check() {
-	ctx := context.Background()
-	db, drop, err := openDrives(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer drop()
+// The columns of the table in the documentation of gormplugin need not be named. Others are, as the
+// database names them.
+func ExampleDefaultTable() {
+	table := fsck.DefaultTable("suites")
+	fmt.Println(table.Key, table.Tree, table.Parent, table.Name, table.Path, table.Deleted)
 
-	checker, err := fsck.New(ctx, db, fsck.MySQL, directories)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, drive := range []string{"home", "work"} {
-		summary, err := checker.Check(ctx, fsck.Options{Tree: fsck.TextKey(drive)}, func(p fsck.Problem) error {
-			fmt.Println(p)
-			return nil
-		})
+	table.Tree, table.Deleted = "project_id", ""
+	fmt.Println(table.Tree)
+	// Output:
+	// id plan_id parent_id name path deleted_at
+	// project_id
+}
+
+// A check only reads. It can be restricted to one tree.
+func ExampleChecker_Check() {
+	withDrives(func(ctx context.Context, db *sql.DB) error {
+		checker, err := fsck.New(ctx, db, fsck.MySQL, directories)
 		if err != nil {
-			fmt.Println(err)
-			return
+			return err
 		}
-		fmt.Printf("%s: %d rows, %d problems\n", drive, summary.Rows, summary.Total())
-	}
+		for _, drive := range []string{"home", "work"} {
+			summary, err := checker.Check(ctx, fsck.Options{Tree: fsck.TextKey(drive)}, func(p fsck.Problem) error {
+				fmt.Println(p)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%s: %d rows, %d problems\n", drive, summary.Rows, summary.Total())
+		}
+		return nil
+	})
 	// Output:
 	// wrong-path: tree home, row 4 "photos": its path is wrong (is "/docs/old/photos", should be "/docs/new/photos")
 	// orphan: tree home, row 5 "lonely": its parent 99 is missing
@@ -83,38 +95,31 @@ func ExampleChecker_Check() {
 	// work: 1 rows, 0 problems
 }
 
-// A dry run says what a repair would change; with Apply it is changed. What has no place goes below
-// a row called lost+found, which gets its key from the database.
+// A dry run says what a repair would change, and with Apply the repair changes it. Orphans go below
+// a row called lost+found, which the database gives a key.
 func ExampleChecker_Repair() {
-	ctx := context.Background()
-	db, drop, err := openDrives(ctx)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer drop()
-
-	checker, err := fsck.New(ctx, db, fsck.MySQL, directories)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	options := fsck.RepairOptions{
-		Locker: pathlock.New(memstore.New()), // the one that the table's writers have
-		Changed: func(c fsck.Change) error {
-			fmt.Printf("  row %v: %s = %v\n", c.ID, c.Column, c.New)
-			return nil
-		},
-	}
-	for _, apply := range []bool{false, true} {
-		options.Apply = apply
-		outcome, err := checker.Repair(ctx, options)
+	withDrives(func(ctx context.Context, db *sql.DB) error {
+		checker, err := fsck.New(ctx, db, fsck.MySQL, directories)
 		if err != nil {
-			fmt.Println(err)
-			return
+			return err
 		}
-		fmt.Printf("%d changes in %d transactions, %d problems left\n", outcome.Changes, outcome.Transactions, outcome.After.Total())
-	}
+		options := fsck.RepairOptions{
+			Locker: pathlock.New(memstore.New()), // in a program, the locker of those who write the table
+			Changed: func(c fsck.Change) error {
+				fmt.Printf("  row %v: %s = %v\n", c.ID, c.Column, c.New)
+				return nil
+			},
+		}
+		for _, apply := range []bool{false, true} {
+			options.Apply = apply
+			outcome, err := checker.Repair(ctx, options)
+			if err != nil {
+				return err
+			}
+			fmt.Printf("%d changes in %d transactions, %d problems left\n", outcome.Changes, outcome.Transactions, outcome.After.Total())
+		}
+		return nil
+	})
 	// Output:
 	//   row new:1: parent_id = <nil>
 	//   row new:1: name = lost+found
@@ -132,8 +137,8 @@ func ExampleChecker_Repair() {
 	// 6 changes in 2 transactions, 0 problems left
 }
 
-// Keys are whole numbers, texts or bytes. They are compared with ==, and ordered as the check reads
-// them.
+// Keys are whole numbers, texts or bytes. Two Keys are equal if they are ==, and Compare orders
+// them as a check reads the rows.
 func ExampleKey() {
 	seven, nine := fsck.IntKey(7), fsck.IntKey(9)
 	fmt.Println(seven == fsck.IntKey(7), seven.Compare(nine), fsck.Key{}.IsZero())
@@ -141,4 +146,11 @@ func ExampleKey() {
 	// Output:
 	// true -1 true
 	// 7 home "my drive"
+}
+
+// A name or a path that is not UTF-8 keeps its bytes in JSON.
+func ExampleBytes() {
+	text, err := json.Marshal(fsck.Bytes("caf\xe9"))
+	fmt.Println(string(text), err)
+	// Output: {"base64":"Y2Fm6Q=="} <nil>
 }

@@ -6,13 +6,12 @@ import (
 	"math"
 )
 
-// renumberings is how many numbers are tried before a refusal is taken for one that no name helps
-// against.
+// renumberings is the most numbers that are tried, after which a refusal cannot be about the name.
 const renumberings = 100
 
-// settle makes r look like moved, with the first name there that is free: base itself (from 1) or
-// the first of "base (2)", "base (3)", … It goes on to the next one where a unique index refuses a
-// name that looks free, as one over other columns or with another collation can.
+// settle makes r look like moved, with the first free name there. From 1, the candidates are base,
+// "base (2)", "base (3)", …; from 2, base itself is none. A unique index over other columns, or
+// with another collation, may refuse a name that looks free. settle then tries the next one.
 func (e *editor) settle(ctx context.Context, r, moved *row, base string, from int, why Kind) error {
 	for try := 1; ; try++ {
 		n, err := e.takeFreeName(ctx, moved, base, from)
@@ -24,13 +23,13 @@ func (e *editor) settle(ctx context.Context, r, moved *row, base string, from in
 		case refusal == nil || err != nil:
 			return err
 		case try == renumberings:
-			return leftError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
+			return skipError{fmt.Errorf("refused with %d names: %w", renumberings, refusal)}
 		}
 		from = n + 1
 	}
 }
 
-// relocate makes a row look like moved, which is a copy of it with another name, parent or tree.
+// relocate makes r look like moved, a copy of r with another name, parent or tree.
 func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	var set []assignment
 	if moved.tree != r.tree {
@@ -39,7 +38,7 @@ func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	if moved.parent != r.parent {
 		set = append(set, assignment{e.table.Parent, r.parent.value(), moved.parent.value()})
 	}
-	if moved.name != r.name || r.nameless && !moved.nameless {
+	if moved.name != r.name || r.nullName && !moved.nullName {
 		set = append(set, assignment{e.table.Name, r.nameValue(), moved.name})
 	}
 	if err := e.update(ctx, r, why, set...); err != nil {
@@ -57,21 +56,20 @@ func (e *editor) relocate(ctx context.Context, r, moved *row, why Kind) error {
 	return nil
 }
 
-// takeFreeName gives r, which may have been moved already, the first name from the number from on
-// that nothing else has below its parent, and returns its number. Deleted rows count, since an
-// index may cover them too.
+// takeFreeName gives r the first name, from the number from on, that no sibling has, and returns
+// its number. Deleted rows count, since an index may cover them, too.
 //
-// Numbers are remembered by what is left of the name before them: names that are alike up to there
-// count on from each other, and do not each begin anew.
+// It remembers the last number of each stem. So shortened names with one stem do not each begin at
+// 2.
 func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int) (int, error) {
 	slot := e.sibling(r)
 	for n := from; ; n++ {
-		stem, suffix := stem(base, n, e.limits[e.table.Name])
+		stem, suffix := stemOf(base, n, e.limits[e.table.Name])
 		slot.name, slot.digits = stem, len(suffix)
 		if n > 1 {
 			n = max(n, e.known.numbers[slot])
 		}
-		r.name, r.nameless = numbered(base, n, e.limits[e.table.Name]), false
+		r.name, r.nullName = numbered(base, n, e.limits[e.table.Name]), false
 		taken, err := e.isTaken(ctx, r, "<>", false)
 		if err != nil {
 			return 0, err
@@ -83,8 +81,8 @@ func (e *editor) takeFreeName(ctx context.Context, r *row, base string, from int
 	}
 }
 
-// isTaken reports whether a sibling of r has the same name, by the database's notion of the same,
-// and a key that compares with r's.
+// isTaken reports whether a sibling of r has a name that the database treats as equal, and a key
+// that compares with r's by the operator compares.
 func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly bool) (bool, error) {
 	if holder, ok := e.plan.holder(e.sibling(r)); ok && holder != r.key && (compares == "<>" || holder.Compare(r.key) < 0) {
 		return true, nil
@@ -99,8 +97,7 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 		rest += " AND " + cols.live
 	}
 	query, args := e.among(cols.key, places, rest, r.name, r.key.arg())
-	// One row is enough. In a dry run, some of them would not have the name any more: seldom all of
-	// the first.
+	// One row is enough, unless a dry run has renamed it.
 	limits := []int{1}
 	if e.plan != nil {
 		limits = []int{64, math.MaxInt32}
@@ -108,15 +105,9 @@ func (e *editor) isTaken(ctx context.Context, r *row, compares string, liveOnly 
 	taken := false
 	for _, limit := range limits {
 		read := 0
-		err = e.each(ctx, fmt.Sprintf("%s LIMIT %d", query, limit), args, func(scan func(...any) error) error {
-			var value any
-			if err := scan(&value); err != nil {
-				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
-			}
-			key, err := e.readKey(e.table.Key, value)
+		err = e.eachKey(ctx, fmt.Sprintf("%s LIMIT %d", query, limit), args, e.table.Key, func(key Key) {
 			taken = taken || !e.plan.hasChanged(key)
 			read++
-			return err
 		})
 		if taken || err != nil || read < limit {
 			break

@@ -9,17 +9,15 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// errImpossible: no lost+found can be made, whatever the database says.
+// errImpossible: no lost+found can be created, though the database would allow it.
 var errImpossible = errors.New("impossible")
 
-func isImpossible(err error) bool { return errors.Is(err, errImpossible) }
-
-// keyIsNumber reports whether the database gives out the keys of new rows.
+// keyIsNumber reports whether keys are numbers, which the database generates.
 func (c *catalogue) keyIsNumber() bool { return c.kinds[c.table.Key] == treerow.Number }
 
-// insertUnknown inserts a row under a key that no row names as its parent. The key of a row that is
-// missing can be given out again, and the orphans below it would come back as children of the new
-// row, unseen.
+// insertUnknown inserts a row under a key that no row names as its parent. The database may
+// generate the key of a missing row again, and the orphans below that one would become children of
+// the new row.
 func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) error {
 	table, key, parent := e.dialect.quote(e.table.Table), e.dialect.quote(e.table.Key), e.dialect.quote(e.table.Parent)
 	for {
@@ -40,7 +38,7 @@ func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) er
 		if _, err := e.tx.ExecContext(ctx, e.dialect.bind(fmt.Sprintf("DELETE FROM %s WHERE %s = ?", table, key)), r.key.arg()); err != nil {
 			return err
 		}
-		if e.dialect == SQLite { // without AUTOINCREMENT it would give out the same key again
+		if e.dialect == SQLite { // without AUTOINCREMENT it would generate the same key again
 			query := fmt.Sprintf("SELECT 1 + MAX(COALESCE(MAX(%s), 0), COALESCE(MAX(%s), 0)) FROM %s", key, parent, table)
 			var next int64
 			if err := e.each(ctx, query, nil, func(scan func(...any) error) error { return scan(&next) }); err != nil {
@@ -52,7 +50,7 @@ func (e *editor) insertUnknown(ctx context.Context, r *row, set []assignment) er
 	}
 }
 
-// insert inserts a row and finds out its key.
+// insert inserts a row and sets its key.
 func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
 	var columns []string
 	var args []any
@@ -76,7 +74,7 @@ func (e *editor) insert(ctx context.Context, r *row, set []assignment) error {
 	}
 	id, err := result.LastInsertId()
 	r.key = IntKey(id)
-	if id < 0 && e.dialect == MySQL { // an unsigned number, which database/sql has no type for
+	if id < 0 && e.dialect == MySQL { // an unsigned number beyond int64
 		r.key = Key{uint64(id)}
 	}
 	if err != nil {

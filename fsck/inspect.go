@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// inspect asks the database for the columns' types.
+// inspect asks the database for the columns' types and lengths.
 func (c *catalogue) inspect(ctx context.Context) error {
 	t := c.table
 	c.kinds, c.padded, c.limits = make(map[string]treerow.Kind), make(map[string]bool), make(map[string]limit)
@@ -37,7 +37,7 @@ func (c *catalogue) inspect(ctx context.Context) error {
 		c.kinds[present[i]] = treerow.KindOf(column.DatabaseTypeName())
 		c.padded[present[i]] = column.DatabaseTypeName() == "BPCHAR" // PostgreSQL's CHAR(n)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // the pool may have but one connection
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil { // the pool may have one connection only
 		return fmt.Errorf("%w %q: %w", ErrTable, t.Table, err)
 	}
 	if c.dialect == SQLite {
@@ -46,11 +46,14 @@ func (c *catalogue) inspect(ctx context.Context) error {
 	if err := c.inspectSecurity(ctx); err != nil {
 		return err
 	}
-	return c.inspectLimits(ctx)
+	if err := c.inspectLimits(ctx); err != nil {
+		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, t.Table, err)
+	}
+	return nil
 }
 
-// inspectSecurity refuses a table of which PostgreSQL shows the role some rows only: the parents
-// that it hides would be taken for missing, and sound rows be moved.
+// inspectSecurity refuses a table if PostgreSQL hides some of its rows from the role. A repair
+// would take hidden parents for missing ones, and move sound rows.
 func (c *catalogue) inspectSecurity(ctx context.Context) error {
 	if c.dialect != PostgreSQL {
 		return nil
@@ -65,7 +68,7 @@ func (c *catalogue) inspectSecurity(ctx context.Context) error {
 	return nil
 }
 
-// inspectIndexes looks for an index that begins with the parent, which SQLite has to be led to.
+// inspectIndexes looks for an index that begins with the parent. SQLite does not choose it unasked.
 func (c *catalogue) inspectIndexes(ctx context.Context) error {
 	name := c.table.Table[strings.LastIndexByte(c.table.Table, '.')+1:]
 	query := `SELECT COUNT(*) > 0 FROM pragma_index_list(?) AS l JOIN pragma_index_info(l.name) AS i
@@ -76,8 +79,7 @@ func (c *catalogue) inspectIndexes(ctx context.Context) error {
 	return nil
 }
 
-// culprit says which part of the description err is about: a column that the table does not have,
-// or the table itself.
+// culprit finds out what err is about: a column that the table does not have, or the table itself.
 func (c *catalogue) culprit(ctx context.Context, err error) error {
 	table := " FROM " + c.dialect.quote(c.table.Table) + " AS c WHERE 1 = 0"
 	if failed := c.probe(ctx, "SELECT 1"+table); failed != nil {
@@ -97,7 +99,7 @@ func (c *catalogue) culprit(ctx context.Context, err error) error {
 	return fmt.Errorf("%w %q: %w", ErrTable, c.table.Table, err)
 }
 
-// probe runs a query that has no rows.
+// probe runs a query without rows.
 func (c *catalogue) probe(ctx context.Context, query string) error {
 	rows, err := c.db.QueryContext(ctx, query)
 	if err != nil {
@@ -107,8 +109,7 @@ func (c *catalogue) probe(ctx context.Context, query string) error {
 	return rows.Err()
 }
 
-// inspectLimits asks how long names and paths may be, and what the columns hold, where the driver
-// does not say that.
+// inspectLimits reads how long names and paths may be. On MySQL, it also reads the columns' types.
 func (c *catalogue) inspectLimits(ctx context.Context) error {
 	schema, name := "", c.table.Table
 	if i := strings.LastIndexByte(name, '.'); i >= 0 {
@@ -117,7 +118,7 @@ func (c *catalogue) inspectLimits(ctx context.Context) error {
 	query := `SELECT column_name, data_type, character_maximum_length, character_octet_length FROM information_schema.columns WHERE table_name = ? AND table_schema = `
 	args := []any{name}
 	switch {
-	case c.dialect == PostgreSQL: // whichever schema of the search path it is found in
+	case c.dialect == PostgreSQL: // in any schema of the search path
 		query += "(SELECT n.nspname FROM pg_class AS t JOIN pg_namespace AS n ON n.oid = t.relnamespace WHERE t.oid = to_regclass(?))"
 		args = append(args, c.dialect.quote(c.table.Table))
 	case schema != "":
@@ -128,23 +129,20 @@ func (c *catalogue) inspectLimits(ctx context.Context) error {
 	}
 	rows, err := c.db.QueryContext(ctx, c.dialect.bind(query), args...)
 	if err != nil {
-		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
+		return err
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
 		var column, kind string
 		var characters, octets sql.NullInt64
 		if err := rows.Scan(&column, &kind, &characters, &octets); err != nil {
-			return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
+			return err
 		}
-		if c.dialect == MySQL { // whose driver does not know MariaDB's UUID
+		if c.dialect == MySQL { // the driver does not know MariaDB's UUID
 			c.kinds[column] = treerow.KindOf(kind)
 			c.pads = c.pads || strings.EqualFold(kind, "char")
 		}
 		c.limits[column] = limit{characters.Int64, octets.Int64}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%w %q: the columns' lengths: %w", ErrTable, c.table.Table, err)
-	}
-	return nil
+	return rows.Err()
 }

@@ -12,25 +12,25 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// Key is the value of a key column: the key of a row, of its parent, or of its tree. Keys are whole
-// numbers, texts (UUIDs among them) or bytes. The zero Key is none, such as the parent of a row at
-// the top. Two equal Keys are ==.
+// Key is the value of a key column: the key of a row, of its parent, or of its tree. A Key is a
+// whole number, a text (such as a UUID) or bytes. The zero Key stands for no key, such as the
+// parent of a row at the top. Equal Keys are ==.
 type Key struct {
-	// v is nil, an int64, a uint64 beyond int64, a string, binaryKey or, in a row that is damaged,
-	// a float64 that is no whole number.
+	// v is nil, an int64, a uint64 beyond int64, a string, a binaryKey or, in a damaged row, a
+	// float64 with a fraction.
 	v any
 }
 
-// binaryKey is a key whose column holds bytes. It is a string because that is comparable.
+// binaryKey is a key of bytes. It is a string, which is comparable.
 type binaryKey string
 
-// IntKey returns the key that is a whole number.
+// IntKey returns the key n.
 func IntKey(n int64) Key { return Key{n} }
 
-// TextKey returns the key that is a text, such as a UUID.
+// TextKey returns the key s, such as a UUID.
 func TextKey(s string) Key { return Key{s} }
 
-// IsZero reports whether k is none: NULL, 0 or an empty text.
+// IsZero reports whether k is NULL, 0, an empty text, or no bytes.
 func (k Key) IsZero() bool {
 	switch v := k.v.(type) {
 	case nil:
@@ -46,15 +46,16 @@ func (k Key) IsZero() bool {
 	}
 }
 
-// isFraction reports whether the key is a number that no key can be. The database may be unable to
-// find it again.
+// isFraction reports whether the key is a number with a fraction, which no key can be. The database
+// may not find the row by it again.
 func (k Key) isFraction() bool {
 	_, is := k.v.(float64)
 	return is
 }
 
-// Compare orders whole numbers by value, before those that are none, before texts, which are
-// ordered by their bytes. It returns -1, 0 or +1.
+// Compare returns -1, 0 or +1. It orders no key before whole numbers, these before numbers with a
+// fraction, and these before texts and bytes. Numbers are ordered by value, texts and bytes by
+// bytes.
 func (k Key) Compare(o Key) int {
 	class := func(v any) int {
 		switch v.(type) {
@@ -96,7 +97,7 @@ func (k Key) text() string {
 	}
 }
 
-// String returns the key as an id path holds it. Bytes are written in hexadecimal.
+// String returns the key as an id path contains it, bytes in hexadecimal.
 func (k Key) String() string {
 	switch v := k.v.(type) {
 	case nil:
@@ -108,19 +109,19 @@ func (k Key) String() string {
 	}
 }
 
-// Format writes the key for people: as String does or, where that has spaces or anything in it that
-// a terminal does not print, in quotes.
+// Format writes the key for people, as String does. It quotes a text with spaces or with characters
+// that a terminal does not print.
 func (k Key) Format(f fmt.State, verb rune) {
 	text := k.String()
 	_, isText := k.v.(string)
 	if quoted := strconv.Quote(text); verb == 'q' || isText && (quoted != `"`+text+`"` || strings.ContainsRune(text, ' ')) {
 		text = quoted
 	}
-	_, _ = io.WriteString(f, text) // fmt asks for no more
+	_, _ = io.WriteString(f, text) // Formatter has no error
 }
 
-// MarshalJSON writes numbers as numbers, texts as texts, bytes in hexadecimal, and none as null. A
-// text that is not UTF-8 is written as [Bytes].
+// MarshalJSON writes a number as a number, a text as a string, bytes as a string in hexadecimal,
+// and no key as null. A text that is not UTF-8 becomes [Bytes].
 func (k Key) MarshalJSON() ([]byte, error) {
 	var text []byte
 	var err error
@@ -140,8 +141,7 @@ func (k Key) MarshalJSON() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. Bytes come back as the text of their hexadecimal
-// form.
+// UnmarshalJSON reads what MarshalJSON writes. Bytes become the text of their hexadecimal form.
 func (k *Key) UnmarshalJSON(text []byte) error {
 	if bytes.Equal(text, []byte("null")) {
 		*k = Key{}
@@ -181,7 +181,7 @@ func (k Key) arg() any {
 	return k.v
 }
 
-// value returns a key as a change's value.
+// value returns the key as the value of a change.
 func (k Key) value() any {
 	if k.v == nil {
 		return nil
@@ -189,8 +189,8 @@ func (k Key) value() any {
 	return k
 }
 
-// bytes is about how much memory the key takes.
+// bytes is roughly the memory that the key takes.
 func (k Key) bytes() int { return 32 + len(k.text()) }
 
-// none reports whether k, as a parent, says that there is none.
+// none reports whether k, as a parent, means that there is no parent.
 func (k Key) none() bool { return treerow.NoParent(k.arg()) }

@@ -7,16 +7,16 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// stride is how many rows upwards one recursive query follows; MySQL allows 1000.
+// stride is the number of rows that one recursive query climbs; MySQL allows 1000.
 const stride = 500
 
-// nearby is how many rows at the beginning of a long way are remembered when its end is known.
+// nearby is the number of rows at the start of a long climb whose places are remembered.
 const nearby = memoEntries / 2
 
-// longClimb finds the place of a row that has more rows above it than a path can have names. Either
-// it is too deep, or it is below an orphan or a cycle, and the way there may have any length. The
-// end of the way is found with Brent's algorithm (R. P. Brent, An improved Monte Carlo
-// factorization algorithm, BIT 20, 1980), which needs to remember one row only.
+// longClimb finds the place of a row with more rows above it than a path can have names. The row is
+// too deep, or it is below an orphan or a cycle, at any distance. Brent's algorithm finds the end
+// of the way with one row in memory (R. P. Brent, An improved Monte Carlo factorization algorithm,
+// BIT 20, 1980).
 func (w *walk) longClimb(ctx context.Context, start Key) (place, error) {
 	var (
 		near     []Key
@@ -30,7 +30,7 @@ func (w *walk) longClimb(ctx context.Context, start Key) (place, error) {
 	look := func(r *row) (bool, error) {
 		if p, ok := w.memo.get(r.key); ok {
 			end, found = p, true
-			end.depth++ // that of the row below
+			end.depth++ // the depth of the row below
 			return false, nil
 		}
 		if steps > 0 {
@@ -60,7 +60,7 @@ func (w *walk) longClimb(ctx context.Context, start Key) (place, error) {
 		return place{}, err
 	}
 	if !found {
-		end = place{state: detached} // the row is gone since: its child is an orphan
+		end = place{state: detached} // the row is gone: its child is an orphan
 	}
 	if end.state == cyclic && end.cycle.members == nil {
 		var err error
@@ -70,7 +70,7 @@ func (w *walk) longClimb(ctx context.Context, start Key) (place, error) {
 	}
 	for i, k := range near {
 		if end.state == placed && end.depth+steps-1-i <= pathlock.MaxDepth {
-			break // an ordinary climb finds the places of these
+			break // an ordinary climb finds their places
 		}
 		p := end
 		if end.state == placed {
@@ -93,7 +93,7 @@ func (w *walk) longClimb(ctx context.Context, start Key) (place, error) {
 	return places[0], nil
 }
 
-// survey goes once round a cycle of which one row is known.
+// survey goes once round a cycle, of which c has one row.
 func (w *walk) survey(ctx context.Context, c cycle) (*cycle, error) {
 	left := c.length
 	err := w.upwards(ctx, c.first, func(r *row) (bool, error) {
@@ -113,8 +113,8 @@ func (w *walk) survey(ctx context.Context, c cycle) (*cycle, error) {
 	return &c, err
 }
 
-// upwards calls f for the row called start and those above it, until f returns false or there is
-// none.
+// upwards calls f for the row start and for each row above it, until f returns false or no row is
+// left.
 func (w *walk) upwards(ctx context.Context, start Key, f func(*row) (bool, error)) error {
 	table, cols, parent, up := w.dialect.quote(w.table.Table), w.columnsAs("c"), w.columnsAs("p"), w.columnsAs("t")
 	query := fmt.Sprintf(`WITH RECURSIVE up (n, k, above) AS (
@@ -139,7 +139,7 @@ func (w *walk) upwards(ctx context.Context, start Key, f func(*row) (bool, error
 		}
 		for _, r := range rows {
 			if r.key != at {
-				break // a dry run has moved the row below to elsewhere
+				break // a dry run has moved the row below
 			}
 			more, err := f(r)
 			if err != nil || !more {

@@ -4,15 +4,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"errors"
 	"fmt"
 )
 
-// DefaultLostFound is the name of the row that gets what has no place, at the top of its tree.
+// DefaultLostFound is the default name of the row at the top of a tree below which orphans and
+// broken cycles go.
 const DefaultLostFound = "lost+found"
 
-// lostFound returns the parent for rows of r's tree that have no place: the lost+found row, which
-// is created if need be, or, where that is wanted, the top of the tree. It is locked until the
-// transaction ends, so that nobody deletes it meanwhile.
+// lostFound returns the parent for orphans and broken cycles of r's tree: the lost+found, which it
+// creates if necessary, or with toTop the top of the tree. The row stays locked until the
+// transaction ends, so that nobody deletes it.
 func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	root, err := e.root(ctx, r.tree)
 	if err != nil {
@@ -27,11 +29,11 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 	if e.toTop {
 		return home.parent, nil
 	}
-	if key, ok := e.known.homes[r.tree]; ok {
+	if key, ok := e.known.lostFounds[r.tree]; ok {
 		return key, nil
 	}
-	if why, ok := e.known.homeless[r.tree]; ok {
-		return Key{}, leftError{why}
+	if why, ok := e.known.noLostFound[r.tree]; ok {
+		return Key{}, skipError{why}
 	}
 	for n := 1; ; n++ {
 		home.name = numbered(e.lostFoundName, n, e.limits[e.table.Name])
@@ -40,11 +42,11 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 		case err != nil:
 			return Key{}, err
 		case key.IsZero() && taken:
-			continue // by a deleted row, or by a lookalike
+			continue // a deleted row or a lookalike has the name
 		case key.IsZero():
 			err := e.create(ctx, &home, r.key)
 			if isDuplicate(err) && e.careful && n < renumberings {
-				continue // an index holds more names equal than the column
+				continue // the index treats more names as equal than the column
 			}
 			if err != nil {
 				return Key{}, err
@@ -56,17 +58,17 @@ func (e *editor) lostFound(ctx context.Context, r *row) (Key, error) {
 				return Key{}, err
 			}
 			if there == nil || there.name != home.name || e.sibling(there).parent != e.sibling(&home).parent {
-				n-- // somebody has changed it since it was looked for
+				n-- // it has changed since the query
 				continue
 			}
 		}
-		e.known.homes[r.tree] = key
+		e.known.lostFounds[r.tree] = key
 		return key, nil
 	}
 }
 
-// noParent returns what the rows at the top have for a parent, first those of the tree: NULL, 0,
-// the nil UUID. Where there are none, it is NULL.
+// noParent returns the parent value of the rows at the top: NULL, 0, or the nil UUID. It looks in
+// the tree first, then in the whole table. Without any row at the top it is NULL.
 func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 	cols := e.columnsAs("c")
 	first, args := e.among(cols.parent, e.tops(tree.arg()), cols.live)
@@ -76,15 +78,7 @@ func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 		args []any
 	}{{first, args}, {whole, nil}} {
 		found := false
-		err = e.each(ctx, query.text+" LIMIT 1", query.args, func(scan func(...any) error) error {
-			var value any
-			if err := scan(&value); err != nil {
-				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
-			}
-			found = true
-			none, err = e.readKey(e.table.Parent, value)
-			return err
-		})
+		err = e.eachKey(ctx, query.text+" LIMIT 1", query.args, e.table.Parent, func(key Key) { none, found = key, true })
 		if found || err != nil {
 			break
 		}
@@ -92,8 +86,9 @@ func (e *editor) noParent(ctx context.Context, tree Key) (none Key, err error) {
 	return none, err
 }
 
-// namesake returns the live row that has exactly r's name, the one with the smallest key if there
-// are several, and whether any row has it, or one that the database holds equal.
+// namesake returns the live sibling with exactly r's name; of several, the one with the smallest
+// key. taken says whether any sibling, live or deleted, has a name that the database treats as
+// equal.
 func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err error) {
 	places, err := e.siblingConditions(ctx, r)
 	if err != nil {
@@ -106,7 +101,7 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 		var name sql.NullString
 		var live int
 		if err := scan(&value, &name, &live); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
+			return err
 		}
 		found, err := e.readKey(e.table.Key, value)
 		if e.plan.hasChanged(found) {
@@ -121,15 +116,15 @@ func (e *editor) namesake(ctx context.Context, r *row) (key Key, taken bool, err
 	return key, taken, err
 }
 
-// create inserts a row at the top of its tree, with a key of the same kind as another one. All
-// other columns of the table get their defaults.
+// create inserts a row at the top of its tree, with a key of the same kind as the key like. All
+// columns that [Table] does not describe get their defaults.
 func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	path, above := "/"+r.name, ""
 	if !r.isTop() {
 		above = "/" + r.parent.String()
 	}
 	if e.plan != nil {
-		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.known.homes)+1))}
+		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.known.lostFounds)+1))}
 		e.plan.put(e.sibling(r), r)
 		e.noteCreated(r, path, above)
 		return nil
@@ -139,7 +134,7 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	if e.table.Path != "" {
 		set = append(set, paths[0])
 	}
-	if e.table.IDPath != "" { // its key, and so its id path, is not known yet
+	if e.table.IDPath != "" { // the id path contains the key, which is not known yet
 		set = append(set, assignment{column: e.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath])})
 	}
 	if !e.keyIsNumber() {
@@ -155,13 +150,13 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		_, err := e.tx.ExecContext(ctx, e.dialect.bind(query), paths[1].new, r.key.arg())
 		return err
 	}); err != nil {
-		why := fmt.Errorf("create %q (create it yourself, or have what is lost put at the top): %w", r.name, err)
-		if !isSaid(err) && !isImpossible(err) || isRetryable(err) || isBusy(err) || isDuplicate(err) && !e.careful {
+		why := fmt.Errorf("create %q (create it yourself, or have orphans moved to the top): %w", r.name, err)
+		if !isAnswer(err) && !errors.Is(err, errImpossible) || isRetryable(err) || isBusy(err) || isDuplicate(err) && !e.careful {
 			return fmt.Errorf("fsck: repair %s: %w", e.table.Table, why)
 		}
 		if e.careful {
-			e.known.homeless[r.tree] = why
-			return leftError{why}
+			e.known.noLostFound[r.tree] = why
+			return skipError{why}
 		}
 		return fmt.Errorf("%w: %w", errCare, why)
 	}
@@ -181,9 +176,9 @@ func (e *editor) noteCreated(r *row, path, above string) {
 	e.note(r, Orphan, true, set...)
 }
 
-// derivedKey makes the key of a tree's lost+found where keys are not numbers that the database
-// gives out: always the same one for the same tree, in the form of the tree's other keys. A UUID is
-// one of version 8 (RFC 9562, section 5.8).
+// derivedKey makes the key of a tree's lost+found, if keys are not numbers that the database
+// generates. It depends on the tree alone, and has the form of the tree's other keys. A UUID has
+// version 8 (RFC 9562, section 5.8).
 func derivedKey(table string, tree, like Key, most limit) Key {
 	sum := sha256.Sum256([]byte("pathlock lost+found\x00" + table + "\x00" + tree.String()))
 	sum[6] = sum[6]&0x0f | 0x80

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Each of these mends one row that a check found, if something is still wrong with it. What it does
-// depends on nothing but the rows as they are. So a repair that ended early can be completed by
-// another one, and two repairs of the same rows do the same.
+// Each of these functions repairs one row that a check has found, if the problem is still there. It
+// decides by the current rows alone. So another repair can complete one that ended early, and two
+// repairs of the same rows do the same.
 
-// mendName gives a row whose name no path can have one that it can.
+// mendName replaces a name that no path can have.
 func (e *editor) mendName(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil || r.isRoot() || r.checkName() == nil {
@@ -20,10 +20,10 @@ func (e *editor) mendName(ctx context.Context, key Key) error {
 	return e.settle(ctx, r, &moved, cleanName(r.name), 1, BadName)
 }
 
-// mendTree gives a row that is in no tree the one of the nearest row above that is in one, which is
-// that of the transaction. There, its name may be taken; one that no path can have is mended on the
-// way, since an index would refuse two of them alike.
-func (e *editor) mendTree(ctx context.Context, key Key) error {
+// mendNoTree gives a row without a tree the tree of the transaction, if that is the tree of the
+// nearest row above that has one. It also replaces a name that no path can have, since an index
+// would refuse two equal ones in one tree.
+func (e *editor) mendNoTree(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil || r.hasTree() {
 		return err
@@ -41,8 +41,8 @@ func (e *editor) mendTree(ctx context.Context, key Key) error {
 	return e.settle(ctx, r, &moved, base, 1, NoTree)
 }
 
-// mendBeside puts a row at the top below the root row of its tree. It keeps its path then, unless a
-// sibling there has its name. A second root row is called "root".
+// mendBeside moves a row at the top below the root row of its tree. Its path stays the same, unless
+// a sibling there has its name. A second root row gets the name "root".
 func (e *editor) mendBeside(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil || !r.isTop() {
@@ -66,8 +66,7 @@ func (e *editor) mendOrphan(ctx context.Context, key Key) error {
 	return e.moveToLostFound(ctx, r, Orphan)
 }
 
-// mendCycle breaks a cycle at the row with the smallest key, which goes to lost+found with all that
-// is below it.
+// mendCycle moves the row of a cycle with the smallest key to lost+found, with all rows below it.
 func (e *editor) mendCycle(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
 	if err != nil || r == nil {
@@ -91,10 +90,10 @@ func (e *editor) moveToLostFound(ctx context.Context, r *row, why Kind) error {
 	return e.settle(ctx, r, &moved, r.name, 1, why)
 }
 
-// mendSibling gives a row another name if a sibling with a smaller key has the same one.
+// mendSibling renames a row if a sibling with a smaller key has the same name.
 func (e *editor) mendSibling(ctx context.Context, key Key) error {
 	r, err := e.byKey(ctx, key)
-	if err != nil || r == nil || r.isRoot() || r.nameless {
+	if err != nil || r == nil || r.isRoot() || r.nullName {
 		return err
 	}
 	moved := *r
@@ -105,7 +104,7 @@ func (e *editor) mendSibling(ctx context.Context, key Key) error {
 	return e.settle(ctx, r, &moved, r.name, 2, Duplicate)
 }
 
-// mendPaths writes the paths of rows that have a place.
+// mendPaths writes the wrong paths of rows.
 func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 	rows, err := e.byKeys(ctx, keys, true)
 	if err != nil {
@@ -142,7 +141,7 @@ func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 	return nil
 }
 
-// text returns a nullable text as a change's value.
+// text returns a nullable text as the value of a change.
 func text(s *string) any {
 	if s == nil {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// limit is how long the texts of a column may be; 0 is no limit.
+// limit is how long the texts of a column may be; 0 means no limit.
 type limit struct{ characters, bytes int64 }
 
 // holds reports whether a text fits into a column.
@@ -19,7 +19,7 @@ func (l limit) holds(text string) bool {
 		(l.bytes == 0 || int64(len(text)) <= l.bytes)
 }
 
-// fit shortens a text to what a column holds, at the end of a character.
+// fit shortens a text to what a column holds. It never cuts a character.
 func fit(text string, most limit) string {
 	characters := int64(0)
 	for i, r := range text {
@@ -31,14 +31,14 @@ func fit(text string, most limit) string {
 	return text
 }
 
-// checkName says why no path can have a name.
+// checkName returns an error if no path can have the name.
 func checkName(name string) error {
 	_, err := treerow.Name(name)
 	return err
 }
 
-// cleanName makes a name that a path can have of one that it cannot: what may not be in a name
-// becomes "_".
+// cleanName turns any name into one that a path can have: characters that are not allowed become
+// "_".
 func cleanName(name string) string {
 	if name == "" {
 		return "unnamed"
@@ -55,15 +55,16 @@ func cleanName(name string) string {
 	return fit(clean, limit{bytes: pathlock.MaxNameBytes})
 }
 
-// numbered appends " (n)" to a name, which is shortened where the column has no room for both.
+// numbered appends " (n)" to a name, from 2 on. It shortens the name if the column has no room for
+// both.
 func numbered(name string, n int, most limit) string {
-	stem, suffix := stem(name, n, most)
+	stem, suffix := stemOf(name, n, most)
 	return stem + suffix
 }
 
-// stem returns the parts of a numbered name. Names that are alike up to where they have to be
-// shortened have the same.
-func stem(name string, n int, most limit) (stem, suffix string) {
+// stemOf returns the parts of a numbered name. Names share a stem if they differ only in what had
+// to be cut off.
+func stemOf(name string, n int, most limit) (stem, suffix string) {
 	if n < 2 {
 		return fit(name, most), ""
 	}

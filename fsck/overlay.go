@@ -1,11 +1,10 @@
 package fsck
 
-// overlay is what a dry run would have changed by now: later steps see it in place of the
-// database's rows. It needs memory for each row that would be renamed, moved or created, not for
-// those that would get another path.
+// overlay has the changes of a dry run: later steps see them instead of the database's rows. It
+// needs memory for each row that is renamed, moved or created, but not for changed paths.
 type overlay struct {
 	rows map[Key]*row
-	// names has the changed rows by the names that they would have.
+	// names has the keys of changed rows by their names, at the names by their keys.
 	names map[sibling]Key
 	at    map[Key]sibling
 }
@@ -14,18 +13,18 @@ func newOverlay() *overlay {
 	return &overlay{rows: make(map[Key]*row), names: make(map[sibling]Key), at: make(map[Key]sibling)}
 }
 
-// sibling is a name below a parent; the parent is none for all that are at the top of the paths.
+// sibling is a name below a parent. The parent is the zero Key at the top of the paths.
 type sibling struct {
 	tree, parent Key
 	name         string
-	// digits is the length of the number behind it, where it is the beginning of a name.
+	// digits is the length of the number behind the name, if name is the stem of a numbered one.
 	digits int
 }
 
-// freshKey is the key of a row that a dry run would have created, such as "new:1".
+// freshKey is the key of a row that a dry run creates, such as "new:1".
 type freshKey string
 
-// row returns a row that would have been created, or nil.
+// row returns the created row with the key, or nil.
 func (o *overlay) row(k Key) *row {
 	if o == nil {
 		return nil
@@ -36,7 +35,7 @@ func (o *overlay) row(k Key) *row {
 	return o.rows[k]
 }
 
-// patch returns a row as it would be by now.
+// patch returns a row with the changes so far.
 func (o *overlay) patch(r *row) *row {
 	if o == nil || o.rows[r.key] == nil {
 		return r
@@ -46,7 +45,7 @@ func (o *overlay) patch(r *row) *row {
 	return &patched
 }
 
-// isIn reports whether a row that is changed is in a tree by now.
+// isIn reports whether a changed row is in a tree.
 func (o *overlay) isIn(key, tree Key) bool {
 	if o == nil || o.rows[key] == nil {
 		return false
@@ -54,7 +53,7 @@ func (o *overlay) isIn(key, tree Key) bool {
 	return o.rows[key].tree == tree
 }
 
-// put replaces a row.
+// put stores a changed row under its name.
 func (o *overlay) put(at sibling, r *row) {
 	if before, ok := o.at[r.key]; ok {
 		delete(o.names, before)
@@ -62,7 +61,7 @@ func (o *overlay) put(at sibling, r *row) {
 	o.rows[r.key], o.names[at], o.at[r.key] = r, r.key, at
 }
 
-// holder returns the changed row that would have a name by now.
+// holder returns the changed row that has a name.
 func (o *overlay) holder(at sibling) (Key, bool) {
 	if o == nil {
 		return Key{}, false
@@ -71,6 +70,5 @@ func (o *overlay) holder(at sibling) (Key, bool) {
 	return holder, ok
 }
 
-// hasChanged reports whether a row would have been changed by now, so that the name that it has in
-// the database does not count.
+// hasChanged reports whether a row is changed, so that its name in the database does not count.
 func (o *overlay) hasChanged(key Key) bool { return o != nil && o.rows[key] != nil }

@@ -2,13 +2,14 @@ package fsck
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strings"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// examine reports what is wrong with each row of a page: its name, its parent, its paths.
+// examine reports what is wrong with the name, the parent and the paths of each row of a page.
 func (c *climber) examine(ctx context.Context, rows []*row, report func(Problem) error) error {
 	places, err := c.places(ctx, rows)
 	if err != nil {
@@ -29,9 +30,9 @@ func (c *climber) examine(ctx context.Context, rows []*row, report func(Problem)
 func badKey(r *row, _ place) *Problem {
 	switch {
 	case r.key.isFraction():
-		return r.problem(BadKey, "its key is no whole number: give it another one by hand, and the rows below it with it")
+		return r.problem(BadKey, "its key is not a whole number: change the key by hand, and the parent of the rows below")
 	case r.tree.isFraction():
-		return r.problem(BadKey, "its tree's id is no whole number: give it another one by hand")
+		return r.problem(BadKey, "its tree's id is not a whole number: change it by hand")
 	default:
 		return nil
 	}
@@ -53,7 +54,7 @@ func badName(r *row, _ place) *Problem {
 	if r.isRoot() {
 		return nil
 	}
-	if r.nameless {
+	if r.nullName {
 		return r.problem(BadName, "its name is NULL")
 	}
 	if err := r.checkName(); err != nil {
@@ -96,28 +97,25 @@ func tooFarDown(r *row, at place) *Problem {
 }
 
 func (c *climber) wrongPath(r *row, at place) *Problem {
-	if c.table.Path == "" || at.state != placed || r.path.Valid && r.path.String == at.path {
-		return nil
-	}
-	p := r.problem(WrongPath, "its path is wrong")
-	if !c.limits[c.table.Path].holds(at.path) {
-		p = r.problem(PathTooLong, "its path does not fit into the column %s", c.table.Path)
-	}
-	p.Want = &at.path
-	return p
+	return c.wrong(r, at, WrongPath, "path", c.table.Path, r.path, at.path)
 }
 
 func (c *climber) wrongIDPath(r *row, at place) *Problem {
-	if c.table.IDPath == "" || at.state != placed || r.idPath.Valid && r.idPath.String == at.idPath {
+	return c.wrong(r, at, WrongIDPath, "id path", c.table.IDPath, r.idPath, at.idPath)
+}
+
+// wrong compares one path of a row with what it should be.
+func (c *climber) wrong(r *row, at place, kind Kind, what, column string, is sql.NullString, want string) *Problem {
+	if column == "" || at.state != placed || is.Valid && is.String == want {
 		return nil
 	}
-	p := r.problem(WrongIDPath, "its id path is wrong")
-	if !c.limits[c.table.IDPath].holds(at.idPath) {
-		p = r.problem(PathTooLong, "its id path does not fit into the column %s", c.table.IDPath)
+	p := r.problem(kind, "its %s is wrong", what)
+	if !c.limits[column].holds(want) {
+		p = r.problem(PathTooLong, "its %s does not fit into the column %s", what, column)
 	}
-	p.Is, p.Want = nil, &at.idPath
-	if r.idPath.Valid {
-		p.Is = &r.idPath.String
+	p.Is, p.Want = nil, &want
+	if is.Valid {
+		p.Is = &is.String
 	}
 	return p
 }

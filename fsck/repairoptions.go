@@ -1,46 +1,51 @@
 package fsck
 
 import (
+	"fmt"
 	"io"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// RepairOptions say how to repair. The zero value is a dry run over the whole table.
+// RepairOptions are the options of [Checker.Repair]. The zero value is a dry run over the whole
+// table. An error of a callback ends the repair, which returns the error.
 type RepairOptions struct {
-	// Tree restricts the repair to one tree; the zero Key is all.
+	// Tree restricts the repair to one tree; the zero Key means all trees.
 	Tree Key
-	// Apply makes the changes. Without it nothing is written, and Changed gets what would be.
+	// Apply makes the changes. Without it, nothing is written, and Changed gets the changes that a
+	// repair would make.
 	Apply bool
 	// Locker, if set, takes the tree's gate for each transaction. Without it, row locks alone keep
 	// the changes right while others write.
 	Locker *pathlock.Locker
-	// Wait is how long to wait for a gate, and for a row that somebody else has locked; 0 is a
-	// minute. A tree that is busy for longer is skipped.
+	// Wait is how long to wait for a gate, and for a row that another session has locked; 0 means a
+	// minute. The repair skips a tree that is busy for longer.
 	Wait time.Duration
-	// BatchRows is how many rows a transaction repairs at most; 0 is 500. A transaction that
+	// BatchRows is the most rows that a transaction repairs; 0 means 500. A transaction that
 	// creates a lost+found changes one row more, and at most two more for each path that a unique
 	// index refuses.
 	BatchRows int
-	// LostFound is the name of the row, in each tree, below which rows without a place go; empty is
-	// [DefaultLostFound]. A name that no path can have is an error that matches
-	// [pathlock.ErrInvalidPath].
+	// LostFound is the name of the row at the top of each tree that gets orphans and broken cycles;
+	// empty means [DefaultLostFound]. Repair returns an error that matches
+	// [pathlock.ErrInvalidPath] if no path can have the name.
 	LostFound string
-	// ToTop puts rows without a place at the top of their tree instead.
+	// ToTop moves orphans and broken cycles to the top of their tree instead.
 	ToTop bool
 	// Log, if set, gets each change as a line of JSON before the commit, and one more line after
-	// it. An [os.File] that is not a pipe is synchronised each time.
+	// it. A regular [os.File] is synced each time.
 	Log io.Writer
-	// Report, if set, gets the problems as the first check finds them.
+	// Report, if set, gets the problems that the first check finds.
 	Report func(Problem) error
-	// Changed, if set, gets each change that has been committed or, in a dry run, would be.
+	// Changed, if set, gets each committed change or, in a dry run, each change that a repair would
+	// make.
 	Changed func(Change) error
 	// Left, if set, gets the problems that remain.
 	Left func(Problem) error
-	// Skipped, if set, gets the rows and trees that could not be repaired, and why.
+	// Skipped, if set, gets the rows and trees that the repair skipped, and why.
 	Skipped func(Skip) error
-	// Progress, if set, is called now and then with how many rows of how many a phase has done.
+	// Progress, if set, is called now and then with the rows that a phase has done, and with all of
+	// its rows.
 	Progress func(phase string, done, total int64)
 }
 
@@ -60,19 +65,49 @@ func (o RepairOptions) withDefaults() RepairOptions {
 	if o.LostFound == "" {
 		o.LostFound = DefaultLostFound
 	}
+	o.Report, o.Left = orIgnore(o.Report), orIgnore(o.Left)
+	o.Changed, o.Skipped = orIgnore(o.Changed), orIgnore(o.Skipped)
 	return o
+}
+
+// orIgnore returns f, or a function that does nothing if f is nil.
+func orIgnore[T any](f func(T) error) func(T) error {
+	if f == nil {
+		return func(T) error { return nil }
+	}
+	return f
 }
 
 // RepairSummary is the outcome of a repair.
 type RepairSummary struct {
-	// Before is what the first check found.
+	// Before is the result of the first check.
 	Before Summary `json:"before"`
-	// Changes is the number of values that were changed, or would be.
+	// Changes is the number of values that were changed or, in a dry run, would be.
 	Changes int64 `json:"changes"`
-	// Transactions is how many were committed.
+	// Transactions is the number of committed transactions.
 	Transactions int `json:"transactions"`
-	// Skipped is the number of rows and trees that could not be repaired.
+	// Skipped is the number of rows and trees that the repair skipped.
 	Skipped int64 `json:"skipped,omitempty"`
-	// After is what a second check found; in a dry run, what would be left.
+	// After is the result of a second check or, in a dry run, what a repair would leave.
 	After Summary `json:"after"`
+}
+
+// Skip is a row, or a whole tree, that a repair leaves as it is. The repair goes on with the
+// others.
+type Skip struct {
+	Tree Key `json:"tree"`
+	// ID is the row; the zero Key for a whole tree, such as one that another session keeps busy.
+	ID Key `json:"id"`
+	// Why is the problem that stays.
+	Why Kind `json:"why,omitempty"`
+	// Reason says what prevented the repair.
+	Reason string `json:"reason"`
+}
+
+// String writes the skip for people.
+func (s Skip) String() string {
+	if s.ID.IsZero() {
+		return fmt.Sprintf("tree %v: %s", s.Tree, s.Reason)
+	}
+	return fmt.Sprintf("tree %v, row %v (%s): %s", s.Tree, s.ID, s.Why, s.Reason)
 }

@@ -11,41 +11,41 @@ import (
 // row is a live row of the table.
 type row struct {
 	key, tree, parent Key
-	// above is the key of the row that the database finds for parent; none where fault says why
+	// above is the key of the parent, if the database has a sound one. Otherwise fault says why
 	// not.
 	above Key
 	fault fault
 	name  string
-	// nameless is set where the name is NULL.
-	nameless bool
-	// path and idPath are only read of rows that are being checked, not of those above them.
+	// nullName is set if the name is NULL.
+	nullName bool
+	// path and idPath are read for the rows that are being checked, not for the rows above them.
 	path, idPath sql.NullString
 }
 
-// isTop reports whether the row has no parent and wants none.
+// isTop reports whether the row is at the top: its parent column says that it has no parent.
 func (r *row) isTop() bool { return r.parent.none() }
 
 // isRoot reports whether the row is the root row of its tree.
-func (r *row) isRoot() bool { return r.isTop() && r.name == "" && !r.nameless }
+func (r *row) isRoot() bool { return r.isTop() && r.name == "" && !r.nullName }
 
-// hasTree reports whether the row says which tree it is in.
+// hasTree reports whether the row is in a tree.
 func (r *row) hasTree() bool { return r.tree.String() != "" }
 
 // nameValue is the row's name as a driver returns it.
 func (r *row) nameValue() any {
-	if r.nameless {
+	if r.nullName {
 		return nil
 	}
 	return r.name
 }
 
-// checkName says why no path can have the row's name.
+// checkName returns an error if no path can have the row's name.
 func (r *row) checkName() error {
 	_, err := treerow.Name(r.nameValue())
 	return err
 }
 
-// problem begins a report on a row.
+// problem returns a problem of the row, without Others and Want.
 func (r *row) problem(kind Kind, format string, args ...any) *Problem {
 	p := &Problem{Kind: kind, Tree: r.tree, ID: r.key, Name: r.name, Detail: fmt.Sprintf(format, args...)}
 	if !utf8.ValidString(r.name) {

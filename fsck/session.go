@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// session reads the table within one transaction.
+// session reads the table, mostly within one transaction.
 type session struct {
 	*catalogue
-	// tx is what it reads in; nil where each statement may have a connection of its own.
+	// tx is the transaction; nil if each statement takes its own connection.
 	tx querier
-	// locks is set where rows are locked as they are read.
+	// locks is set if reading a row locks it.
 	locks bool
-	// plan, in a dry run, has what would have been changed.
+	// plan has, in a dry run, the changes so far.
 	plan *overlay
 }
 
@@ -25,7 +25,7 @@ type querier interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 }
 
-// selectRows begins every query for rows: c is the row, p its parent.
+// selectRows begins the queries of [session.rows]: c is the row, p its parent.
 func (c *catalogue) selectRows(withPaths bool, hint string) string {
 	row, parent := c.columnsAs("c"), c.columnsAs("p")
 	path, idPath := "NULL", "NULL"
@@ -41,8 +41,8 @@ func (c *catalogue) selectRows(withPaths bool, hint string) string {
 		table, hint, c.joinParent(table, parent.key, row.parent))
 }
 
-// joinParent joins the parent p of the row c, by its key. PostgreSQL, whose planner may think that
-// a few rows are best merged with the whole index, is made to look each parent up.
+// joinParent joins the parent p of the row c. It makes PostgreSQL look each parent up, since its
+// planner may prefer to merge a few rows with the whole index.
 func (c *catalogue) joinParent(table, key, parent string) string {
 	if c.dialect == PostgreSQL {
 		return fmt.Sprintf("LEFT JOIN LATERAL (SELECT * FROM %s AS p WHERE %s = %s OFFSET 0) AS p ON TRUE", table, key, parent)
@@ -50,19 +50,16 @@ func (c *catalogue) joinParent(table, key, parent string) string {
 	return fmt.Sprintf("LEFT JOIN %s AS p ON %s = %s", table, key, parent)
 }
 
-// page returns the next rows in order of their keys. That these are keys is looked at, so that
-// nothing is repaired by another column.
+// page returns the next rows in the order of their keys. It returns an error if a key is not
+// unique: a repair must not go by another column.
 func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*row, error) {
 	cols := s.columnsAs("c")
-	query := s.selectRows(true, s.dialect.byPrimaryKey()) + " WHERE " + cols.live
-	var args []any
-	if !tree.IsZero() {
-		query += " AND " + cols.tree + " = ?"
-		if s.dialect == SQLite {
-			query = strings.TrimSuffix(query, cols.tree+" = ?") + "+" + cols.tree + " = ?" // not by an index
-		}
-		args = append(args, s.treeArg(tree))
+	column := cols.tree
+	if s.dialect == SQLite {
+		column = "+" + column // keeps SQLite from using an index of the tree
 	}
+	inTree, args := s.inTree(column, tree)
+	query := s.selectRows(true, s.dialect.byPrimaryKey()) + " WHERE " + cols.live + inTree
 	if after != nil {
 		query += " AND " + cols.key + " > ?"
 		args = append(args, after.arg())
@@ -76,7 +73,7 @@ func (s *session) page(ctx context.Context, tree Key, after *Key, size int) ([]*
 	return rows, err
 }
 
-// chunk is how many keys one statement asks for.
+// chunk is the most keys that one statement asks for.
 const chunk = 500
 
 // byKeys returns the live rows with the given keys, in no particular order.
@@ -108,7 +105,7 @@ func (s *session) byKeys(ctx context.Context, keys []Key, withPaths bool) ([]*ro
 	return found, nil
 }
 
-// byKey returns one live row, or nil.
+// byKey returns the live row with the key, or nil.
 func (s *session) byKey(ctx context.Context, key Key) (*row, error) {
 	found, err := s.byKeys(ctx, []Key{key}, true)
 	if err != nil || len(found) == 0 {
@@ -136,9 +133,9 @@ func (s *session) rows(ctx context.Context, query string, args ...any) (found []
 				return err
 			}
 		}
-		r.name, r.nameless = s.unpadded(t.Name, name).String, !name.Valid
+		r.name, r.nullName = s.unpadded(t.Name, name).String, !name.Valid
 		r.path, r.idPath = s.unpadded(t.Path, r.path), s.unpadded(t.IDPath, r.idPath)
-		// A row in no tree is another kind of problem.
+		// A row without a tree is another kind of problem.
 		if r.isTop() || r.fault == faultForeign && (!r.hasTree() || s.plan.isIn(r.above, r.tree)) {
 			r.fault = faultNone
 		}
@@ -157,27 +154,56 @@ func (s *session) each(ctx context.Context, query string, args []any, f func(sca
 	if in == nil {
 		conn, giveBack, err := s.connect(ctx)
 		if err != nil {
-			return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
+			return s.readError(err)
 		}
 		defer giveBack()
 		in = conn
 	}
 	rows, err := in.QueryContext(ctx, s.dialect.bind(query), args...)
 	if err != nil {
-		return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
+		return s.readError(err)
 	}
 	defer func() {
-		if closed := rows.Close(); err == nil && closed != nil {
-			err = fmt.Errorf("fsck: read %s: %w", s.table.Table, closed)
+		if closed := rows.Close(); err == nil {
+			err = s.readError(closed)
 		}
 	}()
+	scan := func(to ...any) error { return s.readError(rows.Scan(to...)) }
 	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
+		if err := f(scan); err != nil {
 			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
+	return s.readError(rows.Err())
+}
+
+// readError says that the table could not be read.
+func (s *session) readError(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("fsck: read %s: %w", s.table.Table, err)
+}
+
+// eachKey runs a query that selects a column of keys, and calls f for each.
+func (s *session) eachKey(ctx context.Context, query string, args []any, column string, f func(Key)) error {
+	return s.each(ctx, query, args, func(scan func(...any) error) error {
+		var value any
+		if err := scan(&value); err != nil {
+			return err
+		}
+		key, err := s.readKey(column, value)
+		if err == nil {
+			f(key)
+		}
+		return err
+	})
+}
+
+// inTree is the end of a condition that restricts rows to a tree; "" for the zero Key.
+func (s *session) inTree(column string, tree Key) (condition string, args []any) {
+	if tree.IsZero() {
+		return "", nil
+	}
+	return " AND " + column + " = ?", []any{s.treeArg(tree)}
 }

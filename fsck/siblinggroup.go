@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sibling returns where r's name is.
+// sibling returns the slot of r's name.
 func (e *editor) sibling(r *row) sibling {
 	parent := r.parent
 	if root := e.known.roots[r.tree]; r.isTop() || root != nil && parent == root.key {
@@ -15,14 +15,14 @@ func (e *editor) sibling(r *row) sibling {
 	return sibling{tree: r.tree, parent: parent, name: r.name}
 }
 
-// condition is one of SQL, with its arguments.
+// condition is an SQL condition with its arguments.
 type condition struct {
 	sql  string
 	args []any
 }
 
-// siblingConditions returns where a row called c is a sibling of r: where one of the conditions
-// holds, of which no two hold at once. Where there can be none, there are no conditions.
+// siblingConditions returns the alternatives for a row c to be a sibling of r. At most one holds.
+// There are none if r has no siblings in the database.
 func (e *editor) siblingConditions(ctx context.Context, r *row) ([]condition, error) {
 	root, err := e.root(ctx, r.tree)
 	if err != nil || e.plan.row(r.parent) != nil {
@@ -42,8 +42,8 @@ func (e *editor) siblingConditions(ctx context.Context, r *row) ([]condition, er
 	}
 }
 
-// tops returns where a row called c is at the top of a tree. SQLite, which otherwise reads the
-// whole tree, is asked for each way to have no parent by itself.
+// tops returns the alternatives for a row c to be at the top of a tree. SQLite gets one for each
+// way to have no parent, since it would read the whole tree for a single condition.
 func (e *editor) tops(tree any) []condition {
 	cols := e.columnsAs("c")
 	if e.dialect != SQLite {
@@ -51,7 +51,7 @@ func (e *editor) tops(tree any) []condition {
 	}
 	inTree := cols.tree + " = ? AND "
 	if e.parentFirst {
-		inTree = "+" + inTree // not by an index that begins with the tree
+		inTree = "+" + inTree // keeps SQLite from using an index that begins with the tree
 	}
 	var places []condition
 	for _, top := range cols.tops {
@@ -60,8 +60,8 @@ func (e *editor) tops(tree any) []condition {
 	return places
 }
 
-// among makes a query for the rows called c for which one of the conditions holds, and rest: in one
-// SELECT where the database looks them all up by an index, and else in one for each.
+// among makes a query for the rows c that meet one of the conditions, and rest. For SQLite it makes
+// one SELECT for each condition, so that each uses an index.
 func (e *editor) among(selected string, places []condition, rest string, restArgs ...any) (string, []any) {
 	from := fmt.Sprintf("SELECT %s FROM %s AS c WHERE ", selected, e.dialect.quote(e.table.Table))
 	var parts []string
@@ -81,8 +81,8 @@ func (e *editor) among(selected string, places []condition, rest string, restArg
 	return from + "(" + strings.Join(parts, " OR ") + ") AND " + rest, append(args, restArgs...)
 }
 
-// root returns the root row of a tree, the one with the smallest key if there are several, or nil.
-// It is locked until the transaction ends, so that nobody deletes it meanwhile.
+// root returns the root row of a tree, or nil. Of several it returns the one with the smallest key.
+// The row stays locked until the transaction ends, so that nobody deletes it.
 func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 	if root, ok := e.known.roots[tree]; ok {
 		return root, nil
@@ -92,15 +92,7 @@ func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 	query += " ORDER BY 1 LIMIT 1"
 	for {
 		var found *Key
-		err := e.each(ctx, query, args, func(scan func(...any) error) error {
-			var value any
-			if err := scan(&value); err != nil {
-				return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
-			}
-			key, err := e.readKey(e.table.Key, value)
-			found = &key
-			return err
-		})
+		err := e.eachKey(ctx, query, args, e.table.Key, func(key Key) { found = &key })
 		if err != nil || found == nil {
 			if err == nil {
 				e.known.roots[tree] = nil
@@ -111,7 +103,7 @@ func (e *editor) root(ctx context.Context, tree Key) (*row, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e.plan != nil || root != nil && root.isRoot() { // and not changed since it was looked for
+		if e.plan != nil || root != nil && root.isRoot() { // it may have changed since the query
 			e.known.roots[tree] = root
 			return root, nil
 		}

@@ -9,14 +9,14 @@ import (
 	"os"
 )
 
-// suspect is a row that a check found something wrong with.
+// suspect is a row with a problem.
 type suspect struct{ tree, key Key }
 
-// lineup has the suspects by what is wrong with them.
+// lineup has the suspects by the kind of their problem.
 type lineup map[Kind]*spool
 
-// add appends the row of a problem. A row that is in no tree is to get the one that the problem
-// names.
+// add appends the row of a problem. A row without a tree counts as one of the tree that it will
+// get.
 func (s lineup) add(p Problem) error {
 	if s[p.Kind] == nil {
 		s[p.Kind] = &spool{}
@@ -37,21 +37,21 @@ func (s lineup) close() (err error) {
 }
 
 // spool keeps suspects in a temporary file, so that the memory of a repair does not grow with the
-// damage. Where the system allows that, the file has no name from the beginning, and a process that
-// is killed leaves none.
+// damage. It removes the file's name at once, if the system allows that: a killed process then
+// leaves nothing behind.
 type spool struct {
 	file *os.File
-	// named is set where the file still has its name.
+	// named is set if the file still has its name.
 	named bool
 	buf   *bufio.Writer
 	enc   *gob.Encoder
 	n     int64
 }
 
-// entry is a suspect as the file has it.
+// entry is a suspect in the file.
 type entry struct{ Tree, Key any }
 
-// encodable returns the key as a type that gob knows.
+// encodable returns the key as a value of a type that gob knows.
 func (k Key) encodable() any {
 	if b, ok := k.v.(binaryKey); ok {
 		return []byte(b)
@@ -59,7 +59,7 @@ func (k Key) encodable() any {
 	return k.v
 }
 
-// decodable makes a key of what encodable returned.
+// decodable is the inverse of encodable.
 func decodable(v any) Key {
 	if b, ok := v.([]byte); ok {
 		return Key{binaryKey(b)}
@@ -84,7 +84,7 @@ func (s *spool) add(one suspect) error {
 	return nil
 }
 
-// each calls f with the suspects, in their order, a number of them at a time.
+// each calls f with the suspects in their order, size at a time.
 func (s *spool) each(size int, f func([]suspect) error) error {
 	if s.file == nil {
 		return nil

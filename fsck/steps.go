@@ -4,15 +4,15 @@ import (
 	"context"
 )
 
-// step mends the problems of one kind.
+// step repairs the problems of one kind.
 type step struct {
 	kind Kind
 	mend func(*editor, context.Context, Key) error
 }
 
-// steps are the kinds of problems that are mended one by one, in their order.
+// steps are the kinds of problems that are repaired row by row, in this order.
 var steps = []step{
-	{NoTree, (*editor).mendTree},
+	{NoTree, (*editor).mendNoTree},
 	{BadName, (*editor).mendName},
 	{Orphan, (*editor).mendOrphan},
 	{Cycle, (*editor).mendCycle},
@@ -21,8 +21,7 @@ var steps = []step{
 	{Lookalike, (*editor).mendSibling},
 }
 
-// mend makes the rows' names and parents right, one kind of problem after the other, and then the
-// paths.
+// mend repairs trees, names and parents, one kind of problem after the other, and then the paths.
 func (r *repair) mend(ctx context.Context, suspects lineup) error {
 	for _, step := range steps {
 		s := suspects[step.kind]
@@ -32,7 +31,7 @@ func (r *repair) mend(ctx context.Context, suspects lineup) error {
 		done := int64(0)
 		err := s.each(r.opts.BatchRows, func(batch []suspect) error {
 			if step.kind != NoTree {
-				if err := r.inTreesByNow(ctx, batch); err != nil {
+				if err := r.updateTrees(ctx, batch); err != nil {
 					return err
 				}
 			}
@@ -50,7 +49,7 @@ func (r *repair) mend(ctx context.Context, suspects lineup) error {
 			return err
 		})
 		if err == nil && step.kind == NoTree {
-			err = r.closed(ctx, suspects)
+			err = r.findCyclesAgain(ctx, suspects)
 		}
 		if err != nil {
 			return err
@@ -59,8 +58,8 @@ func (r *repair) mend(ctx context.Context, suspects lineup) error {
 	return r.paths(ctx)
 }
 
-// paths mends the paths of all rows, page by page. What is right follows from names and parents
-// alone, so that the order does not matter.
+// paths repairs the paths of all rows, page by page. The right paths follow from names and parents
+// alone, so the order does not matter.
 func (r *repair) paths(ctx context.Context) error {
 	var wrong []suspect
 	flush := func(least int) error {
@@ -85,4 +84,51 @@ func (r *repair) paths(ctx context.Context) error {
 		return err
 	}
 	return flush(1)
+}
+
+// updateTrees updates the suspects that had no tree when the check found them: an earlier step may
+// have given them one, under whose gate they are repaired.
+func (r *repair) updateTrees(ctx context.Context, batch []suspect) error {
+	var keys []Key
+	for _, s := range batch {
+		if s.tree.String() == "" {
+			keys = append(keys, s.key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	rows, err := r.reading().byKeys(ctx, keys, false)
+	if err != nil {
+		return err
+	}
+	trees := make(map[Key]Key, len(rows))
+	for _, row := range rows {
+		trees[row.key] = row.tree
+	}
+	for i, s := range batch {
+		if tree, ok := trees[s.key]; ok {
+			batch[i].tree = tree
+		}
+	}
+	return nil
+}
+
+// findCyclesAgain looks for cycles after rows without a tree have got one. Such a row may close a
+// cycle with rows that were orphans before, because their parent was in no tree.
+func (r *repair) findCyclesAgain(ctx context.Context, suspects lineup) error {
+	if s := suspects[Cycle]; s != nil {
+		delete(suspects, Cycle)
+		if err := s.close(); err != nil {
+			return err
+		}
+	}
+	opts := Options{Tree: r.opts.Tree, Progress: r.phase("look for cycles")}
+	_, err := r.reading().scan(ctx, opts, func(p Problem) error {
+		if p.Kind != Cycle {
+			return nil
+		}
+		return suspects.add(p)
+	})
+	return err
 }

@@ -5,53 +5,53 @@ import (
 	"fmt"
 )
 
-// Table describes a table that holds trees. All columns are named as the database names them.
+// Table describes a table that holds trees. The names are those of the database.
 type Table struct {
 	// Table is the table's name: "suites" or "schema.suites".
 	Table string
-	// Key is the primary key, of one column.
+	// Key is the column of the primary key, which must have one column only.
 	Key string
-	// Tree is the id of the tree that a row is in, such as the plan's.
+	// Tree is the column of the tree's id, such as a plan's.
 	Tree string
-	// Parent is the parent's primary key; NULL, or a zero value such as 0 or the nil UUID, for a
-	// row at the top.
+	// Parent is the column of the parent's key. It is NULL, or a zero value such as 0 or the nil
+	// UUID, in a row at the top.
 	Parent string
-	// Name is the row's name among its siblings; "" for a root row.
+	// Name is the column of the row's name among its siblings. It is "" in a root row.
 	Name string
-	// Path is the materialised path. It may be empty if IDPath is not.
+	// Path is the column of the materialised path. It may be "" if IDPath is not.
 	Path string
-	// IDPath, optional, is the path of ids: "/1/17/203".
+	// IDPath is the column of the path of ids, such as "/1/17/203"; "" if there is none.
 	IDPath string
-	// Deleted, optional, marks a row as deleted by being neither NULL nor a zero value: 0, false or
-	// the empty text. A time marks it whatever it says.
+	// Deleted is the column that marks rows as deleted; "" if there is none. A row is live if the
+	// column is NULL, 0, false or the empty text. Any time marks the row as deleted.
 	Deleted string
-	// DeletedFlag is another name for Deleted.
+	// DeletedFlag is another name for Deleted. Only one of the two may be set.
 	DeletedFlag string
-	// Version, optional, is a whole number that a repair counts up whenever it changes the row.
+	// Version is the column of a whole number that a repair increments whenever it changes the row;
+	// "" if there is none.
 	Version string
-	// Namespace is the first argument of [pathlock.NewTree] for the trees' locks; the second
-	// is the value of the tree column. The default is the table's name, as in gormplugin.
+	// Namespace is the first argument of [pathlock.NewTree] for the trees' locks. The second
+	// argument is the value of the tree column. "" means the table's name, as in gormplugin.
 	Namespace string
 }
 
-// DefaultTable is the table of that name with the columns that gormplugin's example has:
-// id, plan_id, parent_id, name, path and deleted_at.
+// DefaultTable describes a table with the columns of gormplugin's example: id, plan_id, parent_id,
+// name, path and deleted_at.
 func DefaultTable(name string) Table {
 	return Table{Table: name, Key: "id", Tree: "plan_id", Parent: "parent_id", Name: "name", Path: "path", Deleted: "deleted_at"}
 }
 
-// ErrTable is matched where the description of a table makes no sense, or the database has no such
-// table or column.
+// ErrTable is matched by the error for a [Table] that is incomplete or contradictory, or that names
+// a table or a column that the database does not have.
 var ErrTable = errors.New("fsck: table")
 
-// ErrNoColumn is matched, beside [ErrTable], where the database has the table without a column that
-// is described.
+// ErrNoColumn is matched, besides [ErrTable], if the table exists and lacks a column.
 var ErrNoColumn = errors.New("no such column")
 
-// described is a column and what it is for.
+// described is a column and its purpose.
 type described struct{ what, name string }
 
-// described returns the columns, with empty names for those that there are not.
+// described returns the columns, with empty names for those that are not set.
 func (t Table) described() []described {
 	return []described{
 		{"key column", t.Key}, {"tree column", t.Tree}, {"parent column", t.Parent}, {"name column", t.Name},
@@ -60,7 +60,7 @@ func (t Table) described() []described {
 	}
 }
 
-// validate checks the description by itself.
+// validate checks the description, without the database, and sets the default namespace.
 func (t *Table) validate() error {
 	for _, column := range append([]described{{"table name", t.Table}}, t.described()[:4]...) {
 		if column.name == "" {
@@ -71,7 +71,7 @@ func (t *Table) validate() error {
 	case t.Path == "" && t.IDPath == "":
 		return fmt.Errorf("%w: neither a path nor an id path column is given", ErrTable)
 	case t.Deleted != "" && t.DeletedFlag != "":
-		return fmt.Errorf("%w: a row is marked as deleted by one column, and two are given", ErrTable)
+		return fmt.Errorf("%w: two columns are given that mark rows as deleted", ErrTable)
 	}
 	if t.Namespace == "" {
 		t.Namespace = t.Table

@@ -10,19 +10,19 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// attempts is how often a transaction that the database gave up is tried.
+// attempts is the most times that a transaction is tried.
 const attempts = 10
 
-// mending mends rows of one tree, within a transaction.
+// mending repairs rows of one tree within a transaction.
 type mending func(context.Context, *editor, []Key) error
 
-// batch mends some rows: those of each tree in one transaction.
+// batch repairs some rows, those of each tree in one transaction.
 func (r *repair) batch(ctx context.Context, batch []suspect, mend mending) error {
 	var trees []Key
 	keys := make(map[Key][]Key)
 	for _, s := range batch {
 		if s.key.isFraction() {
-			if err := r.skip(Skip{Tree: s.tree, ID: s.key, Why: BadKey, Reason: "its key is no whole number"}); err != nil {
+			if err := r.skip(Skip{Tree: s.tree, ID: s.key, Why: BadKey, Reason: "its key is not a whole number"}); err != nil {
 				return err
 			}
 			continue
@@ -33,25 +33,25 @@ func (r *repair) batch(ctx context.Context, batch []suspect, mend mending) error
 		keys[s.tree] = append(keys[s.tree], s.key)
 	}
 	for _, tree := range trees {
-		if err := r.inTree(ctx, tree, keys[tree], mend); err != nil {
+		if err := r.treeBatch(ctx, tree, keys[tree], mend); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// inTree mends rows in a transaction, with the tree's gate. A tree that cannot be locked, or that
-// others keep busy, is left.
-func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending) error {
+// treeBatch repairs rows of one tree in a transaction, under the tree's gate. It skips a tree that
+// cannot be locked, or that other sessions keep busy.
+func (r *repair) treeBatch(ctx context.Context, tree Key, keys []Key, mend mending) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("fsck: repair %s: %w", r.table.Table, context.Cause(ctx))
 	}
-	if r.left[tree] {
+	if r.skippedTrees[tree] {
 		return nil
 	}
 	name, err := r.lockable(tree)
 	if err != nil {
-		return r.leave(tree, err)
+		return r.skipTree(tree, err)
 	}
 	if r.dry != nil {
 		return r.pretend(ctx, tree, keys, mend)
@@ -59,43 +59,42 @@ func (r *repair) inTree(ctx context.Context, tree Key, keys []Key, mend mending)
 	held, release, err := r.gate(ctx, name)
 	switch {
 	case errors.Is(err, pathlock.ErrConflict) || errors.Is(err, pathlock.ErrDeadlock):
-		return r.leave(tree, err)
+		return r.skipTree(tree, err)
 	case err != nil:
 		return err
 	}
-	err = r.persist(ctx, held, tree, keys, mend)
+	err = r.retry(ctx, held, tree, keys, mend)
 	switch released := release(); {
 	case released != nil || err == nil || ctx.Err() != nil:
 		return errors.Join(err, released)
 	case isBusy(err), isRetryable(err):
-		return r.leave(tree, err)
+		return r.skipTree(tree, err)
 	case !isRefused(err):
 		return err
 	case len(keys) == 1:
 		return r.skip(Skip{Tree: tree, ID: keys[0], Reason: err.Error()})
 	}
-	// It was refused as a whole, when it was committed: whose fault that is, each row shows by
-	// itself.
+	// The database refused the commit. Repairing each row by itself shows which one is at fault.
 	for _, k := range keys {
-		if err := r.inTree(ctx, tree, []Key{k}, mend); err != nil {
+		if err := r.treeBatch(ctx, tree, []Key{k}, mend); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// lockable returns the tree's name among the locks.
+// lockable returns the tree as the locks know it, or an error if it cannot be locked.
 func (r *repair) lockable(tree Key) (pathlock.Tree, error) {
 	if tree.v == nil {
 		return pathlock.Tree{}, fmt.Errorf("%w: the rows are in no tree", pathlock.ErrInvalidTree)
 	}
 	if tree.isFraction() {
-		return pathlock.Tree{}, fmt.Errorf("%w: the tree's id is no whole number", pathlock.ErrInvalidTree)
+		return pathlock.Tree{}, fmt.Errorf("%w: the tree's id is not a whole number", pathlock.ErrInvalidTree)
 	}
 	return pathlock.NewTree(r.table.Namespace, tree.String())
 }
 
-// pretend is what a dry run does instead of a transaction.
+// pretend runs a dry run's part of a transaction.
 func (r *repair) pretend(ctx context.Context, tree Key, keys []Key, mend mending) error {
 	if len(r.known.roots) >= remembered {
 		r.known.forget()
@@ -110,10 +109,10 @@ func (r *repair) pretend(ctx context.Context, tree Key, keys []Key, mend mending
 	return r.changed(e.changes)
 }
 
-// persist tries a transaction until it is committed, or until that makes no sense: with care where
-// the database refuses something, and for as long as there is time where somebody else has what it
-// needs.
-func (r *repair) persist(ctx, held context.Context, tree Key, keys []Key, mend mending) error {
+// retry tries a transaction until it is committed, or until another try is pointless. After a
+// refusal it tries again with care. While other sessions hold a lock, it tries again until
+// [RepairOptions.Wait] is over.
+func (r *repair) retry(ctx, held context.Context, tree Key, keys []Key, mend mending) error {
 	careful := false
 	begun := time.Now()
 	for try := 1; ; try++ {
@@ -127,8 +126,8 @@ func (r *repair) persist(ctx, held context.Context, tree Key, keys []Key, mend m
 	}
 }
 
-// gate takes the gate of a tree and returns the context of what is done under it, which ends if the
-// gate is lost, and not with ctx.
+// gate takes the gate of a tree. It returns the context of the work under the gate, which ends if
+// the gate is lost, but not with ctx, and a function that releases the gate.
 func (r *repair) gate(ctx context.Context, tree pathlock.Tree) (context.Context, func() error, error) {
 	detached, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	if r.opts.Locker == nil {
@@ -151,9 +150,8 @@ func (r *repair) gate(ctx context.Context, tree pathlock.Tree) (context.Context,
 	}, nil
 }
 
-// transact runs f in a transaction, and commits it when the log has the changes. The end of ctx
-// ends what f does, with any wait for a row that somebody else has locked. A transaction that f is
-// done with is committed all the same.
+// transact runs f in a transaction, writes the changes to the log, and commits. The end of ctx ends
+// f, and its waits for row locks. Once f is done, the transaction is committed all the same.
 func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f func(context.Context, *editor) error) (err error) {
 	working, stop := context.WithCancelCause(held)
 	defer stop(nil)
@@ -165,19 +163,19 @@ func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f f
 	committed := false
 	defer func() {
 		if !committed {
-			r.known.forget() // what the transaction has changed is undone
+			r.known.forget()
 			if ended := tx.Rollback(); ended != nil && !errors.Is(ended, sql.ErrTxDone) && working.Err() == nil {
 				err = errors.Join(err, fmt.Errorf("fsck: repair %s: %w", r.table.Table, ended))
 			}
 		}
 		end()
 	}()
-	clear(r.known.roots) // they were locked by the transaction before
-	clear(r.known.homes)
+	clear(r.known.roots) // only the transaction before had them locked
+	clear(r.known.lostFounds)
 	r.transaction++
 	e := r.editor(&session{catalogue: r.catalogue, tx: tx, locks: true}, tree)
 	e.careful = careful
-	if err := e.immediately(working); err != nil {
+	if err := e.constrainAtOnce(working); err != nil {
 		return err
 	}
 	if err := f(working, e); err != nil {
@@ -203,10 +201,10 @@ func (r *repair) transact(ctx, held context.Context, tree Key, careful bool, f f
 	return r.changed(e.changes)
 }
 
-// editor returns the editor of a tree's rows in a session.
+// editor returns an editor of a tree's rows in a session.
 func (r *repair) editor(s *session, tree Key) *editor {
 	return &editor{
 		session: s, placing: placing{r.opts.LostFound, r.opts.ToTop}, known: r.known, tree: tree,
-		transaction: r.transaction, aside: make(map[value]string),
+		transaction: r.transaction, aside: make(map[cell]string),
 	}
 }

@@ -9,26 +9,26 @@ import (
 	"maps"
 )
 
-// A unique index over names or paths can refuse a row although all rows will be right in the end:
-// two siblings may have each other's path. A transaction that is refused is rolled back and done
-// again with care. Each statement can then be undone alone. A row in the way is put aside, under a
-// path that no row can have, and gets its right one in its turn. A name that is refused gets
-// another number.
+// A unique index over names or paths may refuse a row, although all rows will be right in the end:
+// two siblings may have each other's path. The repair rolls a refused transaction back, and runs it
+// again with care: each statement can then be undone alone. It puts a row in the way aside, under a
+// path that no row can have, until the row gets its right path. If a name is refused, the row gets
+// the next number.
 //
-// A transaction is careful only after a refusal: only the database knows what its indexes hold
-// equal.
+// A transaction is careful only after a refusal, since only the database knows what its indexes
+// treat as equal.
 
-// immediately has the database look at unique constraints with each statement, where they could
-// wait for the end of the transaction.
-func (e *editor) immediately(ctx context.Context) error {
+// constrainAtOnce has PostgreSQL check deferred constraints with each statement, and not only at
+// the commit.
+func (e *editor) constrainAtOnce(ctx context.Context) error {
 	if !e.careful || e.dialect != PostgreSQL {
 		return nil
 	}
 	return e.command(ctx, "SET CONSTRAINTS ALL IMMEDIATE")
 }
 
-// attempt runs f, which writes one row. Where a unique index refuses that, a careful transaction
-// goes on as if f had not been run, and gets the refusal.
+// attempt runs f, which writes one row. If a unique index refuses that, a careful transaction
+// undoes f and returns the refusal.
 func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err error) {
 	if !e.careful {
 		return nil, f()
@@ -51,8 +51,8 @@ func (e *editor) attempt(ctx context.Context, f func() error) (refusal, err erro
 	return refusal, e.command(ctx, "RELEASE SAVEPOINT pathlock")
 }
 
-// mendRow runs mend for one row. A row that cannot be repaired is skipped: if the database refuses
-// it, a careful transaction goes on as if it had not been tried.
+// mendRow runs mend for one row, and skips the row if it cannot be repaired. If the database
+// refuses the row, a careful transaction undoes mend and goes on.
 func (e *editor) mendRow(ctx context.Context, key Key, why Kind, mend func() error) error {
 	if e.careful {
 		if err := e.command(ctx, "SAVEPOINT pathlock_row"); err != nil {
@@ -61,9 +61,9 @@ func (e *editor) mendRow(ctx context.Context, key Key, why Kind, mend func() err
 	}
 	noted, aside := len(e.changes), maps.Clone(e.aside)
 	err := mend()
-	_, left := errors.AsType[leftError](err)
+	_, skipped := errors.AsType[skipError](err)
 	switch {
-	case err != nil && !left && (!e.careful || !isRefused(err)):
+	case err != nil && !skipped && (!e.careful || !isRefused(err)):
 		return err
 	case err != nil:
 		e.changes, e.aside = e.changes[:noted], aside
@@ -81,7 +81,7 @@ func (e *editor) mendRow(ctx context.Context, key Key, why Kind, mend func() err
 	return e.command(ctx, "RELEASE SAVEPOINT pathlock_row")
 }
 
-// clearing runs write, which gives r the paths in set, and puts aside what is in its way.
+// clearing runs write, which gives r the paths in set, and puts aside the rows in its way.
 func (e *editor) clearing(ctx context.Context, r *row, set []assignment, write func() error) error {
 	for {
 		refusal, err := e.attempt(ctx, write)
@@ -102,8 +102,8 @@ func (e *editor) clearing(ctx context.Context, r *row, set []assignment, write f
 	}
 }
 
-// putAside gives the rows that have the path which r is to get another one, for as long as their
-// own has not been written. One that has it by right, or is not part of the tree, stays.
+// putAside gives another path to the rows that have the path of r, until their right ones are
+// written. It returns a skipError if one of them rightly has the path, or is deleted.
 func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal error) error {
 	cols := e.columnsAs("c")
 	column := cols.path
@@ -112,16 +112,10 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 	}
 	var keys []Key
 	query := fmt.Sprintf("SELECT %s FROM %s AS c WHERE %s = ? AND %s = ?", cols.key, e.dialect.quote(e.table.Table), cols.tree, column)
-	if err := e.each(ctx, query, []any{r.tree.arg(), a.new}, func(scan func(...any) error) error {
-		var value any
-		if err := scan(&value); err != nil {
-			return fmt.Errorf("fsck: read %s: %w", e.table.Table, err)
-		}
-		key, err := e.readKey(e.table.Key, value)
+	if err := e.eachKey(ctx, query, []any{r.tree.arg(), a.new}, e.table.Key, func(key Key) {
 		if key != r.key {
 			keys = append(keys, key)
 		}
-		return err
 	}); err != nil || len(keys) == 0 {
 		return err
 	}
@@ -130,7 +124,7 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 		return err
 	}
 	if len(rows) < len(keys) {
-		return leftError{fmt.Errorf("it cannot get its path %q, which one of the rows %v has, and that is deleted: give that one another path: %w", a.new, keys, refusal)}
+		return skipError{fmt.Errorf("it cannot get its path %q: one of the rows %v has it and is deleted: give that row another path: %w", a.new, keys, refusal)}
 	}
 	climb := &climber{session: e.session, memo: newMemo()}
 	places, err := climb.places(ctx, rows)
@@ -143,27 +137,34 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 			is, right = held.idPath, places[i].idPath
 		}
 		if places[i].state == placed && is.String == right {
-			return leftError{fmt.Errorf("it cannot get its path %q, since row %v has %q by right, and an index holds them equal: rename one: %w", a.new, held.key, right, refusal)}
+			return skipError{fmt.Errorf("it cannot get its path %q: row %v has %q by right, and an index treats them as equal: rename one: %w", a.new, held.key, right, refusal)}
 		}
 		aside := asidePath(held.key, e.limits[a.column])
 		if err := e.update(ctx, held, WrongPath, assignment{a.column, is.String, aside}); err != nil {
 			return err
 		}
-		e.aside[value{held.key, a.column}] = aside
+		e.aside[cell{held.key, a.column}] = aside
 	}
 	return nil
 }
 
-// path returns what a path column of a row has by now, of which another value was read before.
+// path returns the current value of a path column, which may have been put aside since it was read.
 func (e *editor) path(r *row, column string, read sql.NullString) sql.NullString {
-	if aside, ok := e.aside[value{r.key, column}]; ok {
+	if aside, ok := e.aside[cell{r.key, column}]; ok {
 		return sql.NullString{String: aside, Valid: true}
 	}
 	return read
 }
 
-// asidePath returns a path that no row can have, since it does not begin with a slash, and another
-// one for each key.
+// asidePath returns a path for a key that no row can have, since it does not begin with a slash.
 func asidePath(key Key, most limit) string {
 	return fit(fmt.Sprintf("fsck:%.16x", sha256.Sum256([]byte(key.String()))), most)
 }
+
+// skipError says why a row stays as it is. Outside of a careful transaction, no statement has
+// failed.
+type skipError struct{ why error }
+
+func (e skipError) Error() string { return e.why.Error() }
+
+func (e skipError) Unwrap() error { return e.why }

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// begin begins a transaction that waits for locked rows no longer than [RepairOptions.Wait]. Its
-// end gives the connection back as it was. The statements that begin it end with working, and the
-// transaction with held.
+// begin begins a transaction that waits at most [RepairOptions.Wait] for locked rows. end restores
+// the connection's settings, and returns it to the pool. The end of working ends the statements of
+// begin, the end of held ends the transaction.
 func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), err error) {
 	conn, done, err := r.connect(working)
 	if err != nil {
@@ -37,8 +37,7 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	case PostgreSQL:
 		_, err = tx.ExecContext(working, fmt.Sprintf("SET LOCAL lock_timeout = %d", max(1, r.opts.Wait.Milliseconds())))
 	case SQLite:
-		// The first statement makes the transaction the writer, so that all it reads is what it
-		// changes.
+		// SQLite has no row locks: the transaction has to become the writer before it reads.
 		key := r.dialect.quote(r.table.Key)
 		_, err = tx.ExecContext(working, fmt.Sprintf("UPDATE %s SET %s = %s WHERE 1 = 0", r.dialect.quote(r.table.Table), key, key))
 	}
@@ -49,8 +48,8 @@ func (r *repair) begin(working, held context.Context) (tx *sql.Tx, end func(), e
 	return tx, giveBack, nil
 }
 
-// bound bounds how long the connection waits for locks, where it would wait longer, and returns
-// what undoes that.
+// bound lowers the time that the connection waits for locks, if it is longer than
+// [RepairOptions.Wait]. restore undoes that.
 func (r *repair) bound(working, held context.Context, conn *sql.Conn) (restore func() error, err error) {
 	restore = func() error { return nil }
 	var rows, tables int64

@@ -68,7 +68,7 @@ type addingMigrator struct {
 
 // present returns what is there of a registered model; ok is not set for other models.
 func (m addingMigrator) present(model any) (there treeschema.Present, ok bool, err error) {
-	t := m.plugin.catalogue.Models[table.ModelType(model)]
+	t := m.plugin.catalogue.Models[table.Pointee(model)]
 	if t == nil {
 		return there, false, nil
 	}
@@ -137,7 +137,7 @@ func (m addingMigrator) HasIndex(model any, name string) bool {
 // CreateIndex makes an index. SQLite wants the schema of a table with the index, where GORM writes
 // it with the table.
 func (m addingMigrator) CreateIndex(model any, name string) error {
-	t := m.plugin.catalogue.Models[table.ModelType(model)]
+	t := m.plugin.catalogue.Models[table.Pointee(model)]
 	if t == nil || !m.remakes() {
 		return m.Migrator.CreateIndex(model, name)
 	}

@@ -1,6 +1,6 @@
-// The command sample-app is a test-plan backend: projects hold plans, a plan is a
-// tree of suites, and suites hold cases. It shows how pathlock keeps such a tree right
-// while several instances change it at once.
+// The command sample-app is a test-plan backend: projects hold plans, a plan is a tree of suites,
+// and suites hold cases. It shows how pathlock keeps such a tree right while several instances
+// change it at once.
 //
 //	go run ./sample-app                                   # serve on 127.0.0.1:8080
 //	go run ./sample-app import --plan go-src "$(go env GOROOT)/src"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# gofmt, the width of comments, and golangci-lint, which runs go vet, over every module of the workspace.
+# Checks every module of the workspace: gofmt, the width of comments, and golangci-lint with go vet.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,7 @@ fi
 
 git ls-files -z '*.go' '*.lua' | xargs -0 go run ./test/columns
 
-# The linter is built once per machine, in the Go build cache's neighbourhood.
+# The linter is built once for each machine and version, into GOPATH.
 bin="$(go env GOPATH)/bin/golangci-lint-$golangci_version"
 if [ ! -x "$bin" ]; then
 	echo "== building golangci-lint $golangci_version (about two minutes, once)"
@@ -24,7 +24,7 @@ if [ ! -x "$bin" ]; then
 	rmdir "$dir"
 fi
 
-# One run over all modules, which loads what they share once.
+# One run over all modules loads their shared packages once.
 packages=()
 while read -r module; do
 	packages+=(".${module#"$PWD"}/...")

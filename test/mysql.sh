@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Prints the folder of an Oracle MySQL for Debian, which runs from there and is not installed. The
-# first time, it is fetched: Debian's stable releases have MariaDB alone, the unstable one has
-# mysql-server-core. All that it depends on comes with it, libc included, and is unpacked into a
-# cache folder. Nothing of the system changes, and root is not needed.
+# Prints the folder of an Oracle MySQL for Debian, which runs from there without being installed.
+# The first call fetches it. Debian's stable releases have only MariaDB, so it takes
+# mysql-server-core from the unstable release, and unpacks it with all that it depends on, libc
+# included, into a cache folder. It changes nothing in the system, and does not need root.
 #
 #   test/mysql.sh LOG
 #
-# The cache is ${XDG_CACHE_HOME:-~/.cache}/pathlock; remove it to have a newer MySQL fetched. The
-# mirror is the system's own.
+# The cache is ${XDG_CACHE_HOME:-~/.cache}/pathlock. Remove it to fetch a newer MySQL. The mirror is
+# the system's own.
 set -euo pipefail
 log=${1:-/dev/stderr}
 
@@ -17,20 +17,20 @@ done
 cache="${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/pathlock"
 architecture=$(dpkg --print-architecture)
 
-# Folders get this name last of all, so that what has it is whole.
+# A folder gets this name last, so a folder that has it is complete.
 cached() { find "$cache" -maxdepth 1 -type d -name "mysql-*-$architecture" 2>/dev/null | sort -V | tail -n 1; }
 
 if [ -z "$(cached)" ]; then
 	echo "== fetching mysql-server-core of Debian's unstable release" >&2
 	mkdir -p "$cache"
-	# What a run that was killed has left is of no use, and nobody is still at it after a day.
+	# A killed run leaves such a folder. No run takes a day.
 	find "$cache" -maxdepth 1 -name 'fetching.*' -mtime +0 -exec rm -rf {} +
 	work=$(mktemp -d "$cache/fetching.XXXXXX")
 	trap 'rm -rf "$work"' EXIT
 	mkdir -p "$work"/state/lists/partial "$work"/debs/archives/partial "$work/root"
-	: >"$work/status" # nothing is installed: whatever is needed is fetched
+	: >"$work/status" # says that nothing is installed, so that apt fetches all dependencies
 
-	# The system's settings for proxies and passwords hold; its pins and releases do not.
+	# Keep the system's proxies and passwords, but not its pins and releases.
 	apt=(apt-get -o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=/dev/null
 		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts=/dev/null -o APT::Default-Release=
 		-o "Dir::State=$work/state" -o "Dir::State::status=$work/status" -o "Dir::Cache=$work/debs"
@@ -53,7 +53,7 @@ if [ -z "$(cached)" ]; then
 	done
 	server=$(find "$work/debs/archives" -name 'mysql-server-core*_*.deb' | sort | tail -n 1)
 	version=$(dpkg-deb -f "$server" Version | tr -c 'A-Za-z0-9.\n' '-')
-	# Somebody else may have been faster.
+	# Another run may have been faster.
 	mv -T "$work/root" "$cache/mysql-$version-$architecture" 2>>"$log" || [ -n "$(cached)" ]
 fi
 cached

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# go mod tidy in every module. The modules require the last release of the root module, which may
-# lack what the working tree imports, or not exist yet: a replacement that no file keeps puts the
+# Runs go mod tidy in every module. The modules require the last release of the root module, which
+# may lack what the working tree imports, or not exist yet. So a temporary replacement puts the
 # working tree in its place. The checksums of the release stay.
 #
-# With -check nothing is written, and a module that is not tidy is a failure.
+# With -check, it writes nothing and fails if a module is not tidy.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,8 +14,7 @@ root=$(go list -m -f '{{if eq .Dir "'"$PWD"'"}}{{.Path}}{{end}}' | grep .)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-status=0
-# tidy tidies the copy of a module's go.mod and go.sum.
+# tidy DIR: tidies the copies of a module's go.mod and go.sum.
 tidy() {
 	if [ "$1" = "$PWD" ]; then
 		(cd "$1" && GOWORK=off go mod tidy -modfile "$scratch/go.mod")

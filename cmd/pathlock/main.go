@@ -1,5 +1,5 @@
-// Command pathlock looks after trees with materialised paths: pathlock fsck checks and repairs
-// them.
+// Command pathlock finds and repairs damage in SQL tables that hold trees with materialised paths.
+// See pathlock fsck --help.
 package main
 
 import (

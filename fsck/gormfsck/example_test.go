@@ -25,8 +25,7 @@ type Directory struct {
 	Path     string `pathlock:"path" gorm:"size:700;index:path,priority:2"`
 }
 
-// openDrive opens a database with a drive of two directories, whose paths somebody has swapped by
-// hand.
+// openDrive opens a database with a drive of two directories, whose paths were swapped by raw SQL.
 func openDrive(ctx context.Context, locker *pathlock.Locker) (*gorm.DB, func(), error) {
 	dsn, drop, err := testserver.ScratchMySQL(ctx)
 	if err != nil {
@@ -57,7 +56,7 @@ func openDrive(ctx context.Context, locker *pathlock.Locker) (*gorm.DB, func(), 
 	}, nil
 }
 
-// The columns need not be named again: the model's tags say which they are.
+// The model's tags name the columns.
 func ExampleNew() {
 	ctx := context.Background()
 	locker := pathlock.New(memstore.New())
@@ -92,7 +91,7 @@ func ExampleNew() {
 	// 0 problems left
 }
 
-// The description can be changed before a checker is made of it.
+// A program may change the description before it makes a checker.
 func ExampleTable() {
 	ctx := context.Background()
 	db, drop, err := openDrive(ctx, pathlock.New(memstore.New()))

@@ -1,5 +1,5 @@
-// Package gormfsck gives package fsck the tables of models that are registered with gormplugin, so
-// that their columns need not be named again.
+// Package gormfsck describes models that are registered with gormplugin to package fsck, so that a
+// program need not name their columns again.
 package gormfsck
 
 import (
@@ -11,10 +11,10 @@ import (
 	"gorm.io/gorm"
 )
 
-// New returns a checker of the trees of a model, which has to be registered with the plugin that db
-// uses. The checker works on db's own pool of connections, past GORM and outside of any
-// transaction. For a repair, give it the plugin's locker as [fsck.RepairOptions.Locker]. The error
-// matches [fsck.ErrTable] if the model's table cannot be checked.
+// New returns a checker for the table of a model, which must be registered with db's plugin. The
+// checker uses db's connection pool directly, past GORM and outside of any transaction. For a
+// repair, pass the plugin's locker as [fsck.RepairOptions.Locker]. The error matches
+// [fsck.ErrTable] if the model's table cannot be checked.
 func New(ctx context.Context, db *gorm.DB, model any) (*fsck.Checker, error) {
 	table, err := Table(db, model)
 	if err != nil {
@@ -31,8 +31,9 @@ func New(ctx context.Context, db *gorm.DB, model any) (*fsck.Checker, error) {
 	return fsck.New(ctx, pool, dialect, table)
 }
 
-// Table describes the table of a registered model, to be changed before it is given to [fsck.New].
-// Of several columns that mark a row as deleted, which change together, the first is taken.
+// Table describes the table of a registered model. The caller may change the description and pass
+// it to [fsck.New]. If several columns mark a row as deleted, it names the first: they change
+// together.
 func Table(db *gorm.DB, model any) (fsck.Table, error) {
 	d, err := gormplugin.Describe(db, model)
 	if err != nil {

@@ -5,17 +5,18 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 )
 
-// sqlFiles are the questions to the databases' catalogues.
+// sqlFiles are the queries on the databases' catalogues.
 //
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// Conn is what the checks need of a connection: a *sql.DB, *sql.Conn or *sql.Tx. One session is
-// asked for its settings, so that a *sql.DB says something about one of its connections only.
+// Conn is what the checks need of a connection: a *sql.DB, *sql.Conn or *sql.Tx. The checks read
+// the settings of one session. With a *sql.DB, that is any one of its connections.
 type Conn interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -32,80 +33,86 @@ type physical struct {
 	shape    shape
 	// schema is the one that the table is in.
 	schema string
-	// blind says why triggers of the table cannot be seen, "" where they can.
+	// blind says why the table's triggers may be invisible, "" if all are visible.
 	blind string
-	// engine is the storage engine's name, where there is a choice.
+	// engine is the storage engine's name, if the database has several.
 	engine string
-	// binary is the collation that different texts differ by, where it depends on the server.
+	// binary is the collation by which different texts differ, if it depends on the server.
 	binary string
-	// mariaDB is set on MariaDB, short where an index has room for no more than 767 bytes of a
-	// column; partitionedBy is what the table is partitioned by.
-	mariaDB, short bool
-	partitionedBy  string
-	// lax is set where the session cuts off what a column has no room for.
+	// mariaDB is set on MariaDB.
+	mariaDB bool
+	// short is set if an index holds at most 767 bytes of a column.
+	short bool
+	// partitionedBy is the expression that the table is partitioned by.
+	partitionedBy string
+	// lax is set if the session truncates what a column has no room for.
 	lax bool
-	// versioned is set where MariaDB keeps old rows, and wants to be told that a statement changes
-	// those, too.
+	// versioned is set if MariaDB keeps old rows. A statement must then say that it changes those,
+	// too.
 	versioned bool
-	// links are the foreign keys that can be seen, those of other tables included.
+	// links are the visible foreign keys, those of other tables included.
 	links []link
-	// linked are the columns that foreign keys tie to one of the table's, by its name.
+	// linked are, by column of the table, all columns that foreign keys tie to it.
 	linked map[string][]linked
-	// referring are the columns that refer to other rows, so that they hold no key of nothing.
+	// referring are the columns of foreign keys. They hold NULL or an existing key, never 0.
 	referring map[string]bool
-	// mark is a generated column that is NULL for deleted rows, and the same for all live ones; ""
-	// if there is none.
+	// mark is a generated column that is NULL in deleted rows, and equal in all live ones; "" if
+	// there is none.
 	mark string
-	// top is a generated column of an earlier attempt that is the tree's id at the top, and NULL
+	// top is a generated column, left by an earlier attempt, with the tree's id at the top and NULL
 	// elsewhere; "" if there is none.
 	top string
-	// types is a digest of the columns' types, "" where none is needed, see [physical.asOf].
+	// types is a digest of the columns' types, "" if none is needed, see [physical.asOf].
 	types string
-	// names are those that a new index cannot have, in lower case.
+	// names are taken, in lower case: a new index cannot have them.
 	names map[string]bool
+}
+
+func newPhysical() *physical {
+	return &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
 }
 
 // column is a column as the database has it.
 type column struct {
 	name string
-	// typ is the type as the database spells it, definition the whole definition, where there is a
-	// use for it.
-	typ, definition string
-	// defined is set where the definition is known.
-	defined bool
-	// charset is the character set of a text, where columns have one.
+	// typ is the type as the database spells it.
+	typ string
+	// definition is what the column's definition says behind the type, if defined is set.
+	definition string
+	defined    bool
+	// charset is the character set of a text, on MySQL.
 	charset string
-	// length is the maximum in characters, 0 for none; bytes the most that an index needs for the
-	// column.
+	// length is the maximum in characters, 0 for none; bytes is the most that an index needs for
+	// the column.
 	length, bytes int
 	nullable      bool
-	// collation is "" for a column that holds no text.
+	// collation is "" if the column holds no text.
 	collation string
-	// equal is how the collation treats different texts, asKey how different keys.
+	// equal says how closely the collation compares texts, asKey how closely it compares keys.
 	equal, asKey equality
 	// generated is the expression of a generated column.
 	generated string
-	// rowEnd is set for the column in which a system-versioned table of MariaDB has the time up to
-	// which a row is valid: it is the same in all rows but old ones.
+	// rowEnd is set for the column of a system-versioned table of MariaDB that says until when a
+	// row is valid. All current rows have the same value there.
 	rowEnd bool
-	// compressed is set where MariaDB compresses the column, and has no index over it.
+	// compressed is set if MariaDB compresses the column, which then can be in no index.
 	compressed bool
-	// domain is set for a column of a domain, and its type is then that of the domain.
+	// domain is set if the column's type is a domain.
 	domain bool
-	// users are what depends on the column, so that PostgreSQL does not let its type be changed.
+	// users are the objects that depend on the column. While there are any, PostgreSQL does not
+	// change its type.
 	users string
 }
 
-// equality is how closely a column compares texts.
+// equality says how closely a column compares texts.
 type equality uint8
 
 const (
-	// loosely: by the rules of a language or without regard to case; the order is not that of
-	// bytes.
+	// loosely: by the rules of a language, or regardless of case. The order is not that of bytes.
 	loosely equality = iota
-	// padded: by bytes, but trailing spaces don't count.
+	// padded: by bytes, but regardless of trailing spaces.
 	padded
-	// ordered: different texts are different, but their order is not that of bytes.
+	// ordered: different texts differ, but the order is not that of bytes.
 	ordered
 	// exactly: by bytes.
 	exactly
@@ -116,13 +123,13 @@ type index struct {
 	name    string
 	unique  bool
 	primary bool
-	// nullsEqual is set where a unique index holds two NULLs equal.
+	// nullsEqual is set if a unique index treats two NULLs as equal.
 	nullsEqual bool
-	// constraint is set where the index belongs to a constraint and goes with it.
+	// constraint is set if the index belongs to a constraint and is dropped with it.
 	constraint bool
-	// fulltext is set for an index over words, whose columns have to have one collation.
+	// fulltext is set for an index over words, whose columns must share one collation.
 	fulltext bool
-	// idle is set for an index that queries cannot use, or that has no order.
+	// idle is set if queries cannot use the index, or if it has no order.
 	idle  bool
 	parts []part
 	// predicate is the condition of a partial index.
@@ -132,9 +139,9 @@ type index struct {
 // part is one part of an index's key: a column, or else an expression.
 type part struct {
 	column, expression string
-	// prefix is how many characters of the column are in the index, 0 for all.
+	// prefix is how many characters of the column the index holds, 0 for all.
 	prefix int
-	// ordered is set where the part is in the order of bytes, if it is a text.
+	// ordered is set if the part is in the order of bytes. It counts for texts alone.
 	ordered bool
 }
 
@@ -147,14 +154,14 @@ func (i index) columns() []string {
 	return columns
 }
 
-// foreignKey is a foreign key that does something by itself when the row that it refers to is
-// changed or deleted.
+// foreignKey is a foreign key that changes rows when the row that it refers to is changed or
+// deleted.
 type foreignKey struct {
 	name    string
 	columns []string
-	// actions says what it does, such as "ON DELETE CASCADE".
+	// actions says how, such as "ON DELETE CASCADE".
 	actions string
-	// empties is set where it overwrites columns with NULL or a default.
+	// empties is set if it overwrites columns with NULL or a default.
 	empties bool
 	// plain is the constraint's definition without the actions.
 	plain string
@@ -172,7 +179,7 @@ func file(name string) (string, error) {
 // record is one row of an answer, by column name in lower case. NULL is "".
 type record map[string]string
 
-// ask runs a query and returns its rows.
+// ask returns the rows of a query.
 func ask(ctx context.Context, conn Conn, query string, args ...any) (records []record, err error) {
 	rows, err := conn.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -214,13 +221,12 @@ func askFile(ctx context.Context, conn Conn, name string, args ...any) ([]record
 	return records, nil
 }
 
-// is reports whether a value stands for true, as databases spell it.
+// is reports whether a column is true, however the database spells that.
 func (r record) is(name string) bool {
 	return slices.Contains([]string{"1", "true", "t", "YES"}, r[name])
 }
 
-// freeName returns a name for a new index or column: the table's, then want, and a number behind it
-// if that is taken.
+// freeName returns a name for a new index or column: table_want, with a number if that is taken.
 func (p *physical) freeName(table, want string) string {
 	base := p.baseName(table, want)
 	name := base
@@ -230,9 +236,9 @@ func (p *physical) freeName(table, want string) string {
 	return name
 }
 
-// baseName is the name of a new index or column, without a number.
+// baseName is the name of a new index or column, before a number makes it unique.
 func (*physical) baseName(table, want string) string {
-	// PostgreSQL's names have 63 bytes, MySQL's 64 characters; the number needs room too.
+	// PostgreSQL's names hold 63 bytes, MySQL's 64 characters, and the number needs room, too.
 	const longest = 58
 	_, base := splitName(table)
 	if room := longest - len(want) - 1; len(base) > room {
@@ -247,4 +253,33 @@ func splitName(name string) (schema, table string) {
 		return schema, table
 	}
 	return "", name
+}
+
+// PostgreSQL's drivers prepare a statement once for each connection, and know it by its text. If
+// the columns' types have changed since, the server refuses the statement, and with it the rest of
+// the transaction. So each statement that returns a table's values carries a digest of the types:
+// other types make it another statement.
+
+// asOf adds the digest of the columns' types to a statement that returns their values.
+func (p *physical) asOf(query string) string {
+	if p.types == "" {
+		return query
+	}
+	return query + " /* " + p.types + " */"
+}
+
+// digestOf returns a digest of some values of each record, whatever the records' order.
+func digestOf(records []record, names ...string) string {
+	lines := make([]string, len(records))
+	for i, r := range records {
+		values := make([]string, len(names))
+		for k, name := range names {
+			values[k] = fmt.Sprintf("%q", r[name])
+		}
+		lines[i] = strings.Join(values, " ")
+	}
+	slices.Sort(lines)
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(strings.Join(lines, "\n")))
+	return fmt.Sprintf("%016x", hash.Sum64())
 }

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Run checks the server, the session of conn and the tables. The dialect has GORM's name for it.
-// The findings are in an order in which their statements can be run.
+// Run checks the server, the session of conn and the tables. dialectName is GORM's name for the
+// dialect: mysql, postgres or sqlite. The findings' statements can be run in the order of the
+// findings.
 func Run(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
 	return checkAll(ctx, conn, dialectName, tables, checker{})
 }
@@ -28,19 +29,19 @@ func checkAll(ctx context.Context, conn Conn, dialectName string, tables []Table
 	return append(findings, more...), err
 }
 
-// Tables checks the tables only.
+// Tables checks the tables alone, as [Run] does.
 func Tables(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
 	return checkTables(ctx, conn, dialectName, tables, checker{})
 }
 
 // Automatic returns the findings whose statements a migration may run unasked, see
-// [Finding.Automatic]. None of them relies on the statements of one that is not among them.
+// [Finding.Automatic]. None of them depends on the statements of a finding that is left out.
 func Automatic(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Finding, error) {
 	findings, err := checkTables(ctx, conn, dialectName, tables, checker{automatic: true})
 	return slices.DeleteFunc(findings, func(f Finding) bool { return !f.automatic || len(f.Statements) == 0 }), err
 }
 
-// checkTables checks tables, each by a checker like the one that is given.
+// checkTables checks each table with a checker of its own, a copy of like.
 func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, like checker) ([]Finding, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
@@ -65,22 +66,21 @@ type checker struct {
 	table    Table
 	physical *physical
 	findings []Finding
-	// automatic is set where only statements are made that may be run unasked. A statement is made
-	// for the table as the ones before it leave it behind.
+	// automatic is set if the checker makes only statements that may be run unasked. Each statement
+	// is made for the table as the statements before it leave it.
 	automatic bool
 	// mended are the columns to which statements give a binary collation.
 	mended []string
-	// prober is where triggers are tried out, nil where that was not asked for.
+	// prober is where triggers are tried out, nil if the caller did not ask for that.
 	prober Prober
-	// tables are all that are checked: what a trigger of one does to another is looked at, too.
+	// tables are all the tables, since a trigger of one may write to another.
 	tables []Table
-	// mark and partitionedBy are those of the table as the statements of the last finding leave it
-	// behind.
+	// mark and partitionedBy describe the table as the statements of the last finding leave it.
 	mark, partitionedBy string
 	partitioned         bool
 }
 
-// asked makes statements that are to be run by somebody who has read them.
+// asked makes statements that a person has to read before they are run.
 func (c *checker) asked(statements func() []string) []string {
 	if c.automatic {
 		return nil
@@ -90,9 +90,9 @@ func (c *checker) asked(statements func() []string) []string {
 
 // found adds a finding about the table.
 func (c *checker) found(f Finding) {
-	f.Table = c.table.Name
-	// Without its partitions a table is made anew, and by another engine, too, which may have no
-	// room for the columns and indexes of this one.
+	f.Table = c.table.Table
+	// To remove partitions, or to change the engine, the database copies the whole table. Another
+	// engine may have no room for its columns and indexes.
 	f.automatic = f.automatic && f.Statements != nil && (!c.partitioned || c.physical.partitionedBy != "") && !c.otherEngine()
 	if c.automatic && !f.automatic {
 		c.physical.mark, c.physical.partitionedBy = c.mark, c.partitionedBy
@@ -103,9 +103,9 @@ func (c *checker) found(f Finding) {
 
 // checkTable checks one table.
 func checkTable(ctx context.Context, conn Conn, d dialect, t Table, like checker) ([]Finding, error) {
-	p, err := d.read(ctx, conn, t.Name)
+	p, err := d.read(ctx, conn, t.Table)
 	if err != nil {
-		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Name, err)
+		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Table, err)
 	}
 	c := &like
 	c.dialect, c.conn, c.table, c.physical = d, conn, t, p
@@ -120,17 +120,17 @@ func checkTable(ctx context.Context, conn Conn, d dialect, t Table, like checker
 	c.checkCompressed()
 	c.checkTexts()
 	if err := c.checkUnique(ctx); err != nil {
-		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
+		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Table, err)
 	}
 	if err := c.checkPathIndex(ctx); err != nil {
-		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Name, err)
+		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Table, err)
 	}
 	c.checkForeignKeys()
 	c.checkTriggers(ctx)
 	return c.findings, c.sparesRows(ctx, before)
 }
 
-// absence is the finding that something is not there.
+// absence is the finding that the table or a column is missing.
 func absence(missing string) Finding {
 	return Finding{
 		Severity: Unsafe, Check: TableExists, Missing: missing, Why: "nothing can be written",
@@ -138,7 +138,7 @@ func absence(missing string) Finding {
 	}
 }
 
-// exists checks that there is something of the table's name.
+// exists checks that the database knows the table's name.
 func (c *checker) exists() bool {
 	if !c.physical.exists {
 		c.found(absence("there is no such table"))
@@ -160,7 +160,7 @@ func (c *checker) complete() bool {
 	return len(missing) == 0
 }
 
-// otherEngine reports whether the storage engine is another one than InnoDB.
+// otherEngine reports whether the storage engine is one other than InnoDB.
 func (c *checker) otherEngine() bool {
 	return c.physical.engine != "" && c.physical.engine != "InnoDB"
 }
@@ -170,12 +170,12 @@ func (c *checker) checkEngine() {
 	if c.otherEngine() {
 		c.found(Finding{
 			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.physical.engine, Why: "without InnoDB's transactions and row locks no assertion holds",
-			Statements: []string{"ALTER TABLE " + c.quote(c.table.Name) + " ENGINE = InnoDB"},
+			Statements: []string{"ALTER TABLE " + c.quote(c.table.Table) + " ENGINE = InnoDB"},
 		})
 	}
 }
 
-// onePiece is the advice for a table whose partitions are in the way of a unique index.
+// onePiece is the advice for a table whose partitions forbid a unique index.
 func (c *checker) onePiece() string {
 	return "make one table of it, without partitions: a unique index of it has to hold what it is partitioned by (" + c.physical.partitionedBy + "), so that either ids or siblings have none"
 }

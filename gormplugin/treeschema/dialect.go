@@ -3,6 +3,7 @@ package treeschema
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 	"github.com/pathlock-go/pathlock/internal/treerow"
@@ -24,57 +25,66 @@ type dialect interface {
 	quote(name string) string
 	// cast makes an SQL literal a value of a column's type.
 	cast(literal string, c column) string
-	// bytes makes a text one that is compared byte by byte.
+	// bytes makes an expression compare byte by byte.
 	bytes(text string) string
-	// compares says what it means that a text column compares as it does; ok where nothing is
-	// wrong. label is set for a name, and not set for a path.
-	compares(c column, label bool) (severity Severity, why string, ok bool)
+	// compares judges how a text column compares: ok, or how bad that is and why. isName tells a
+	// name from a path.
+	compares(c column, isName bool) (severity Severity, why string, ok bool)
 
 	// primaryKey makes a key the table's primary key.
 	primaryKey(t Table, p *physical) []string
-	// keeps says what to do where a text column cannot be given another size or collation by a
-	// statement, "" where it can.
+	// keeps says what to do if no statement can change a text column's size or collation, "" if one
+	// can.
 	keeps(t Table, p *physical, c column, size int) string
-	// retype gives a text column a size, 0 for the one it has, and a collation by which different
-	// texts are different.
+	// retype gives a text column a size, 0 for the one that it has, and a collation by which
+	// different texts differ.
 	retype(t Table, p *physical, c column, size int) []string
-	// siblings makes a unique index for rows that have a parent.
+	// siblings makes a unique index for rows with a parent.
 	siblings(t Table, p *physical) []string
-	// topRows makes a unique index for rows that have none.
+	// topRows makes a unique index for rows without one.
 	topRows(t Table, p *physical) []string
-	// uniquePaths makes a unique index over tree and path, for live rows; it leads to the rows
-	// below a path, too. Nil means that the database cannot have it.
+	// uniquePaths makes a unique index over tree and path of live rows, which also finds the rows
+	// below a path. Nil means that the database cannot have it.
 	uniquePaths(t Table, p *physical, path Text) []string
-	// pathIndex makes the index that leads to the rows below a path.
+	// pathIndex makes the index that finds the rows below a path.
 	pathIndex(t Table, p *physical, path Text) []string
 	// dropIndex drops an index.
 	dropIndex(t Table, i index) []string
-	// plainKey replaces a foreign key by one that does nothing by itself. Nil means that SQL cannot
-	// do it.
+	// plainKey replaces a foreign key by one without actions. Nil means that SQL cannot do that.
 	plainKey(t Table, k foreignKey) []string
 	// dropTrigger drops a trigger.
 	dropTrigger(tr trigger) []string
 }
 
-// noParent is the condition that a row has no parent: NULL, or the zero value of its kind.
+// noParent is the condition that a row has no parent: NULL, or the zero value of the column's kind.
 func noParent(d dialect, t Table, p *physical) string {
 	of, kind := treerow.Dialect(d.name()), treerow.KindOf(p.columns[t.Parent].typ)
 	if of == treerow.SQLite && (kind == treerow.Number || kind == treerow.Text) {
-		of = treerow.MySQL // keys of one kind, as all programs write them
+		of = treerow.MySQL // programs write keys of one kind
 	}
 	return of.NoParent(d.quote(t.Parent), kind)
 }
 
+// quoteParts quotes each part of "schema.table" in marks.
+func quoteParts(name, mark string) string {
+	parts := strings.Split(name, ".")
+	for i, part := range parts {
+		parts[i] = quoteIn(part, mark)
+	}
+	return strings.Join(parts, ".")
+}
+
+// quoteIn quotes a name in marks.
+func quoteIn(name, mark string) string {
+	return mark + strings.ReplaceAll(name, mark, mark+mark) + mark
+}
+
 // dialectOf returns the dialect with GORM's name for it.
 func dialectOf(name string) (dialect, error) {
-	switch name {
-	case "mysql":
-		return mysql{}, nil
-	case "postgres":
-		return postgres{}, nil
-	case "sqlite":
-		return sqlite{}, nil
-	default:
-		return nil, fmt.Errorf("treeschema: the database dialect %q is not known; known are mysql, postgres, sqlite", name)
+	for _, d := range []dialect{mysql{}, postgres{}, sqlite{}} {
+		if d.name() == name {
+			return d, nil
+		}
 	}
+	return nil, fmt.Errorf("treeschema: the database dialect %q is not known; known are mysql, postgres, sqlite", name)
 }

@@ -3,21 +3,21 @@ package treeschema
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Duplicate is a name that several live siblings have: rows on which no unique index can be made.
+// Duplicate is a name that several live siblings share. No unique index can be made over such rows.
 type Duplicate struct {
 	Table string
-	// Tree and Parent are what the siblings have in common; Parent is "" at the top, and Tree for
+	// Tree and Parent are what the siblings have in common. Parent is "" at the top, Tree is "" for
 	// leaves.
 	Tree, Parent string
-	// Name is their name, Rows how many they are.
+	// Name is their name, Rows is their number.
 	Name string
 	Rows int
-	// Path is set, and Name is not, for rows that have one path, though they are no siblings of one
-	// name.
+	// Path is set, instead of Name, for rows with one path that are not siblings with one name.
 	Path string
 }
 
@@ -29,8 +29,8 @@ func (d Duplicate) String() string {
 	return fmt.Sprintf("%s: %d rows named %q below %q (tree %q)", d.Table, d.Rows, d.Name, d.Parent, d.Tree)
 }
 
-// Duplicates returns names that several live siblings have, at most limit of each table. A
-// table that is not there yet, or lacks a column, has none.
+// Duplicates returns names that several live siblings share, at most limit for each table. A table
+// that does not exist yet, or lacks a column, has none.
 func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Table, limit int) ([]Duplicate, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
@@ -38,7 +38,7 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 	}
 	var all []Duplicate
 	for _, t := range tables {
-		p, err := d.read(ctx, conn, t.Name)
+		p, err := d.read(ctx, conn, t.Table)
 		if err != nil {
 			return nil, err
 		}
@@ -46,32 +46,32 @@ func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Tab
 		if !c.exists() || !c.isTable() || !c.complete() {
 			continue
 		}
-		records, err := ask(ctx, conn, p.asOf(duplicatesQuery(d, t, p, d.bytes(d.quote(t.Label.Column)), limit)))
+		records, err := ask(ctx, conn, p.asOf(duplicatesQuery(d, t, p, d.bytes(d.quote(t.Name.Column)), limit)))
 		if err != nil {
-			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
+			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
 		}
 		for _, r := range records {
 			rows, _ := strconv.Atoi(r["siblings"])
-			all = append(all, Duplicate{Table: t.Name, Tree: r["tree"], Parent: r["parent"], Name: r["name"], Rows: rows})
+			all = append(all, Duplicate{Table: t.Table, Tree: r["tree"], Parent: r["parent"], Name: r["name"], Rows: rows})
 		}
 		if len(records) > 0 {
-			continue // they have one path, too
+			continue // siblings with one name have one path, too
 		}
 		twins, err := c.twins(ctx, limit)
 		if err != nil {
-			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Name, err)
+			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
 		}
 		all = append(all, twins...)
 	}
 	return all, nil
 }
 
-// duplicatesQuery groups the live rows by what siblings of one name have in common. by is the
-// expression for the name by which names are held equal.
+// duplicatesQuery groups the live rows by tree, parent and name. by is the expression that says
+// which names are equal.
 func duplicatesQuery(d dialect, t Table, p *physical, by string, limit int) string {
-	name, parent := d.quote(t.Label.Column), d.quote(t.Parent)
+	name, parent := d.quote(t.Name.Column), d.quote(t.Parent)
 	if t.Tree != "" {
-		// Rows that say in different ways that they have no parent are siblings.
+		// Rows at the top are siblings, however their parent says that there is none.
 		parent = "CASE WHEN " + noParent(d, t, p) + " THEN NULL ELSE " + parent + " END"
 	}
 	key := []string{parent, by}
@@ -80,16 +80,12 @@ func duplicatesQuery(d dialect, t Table, p *physical, by string, limit int) stri
 		tree = d.quote(t.Tree)
 		key = append(key, tree)
 	}
-	where := ""
-	if live := t.live(d.quote); live != "" {
-		where = " WHERE " + live
-	}
 	return fmt.Sprintf("SELECT %s AS tree, %s AS parent, MIN(%s) AS name, COUNT(*) AS siblings FROM %s%s GROUP BY %s HAVING COUNT(*) > 1 ORDER BY 2, 3 LIMIT %d",
-		tree, parent, name, d.quote(t.Name), where, strings.Join(key, ", "), limit)
+		tree, parent, name, d.quote(t.Table), t.live(" WHERE ", d.quote), strings.Join(key, ", "), limit)
 }
 
-// twins are paths that several live rows of a tree have, where there is no index over tree and path
-// yet: the one that is to be made is unique.
+// twins returns paths that several live rows of a tree share. It looks only if there is no index
+// over tree and path yet, since the one that will be made is unique.
 func (c *checker) twins(ctx context.Context, limit int) ([]Duplicate, error) {
 	t := c.table
 	if len(t.Paths) == 0 || t.Paths[0].OfIDs {
@@ -100,19 +96,31 @@ func (c *checker) twins(ctx context.Context, limit int) ([]Duplicate, error) {
 			return nil, err
 		}
 	}
-	tree, path, where := c.quote(t.Tree), c.quote(t.Paths[0].Column), ""
-	if live := t.live(c.quote); live != "" {
-		where = " WHERE " + live
-	}
+	tree, path := c.quote(t.Tree), c.quote(t.Paths[0].Column)
 	records, err := ask(ctx, c.conn, c.physical.asOf(fmt.Sprintf("SELECT %s AS tree, MIN(%s) AS path, COUNT(*) AS twins FROM %s%s GROUP BY %s, %s HAVING COUNT(*) > 1 ORDER BY 1, 2 LIMIT %d",
-		tree, path, c.quote(t.Name), where, tree, c.bytes(path), limit)))
+		tree, path, c.quote(t.Table), t.live(" WHERE ", c.quote), tree, c.bytes(path), limit)))
 	if err != nil {
 		return nil, err
 	}
 	var all []Duplicate
 	for _, r := range records {
 		rows, _ := strconv.Atoi(r["twins"])
-		all = append(all, Duplicate{Table: t.Name, Tree: r["tree"], Path: r["path"], Rows: rows})
+		all = append(all, Duplicate{Table: t.Table, Tree: r["tree"], Path: r["path"], Rows: rows})
 	}
 	return all, nil
+}
+
+// lookalike returns a name that the column's collation treats as equal to a sibling's, though the
+// plugin tells the two apart; "" if there is none. It looks only if the column keeps its collation.
+func (c *checker) lookalike(ctx context.Context) (string, error) {
+	col := c.physical.columns[c.table.Name.Column]
+	if col.equal >= ordered || slices.Contains(c.mended, col.name) || c.name() == "sqlite" {
+		return "", nil // in SQLite, an index has its own collation
+	}
+	query := duplicatesQuery(c, c.table, c.physical, c.quote(col.name), 1)
+	records, err := ask(ctx, c.conn, c.physical.asOf(query))
+	if err != nil || len(records) == 0 {
+		return "", err
+	}
+	return records[0]["name"], nil
 }

@@ -9,13 +9,13 @@ import (
 type Severity uint8
 
 const (
-	// Advice means that nothing is wrong or slow, and that the database could also notice what the
-	// plugin prevents.
+	// Advice means that nothing is wrong or slow. The database could also catch what the plugin
+	// prevents.
 	Advice Severity = iota
-	// Warning means that the tree stays right, but statements are slow, wait for each other without
-	// need, or are refused although they could be done.
+	// Warning means that the tree stays right, but that statements are slow, wait for each other
+	// needlessly, or fail needlessly.
 	Warning
-	// Unsafe means that a tree can be broken, or nothing can be written at all.
+	// Unsafe means that a tree can break, or that nothing can be written.
 	Unsafe
 )
 
@@ -42,9 +42,9 @@ const (
 	PrimaryKey Check = "primary key"
 	// Siblings: a unique index keeps live siblings apart.
 	Siblings Check = "siblings"
-	// TopRows: a unique index keeps live rows without a parent apart, for which NULL is no value.
+	// TopRows: a unique index keeps live rows without a parent apart, though NULL equals no NULL.
 	TopRows Check = "top rows"
-	// DeletedNames: softly deleted rows keep no name from the living.
+	// DeletedNames: a softly deleted row does not block its name for live rows.
 	DeletedNames Check = "deleted names"
 	// PathIndex: an index leads to the rows below a path.
 	PathIndex Check = "path index"
@@ -58,11 +58,11 @@ const (
 	ForeignKeys Check = "foreign keys"
 	// Triggers: no trigger writes to the tree.
 	Triggers Check = "triggers"
-	// Rules: no rule makes other writes of the plugin's.
+	// Rules: no rule rewrites the plugin's writes.
 	Rules Check = "rules"
-	// RowSecurity: no policy hides a part of a tree.
+	// RowSecurity: no row-level policy hides part of a tree.
 	RowSecurity Check = "row security"
-	// Inheritance: no other table has the same rows.
+	// Inheritance: no other table shares the rows.
 	Inheritance Check = "inheritance"
 	// Conflicts: a write that meets another row fails, and fails as a whole.
 	Conflicts Check = "conflicts"
@@ -70,13 +70,13 @@ const (
 	Generated Check = "generated columns"
 	// Paths: a unique index keeps live rows with one path apart.
 	Paths Check = "paths"
-	// Version: the server is one that the plugin is made for.
+	// Version: the plugin supports the server.
 	Version Check = "version"
 	// Encoding: the database counts characters as the plugin does.
 	Encoding Check = "encoding"
-	// StrictMode: what does not fit into a column is refused, and not cut off.
+	// StrictMode: the server refuses what does not fit into a column, and does not truncate it.
 	StrictMode Check = "strict mode"
-	// Isolation: transactions see what the assertion needs to see.
+	// Isolation: transactions see the rows that the assertion reads.
 	Isolation Check = "isolation"
 	// Writers: the tree is written on one server only.
 	Writers Check = "writers"
@@ -84,7 +84,7 @@ const (
 	ReadOnly Check = "read only"
 	// TransactionEnd: a transaction ends where the program ends it, and nowhere else.
 	TransactionEnd Check = "end of transaction"
-	// UniqueChecks: unique indexes are looked at on every write.
+	// UniqueChecks: every write checks the unique indexes.
 	UniqueChecks Check = "unique checks"
 	// BusyTimeout: writers of an SQLite file wait for each other.
 	BusyTimeout Check = "busy timeout"
@@ -96,25 +96,23 @@ const (
 type Finding struct {
 	Severity Severity
 	Check    Check
-	// Table is the table's name, "" where the finding is about the server or the session.
+	// Table is the table's name, "" if the finding is about the server or the session.
 	Table string
 	// Missing says what is wrong or missing.
 	Missing string
-	// Why says in a line why it matters.
+	// Why says in one line why it matters.
 	Why string
-	// Statements mend it, run in this order. There are none where SQL cannot mend it; Advice then
-	// says what to do.
+	// Statements mend it, in this order. There are none if SQL cannot mend it.
 	Statements []string
-	// Advice says what to do beside the statements, or in their place.
+	// Advice says what to do besides the statements, or instead of them.
 	Advice string
 
-	// automatic is set where the statements only add to a table or make a column stricter, so that
-	// they may be run unasked.
+	// automatic is set if the statements may be run unasked: they only add to a table, or make a
+	// column stricter.
 	automatic bool
 }
 
-// Automatic reports whether the statements are such as a migration may run unasked: they take
-// nothing away.
+// Automatic reports whether a migration may run the statements unasked: they remove nothing.
 func (f Finding) Automatic() bool { return f.automatic }
 
 // String is the finding on one line, the statements included.

@@ -18,19 +18,13 @@ type mysql struct{}
 // See https://dev.mysql.com/doc/refman/8.4/en/innodb-limits.html.
 const mysqlIndexBytes = 3072
 
-// mysqlCharacter is how many bytes a character of utf8mb4 counts for in an index.
+// mysqlCharacter is the number of bytes that an index reserves for a character of utf8mb4.
 const mysqlCharacter = 4
 
-func (m mysql) quote(name string) string {
-	parts := strings.Split(name, ".")
-	for i, part := range parts {
-		parts[i] = m.quote1(part)
-	}
-	return strings.Join(parts, ".")
-}
+func (mysql) quote(name string) string { return quoteParts(name, "`") }
 
-// quote1 quotes a name that has no schema in front.
-func (mysql) quote1(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+// quote1 quotes a name without a schema, which may contain dots.
+func (mysql) quote1(name string) string { return quoteIn(name, "`") }
 
 func (mysql) name() string { return "mysql" }
 
@@ -48,8 +42,8 @@ func (mysql) bytes(text string) string { return "CAST(" + text + " AS BINARY)" }
 // read describes a table.
 func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, error) {
 	schema, name := splitName(table)
-	p := &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
-	found, err := askFile(ctx, conn, "mysql_table.sql", schema, name)
+	p := newPhysical()
+	found, err := askFile(ctx, conn, "mysql_table.sql", schema, name, schema, name)
 	if err != nil || len(found) == 0 {
 		return p, err
 	}
@@ -88,7 +82,7 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		length, _ := strconv.ParseInt(r["length"], 10, 64)
 		bytes, _ := strconv.ParseInt(r["bytes"], 10, 64)
 		if strings.HasSuffix(r["type"], "text") {
-			// Limited by bytes, far beyond what a path needs.
+			// The limit is in bytes, far beyond what a path needs.
 			length = 0
 		}
 		c := column{
@@ -117,8 +111,8 @@ func (mysql) readColumns(ctx context.Context, conn Conn, p *physical, schema, na
 		}
 		c.asKey = c.equal
 		if c.equal == padded && (strings.HasPrefix(c.typ, "char(") || c.collation == p.keyCollation(c.charset)) {
-			// A CHAR never ends with spaces, and MySQL has nothing stricter for other character
-			// sets.
+			// A CHAR never ends with spaces, and MySQL has no stricter collation for other
+			// character sets.
 			c.asKey = exactly
 		}
 		p.columns[c.name] = c
@@ -150,7 +144,7 @@ func (mysql) readIndexes(ctx context.Context, conn Conn, p *physical, schema, na
 		})
 	}
 	for k, i := range p.indexes {
-		// MariaDB adds it to every unique index of a system-versioned table.
+		// MariaDB adds the ROW END column to every unique index of a system-versioned table.
 		if n := len(i.parts) - 1; i.unique && n > 0 && p.columns[i.parts[n].column].rowEnd {
 			p.indexes[k].parts = i.parts[:n]
 		}
@@ -158,8 +152,8 @@ func (mysql) readIndexes(ctx context.Context, conn Conn, p *physical, schema, na
 	return nil
 }
 
-// readDefinition reads from SHOW CREATE TABLE what the catalogue has in no form that can be written
-// back.
+// readDefinition reads the columns' definitions from SHOW CREATE TABLE. The catalogue has them in
+// no form that can be written back.
 func (m mysql) readDefinition(ctx context.Context, conn Conn, p *physical, table string) error {
 	records, err := ask(ctx, conn, "SHOW CREATE TABLE "+m.quote(table))
 	if err != nil {
@@ -192,8 +186,8 @@ func empties(actions string) bool {
 	return strings.Contains(actions, "SET NULL") || strings.Contains(actions, "SET DEFAULT")
 }
 
-// fixedBytes returns how many bytes an index takes for a value of a type that has one length: whole
-// numbers, dates, and MariaDB's uuid.
+// fixedBytes returns the number of bytes that an index takes for a value of a type with a fixed
+// length: whole numbers, dates, and MariaDB's uuid.
 func fixedBytes(typ string) int {
 	name, _, _ := strings.Cut(typ, "(")
 	name, _, _ = strings.Cut(name, " ")

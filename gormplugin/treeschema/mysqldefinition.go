@@ -2,12 +2,12 @@ package treeschema
 
 import "strings"
 
-// SHOW CREATE TABLE is the one place that has all of a column's definition. How it quotes names
-// depends on the session: with ANSI_QUOTES in double quotes, with sql_quote_show_create off only
-// where that is needed. What is read here is written back in backticks, which every session takes.
+// Only SHOW CREATE TABLE has the whole definition of a column. Its quotes depend on the session:
+// with ANSI_QUOTES they are double quotes, and with sql_quote_show_create off it quotes only where
+// it must. Statements write the names back in backticks, which every session takes.
 
 // mysqlTokens splits the definition of a column into words, quoted texts, comments, and groups in
-// parentheses; a group right behind a word belongs to it.
+// parentheses. A group right behind a word belongs to the word.
 func mysqlTokens(text string) []string {
 	var list []string
 	for text != "" {
@@ -25,7 +25,7 @@ func mysqlTokens(text string) []string {
 	return list
 }
 
-// mysqlPiece returns the length of the word, quoted text, comment or group at the beginning.
+// mysqlPiece returns the length of the word, quoted text, comment or group that text begins with.
 func mysqlPiece(text string) int {
 	switch c := text[0]; {
 	case strings.HasPrefix(text, "/*"):
@@ -58,8 +58,8 @@ func mysqlPiece(text string) int {
 	}
 }
 
-// mysqlLiteral returns the length of the quoted text at the beginning: a quote in it is doubled, or
-// has a backslash before it.
+// mysqlLiteral returns the length of the quoted text that text begins with. A quote inside is
+// doubled, or follows a backslash.
 func mysqlLiteral(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -102,7 +102,7 @@ func mysqlEntries(statement string) [][]string {
 	return append(entries, entry)
 }
 
-// mysqlName takes a name out of whichever quotes it is in.
+// mysqlName removes the quotes of a name, of either kind.
 func mysqlName(token string) string {
 	if len(token) >= 2 && (token[0] == '`' || token[0] == '"') {
 		return strings.ReplaceAll(token[1:len(token)-1], token[:1]+token[:1], token[:1])
@@ -110,12 +110,12 @@ func mysqlName(token string) string {
 	return token
 }
 
-// compressedColumn is the word, in a comment for MySQL's sake, by which MariaDB says that it
-// compresses a column.
+// compressedColumn marks a compressed column in MariaDB's definitions, in a comment that MySQL
+// ignores.
 const compressedColumn = "COMPRESSED"
 
-// mysqlRest returns what a column's definition says behind its type, without the character set, the
-// collation and a compression, and with all names in backticks.
+// mysqlRest returns the part of a column's definition behind the type, with all names in backticks.
+// It drops the character set, the collation and a compression.
 func mysqlRest(tokens []string) string {
 	var rest []string
 	for i := 0; i < len(tokens); i++ {
@@ -132,7 +132,7 @@ func mysqlRest(tokens []string) string {
 	return strings.Join(rest, " ")
 }
 
-// backticked puts the names in double quotes of a token in backticks.
+// backticked puts the names of a token in backticks instead of double quotes.
 func backticked(token string) string {
 	var b strings.Builder
 	for token != "" {

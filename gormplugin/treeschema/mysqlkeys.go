@@ -16,7 +16,7 @@ type link struct {
 
 // readKeys reads the foreign keys from the catalogue.
 func (m mysql) readKeys(ctx context.Context, conn Conn, p *physical, table string) error {
-	records, err := askFile(ctx, conn, "mysql_keys.sql", p.schema)
+	records, err := askFile(ctx, conn, "mysql_keys.sql", p.schema, p.schema)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (m mysql) readKeys(ctx context.Context, conn Conn, p *physical, table strin
 	return nil
 }
 
-// actions are those of the key that are not the usual ones.
+// actions are the key's actions, apart from the default ones.
 func (l link) actions() string {
 	actions := ""
 	for _, a := range [][2]string{{" ON DELETE ", l.onDelete}, {" ON UPDATE ", l.onUpdate}} {
@@ -69,7 +69,7 @@ func (l link) definition(m mysql) string {
 	return "FOREIGN KEY (" + quoted(m, l.columns) + ") REFERENCES " + to + " (" + quoted(m, l.toColumns) + ")"
 }
 
-// touches reports whether a key is on a column, or refers to it.
+// touches reports whether the key contains a column, or refers to it.
 func (l link) touches(schema, table, column string) bool {
 	return l.schema == schema && strings.EqualFold(l.table, table) && slices.Contains(l.columns, column) ||
 		l.toSchema == schema && strings.EqualFold(l.other, table) && slices.Contains(l.toColumns, column)

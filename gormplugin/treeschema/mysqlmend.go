@@ -7,34 +7,34 @@ import (
 	"strings"
 )
 
-// usualName is the size of a name whose column has none that an index can hold, usualKey that of a
-// key.
+// usualName is the size for a name column whose own size no index can hold, usualKey that for a key
+// column.
 const (
 	usualName = 255
 	usualKey  = 191
 )
 
-// mysqlShortBytes is how much of a column an index holds in the older row formats.
+// mysqlShortBytes is how many bytes of a column an index holds in the older row formats.
 const mysqlShortBytes = 767
 
 // alter begins a statement that changes a table.
-func (m mysql) alter(t Table) string { return "ALTER TABLE " + m.quote(t.Name) + " " }
+func (m mysql) alter(t Table) string { return "ALTER TABLE " + m.quote(t.Table) + " " }
 
 // compares implements [dialect].
-func (mysql) compares(c column, label bool) (Severity, string, bool) {
+func (mysql) compares(c column, isName bool) (Severity, string, bool) {
 	switch {
 	case c.compressed:
 		return Unsafe, "no index can hold it", false
 	case c.equal == exactly:
 		return Warning, "", true
 	case c.collation == "":
-		return Unsafe, "it counts bytes, where the plugin counts characters", false
+		return Unsafe, "it counts bytes, but the plugin counts characters", false
 	case c.equal == padded:
-		return Warning, "it holds texts equal that differ in trailing spaces", false
-	case label:
-		return Warning, "it holds names equal that differ", false
+		return Warning, "it treats texts as equal that differ in trailing spaces", false
+	case isName:
+		return Warning, "it treats names as equal that differ", false
 	default:
-		return Unsafe, "in its order a path can come before its parent's, and is then left behind when that is renamed", false
+		return Unsafe, "in its order a path can come before its parent's, and a rename then misses it", false
 	}
 }
 
@@ -45,13 +45,13 @@ func (m mysql) primaryKey(t Table, p *physical) []string {
 		drop = "DROP PRIMARY KEY, "
 	}
 	if c, there := p.columns["my_row_id"]; there && strings.Contains(c.definition, "INVISIBLE") {
-		// The server has made it up for want of a key, and lets go of the two only together.
+		// The server made the column up, as a primary key, and drops the two only together.
 		drop = "DROP COLUMN " + m.quote1(c.name) + ", "
 	}
 	return append(m.unpartitioned(t, p, t.Key), m.alter(t)+drop+"ADD PRIMARY KEY ("+quoted(m, t.Key)+")")
 }
 
-// unpartitioned makes one table of a partitioned one, where a unique key lacks a column that it is
+// unpartitioned removes the partitions of a table if a unique key lacks a column that it is
 // partitioned by.
 func (m mysql) unpartitioned(t Table, p *physical, key []string) []string {
 	for name := range p.columns {
@@ -63,7 +63,7 @@ func (m mysql) unpartitioned(t Table, p *physical, key []string) []string {
 	return nil
 }
 
-// roomy gives a table the row format whose indexes hold whole names, where it has an older one.
+// roomy gives a table with an older row format the one whose indexes hold whole names.
 func (m mysql) roomy(t Table, p *physical, columns ...string) []string {
 	tooLong := func(name string) bool {
 		c := p.columns[name]
@@ -76,7 +76,7 @@ func (m mysql) roomy(t Table, p *physical, columns ...string) []string {
 	return []string{m.alter(t) + "ROW_FORMAT = DYNAMIC"}
 }
 
-// isLong reports whether a type has no size that an index could go by.
+// isLong reports whether a type has no size that fits into an index.
 func isLong(c column) bool {
 	return strings.HasSuffix(c.typ, "text") || strings.HasSuffix(c.typ, "blob")
 }
@@ -101,8 +101,7 @@ func (m mysql) keeps(t Table, p *physical, c column, size int) string {
 	return "drop the index " + strings.Join(inTheWay, ", ") + ", which cannot hold the column as it will be; run " + change + "; and make a shorter index, or one of this column alone"
 }
 
-// outgrows reports whether an index would be longer than it can be after a column has become one of
-// utf8mb4.
+// outgrows reports whether an index would become too long if a column became one of utf8mb4.
 func (p *physical) outgrows(i index, t Table, c column, size int) bool {
 	if i.fulltext || c.name == t.Tree || c.name == t.Parent {
 		return false
@@ -154,7 +153,7 @@ func (m mysql) retype(t Table, p *physical, c column, size int) []string {
 	}
 	var statements []string
 	if p.short {
-		// An index on the column may not have room for more bytes of it.
+		// An index on the column may have no room for more bytes.
 		statements, p.short = []string{m.alter(t) + "ROW_FORMAT = DYNAMIC"}, false
 	}
 	if len(p.linked[c.name]) > 0 {
@@ -193,8 +192,8 @@ func (m mysql) siblings(t Table, p *physical) []string {
 	if t.Tree != "" {
 		statements = append(statements, m.indexable(t, p, t.Tree)...)
 	}
-	name := p.columns[t.Label.Column]
-	key := []string{t.Parent, t.Label.Column}
+	name := p.columns[t.Name.Column]
+	key := []string{t.Parent, t.Name.Column}
 	room := mysqlIndexBytes - p.columns[t.Parent].bytes - 1
 	if t.Tree != "" && (p.columns[t.Tree].bytes+usualName*mysqlCharacter <= room || mentions(p.partitionedBy, t.Tree)) {
 		key = append(key, t.Tree)
@@ -204,7 +203,7 @@ func (m mysql) siblings(t Table, p *physical) []string {
 	if isLong(name) || name.bytes > room {
 		statements = append(statements, m.retype(t, p, name, min(usualName, room/mysqlCharacter))...)
 	}
-	unique := p.freeName(t.Name, "sibling")
+	unique := p.freeName(t.Table, "sibling")
 	mark, made := m.mark(t, p)
 	statements = append(statements, made...)
 	if mark != "" {
@@ -215,14 +214,14 @@ func (m mysql) siblings(t Table, p *physical) []string {
 }
 
 // mark returns the generated column that is NULL for deleted rows, and the statement that makes it
-// if there is none. It is a statement of its own, since a virtual column and a key can each be
-// added while others write, but not both at once.
+// if it is missing. The key needs another statement: MySQL adds a virtual column, or a key, while
+// others write, but not both at once.
 func (m mysql) mark(t Table, p *physical) (string, []string) {
-	live := t.live(m.quote)
+	live := t.live("", m.quote)
 	if live == "" || p.mark != "" {
 		return p.mark, nil
 	}
-	p.mark = p.freeName(t.Name, "live")
+	p.mark = p.freeName(t.Table, "live")
 	p.names[strings.ToLower(p.mark)] = true
 	return p.mark, []string{fmt.Sprintf("%sADD COLUMN %s TINYINT AS (IF(%s, 1, NULL)) VIRTUAL", m.alter(t), m.quote1(p.mark), live)}
 }
@@ -230,19 +229,16 @@ func (m mysql) mark(t Table, p *physical) (string, []string) {
 // topRows implements [dialect].
 func (m mysql) topRows(t Table, p *physical) []string {
 	statements := m.indexable(t, p, t.Tree)
-	statements = append(statements, m.roomy(t, p, t.Tree, t.Label.Column)...)
+	statements = append(statements, m.roomy(t, p, t.Tree, t.Name.Column)...)
 	typ, value := m.topType(p.columns[t.Tree])
-	condition := noParent(m, t, p)
-	if live := t.live(m.quote); live != "" {
-		condition += " AND " + live
-	}
-	name, top := p.freeName(t.Name, "top"), p.top
+	condition := noParent(m, t, p) + t.live(" AND ", m.quote)
+	name, top := p.freeName(t.Table, "top"), p.top
 	if top == "" {
 		top = name
 		p.names[strings.ToLower(top)] = true
 		statements = append(statements, fmt.Sprintf("%sADD COLUMN %s %s AS (IF(%s, %s, NULL)) VIRTUAL", m.alter(t), m.quote1(top), typ, condition, value))
 	}
-	key := []string{top, t.Label.Column}
+	key := []string{top, t.Name.Column}
 	if mentions(p.partitionedBy, t.Tree) {
 		key = append(key, t.Tree)
 	}
@@ -250,12 +246,12 @@ func (m mysql) topRows(t Table, p *physical) []string {
 	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(name), quoted(m, key)))
 }
 
-// topType returns the type of a generated column that is the tree's id, and the expression for it.
+// topType returns the type and the expression of a generated column that copies the tree's id.
 func (m mysql) topType(tree column) (typ, value string) {
 	typ, value = tree.typ, m.quote1(tree.name)
 	if strings.HasPrefix(typ, "char(") {
-		// How many spaces a CHAR ends with is a matter of sql_mode, so that MariaDB takes none into
-		// an index as it is.
+		// The sql_mode decides how a CHAR is padded. So MariaDB has no index over the column as it
+		// is.
 		typ, value = "var"+typ, "RTRIM("+value+")"
 	}
 	if tree.collation != "" {
@@ -264,8 +260,8 @@ func (m mysql) topType(tree column) (typ, value string) {
 	return typ, value
 }
 
-// uniquePaths implements [dialect]. An index of InnoDB holds 3,072 bytes, and only a whole path can
-// be unique.
+// uniquePaths implements [dialect]. An InnoDB index holds 3,072 bytes, and has to hold the whole
+// path to be unique.
 func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
 	c, tree := p.columns[path.Column], p.columns[t.Tree]
 	bytes := max(c.length, path.Size)*mysqlCharacter + tree.bytes
@@ -282,14 +278,14 @@ func (m mysql) uniquePaths(t Table, p *physical, path Text) []string {
 		key = append(key, mark)
 	}
 	statements = append(statements, made...)
-	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(p.freeName(t.Name, path.Column)), quoted(m, key)))
+	return append(statements, fmt.Sprintf("%sADD UNIQUE KEY %s (%s)", m.alter(t), m.quote1(p.freeName(t.Table, path.Column)), quoted(m, key)))
 }
 
 // pathIndex implements [dialect].
 func (m mysql) pathIndex(t Table, p *physical, path Text) []string {
 	statements := m.indexable(t, p, t.Tree)
 	if c := p.columns[path.Column]; c.typ == "tinytext" {
-		// An index would hold a quarter of it only.
+		// An index would hold only a quarter of it.
 		statements = append(statements, m.retype(t, p, c, usualName)...)
 	}
 	c := p.columns[path.Column]
@@ -302,7 +298,7 @@ func (m mysql) pathIndex(t Table, p *physical, path Text) []string {
 		prefix = fmt.Sprintf("(%d)", most)
 	}
 	return append(statements, fmt.Sprintf("%sADD KEY %s (%s, %s%s)",
-		m.alter(t), m.quote1(p.freeName(t.Name, path.Column)), m.quote1(t.Tree), m.quote1(path.Column), prefix))
+		m.alter(t), m.quote1(p.freeName(t.Table, path.Column)), m.quote1(t.Tree), m.quote1(path.Column), prefix))
 }
 
 // dropIndex implements [dialect].

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// linked is a column that foreign keys tie to one of the table: MySQL takes no other type,
-// character set or collation for one of them than for the others, so that they can only be changed
-// together, without the keys.
+// linked is a column that foreign keys tie to one of the table. MySQL wants the same type,
+// character set and collation for all of them. So they change together, while the keys are dropped.
 type linked struct {
 	schema, table, column string
 	typ, definition       string
 }
 
-// keyCollation is the collation that different keys of a character set differ by.
+// keyCollation is the collation by which different keys of a character set differ.
 func (p *physical) keyCollation(charset string) string {
 	switch {
 	case p.mariaDB:
@@ -27,13 +26,13 @@ func (p *physical) keyCollation(charset string) string {
 	}
 }
 
-// retypeKey gives a key column a type that an index can hold and a binary collation of its
-// character set, and all columns with it that foreign keys tie it to.
+// retypeKey gives a key column, and all columns that foreign keys tie to it, a type that an index
+// can hold, with a binary collation of its character set.
 func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 	retyped := func(typ string) string {
 		switch {
 		case c.collation == "":
-			typ = fmt.Sprintf("varbinary(%d)", usualKey) // bytes need not be a text in any character set
+			typ = fmt.Sprintf("varbinary(%d)", usualKey) // bytes need not be text in any character set
 		case strings.HasSuffix(typ, "text"):
 			typ = fmt.Sprintf("varchar(%d)", usualKey)
 		}
@@ -54,8 +53,8 @@ func (m mysql) retypeKey(t Table, p *physical, c column) []string {
 	return m.relinked(p, c, func(o linked) string { return retyped(o.typ) })
 }
 
-// relinked changes a column and all that foreign keys tie it to, without the keys meanwhile.
-// retyped returns the type of a column, with its character set and collation.
+// relinked changes a column, and all columns that foreign keys tie to it, while the keys are
+// dropped. retyped returns the new type of a column, with its character set and collation.
 func (m mysql) relinked(p *physical, c column, retyped func(linked) string) []string {
 	others := p.linked[c.name]
 	var drop, change, add []string
@@ -76,12 +75,12 @@ func (m mysql) relinked(p *physical, c column, retyped func(linked) string) []st
 
 // tableOf is a table's name without its schema.
 func tableOf(t Table) string {
-	_, name := splitName(t.Name)
+	_, name := splitName(t.Table)
 	return name
 }
 
-// readLinked reads the definitions of the columns that foreign keys tie to text columns of the
-// table, those included.
+// readLinked reads the definitions of the table's text columns that are in foreign keys, and of all
+// columns that the keys tie to them.
 func (m mysql) readLinked(ctx context.Context, conn Conn, p *physical, table string) error {
 	p.linked = make(map[string][]linked)
 	definitions := make(map[string][][]string)
@@ -95,8 +94,7 @@ func (m mysql) readLinked(ctx context.Context, conn Conn, p *physical, table str
 				for k := range l.columns {
 					for _, end := range [][3]string{{l.schema, l.table, l.columns[k]}, {l.toSchema, l.other, l.toColumns[k]}} {
 						o := linked{schema: end[0], table: end[1], column: end[2]}
-						joined := l.touches(group[i].schema, group[i].table, group[i].column) && l.pairs(k, group[i])
-						if joined && !slices.Contains(group, o) {
+						if l.pairs(k, group[i]) && !slices.Contains(group, o) {
 							group = append(group, o)
 						}
 					}
@@ -126,7 +124,7 @@ func (m mysql) readLinked(ctx context.Context, conn Conn, p *physical, table str
 	return nil
 }
 
-// pairs reports whether the k-th pair of columns of a foreign key has a column in it.
+// pairs reports whether a column is in the k-th pair of columns of a foreign key.
 func (l link) pairs(k int, o linked) bool {
 	return l.schema == o.schema && l.table == o.table && l.columns[k] == o.column || l.toSchema == o.schema && l.other == o.table && l.toColumns[k] == o.column
 }

@@ -28,7 +28,7 @@ func (m mysql) server(ctx context.Context, conn Conn) ([]Finding, error) {
 	return append(findings, mysqlSession(variables)...), nil
 }
 
-// variables are the settings that matter, by name. A server has only those that it knows.
+// variables returns the settings that matter, by name, as far as the server knows them.
 func (mysql) variables(ctx context.Context, conn Conn) (map[string]string, error) {
 	records, err := askFile(ctx, conn, "mysql_variables.sql")
 	if err != nil {
@@ -41,7 +41,7 @@ func (mysql) variables(ctx context.Context, conn Conn) (map[string]string, error
 	return variables, nil
 }
 
-// isStrict reports whether an SQL mode has what does not fit refused.
+// isStrict reports whether an SQL mode refuses what does not fit into a column.
 func isStrict(mode string) bool {
 	return slices.ContainsFunc(strings.Split(mode, ","), func(m string) bool {
 		return m == "STRICT_TRANS_TABLES" || m == "STRICT_ALL_TABLES"
@@ -71,9 +71,9 @@ func mysqlMode(settings record) []Finding {
 	return findings
 }
 
-// mysqlIsolation checks the usual isolation level.
+// mysqlIsolation checks the default isolation level.
 func mysqlIsolation(variables map[string]string) []Finding {
-	// MySQL 8 says transaction_isolation, MariaDB before 11.1 tx_isolation.
+	// MariaDB before 11.1 calls it tx_isolation.
 	for _, variable := range []string{"transaction_isolation", "tx_isolation"} {
 		if variables[variable] != "READ-UNCOMMITTED" {
 			continue
@@ -87,8 +87,8 @@ func mysqlIsolation(variables map[string]string) []Finding {
 	return nil
 }
 
-// mysqlWriters looks for other servers that write the same tables: row locks of one say nothing to
-// another.
+// mysqlWriters looks for other servers that write the same tables: a row lock holds on one server
+// only.
 func mysqlWriters(variables map[string]string) []Finding {
 	var findings []Finding
 	// A provider that is not loaded replicates nothing.
@@ -113,8 +113,7 @@ func mysqlWriters(variables map[string]string) []Finding {
 	return findings
 }
 
-// severalWriters is the finding that other servers write the tree, unless something else keeps them
-// from it.
+// severalWriters is the finding that other servers may write the tree.
 func severalWriters(missing, advice string) Finding {
 	return Finding{
 		Severity: Unsafe, Check: Writers, Missing: missing, Why: "row locks hold on one server alone, so that two servers can each commit half of a cycle",
@@ -122,27 +121,28 @@ func severalWriters(missing, advice string) Finding {
 	}
 }
 
-// mysqlSession looks for settings by which a transaction does not end where the program ends it, or
-// an index is not unique.
+// mysqlSession looks for settings that keep a transaction from ending where the program ends it, or
+// a unique index from being checked.
 func mysqlSession(variables map[string]string) []Finding {
 	var findings []Finding
-	if mode, ok := variables["completion_type"]; ok && mode != "NO_CHAIN" && mode != "0" {
-		findings = append(findings, Finding{
-			Severity: Unsafe, Check: TransactionEnd, Missing: "completion_type is " + mode, Why: "a COMMIT begins another transaction, which nobody commits",
-			Advice: "take completion_type out of the DSN, or of the server's options",
-		})
-	}
-	if mode, ok := variables["autocommit"]; ok && !isOn(mode) {
-		findings = append(findings, Finding{
-			Severity: Unsafe, Check: TransactionEnd, Missing: "autocommit is off", Why: "what is written outside of a transaction is committed by nobody, and keeps its row locks",
-			Advice: "take autocommit out of the DSN, or of the server's options",
-		})
-	}
-	if mode, ok := variables["unique_checks"]; ok && !isOn(mode) {
-		findings = append(findings, Finding{
-			Severity: Unsafe, Check: UniqueChecks, Missing: "unique_checks is off", Why: "InnoDB need not look whether a name is taken",
-			Advice: "take unique_checks out of the DSN, or of the server's options",
-		})
+	for _, s := range []struct {
+		name, state, why string
+		check            Check
+		sound            func(string) bool
+	}{
+		{
+			"completion_type", variables["completion_type"], "a COMMIT begins another transaction, which nobody commits", TransactionEnd,
+			func(value string) bool { return value == "NO_CHAIN" || value == "0" },
+		},
+		{"autocommit", "off", "what is written outside of a transaction is committed by nobody, and keeps its row locks", TransactionEnd, isOn},
+		{"unique_checks", "off", "InnoDB need not look whether a name is taken", UniqueChecks, isOn},
+	} {
+		if value, ok := variables[s.name]; ok && !s.sound(value) {
+			findings = append(findings, Finding{
+				Severity: Unsafe, Check: s.check, Missing: s.name + " is " + s.state, Why: s.why,
+				Advice: "take " + s.name + " out of the DSN, or of the server's options",
+			})
+		}
 	}
 	return findings
 }

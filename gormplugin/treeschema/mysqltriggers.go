@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// readTriggers reads the triggers and the routines, and whether there may be triggers of the table
-// that cannot be seen.
+// readTriggers reads the triggers and the routines, and whether the user sees all triggers of the
+// table.
 func (m mysql) readTriggers(ctx context.Context, conn Conn, p *physical, table string) error {
-	records, err := askFile(ctx, conn, "mysql_triggers.sql", p.schema)
+	records, err := askFile(ctx, conn, "mysql_triggers.sql", p.schema, p.schema)
 	if err != nil {
 		return err
 	}
@@ -36,11 +36,12 @@ func (m mysql) readTriggers(ctx context.Context, conn Conn, p *physical, table s
 	return nil
 }
 
-// grant matches a line of SHOW GRANTS: the privileges, and what they are on.
+// grant matches a line of SHOW GRANTS: the privileges, the database and the table.
 var grant = regexp.MustCompile("^GRANT (.+) ON (?:(?:TABLE )?(\\*|`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\")\\.(\\*|`(?:[^`]|``)*`|\"(?:[^\"]|\"\")*\")) TO ")
 
-// seesTriggers reports whether what SHOW GRANTS says lets a user see a table's triggers. Of several
-// grants on databases the server goes by one, the most exact: all that match have to say it.
+// seesTriggers reports whether the grants let a user see a table's triggers. If several grants
+// match the database, the server uses only the most exact one. So all that match have to include
+// TRIGGER.
 func seesTriggers(records []record, schema, table string) bool {
 	databases, without := 0, 0
 	for _, r := range records {
@@ -65,8 +66,8 @@ func seesTriggers(records []record, schema, table string) bool {
 	return databases > 0 && without == 0
 }
 
-// like reports whether a text is one that a pattern of a grant means: % is any text, _ any
-// character, unless there is a backslash before it.
+// like reports whether a text matches the pattern of a grant: % stands for any text, _ for any
+// character, unless a backslash precedes it.
 func like(pattern, text string) bool {
 	var b strings.Builder
 	runes := []rune(pattern)

@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// leastPrefix is how much of a path an index has to hold at least: what the older row formats of
-// InnoDB have room for.
+// leastPrefix is the least number of characters of a path that an index has to hold. The older row
+// formats of InnoDB have room for as many.
 const leastPrefix = 191
 
-// checkPathIndex looks for the index that leads to the rows below a path, and for one that keeps
-// live rows with one path apart.
+// checkPathIndex looks for the index that finds the rows below a path, and for one that keeps live
+// rows with one path apart.
 func (c *checker) checkPathIndex(ctx context.Context) error {
 	for _, path := range c.table.Paths[:min(len(c.table.Paths), 1)] {
 		if c.physical.columns[path.Column].generated != "" {
-			continue // no index makes up for that the plugin cannot write it
+			continue // the plugin cannot write it, whatever the index
 		}
 		var leading []index
-		unique := path.OfIDs // the row's own id is in it
+		unique := path.OfIDs // it contains the row's own id
 		for _, i := range c.physical.indexes {
 			leads, err := c.leadsTo(ctx, i, path)
 			if err != nil {
@@ -43,7 +43,7 @@ func (c *checker) checkPathIndex(ctx context.Context) error {
 	return nil
 }
 
-// needsPathIndex reports that there is no index that leads to the rows below a path.
+// needsPathIndex reports that no index finds the rows below a path.
 func (c *checker) needsPathIndex(path Text, unique bool) {
 	f := Finding{
 		Severity: Warning, Check: PathIndex, Missing: fmt.Sprintf("no index begins with %s, %s", c.table.Tree, path.Column),
@@ -58,7 +58,7 @@ func (c *checker) needsPathIndex(path Text, unique bool) {
 	c.found(f)
 }
 
-// advisesUniquePaths reports that the index that leads to the rows below a path could be unique.
+// advisesUniquePaths reports that the index that finds the rows below a path could be unique.
 func (c *checker) advisesUniquePaths(path Text, leading []index) {
 	statements := c.asked(func() []string { return c.uniquePaths(c.table, c.physical, path) })
 	if statements == nil {
@@ -76,14 +76,13 @@ func (c *checker) advisesUniquePaths(path Text, leading []index) {
 	})
 }
 
-// keepsPathsApart reports whether an index lets no two live rows of a tree have one path.
+// keepsPathsApart reports whether an index keeps two live rows of a tree from having one path.
 func (c *checker) keepsPathsApart(ctx context.Context, i index, path Text) (bool, error) {
 	if !i.unique || i.primary {
 		return false, nil
 	}
-	texts := []string{i.predicate}
+	texts, allowed := []string{i.predicate}, append([]string{c.table.Tree, path.Column}, c.table.markColumns()...)
 	for _, p := range i.parts {
-		isMark := slices.ContainsFunc(c.table.Marks, func(m Mark) bool { return m.Column == p.column })
 		switch generated := c.physical.columns[p.column].generated; {
 		case p.prefix > 0:
 			return false, nil
@@ -91,15 +90,12 @@ func (c *checker) keepsPathsApart(ctx context.Context, i index, path Text) (bool
 			texts = append(texts, p.expression)
 		case generated != "":
 			texts = append(texts, generated)
-		case p.column != c.table.Tree && p.column != path.Column && !isMark:
+		case !slices.Contains(allowed, p.column):
 			return false, nil
 		}
 	}
-	for name := range c.physical.columns {
-		isMark := slices.ContainsFunc(c.table.Marks, func(m Mark) bool { return m.Column == name })
-		if name != c.table.Tree && name != path.Column && !isMark && slices.ContainsFunc(texts, func(text string) bool { return mentions(text, name) }) {
-			return false, nil
-		}
+	if c.mentionOthers(texts, allowed) {
+		return false, nil
 	}
 	k, err := c.evaluate(ctx, i, []probe{{}})
 	return err == nil && k[0] != nil, err
@@ -114,20 +110,17 @@ func (c *checker) leadsTo(ctx context.Context, i index, path Text) (bool, error)
 	if second.prefix > 0 && second.prefix < leastPrefix {
 		return false, nil
 	}
-	// An index in the order of a column that compares otherwise gets the right order when the
-	// column gets it.
+	// If the column compares otherwise, another finding mends it, and the index's order with it.
 	if !second.ordered && col.equal == exactly {
 		return false, nil
 	}
 	if i.predicate == "" {
 		return true, nil
 	}
-	// A condition is implied by the plugin's own only where it asks for nothing but life.
-	for name := range c.physical.columns {
-		isMark := slices.ContainsFunc(c.table.Marks, func(m Mark) bool { return m.Column == name })
-		if !isMark && mentions(i.predicate, name) {
-			return false, nil
-		}
+	// The plugin's own conditions imply the index's only if that asks for live rows, and for
+	// nothing else.
+	if c.mentionOthers([]string{i.predicate}, c.table.markColumns()) {
+		return false, nil
 	}
 	k, err := c.evaluate(ctx, index{predicate: i.predicate}, []probe{{}})
 	return err == nil && k[0] != nil, err

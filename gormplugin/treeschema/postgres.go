@@ -13,13 +13,7 @@ import (
 // postgres is PostgreSQL.
 type postgres struct{}
 
-func (postgres) quote(name string) string {
-	parts := strings.Split(name, ".")
-	for i, part := range parts {
-		parts[i] = `"` + strings.ReplaceAll(part, `"`, `""`) + `"`
-	}
-	return strings.Join(parts, ".")
-}
+func (postgres) quote(name string) string { return quoteParts(name, `"`) }
 
 func (postgres) name() string { return "postgres" }
 
@@ -29,12 +23,12 @@ func (postgres) cast(literal string, c column) string {
 	return "CAST(" + literal + " AS " + c.typ + ")"
 }
 
-// citext ignores case whatever the collation.
+// bytes implements [dialect]. citext would ignore case in any collation.
 func (postgres) bytes(text string) string { return "CAST(" + text + ` AS text) COLLATE "C"` }
 
 // read describes a table.
 func (g postgres) read(ctx context.Context, conn Conn, table string) (*physical, error) {
-	p := &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
+	p := newPhysical()
 	found, err := askFile(ctx, conn, "postgres_table.sql", g.quote(table))
 	if err != nil || len(found) == 0 {
 		return p, err
@@ -75,7 +69,7 @@ func (postgres) readColumns(p *physical, records []record) {
 		c := column{name: r["name"], typ: r["type"], length: length, nullable: r.is("nullable"), collation: r["collation_name"], generated: r["expression"], domain: r.is("is_domain"), users: r["users"]}
 		switch {
 		case !slices.Contains([]string{"text", "varchar"}, r["type_name"]), !r.is("is_deterministic"):
-			// citext ignores case, char(n) trailing spaces.
+			// citext ignores case, char(n) ignores trailing spaces.
 			c.equal = loosely
 		case c.collation == "C", c.collation == "POSIX", c.collation == "ucs_basic":
 			c.equal = exactly
@@ -100,8 +94,8 @@ func (postgres) readIndexes(p *physical, records []record) {
 		last := &p.indexes[len(p.indexes)-1]
 		last.parts = append(last.parts, part{
 			column: r["column_name"], expression: r["expression"],
-			// The plugin asks for the order by its name, and that of the same order under another
-			// name is not used.
+			// The plugin names the collation "C", and PostgreSQL uses no index of an equal
+			// collation with another name.
 			ordered: r["collation_name"] == "C" && r.is("usual_order"),
 		})
 	}
@@ -129,9 +123,66 @@ func (postgres) readKeys(p *physical, records []record) {
 	}
 }
 
-// readNames reads the names that are taken.
+// readNames reads the names that a new index cannot have.
 func readNames(p *physical, records []record) {
 	for _, r := range records {
 		p.names[strings.ToLower(r["name"])] = true
+	}
+}
+
+// postgresKinds names what is not a table, by pg_class.relkind.
+var postgresKinds = map[string]string{
+	"v": "a view", "m": "a stored view", "f": "a foreign table", "S": "a sequence", "i": "an index", "c": "a composite type",
+}
+
+// readShape reads what the name stands for.
+func (postgres) readShape(p *physical, r record) {
+	p.schema, p.partitionedBy = r["schema_name"], r["partitioned_by"]
+	p.shape = shape{
+		kind: postgresKinds[r["kind"]], temporary: r.is("is_temporary"), security: r.is("has_row_security"),
+		policies: make(map[string][]string), subscriptions: r["subscriptions"],
+	}
+	if r["kind"] != "p" {
+		p.shape.heirs = r["heirs"]
+	}
+	if r.is("is_partition") {
+		p.shape.partitionOf = r["ancestors"]
+	} else {
+		p.shape.ancestors = r["ancestors"]
+	}
+}
+
+// readPolicies reads the columns that row-level policies read.
+func readPolicies(p *physical, records []record) {
+	for _, r := range records {
+		columns := p.shape.policies[r["name"]]
+		if r["column_name"] != "" {
+			columns = append(columns, r["column_name"])
+		}
+		p.shape.policies[r["name"]] = columns
+	}
+}
+
+// readRules reads the rules.
+func readRules(p *physical, records []record) {
+	for _, r := range records {
+		p.shape.rules = append(p.shape.rules, rule{name: r["name"], text: r["text"], instead: r.is("is_instead")})
+	}
+}
+
+// readTriggers reads the triggers.
+func readTriggers(p *physical, records []record) {
+	for _, r := range records {
+		p.triggers = append(p.triggers, trigger{
+			schema: r["trigger_schema"], name: r["name"], table: r["tbl"], before: r.is("before_row"),
+			updates: r.is("updates"), deletes: r.is("deletes"), text: r["text"], language: r["routine_language"],
+		})
+	}
+}
+
+// readRoutines reads procedures and functions.
+func readRoutines(p *physical, records []record) {
+	for _, r := range records {
+		p.routines[r["name"]] = append(p.routines[r["name"]], routine{r["text"], r["routine_language"]})
 	}
 }

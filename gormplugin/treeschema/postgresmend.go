@@ -7,15 +7,15 @@ import (
 )
 
 // alter begins a statement that changes a table.
-func (g postgres) alter(t Table) string { return "ALTER TABLE " + g.quote(t.Name) + " " }
+func (g postgres) alter(t Table) string { return "ALTER TABLE " + g.quote(t.Table) + " " }
 
 // compares implements [dialect].
-func (postgres) compares(c column, label bool) (Severity, string, bool) {
+func (postgres) compares(c column, isName bool) (Severity, string, bool) {
 	switch {
-	case c.equal == exactly, label && c.equal == ordered:
+	case c.equal == exactly, isName && c.equal == ordered:
 		return Warning, "", true
 	case c.equal == loosely:
-		return Warning, "it holds texts equal that differ", false
+		return Warning, "it treats texts as equal that differ", false
 	default:
 		return Warning, `the rows below a path are no range in its order, for queries that do not say COLLATE "C" themselves`, false
 	}
@@ -27,13 +27,13 @@ func (g postgres) primaryKey(t Table, p *physical) []string {
 		return nil
 	}
 	if slices.ContainsFunc(p.indexes, func(i index) bool { return i.primary }) {
-		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(g, t, p.freeName(t.Name, "key")), quoted(g, t.Key))}
+		return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(g, t, p.freeName(t.Table, "key")), quoted(g, t.Key))}
 	}
 	return []string{g.alter(t) + "ADD PRIMARY KEY (" + quoted(g, t.Key) + ")"}
 }
 
-// allowsUnique reports whether a table can have a unique index over some columns: it cannot be
-// without those that the table is partitioned by.
+// allowsUnique reports whether a table can have a unique index over some columns. The index must
+// contain the columns that the table is partitioned by.
 func (p *physical) allowsUnique(columns []string) bool {
 	for name := range p.columns {
 		if p.partitionedBy != "" && mentions(p.partitionedBy, name) && !slices.Contains(columns, name) {
@@ -79,34 +79,30 @@ func (g postgres) retype(t Table, _ *physical, c column, size int) []string {
 
 // siblings implements [dialect].
 func (g postgres) siblings(t Table, p *physical) []string {
-	return partialUnique(g, t, p, "sibling", t.siblings(), t.live(g.quote))
+	return partialUnique(g, t, p, "sibling", t.siblings(), t.live("", g.quote))
 }
 
 // topRows implements [dialect].
 func (g postgres) topRows(t Table, p *physical) []string { return partialTop(g, t, p) }
 
-// partialTop makes a unique index over the rows without a parent, in databases that have partial
-// indexes.
+// partialTop makes a partial unique index over the rows without a parent.
 func partialTop(d dialect, t Table, p *physical) []string {
-	condition := noParent(d, t, p)
-	if live := t.live(d.quote); live != "" {
-		condition += " AND " + live
-	}
-	return partialUnique(d, t, p, "top", []string{t.Tree, t.Label.Column}, condition)
+	condition := noParent(d, t, p) + t.live(" AND ", d.quote)
+	return partialUnique(d, t, p, "top", []string{t.Tree, t.Name.Column}, condition)
 }
 
-// uniqueLive makes a unique index over tree and path, for live rows. It has a part that is NULL for
-// deleted ones, and no condition: so it leads to deleted rows, too, and serves queries that say
-// with a placeholder which rows are live.
+// uniqueLive makes a unique index over tree and path of live rows. Instead of a condition it has a
+// part that is NULL for deleted rows. So it finds deleted rows, too, and serves queries whose
+// condition for live rows has a placeholder.
 func uniqueLive(d dialect, t Table, p *physical, path Text, order string) []string {
 	if !p.allowsUnique([]string{t.Tree, path.Column}) {
 		return nil
 	}
 	key := quoted(d, []string{t.Tree, path.Column}) + order
-	if live := t.live(d.quote); live != "" {
+	if live := t.live("", d.quote); live != "" {
 		key += ", (CASE WHEN " + live + " THEN 1 END)"
 	}
-	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, path.Column)), key)}
+	return []string{fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Table, path.Column)), key)}
 }
 
 // uniquePaths implements [dialect].
@@ -114,7 +110,7 @@ func (g postgres) uniquePaths(t Table, p *physical, path Text) []string {
 	return uniqueLive(g, t, p, path, ` COLLATE "C"`)
 }
 
-// partialUnique makes a unique index over the rows that meet a condition, "" for all.
+// partialUnique makes a unique index over the rows that meet a condition, "" for all rows.
 func partialUnique(d dialect, t Table, p *physical, name string, columns []string, condition string) []string {
 	if !p.allowsUnique(columns) {
 		return nil
@@ -122,31 +118,30 @@ func partialUnique(d dialect, t Table, p *physical, name string, columns []strin
 	key := make([]string, len(columns))
 	for i, c := range columns {
 		key[i] = d.quote(c)
-		if c == t.Label.Column && d.name() == "sqlite" && p.columns[c].equal != exactly {
+		if c == t.Name.Column && d.name() == "sqlite" && p.columns[c].equal != exactly {
 			key[i] = d.bytes(key[i]) // SQLite cannot change the column
 		}
 	}
-	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Name, name)), strings.Join(key, ", "))
+	statement := fmt.Sprintf("CREATE UNIQUE INDEX %s (%s)", indexOn(d, t, p.freeName(t.Table, name)), strings.Join(key, ", "))
 	if condition != "" {
 		statement += " WHERE " + condition
 	}
 	return []string{statement}
 }
 
-// indexOn is the part of a CREATE INDEX that names the index and the table. SQLite wants the schema
-// with the index.
+// indexOn names the index and the table of a CREATE INDEX. SQLite wants the schema with the index.
 func indexOn(d dialect, t Table, name string) string {
-	schema, table := splitName(t.Name)
+	schema, table := splitName(t.Table)
 	if d.name() == "sqlite" && schema != "" {
 		return d.quote(schema+"."+name) + " ON " + d.quote(table)
 	}
-	return d.quote(name) + " ON " + d.quote(t.Name)
+	return d.quote(name) + " ON " + d.quote(t.Table)
 }
 
 // pathIndex implements [dialect].
 func (g postgres) pathIndex(t Table, p *physical, path Text) []string {
 	return []string{fmt.Sprintf(`CREATE INDEX %s (%s, %s COLLATE "C")`,
-		indexOn(g, t, p.freeName(t.Name, path.Column)), g.quote(t.Tree), g.quote(path.Column))}
+		indexOn(g, t, p.freeName(t.Table, path.Column)), g.quote(t.Tree), g.quote(path.Column))}
 }
 
 // dropIndex implements [dialect].
@@ -154,7 +149,7 @@ func (g postgres) dropIndex(t Table, i index) []string {
 	if i.constraint {
 		return []string{g.alter(t) + "DROP CONSTRAINT " + g.quote(i.name)}
 	}
-	schema, _ := splitName(t.Name)
+	schema, _ := splitName(t.Table)
 	if schema != "" {
 		schema += "."
 	}

@@ -30,20 +30,20 @@ func (postgres) server(ctx context.Context, conn Conn) ([]Finding, error) {
 	return append(findings, postgresWriters(settings)...), nil
 }
 
-// postgresLikes are servers that answer as PostgreSQL, and lock otherwise.
+// postgresLikes are servers that answer like PostgreSQL, but lock differently.
 var postgresLikes = []string{"CockroachDB", "YugabyteDB", "-YB-", "Greenplum", "Redshift", "OpenGauss", "openGauss"}
 
-// postgresMasters are extensions by which several servers write the same tables.
+// postgresMasters are extensions that let several servers write the same tables.
 var postgresMasters = []string{"bdr", "spock", "pgactive", "pglogical"}
 
-// postgresWriters looks for other servers that write the same tables, and for one that takes no
-// writes.
+// postgresWriters looks for servers that lock differently, for several servers that write the same
+// tables, and for a server that takes no writes.
 func postgresWriters(settings record) []Finding {
 	var findings []Finding
 	for _, like := range postgresLikes {
 		if strings.Contains(settings["full_version"], like) {
 			findings = append(findings, Finding{
-				Severity: Unsafe, Check: Version, Missing: "the server is " + strings.Trim(like, "-"), Why: "its row locks are not those that the plugin was proved on",
+				Severity: Unsafe, Check: Version, Missing: "the server is " + strings.Trim(like, "-"), Why: "its row locks differ from those that the plugin relies on",
 				Advice: "use PostgreSQL 13 or later",
 			})
 		}
@@ -62,11 +62,11 @@ func postgresWriters(settings record) []Finding {
 	return findings
 }
 
-// postgresIsolation says where REPEATABLE READ was made the usual level.
+// postgresIsolation says where REPEATABLE READ was made the default level.
 func postgresIsolation(settings record) Finding {
 	f := Finding{
 		Severity: Unsafe, Check: Isolation, Missing: "transactions are REPEATABLE READ",
-		Why:    "an UPDATE of a subtree would miss the rows that are newer than its snapshot, so that the plugin refuses to write",
+		Why:    "an UPDATE of a subtree would miss the rows that are newer than its snapshot, so the plugin refuses to write",
 		Advice: "add default_transaction_isolation=read%20committed to the DSN; or let the statement set it for all programs that connect that way, and connect anew",
 	}
 	const set = " SET default_transaction_isolation = 'read committed'"

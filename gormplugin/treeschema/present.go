@@ -7,17 +7,17 @@ import (
 	"slices"
 )
 
-// Present is what there is of a table.
+// Present says how much of a table exists.
 type Present struct {
-	// Exists is set where the name stands for anything, and IsTable where that is a table.
+	// Exists is set if the name stands for anything, IsTable if it stands for a table.
 	Exists, IsTable bool
-	// Columns and Indexes are their names.
+	// Columns and Indexes are names.
 	Columns, Indexes []string
-	// Unique are the columns that are unique by themselves.
+	// Unique are the columns with a unique index of their own.
 	Unique []string
 }
 
-// Look says what there is of a table that statements find by its name.
+// Look returns what exists of the table that statements find by its name.
 func Look(ctx context.Context, conn Conn, dialectName, table string) (Present, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {

@@ -10,26 +10,24 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// probe is a row as it could be.
+// probe describes a made-up row.
 type probe struct {
-	// top is the literal by which a row says that it has no parent, "" for a row with one.
+	// top is the literal that says that the row has no parent, "" for a row with one.
 	top string
-	// deleted is set for one that is deleted, with different numbers for rows deleted at different
-	// times.
+	// deleted is not 0 for a deleted row; different numbers stand for different times.
 	deleted int
 }
 
-// keys are what a unique index makes of some probes: the key's parts, or nil where the row is none
-// of the index's business.
+// keys are the index keys of some probes: the parts, or nil if the index does not cover the row.
 type keys [][]string
 
-// holdsDeleted reports, of the keys of a live row and of two rows deleted at different times,
-// whether a deleted one stands in another's way.
+// holdsDeleted reports whether a deleted row blocks another row. k has the keys of a live row, and
+// of two rows deleted at different times.
 func (k keys) holdsDeleted() bool {
 	return k[1] != nil && (slices.Equal(k[1], k[0]) || slices.Equal(k[1], k[2]))
 }
 
-// evaluate asks the database what a unique index makes of the probes.
+// evaluate has the database compute the index keys of the probes.
 func (c *checker) evaluate(ctx context.Context, i index, probes []probe) (keys, error) {
 	predicate := i.predicate
 	if predicate == "" {
@@ -84,13 +82,13 @@ func (c *checker) literals(number int, p probe) string {
 		parent = p.top
 	}
 	columns := []string{
-		fmt.Sprintf("%d AS pathlock_probe", number), value(parent, t.Parent), value("'a'", t.Label.Column),
+		fmt.Sprintf("%d AS pathlock_probe", number), value(parent, t.Parent), value("'a'", t.Name.Column),
 	}
 	if t.Tree != "" {
 		columns = append(columns, value(c.sample(t.Tree), t.Tree))
 	}
 	for _, path := range t.Paths {
-		// No index that is asked about depends on a path of ids.
+		// No index that is evaluated depends on a path of ids.
 		columns = append(columns, value("'/a'", path.Column))
 	}
 	for _, mark := range t.Marks {
@@ -103,7 +101,7 @@ func (c *checker) literals(number int, p probe) string {
 	return "SELECT " + strings.Join(columns, ", ")
 }
 
-// zeros are literals by which a column may say that a row has no parent, beside NULL.
+// zeros are the literals that mean no parent in a column, besides NULL.
 func zeros(d dialect, c column) []string {
 	nilUUID := "'" + treerow.NilUUID + "'"
 	switch treerow.KindOf(c.typ) {
@@ -123,7 +121,7 @@ func zeros(d dialect, c column) []string {
 	}
 }
 
-// sample is a literal that a key column of any kind can have.
+// sample is a literal that a key column of any kind can hold.
 func (c *checker) sample(name string) string {
 	if strings.Contains(strings.ToLower(c.physical.columns[name].typ), "uuid") {
 		return "'00000000-0000-0000-0000-000000000001'"
@@ -131,7 +129,7 @@ func (c *checker) sample(name string) string {
 	return "'1'"
 }
 
-// dead is a literal that a deletion mark can have in a deleted row.
+// dead is a literal for a deletion mark of a deleted row.
 func (c *checker) dead(mark Mark, number int) string {
 	typ := strings.ToLower(c.physical.columns[mark.Column].typ)
 	switch {

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// What other servers do cannot always be had where the tests run: what is made of their settings
-// can.
+// The tests cannot run every server, but can judge the settings that it would show.
 func TestSettings(t *testing.T) {
 	type settings = map[string]string
 	for _, c := range []struct {

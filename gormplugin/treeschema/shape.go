@@ -7,25 +7,26 @@ import (
 	"strings"
 )
 
-// shape is what a table is besides columns, indexes and what is written on top of them.
+// shape says what a table is, apart from its columns and indexes.
 type shape struct {
-	// kind says what the name stands for where that is no table: "a view".
+	// kind says what the name stands for if not for a table, such as "a view".
 	kind string
-	// temporary is set for a table that this session alone has.
+	// temporary is set for a table of this session alone.
 	temporary bool
-	// security is set where a policy hides rows from this user, by columns other than the tree's
-	// id.
+	// security is set if row-level policies apply to this user. policies are the columns that each
+	// policy reads.
 	security bool
 	policies map[string][]string
-	// heirs are tables that inherit from it, ancestors those that it inherits from, where they are
-	// no partitions.
+	// heirs are the tables that inherit from it, ancestors those that it inherits from. Partitions
+	// do not count.
 	heirs, ancestors string
-	// partitionOf is the table whose partition it is.
+	// partitionOf is the table of which it is a partition.
 	partitionOf string
-	// subscriptions are those that write its rows.
+	// subscriptions are the subscriptions that write its rows.
 	subscriptions string
 	rules         []rule
-	// conflicts are clauses by which a conflict is no plain error: "ON CONFLICT REPLACE".
+	// conflicts are clauses that turn a conflict into something else than a plain error, such as
+	// "ON CONFLICT REPLACE".
 	conflicts []string
 }
 
@@ -35,7 +36,7 @@ type rule struct {
 	instead    bool
 }
 
-// isTable checks that the name stands for a table that all sessions see.
+// isTable checks that the name stands for a table, and for the same one in all sessions.
 func (c *checker) isTable() bool {
 	s := c.physical.shape
 	if s.kind != "" {
@@ -55,7 +56,7 @@ func (c *checker) isTable() bool {
 	return true
 }
 
-// checkShape looks for what makes the database write other rows than those that a statement names.
+// checkShape looks for everything that makes the database write other rows than a statement names.
 func (c *checker) checkShape() {
 	c.checkSecurity()
 	c.checkInheritance()
@@ -76,7 +77,7 @@ func (c *checker) checkShape() {
 	}
 }
 
-// checkSecurity looks for policies that hide a part of a tree. One that hides whole trees is
+// checkSecurity looks for policies that hide part of a tree. A policy that hides whole trees is
 // harmless, and so is one on leaves.
 func (c *checker) checkSecurity() {
 	s := c.physical.shape
@@ -118,10 +119,9 @@ func (c *checker) checkInheritance() {
 	}
 }
 
-// checkRules looks for rules that put another statement in a statement's place, or add one that
-// writes to the tree.
+// checkRules looks for rules that replace a statement, or add one that writes to the tree.
 func (c *checker) checkRules() {
-	_, table := splitName(c.table.Name)
+	_, table := splitName(c.table.Table)
 	for _, r := range c.physical.shape.rules {
 		_, action, _ := strings.Cut(r.text, " DO ")
 		also := c.grammar().Inspect(action, func(n string) bool { return strings.EqualFold(n, table) }, c.places)
@@ -130,15 +130,14 @@ func (c *checker) checkRules() {
 		}
 		c.found(Finding{
 			Severity: Unsafe, Check: Rules, Missing: "the rule " + r.name + " makes other writes of the writes to it", Why: "rows are not what the plugin has written",
-			Statements: []string{fmt.Sprintf("DROP RULE %s ON %s", c.quote(r.name), c.quote(c.table.Name))}, Advice: "do in the program what it is for",
+			Statements: []string{fmt.Sprintf("DROP RULE %s ON %s", c.quote(r.name), c.quote(c.table.Table))}, Advice: "do in the program what it is for",
 		})
 	}
 }
 
-// checkGenerated looks for columns of the tree that the database works out by itself.
+// checkGenerated looks for columns of the tree that the database computes.
 func (c *checker) checkGenerated() {
-	t := c.table
-	for _, name := range append([]string{t.Tree, t.Parent}, t.columnsOfTexts()...) {
+	for _, name := range c.table.shaping() {
 		if c.physical.columns[name].generated == "" {
 			continue
 		}
@@ -146,5 +145,26 @@ func (c *checker) checkGenerated() {
 			Severity: Unsafe, Check: Generated, Missing: "the column " + name + " is generated", Why: "the plugin cannot write it",
 			Advice: "make it a column of its own, or leave it out of the model",
 		})
+	}
+}
+
+// checkForeignKeys looks for foreign keys that change rows of the tree on their own.
+func (c *checker) checkForeignKeys() {
+	for _, k := range c.physical.foreignKeys {
+		if !slices.ContainsFunc(k.columns, func(name string) bool { return slices.Contains(c.table.shaping(), name) }) {
+			continue
+		}
+		f := Finding{
+			Severity: Warning, Check: ForeignKeys, Missing: fmt.Sprintf("the foreign key on %s says %s", strings.Join(k.columns, ", "), k.actions),
+			Why:        "rows go without the path locks of their subtrees, and past soft deletion",
+			Statements: c.plainKey(c.table, k),
+		}
+		if k.empties {
+			f.Severity, f.Why = Unsafe, "a row whose parent is deleted comes to the top with the path that it had"
+		}
+		if f.Statements == nil {
+			f.Advice = "make the table anew without that, see https://sqlite.org/lang_altertable.html#otheralter"
+		}
+		c.found(f)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
 )
 
-// sqlite is SQLite, by whichever driver.
+// sqlite is SQLite, whatever the driver.
 type sqlite struct{}
 
-func (sqlite) quote(name string) string { return postgres{}.quote(name) }
+func (sqlite) quote(name string) string { return quoteParts(name, `"`) }
 
 func (sqlite) name() string { return "sqlite" }
 
@@ -23,7 +23,7 @@ func (sqlite) bytes(text string) string { return text + " COLLATE BINARY" }
 
 // read describes a table.
 func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, error) {
-	p := &physical{columns: make(map[string]column), names: make(map[string]bool), routines: make(map[string][]routine)}
+	p := newPhysical()
 	_, name := splitName(table)
 	things, err := askFile(ctx, conn, "sqlite_schema.sql")
 	if err != nil {
@@ -34,7 +34,7 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 		p.names[strings.ToLower(r["name"])] = true
 		switch {
 		case strings.EqualFold(r["name"], name) && (r["type"] == "table" || r["type"] == "view"):
-			// What is temporary comes last, and hides the rest.
+			// Temporary tables come last, and hide others.
 			p.exists = true
 			made[""] = r["text"]
 			p.shape.temporary = r.is("is_temporary")
@@ -64,7 +64,7 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 		return nil, err
 	}
 	s.readIndexes(p, indexes, made)
-	// A library may be built without this list, which came with SQLite 3.30.
+	// SQLite before 3.30 lacks this list, and so do some builds.
 	if functions, err := askFile(ctx, conn, "sqlite_functions.sql"); err == nil {
 		for _, r := range functions {
 			p.routines[r["name"]] = []routine{{language: "of the program"}}
@@ -81,8 +81,8 @@ func (s sqlite) read(ctx context.Context, conn Conn, table string) (*physical, e
 	return p, err
 }
 
-// sqliteTrigger is a trigger by the statement that made it. Whether it runs before or after a write
-// makes no difference: it cannot change the new row, but leave out any.
+// sqliteTrigger reads a trigger from the statement that made it. It makes no difference whether the
+// trigger runs before or after a write: it cannot change the new row, but can skip any row.
 func sqliteTrigger(r record) trigger {
 	tr := trigger{name: r["name"], table: r["tbl"], text: r["text"], before: true}
 	for _, token := range tokens(r["text"]) {
@@ -98,7 +98,8 @@ func sqliteTrigger(r record) trigger {
 	return tr
 }
 
-// conflictClauses are the clauses of a table's constraints by which a conflict is no plain error.
+// conflictClauses returns the clauses of a table's constraints that turn a conflict into something
+// else than a plain error.
 func conflictClauses(made string) []string {
 	var clauses []string
 	entries, _ := definitions(made)
@@ -122,7 +123,7 @@ func conflictClauses(made string) []string {
 	return clauses
 }
 
-// readColumns reads the columns; collations and expressions are found in the statement that made
+// readColumns reads the columns. Their collations and expressions come from the statement that made
 // the table.
 func (sqlite) readColumns(p *physical, records []record, made string) {
 	entries, _ := definitions(made)
@@ -141,8 +142,8 @@ func (sqlite) readColumns(p *physical, records []record, made string) {
 			}
 			break
 		}
-		// See https://sqlite.org/datatype3.html, section 3.1: any other type may make a number of a
-		// name.
+		// Any other type may turn a name into a number: https://sqlite.org/datatype3.html, section
+		// 3.1.
 		keeps := func(word string) bool { return strings.Contains(strings.ToUpper(c.typ), word) }
 		if !slices.ContainsFunc([]string{"CHAR", "CLOB", "TEXT", "BLOB"}, keeps) && c.typ != "" {
 			c.collation = ""
@@ -160,13 +161,13 @@ func (sqlite) readColumns(p *physical, records []record, made string) {
 		}
 	}
 	if len(key) > 0 {
-		// An INTEGER PRIMARY KEY has no index: it is the table itself.
+		// An INTEGER PRIMARY KEY has no index of its own: the table is the index.
 		p.indexes = append(p.indexes, index{name: "PRIMARY", unique: true, primary: true, parts: key})
 	}
 }
 
-// readIndexes reads the indexes; expressions and conditions are found in the statements that made
-// them.
+// readIndexes reads the indexes. Their expressions and conditions come from the statements that
+// made them.
 func (sqlite) readIndexes(p *physical, records []record, made map[string]string) {
 	var entries [][]string
 	number := 0
@@ -190,7 +191,7 @@ func (sqlite) readIndexes(p *physical, records []record, made map[string]string)
 	}
 }
 
-// condition returns the condition behind WHERE.
+// condition returns the condition of a WHERE clause.
 func condition(rest []string) string {
 	if len(rest) > 1 && strings.EqualFold(rest[0], "WHERE") {
 		return strings.Join(rest[1:], " ")
@@ -206,7 +207,7 @@ func expression(entry []string) string {
 	return strings.Join(entry, " ")
 }
 
-// readKeys reads the foreign keys, which are in force where the connection says so.
+// readKeys reads the foreign keys. The caller has checked that the connection enforces them.
 func (sqlite) readKeys(p *physical, records []record) {
 	keys := make(map[string]*foreignKey)
 	var order []string
@@ -236,13 +237,13 @@ func (sqlite) server(ctx context.Context, conn Conn) ([]Finding, error) {
 	}
 	settings := records[0]
 	var findings []Finding
-	// 3.35 brought RETURNING, by which GORM learns the keys of new rows.
+	// GORM learns the keys of new rows by RETURNING, which came with 3.35.
 	if f, ok := tooOld("SQLite", settings["version"], []int{3, 35}); !ok {
 		findings = append(findings, f)
 	}
 	if settings["busy_timeout"] == "0" {
 		findings = append(findings, Finding{
-			Severity: Warning, Check: BusyTimeout, Missing: "busy_timeout is 0", Why: "a writer that meets another fails at once, instead of waiting",
+			Severity: Warning, Check: BusyTimeout, Missing: "busy_timeout is 0", Why: "a writer that meets another one fails at once instead of waiting",
 			Advice: "add _pragma=busy_timeout(10000) to the DSN, and _txlock=immediate",
 		})
 	}
@@ -253,10 +254,10 @@ func (sqlite) server(ctx context.Context, conn Conn) ([]Finding, error) {
 	}
 	switch settings["journal_mode"] {
 	case "wal", "memory":
-		// A database in memory cannot have a log.
+		// A database in memory cannot have a write-ahead log.
 	case "off":
 		findings = append(findings, Finding{
-			Severity: Unsafe, Check: Journal, Missing: "journal_mode is off", Why: "what is rolled back stays written",
+			Severity: Unsafe, Check: Journal, Missing: "journal_mode is off", Why: "nothing can be rolled back",
 			Statements: []string{"PRAGMA journal_mode = WAL"}, Advice: "take journal_mode out of the DSN",
 		})
 	default:

@@ -8,9 +8,9 @@ func (sqlite) compares(c column, _ bool) (Severity, string, bool) {
 	case c.equal == exactly:
 		return Warning, "", true
 	case c.collation == "":
-		return Warning, "its type may make a number of a text", false
+		return Warning, "its type may turn a text into a number", false
 	default:
-		return Warning, "it holds texts equal that differ", false
+		return Warning, "it treats texts as equal that differ", false
 	}
 }
 
@@ -29,7 +29,7 @@ func (sqlite) retype(Table, *physical, column, int) []string { return nil }
 
 // siblings implements [dialect].
 func (s sqlite) siblings(t Table, p *physical) []string {
-	return partialUnique(s, t, p, "sibling", t.siblings(), t.live(s.quote))
+	return partialUnique(s, t, p, "sibling", t.siblings(), t.live("", s.quote))
 }
 
 // topRows implements [dialect].
@@ -46,7 +46,7 @@ func (s sqlite) uniquePaths(t Table, p *physical, path Text) []string {
 // pathIndex implements [dialect].
 func (s sqlite) pathIndex(t Table, p *physical, path Text) []string {
 	return []string{fmt.Sprintf("CREATE INDEX %s (%s, %s)",
-		indexOn(s, t, p.freeName(t.Name, path.Column)), s.quote(t.Tree), s.quote(path.Column))}
+		indexOn(s, t, p.freeName(t.Table, path.Column)), s.quote(t.Tree), s.quote(path.Column))}
 }
 
 // dropIndex implements [dialect]. The index of a constraint cannot be dropped.

@@ -2,11 +2,10 @@ package treeschema
 
 import "strings"
 
-// SQLite keeps the statements that made its tables and indexes as they were written, and says
-// nowhere else what is in an expression. These functions take such a statement apart.
+// SQLite keeps the statements that made its tables and indexes, and shows an index's expressions
+// nowhere else. These functions parse such a statement.
 
-// tokens splits SQL into words, quoted texts, and groups in parentheses, each in one piece; commas
-// are tokens of their own. Comments are left out.
+// tokens splits SQL into words, quoted texts, commas, and groups in parentheses. It drops comments.
 func tokens(text string) []string {
 	var list []string
 	for text != "" {
@@ -40,7 +39,7 @@ func tokens(text string) []string {
 	return list
 }
 
-// end returns the index behind the first mark, or the text's length.
+// end returns the index behind the first mark, or the text's length if there is none.
 func end(text, mark string) int {
 	if i := strings.Index(text, mark); i >= 0 {
 		return i + len(mark)
@@ -48,7 +47,8 @@ func end(text, mark string) int {
 	return len(text)
 }
 
-// literal returns the length of the quoted text at the beginning; a doubled quote is a part of it.
+// literal returns the length of the quoted text that text begins with. A doubled quote is part of
+// it.
 func literal(text string) int {
 	quote := text[0]
 	for i := 1; i < len(text); i++ {
@@ -64,7 +64,7 @@ func literal(text string) int {
 	return len(text)
 }
 
-// group returns the length of the group in parentheses at the beginning.
+// group returns the length of the group in parentheses that text begins with.
 func group(text string) int {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -91,8 +91,8 @@ func group(text string) int {
 // parenthesised reports whether a token is a group in parentheses.
 func parenthesised(token string) bool { return strings.HasPrefix(token, "(") }
 
-// definitions returns the tokens of each entry of a statement's list of columns, and those behind
-// the list.
+// definitions returns the tokens of each entry in a statement's list of columns, and the tokens
+// behind the list.
 func definitions(statement string) (entries [][]string, rest []string) {
 	all := tokens(statement)
 	for i, token := range all {
@@ -112,7 +112,7 @@ func definitions(statement string) (entries [][]string, rest []string) {
 	return nil, nil
 }
 
-// after returns the token that follows a keyword, "" if there is none.
+// after returns the token behind a keyword, "" if there is none.
 func after(list []string, keyword string) string {
 	for i, token := range list[:max(len(list)-1, 0)] {
 		if strings.EqualFold(token, keyword) {
@@ -122,7 +122,7 @@ func after(list []string, keyword string) string {
 	return ""
 }
 
-// bare takes a name out of its quotes.
+// bare removes the quotes of a name.
 func bare(token string) string {
 	if len(token) >= 2 && strings.IndexByte("\"`[", token[0]) >= 0 {
 		return strings.ReplaceAll(token[1:len(token)-1], token[:1]+token[:1], token[:1])

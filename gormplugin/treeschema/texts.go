@@ -2,11 +2,11 @@ package treeschema
 
 import "fmt"
 
-// longestIndexed is the longest path that an index of InnoDB holds whole beside a tree id of eight
-// bytes.
+// longestIndexed is the longest path, in characters, that an InnoDB index holds whole beside a tree
+// id of eight bytes.
 const longestIndexed = 766
 
-// checkCompressed looks for keys that no index can hold.
+// checkCompressed looks for compressed keys, which no index can hold.
 func (c *checker) checkCompressed() {
 	for _, name := range []string{c.table.Tree, c.table.Parent} {
 		if col := c.physical.columns[name]; col.compressed {
@@ -19,7 +19,7 @@ func (c *checker) checkCompressed() {
 func (c *checker) checkTexts() {
 	for _, text := range c.table.texts() {
 		if c.physical.columns[text.Column].generated != "" {
-			continue // it cannot be kept, whatever its type
+			continue // the plugin cannot write it, whatever its type
 		}
 		c.checkCollation(text)
 		c.checkLength(text)
@@ -27,7 +27,7 @@ func (c *checker) checkTexts() {
 	if tree, ok := c.physical.columns[c.table.Tree]; ok && tree.collation != "" && tree.asKey < ordered {
 		c.found(c.retyped(Finding{
 			Severity: Unsafe, Check: Collation, Missing: fmt.Sprintf("the column %s has the collation %s", tree.name, tree.collation),
-			Why: "two trees whose ids it holds equal are changed together, but locked apart",
+			Why: "two trees whose ids it treats as equal are changed together, but locked apart",
 		}, tree, 0))
 	}
 }
@@ -38,7 +38,7 @@ func (c *checker) retyped(f Finding, col column, size int) Finding {
 		f.Advice = advice
 		return f
 	}
-	// Foreign keys have to be taken away meanwhile.
+	// A migration must not drop foreign keys unasked, even for a moment.
 	f.automatic = len(c.physical.linked[col.name]) == 0
 	if f.automatic || !c.automatic {
 		f.Statements = c.retype(c.table, c.physical, col, size)
@@ -47,10 +47,10 @@ func (c *checker) retyped(f Finding, col column, size int) Finding {
 	return f
 }
 
-// checkCollation checks that different texts are different, and paths in the order of bytes.
+// checkCollation checks that different texts compare as different, and paths in the order of bytes.
 func (c *checker) checkCollation(text Text) {
 	col := c.physical.columns[text.Column]
-	severity, why, ok := c.compares(col, text == c.table.Label)
+	severity, why, ok := c.compares(col, text == c.table.Name)
 	if ok {
 		return
 	}
@@ -63,10 +63,10 @@ func (c *checker) checkCollation(text Text) {
 	c.found(c.retyped(Finding{Severity: severity, Check: Collation, Missing: missing, Why: why}, col, 0))
 }
 
-// checkLength checks that a column has room for what the model says, and a path column for a row's
-// name.
+// checkLength checks that a column has room for what the model allows, and a path column for the
+// name of a row.
 func (c *checker) checkLength(text Text) {
-	col, label := c.physical.columns[text.Column], c.physical.columns[c.table.Label.Column]
+	col, name := c.physical.columns[text.Column], c.physical.columns[c.table.Name.Column]
 	if col.length == 0 {
 		return
 	}
@@ -77,14 +77,14 @@ func (c *checker) checkLength(text Text) {
 		}, col, text.Size))
 		return
 	}
-	if text != c.table.Label && !text.OfIDs && label.length > 0 && col.length <= label.length {
+	if text != c.table.Name && !text.OfIDs && name.length > 0 && col.length <= name.length {
 		longest := longestIndexed
 		if len(c.table.Marks) > 0 {
-			longest-- // the index has a column more
+			longest-- // the index also holds the mark
 		}
 		c.found(c.retyped(Finding{
-			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.name, col.length, label.length),
-			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longest, label.length+1)),
-		}, col, max(longest, label.length+1)))
+			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.name, col.length, name.length),
+			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longest, name.length+1)),
+		}, col, max(longest, name.length+1)))
 	}
 }

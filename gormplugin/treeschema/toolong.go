@@ -3,13 +3,17 @@ package treeschema
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Long is a column in which some rows have more characters than the model allows.
 type Long struct {
 	Table, Column string
-	// Size is what the model allows, Longest what there is.
+	// Size is the number of characters that the model allows, Longest the number in the longest
+	// row.
 	Size, Longest int
 }
 
@@ -19,7 +23,7 @@ func (l Long) String() string {
 }
 
 // TooLong returns the columns of names, paths and ids in which rows have more characters than the
-// models allow. A table that is not there yet, or lacks a column, has none.
+// models allow. A table that does not exist yet, or lacks a column, has none.
 func TooLong(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Long, error) {
 	d, err := dialectOf(dialectName)
 	if err != nil {
@@ -27,25 +31,72 @@ func TooLong(ctx context.Context, conn Conn, dialectName string, tables []Table)
 	}
 	var all []Long
 	for _, t := range tables {
-		p, err := d.read(ctx, conn, t.Name)
+		p, err := d.read(ctx, conn, t.Table)
 		if err != nil {
 			return nil, err
 		}
 		for _, text := range append(t.texts(), t.Keys...) {
 			c, there := p.columns[text.Column]
-			// The catalogue tells most of the time that nothing can be too long. SQLite goes by no
-			// size.
+			// Mostly the catalogue alone proves that nothing can be too long. SQLite ignores sizes.
 			if !there || text.Size == 0 || c.length > 0 && c.length <= text.Size || d.name() == "sqlite" || c.collation == "" {
 				continue
 			}
-			records, err := ask(ctx, conn, fmt.Sprintf("SELECT COALESCE(MAX(CHAR_LENGTH(%s)), 0) AS longest FROM %s", d.quote(text.Column), d.quote(t.Name)))
+			records, err := ask(ctx, conn, fmt.Sprintf("SELECT COALESCE(MAX(CHAR_LENGTH(%s)), 0) AS longest FROM %s", d.quote(text.Column), d.quote(t.Table)))
 			if err != nil {
-				return nil, fmt.Errorf("treeschema: measuring %s.%s: %w", t.Name, text.Column, err)
+				return nil, fmt.Errorf("treeschema: measuring %s.%s: %w", t.Table, text.Column, err)
 			}
 			if longest, _ := strconv.Atoi(records[0]["longest"]); longest > text.Size {
-				all = append(all, Long{Table: t.Name, Column: text.Column, Size: text.Size, Longest: longest})
+				all = append(all, Long{Table: t.Table, Column: text.Column, Size: text.Size, Longest: longest})
 			}
 		}
 	}
 	return all, nil
+}
+
+// setStrict makes a MySQL session refuse what a column has no room for.
+const setStrict = "SET SESSION sql_mode = CONCAT_WS(',', 'STRICT_ALL_TABLES', NULLIF(@@SESSION.sql_mode, ''))"
+
+// keepHistory lets a MariaDB statement change a system-versioned table, and keeps its old rows.
+const keepHistory = "SET STATEMENT system_versioning_alter_history = 'KEEP' FOR "
+
+// sparesRows makes sure that no statement truncates a value. It withdraws the statements that make
+// a column too short for existing rows, and those that build on them. before are the columns as
+// they are, physical has them as the statements leave them.
+func (c *checker) sparesRows(ctx context.Context, before map[string]column) error {
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		was, is := before[name], c.physical.columns[name]
+		if is.length == 0 || !isLong(was) && was.length <= is.length {
+			continue
+		}
+		records, err := ask(ctx, c.conn, fmt.Sprintf("SELECT COUNT(*) AS too_long FROM %s WHERE CHAR_LENGTH(%s) > %d", c.quote(c.table.Table), c.quote(name), is.length))
+		if err != nil {
+			return fmt.Errorf("treeschema: measuring %s.%s: %w", c.table.Table, name, err)
+		}
+		if records[0]["too_long"] != "0" {
+			c.withdraw(name, fmt.Sprintf("shorten %s to %d characters in %s rows first: an index holds no more", name, is.length, records[0]["too_long"]))
+		}
+	}
+	for i, f := range c.findings {
+		if c.physical.lax && slices.ContainsFunc(f.Statements, func(s string) bool { return strings.Contains(s, " MODIFY ") }) {
+			c.findings[i].Statements = append([]string{setStrict}, f.Statements...)
+		}
+		for k, s := range c.findings[i].Statements {
+			if c.physical.versioned && strings.HasPrefix(s, "ALTER TABLE "+c.quote(c.table.Table)+" ") {
+				c.findings[i].Statements[k] = keepHistory + s
+			}
+		}
+	}
+	return nil
+}
+
+// withdraw replaces the statements that shorten a column, and those that build on them, by advice.
+func (c *checker) withdraw(name, advice string) {
+	shortens, name := "MODIFY "+c.quote(name)+" var", c.quote(name)
+	withdrawn := false
+	for i, f := range c.findings {
+		withdrawn = withdrawn || slices.ContainsFunc(f.Statements, func(s string) bool { return strings.Contains(s, shortens) })
+		if withdrawn && slices.ContainsFunc(f.Statements, func(s string) bool { return strings.Contains(s, name) }) {
+			c.findings[i].Statements, c.findings[i].Advice = nil, advice
+		}
+	}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// place is where a row is in the tree: its values by column, as the driver returns them.
+// place says where a row is in the tree: its values by column, as the driver returns them.
 type place map[string]string
 
 // sentence is a statement with its arguments.
@@ -53,14 +53,14 @@ func (s *sentence) value(c column, value string) string {
 	case s.name() != "postgres":
 		return "?"
 	case kind == treerow.Text || c.collation != "":
-		// A cast to the type would cut off what is too long for it.
+		// A cast to the type itself would truncate a long value.
 		return fmt.Sprintf("CAST($%d AS text)", len(s.args))
 	default:
 		return fmt.Sprintf("CAST($%d AS %s)", len(s.args), c.typ)
 	}
 }
 
-// is the condition that a row is the one with a place's key.
+// is returns the condition that a row has the key of a place.
 func (s *sentence) is(row place) string {
 	var all []string
 	for _, name := range s.table.Key {
@@ -69,28 +69,21 @@ func (s *sentence) is(row place) string {
 	return strings.Join(all, " AND ")
 }
 
-// placing are the columns by which a row has its place.
+// placing are the columns that a row's place in the tree depends on.
 func (t Table) placing() []string {
-	all := append([]string{t.Parent}, t.columnsOfTexts()...)
-	if t.Tree != "" {
-		all = append(all, t.Tree)
-	}
-	for _, mark := range t.Marks {
-		all = append(all, mark.Column)
-	}
-	all = append(all, t.Key...)
+	all := slices.Concat(t.Key, t.shaping(), t.markColumns())
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// look returns the places of the rows that a condition selects.
+// look returns the places of the rows that meet a condition.
 func (t *trial) look(ctx context.Context, condition string, args ...any) ([]place, error) {
 	names := t.table.placing()
 	selected := make([]string, len(names))
 	for i, name := range names {
 		selected[i] = fmt.Sprintf("%s AS p%d", t.quote(name), i)
 	}
-	records, err := ask(ctx, t.tx, t.physical.asOf("SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Name)+condition), args...)
+	records, err := ask(ctx, t.tx, t.physical.asOf("SELECT "+strings.Join(selected, ", ")+" FROM "+t.quote(t.table.Table)+condition), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +97,8 @@ func (t *trial) look(ctx context.Context, condition string, args ...any) ([]plac
 	return places, nil
 }
 
-// compare looks whether the trial's rows are what it has written.
-func (t *trial) compare(ctx context.Context, what string) error {
+// compare checks that the trial's rows hold what it has written.
+func (t *trial) compare(ctx context.Context) error {
 	for _, row := range t.rows {
 		if t.harm != "" {
 			return nil
@@ -116,7 +109,7 @@ func (t *trial) compare(ctx context.Context, what string) error {
 			return err
 		}
 		if len(found) != 1 {
-			t.harm = "after " + what + ", a row that was written is not there"
+			t.harm = "after " + t.doing + ", a row that was written is not there"
 			return nil
 		}
 		for _, name := range slices.Sorted(maps.Keys(row)) {
@@ -125,7 +118,7 @@ func (t *trial) compare(ctx context.Context, what string) error {
 				got = strings.TrimRight(got, " ") // a CHAR is padded
 			}
 			if got != want {
-				t.harm = fmt.Sprintf("after %s, its %s is %q, where %q was written", what, name, got, want)
+				t.harm = fmt.Sprintf("after %s, its %s is %q, where %q was written", t.doing, name, got, want)
 				return nil
 			}
 		}
@@ -133,33 +126,34 @@ func (t *trial) compare(ctx context.Context, what string) error {
 	return nil
 }
 
-// fingerprints are numbers, by table, that change if the place of a row does that is none of the
-// trial's, or if there are more rows or fewer.
+// fingerprints returns a number for each table. It changes if a row that is not the trial's changes
+// its place, comes or goes.
 func (t *trial) fingerprints(ctx context.Context) (map[string]uint64, error) {
 	own, err := t.fingerprint(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all := map[string]uint64{t.table.Name: own}
+	all := map[string]uint64{t.table.Table: own}
 	for _, other := range t.tables {
-		if other.Name == t.table.Name {
+		if other.Table == t.table.Table {
 			continue
 		}
-		p := t.others[other.Name]
+		p := t.others[other.Table]
 		if p == nil {
-			if p, err = t.read(ctx, t.tx, other.Name); err != nil {
+			if p, err = t.read(ctx, t.tx, other.Table); err != nil {
 				return nil, err
 			}
-			t.others[other.Name] = p
+			t.others[other.Table] = p
 		}
-		if all[other.Name], err = t.digest(ctx, other, p, ""); err != nil {
+		if all[other.Table], err = t.digest(ctx, other, p, ""); err != nil {
 			return nil, err
 		}
 	}
 	return all, nil
 }
 
-// fingerprint is that of the table. Of a large one it takes the rows beside the trial's.
+// fingerprint returns the number of the trial's own table. Of a large table it covers the siblings
+// of the trial's rows alone.
 func (t *trial) fingerprint(ctx context.Context) (uint64, error) {
 	condition := ""
 	s := t.sentence()
@@ -180,10 +174,10 @@ func (t *trial) fingerprint(ctx context.Context) (uint64, error) {
 	return t.digest(ctx, t.table, t.physical, condition, s.args...)
 }
 
-// digest is a number made of the places of rows that a condition holds for.
+// digest returns a hash of the places of the rows that meet a condition.
 func (t *trial) digest(ctx context.Context, of Table, p *physical, condition string, args ...any) (uint64, error) {
 	names := of.placing()
-	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(of.Name), condition, quoted(t, of.Key), maxCompared)
+	query := fmt.Sprintf("SELECT %s FROM %s%s ORDER BY %s LIMIT %d", quoted(t, names), t.quote(of.Table), condition, quoted(t, of.Key), maxCompared)
 	rows, err := t.tx.QueryContext(ctx, p.asOf(query), args...)
 	if err != nil {
 		return 0, err
@@ -209,21 +203,21 @@ func (t *trial) digest(ctx context.Context, of Table, p *physical, condition str
 	return hash.Sum64(), rows.Err()
 }
 
-// newPlace makes up a place below another row, or at the top of a tree of its own. A leaf gets the
-// parent of the other one.
+// newPlace makes up a place below parent, or at the top of a new tree if that is nil. A leaf gets
+// the parent of the other leaf.
 func (t *trial) newPlace(ctx context.Context, parent place) (place, error) {
 	c, row := t.physical.columns, make(place)
 	maps.Copy(row, parent)
-	label := newLabel(c[t.table.Label.Column])
-	for _, name := range t.table.Key {
-		if name == t.table.Tree && parent != nil {
+	name := newName(c[t.table.Name.Column])
+	for _, column := range t.table.Key {
+		if column == t.table.Tree && parent != nil {
 			continue
 		}
-		key, err := t.fresh(ctx, c[name])
+		key, err := t.fresh(ctx, c[column])
 		if err != nil {
 			return nil, err
 		}
-		row[name] = key
+		row[column] = key
 	}
 	switch {
 	case parent != nil && len(t.table.Paths) > 0:
@@ -237,9 +231,9 @@ func (t *trial) newPlace(ctx context.Context, parent place) (place, error) {
 	for _, mark := range t.table.Marks {
 		delete(row, mark.Column)
 	}
-	row[t.table.Label.Column] = label
+	row[t.table.Name.Column] = name
 	for _, path := range t.table.Paths {
-		row[path.Column] = parent[path.Column] + "/" + label
+		row[path.Column] = parent[path.Column] + "/" + name
 		if path.OfIDs {
 			row[path.Column] = parent[path.Column] + "/" + row[t.table.Key[0]]
 		}
@@ -247,7 +241,7 @@ func (t *trial) newPlace(ctx context.Context, parent place) (place, error) {
 	return row, nil
 }
 
-// nothing is the value by which a column says that there is no parent.
+// nothing is the value that means no parent in a column.
 func (t *trial) nothing(c column) string {
 	if !c.nullable && treerow.KindOf(c.typ) == treerow.Number {
 		return "0"
@@ -255,13 +249,13 @@ func (t *trial) nothing(c column) string {
 	return ""
 }
 
-// newLabel makes up a name, with all that a trigger may make even: upper case and two spaces.
-func newLabel(c column) string {
-	label := "Pathlock  Probe " + hex.EncodeToString(random(4))
-	if c.length > 0 && c.length < len(label) {
-		return label[len(label)-c.length:]
+// newName makes up a name with everything that a trigger may normalise: upper case and two spaces.
+func newName(c column) string {
+	name := "Pathlock  Probe " + hex.EncodeToString(random(4))
+	if c.length > 0 && c.length < len(name) {
+		return name[len(name)-c.length:]
 	}
-	return label
+	return name
 }
 
 // random returns random bytes.
@@ -278,14 +272,14 @@ func (t *trial) fresh(ctx context.Context, c column) (string, error) {
 	uuid := fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 	switch treerow.KindOf(c.typ) {
 	case treerow.Number:
-		records, err := ask(ctx, t.tx, t.physical.asOf(fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Name))))
+		records, err := ask(ctx, t.tx, t.physical.asOf(fmt.Sprintf("SELECT MAX(%s) AS most FROM %s", t.quote(c.name), t.quote(t.table.Table))))
 		if err != nil {
 			return "", err
 		}
 		most, _ := strconv.ParseInt(records[0]["most"], 10, 64)
 		next := int64(1)
 		if t.name() == "postgres" {
-			next = 1000 // a sequence that others write by goes on meanwhile, and stays where it is
+			next = 1000 // other sessions draw from the sequence meanwhile
 		}
 		return strconv.FormatInt(max(most, 0)+next, 10), nil
 	case treerow.UUID:
@@ -301,14 +295,16 @@ func (t *trial) fresh(ctx context.Context, c column) (string, error) {
 		}
 		return uuid, nil
 	default:
-		return "", errors.New("no value of the column " + c.name + " can be made up, which is unique: its type is " + c.typ)
+		return "", errors.New("no unique value can be made up for the column " + c.name + ": its type is " + c.typ)
 	}
 }
 
-// insertion is the INSERT of a row. What is no part of its place it has from the row above, so that
-// constraints hold; what is unique is left out, or made up where it cannot be NULL.
+// insertion writes the INSERT of a row. The columns that do not place the row are copied from the
+// row above, so that constraints hold. A unique column is left out, or made up if it cannot be
+// NULL.
 func (t *trial) insertion(ctx context.Context, s *sentence, row place) error {
 	var names, values []string
+	marks := t.table.markColumns()
 	for _, name := range slices.Sorted(maps.Keys(t.physical.columns)) {
 		c := t.physical.columns[name]
 		value, placed := row[name]
@@ -319,9 +315,8 @@ func (t *trial) insertion(ctx context.Context, s *sentence, row place) error {
 			values = append(values, "NULL")
 		case placed:
 			values = append(values, s.value(c, value))
-		case slices.ContainsFunc(t.table.Marks, func(m Mark) bool { return m.Column == name }):
-			mark := t.table.Marks[slices.IndexFunc(t.table.Marks, func(m Mark) bool { return m.Column == name })]
-			values = append(values, mark.Live)
+		case slices.Contains(marks, name):
+			values = append(values, t.table.Marks[slices.Index(marks, name)].Live)
 		case t.above == nil || t.isUnique(name) && c.nullable:
 			continue
 		case t.isUnique(name):
@@ -335,7 +330,7 @@ func (t *trial) insertion(ctx context.Context, s *sentence, row place) error {
 		}
 		names = append(names, name)
 	}
-	s.add("INSERT INTO %s (%s)", t.quote(t.table.Name), quoted(t, names))
+	s.add("INSERT INTO %s (%s)", t.quote(t.table.Table), quoted(t, names))
 	if t.name() == "postgres" {
 		s.add(" OVERRIDING SYSTEM VALUE")
 	}
@@ -343,11 +338,11 @@ func (t *trial) insertion(ctx context.Context, s *sentence, row place) error {
 		s.add(" VALUES (%s)", strings.Join(values, ", "))
 		return nil
 	}
-	s.add(" SELECT %s FROM %s WHERE %s", strings.Join(values, ", "), t.quote(t.table.Name), s.is(t.above))
+	s.add(" SELECT %s FROM %s WHERE %s", strings.Join(values, ", "), t.quote(t.table.Table), s.is(t.above))
 	return nil
 }
 
-// isUnique reports whether a unique index has a column that is no part of a row's place.
+// isUnique reports whether a column is part of a unique index.
 func (t *trial) isUnique(name string) bool {
 	return slices.ContainsFunc(t.physical.indexes, func(i index) bool { return i.unique && slices.Contains(i.columns(), name) })
 }

@@ -12,35 +12,35 @@ import (
 
 // trigger is a trigger of the database.
 type trigger struct {
-	// schema is "" where triggers have none.
+	// schema is "" on SQLite.
 	schema, name, table string
-	// before is set where it runs for each row, before that is written.
+	// before is set if it runs for each row, before the row is written.
 	before bool
-	// updates and deletes are set for a trigger of those events.
+	// updates and deletes say which events fire it.
 	updates, deletes bool
-	// text is what it does, and language what that is written in, "" for SQL.
+	// text is its body, and language the body's language, "" for SQL.
 	text, language string
 }
 
 // routine is a procedure or a function.
 type routine struct{ text, language string }
 
-// readable are the languages that a trigger's text can be told from.
+// readable are the languages that the check can read.
 var readable = []string{"", "sql", "plpgsql"}
 
-// harmless are functions written in C that do nothing to the columns of a tree.
+// harmless are functions written in C that leave the columns of a tree alone.
 var harmless = []string{"tsvector_update_trigger", "tsvector_update_trigger_column", "suppress_redundant_updates_trigger"}
 
-// verdict is what a trigger does to the tree.
+// verdict says what a trigger does to the tree.
 type verdict struct {
 	does string
-	// doubtful is set where its text does not tell.
+	// doubtful is set if its text does not tell.
 	doubtful bool
 }
 
-// checkTriggers looks for triggers that write to the table, or change or skip a row of it before it
-// is written. It goes by the text, and by that of the routines that are called; where that does not
-// tell, it tries the table's own triggers out, if that was asked for.
+// checkTriggers looks for triggers that write to the table, and for those that change or skip a row
+// before it is written. It reads their text, and that of the routines that they call. If the text
+// does not tell, and the caller asked for probing, it tries the table's own triggers out.
 func (c *checker) checkTriggers(ctx context.Context) {
 	var doubtful []trigger
 	for _, tr := range c.physical.triggers {
@@ -54,7 +54,7 @@ func (c *checker) checkTriggers(ctx context.Context) {
 		case v.doubtful && !c.owns(tr):
 			c.found(Finding{
 				Severity: Warning, Check: Triggers, Missing: untold(tr), Why: untoldWhy,
-				Advice: "see for yourself: write to " + tr.table + " in a transaction, look at the rows of " + c.table.Name + ", and roll back",
+				Advice: "see for yourself: write to " + tr.table + " in a transaction, look at the rows of " + c.table.Table + ", and roll back",
 			})
 		case v.doubtful:
 			doubtful = append(doubtful, tr)
@@ -76,22 +76,22 @@ func (c *checker) checkTriggers(ctx context.Context) {
 	}
 }
 
-// triggersWhy says why a trigger is harmful, untoldWhy why one whose text does not tell may be.
+// triggersWhy says why a trigger is harmful, untoldWhy why one may be whose text does not tell.
 const (
 	triggersWhy = "it changes rows past the locks and the assertion"
 	untoldWhy   = "a trigger that writes to the tree changes rows past the locks and the assertion"
 )
 
-// untold says of a trigger that its text does not tell what it does.
+// untold says that a trigger's text does not tell what it does.
 func untold(tr trigger) string {
 	return fmt.Sprintf("the text of the trigger %s on %s does not tell what it writes", tr.name, tr.table)
 }
 
-// spoilers are checks that fail where rows are not what is written, triggers or not.
+// spoilers are the checks that fail if rows differ from what is written, even without triggers.
 var spoilers = []Check{Triggers, Rules, RowSecurity, Generated, Conflicts, Inheritance, Engine}
 
-// tryOut finds out by a probe what the table's triggers do. The text of the ones that are given
-// does not tell; others may not be seen.
+// tryOut finds out by a probe what the table's triggers do: those whose text is doubtful, and those
+// that are invisible.
 func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 	names := make([]string, len(doubtful))
 	for i, tr := range doubtful {
@@ -101,7 +101,10 @@ func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 	if c.physical.blind == "" {
 		missing = "a probe shows what the trigger " + strings.Join(names, " or ") + " does"
 	}
-	undecided := Finding{Severity: Warning, Check: Triggers, Missing: cmp.Or(c.physical.blind, "the text of the trigger "+strings.Join(names, ", ")+" does not tell what it writes"), Why: untoldWhy}
+	undecided := Finding{
+		Severity: Warning, Check: Triggers, Why: untoldWhy,
+		Missing: cmp.Or(c.physical.blind, "the text of the trigger "+strings.Join(names, ", ")+" does not tell what it writes"),
+	}
 	if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Severity == Unsafe && slices.Contains(spoilers, f.Check) }) {
 		undecided.Advice = "mend first what else changes rows by itself, and probe again"
 		c.found(undecided)
@@ -126,38 +129,38 @@ func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 	}
 }
 
-// owns reports whether a trigger is one of the table.
+// owns reports whether a trigger belongs to the table.
 func (c *checker) owns(tr trigger) bool {
-	schema, name := splitName(c.table.Name)
+	schema, name := splitName(c.table.Table)
 	schema = cmp.Or(schema, c.physical.schema)
 	return strings.EqualFold(tr.table, name) && (tr.schema == "" || schema == "" || strings.EqualFold(tr.schema, schema))
 }
 
 // judge says what a trigger does to the tree.
 func (c *checker) judge(tr trigger) verdict {
-	schema, name := splitName(c.table.Name)
+	schema, name := splitName(c.table.Table)
 	schema = cmp.Or(schema, c.physical.schema)
 	isTable := func(n string) bool { return strings.EqualFold(n, name) }
 	if tr.schema != "" && schema != "" && !strings.EqualFold(tr.schema, schema) {
-		// Names without a schema mean tables of the trigger's own.
+		// A name without a schema means a table in the trigger's schema.
 		if !c.grammar().Names(tr.text, schema) {
 			return verdict{}
 		}
 	}
-	own := c.owns(tr)
+	ours := c.owns(tr)
 	if slices.Contains(harmless, tr.text) {
 		return verdict{}
 	}
 	if !slices.Contains(readable, tr.language) {
-		return verdict{doubtful: own || strings.Contains(strings.ToLower(tr.text), strings.ToLower(name))}
+		return verdict{doubtful: ours || strings.Contains(strings.ToLower(tr.text), strings.ToLower(name))}
 	}
 	b := c.grammar().Inspect(tr.text, isTable, c.places)
 	switch {
 	case b.Writes:
 		return verdict{does: "writes to the tree"}
-	case own && tr.before && b.SetsNew:
+	case ours && tr.before && b.SetsNew:
 		return verdict{does: "writes to the tree"}
-	case own && tr.before && (b.Skips || b.ReturnsOld && !tr.deletes):
+	case ours && tr.before && (b.Skips || b.ReturnsOld && !tr.deletes):
 		return verdict{does: "may leave a row as it was without an error"}
 	}
 	text, opaque := tr.text, b.Opaque
@@ -168,10 +171,10 @@ func (c *checker) judge(tr trigger) verdict {
 		}
 		text, opaque = text+"\n"+r.text, opaque || inner.Opaque || !slices.Contains(readable, r.language) || r.text == ""
 	}
-	return verdict{doubtful: opaque && (own || strings.Contains(strings.ToLower(text), strings.ToLower(name)))}
+	return verdict{doubtful: opaque && (ours || strings.Contains(strings.ToLower(text), strings.ToLower(name)))}
 }
 
-// reached are the routines that a body calls, and those that they call.
+// reached returns the routines that a body calls, directly or through others.
 func (c *checker) reached(b rawsql.Body) []routine {
 	var all []routine
 	seen := make(map[string]bool)
@@ -192,12 +195,7 @@ func (c *checker) reached(b rawsql.Body) []routine {
 	return all
 }
 
-// places reports whether a column is one by which a row has its place: the key, those that the tree
-// is made of, and the deletion marks.
+// places reports whether a row's place in the tree depends on a column.
 func (c *checker) places(name string) bool {
-	t := c.table
-	isMark := func(m Mark) bool { return strings.EqualFold(m.Column, name) }
-	isName := func(n string) bool { return strings.EqualFold(n, name) }
-	return slices.ContainsFunc(t.Key, isName) || slices.ContainsFunc(t.Marks, isMark) ||
-		slices.ContainsFunc(append([]string{t.Tree, t.Parent}, t.columnsOfTexts()...), isName)
+	return slices.ContainsFunc(c.table.placing(), func(n string) bool { return strings.EqualFold(n, name) })
 }

@@ -9,20 +9,19 @@ import (
 	"strings"
 )
 
-// Two rows with the same parent and name are told apart by a unique index if, for a row as it would
-// be, the index's condition holds and none of its key's parts is NULL or depends on anything by
-// which siblings differ. Which value an expression has for a row is the database's business: it is
-// asked.
+// A unique index keeps two rows with the same parent and name apart under two conditions: the row
+// meets the index's predicate, and no part of the index's key is NULL or depends on something by
+// which siblings differ. The database itself evaluates the expressions, on made-up rows.
 
 // covered says which live rows unique indexes keep apart.
 type covered struct{ siblings, top bool }
 
-// and is what two indexes cover together.
+// and returns what two indexes cover together.
 func (a covered) and(b covered) covered {
 	return covered{siblings: a.siblings || b.siblings, top: a.top || b.top}
 }
 
-// checkUnique looks for the unique indexes.
+// checkUnique looks for the unique indexes that keep siblings, and rows at the top, apart.
 func (c *checker) checkUnique(ctx context.Context) error {
 	if err := c.findMark(ctx); err != nil {
 		return err
@@ -32,15 +31,15 @@ func (c *checker) checkUnique(ctx context.Context) error {
 	}
 	probes := []probe{{}, {deleted: 1}, {deleted: 2}, {top: "NULL"}, {top: "NULL", deleted: 1}, {top: "NULL", deleted: 2}}
 	parent := c.physical.columns[c.table.Parent]
-	// A column that refers to rows holds no key of nothing beside NULL.
+	// A foreign key column cannot hold a zero value.
 	mixed := parent.nullable && !c.physical.referring[parent.name] && c.table.Tree != ""
 	if mixed {
 		for _, zero := range zeros(c.dialect, parent) {
 			probes = append(probes, probe{top: zero})
 		}
 	}
-	// Rows whose parent cannot be NULL are siblings of each other at the top, too; leaves are never
-	// there.
+	// If the parent cannot be NULL, the index over siblings covers the top, too. Leaves are never
+	// at the top.
 	good := covered{top: c.table.Tree == "" || !parent.nullable}
 	var bad, halves covered
 	var strict []index
@@ -72,7 +71,7 @@ func (c *checker) checkUnique(ctx context.Context) error {
 	}
 	if !good.siblings && !bad.siblings {
 		f := Finding{
-			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Label.Column,
+			Severity: Unsafe, Check: Siblings, Missing: "no unique index keeps apart live rows with the same " + c.table.Parent + " and " + c.table.Name.Column,
 			Why: "two siblings can have one name",
 		}
 		c.found(c.indexed(f, c.siblings, either))
@@ -85,7 +84,7 @@ func (c *checker) checkUnique(ctx context.Context) error {
 		}
 		f = c.indexed(f, c.topRows, either)
 		if halves.top {
-			// What the plugin writes there is NULL: harm is done by what somebody else has written.
+			// The plugin writes NULL. Only rows of other programs, with a zero value, do harm.
 			beside, err := c.hasZeroParents(ctx)
 			if err != nil {
 				return err
@@ -103,18 +102,14 @@ func (c *checker) checkUnique(ctx context.Context) error {
 	return nil
 }
 
-// hasZeroParents reports whether any live row says by a zero value that it has no parent, in a
-// column that can be NULL.
+// hasZeroParents reports whether any live row has a zero value for a parent, rather than NULL.
 func (c *checker) hasZeroParents(ctx context.Context) (bool, error) {
 	zero := zeros(c.dialect, c.physical.columns[c.table.Parent])
 	if len(zero) == 0 {
 		return false, nil
 	}
-	query := fmt.Sprintf("SELECT 1 AS found FROM %s WHERE %s IN (%s)", c.quote(c.table.Name), c.quote(c.table.Parent), strings.Join(zero, ", "))
-	if live := c.table.live(c.quote); live != "" {
-		query += " AND " + live
-	}
-	found, err := ask(ctx, c.conn, query+" LIMIT 1")
+	found, err := ask(ctx, c.conn, fmt.Sprintf("SELECT 1 AS found FROM %s WHERE %s IN (%s)%s LIMIT 1",
+		c.quote(c.table.Table), c.quote(c.table.Parent), strings.Join(zero, ", "), c.table.live(" AND ", c.quote)))
 	return len(found) > 0, err
 }
 
@@ -138,11 +133,11 @@ func (c *checker) findMark(ctx context.Context) error {
 	return nil
 }
 
-// findTop looks for a generated column that tells rows at the top apart by tree: where siblings of
-// one name have kept the index over it from being made, only the column was.
+// findTop looks for the generated column of a unique index over rows at the top. The column stands
+// alone if the index could not be made, because of siblings with one name.
 func (c *checker) findTop(ctx context.Context) error {
 	if c.table.Tree == "" {
-		return nil // of leaves none is at the top
+		return nil // leaves are never at the top
 	}
 	tree, parent := c.physical.columns[c.table.Tree], c.physical.columns[c.table.Parent]
 	probes := []probe{{}, {top: "NULL"}, {top: "NULL", deleted: 1}}
@@ -151,7 +146,7 @@ func (c *checker) findTop(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.physical.columns)) {
 		col := c.physical.columns[name]
-		ours := strings.HasPrefix(name, c.physical.baseName(c.table.Name, "top"))
+		ours := strings.HasPrefix(name, c.physical.baseName(c.table.Table, "top"))
 		typ := strings.TrimPrefix(col.typ, "var") == strings.TrimPrefix(tree.typ, "var") && col.collation == tree.collation
 		i := index{parts: []part{{column: name}}}
 		if col.generated == "" || !ours || !typ || !mentions(col.generated, c.table.Tree) || !c.concerns(i) {
@@ -170,8 +165,8 @@ func (c *checker) findTop(ctx context.Context) error {
 	return nil
 }
 
-// reportStrict reports the unique indexes that hold deleted rows against others; what is not
-// covered by good ones needs an index before they can be dropped.
+// reportStrict reports the unique indexes that count deleted rows. Where good indexes do not cover
+// the live rows yet, new ones come before the old ones are dropped.
 func (c *checker) reportStrict(strict []index, good covered) {
 	statements := c.asked(func() (statements []string) {
 		if !good.siblings && len(strict) > 0 {
@@ -198,47 +193,59 @@ func (c *checker) reportStrict(strict []index, good covered) {
 	}
 }
 
-// same are the columns in which two siblings of one name agree, if both are live.
+// same are the columns in which two live siblings with one name agree.
 func (c *checker) same() []string {
-	t := c.table
-	columns := []string{t.Parent, t.Label.Column}
-	if t.Tree != "" {
-		columns = append(columns, t.Tree)
-	}
-	for _, path := range t.Paths {
+	columns := append(c.table.siblings(), c.table.markColumns()...)
+	for _, path := range c.table.Paths {
 		if !path.OfIDs {
 			columns = append(columns, path.Column)
 		}
 	}
-	for _, mark := range t.Marks {
-		columns = append(columns, mark.Column)
-	}
 	return columns
 }
 
-// concerns reports whether an index depends on nothing but columns in which siblings of one name
-// agree.
+// concerns reports whether an index depends only on columns in which siblings with one name agree.
 func (c *checker) concerns(i index) bool {
-	texts := []string{i.predicate}
+	texts, same := []string{i.predicate}, c.same()
 	for _, p := range i.parts {
 		switch col := c.physical.columns[p.column]; {
 		case p.column == "":
 			texts = append(texts, p.expression)
 		case col.generated != "":
 			texts = append(texts, col.generated)
-		case !slices.Contains(c.same(), p.column):
+		case !slices.Contains(same, p.column):
 			return false
 		}
 	}
-	for name := range c.physical.columns {
-		if !slices.Contains(c.same(), name) && slices.ContainsFunc(texts, func(text string) bool { return mentions(text, name) }) {
-			return false
-		}
-	}
-	return true
+	return !c.mentionOthers(texts, same)
 }
 
-// mentions reports whether an expression has a name as a word of its own.
+// mentionOthers reports whether any of the expressions mentions a column other than those allowed.
+func (c *checker) mentionOthers(expressions, allowed []string) bool {
+	for name := range c.physical.columns {
+		if !slices.Contains(allowed, name) && slices.ContainsFunc(expressions, func(e string) bool { return mentions(e, name) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions reports whether an expression contains a name as a whole word.
 func mentions(text, name string) bool {
 	return regexp.MustCompile(`(?i)(?:^|\W)` + regexp.QuoteMeta(name) + `(?:$|\W)`).MatchString(text)
+}
+
+// indexed adds the statements that make a unique index over names, or advice if it cannot be made.
+// either is a name of siblings that such an index would treat as equal, "" if there are none.
+func (c *checker) indexed(f Finding, make func(Table, *physical) []string, either string) Finding {
+	if either != "" {
+		f.Advice = fmt.Sprintf("give the column %s a collation by which different names are different, or rename siblings that it holds equal, such as those called %q; then call Verify again",
+			c.table.Name.Column, either)
+		return f
+	}
+	f.Statements, f.automatic = make(c.table, c.physical), true
+	if f.Statements == nil {
+		f.Advice = c.onePiece()
+	}
+	return f
 }

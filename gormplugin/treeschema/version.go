@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// leadingNumber matches a version number such as 8.0.36 at the beginning of a text.
+// leadingNumber matches the first version number in a text, such as 8.0.36.
 var leadingNumber = regexp.MustCompile(`\d+(?:\.\d+)*`)
 
-// tooOld compares the number in a server's version with the least that the plugin is made for; ok
-// where that is reached.
+// tooOld compares a server's version with the oldest one that the plugin supports. ok is set if the
+// server is new enough.
 func tooOld(product, version string, least []int) (f Finding, ok bool) {
 	var have []int
-	// MariaDB may put a 5.5.5- before its number, for the sake of old replicas.
+	// MariaDB may prefix its number with 5.5.5-, for the sake of old replicas.
 	for digits := range strings.SplitSeq(leadingNumber.FindString(strings.TrimPrefix(version, "5.5.5-")), ".") {
 		n, err := strconv.Atoi(digits)
 		if err != nil {
@@ -29,6 +29,6 @@ func tooOld(product, version string, least []int) (f Finding, ok bool) {
 	wanted := strings.Trim(strings.ReplaceAll(fmt.Sprint(least), " ", "."), "[]")
 	return Finding{
 		Severity: Unsafe, Check: Version, Missing: fmt.Sprintf("the server is %s %s", product, version),
-		Why: "the statements of the plugin are neither made for it nor tested on it", Advice: fmt.Sprintf("use %s %s or later", product, wanted),
+		Why: "the plugin's statements are neither written for it nor tested on it", Advice: fmt.Sprintf("use %s %s or later", product, wanted),
 	}, false
 }

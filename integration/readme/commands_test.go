@@ -53,8 +53,8 @@ func built(t *testing.T, folder string) string {
 	return binary
 }
 
-// run runs a program in a folder of its own, and returns where it answers. The program has to end
-// well when it is told to.
+// run runs a program in a folder of its own, and returns its address. At the end of the test, the
+// program gets a signal and must exit with 0.
 func run(t *testing.T, binary string, args ...string) (addr string) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -91,8 +91,8 @@ func run(t *testing.T, binary string, args ...string) (addr string) {
 	}
 }
 
-// sent runs the commands one after the other, as a shell does, and returns what they answered. Any
-// other status than a successful one fails the test.
+// sent runs the commands one after the other, as a shell does, and returns the answers. A status
+// other than success fails the test.
 func sent(t *testing.T, commands []string, documented, addr string) (answers []string) {
 	t.Helper()
 	home := t.TempDir()
@@ -111,7 +111,7 @@ func sent(t *testing.T, commands []string, documented, addr string) (answers []s
 	return answers
 }
 
-// needCurl skips a test where there is nothing to run the commands with.
+// needCurl skips a test if there is no curl.
 func needCurl(t *testing.T) {
 	t.Helper()
 	for _, program := range []string{"sh", "curl"} {

@@ -1,4 +1,4 @@
-// Package readme is the code that README.md and the pages of docs show, in English and Chinese.
-// Tests check that every Go block stands here, that every command works, and that both languages
-// say the same.
+// Package readme has the code that README.md and the pages of docs show, in English and Chinese.
+// Tests check that every Go block is here, that every command works, and that both languages have
+// the same structure, code and numbers.
 package readme

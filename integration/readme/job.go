@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// A job without HTTP: the plugin takes the locks itself, before the
-// transaction begins, and lets them go after the commit.
+// A job without HTTP. The plugin takes the locks before the transaction begins, and releases them
+// after the commit.
 func archive(ctx context.Context, db *gorm.DB, suite *Suite) error {
 	return db.WithContext(ctx).Model(suite).Update("name", suite.Name+" (archived)").Error
 }
@@ -37,8 +37,8 @@ func tidy(ctx context.Context, locker *pathlock.Locker, db *gorm.DB, plan pathlo
 	return db.WithContext(lock.Context()).Where("plan_id = ? AND path = ?", plan.ID(), "/drafts/old").Delete(&Suite{}).Error
 }
 
-// A program without a Locker takes a whole plan by redislock: new node locks are
-// refused from then on, and this waits for the present ones to end.
+// A program without a Locker takes a whole plan by redislock. New node locks are refused from then
+// on, and ObtainGate waits until the present ones have ended.
 func foreign(ctx context.Context, client redis.UniversalClient, plan pathlock.Tree) error {
 	gate, err := redisstore.ObtainGate(ctx, client, plan, time.Minute, &redislock.Options{
 		RetryStrategy: redislock.LimitRetry(redislock.LinearBackoff(100*time.Millisecond), 50),

@@ -16,7 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// plan is where the tests' suites are.
+// plan is the tree of the tests' suites.
 func plan(t *testing.T) (pathlock.Tree, pathlock.Resolver) {
 	t.Helper()
 	tree, err := pathlock.NewTree("testplan", "plan-001")

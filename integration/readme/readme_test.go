@@ -28,8 +28,8 @@ func compiled(t *testing.T) string {
 	return code.String()
 }
 
-// Every Go block of the pages stands in a file of this package, to the letter, so that it
-// compiles; and a page shows the same code in both languages.
+// Every Go block of the pages is part of a file of this package, to the letter, so it compiles. A
+// page shows the same code in both languages.
 func TestThePagesShowCodeThatCompiles(t *testing.T) {
 	code := compiled(t)
 	total := 0
@@ -66,7 +66,7 @@ func TestThePagesShowWholePrograms(t *testing.T) {
 	}
 }
 
-// The README is read in one go. What needs more room has a page in docs.
+// Readers finish the README in one go. Longer texts have a page in docs.
 func TestTheREADMEIsShort(t *testing.T) {
 	for _, name := range []string{"README.md", "README.zh-CN.md"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", name))

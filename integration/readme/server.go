@@ -78,8 +78,7 @@ func rename(db *gorm.DB, locks *middleware.Locks) gin.HandlerFunc {
 
 func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {
 	return middleware.Config{
-		// Asked before anything is locked or waited for, and again for a node that turns out
-		// elsewhere.
+		// The middleware asks before it locks anything, and again for a node that has moved.
 		Authorize: func(c *gin.Context, nodes []lockspec.Node) error {
 			for _, node := range nodes {
 				if !may(c, node.Tree.ID()) {
@@ -98,7 +97,6 @@ func authorizing(may func(c *gin.Context, plan string) bool) middleware.Config {
 }
 
 func stop(ctx context.Context, srv *http.Server, locker *pathlock.Locker, store *redisstore.Store) error {
-	// In this order: requests end, then the releases that they left under way, then what these
-	// need.
+	// The order matters: requests end first, then the releases that they began, then the store.
 	return errors.Join(srv.Shutdown(ctx), locker.Shutdown(ctx), store.Close(ctx))
 }

@@ -58,7 +58,7 @@ func send(t *testing.T, handler http.Handler, method, target, body string, statu
 	return suite
 }
 
-// What the pages show does what they say.
+// The code of the pages does what they say.
 func TestTheCodeOfThePagesWorks(t *testing.T) {
 	db := open(t)
 	locker := pathlock.New(memstore.New())
@@ -174,7 +174,8 @@ func TestTheJobsOfThePagesWorkOnRedis(t *testing.T) {
 	}
 }
 
-// Who may not touch a plan is told so, whoever holds it, and nobody is told who that is.
+// Somebody without the right to a plan gets 403, even if another owner holds the plan. Nobody
+// learns who holds it.
 func TestTheAuthorizationOfThePages(t *testing.T) {
 	db := open(t)
 	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))

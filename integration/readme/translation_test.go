@@ -15,7 +15,7 @@ const inChinese = ".zh-CN.md"
 
 var (
 	codeSpan = regexp.MustCompile("`[^`\n]+`")
-	// What is the same in every language: code, numbers and the names of tests.
+	// verbatim matches text that is the same in every language: code, numbers and names of tests.
 	verbatim = regexp.MustCompile("`[^`\n]+`|\\bTest[A-Z]\\w+|[0-9][0-9.,]*[0-9]")
 	listItem = regexp.MustCompile(`^(-|\d+\.) `)
 	remark   = regexp.MustCompile(`\s+# .*`)
@@ -25,18 +25,18 @@ var (
 	unslug   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
-// part is what stands below one heading of a page, apart from its words.
+// part is the content below one heading of a page, without its words.
 type part struct {
 	level int
-	// blocks are the lists, tables and code blocks, in their order: "item", "row of 4", "text of 5
-	// lines". Of code there is what it does, without the remarks in shell commands. Blocks of text
-	// are diagrams and sessions: only the commands in them are the same.
+	// blocks are the lists, tables and code blocks in their order: "item", "row of 4", "text of 5
+	// lines". Code is here without the remarks in shell commands. Blocks of text are diagrams and
+	// sessions, of which only the commands are here.
 	blocks []string
-	// verbatim is what stands in the text in any language.
+	// verbatim is the text that is the same in every language.
 	verbatim map[string]bool
 }
 
-// parts takes a page apart.
+// parts splits a page at its headings.
 func parts(page string) []part {
 	found := []part{{verbatim: map[string]bool{}}}
 	lines := strings.Split(page, "\n")
@@ -71,7 +71,7 @@ func parts(page string) []part {
 	return found
 }
 
-// differences says where two pages that should say the same are not alike.
+// differences lists the differences of two pages that should say the same.
 func differences(english, chinese string) (found []string) {
 	a, b := parts(english), parts(chinese)
 	if len(a) != len(b) {
@@ -156,10 +156,10 @@ func readPage(t *testing.T, path string) string {
 	return string(text)
 }
 
-// translation returns where the Chinese version of a page is.
+// translation returns the path of a page's Chinese version.
 func translation(path string) string { return strings.TrimSuffix(path, ".md") + inChinese }
 
-// Every page for users is there in Chinese, and has the same parts, tables and code.
+// Every page for users has a Chinese version with the same parts, tables and code.
 func TestTheChinesePagesSayTheSame(t *testing.T) {
 	for path, english := range pages(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -170,8 +170,7 @@ func TestTheChinesePagesSayTheSame(t *testing.T) {
 	}
 }
 
-// anchors returns the anchors of a page, by which others link to its parts, as GitHub makes them of
-// headings.
+// anchors returns the anchors that GitHub makes of a page's headings.
 func anchors(text string) map[string]bool {
 	found := map[string]bool{"": true}
 	for _, h := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
@@ -193,7 +192,7 @@ func TestAnchorsAreThoseOfTheHeadings(t *testing.T) {
 }
 
 // Readers stay in their language: a page links to its translation above its first part, and a
-// Chinese page to Chinese ones. No link leads nowhere.
+// Chinese page links to Chinese ones. No link is broken.
 func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
 	for path, english := range pages(t) {
 		chinese := readPage(t, translation(path))
@@ -226,7 +225,7 @@ func TestPagesLinkToPagesOfTheirLanguage(t *testing.T) {
 	}
 }
 
-// Every page is found by whoever begins with the README.
+// A reader who begins with the README finds every page.
 func TestTheREADMELinksToEveryPage(t *testing.T) {
 	readme := readPage(t, filepath.Join("..", "..", "README.md"))
 	for path := range pages(t) {
@@ -236,7 +235,7 @@ func TestTheREADMELinksToEveryPage(t *testing.T) {
 	}
 }
 
-// One thing has one name in the Chinese pages, and it is the field's.
+// The Chinese pages have one name for one thing, which is the field's.
 func TestTheChinesePagesUseTheTermsOfTheField(t *testing.T) {
 	for path := range pages(t) {
 		text := readPage(t, translation(path))

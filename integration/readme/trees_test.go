@@ -30,7 +30,7 @@ func planted(t *testing.T) (db *gorm.DB, locker *pathlock.Locker, a, b Suite) {
 	return db, locker, a, b
 }
 
-// Raw SQL passes where it is asked for, under the path lock on the subtree, and nowhere else.
+// Raw SQL passes only if the program allows it, and runs under the path lock on the subtree.
 func TestRawSQLRewritesASubtreeUnderItsLock(t *testing.T) {
 	db, locker, a, b := planted(t)
 	const statement = "UPDATE suites SET name = ?, path = ? WHERE id = ?"

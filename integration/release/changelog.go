@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// unreleased is the heading of the changes that no release has.
+// unreleased is the heading of the changes since the last release.
 const unreleased = "## [Unreleased]\n"
 
-// errNoChanges is a changelog that says nothing about the release.
+// errNoChanges says that the changelog has nothing about the release.
 var errNoChanges = errors.New("release: CHANGELOG.md has no changes under " + strings.TrimSpace(unreleased))
 
-// dated returns a changelog whose unreleased changes are those of a version.
+// dated gives the unreleased changes of a changelog the heading of a version.
 func dated(changelog, version, date string) (string, error) {
 	before, after, found := strings.Cut(changelog, unreleased)
 	changes, _, _ := strings.Cut(after, "\n## ")

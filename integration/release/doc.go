@@ -1,7 +1,7 @@
 // Command release makes a release of all modules of the repository, which have one version.
 //
-//	go run ./integration/release v0.1.0           says what the release would change
-//	go run ./integration/release -write v0.1.0    commits it and tags it; it pushes nothing
+//	go run ./integration/release v0.1.0           shows what the release would change
+//	go run ./integration/release -write v0.1.0    commits and tags it, and pushes nothing
 //
 // # What it changes
 //
@@ -15,8 +15,8 @@
 // # What it refuses
 //
 //   - uncommitted changes;
-//   - a version that is no semantic version with the major version 0 or 1, that has a tag here or at
-//     a remote, or that is not above the last one;
+//   - a version that is not a semantic version of major version 0 or 1, that has a tag here or at a
+//     remote, or that is not above the last one;
 //   - a changelog without changes;
 //   - a shallow checkout.
 package main

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// errUsage is a command line that makes no sense.
+// errUsage says that the command line is wrong.
 var errUsage = errors.New("release: wrong command line")
 
 func main() {
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-// run does what the command line says in the repository around the working directory.
+// run runs the command line in the repository around the working directory.
 func run(ctx context.Context, args []string, out io.Writer, now time.Time) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)

@@ -15,14 +15,14 @@ import (
 // rootPath is the module that all others require.
 const rootPath = "github.com/pathlock-go/pathlock"
 
-// published are the folders of the modules that people outside require, install or run. The others
-// exist for this repository's tests and benchmarks.
+// published are the folders of the modules that people outside require, install or run. The other
+// modules serve only this repository.
 var published = []string{".", "cmd/pathlock", "sample-app"}
 
 // modulePath returns the path of the module in a folder.
 func modulePath(folder string) string { return path.Join(rootPath, folder) }
 
-// tag returns the tag by which the go command finds a version of the module in a folder.
+// tag returns the tag under which the go command finds a version of the module in a folder.
 func tag(folder, version string) string { return path.Join(folder, version) }
 
 // tags returns the tags of all published modules.
@@ -84,7 +84,7 @@ func require(name string, text []byte, version string) ([]byte, error) {
 	return file.Format()
 }
 
-// standIn returns a go.work that has the root module in the place of a version of it.
+// standIn returns a go.work that replaces a version of the root module with the working tree.
 func standIn(text []byte, version string) ([]byte, error) {
 	work, err := modfile.ParseWork("go.work", text, nil)
 	if err != nil {
@@ -104,8 +104,8 @@ func standIn(text []byte, version string) ([]byte, error) {
 	return modfile.Format(work.Syntax), nil
 }
 
-// checksums returns a go.sum that has the checksums of a version of the root module, and of no
-// other one.
+// checksums returns a go.sum that has the checksums of one version of the root module and of no
+// other version.
 func checksums(text []byte, version, zip, mod string) ([]byte, error) {
 	sums := map[module.Version]string{
 		{Path: rootPath, Version: version}:             zip,

@@ -27,8 +27,7 @@ var (
 	remark     = regexp.MustCompile(`\s+# .*`)
 )
 
-// visitor is somebody in an empty folder outside of the repository, for whom the modules are
-// published.
+// visitor is somebody in an empty folder outside the repository who can download the modules.
 type visitor struct {
 	t   *testing.T
 	dir string
@@ -95,9 +94,8 @@ func documents(t *testing.T, r repository) map[string]string {
 	return texts
 }
 
-// What the documents tell people to type works outside of the repository, once a release of this
-// tree is published: the program compiles against the published module, and the commands install
-// and run.
+// The commands of the documents work outside the repository once a release of this tree is
+// published: the program compiles against the published module, and the commands install and run.
 func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 	r := commit(t, here(t))
 	made := release{repo: r, version: next, date: "2006-01-02"}
@@ -113,7 +111,7 @@ func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 	t.Run("what is embedded is published, and the licence", func(t *testing.T) {
 		v := visitor{t, t.TempDir(), env}
 		const list = "go list -find -f '{{range .EmbedFiles}}{{$.Dir}}/{{.}}\n{{end}}' ./..."
-		// The workspace asks nobody for the version that the commit requires.
+		// The workspace downloads nothing for the version that the commit requires.
 		checkout := visitor{t, string(r), append(os.Environ(), "GOFLAGS=", "GOWORK=", "GOPROXY=off")}
 		checkout.run("go list -deps ./sample-app")
 		embedded := 0
@@ -212,7 +210,7 @@ func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 		}
 	})
 
-	// As by somebody who packages a program from its tag.
+	// As somebody does who packages a program from its tag.
 	t.Run("the requirements and checksums of each program are complete", func(t *testing.T) {
 		for _, folder := range published {
 			visitor{t, filepath.Join(string(r), folder), env}.run("go list -deps .")
@@ -220,7 +218,7 @@ func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 	})
 }
 
-// transcript is what a server says, until it has ended.
+// transcript is the output of a server until its end.
 type transcript struct {
 	url   chan string   // has the first URL in it
 	ended chan struct{} // closed when the text is complete
@@ -246,7 +244,7 @@ func newTranscript(output io.Reader) *transcript {
 	return said
 }
 
-// answers expects the answer 200 of a server.
+// answers expects a server to answer with 200.
 func answers(t *testing.T, url string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/", nil)

@@ -13,12 +13,12 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// largestZip is what a module may have its users download: there is room for twice the code, and
-// for no test data.
+// largestZip is the largest download of a module, in bytes. It has room for twice the code, but not
+// for test data.
 const largestZip = 4 << 20
 
-// publish writes a version of the published modules, as their tags have it, into the folder of a
-// module proxy, in which the go command finds what it would find on a server.
+// publish writes the tagged version of the published modules into a folder. The go command can use
+// the folder as a module proxy.
 func publish(t *testing.T, r repository, version string) (proxy string) {
 	t.Helper()
 	proxy = t.TempDir()
@@ -59,10 +59,10 @@ func publish(t *testing.T, r repository, version string) (proxy string) {
 	return proxy
 }
 
-// outside returns the environment of somebody who has a module proxy, and none of this machine's
-// modules and settings. What the proxy lacks comes from the machine's downloads, and what
-// they lack from the proxy that the machine uses. The checksum database has never heard of
-// what was published a moment ago.
+// outside returns the environment of somebody who has a module proxy, but none of this machine's
+// modules and settings. Modules that the proxy lacks come from the machine's downloads, and then
+// from the machine's own proxy. The checksum database is off, because it does not know the new
+// version.
 func outside(t *testing.T, proxy string) []string {
 	t.Helper()
 	env := func(name string) string {
@@ -77,8 +77,8 @@ func outside(t *testing.T, proxy string) []string {
 		"GOPROXY="+strings.Join(sources, ","),
 		"GOMODCACHE="+t.TempDir(),
 		"GOBIN="+t.TempDir(),
-		// The test's folders can be deleted, and what was compiled in an earlier run's folders is
-		// still good in those of this one.
+		// -modcacherw lets the test delete its folders. -trimpath reuses the packages that an earlier
+		// run has compiled in other folders.
 		"GOFLAGS=-modcacherw -trimpath",
 		"GOWORK=off", "GOSUMDB=off", "GOTOOLCHAIN=local", "GOENV=off",
 		"GOPRIVATE=", "GONOPROXY=", "GONOSUMDB=", "GOINSECURE=", "GOVCS=*:off",

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// Why a release is refused.
+// The reasons to refuse a release.
 var (
 	errVersion = errors.New("release: not a version for these modules")
 	errExists  = errors.New("release: the version exists")
@@ -51,8 +51,8 @@ func (r release) check(ctx context.Context) error {
 	return r.checkTags(ctx)
 }
 
-// checkVersion refuses what is no semantic version, and versions that the go command would not
-// take for a successor of the last release.
+// checkVersion refuses a version that is not semantic, or that the go command would not take for a
+// successor of the last release.
 func (r release) checkVersion() error {
 	if semver.Canonical(r.version) != r.version || r.version == "" || module.IsPseudoVersion(r.version) {
 		return fmt.Errorf("%w: %q is not of the form v1.2.3 or v1.2.3-rc.1", errVersion, r.version)
@@ -76,7 +76,7 @@ func (r release) checkVersion() error {
 	return nil
 }
 
-// checkTags refuses a version that any of the modules has, here or at a remote.
+// checkTags refuses a version of which any module has a tag, here or at a remote.
 func (r release) checkTags(ctx context.Context) error {
 	remotes, err := r.repo.lines(ctx, "remote")
 	if err != nil {
@@ -103,8 +103,8 @@ func refs(tags []string) []string {
 	return names
 }
 
-// make prepares the release in a clone, shows it, and makes it in the repository if it is to write.
-// Whatever goes wrong before the commit leaves the repository as it is.
+// make prepares the release in a clone and shows it. With write, it then makes the release in the
+// repository. A failure before the commit leaves the repository as it is.
 func (r release) make(ctx context.Context, out io.Writer, write bool) error {
 	scratch, err := os.MkdirTemp("", "release")
 	if err != nil {
@@ -139,7 +139,7 @@ func (r release) make(ctx context.Context, out io.Writer, write bool) error {
 	return nil
 }
 
-// edit commits the release in a clone and returns the files that are changed.
+// edit commits the release in a clone, and returns the changed files.
 func (r release) edit(ctx context.Context, clone repository) (changed []string, err error) {
 	edit := func(name string, change func([]byte) ([]byte, error)) error {
 		file := filepath.Join(string(clone), name)
@@ -171,7 +171,7 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 	if err := edit("go.work", func(text []byte) ([]byte, error) { return standIn(text, r.version) }); err != nil {
 		return nil, err
 	}
-	// The checksum is that of a commit, in which git has applied its attributes.
+	// Only a commit has the right checksum: git applies its attributes to it.
 	if err := commit(); err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 	return changed, commit()
 }
 
-// sums returns the checksums that the go command has for the root module of a clone's last commit.
+// sums returns the go command's checksums of the root module in the last commit of a clone.
 func (r release) sums(clone repository) (zipSum, modSum string, err error) {
 	archive, err := os.CreateTemp("", "release-*.zip")
 	if err != nil {
@@ -216,8 +216,8 @@ func (r release) sums(clone repository) (zipSum, modSum string, err error) {
 	return zipSum, modSum, err
 }
 
-// record commits the changed files of the clone in the repository, and tags the commit if it is, to
-// the byte, the tree that the checksums were computed for.
+// record commits the changed files of the clone in the repository. It tags the commit only if its
+// tree is, to the byte, the one that the checksums were computed for.
 func (r release) record(ctx context.Context, clone string, changed []string, tree string) error {
 	for _, name := range changed {
 		text, err := os.ReadFile(filepath.Join(clone, name))

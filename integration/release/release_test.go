@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// at makes a release in a repository, in the way of the command line.
+// at makes a release in a repository, as the command line does.
 func at(t *testing.T, r repository, out io.Writer, args ...string) error {
 	t.Helper()
 	t.Chdir(string(r))
@@ -109,8 +109,8 @@ func TestADryRunShowsTheReleaseAndMakesNone(t *testing.T) {
 	}
 }
 
-// Whoever checks a tag out builds each module by itself, with checksums that are right; and the
-// workspace needs no proxy to build the same commit.
+// In the checkout of a tag, each module builds by itself, with the right checksums. The workspace
+// builds the same commit without a proxy.
 func TestAReleasedCommitBuildsWithAndWithoutTheWorkspace(t *testing.T) {
 	r := commit(t, small)
 	for _, version := range []string{"v0.1.0", "v0.2.0-rc.1", "v0.2.0"} {
@@ -209,8 +209,8 @@ var (
 	ciVersions  = regexp.MustCompile(`(?m)^ +go: \["(1\.(\d+))", "(1\.(\d+))"\]$`)
 )
 
-// The two newest versions of Go are supported. The go directives keep code away from what the older
-// one lacks, and CI runs everything with both.
+// The two newest versions of Go are supported. The go directives keep code from using what the
+// older one lacks, and CI runs everything with both.
 func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 	root := repository(filepath.Join("..", ".."))
 	versions := ciVersions.FindStringSubmatch(read(t, root, ".github/workflows/ci.yml"))
@@ -244,7 +244,7 @@ func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 	}
 }
 
-// What a workspace has, dependabot looks after.
+// dependabot updates every module of the workspace.
 func TestEveryModuleIsKeptUpToDate(t *testing.T) {
 	root := repository(filepath.Join("..", ".."))
 	folders, err := requiring(string(root))

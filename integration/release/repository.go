@@ -11,7 +11,7 @@ import (
 // repository is the folder of a git checkout.
 type repository string
 
-// git runs a git command in the checkout and returns its output without the line's end.
+// git runs a git command in the checkout, and returns its output without the spaces around it.
 func (r repository) git(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = string(r)

@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// small is a repository like this one: three published modules and one that is not, which all
-// use the root, and nothing from anywhere else.
+// small is a repository like this one: three published modules, and one that is not. All of them
+// import the root and nothing else.
 var small = map[string]string{
 	"go.work":              "go 1.26.0\n\nuse (\n\t.\n\t./bench\n\t./cmd/pathlock\n\t./sample-app\n)\n\nreplace " + rootPath + " v0.0.0 => ./\n",
 	"go.mod":               "module " + rootPath + "\n\ngo 1.26.0\n",
@@ -85,7 +85,7 @@ func here(t *testing.T) map[string]string {
 	for name := range strings.SplitSeq(strings.TrimRight(names, "\x00"), "\x00") {
 		text, err := os.ReadFile(filepath.Join("..", "..", name))
 		if os.IsNotExist(err) {
-			continue // it is deleted, and not committed yet
+			continue // it is deleted, but the deletion is not committed yet
 		}
 		if err != nil {
 			t.Fatal(err)

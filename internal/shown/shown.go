@@ -1,5 +1,5 @@
-// Package shown puts what strangers have written, such as ids, names and paths, into messages: in
-// one line, at a bounded length, and never cut within a character.
+// Package shown prepares untrusted texts, such as ids, names and paths, for messages: on one line,
+// at a bounded length, and never cut within a character.
 package shown
 
 import (
@@ -11,17 +11,16 @@ import (
 	"unicode/utf8"
 )
 
-// most is how many bytes of a text are shown at most.
+// most is the most bytes of a text that are shown.
 const most = 80
 
-// Cut returns a text without its end, where it is long: for messages that quote it.
+// Cut shortens a long text. The caller has to quote it.
 func Cut(s string) string {
 	s, cut := split(s)
 	return s + cut
 }
 
-// split cuts a text before the first character that ends behind most bytes, and returns what marks
-// the cut.
+// split returns the start of a text, and "…" if it cut the rest.
 func split(s string) (begin, mark string) {
 	if len(s) <= most {
 		return s, ""
@@ -33,8 +32,7 @@ func split(s string) (begin, mark string) {
 	return s[:end], "…"
 }
 
-// Text returns a text as [Cut] does, in which characters that would not be seen, or would end the
-// line, are escaped as Go does it.
+// Text shortens a text as [Cut] does, and escapes invisible characters and line ends as Go does.
 func Text(s string) string {
 	s, cut := split(s)
 	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -44,7 +42,8 @@ func Text(s string) string {
 	return s + cut
 }
 
-// ID returns a key: a number as it is, and anything else quoted.
+// ID returns a key for a message: a number as it is, bytes in hexadecimal, a text quoted, nil as
+// NULL.
 func ID(id any) string {
 	v := reflect.ValueOf(id)
 	for v.Kind() == reflect.Pointer && !v.IsNil() {

@@ -2,7 +2,7 @@ package treerow
 
 import "strings"
 
-// Dialect is a database, by the name that GORM's driver for it gives.
+// Dialect is a database's dialect, by GORM's name for it.
 type Dialect string
 
 // The dialects.
@@ -12,7 +12,7 @@ const (
 	SQLite   Dialect = "sqlite"
 )
 
-// Kind is what a column holds, as far as zero values differ.
+// Kind says what a column holds, as far as zero values differ.
 type Kind uint8
 
 // The kinds of columns.
@@ -28,7 +28,7 @@ const (
 	Time
 )
 
-// kinds are the parts of type names that say what a column holds. The first that fits counts.
+// kinds are the parts of type names that say what a column holds. The first match counts.
 var kinds = []struct {
 	part string
 	kind Kind
@@ -43,8 +43,8 @@ var kinds = []struct {
 	{"dec", Number}, {"num", Number}, {"float", Number}, {"double", Number}, {"real", Number},
 }
 
-// KindOf returns the kind of a column by the name of its type, as the database's catalogue or its
-// driver writes it: "bigint(20) unsigned", "CHAR(36)", "bpchar", "BINARY".
+// KindOf returns the kind of a column with a type, as the database's catalogue or its driver writes
+// it: "bigint(20) unsigned", "CHAR(36)", "bpchar", "BINARY".
 func KindOf(typ string) Kind {
 	typ = strings.ToLower(typ)
 	for _, k := range kinds {

@@ -7,12 +7,9 @@ import (
 	"time"
 )
 
-// Live reports whether the value of a deletion mark, as a driver returns it, is that of a live row.
+// Live reports whether the value of a deletion mark, as a driver returns it, means a live row.
 func Live(mark any) bool {
-	v := reflect.ValueOf(mark)
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		v = v.Elem()
-	}
+	v := deref(mark)
 	if !v.IsValid() {
 		return true
 	}
@@ -20,20 +17,20 @@ func Live(mark any) bool {
 		return false
 	}
 	if v.Kind() == reflect.Slice {
-		return v.Type().Elem().Kind() == reflect.Uint8 && strings.Trim(string(v.Bytes()), "\x00") == ""
+		return isBytes(v) && strings.Trim(string(v.Bytes()), "\x00") == ""
 	}
 	return v.IsZero()
 }
 
-// Live is the condition that a deletion mark, given as SQL, is that of a live row. It is never
-// NULL.
+// Live is the condition that a deletion mark, given as SQL, means a live row. It is never NULL.
 func (d Dialect) Live(column string, kind Kind) string {
 	null := column + " IS NULL"
 	switch {
 	case kind == Bool && d == Postgres:
 		return column + " IS NOT TRUE"
 	case d == SQLite && kind != Text:
-		// A column of any type can hold any value there, but no number where its affinity is TEXT.
+		// In SQLite, any column can hold any value, except that one of affinity TEXT holds no
+		// number.
 		return fmt.Sprintf("(%s OR %s = 0 OR %s = '')", null, column, column)
 	case kind == Number, kind == Bool, kind == Bits && d == MySQL:
 		return fmt.Sprintf("(%s OR %s = 0)", null, column)

@@ -8,22 +8,20 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrNoName is matched where the name column is NULL, or holds something that is no text.
+// ErrNoName is matched by the error for a name column that is NULL, or holds something else than
+// text.
 var ErrNoName = errors.New("name is no text")
 
-// Name returns the name that a value of a name column is. The error says why no path can have it.
-// It matches [pathlock.ErrInvalidPath] for a text, which is returned all the same, and [ErrNoName]
+// Name returns the name in a value of a name column. The error says why no path can have the name.
+// It matches [pathlock.ErrInvalidPath] for a text, which Name returns all the same, and [ErrNoName]
 // for anything else.
 func Name(value any) (string, error) {
-	v := reflect.ValueOf(value)
-	for v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface {
-		v = v.Elem()
-	}
+	v := deref(value)
 	var name string
 	switch {
 	case v.Kind() == reflect.String:
 		name = v.String()
-	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 && !v.IsNil():
+	case isBytes(v) && !v.IsNil():
 		name = string(v.Bytes())
 	default:
 		return "", ErrNoName
@@ -39,13 +37,13 @@ func Root(parent, name any) bool {
 	return NoParent(parent) && text == "" && !errors.Is(err, ErrNoName)
 }
 
-// Empty is the condition that a name column holds the empty text, which is the name of a root row,
-// and not one that only a collation holds equal. An index over the column can answer it. It is NULL
-// for NULL.
+// Empty is the condition that a name column holds the empty text, the name of a root row, and not a
+// text that a collation treats as equal. An index over the column can answer it. It is NULL for
+// NULL.
 func (d Dialect) Empty(column string) string {
 	exact := column
 	if d == SQLite {
-		exact = "CAST(" + column + " AS BLOB)" // the LENGTH of a text there ends at a NUL
+		exact = "CAST(" + column + " AS BLOB)" // in SQLite, the LENGTH of a text ends at a NUL
 	}
 	return fmt.Sprintf("(%s = '' AND LENGTH(%s) = 0)", column, exact)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/treerow"
 )
 
-// key and binary are types as models have them.
+// These are types as models have them.
 type (
 	key    int64
 	text   string

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // Acquire implements [pathlock.Store]: one EVALSHA if the request is granted or refused at once. A
@@ -30,24 +31,24 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		Acquisition: req,
 		set:         newClaimSet(req.Gate, req.Claims),
 		keys:        s.keys.of(req.Tree),
-		what:        operation{verb: "acquire", tree: req.Tree},
+		what:        calls.Operation{Verb: "acquire", Tree: req.Tree},
 		began:       time.Now(),
-		owner:       counted{value: string(req.Owner)},
+		call:        calls.NewRequest(keyOf(req), req.Lease),
 	}
-	if err := s.begin(); err != nil {
-		return pathlock.Grant{}, unavailable(r.what, err)
+	if err := s.calls.Begin(); err != nil {
+		return pathlock.Grant{}, calls.Unavailable(r.what, err)
 	}
-	defer s.commands.Done()
-	if err := s.takeBacks.forget(ctx, r); ctx.Err() != nil {
-		return pathlock.Grant{}, interrupted(ctx, r.what)
+	defer s.calls.End()
+	if err := s.calls.Forget(ctx, r.call); ctx.Err() != nil {
+		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
 	} else if err != nil {
-		return pathlock.Grant{}, unavailable(r.what, err)
+		return pathlock.Grant{}, calls.Unavailable(r.what, err)
 	}
 	if req.Wait <= 0 {
 		return s.askOnce(ctx, r)
 	}
-	w := s.listener.join(waitKey{req.Tree, req.Owner, req.Grant})
-	defer s.listener.leave(w)
+	w := s.listener.Join(r.call.Key)
+	defer s.listener.Leave(w)
 	return s.wait(ctx, r, w)
 }
 
@@ -59,7 +60,7 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 		if err != nil {
 			return pathlock.Grant{}, err
 		}
-		if answer.status != "granted" || !r.ended(asked) {
+		if answer.Status != "granted" || !r.ended(asked) {
 			return s.decided(ctx, r, answer, asked)
 		}
 		if late == mostLate {
@@ -68,15 +69,14 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 	}
 }
 
-// mostLate is how many grants that have come too late are asked for again, one after the other: a
-// process or a host that was stopped is late once, a lease that is shorter than the way to the
-// server always.
+// mostLate is how many times in a row a grant that came too late is asked for again. A process or a
+// host that was stopped is late once; a lease that is shorter than the way to the server always is.
 const mostLate = 3
 
-// tooLate gives up a request whose grants have ended by the time that they are heard of.
+// tooLate gives up a request whose grants have always ended before they arrived.
 func (s *Store) tooLate(r *request) error {
-	s.undo(r)
-	return unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
+	s.calls.Undo(r.call)
+	return calls.Unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
 }
 
 // request is an acquisition on its way.
@@ -84,66 +84,70 @@ type request struct {
 	pathlock.Acquisition
 	set   claimSet
 	keys  []string
-	what  operation
+	what  calls.Operation
 	began time.Time
-	// owner is the owner as scripts get it, and tells whether the request has ever been sent.
-	owner counted
-	// asked counts how often the acquire script has been called for the request.
-	asked atomic.Int32
+	// call is taken back if nobody waits for the answer.
+	call *calls.Request
+	// inTheWay is the number of the claim that was last in the way.
+	inTheWay int
 }
 
-// ended reports whether a lease that was asked for at a moment may have ended by now. The wall
-// clock goes on where a host is suspended; the other clock may not.
+func keyOf(a pathlock.Acquisition) calls.Key {
+	return calls.Key{Tree: a.Tree, Owner: a.Owner, Grant: a.Grant}
+}
+
+// ended reports whether a lease that was asked for at that time may have ended by now. While a host
+// is suspended the wall clock goes on, and the monotonic clock may stand still: the longer one
+// counts.
 func (r *request) ended(asked time.Time) bool {
 	now := time.Now()
 	return max(now.Sub(asked), now.Round(0).Sub(asked.Round(0))) >= r.Lease
 }
 
-// ask calls the acquire script. After an error nothing stays: what the server may have
-// granted or queued all the same is withdrawn in the background.
-func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (reply, error) {
-	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.channel(r.Tree)
+// ask calls the acquire script. After an error nothing stays: what the server may have granted or
+// queued all the same is withdrawn in the background.
+func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Duration) (lua.Reply, error) {
+	lease, left, channel := leaseTime(r.Lease), milliseconds(wait), s.listener.Channel(r.Tree)
 	held, apart, turn := flag(r.Held), flag(r.Apart), askedOnce
 	args := []any{
-		&r.owner, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,
+		&r.call.Sent, (*string)(&r.Grant), &lease, &left, &channel, &ref, &r.set.claims, &r.set.paths, &r.Note, &held, s.config.maxWaiters, &apart,
 		&turn,
 	}
-	command := func(ctx context.Context) (reply, error) {
+	command := func(ctx context.Context) (lua.Reply, error) {
 		for args, asks := args, len(args); ; {
-			r.asked.Add(1)
-			got, err := s.scripts.acquire.ask(ctx, s.runner, r.keys, args...)
-			if err == nil && got.status == "searching" {
-				args = append(args[:asks:asks], got.text(1))
+			r.call.Asked.Add(1)
+			got, err := s.scripts.acquire.Ask(ctx, s.runner, r.keys, args...)
+			if err == nil && got.Status == "searching" {
+				args = append(args[:asks:asks], got.Text(1))
 				continue
 			}
-			if err != nil || !got.more() || got.status != "busy" {
+			if err != nil || !got.More() || got.Status != "busy" {
 				return got, err
 			}
-			// What keeps r out may be a lease that has ended, and that this portion did not come
-			// to.
+			// The blocker may be a lease that has ended, and that this portion did not come to.
 			if err := s.proceed(ctx, r.keys); err != nil {
-				return reply{}, err
+				return lua.Reply{}, err
 			}
 		}
 	}
-	var got reply
+	var got lua.Reply
 	var err error
-	decided, timeout := false, s.config.timeout
-	if r.asked.Load() == 0 {
+	decided, within := false, s.config.timeout
+	if r.call.Asked.Load() == 0 {
 		turn = askedDirectly
-		got, timeout, decided, err = direct(ctx, s, r.what, command, r)
-		decided = decided && got.status != "withdrawn"
+		got, within, decided, err = calls.Direct(ctx, s.calls, r.what, r.call, command)
+		decided = decided && got.Status != "withdrawn"
 		turn = askedOnce
-		if r.asked.Load() > 0 {
-			// What may come late is not to be granted any more when the request has been asked for
-			// again, and given back.
-			turn = milliseconds(min(r.Lease, longestDelay) + s.config.timeout)
+		if r.call.Asked.Load() > 0 {
+			// The direct question may still come late, after this one was granted and given back:
+			// for so long the server is to remember to grant it nothing.
+			turn = milliseconds(min(r.Lease, calls.LongestDelay) + s.config.timeout)
 		}
 	}
 	if !decided {
-		got, err = callFor(ctx, s, r.what, timeout, command, r)
+		got, err = calls.Ask(ctx, s.calls, r.what, r.call, within, command)
 	}
-	if err == nil && got.more() {
+	if err == nil && got.More() {
 		s.proceedLater(ctx, r.keys)
 	}
 	return got, err
@@ -155,39 +159,39 @@ const (
 	askedDirectly = "1"
 )
 
-// errWithdrawn is why a request is refused that was taken back before: it was given up, or its
-// answer was lost.
+// errWithdrawn is why a request is refused that was taken back before, because its caller gave up
+// or its answer was lost.
 var errWithdrawn = errors.New("the request has been withdrawn")
 
 // decided returns what a final answer of the acquire script means; asked is when the question left.
-func (s *Store) decided(ctx context.Context, r *request, answer reply, asked time.Time) (pathlock.Grant, error) {
-	switch answer.status {
+func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked time.Time) (pathlock.Grant, error) {
+	switch answer.Status {
 	case "granted":
-		return s.granted(ctx, r, answer.number(1), asked)
+		return s.granted(ctx, r, answer.Number(1), asked)
 	case "busy":
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)), nil)
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), nil)
 	case "full":
-		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.number(1)), ErrQueueFull)
+		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), ErrQueueFull)
 	case "lost":
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
 	case "withdrawn":
-		return pathlock.Grant{}, unavailable(r.what, errWithdrawn)
+		return pathlock.Grant{}, calls.Unavailable(r.what, errWithdrawn)
 	case "deadlock":
-		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.number(1)), pathlock.Owner(answer.text(2)))
+		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.Number(1)), pathlock.Owner(answer.Text(2)))
 	default:
-		return pathlock.Grant{}, unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.status))
+		return pathlock.Grant{}, calls.Unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.Status))
 	}
 }
 
-// granted returns a grant, or gives it back if ctx has ended meanwhile, or the replicas have not
-// got it.
+// granted returns a grant. It gives the grant back if ctx has ended meanwhile, or if too few
+// replicas have it.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		s.undo(r)
-		return pathlock.Grant{}, interrupted(ctx, r.what)
+		s.calls.Undo(r.call)
+		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
 	}
 	if err := s.replicate(ctx, r); err != nil {
-		s.undo(r)
+		s.calls.Undo(r.call)
 		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: fence, Asked: asked}, nil
@@ -196,14 +200,14 @@ func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked tim
 // proceed lets the server do what scripts have left over, in portions.
 func (s *Store) proceed(ctx context.Context, keys []string) error {
 	for {
-		more, err := s.scripts.proceed.run(ctx, s.runner, keys)
+		more, err := s.scripts.proceed.Run(ctx, s.runner, keys)
 		if err != nil || more != "1" {
 			return err
 		}
 	}
 }
 
-// proceedLater is proceed on nobody's time. If it fails, the next script that comes by goes on.
+// proceedLater is proceed in the background. If it fails, the next script in the tree goes on.
 func (s *Store) proceedLater(ctx context.Context, keys []string) {
-	s.background(ctx, func(ctx context.Context) { _ = s.proceed(ctx, keys) })
+	s.calls.Background(ctx, func(ctx context.Context) { _ = s.proceed(ctx, keys) })
 }

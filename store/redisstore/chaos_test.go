@@ -12,6 +12,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // endLease has an owner's lease, and its places in the queue, end.
@@ -58,7 +59,7 @@ func (c *chaos) live() {
 		c.all(fmt.Sprintf("acquire again %+v", req), func(w *way) string {
 			first := w.ask(c.t, req, c.waits[req.Grant])
 			second := w.ask(c.t, req, c.waits[req.Grant])
-			if first.status != second.status || first.status == "granted" && first.number(1) != second.number(1) {
+			if first.Status != second.Status || first.Status == "granted" && first.Number(1) != second.Number(1) {
 				c.t.Errorf("%s: answered with %v, and then with %v", w.name, first, second)
 			}
 			return outcome(second)
@@ -75,7 +76,8 @@ func (c *chaos) live() {
 	case n < 88:
 		req := c.made[c.rng.IntN(len(c.made))]
 		c.all(fmt.Sprintf("withdraw %+v", req), func(w *way) string {
-			return said(w.store.withdraw(c.t.Context(), &request{Acquisition: req, keys: w.store.keys.of(w.tree)}, 0))
+			req.Tree = w.tree
+			return said(w.store.withdraw(c.t.Context(), keyOf(req), 0))
 		})
 	case n < 92:
 		lease := pathlock.Lease{Owner: anybody, For: time.Duration(1+c.rng.IntN(4)) * age}
@@ -148,14 +150,14 @@ func (c *chaos) request(by pathlock.Owner) pathlock.Acquisition {
 }
 
 // outcome is what all ways have to agree on.
-func outcome(got reply) string {
-	switch got.status {
+func outcome(got lua.Reply) string {
+	switch got.Status {
 	case "granted", "lost":
-		return got.status
+		return got.Status
 	case "queued":
-		return got.status + " " + got.text(1)
+		return got.Status + " " + got.Text(1)
 	default:
-		return fmt.Sprint(got.status, got.rest[1:])
+		return fmt.Sprint(got.Status, got.Rest[1:])
 	}
 }
 

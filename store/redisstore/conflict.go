@@ -9,6 +9,8 @@ import (
 	"github.com/bsm/redislock"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // ErrQueueFull says, in a conflict, that the request could not wait: as many as may wait in the
@@ -45,8 +47,8 @@ func (s *Store) deadlock(ctx context.Context, r *request, i int, other pathlock.
 	return e
 }
 
-// target returns the node that claim number i is on. The gate has no path of its own: a request
-// that somebody else's gate keeps out fails at its topmost claim.
+// target returns the node and the mode of claim number i. The gate has no path: a request that
+// somebody else's gate keeps out fails at its topmost claim.
 func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	switch {
 	case i > 1 && i-2 < len(r.set.origin):
@@ -59,39 +61,40 @@ func (r *request) target(i int) (pathlock.Path, pathlock.Mode) {
 	}
 }
 
-// blocker finds out who keeps r from its claim number i; only may name the one to describe. It is
-// the zero Blocker if that is not to be learned (any more): the request has been refused, and that
-// stands.
+// blocker finds out who keeps r from its claim number i; only may name the owner to describe. It
+// returns the zero Blocker if that cannot be found out, since the request has been refused all the
+// same.
 func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Owner) pathlock.Blocker {
 	if i < 1 || i > 1+len(r.set.origin) {
 		return pathlock.Blocker{}
 	}
 	name, mode := r.set.claim(i)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), calls.Farewell)
 	defer cancel()
-	found, err := call(ctx, s, operation{verb: "look for a blocker", tree: r.Tree}, func(ctx context.Context) (reply, error) {
+	found, err := calls.Do(ctx, s.calls, calls.Operation{Verb: "look for a blocker", Tree: r.Tree}, func(ctx context.Context) (lua.Reply, error) {
 		for rank := "0"; ; {
-			got, err := s.scripts.blocker.ask(ctx, s.runner, r.keys, string(r.Owner), name, mode, rank, string(only))
-			if err != nil || got.status != "more" {
+			got, err := s.scripts.blocker.Ask(ctx, s.runner, r.keys, string(r.Owner), name, mode, rank, string(only))
+			if err != nil || got.Status != "more" {
 				return got, err
 			}
-			rank = got.text(0)
+			rank = got.Text(0)
 		}
-	}, nil)
-	if err != nil || found.status != "found" {
+	})
+	if err != nil || found.Status != "found" {
 		return pathlock.Blocker{}
 	}
-	b := pathlock.Blocker{
-		Owner:   pathlock.Owner(found.text(0)),
-		Mode:    pathlock.Mode(found.number(1)),
-		Since:   instant(found.text(2)),
-		Until:   instant(found.text(3)),
-		Note:    found.text(4),
-		Waiting: found.text(5) == "1",
-		Gate:    found.text(6) == "1",
+	return pathlock.Blocker{
+		Owner:   pathlock.Owner(found.Text(0)),
+		Mode:    pathlock.Mode(found.Number(1)),
+		Since:   instant(found.Text(2)),
+		Until:   instant(found.Text(3)),
+		Note:    found.Text(4),
+		Waiting: found.Text(5) == "1",
+		Gate:    found.Text(6) == "1",
 	}
-	return b
 }
 
 // notHeld returns the error for something that is not on record.
-func notHeld(what operation) error { return fmt.Errorf("%w: redis: %s", pathlock.ErrNotHeld, what) }
+func notHeld(what calls.Operation) error {
+	return fmt.Errorf("%w: redis: %s", pathlock.ErrNotHeld, what)
+}

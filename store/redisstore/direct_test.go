@@ -34,7 +34,7 @@ func TestDirectQuestionComesLate(t *testing.T) {
 				take(t, store, ask(tree, x("/other")))
 			}
 			req := ask(tree, x("/a"))
-			store.pace.brisk.Store(true)
+			store.calls.Pace.Brisk.Store(true)
 			n.loseNext()
 			take(t, store, req)
 			release(t, store, req)
@@ -160,10 +160,10 @@ func TestServerFallsSilent(t *testing.T) {
 			store := closeStore(t, New(client, WithTimeout(2*patience)))
 			held := ask(newTree(t), x("/a"))
 			take(t, store, held)
-			if !store.pace.possible {
+			if !store.calls.Pace.Heeds {
 				t.Fatal("the client heeds no deadlines")
 			}
-			store.pace.brisk.Store(true)
+			store.calls.Pace.Brisk.Store(true)
 			server.signal(syscall.SIGSTOP)
 			defer server.signal(syscall.SIGCONT)
 			ctx, cancel := context.WithCancel(t.Context())
@@ -202,50 +202,13 @@ func (c telling) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// TestPace: a server is asked directly that answered briskly the last time, by a client that heeds
-// deadlines.
-func TestPace(t *testing.T) {
-	server := startServer(t)
-	heeds := redis.Options{Addr: server.addr, ContextTimeoutEnabled: true}
-	heedsNone := heeds
-	heedsNone.ContextTimeoutEnabled = false
-	for name, c := range map[string]struct {
-		client redis.UniversalClient
-		ago    time.Duration
-		err    error
-		want   bool
-	}{
-		"a brisk answer":                  {redis.NewClient(&heeds), 0, nil, true},
-		"a brisk refusal":                 {redis.NewClient(&heeds), 0, refusal("OOM"), true},
-		"a slow answer":                   {redis.NewClient(&heeds), briskly, nil, false},
-		"no answer":                       {redis.NewClient(&heeds), 0, net.ErrClosed, false},
-		"a client that heeds no deadline": {redis.NewClient(&heedsNone), 0, nil, false},
-		"a cluster":                       {redis.NewClusterClient(&redis.ClusterOptions{Addrs: []string{server.addr}, ContextTimeoutEnabled: true}), 0, nil, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Cleanup(func() { _ = c.client.Close() })
-			p := newPace(c.client)
-			p.note(time.Now().Add(-c.ago), c.err)
-			if got := p.brisk.Load(); got != c.want {
-				t.Errorf("asked directly: %v, want %v", got, c.want)
-			}
-		})
-	}
-}
-
-// refusal is an error that a server answers with.
-type refusal string
-
-func (r refusal) Error() string { return string(r) }
-func (refusal) RedisError()     {}
-
 // BenchmarkDirect compares an acquisition and its release on the caller's goroutine with one that
 // can be left behind.
 func BenchmarkDirect(b *testing.B) {
 	for _, way := range []string{"left behind", "direct"} {
 		b.Run(way, func(b *testing.B) {
 			store := newStore(b)
-			store.pace.possible = way == "direct"
+			store.calls.Pace.Heeds = way == "direct"
 			req := ask(newTree(b), x("/a/b/c"))
 			for b.Loop() {
 				if _, err := store.Acquire(b.Context(), req); err != nil {

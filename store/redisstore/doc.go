@@ -11,22 +11,31 @@
 //
 // # What it does
 //
-// All that a tree's locks consist of is in six keys that share one hash tag, and every operation is
-// one Lua script, which Redis carries out in one atomic step by its own clock. An acquisition
-// grants the whole claim set, or queues it, or refuses it. A release gives back, hands over to
-// those waiters that now fit, in the order of their arrival, and publishes to each of them that it
-// has been granted; they have nothing more to send.
+// All locks of a tree are in six keys that share one hash tag. Every operation is one Lua script,
+// which Redis runs in one atomic step by its own clock. An acquisition grants the whole claim set,
+// or queues it, or refuses it. A release gives back and hands over: it grants to the waiters that
+// now fit, in the order of their arrival, and publishes to each that it has been granted. They have
+// nothing more to send.
 //
 // What a script costs depends on the claims of the request and on the waiters that it meets, never
-// on how many locks or trees there are. Large hand-overs are done in portions, so that the server
-// is never kept from its other work for long; whoever ran the script then calls for the next
+// on how many locks or trees there are. Large hand-overs are done in portions, so that no script
+// keeps the server from its other work for long. Whoever ran the script then calls for the next
 // portion.
+//
+// # How the code is laid out
+//
+//	Store                acquire, wait, release, transfer, snapshot, trees, open, sentinels
+//	 │  wire, keys       what scripts are sent and what they keep; how keys are named
+//	 │  scripts          how each script is put together from the folder scripts
+//	 ├─ internal/pubsub  hears which waiters have been granted
+//	 ├─ internal/calls   ends every call in time, and takes back what calls leave behind
+//	 └─ internal/lua     runs scripts; sends together what comes together
 //
 // # The keys
 //
 // For the tree ("testplan", "plan-001"):
 //
-//	pathlock:{testplan/plan-001}:thin       string      the only grant in the tree, as long as there is but one
+//	pathlock:{testplan/plan-001}:thin       string      the only grant in the tree, while there is but one
 //	pathlock:{testplan/plan-001}:locks      hash        who holds and who waits: see scripts/lib/keys.lua
 //	pathlock:{testplan/plan-001}:deadlines  sorted set  when each lease and each place in the queue ends, in ms
 //	pathlock:{testplan/plan-001}:queue      sorted set  who waits for which node, in order of arrival
@@ -54,63 +63,72 @@
 //
 // # What is guaranteed
 //
-//   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says. Deadlocks are found exactly, at the request that would
-//     close the cycle or, where an owner has several requests waiting, at the grant that does.
+//   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says. A deadlock is
+//     found exactly: at the request that would close the cycle or, where an owner has several
+//     requests waiting, at the grant that does.
 //   - A waiter is passed by 0 grants to owners that it does not wait for.
-//   - A holder that crashes keeps others out until its lease ends, a waiter that crashes until one lease after it last asked, also if it was
-//     granted what it waited for after that; both are cleared
-//     away by the next script that comes by, and those who wait come by when the first deadline passes.
-//   - A request or a release that is sent twice because its reply was lost is carried out once. A request that fails is withdrawn
-//     in the background, again and again until Redis answers or its lease has ended. If it reaches Redis later than that, it is granted nothing.
+//   - A holder that crashes keeps others out until its lease ends. A waiter that crashes does so
+//     until one lease after it last asked, even if it was granted after that. The next script in
+//     the tree clears both away, and waiters run one when the first deadline passes.
+//   - A request or a release that is sent twice because its reply was lost is carried out once.
+//   - A request that fails is withdrawn in the background, again and again, until Redis answers or
+//     its lease has ended. If it reaches Redis later than that, it is granted nothing.
 //   - A script that fails half-way leaves a mark, and the next one repairs the table.
-//   - Fences are max(last+1, the server's time in µs): they keep growing when a failover loses the last writes, as long as the new
-//     primary's clock is not behind by more than that.
-//   - Replication in Redis is asynchronous. A failover can forget the latest grants, and two owners may then hold the same node: that is why
-//     safety must not rest on the locks alone. The next renewal reports the loss. [WithReplicas] has grants wait for replicas.
-//   - maxmemory-policy has to be noeviction, as it is by default: with any other, Redis may drop locks when memory is short.
-//     With it, a full server refuses new locks, while releases and renewals go on.
-//   - A request may claim [DefaultMaxClaims] nodes, and [DefaultMaxWaiters] may wait in a tree, unless [WithMaxClaims] and
-//     [WithMaxWaiters] say otherwise. Beyond that, requests are refused: see [ErrQueueFull].
+//   - Fences are max(last+1, the server's time in µs). They keep growing when a failover loses the
+//     last writes, unless the new primary's clock is behind by more than that.
+//   - Replication in Redis is asynchronous. A failover can forget the latest grants, and two owners
+//     may then hold the same node: safety must not rest on the locks alone. The next renewal
+//     reports the loss. [WithReplicas] has grants wait for replicas.
+//   - maxmemory-policy has to be noeviction, the default: with any other, Redis may drop locks when
+//     memory is short. With it, a full server refuses new locks, while releases and renewals go on.
+//   - A request may claim [DefaultMaxClaims] nodes, and [DefaultMaxWaiters] may wait in a tree,
+//     unless [WithMaxClaims] and [WithMaxWaiters] say otherwise. Beyond that, requests are refused:
+//     see [ErrQueueFull].
 //
 // # Waiting
 //
-// A process hears of its grants by pub/sub, on one connection to each node on which it waits: by
-// one channel for all trees or, where a cluster shards its messages, by one for each tree with
-// waiters. It is given up a second after the last waiter has gone.
+// A process hears of its grants by pub/sub, on one connection to each node on which it waits. One
+// channel serves all trees; where a cluster shards its messages, each tree with waiters has one.
+// A subscription is given up a second after its last waiter has gone.
 //
-// A waiter asks again, without having been woken, when the first deadline in the tree has passed,
-// when the connection of its subscription was lost, three times per lease to keep its place, and,
-// while another program's redislock has the gate, five times a second, because redislock tells
-// nobody of its release. That is a fallback: a message that is missed costs at most the time to one
-// of these.
+// A waiter also asks again without having been woken:
+//
+//   - when the first deadline in the tree has passed,
+//   - when the connection of its subscription was lost,
+//   - three times per lease, to keep its place,
+//   - five times a second while another program's redislock has the gate, because redislock tells
+//     nobody of its release.
+//
+// That is a fallback: a message that is missed costs at most the time to the next of these.
 //
 // # Clients
 //
 // Every call ends within its context's deadline and the time of [WithTimeout], whatever the client
-// and the network do, and within a quarter of a second where its context is cancelled: commands run
-// on goroutines of their own, which callers leave behind. With a redis.Client that has
-// ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves; as long as its
-// server answers briskly, they run on their callers' goroutines, in half the time. On a
-// redis.Client, which serves a single node or a primary under Sentinel, commands that come together
-// go together, and renewals and releases never wait for acquisitions. A redis.Ring is refused: see
-// [New].
+// and the network do, and within a quarter of a second where its context is cancelled. To that end
+// commands run on goroutines of their own, which callers leave behind. With a redis.Client that has
+// ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves: as long as the
+// server answers briskly, they run on their callers' goroutines, in half the time.
+//
+// On a redis.Client, which serves a single node or a primary under Sentinel, commands that come
+// together go together, and renewals and releases never wait for acquisitions. A redis.Ring is
+// refused: see [New].
 //
 // # Gates and plain redislock
 //
 // [GateKey] is an ordinary redislock key. As soon as a gate is asked for and nobody stands before
-// it in the queue, the key is taken, which stops newcomers and keeps redislock.Obtain out; the gate
-// is granted when those who hold something in the tree have come to their end, and the key is given
-// back if they don't in time. Scripts take and give back the key in one step with the queue,
-// writing exactly what redislock writes.
+// it in the queue, the key is taken. That stops newcomers and keeps redislock.Obtain out. The gate
+// is granted when those who hold something in the tree have come to their end; if they don't in
+// time, the key is given back. Scripts take and give back the key in one step with the queue, and
+// write exactly what redislock writes.
 //
 // The other way round, a program that obtains the key with redislock alone stops new node locks and
 // gates at once. It finds the node locks of that moment still held, and their owners may take what
-// more they need to come to their end. To have the tree for itself it has to wait for them:
-// [ObtainGate] does, and its documentation says how to in any other language.
+// more they need to come to their end. To have the tree for itself, the program has to wait for
+// them: [ObtainGate] does, and its documentation says how to in any other language.
 //
 // # Looking
 //
-// [Store.Trees], [Store.Snapshot] and [Store.ForceRelease] show who holds and who waits, and take
-// away what one owner has. docs/redis.md says how to with redis-cli. Whoever knows an owner can
+// [Store.Trees] and [Store.Snapshot] show who holds and who waits. [Store.ForceRelease] takes away
+// what one owner has. docs/redis.md says how to do both with redis-cli. Whoever knows an owner can
 // release what it holds: treat the output as secret.
 package redisstore

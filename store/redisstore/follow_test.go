@@ -11,6 +11,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/pubsub"
 )
 
 // TestListenerFollowsTheClient: the client goes to another server, and the old one keeps the
@@ -43,7 +44,7 @@ func TestListenerFollowsTheClient(t *testing.T) {
 		if queued = len(snapshot.Waiters); time.Now().After(over) {
 			t.Fatal("the waiter still listens to the old server")
 		}
-		time.Sleep(pulse / 100)
+		time.Sleep(pubsub.Pulse / 100)
 	}
 	release(t, there, first)
 	w.granted()
@@ -63,7 +64,7 @@ func TestEchoesAreHeard(t *testing.T) {
 		if time.Now().After(over) {
 			t.Fatal("nothing is published to see whether it is heard")
 		}
-		time.Sleep(pulse / 10)
+		time.Sleep(pubsub.Pulse / 10)
 	}
 	if n := server.calls("subscribe"); n != 1 {
 		t.Errorf("subscribed %d times, want once", n)

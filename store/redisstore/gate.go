@@ -21,9 +21,9 @@ const drainPause = 50 * time.Millisecond
 // then waits until the present owners have come to their end. The caller refreshes and releases the
 // lock as any other of redislock's.
 //
-// options may be nil. Its retry strategy serves for both waits, and the ttl, refreshed meanwhile,
-// bounds neither: bound ctx. The error matches redislock.ErrNotObtained if the gate was not to be
-// had or the owners did not end in time; the key has been released then.
+// options may be nil. Its retry strategy serves for both waits. The ttl bounds neither, since it is
+// refreshed meanwhile: bound ctx. If the gate could not be had, or the owners did not end in time,
+// the key is released and the error matches redislock.ErrNotObtained.
 //
 // A program in another language does the same with SET key value NX PX ttl on the gate's key, and
 // then asks, in this order, EXISTS of the tree's key thin and HEXISTS of its key locks with the

@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // TestScriptsFailHalfway: a script that fails is not rolled back. Whichever of its commands fails,
@@ -19,12 +20,10 @@ func TestScriptsFailHalfway(t *testing.T) {
 	server := startServer(t)
 	s := server.store()
 	failing := newScripts()
-	for _, sc := range []*script{
+	for _, sc := range []*lua.Script{
 		&failing.acquire, &failing.release, &failing.withdraw, &failing.renew, &failing.transfer, &failing.force, &failing.proceed,
 	} {
-		sc.source = failAtCommand(t, sc.source)
-		sc.sha = sha1Hex(sc.source)
-		sc.name = sc.sha
+		*sc = lua.NewScript(failAtCommand(t, sc.Source), sc.Short, sc.Lane)
 	}
 
 	const lease = 700 * time.Millisecond
@@ -190,9 +189,9 @@ func (h *halfway) req(owner string, claims ...pathlock.Claim) pathlock.Acquisiti
 	return req
 }
 
-func (h *halfway) send(req pathlock.Acquisition, wait time.Duration) (reply, error) {
+func (h *halfway) send(req pathlock.Acquisition, wait time.Duration) (lua.Reply, error) {
 	set := newClaimSet(req.Gate, req.Claims)
-	return h.run().acquire.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), string(req.Owner), string(req.Grant),
+	return h.run().acquire.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), string(req.Owner), string(req.Grant),
 		milliseconds(req.Lease), milliseconds(wait), "nobody listens here", "1", set.claims, set.paths, req.Note, flag(req.Held), DefaultMaxWaiters, flag(req.Apart), askedOnce)
 }
 
@@ -209,7 +208,7 @@ func (h *halfway) takes(owner string, claims ...pathlock.Claim) {
 	h.t.Helper()
 	req := h.req(owner, claims...)
 	got, err := h.send(req, 0)
-	if err != nil || got.status != "granted" {
+	if err != nil || got.Status != "granted" {
 		h.t.Fatalf("%s: %v, error %v; want a grant", owner, got, err)
 	}
 	h.held[owner] = req
@@ -222,7 +221,7 @@ func (h *halfway) queues(owner string, claims ...pathlock.Claim) {
 	h.t.Helper()
 	req := h.req(owner, claims...)
 	got, err := h.send(req, long)
-	if err != nil || got.status != "queued" {
+	if err != nil || got.Status != "queued" {
 		h.t.Fatalf("%s: %v, error %v; want it queued", owner, got, err)
 	}
 	if _, holds := h.held[owner]; !holds {
@@ -277,27 +276,27 @@ func (h *halfway) asksGate(owner string) error {
 }
 
 func (h *halfway) releases(owner string) error {
-	_, err := h.run().release.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, string(h.held[owner].Grant))
+	_, err := h.run().release.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, string(h.held[owner].Grant))
 	return err
 }
 
 func (h *halfway) withdraws(owner string) error {
-	_, err := h.run().withdraw.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, string(h.held[owner].Grant), "500")
+	_, err := h.run().withdraw.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, string(h.held[owner].Grant), "500")
 	return err
 }
 
 func (h *halfway) forces(owner string) error {
-	_, err := h.run().force.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner)
+	_, err := h.run().force.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner)
 	return err
 }
 
 func (h *halfway) proceeds() error {
-	_, err := h.run().proceed.run(h.t.Context(), h.s.runner, h.s.keys.of(h.tree))
+	_, err := h.run().proceed.Run(h.t.Context(), h.s.runner, h.s.keys.of(h.tree))
 	return err
 }
 
 func (h *halfway) renews(owner string) error {
-	_, err := h.run().renew.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, h.apart(owner), milliseconds(h.lease))
+	_, err := h.run().renew.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), owner, h.apart(owner), milliseconds(h.lease))
 	return err
 }
 
@@ -311,7 +310,7 @@ func (h *halfway) apart(owner string) string {
 
 // transfers has a give everything to another.
 func (h *halfway) transfers(to string) error {
-	_, err := h.run().transfer.ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), "a", to, "0")
+	_, err := h.run().transfer.Ask(h.t.Context(), h.s.runner, h.s.keys.of(h.tree), "a", to, "0")
 	return err
 }
 
@@ -328,7 +327,7 @@ func (h *halfway) check(what string, again func() error) {
 			h.t.Errorf("%s: %s has lost what it held: %v", what, owner, err)
 		}
 		intruder := h.req("intruder", h.held[owner].Claims...)
-		if got, err := h.send(intruder, 0); err != nil || got.status != "busy" {
+		if got, err := h.send(intruder, 0); err != nil || got.Status != "busy" {
 			h.t.Errorf("%s: what %s holds: %v, error %v; want it busy", what, owner, got, err)
 		}
 	}

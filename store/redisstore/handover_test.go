@@ -106,9 +106,9 @@ func TestDeadWaiter(t *testing.T) {
 	dead := ask(tree, x("/"))
 	dead.Lease = short
 	set := newClaimSet(false, dead.Claims)
-	got, err := store.scripts.acquire.ask(t.Context(), store.runner, store.keys.of(tree), string(dead.Owner), string(dead.Grant),
+	got, err := store.scripts.acquire.Ask(t.Context(), store.runner, store.keys.of(tree), string(dead.Owner), string(dead.Grant),
 		milliseconds(dead.Lease), milliseconds(long), "nobody listens here", "1", set.claims, set.paths, dead.Note, flag(dead.Held), DefaultMaxWaiters, "0", askedOnce)
-	if err != nil || got.status != "queued" {
+	if err != nil || got.Status != "queued" {
 		t.Fatalf("answer %v, error %v; want it queued", got, err)
 	}
 	behind := ask(tree, ix("/"))
@@ -151,7 +151,7 @@ func TestSubscriptionEnds(t *testing.T) {
 	w.granted()
 	release(t, store, w.req)
 	ended := make(chan struct{})
-	go func() { defer close(ended); store.listener.running.Wait() }()
+	go func() { defer close(ended); store.listener.Wait() }()
 	select {
 	case <-ended:
 	case <-time.After(patience):

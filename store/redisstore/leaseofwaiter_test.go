@@ -9,11 +9,12 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // sendAs calls the acquire script for a request by hand, which may wait: nobody listens, and nobody
 // asks again.
-func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) reply {
+func sendAs(t *testing.T, s *Store, req pathlock.Acquisition) lua.Reply {
 	t.Helper()
 	h := &halfway{t: t, s: s, tree: req.Tree}
 	got, err := h.send(req, long)
@@ -41,7 +42,7 @@ func TestHandOverToDeadWaiter(t *testing.T) {
 	take(t, store, ask(tree, x("/elsewhere"))) // a lock that is alone in its tree is thin
 	take(t, store, holder)
 	dead.Lease = 2 * time.Second
-	if got := sendAs(t, store, dead); got.status != "queued" {
+	if got := sendAs(t, store, dead); got.Status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
 	asked := store.client.Time(t.Context()).Val()
@@ -53,7 +54,7 @@ func TestHandOverToDeadWaiter(t *testing.T) {
 	}
 
 	// To ask for what has been granted already is a sign of life.
-	if got := sendAs(t, store, dead); got.status != "granted" {
+	if got := sendAs(t, store, dead); got.Status != "granted" {
 		t.Fatalf("%v, want the grant", got)
 	}
 	if end, now := endOf(t, store, tree, "o"+string(dead.Owner)); end.Before(now.Add(dead.Lease - patience/100)) {
@@ -102,11 +103,11 @@ func TestWithdrawnStaysWithdrawn(t *testing.T) {
 			late, other := ask(tree, x("/a")), ask(tree, x("/a"))
 			late.Lease = short
 			before(store, late, other)
-			if err := store.withdraw(t.Context(), &request{Acquisition: late, keys: store.keys.of(tree)}, 2*short); err != nil {
+			if err := store.withdraw(t.Context(), keyOf(late), 2*short); err != nil {
 				t.Fatal(err)
 			}
 			requireConsistent(t, store, tree)
-			if got := sendAs(t, store, late); got.status != "withdrawn" {
+			if got := sendAs(t, store, late); got.Status != "withdrawn" {
 				t.Errorf("%v, want it refused as withdrawn", got)
 			}
 			third := ask(tree, x("/b"))
@@ -175,7 +176,7 @@ func TestKeysDeleted(t *testing.T) {
 			take(t, store, b)
 			w := ask(tree, x("/a"))
 			w.Lease = short
-			if got := sendAs(t, store, w); got.status != "queued" {
+			if got := sendAs(t, store, w); got.Status != "queued" {
 				t.Fatalf("%v, want it queued", got)
 			}
 			if err := store.client.Del(t.Context(), store.keys.of(tree)[i]).Err(); err != nil {
@@ -189,7 +190,7 @@ func TestKeysDeleted(t *testing.T) {
 				t.Errorf("renew: %d lost, error %v; want %d", len(lost), err, want)
 			}
 			if kind == "queue" {
-				if got := sendAs(t, store, w); got.status != "queued" {
+				if got := sendAs(t, store, w); got.Status != "queued" {
 					t.Errorf("the waiter again: %v", got)
 				}
 				release(t, store, a)
@@ -223,11 +224,11 @@ func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
 	store, tree := server.store(), newTree(t)
 	holder, w := ask(tree, x("/a")), ask(tree, x("/a"))
 	take(t, store, holder)
-	if got := sendAs(t, store, w); got.status != "queued" {
+	if got := sendAs(t, store, w); got.Status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
 	server.do("CONFIG", "SET", "maxmemory", "1")
-	if got := sendAs(t, store, w); got.status != "queued" {
+	if got := sendAs(t, store, w); got.Status != "queued" {
 		t.Fatalf("%v, want it queued", got)
 	}
 	h := &halfway{t: t, s: store, tree: tree}
@@ -235,7 +236,7 @@ func TestHeartbeatWhenMemoryIsFull(t *testing.T) {
 		t.Errorf("a new request: %v, want OOM", err)
 	}
 	release(t, store, holder)
-	if got := sendAs(t, store, w); got.status != "granted" {
+	if got := sendAs(t, store, w); got.Status != "granted" {
 		t.Errorf("%v, want the grant", got)
 	}
 }
@@ -269,12 +270,16 @@ func TestMessagesOfAnEarlierPlace(t *testing.T) {
 			holder := ask(newTree(t), x("/a"))
 			take(t, s, holder)
 			w := queue(t, s, ask(holder.Tree, x("/a")))
-			s.listener.mu.Lock()
-			var ref string
-			for ref = range s.listener.byRef { //nolint:revive // There is one.
+			heard := func() int64 {
+				// Its reference is the first that the store has given out.
+				n, err := s.client.Publish(t.Context(), s.listener.Channel(holder.Tree), kind+" 1.0 1 owner").Result()
+				if err != nil {
+					t.Fatal(err)
+				}
+				return n
 			}
-			s.listener.mu.Unlock()
-			s.listener.deliver(kind + " " + ref + ".0 1 owner")
+			for heard() == 0 { // until the subscription is there
+			}
 			release(t, s, holder)
 			if grant := w.granted(); grant.Fence == 1 {
 				t.Error("the message of an earlier place was believed")

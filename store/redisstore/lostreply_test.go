@@ -181,7 +181,7 @@ func TestCancelBetweenRequestAndReply(t *testing.T) {
 		req.Wait = long
 		sent := make(chan struct{})
 		// The hook cancels when the command is on its way, and before its reply is read.
-		hook := cancelHook{sha: store.scripts.acquire.sha, cancel: cancel, sent: sent}
+		hook := cancelHook{sha: store.scripts.acquire.SHA(), cancel: cancel, sent: sent}
 		client := newClient(t)
 		client.AddHook(hook)
 		hooked := New(client)

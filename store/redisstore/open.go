@@ -35,17 +35,14 @@ func Open(rawURL string, opts ...Option) (*Store, error) {
 	return s, nil
 }
 
-// errNoPrimary is said of sentinels that do not know what to look for, or of a password with a
-// slash.
+// errNoPrimary is for a URL that does not name the primary, or has a password with a slash.
 var errNoPrimary = errors.New("redisstore: a redis+sentinel URL names the primary before the sentinels: name@host1,host2; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
 
-// errMalformed quotes nothing of the URL, since a password may stand anywhere in one that makes no
-// sense.
+// errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
 var errMalformed = errors.New("redisstore: not a valid redis URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
 
-// dialTimeout is how long a connection may take to be made, unless the URL has another
-// dial_timeout. A host that has gone keeps the client's pool, and a cluster's look at who has which
-// slots, for so long.
+// dialTimeout is how long dialling may take, unless the URL has another dial_timeout. For so long,
+// a host that has gone holds up the client's pool, and a cluster's look at who has which slots.
 const dialTimeout = time.Second
 
 // dialBounds returns how long to dial and how often, where the URL does not say.

@@ -13,6 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // BenchmarkPipeline compares ways to send the store's commands: its own pipeline, each command by
@@ -59,7 +60,7 @@ func sendingWays(b *testing.B, addr string, goroutines int) []*sendingWay {
 		{ownWay, nil},
 		{"process", func(c *redis.Client) (processFunc, error) { return c.Process, nil }},
 		{"autopipeline", blockingFace(redis.DefaultBlockingAutoPipelineOptions())},
-		{"parallel", blockingFace(&redis.AutoPipelineOptions{Unordered: true, MaxConcurrentBatches: underwayLimit})},
+		{"parallel", blockingFace(&redis.AutoPipelineOptions{Unordered: true, MaxConcurrentBatches: lua.UnderwayLimit})},
 		{"fullduplex", blockingFace(&redis.AutoPipelineOptions{FullDuplex: true})},
 		{"fullduplex-deadline", fullDuplexWithDeadlines},
 	} {
@@ -75,7 +76,7 @@ func sendingWays(b *testing.B, addr string, goroutines int) []*sendingWay {
 			if err != nil {
 				b.Fatal(err)
 			}
-			w.store.runner.process = func(ctx context.Context, _ lane, cmd redis.Cmder) error { return process(ctx, cmd) }
+			w.store.runner.Process = func(ctx context.Context, _ lua.Lane, cmd redis.Cmder) error { return process(ctx, cmd) }
 		}
 		for range goroutines {
 			w.trees = append(w.trees, newTree(b))

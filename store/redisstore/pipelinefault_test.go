@@ -13,12 +13,13 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // pipelined returns the pipeline of a store, which a test looks into.
-func pipelined(s *Store) *pipeline {
-	p := newPipeline(s.client.(*redis.Client), s.config.timeout)
-	s.runner.process = p.process
+func pipelined(s *Store) *lua.Pipeline {
+	p := lua.NewPipeline(s.client.(*redis.Client), s.config.timeout)
+	s.runner.Process = p.Process
 	return p
 }
 
@@ -62,18 +63,16 @@ func together(t *testing.T, s *Store, reqs []pathlock.Acquisition, batch func(se
 	t.Helper()
 	p := pipelined(s)
 	v := &valve{open: make(chan struct{}), batch: batch}
-	v.left.Store(underwayLimit)
-	v.first.Add(underwayLimit)
+	v.left.Store(lua.UnderwayLimit)
+	v.first.Add(lua.UnderwayLimit)
 	s.client.(*redis.Client).AddHook(v)
 	errs := make([]error, len(reqs))
 	var work sync.WaitGroup
 	for i, req := range reqs {
 		work.Go(func() { _, errs[i] = s.Acquire(t.Context(), req) })
 	}
-	for gathered := 0; gathered < len(reqs)-underwayLimit; runtime.Gosched() {
-		p.mu.Lock()
-		gathered = len(p.lanes[asking].waiting)
-		p.mu.Unlock()
+	for gathered := 0; gathered < len(reqs)-lua.UnderwayLimit; runtime.Gosched() {
+		_, gathered = p.Load(lua.Asking)
 	}
 	close(v.open)
 	work.Wait()
@@ -149,7 +148,7 @@ func TestLostTogether(t *testing.T) {
 		requireHeld(t, other, req)
 		release(t, other, req)
 	}
-	if want := len(reqs) - underwayLimit; lost != want {
+	if want := len(reqs) - lua.UnderwayLimit; lost != want {
 		t.Errorf("%d requests were lost, want the batch of %d", lost, want)
 	}
 	release(t, other, warm)
@@ -162,7 +161,7 @@ func TestStorm(t *testing.T) {
 	p, other := pipelined(store), newStore(t)
 	var work sync.WaitGroup
 	var trees []pathlock.Tree
-	for i := range 4 * underwayLimit {
+	for i := range 4 * lua.UnderwayLimit {
 		rng := rand.New(rand.NewPCG(uint64(i), 3))
 		tree := newTree(t)
 		trees = append(trees, tree)
@@ -192,5 +191,15 @@ func TestStorm(t *testing.T) {
 	requireIdle(t, p)
 	for _, tree := range trees {
 		requireFree(t, other, tree)
+	}
+}
+
+// requireIdle requires that no room is lost.
+func requireIdle(t *testing.T, p *lua.Pipeline) {
+	t.Helper()
+	for _, lane := range []lua.Lane{lua.Keeping, lua.Asking} {
+		if underway, waiting := p.Load(lane); underway != 0 || waiting != 0 {
+			t.Errorf("lane %d: %d under way and %d waiting, want none", lane, underway, waiting)
+		}
 	}
 }

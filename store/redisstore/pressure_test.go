@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // far returns a client whose server is a delay away, each way.
@@ -187,16 +188,24 @@ func TestCloseIsBounded(t *testing.T) {
 
 // TestNeverSent: of a call that never reached the network nothing is taken back.
 func TestNeverSent(t *testing.T) {
-	store := closeStore(t, New(closeClient(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1}))))
+	store := New(closeClient(t, redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1, DialerRetries: 1})))
+	process, withdrawn := store.runner.Process, 0
+	store.runner.Process = func(ctx context.Context, lane lua.Lane, cmd redis.Cmder) error {
+		if cmd.Args()[1] == store.scripts.withdraw.SHA() {
+			withdrawn++
+		}
+		return process(ctx, lane, cmd)
+	}
 	for range 10 {
 		if _, err := store.Acquire(t.Context(), ask(newTree(t), x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("acquire: %v, want ErrUnavailable", err)
 		}
 	}
-	store.takeBacks.mu.Lock()
-	defer store.takeBacks.mu.Unlock()
-	if n := len(store.takeBacks.pending); n > 0 {
-		t.Errorf("%d are taken back, want none", n)
+	if err := store.Close(t.Context()); err != nil { // what is taken back is tried once more
+		t.Fatal(err)
+	}
+	if withdrawn > 0 {
+		t.Errorf("%d are taken back, want none", withdrawn)
 	}
 }
 

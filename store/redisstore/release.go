@@ -3,69 +3,88 @@ package redisstore
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // Release implements [pathlock.Store]: one EVALSHA, which also hands over to waiters. If the client
-// had to send it twice because a reply was lost, that the second finds nothing is no error.
+// sent it twice because a reply was lost, it is no error that the second one finds nothing.
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
-	return s.giveBack(ctx, tree, &s.scripts.release, operation{"release", tree, owner},
-		&counted{value: string(owner)}, string(id))
+	return s.giveBack(ctx, tree, &s.scripts.release, calls.Operation{Verb: "release", Tree: tree, Owner: owner},
+		&lua.Counted{Value: string(owner)}, string(id))
 }
 
-// ForceRelease implements [pathlock.Store]. What waits in the owner's name ends with an
-// error that matches [pathlock.ErrLost]. The owner under which a [Store.Snapshot] shows a gate
-// that another program took with redislock works too.
+// ForceRelease implements [pathlock.Store]. Requests of the owner that wait end with an error that
+// matches [pathlock.ErrLost]. To take away a gate that another program took with redislock, pass
+// the owner that [Store.Snapshot] shows.
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
-	return s.giveBack(ctx, tree, &s.scripts.force, operation{"force release", tree, owner},
-		&counted{value: string(owner)})
+	return s.giveBack(ctx, tree, &s.scripts.force, calls.Operation{Verb: "force release", Tree: tree, Owner: owner},
+		&lua.Counted{Value: string(owner)})
 }
 
 // giveBack calls a script that gives back what an owner has.
-func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *script, what operation, owner *counted, args ...any) error {
+func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script, what calls.Operation, owner *lua.Counted, args ...any) error {
 	keys := s.keys.of(tree)
-	got, err := callDirectly(ctx, s, what, func(ctx context.Context) (reply, error) {
-		return sc.ask(ctx, s.runner, keys, append([]any{owner}, args...)...)
+	got, err := calls.DoTwice(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
+		return sc.Ask(ctx, s.runner, keys, append([]any{owner}, args...)...)
 	})
 	if err != nil {
 		return err
 	}
-	if got.more() {
+	if got.More() {
 		s.proceedLater(ctx, keys)
 	}
-	if got.status != "released" && !owner.again() {
+	if got.Status != "released" && !owner.Again() {
 		return notHeld(what)
 	}
 	return nil
 }
 
-// renewals is how many leases one script renews: so many that a call seldom needs a
-// second, so few that the server is not kept from other work for long.
+// withdraw takes a request out of the queue, or gives back what it was granted. Where it may be on
+// its way to the server still, the server remembers for some time that it is to grant the request
+// nothing.
+func (s *Store) withdraw(ctx context.Context, k calls.Key, remember time.Duration) error {
+	keys := s.keys.of(k.Tree)
+	got, err := s.scripts.withdraw.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant), milliseconds(remember))
+	if err == nil && got.Status == "granted" {
+		got, err = s.scripts.release.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant))
+	}
+	if err == nil && got.More() {
+		// What is not handed over now, the next script that comes by hands over.
+		_ = s.proceed(ctx, keys)
+	}
+	return err
+}
+
+// renewals is how many leases one script renews: enough that a call seldom needs a second script,
+// few enough that none keeps the server from other work for long.
 const renewals = 200
 
-// Renew implements [pathlock.Store]: one EVALSHA for every 200 leases. An owner that has
-// the gate has lost everything in the tree if the gate's key is gone or another's.
+// Renew implements [pathlock.Store]: one EVALSHA for every 200 leases. An owner of the gate has
+// lost everything in the tree if the gate's key is gone, or is somebody else's.
 func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 	keys := s.keys.of(tree)
-	what := operation{verb: "renew", tree: tree}
+	what := calls.Operation{Verb: "renew", Tree: tree}
 	var lost []pathlock.Owner
 	for portion := range slices.Chunk(leases, renewals) {
 		args := make([]any, 0, 3*len(portion))
 		for _, l := range portion {
 			args = append(args, string(l.Owner), string(l.Grant), leaseTime(l.For))
 		}
-		got, err := callDirectly(ctx, s, what, func(ctx context.Context) (reply, error) {
-			return s.scripts.renew.ask(ctx, s.runner, keys, args...)
+		got, err := calls.DoTwice(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
+			return s.scripts.renew.Ask(ctx, s.runner, keys, args...)
 		})
 		if err != nil {
 			return lost, err
 		}
-		if got.more() {
+		if got.More() {
 			s.proceedLater(ctx, keys)
 		}
-		for i := 1; i < len(got.rest); i++ {
-			if at := got.number(i); at >= 1 && at <= uint64(len(portion)) {
+		for i := 1; i < len(got.Rest); i++ {
+			if at := got.Number(i); at >= 1 && at <= uint64(len(portion)) {
 				lost = append(lost, portion[at-1].Owner)
 			}
 		}

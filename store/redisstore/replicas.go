@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // replicate waits until as many replicas as the store asks for have a grant that the primary has
@@ -15,14 +17,14 @@ func (s *Store) replicate(ctx context.Context, r *request) error {
 		return nil
 	}
 	fence := s.keys.fence(r.Tree)
-	n, err := call(ctx, s, r.what, func(ctx context.Context) (int64, error) {
+	n, err := calls.Do(ctx, s.calls, r.what, func(ctx context.Context) (int64, error) {
 		node, err := primary(ctx, s.client, fence)
 		if err != nil {
 			return 0, err
 		}
-		// WAIT is for what the same connection has written, and all that was written before. The
-		// grant may have been made by somebody else's release, so something is written here; it
-		// changes nothing.
+		// WAIT is for what the same connection has written, and for all that was written before
+		// that. Somebody else's release may have made the grant, so this connection writes
+		// something that changes nothing.
 		pipe := node.Pipeline()
 		pipe.PExpire(ctx, fence, fenceTTL)
 		waited := pipe.Do(ctx, "wait", s.config.replicas, milliseconds(s.config.replication))
@@ -30,9 +32,9 @@ func (s *Store) replicate(ctx context.Context, r *request) error {
 			return 0, err
 		}
 		return waited.Int64()
-	}, nil)
+	})
 	if err == nil && n < int64(s.config.replicas) {
-		err = unavailable(r.what, fmt.Errorf("%d of %d replicas had the grant within %v", n, s.config.replicas, s.config.replication))
+		err = calls.Unavailable(r.what, fmt.Errorf("%d of %d replicas had the grant within %v", n, s.config.replicas, s.config.replication))
 	}
 	return err
 }

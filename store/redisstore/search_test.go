@@ -9,6 +9,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // chained is so many owners that a search among them takes several portions, and not as many that
@@ -49,13 +50,13 @@ func (c *chain) closing() pathlock.Acquisition { return wait(more(c.holds[chaine
 // them.
 func (c *chain) watched() *Store {
 	s := newStore(c.t)
-	process := s.runner.process
+	process := s.runner.Process
 	var mu sync.Mutex
-	s.runner.process = func(ctx context.Context, lane lane, cmd redis.Cmder) error {
+	s.runner.Process = func(ctx context.Context, lane lua.Lane, cmd redis.Cmder) error {
 		err := process(ctx, lane, cmd)
 		mu.Lock()
 		defer mu.Unlock()
-		if answer, ok := cmd.(*redis.Cmd); ok && err == nil && cmd.Args()[1] == s.scripts.acquire.sha {
+		if answer, ok := cmd.(*redis.Cmd); ok && err == nil && cmd.Args()[1] == s.scripts.acquire.SHA() {
 			c.answers++
 			if items, ok := answer.Val().([]any); ok && items[0] == "searching" {
 				c.portions++
@@ -86,7 +87,7 @@ func TestSearchOfChangedTable(t *testing.T) {
 	c.between = func() {
 		if c.portions == 1 { // by then, the first portion has gone past this one
 			gone := c.waits[chained-3]
-			if _, err := c.store.scripts.withdraw.ask(t.Context(), c.store.runner, c.store.keys.of(c.tree),
+			if _, err := c.store.scripts.withdraw.Ask(t.Context(), c.store.runner, c.store.keys.of(c.tree),
 				string(gone.req.Owner), string(gone.req.Grant), "0"); err != nil {
 				t.Error(err)
 			}
@@ -123,16 +124,16 @@ func TestAskerClosesCycle(t *testing.T) {
 	take(t, w.store, holder)
 	asker := more(b, x("/r/n"))
 	for _, req := range []pathlock.Acquisition{a, b, asker, more(a, pathlock.S(path("/r/k"))), more(a, x("/r/n")), more(b, x("/r/k"))} {
-		if got := w.ask(t, req, long); got.status != "queued" {
-			t.Fatalf("%v: %s, want it to be queued", req.Claims, got.status)
+		if got := w.ask(t, req, long); got.Status != "queued" {
+			t.Fatalf("%v: %s, want it to be queued", req.Claims, got.Status)
 		}
 	}
 	ended := redis.Z{Score: 1, Member: "o" + string(holder.Owner)}
 	if err := w.store.client.ZAdd(t.Context(), w.store.keys.of(w.tree)[1], ended).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.ask(t, asker, long); got.status != "deadlock" || got.text(2) != string(a.Owner) {
-		t.Errorf("%s %v, want a deadlock with the other owner", got.status, got.rest)
+	if got := w.ask(t, asker, long); got.Status != "deadlock" || got.Text(2) != string(a.Owner) {
+		t.Errorf("%s %v, want a deadlock with the other owner", got.Status, got.Rest)
 	}
 	requireConsistent(t, w.store, w.tree)
 }

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// sentinelPatience is how long a sentinel has to answer. One that hangs keeps nobody waiting,
-	// since all are asked at once.
+	// sentinelPatience is how long a sentinel has to answer. One that hangs holds up nobody, since
+	// all are asked at once.
 	sentinelPatience = 500 * time.Millisecond
 	// sentinelPause is the time between two looks at who the primary is, and sentinelHaste that
 	// after a primary could not be reached.
@@ -24,13 +24,13 @@ const (
 	sentinelHaste = 100 * time.Millisecond
 )
 
-// sentinels find the primary for a client, and take the client's connections to any other node
-// away. They do what redis.NewFailoverClient is for, which listens to one sentinel: while that one
-// hangs, as it does when the host goes that a sentinel shares with the primary, the client neither
-// hears of a failover nor asks another.
+// sentinels find the primary for a client, and close the client's connections to any other node.
+// redis.NewFailoverClient does the same, but listens to one sentinel. While that one hangs, as when
+// the host is lost that it shares with the primary, the client neither hears of a failover nor asks
+// another sentinel.
 //
 // All sentinels are asked, once a second while the client is in use. The answer with the highest
-// configuration epoch counts, as it does among themselves.
+// configuration epoch counts, as it does among the sentinels.
 type sentinels struct {
 	name string
 	opts redis.Options
@@ -180,7 +180,7 @@ var (
 	errNoPrimaryNow = errors.New("another node has become the primary")
 )
 
-// checkedConn is one of which the client can tell, before it uses it, that the server has closed
+// checkedConn lets the client find out, before it uses the connection, that the server has closed
 // it.
 type checkedConn struct {
 	*primaryConn
@@ -223,7 +223,7 @@ type opinion struct {
 	epoch uint64
 }
 
-// look asks all sentinels at once. A majority is enough to go by; what is said later may be newer.
+// look asks all sentinels at once. The word of a majority is enough; a later answer may be newer.
 func (s *sentinels) look() {
 	ctx, cancel := context.WithTimeout(s.stopped, sentinelPatience)
 	defer cancel()
@@ -278,7 +278,8 @@ func (s *sentinels) ask(ctx context.Context, each *sentinel) opinion {
 	return opinion{}
 }
 
-// follow goes by what a sentinel said. A minority is not believed what is older than what is known.
+// follow acts on what a sentinel said. Without a majority, an answer older than what is known is
+// ignored.
 func (s *sentinels) follow(said opinion, majority bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

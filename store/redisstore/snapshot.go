@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // tokenBytes is the length of the tokens in gate keys: redislock's own by default, and ours.
@@ -18,25 +20,25 @@ const tokenBytes = 22
 // emptyGate stands for the owner of a gate key with no text in it.
 const emptyGate = "-"
 
-// snapshotPage is how many holders and waiters one script reads: so many that most trees need but
-// one, so few that the server is not kept from other work for long.
+// snapshotPage is how many holders and waiters one script reads: enough for most trees, few enough
+// that no script keeps the server from other work for long.
 const snapshotPage = 200
 
-// Snapshot implements [pathlock.Store]. Up to 200 owners and waiting requests are read at one
-// instant. Of more, about 200 at a time are: who came or went between two of these instants may be
-// shown or not, who stayed is shown. A gate that another program took with redislock is shown with
-// its token for the owner and its metadata for the note; since when is not known.
+// Snapshot implements [pathlock.Store]. It reads up to about 200 owners and waiting requests at one
+// instant, and more of them in pages. Who came or went between two pages may be shown or not; who
+// stayed is shown. A gate that another program took with redislock is shown with its token as the
+// owner and its metadata as the note; it is not known since when it is held.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
-	what, keys := operation{verb: "snapshot", tree: tree}, s.keys.of(tree)
+	what, keys := calls.Operation{Verb: "snapshot", Tree: tree}, s.keys.of(tree)
 	im := image{entries: make(map[string]entry)}
 	for cursor := "0"; ; {
-		p, err := call(ctx, s, what, func(ctx context.Context) (page, error) {
-			answer, err := s.scripts.snapshot.run(ctx, s.runner, keys, &cursor, snapshotPage)
+		p, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (page, error) {
+			answer, err := s.scripts.snapshot.Run(ctx, s.runner, keys, &cursor, snapshotPage)
 			if err != nil {
 				return page{}, err
 			}
 			return parsePage(answer)
-		}, nil)
+		})
 		if err != nil {
 			return pathlock.Snapshot{}, err
 		}
@@ -47,7 +49,7 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	}
 	snapshot, err := im.snapshot(tree)
 	if err != nil {
-		return pathlock.Snapshot{}, unavailable(what, err)
+		return pathlock.Snapshot{}, calls.Unavailable(what, err)
 	}
 	return snapshot, nil
 }
@@ -83,15 +85,15 @@ func parsePage(answer any) (page, error) {
 	if !ok || len(items) != 7 {
 		return page{}, fmt.Errorf("unexpected reply %v", answer)
 	}
-	head, err := parseReply(items[:5], "")
+	head, err := lua.ParseReply(items[:5], "")
 	if err != nil {
 		return page{}, err
 	}
-	p := page{fence: head.number(0), gate: head.text(1), next: head.text(3)}
-	if p.now, err = strconv.ParseInt(head.status, 10, 64); err != nil {
+	p := page{fence: head.Number(0), gate: head.Text(1), next: head.Text(3)}
+	if p.now, err = strconv.ParseInt(head.Status, 10, 64); err != nil {
 		return page{}, fmt.Errorf("the server's time: %w", err)
 	}
-	if p.gateTTL, err = strconv.ParseInt(head.text(2), 10, 64); err != nil {
+	if p.gateTTL, err = strconv.ParseInt(head.Text(2), 10, 64); err != nil {
 		return page{}, fmt.Errorf("the gate's time to live: %w", err)
 	}
 	scored, err := parseStrings(items[5])
@@ -126,7 +128,7 @@ func parseStrings(answer any) ([]string, error) {
 	return all, nil
 }
 
-// image is what pages show together: the last one's word counts.
+// image is what the pages show together. The last page's word counts.
 type image struct {
 	page
 	entries map[string]entry // by member
@@ -271,5 +273,5 @@ func decodeHold(owner pathlock.Owner, claims, paths, note, since string) (pathlo
 	}, nil
 }
 
-// gateToken returns the token that an owner's gate key has: token_of in scripts/lib/table.lua.
-func gateToken(owner pathlock.Owner) string { return sha1Hex("gate:" + string(owner))[:tokenBytes] }
+// gateToken returns the token that an owner's gate key has: token_of in scripts/lib/gate.lua.
+func gateToken(owner pathlock.Owner) string { return lua.SHA1("gate:" + string(owner))[:tokenBytes] }

@@ -6,36 +6,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/pubsub"
 )
 
 // Store is a [pathlock.Store] in Redis. Make one per process with [New] or [Open], and
 // [Store.Close] it in the end.
 type Store struct {
 	client   redis.UniversalClient
-	runner   runner
 	config   config
 	keys     keys
 	scripts  scripts
-	listener *listener
-	pace     *pace
-	// takeBacks are under way.
-	takeBacks takeBacks
+	runner   *lua.Runner
+	calls    *calls.Caller
+	listener *pubsub.Listener
 	// own is the client that Close closes; nil if the caller does.
 	own io.Closer
-	// refusal is why the client cannot serve; nil if it can.
-	refusal error
-
-	// closing is closed by Close: nobody waits from then on.
-	closing chan struct{}
-	// mu guards closed, so that no command begins after Close has begun to wait for commands.
-	mu       sync.Mutex
-	closed   bool
-	commands sync.WaitGroup
 }
 
 var _ pathlock.TransferStore = (*Store)(nil)
@@ -44,63 +35,64 @@ var _ pathlock.TransferStore = (*Store)(nil)
 // primary under Sentinel, or a Cluster. Stores on one Redis with one prefix see each other's
 // locks. The client remains the caller's.
 //
-// Make it with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client; one that
-// does not heed the deadlines of contexts keeps connections and goroutines for longer. A primary
-// under Sentinel is best left to Open: a client of redis.NewFailoverClient does not notice a
+// Make the client with ContextTimeoutEnabled, as [Open] does. Calls end in time with any client,
+// but one that does not heed the deadlines of contexts keeps connections and goroutines for longer.
+// For a primary under Sentinel use Open: a client of redis.NewFailoverClient does not notice a
 // failover while the one sentinel that it listens to hangs.
 //
 // A redis.Ring cannot serve, since it gives a tree to another shard whenever one is added or seems
 // to be down: all calls fail with an error that matches [errors.ErrUnsupported] and
 // [pathlock.ErrUnavailable].
 func New(client redis.UniversalClient, opts ...Option) *Store {
-	c := newConfig(opts)
+	c, id := newConfig(opts), rand.Text()
 	k := newKeys(c.prefix)
 	s := &Store{
-		client: client,
-		runner: runner{client, func(ctx context.Context, _ lane, cmd redis.Cmder) error {
-			return client.Process(ctx, cmd)
-		}},
-		config:   c,
-		keys:     k,
-		scripts:  newScripts(),
-		listener: newListener(client, k, rand.Text(), c.linger),
-		pace:     newPace(client),
-		closing:  make(chan struct{}),
+		client:  client,
+		config:  c,
+		keys:    k,
+		scripts: newScripts(),
+		runner:  lua.NewRunner(client, c.timeout),
+		listener: pubsub.New(client, pubsub.Channels{
+			All:  k.channel(id),
+			Tree: func(tree pathlock.Tree) string { return k.treeChannel(tree, id) },
+		}, c.linger),
 	}
-	s.takeBacks = takeBacks{store: s, pending: make(map[waitKey]*takeBack)}
-	switch c := client.(type) {
-	case *redis.Client:
-		s.runner.process = newPipeline(c, s.config.timeout).process
-	case *redis.Ring:
-		s.refusal = errRing
+	var refusal error
+	if _, ring := client.(*redis.Ring); ring {
+		refusal = errRing
 	}
+	s.calls = calls.New(calls.Config{
+		Client:  client,
+		Timeout: c.timeout,
+		Refusal: refusal,
+		// The node may be down, and its slots another's by now. A cluster's client finds out once a
+		// minute by itself.
+		Unanswered: s.listener.Relocate,
+		Withdraw:   s.withdraw,
+	})
 	return s
 }
 
 // errRing is why a redis.Ring cannot serve.
 var errRing = fmt.Errorf("%w: a redis.Ring moves trees between its shards and forgets their locks; use a Cluster", errors.ErrUnsupported)
 
-// Close ends the waits that are under way with an error that matches [pathlock.ErrUnavailable],
-// withdraws what calls have left behind that failed, all together and once, waits for the commands
-// that are under way, ends the subscription, and closes the client if [Open] made it. Locks are not
-// released: that is their holders' business, and their leases'.
+// Close releases no locks: that is up to their holders, and their leases. It
 //
-// Where ctx ends first, the error matches its error. What has not been withdrawn by then is left to
+//   - ends the waits that are under way, with an error that matches [pathlock.ErrUnavailable],
+//   - withdraws the requests that failed calls have left behind, all at once, and tries that once,
+//   - waits for the commands that are under way,
+//   - ends the subscriptions, and closes the client if [Open] made it.
+//
+// If ctx ends first, the error matches ctx's error. What has not been withdrawn by then is left to
 // the leases, and goroutines that are still under way end within the time of [WithTimeout]. Close
 // may be called again.
 func (s *Store) Close(ctx context.Context) error {
-	s.mu.Lock()
-	first := !s.closed
-	s.closed = true
-	s.mu.Unlock()
-	if first {
-		close(s.closing)
-	}
+	first := s.calls.Close()
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		s.commands.Wait()
-		s.listener.close()
+		s.calls.Wait()
+		s.listener.Close()
 	}()
 	var err error
 	select {
@@ -119,11 +111,11 @@ func (s *Store) Close(ctx context.Context) error {
 // GateKey is the function [GateKey] for this store's prefix.
 func (s *Store) GateKey(tree pathlock.Tree) string { return s.keys.gate(tree) }
 
-// Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that a
-// replica, and a server that cannot save its data, are not taken for one that can serve.
+// Ping implements [pathlock.Store]. It asks for a write that changes nothing, so that it fails on a
+// replica and on a server that cannot save its data.
 func (s *Store) Ping(ctx context.Context) error {
-	_, err := call(ctx, s, operation{verb: "ping"}, func(ctx context.Context) (int64, error) {
+	_, err := calls.Do(ctx, s.calls, calls.Operation{Verb: "ping"}, func(ctx context.Context) (int64, error) {
 		return s.client.Del(ctx, s.keys.prefix+":ping").Result()
-	}, nil)
+	})
 	return err
 }

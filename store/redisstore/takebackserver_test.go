@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // withdrawals tells of what the server answers to withdrawals.
@@ -28,8 +29,8 @@ func (h withdrawals) ProcessHook(next redis.ProcessHook) redis.ProcessHook {
 	return func(ctx context.Context, cmd redis.Cmder) error {
 		err := next(ctx, cmd)
 		if c, ok := cmd.(*redis.Cmd); ok && cmd.Args()[1] == h.sha {
-			if answer, err := parseReply(c.Val(), ""); err == nil {
-				h.answers <- answer.status
+			if answer, err := lua.ParseReply(c.Val(), ""); err == nil {
+				h.answers <- answer.Status
 			}
 		}
 		return err
@@ -41,12 +42,12 @@ func hung(t *testing.T) (*server, *Store, withdrawals) {
 	server := startServer(t)
 	client := closeClient(t, redis.NewClient(&redis.Options{Addr: server.addr, MaxRetries: -1, ContextTimeoutEnabled: true}))
 	store := closeStore(t, New(client, WithTimeout(short/2)))
-	hook := withdrawals{store.scripts.withdraw.sha, make(chan string, 100)}
+	hook := withdrawals{store.scripts.withdraw.SHA(), make(chan string, 100)}
 	client.AddHook(hook)
 	// All scripts are there, and so is the connection.
 	warm := ask(newTree(t), x("/a"))
 	take(t, store, warm)
-	if err := store.withdraw(t.Context(), &request{Acquisition: warm, keys: store.keys.of(warm.Tree)}, 0); err != nil {
+	if err := store.withdraw(t.Context(), keyOf(warm), 0); err != nil {
 		t.Fatal(err)
 	}
 	<-hook.answers

@@ -248,14 +248,14 @@ func TestThin(t *testing.T) {
 			takeThin(t, s, held)
 		}},
 		{"its withdrawal", func(t *testing.T, s *Store, held pathlock.Acquisition, _ pathlock.Grant) {
-			if err := s.withdraw(t.Context(), &request{Acquisition: held, keys: s.keys.of(held.Tree)}, 0); err != nil {
+			if err := s.withdraw(t.Context(), keyOf(held), 0); err != nil {
 				t.Fatal(err)
 			}
 			requireFree(t, s, held.Tree)
 			takeThin(t, s, held)
 		}},
 		{"another's withdrawal", func(t *testing.T, s *Store, held pathlock.Acquisition, _ pathlock.Grant) {
-			if err := s.withdraw(t.Context(), &request{Acquisition: more(held), keys: s.keys.of(held.Tree)}, 0); err != nil {
+			if err := s.withdraw(t.Context(), keyOf(more(held)), 0); err != nil {
 				t.Fatal(err)
 			}
 		}},

@@ -138,7 +138,7 @@ func TestThinMemoryFull(t *testing.T) {
 		}},
 		{"a snapshot", func(t *testing.T, held pathlock.Acquisition) { requireHeld(t, store, held) }},
 		{"another's withdrawal", func(t *testing.T, held pathlock.Acquisition) {
-			if err := store.withdraw(t.Context(), &request{Acquisition: more(held), keys: store.keys.of(held.Tree)}, 0); err != nil {
+			if err := store.withdraw(t.Context(), keyOf(more(held)), 0); err != nil {
 				t.Error(err)
 			}
 		}},
@@ -174,8 +174,8 @@ func TestThinOfManyClaims(t *testing.T) {
 		many.Claims = append(many.Claims, pathlock.Claim{Path: path(fmt.Sprint("/", i)), Mode: pathlock.Modes()[i%5]})
 	}
 	for _, inflate := range []bool{false, true} {
-		if got := w.ask(t, many, 0); got.status != "granted" {
-			t.Fatalf("%s, want a grant", got.status)
+		if got := w.ask(t, many, 0); got.Status != "granted" {
+			t.Fatalf("%s, want a grant", got.Status)
 		}
 		requireThin(t, w.store, w.tree)
 		if inflate {

@@ -8,31 +8,33 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
-// Transfer implements [pathlock.TransferStore]: one EVALSHA. An owner that has the gate has lost
-// everything in the tree if the gate's key is gone or another's. Its key is the new owner's from
-// then on. If the new owner holds something of its own in the tree, nothing changes and the error
-// matches [pathlock.ErrInvalidRequest].
+// Transfer implements [pathlock.TransferStore]: one EVALSHA. An owner of the gate has lost
+// everything in the tree if the gate's key is gone, or is somebody else's; otherwise the key
+// becomes the new owner's. If the new owner already holds something in the tree, nothing changes
+// and the error matches [pathlock.ErrInvalidRequest].
 func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	if err := t.Validate(); err != nil {
 		return pathlock.Transferred{}, fmt.Errorf("redisstore: %w", err)
 	}
-	keys, what := s.keys.of(t.Tree), operation{"transfer", t.Tree, t.From}
+	keys, what := s.keys.of(t.Tree), calls.Operation{Verb: "transfer", Tree: t.Tree, Owner: t.From}
 	lease := "0"
 	if t.Lease > 0 {
 		lease = leaseTime(t.Lease)
 	}
-	got, err := call(ctx, s, what, func(ctx context.Context) (reply, error) {
-		return s.scripts.transfer.ask(ctx, s.runner, keys, string(t.From), string(t.To), lease)
-	}, nil)
+	got, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (lua.Reply, error) {
+		return s.scripts.transfer.Ask(ctx, s.runner, keys, string(t.From), string(t.To), lease)
+	})
 	if err != nil {
 		return pathlock.Transferred{}, err
 	}
-	if got.more() {
+	if got.More() {
 		s.proceedLater(ctx, keys)
 	}
-	switch got.status {
+	switch got.Status {
 	case "transferred":
 		return transferred(what, t.To, got)
 	case "lost":
@@ -41,22 +43,22 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 		return pathlock.Transferred{}, fmt.Errorf("redisstore: %s: %w: owner %s holds something already",
 			what, pathlock.ErrInvalidRequest, t.To.Short())
 	default:
-		return pathlock.Transferred{}, unavailable(what, fmt.Errorf("unexpected reply %q", got.status))
+		return pathlock.Transferred{}, calls.Unavailable(what, fmt.Errorf("unexpected reply %q", got.Status))
 	}
 }
 
-// transferred reads a transfer's answer. The lease was written a little longer than it was asked
-// for (see [leaseTime]): what is left of it is told without that.
-func transferred(what operation, to pathlock.Owner, got reply) (pathlock.Transferred, error) {
-	holds, err := decodeGrants(to, got.text(2), time.Time{})
+// transferred reads a transfer's answer. The lease was written a little longer than requested (see
+// [leaseTime]); what is left of it is reported without that.
+func transferred(what calls.Operation, to pathlock.Owner, got lua.Reply) (pathlock.Transferred, error) {
+	holds, err := decodeGrants(to, got.Text(2), time.Time{})
 	if err != nil {
-		return pathlock.Transferred{}, unavailable(what, err)
+		return pathlock.Transferred{}, calls.Unavailable(what, err)
 	}
-	left := time.Duration(got.number(1))*time.Millisecond - time.Millisecond
+	left := time.Duration(got.Number(1))*time.Millisecond - time.Millisecond
 	out := pathlock.Transferred{Left: max(left, 0)}
-	apart := got.text(3)
+	apart := got.Text(3)
 	if len(apart) != len(holds) {
-		return pathlock.Transferred{}, unavailable(what, fmt.Errorf("%d grants, of which %q are apart", len(holds), apart))
+		return pathlock.Transferred{}, calls.Unavailable(what, fmt.Errorf("%d grants, of which %q are apart", len(holds), apart))
 	}
 	for i, h := range holds {
 		out.Grants = append(out.Grants, pathlock.TransferredGrant{

@@ -10,13 +10,14 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
-// Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster:
-// nothing about which trees are in use has to be kept, or can be left behind, but its cost grows
-// with the number of keys in Redis. It is for people who look at locks.
+// Trees implements [pathlock.Store]. It scans the names of all keys, on every primary of a cluster,
+// so that no list of trees has to be kept or can go stale. Its cost grows with the number of keys
+// in Redis: Trees is for people who look at locks.
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	what := operation{verb: "list the trees"}
+	what := calls.Operation{Verb: "list the trees"}
 	nodes, err := s.nodes(ctx, what)
 	if err != nil {
 		return nil, err
@@ -51,10 +52,10 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 // treesPage is how many trees are asked about at once.
 const treesPage = 500
 
-// sortOut deletes those of the trees in which nobody holds or waits: all that there is remembers
+// sortOut deletes from trees those in which nobody holds or waits: what they have only remembers
 // withdrawn requests.
-func (s *Store) sortOut(ctx context.Context, what operation, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
-	answers, err := call(ctx, s, what, func(ctx context.Context) ([]redis.Cmder, error) {
+func (s *Store) sortOut(ctx context.Context, what calls.Operation, portion []pathlock.Tree, trees map[pathlock.Tree]bool) error {
+	answers, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) ([]redis.Cmder, error) {
 		return s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
 			for _, tree := range portion {
 				p.HExists(ctx, s.keys.locks(tree), gateNode)
@@ -62,7 +63,7 @@ func (s *Store) sortOut(ctx context.Context, what operation, portion []pathlock.
 			}
 			return nil
 		})
-	}, nil)
+	})
 	if err != nil {
 		return err
 	}
@@ -75,15 +76,15 @@ func (s *Store) sortOut(ctx context.Context, what operation, portion []pathlock.
 	return nil
 }
 
-// scan hands the names of a node's keys to found, page by page. The store's timeout is for one
-// page: there is no saying how many there are.
-func (s *Store) scan(ctx context.Context, what operation, node redis.Cmdable, found func(keys []string)) error {
+// scan hands the names of a node's keys to found, page by page. The store's timeout is for each
+// page, since there may be any number of them.
+func (s *Store) scan(ctx context.Context, what calls.Operation, node redis.Cmdable, found func(keys []string)) error {
 	const page = 1000
 	for cursor := uint64(0); ; {
-		answer, err := call(ctx, s, what, func(ctx context.Context) (*redis.ScanCmd, error) {
+		answer, err := calls.Do(ctx, s.calls, what, func(ctx context.Context) (*redis.ScanCmd, error) {
 			cmd := node.Scan(ctx, cursor, s.keys.pattern(), page)
 			return cmd, cmd.Err()
-		}, nil)
+		})
 		if err != nil {
 			return err
 		}
@@ -97,12 +98,12 @@ func (s *Store) scan(ctx context.Context, what operation, node redis.Cmdable, fo
 }
 
 // nodes returns the nodes that have keys of their own.
-func (s *Store) nodes(ctx context.Context, what operation) ([]redis.Cmdable, error) {
+func (s *Store) nodes(ctx context.Context, what calls.Operation) ([]redis.Cmdable, error) {
 	cluster, ok := s.client.(*redis.ClusterClient)
 	if !ok {
 		return []redis.Cmdable{s.client}, nil
 	}
-	return call(ctx, s, what, func(ctx context.Context) (nodes []redis.Cmdable, err error) {
+	return calls.Do(ctx, s.calls, what, func(ctx context.Context) (nodes []redis.Cmdable, err error) {
 		var mu sync.Mutex
 		err = cluster.ForEachMaster(ctx, func(_ context.Context, node *redis.Client) error {
 			mu.Lock()
@@ -111,5 +112,5 @@ func (s *Store) nodes(ctx context.Context, what operation) ([]redis.Cmdable, err
 			return nil
 		})
 		return nodes, err
-	}, nil)
+	})
 }

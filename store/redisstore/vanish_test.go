@@ -13,6 +13,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
 // network stands between a client and its servers. While it has vanished, it swallows all packets,
@@ -148,7 +149,7 @@ func TestHostVanishes(t *testing.T) {
 					began := time.Now()
 					err := do(ctx)
 					cancel()
-					if took := time.Since(began); took > min(within, timeout)+farewell+time.Second {
+					if took := time.Since(began); took > min(within, timeout)+calls.Farewell+time.Second {
 						t.Errorf("%s took %v, with a bound of %v that is %s", name, took, min(within, timeout), bound)
 					}
 					if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) {

@@ -10,6 +10,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // TestWays: the thin and the short way of a script do what the whole script does. The same random
@@ -57,8 +59,8 @@ func TestWaysOfManyClaims(t *testing.T) {
 			for _, w := range all {
 				w.tree = newTree(t)
 				for _, req := range []pathlock.Acquisition{beside, many} {
-					if got := w.ask(t, req, 0); got.status != "granted" {
-						t.Fatalf("%s: %s, want a grant", w.name, got.status)
+					if got := w.ask(t, req, 0); got.Status != "granted" {
+						t.Fatalf("%s: %s, want a grant", w.name, got.Status)
 					}
 				}
 			}
@@ -93,28 +95,28 @@ func newWays(t *testing.T) []*way {
 	}
 	for i, w := range ways {
 		w.store = newStore(t)
-		w.store.pace.possible = false // a question that is asked again leaves something behind
+		w.store.calls.Pace.Heeds = false // a question that is asked again leaves something behind
 		sc := &w.store.scripts
 		switch i {
 		case 1:
-			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, modesLua, shortAcquireLua}, changeParts)
-			sc.release = newScript(releaseLua, "released", []string{clockLua, successorLua, modesLua, apartLua, shortReleaseLua}, changeParts)
+			sc.acquire = newAcquire([]string{clockLua, modesLua, shortAcquireLua})
+			sc.release = newRelease([]string{clockLua, successorLua, modesLua, apartLua, shortReleaseLua})
 		case 2:
-			sc.acquire = newScript(acquireLua, "granted", []string{clockLua, thinAcquireLua}, changeParts)
-			sc.release = newScript(releaseLua, "released", []string{thinReleaseLua}, changeParts)
+			sc.acquire = newAcquire([]string{clockLua, thinAcquireLua})
+			sc.release = newRelease([]string{thinReleaseLua})
 		case 3:
-			sc.acquire = newScript(acquireLua, "granted", nil, changeParts)
-			sc.release = newScript(releaseLua, "released", nil, changeParts)
+			sc.acquire = newAcquire(nil)
+			sc.release = newRelease(nil)
 		}
-		process := w.store.runner.process
-		w.store.runner.process = func(ctx context.Context, lane lane, cmd redis.Cmder) error {
+		process := w.store.runner.Process
+		w.store.runner.Process = func(ctx context.Context, lane lua.Lane, cmd redis.Cmder) error {
 			err := process(ctx, lane, cmd)
 			if c, ok := cmd.(*redis.Cmd); ok {
 				if _, number := c.Val().(int64); number { // that is how the quick ways answer
 					switch cmd.Args()[1] {
-					case sc.acquire.sha:
+					case sc.acquire.SHA():
 						w.quick.acquired++
-					case sc.release.sha:
+					case sc.release.SHA():
 						w.quick.released++
 					}
 				}
@@ -126,16 +128,16 @@ func newWays(t *testing.T) []*way {
 }
 
 // ask sends one request. A request that is queued stays so: nobody listens.
-func (w *way) ask(t *testing.T, req pathlock.Acquisition, wait time.Duration) reply {
+func (w *way) ask(t *testing.T, req pathlock.Acquisition, wait time.Duration) lua.Reply {
 	t.Helper()
 	req.Tree = w.tree
 	r := &request{
 		Acquisition: req,
 		set:         newClaimSet(req.Gate, req.Claims),
 		keys:        w.store.keys.of(w.tree),
-		what:        operation{verb: "acquire", tree: w.tree},
+		what:        calls.Operation{Verb: "acquire", Tree: w.tree},
 		began:       time.Now(),
-		owner:       counted{value: string(req.Owner)},
+		call:        calls.NewRequest(keyOf(req), req.Lease),
 	}
 	got, err := w.store.ask(t.Context(), r, "1", wait)
 	if err != nil {

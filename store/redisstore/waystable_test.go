@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // inflated is a script that does nothing but inflate a thin lock.
-var inflated = newScript("open() return '0'", "", nil, changeParts)
+var inflated = lua.NewScript(assemble("open() return '0'", nil, changeParts), "", lua.Keeping)
 
 // copyTree copies the keys of one tree to those of another.
 var copyTree = redis.NewScript(`for i = 1, #KEYS / 2 do redis.call('COPY', KEYS[i], KEYS[#KEYS / 2 + i], 'REPLACE') end`)
@@ -38,7 +40,7 @@ func (w *way) table(t *testing.T) []string {
 	if err := copyTree.Run(ctx, w.store.client, slices.Concat(keys, copied)).Err(); err != nil && !errors.Is(err, redis.Nil) {
 		t.Fatal(err)
 	}
-	if _, err := inflated.run(ctx, w.store.runner, copied); err != nil {
+	if _, err := inflated.Run(ctx, w.store.runner, copied); err != nil {
 		t.Fatal(err)
 	}
 	requireConsistent(t, w.store, double)

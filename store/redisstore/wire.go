@@ -12,9 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// nodeID is what the scripts call a node: n and eight bytes of the SHA-256 of its path, so that
-// a deep node costs no more than a shallow one. Should two paths ever share
-// an id, they conflict where they need not; they never miss a conflict.
+// nodeID is what the scripts call a node: n and eight bytes of the SHA-256 of its path, so that a
+// deep node costs no more than a shallow one. Two paths that shared an id would conflict where they
+// need not, and never miss a conflict.
 type nodeID [len(gateNode)]byte
 
 // nodeIDs returns the ids of the nodes that are claimed, in their order.
@@ -64,8 +64,8 @@ func newClaimSet(gate bool, claims []pathlock.Claim) claimSet {
 	return set
 }
 
-// twins reports whether two of ids are the same. That is next to impossible, and would yet
-// make the scripts count wrongly.
+// twins reports whether two of ids are the same. That is next to impossible, but would make the
+// scripts count wrongly.
 func twins(ids []nodeID) bool {
 	numbers := make([]uint64, len(ids))
 	for i, id := range ids {
@@ -166,8 +166,7 @@ func decodeRecord(s string) ([]string, error) {
 	return fields, nil
 }
 
-// forever is what any longer time counts as: a hundred years, for the server to count with exact
-// numbers.
+// forever bounds all times: the server counts a hundred years with exact numbers.
 const forever = 100 * 365 * 24 * time.Hour
 
 // milliseconds writes d in whole milliseconds, rounded up.
@@ -176,10 +175,19 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(int64((d+time.Millisecond-1)/time.Millisecond), 10)
 }
 
-// leaseTime writes how long a lease is to last. The server counts from the millisecond that has
-// begun, up to one of which is over: a lease must not end there before it is known to have ended
-// here.
+// leaseTime writes how long a lease is to last. The server counts from the beginning of the current
+// millisecond, so that up to a millisecond is over already. leaseTime adds one: a lease must not
+// end on the server before its holder knows that it has ended.
 func leaseTime(d time.Duration) string { return milliseconds(min(d, forever) + time.Millisecond) }
+
+// instant reads a time in milliseconds since 1970; 0 is the zero Time.
+func instant(ms string) time.Time {
+	n, err := strconv.ParseInt(ms, 10, 64)
+	if err != nil || n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
+}
 
 // flag returns b as the scripts know it.
 func flag(b bool) string {

@@ -1,7 +1,7 @@
 // Command columns finds comments that are wider than 100 columns, and wraps them with -fix.
 //
-// Only prose is looked at: comments that have their lines to themselves, in Go and Lua. Code,
-// lists, diagrams and tables in comments keep their lines, as do directives.
+// It looks only at prose: comments on lines of their own, in Go and Lua. Code, lists, diagrams and
+// tables in comments keep their lines, and so do directives.
 package main
 
 import (
@@ -19,11 +19,11 @@ const (
 	tabWidth = 4
 )
 
-// markers are what comments begin with, by the file's extension.
+// markers begin comments, by the file's extension.
 var markers = map[string]string{".go": "//", ".lua": "--"}
 
 func main() {
-	fix := flag.Bool("fix", false, "wrap what is too wide")
+	fix := flag.Bool("fix", false, "wrap comments that are too wide")
 	flag.Parse()
 	wide := 0
 	for _, name := range flag.Args() {
@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// check reports what is too wide in a file, and returns how many comments that are.
+// check reports the comments of a file that are too wide, and returns their number.
 func check(name string, fix bool) (int, error) {
 	marker, ok := markers[filepath.Ext(name)]
 	if !ok {
@@ -77,17 +77,16 @@ func check(name string, fix bool) (int, error) {
 	return found, err
 }
 
-// paragraph is consecutive lines that belong together: a paragraph of prose in a comment, or one
-// line of anything else.
+// paragraph is a paragraph of prose in a comment, or one line of anything else.
 type paragraph struct {
 	lines  []string
-	prefix string // what each line begins with; empty if this is no prose
+	prefix string // indentation and marker of each line; empty if this is not prose
 }
 
-// listed matches what keeps its lines: lists, headings, tables and the output of examples.
+// listed matches text that keeps its lines: lists, headings, tables and headers of scripts.
 var listed = regexp.MustCompile(`^([-*#|+]|\d+[.)] |KEYS|ARGV|Reply)`)
 
-// outputs matches where the output of an example begins, which ends with the comment.
+// outputs matches the first line of an example's output, which goes on to the end of the comment.
 var outputs = regexp.MustCompile(`(?i)^// (unordered )?output:`)
 
 // drawn matches lines with columns of their own, and diagrams.
@@ -104,7 +103,7 @@ func paragraphAt(lines []string, marker string) paragraph {
 	for ; n < len(lines); n++ {
 		next, ok := prose(lines[n], marker)
 		if !ok {
-			// Text that is indented, or a list, belongs to what is above it: none of it is wrapped.
+			// Indented text, or a list, belongs to the paragraph above it, and neither is wrapped.
 			if strings.HasPrefix(lines[n], prefix+" ") || strings.HasPrefix(lines[n], strings.TrimRight(prefix, " ")+"\t") ||
 				listed.MatchString(strings.TrimPrefix(lines[n], prefix)) && strings.HasPrefix(lines[n], prefix) {
 				return one

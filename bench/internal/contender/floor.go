@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ping locks nothing: two round trips, the least that any lock in Redis costs.
+// ping locks nothing. Its two round trips are the least that any lock in Redis costs.
 func ping() Contender {
 	return Contender{
 		Name: Ping, Shares: true, What: "no lock: PING, and PING again",
@@ -20,7 +20,7 @@ func ping() Contender {
 	}
 }
 
-// noop locks nothing: two calls of a script that does nothing, the least that any lock in a script
+// noop locks nothing. Its two calls of an empty script are the least that any lock in a script
 // costs.
 func noop() Contender {
 	return Contender{
@@ -35,7 +35,7 @@ func noop() Contender {
 	}
 }
 
-// floorLock does the same at both ends.
+// floorLock sends the same command to acquire and to release.
 type floorLock func(context.Context) error
 
 func (l floorLock) Acquire(ctx context.Context) error { return l(ctx) }

@@ -13,8 +13,8 @@ import (
 //go:embed hkeys.lua
 var hkeysLua string
 
-// hkeys is the naive script: right, for exclusive subtrees and without a lease, and slower with
-// every lock that is held.
+// hkeys is the naive script. It locks exclusive subtrees correctly, but has no lease, and gets
+// slower with every held lock.
 func hkeys() Contender {
 	return Contender{
 		Name: HKeys, Excludes: true, Shares: true,

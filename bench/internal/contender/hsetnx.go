@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// hsetnx is the least that marks a path from the root to the leaf: a field per node in one hash. It
-// has no lease, no owner, no shared modes, and it is not atomic.
+// hsetnx marks a path from the root to the leaf in the cheapest way, by a field for each node in
+// one hash. It has no lease, no owner and no shared modes, and it is not atomic.
 func hsetnx() Contender {
 	return Contender{
 		Name: HSetNX, Excludes: true,

@@ -22,24 +22,25 @@ const (
 	RWFixed     = "RWMutex per node, at hand"
 )
 
-// Redis returns what keeps its locks in Redis, this project's store first.
+// Redis returns the contenders that keep their locks in Redis, this project's store first.
 func Redis() []Contender {
 	return slices.Concat(pathlockRedis(), []Contender{
 		redislockOne(), redislockMulti(), redsyncOne(), rueidislockOne(), hsetnx(), hkeys(), ping(), noop(),
 	})
 }
 
-// Local returns what keeps its locks in the memory of the process, this project's store first.
+// Local returns the contenders that keep their locks in the memory of the process, this project's
+// store first.
 func Local() []Contender {
 	return slices.Concat(pathlockLocal(), []Contender{webdavMemory(), rwNodes(), rwFixed()})
 }
 
-// Only returns those of all that have one of the names, in the order of all.
+// Only returns the contenders with one of the names, in their order in all.
 func Only(all []Contender, names ...string) []Contender {
 	return Where(all, func(c Contender) bool { return slices.Contains(names, c.Name) })
 }
 
-// Where returns those of all for which keep is true.
+// Where returns the contenders for which keep is true.
 func Where(all []Contender, keep func(Contender) bool) []Contender {
 	var some []Contender
 	for _, c := range all {

@@ -15,18 +15,17 @@ import (
 
 const pathlockModule = "github.com/pathlock-go/pathlock"
 
-// waitLimit bounds waits, so that a wake-up that is never sent fails the measurement rather than
-// hanging it.
+// waitLimit bounds waits, so that a lost wake-up fails the measurement and does not hang it.
 const waitLimit = time.Minute
 
-// replication is how long a replica has to confirm a grant, or the grant fails.
+// replication is how long a replica may take to confirm a grant. Then the grant fails.
 const replication = time.Second
 
-// storeOpener makes a store and what closes it.
+// storeOpener opens a store, and returns a function that closes it.
 type storeOpener func(at Server) (pathlock.Store, func() error, error)
 
-// pathlockRedis returns this project's ways of locking in Redis. A store with another client is
-// one more pair here.
+// pathlockRedis returns this project's contenders in Redis. A store with another client is another
+// pair here.
 func pathlockRedis() []Contender {
 	return []Contender{
 		direct(Store, openRedisStore()),
@@ -34,8 +33,8 @@ func pathlockRedis() []Contender {
 	}
 }
 
-// Replicas returns the store as it is, and as it is where a grant has to be on a replica before it
-// counts. The server needs to have one.
+// Replicas returns the store with its defaults, and the store that waits until a grant is on a
+// replica. The server needs a replica.
 func Replicas() []Contender {
 	return []Contender{
 		direct(Store, openRedisStore()),
@@ -43,7 +42,7 @@ func Replicas() []Contender {
 	}
 }
 
-// pathlockLocal returns this project's ways of locking in memory.
+// pathlockLocal returns this project's contenders in memory.
 func pathlockLocal() []Contender {
 	return []Contender{
 		direct(Memory, openMemStore),
@@ -66,8 +65,8 @@ func openMemStore(Server) (pathlock.Store, func() error, error) {
 	return memstore.New(), func() error { return nil }, nil
 }
 
-// direct is a store that is driven without a locker: each acquisition is a new owner's. Owners are
-// as long as a locker's, but counted: to make them unguessable is the locker's work, and in its
+// direct is a store without a locker, where each acquisition has a new owner. Owners are as long as
+// a locker's, but are counted. Making them unguessable is the work of a locker, and part of its
 // row.
 func direct(name string, open storeOpener) Contender {
 	return Contender{
@@ -101,7 +100,7 @@ func (l *storeLocks) Lock(tree string, leaf pathlock.Path) (Lock, error) {
 type storeLock struct {
 	store   pathlock.Store
 	request pathlock.Acquisition
-	// id and count make a name that no other acquisition has.
+	// id and count form a name that no other acquisition has.
 	id    string
 	count uint64
 }

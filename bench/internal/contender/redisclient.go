@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Client returns a go-redis client as every contender that uses go-redis has it.
+// Client returns a client with the options that all contenders on go-redis share.
 func (s Server) Client() (*redis.Client, error) {
 	o, err := redis.ParseURL(s.URL)
 	if err != nil {
@@ -18,12 +18,12 @@ func (s Server) Client() (*redis.Client, error) {
 	return redis.NewClient(o), nil
 }
 
-// key names one node's key for contenders that have a key per node.
+// key returns the name of a node's key, for contenders with a key for each node.
 func (s Server) key(tree string, node pathlock.Path) string {
 	return s.Prefix + ":{" + tree + "}" + node.String()
 }
 
-// keys names the keys of a leaf and of all nodes above it, the root first.
+// keys returns the names of the keys of a leaf and of all nodes above it, the root first.
 func (s Server) keys(tree string, leaf pathlock.Path) []string {
 	var keys []string
 	for a := range leaf.Ancestors() {
@@ -32,13 +32,13 @@ func (s Server) keys(tree string, leaf pathlock.Path) []string {
 	return append(keys, s.key(tree, leaf))
 }
 
-// redisLocks is an open contender that needs nothing but a client.
+// redisLocks is an open contender that needs only a client.
 type redisLocks struct {
 	client *redis.Client
 	lock   func(client *redis.Client, tree string, leaf pathlock.Path) Lock
 }
 
-// openRedis connects a contender whose locks are made by lock.
+// openRedis connects a contender. lock makes its locks.
 func openRedis(at Server, lock func(client *redis.Client, tree string, leaf pathlock.Path) Lock) (Locks, error) {
 	client, err := at.Client()
 	if err != nil {

@@ -13,11 +13,10 @@ import (
 
 const redislockModule = "github.com/bsm/redislock"
 
-// pollPause is how often a waiter of redislock, which is told nothing, asks again.
+// pollPause is the pause between two attempts of a waiter of redislock, which gets no message.
 const pollPause = 100 * time.Millisecond
 
-// redislockOne is what most programs do today: one key, which stands for the node or for the whole
-// tree.
+// redislockOne is what most programs do today: one key, for the node or for the whole tree.
 func redislockOne() Contender {
 	return Contender{
 		Name: Redislock, Module: redislockModule, Excludes: true, Shares: true,
@@ -30,7 +29,7 @@ func redislockOne() Contender {
 	}
 }
 
-// redislockMulti locks the same nodes as the store does, though all of them exclusively.
+// redislockMulti locks the same nodes as the store, but all of them exclusively.
 func redislockMulti() Contender {
 	return Contender{
 		Name: ObtainMulti, Module: redislockModule, Excludes: true,

@@ -12,10 +12,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// rueidislockOne is rueidislock with one key per lock, as suits one server (its default are three),
+// rueidislockOne is rueidislock with one key per lock, as suits one server (its default is three),
 // and with the option that its documentation recommends for Redis 7.0.5 and newer. A command may
-// take a second rather than 20 ms, so that a loaded machine does not make it give up and start
-// over.
+// take a second instead of 20 ms. Otherwise, it would give up and start over on a busy machine.
 func rueidislockOne() Contender {
 	return Contender{
 		Name: Rueidislock, Module: "github.com/redis/rueidis", Excludes: true, Shares: true,
@@ -50,7 +49,7 @@ func (l *rueidisLocks) Close() error {
 type rueidisLock struct {
 	locker rueidislock.Locker
 	name   string
-	// release returns when the key is deleted.
+	// release returns when the key has been deleted.
 	release context.CancelFunc
 }
 
@@ -58,10 +57,10 @@ func (l *rueidisLock) Acquire(ctx context.Context) error {
 	return l.keep(l.locker.TryWithContext(ctx, l.name))
 }
 
-// Wait asks anew when it was not woken for a second. In v1.0.79 an attempt that fails may forget
-// that it waits: its goroutine looks at the count of failures before that has been raised, drops
-// the entry by which invalidations find the waiter, and the key's deletion wakes nobody. It takes
-// two CPUs within one process, and is rare.
+// Wait asks again if nothing has woken it for a second. In v1.0.79, a failed attempt may forget
+// that it waits: its goroutine reads the count of failures before the count has been raised, and
+// drops the entry by which invalidations find the waiter. The deletion of the key then wakes
+// nobody. It takes two CPUs in one process, and is rare.
 func (l *rueidisLock) Wait(ctx context.Context) error {
 	const patience = time.Second
 	for {

@@ -7,9 +7,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// rwNodes is what one writes without a package: a sync.RWMutex per node, made when it is needed and
-// forgotten when it is not, read-locked above the leaf and write-locked at it. It has no lease, no
-// owner, and no order of arrival over the whole path.
+// rwNodes is what one writes without a package: a sync.RWMutex for each node, which exists only
+// while somebody uses it. It read-locks the nodes above the leaf, and write-locks the leaf. It has
+// no lease, no owner, and no order of arrival over the whole path.
 func rwNodes() Contender {
 	return Contender{
 		Name: RWNodes, Excludes: true, Shares: true,
@@ -20,8 +20,8 @@ func rwNodes() Contender {
 	}
 }
 
-// rwFixed is the floor: the same with all nodes made beforehand and at hand, so that nothing is
-// looked up or made.
+// rwFixed is the floor: rwNodes with nodes that exist from the start, so that it looks up and
+// creates nothing.
 func rwFixed() Contender {
 	return Contender{
 		Name: RWFixed, Excludes: true, Shares: true,
@@ -40,7 +40,7 @@ type rwName struct {
 
 type rwNode struct {
 	sync.RWMutex
-	// users is guarded by the mutex of rwLocks: those who have the node or are about to.
+	// users counts those that have the node or are about to. The mutex of rwLocks guards it.
 	users int
 }
 
@@ -64,7 +64,7 @@ func (l *rwLocks) Lock(tree string, leaf pathlock.Path) (Lock, error) {
 	return lock, nil
 }
 
-// use appends the nodes with the names to a list, new ones where there are none.
+// use appends the nodes with the names to a list, and creates those that do not exist.
 func (l *rwLocks) use(names []rwName, nodes []*rwNode) []*rwNode {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,7 +80,7 @@ func (l *rwLocks) use(names []rwName, nodes []*rwNode) []*rwNode {
 	return nodes
 }
 
-// unuse forgets those nodes that nobody uses.
+// unuse forgets the nodes that nobody uses any more.
 func (l *rwLocks) unuse(names []rwName, nodes []*rwNode) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +116,7 @@ func (l *rwLock) Acquire(context.Context) error {
 	return nil
 }
 
-// giveUp lets go of the first n nodes, which are read-locked.
+// giveUp unlocks the first n nodes, which are read-locked.
 func (l *rwLock) giveUp(n int) {
 	for _, node := range l.nodes[:n] {
 		node.RUnlock()

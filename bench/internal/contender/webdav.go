@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// webdavMemory is the lock system of WebDAV by the Go team: exclusive locks of infinite depth,
-// which is X on a node, with leases and tokens. Nobody waits in it.
+// webdavMemory is the Go team's lock system for WebDAV. It has exclusive locks of infinite depth,
+// like X on a node, with leases and tokens. Nobody can wait in it.
 func webdavMemory() Contender {
 	return Contender{
 		Name: WebDAV, Module: "golang.org/x/net", Excludes: true, Shares: true,

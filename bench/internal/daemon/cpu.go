@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// tick is the unit in which Linux counts a process's time for others: USER_HZ is 100 on every
-// architecture that Go runs on.
+// tick is the unit of a process's times in /proc: USER_HZ is 100 on every architecture that Go runs
+// on.
 const tick = time.Second / 100
 
-// CPU returns how much of the processors' time the server has used since it started, in its own
-// code and in the system's. It needs /proc as Linux has it.
+// CPU returns the processor time that the server has used since it started, in user and system
+// mode. It needs Linux's /proc.
 func (d *Daemon) CPU() (time.Duration, error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", d.cmd.Process.Pid))
 	if err != nil {
@@ -26,8 +26,8 @@ func (d *Daemon) CPU() (time.Duration, error) {
 	return used, nil
 }
 
-// parseStat reads the fields 14 and 15, utime and stime, of proc_pid_stat(5). The second is the
-// program's name in parentheses, which may hold anything.
+// parseStat reads the fields 14 and 15, utime and stime, of proc_pid_stat(5). Field 2 is the
+// program's name in parentheses, which may have any characters.
 func parseStat(stat []byte) (time.Duration, error) {
 	const first, utime, stime = 3, 14, 15
 	end := bytes.LastIndexByte(stat, ')')

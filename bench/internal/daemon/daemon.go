@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// Daemon is a server that this process has started, or is about to.
+// Daemon is a server that this process has started or will start.
 type Daemon struct {
-	// Folder is the server's, and Log the file in it that the server writes its log to.
+	// Folder is the server's folder, and Log the name of its log file in the folder.
 	Folder, Log string
-	// Talks is to be set before Start for a server that writes its log to its output.
+	// Talks says that the server writes its log to its output. Set it before Start.
 	Talks bool
 
 	name     string
@@ -25,8 +25,8 @@ type Daemon struct {
 	cmd      *exec.Cmd
 }
 
-// New makes a folder for a server; patience is how long it may take to stop. Stop removes the
-// folder, whether the server was started or not.
+// New makes a folder for a server, which may take patience to stop. Stop removes the folder, even
+// if the server was never started.
 func New(name string, patience time.Duration) (*Daemon, error) {
 	folder, err := os.MkdirTemp("", "pathlock-bench-"+name+"-")
 	if err != nil {
@@ -35,11 +35,11 @@ func New(name string, patience time.Duration) (*Daemon, error) {
 	return &Daemon{Folder: folder, Log: filepath.Join(folder, "log"), name: name, patience: patience, exited: make(chan struct{})}, nil
 }
 
-// Start starts the program, which outlives ctx until Stop, so that clients which clean up at the
-// end still find it.
+// Start starts the program. It runs until Stop, even after the end of ctx, so that clients can
+// still clean up.
 func (d *Daemon) Start(ctx context.Context, program string, args ...string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
-	// An interrupt from the terminal is for this process alone, which then stops the server.
+	// An interrupt from the terminal must reach only this process, which then stops the server.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if d.Talks {
 		log, err := os.Create(d.Log)
@@ -60,8 +60,7 @@ func (d *Daemon) Start(ctx context.Context, program string, args ...string) erro
 	return nil
 }
 
-// Await returns when the server answers: when ask gives no error. It fails where that takes too
-// long, and where the server ends.
+// Await waits until ask returns no error. It fails if that takes too long, or if the server ends.
 func (d *Daemon) Await(ctx context.Context, timeout time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -93,7 +92,7 @@ func (d *Daemon) Stop() error {
 	return os.RemoveAll(d.Folder)
 }
 
-// lastWords is the end of the log.
+// lastWords returns the end of the log.
 func (d *Daemon) lastWords() string {
 	const most = 2000
 	words, err := os.ReadFile(d.Log)

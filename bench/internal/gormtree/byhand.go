@@ -9,13 +9,13 @@ import (
 	"gorm.io/gorm"
 )
 
-// What follows is what a careful programmer writes without the plugin: every statement is written
-// for the one purpose, and as safe as the plugin's. The rows that a path rests on, up to the top,
-// are locked for sharing by their keys and compared; the rows that change are locked by what
-// changes them, or before.
+// This is what a careful programmer writes without the plugin. Every statement serves one purpose,
+// and is as safe as the plugin's. It locks the rows that a path depends on, up to the top, for
+// sharing by their keys, and compares them. The statements that change rows lock them, or an
+// earlier statement does.
 
-// lockedChains locks rows and everything above them, in one statement, and compares their paths. It
-// returns all of them by id.
+// lockedChains locks rows and all rows above them in one statement, and compares their paths. It
+// returns the rows by id.
 func lockedChains(tx *gorm.DB, ids ...int64) (map[int64]Suite, error) {
 	var chain []Suite
 	err := tx.Raw(`SELECT id, parent_id, name, path, plan_id FROM suites FORCE INDEX (PRIMARY) WHERE id IN (
@@ -50,8 +50,8 @@ func (t *Tree) EditByHand(ctx context.Context, id int64, note string) error {
 	})
 }
 
-// SaveByHand writes all columns of a row whose place the caller leaves as it was read: the
-// condition says so.
+// SaveByHand writes all columns of a row that stays where the caller has read it. The condition
+// makes sure of that.
 func (t *Tree) SaveByHand(ctx context.Context, s *Suite) error {
 	return t.inTransaction(ctx, func(tx *gorm.DB) error {
 		return hits(1, tx.Exec(`UPDATE suites SET note = ? WHERE id = ? AND plan_id = ? AND parent_id = ? AND name = ?`,
@@ -70,7 +70,7 @@ func (t *Tree) InsertByHand(ctx context.Context, parent int64, name string) erro
 	})
 }
 
-// RenameByHand gives a row another name, and all below it their paths, be there any or not.
+// RenameByHand gives a row another name, and rewrites the paths of the rows below it, if any.
 func (t *Tree) RenameByHand(ctx context.Context, id int64, name string) error {
 	return t.inTransaction(ctx, func(tx *gorm.DB) error {
 		rows, err := lockedChains(tx, id)
@@ -83,7 +83,7 @@ func (t *Tree) RenameByHand(ctx context.Context, id int64, name string) error {
 	})
 }
 
-// MoveByHand puts a row below another one.
+// MoveByHand moves a row to below another one.
 func (t *Tree) MoveByHand(ctx context.Context, id, parent int64) error {
 	return t.inTransaction(ctx, func(tx *gorm.DB) error {
 		rows, err := lockedChains(tx, id, parent)
@@ -98,8 +98,8 @@ func (t *Tree) MoveByHand(ctx context.Context, id, parent int64) error {
 	})
 }
 
-// relocate writes a row and the paths below. The row is locked before, as two that have locked it
-// for sharing would wait for each other.
+// relocate writes a row and the paths below it. It locks the row first: two writers that had locked
+// it for sharing would wait for each other.
 func relocate(tx *gorm.DB, id int64, from, to, assignment string, value any) error {
 	var path string
 	if err := tx.Raw(`SELECT path FROM suites WHERE id = ? FOR UPDATE`, id).Row().Scan(&path); err != nil {
@@ -114,7 +114,7 @@ func relocate(tx *gorm.DB, id int64, from, to, assignment string, value any) err
 	return rewrite(tx, from, to)
 }
 
-// MoveAllByHand puts rows that have nothing below them under another one, in one statement.
+// MoveAllByHand moves rows without descendants to below another one, in one statement.
 func (t *Tree) MoveAllByHand(ctx context.Context, ids []int64, parent int64) error {
 	return t.inTransaction(ctx, func(tx *gorm.DB) error {
 		rows, err := lockedChains(tx, append([]int64{parent}, ids...)...)
@@ -139,7 +139,7 @@ func (t *Tree) MoveAllByHand(ctx context.Context, ids []int64, parent int64) err
 	})
 }
 
-// DeleteByHand deletes a row and all below it.
+// DeleteByHand deletes a row and all rows below it.
 func (t *Tree) DeleteByHand(ctx context.Context, id int64) error {
 	return t.inTransaction(ctx, func(tx *gorm.DB) error {
 		rows, err := lockedChains(tx, id)
@@ -151,7 +151,7 @@ func (t *Tree) DeleteByHand(ctx context.Context, id int64) error {
 	})
 }
 
-// RewriteByHand is the one UPDATE that gives everything below a path its new one.
+// RewriteByHand rewrites the paths of all rows below a path by one UPDATE.
 func (t *Tree) RewriteByHand(ctx context.Context, from, to string) error {
 	return rewrite(t.Plain.WithContext(ctx), from, to)
 }
@@ -166,7 +166,7 @@ func (t *Tree) inTransaction(ctx context.Context, do func(tx *gorm.DB) error) er
 	return t.Plain.WithContext(ctx).Transaction(do)
 }
 
-// hits refuses a statement that changed another number of rows than it was to.
+// hits fails if a statement has changed another number of rows than it should.
 func hits(n int64, result *gorm.DB) error {
 	if result.Error == nil && result.RowsAffected != n {
 		return fmt.Errorf("%d rows were changed, and not %d", result.RowsAffected, n)

@@ -1,3 +1,3 @@
-// Package gormtree has a tree in a database, written with the GORM plugin and by hand, so that the
-// two can be compared.
+// Package gormtree writes a tree in a database with the GORM plugin and by hand, to compare the
+// two.
 package gormtree

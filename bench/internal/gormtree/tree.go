@@ -30,12 +30,12 @@ type Suite struct {
 	Note string `gorm:"size:100"`
 }
 
-// PlanID is the one plan that there is.
+// PlanID is the id of the only plan.
 const PlanID = 1
 
 // Tree is a plan in a database of its own.
 type Tree struct {
-	// Guarded uses the plugin, Plain does not: each has one connection.
+	// Guarded uses the plugin, and Plain does not. Each has one connection.
 	Guarded, Plain *gorm.DB
 	Locker         *pathlock.Locker
 	// Root is the plan's root row.
@@ -46,7 +46,7 @@ type Tree struct {
 	pools []*sql.DB
 }
 
-// Open makes a database on the server that dsn names. Close it in the end, which drops it.
+// Open creates a database on the server that dsn names. Close drops it.
 func Open(ctx context.Context, dsn string) (*Tree, error) {
 	config, err := mysqldriver.ParseDSN(dsn)
 	if err != nil {
@@ -63,7 +63,7 @@ func Open(ctx context.Context, dsn string) (*Tree, error) {
 	return t, nil
 }
 
-// fill makes the database, its table and the root row.
+// fill creates the database, its table and the root row.
 func (t *Tree) fill(ctx context.Context, config *mysqldriver.Config) error {
 	if _, err := t.admin.ExecContext(ctx, "CREATE DATABASE "+t.name+" CHARACTER SET utf8mb4"); err != nil {
 		return fmt.Errorf("making a database: %w", err)
@@ -110,7 +110,7 @@ func (t *Tree) Close() error {
 	return errors.Join(append(errs, err, t.admin.Close())...)
 }
 
-// Chain makes rows below the root, each below the one before, and returns the last.
+// Chain creates rows, each below the one before and the first below the root, and returns the last.
 func (t *Tree) Chain(ctx context.Context, names ...string) (*Suite, error) {
 	at := &t.Root
 	for _, name := range names {
@@ -146,7 +146,7 @@ func (t *Tree) Fill(ctx context.Context, top *Suite, n int) error {
 	return t.Plain.WithContext(ctx).Exec("ANALYZE TABLE suites").Error
 }
 
-// Check refuses a tree in which a row's path is not the one that follows from its parent's.
+// Check fails if the path of a row does not follow from its parent's path.
 func (t *Tree) Check(ctx context.Context) error {
 	var wrong []string
 	err := t.Plain.WithContext(ctx).Raw(`SELECT s.path FROM suites s LEFT JOIN suites above ON above.id = s.parent_id
@@ -157,8 +157,7 @@ func (t *Tree) Check(ctx context.Context) error {
 	return err
 }
 
-// Statements returns how many statements the server was sent by the connection of db so far, this
-// one not counted.
+// Statements returns how many statements the connection of db has sent so far, without this one.
 func Statements(ctx context.Context, db *gorm.DB) (int64, error) {
 	counters, err := counted(ctx, db)
 	return counters["Questions"] - 1, err

@@ -1,3 +1,2 @@
-// Package mariadb starts a MariaDB server for a measurement, on an empty data folder, and stops it
-// afterwards.
+// Package mariadb runs a MariaDB server for a measurement, on an empty data folder.
 package mariadb

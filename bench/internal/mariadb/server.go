@@ -18,7 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/daemon"
 )
 
-// Times within which a server has to come up, and to go.
+// How long a server may take to start and to stop.
 const (
 	startTimeout = 30 * time.Second
 	stopTimeout  = 20 * time.Second
@@ -26,15 +26,15 @@ const (
 
 // Server is a mariadbd that this process has started.
 type Server struct {
-	// DSN reaches it, for a user who may do everything, without a database.
+	// DSN is that of a user with all privileges, without a database.
 	DSN string
 
 	*daemon.Daemon
 }
 
-// Start runs the mariadbd that there is, on a free port of the loopback interface, on a data folder
-// of its own, and returns when it answers. It does not wait for the disk at each commit. Stop it in
-// the end.
+// Start starts the installed mariadbd on a free port of the loopback interface, with a data folder
+// of its own, and waits until it answers. The server does not wait for the disk at each commit.
+// Call Stop in the end.
 func Start(ctx context.Context) (*Server, error) {
 	install, err := Program("mariadb-install-db")
 	if err != nil {
@@ -55,7 +55,7 @@ func Start(ctx context.Context) (*Server, error) {
 	return s, nil
 }
 
-// Program finds a program of the server, which distributions keep out of PATH at times.
+// Program finds a program of the server, which some distributions keep out of PATH.
 func Program(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Server) run(ctx context.Context, install, server string) error {
 	return s.await(ctx)
 }
 
-// runAs has the server run as the user that its package made, as it refuses to be root's.
+// runAs runs the server as its package's user, because it refuses to run as root.
 func (s *Server) runAs() ([]string, error) {
 	if os.Getuid() != 0 {
 		return nil, nil

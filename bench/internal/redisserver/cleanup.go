@@ -8,11 +8,11 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// keysAtOnce is how many keys one command looks at, or deletes.
+// keysAtOnce is how many keys one command reads or deletes.
 const keysAtOnce = 1000
 
 // eachBatch calls do with the names of all keys that begin with prefix, some hundreds at a time.
-// The prefix must have no character that means anything in a pattern.
+// The prefix must not have characters with a meaning in a pattern.
 func eachBatch(ctx context.Context, client redis.UniversalClient, prefix string, do func(keys []string) error) error {
 	var cursor uint64
 	for {
@@ -41,8 +41,8 @@ func Delete(ctx context.Context, client redis.UniversalClient, prefix string) er
 	})
 }
 
-// Memory returns the bytes that the keys whose names begin with prefix take, names and values, by
-// MEMORY USAGE over all their elements.
+// Memory returns the memory in bytes, by MEMORY USAGE over all elements, of the keys whose names
+// begin with prefix.
 func Memory(ctx context.Context, client redis.UniversalClient, prefix string) (int64, error) {
 	var total int64
 	seen := make(map[string]bool) // SCAN may name a key twice

@@ -11,24 +11,23 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Counters are what a Redis has counted since it started.
+// Counters are the counters of a Redis since it started.
 type Counters struct {
-	// Commands is the number of commands that clients sent, INFO excepted.
+	// Commands is the number of commands that clients sent, without INFO.
 	Commands int64
-	// Scripts is the number of EVALSHA and EVAL calls, and ScriptTime what they took within the
-	// server.
+	// Scripts is the number of EVALSHA and EVAL calls, and ScriptTime their time in the server.
 	Scripts    int64
 	ScriptTime time.Duration
 }
 
-// Minus returns what was counted since an earlier reading.
+// Minus returns the difference to an earlier reading.
 func (c Counters) Minus(earlier Counters) Counters {
 	return Counters{c.Commands - earlier.Commands, c.Scripts - earlier.Scripts, c.ScriptTime - earlier.ScriptTime}
 }
 
-// ReadCounters asks for INFO commandstats. What scripts call is counted there like what clients
-// send, so that Commands is exact only where no script ran; that it stands still means that nobody
-// did anything, all the same.
+// ReadCounters reads INFO commandstats. It counts the calls of scripts like the commands of
+// clients, so Commands is exact only if no script ran. If Commands stands still, nobody did
+// anything.
 func ReadCounters(ctx context.Context, client redis.UniversalClient) (Counters, error) {
 	text, err := client.Info(ctx, "commandstats").Result()
 	if err != nil {
@@ -66,7 +65,7 @@ func parseCounters(text string) (Counters, error) {
 	return c, nil
 }
 
-// field returns one number of a line of INFO.
+// field returns one number from a line of INFO.
 func field(fields, name string) (int64, error) {
 	for f := range strings.SplitSeq(fields, ",") {
 		if value, ok := strings.CutPrefix(f, name+"="); ok {
@@ -80,8 +79,8 @@ func field(fields, name string) (int64, error) {
 	return 0, fmt.Errorf("there is no %s in %q", name, fields)
 }
 
-// How often, and how many times in a row, Quiet has to see that nothing happened, and how long it
-// looks at most.
+// How often Quiet looks, how many times in a row it must see no change, and how long it looks at
+// most.
 const (
 	quietPause = 2 * time.Millisecond
 	quietLooks = 4
@@ -89,9 +88,9 @@ const (
 	quietTimeout = 20 * time.Second
 )
 
-// Quiet returns when the server has done nothing for some milliseconds: everybody who waits for a
-// lock has by then asked for it and been told to wait. A server that others use as well is never
-// quiet: that is an error after a while.
+// Quiet waits until the server has done nothing for some milliseconds. By then, everybody who waits
+// for a lock is in the queue. If others use the server, it is never quiet, and Quiet returns an
+// error after a while.
 func Quiet(ctx context.Context, client redis.UniversalClient) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, quietTimeout, errors.New("somebody else uses it"))
 	defer cancel()
@@ -117,7 +116,7 @@ func Quiet(ctx context.Context, client redis.UniversalClient) error {
 	return nil
 }
 
-// Version returns the server's own name of its version.
+// Version returns the version that the server reports.
 func Version(ctx context.Context, client redis.UniversalClient) (string, error) {
 	text, err := client.Info(ctx, "server").Result()
 	if err != nil {

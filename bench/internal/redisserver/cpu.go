@@ -10,13 +10,13 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// mainThread are the fields of INFO cpu that say what the thread that carries out commands has
-// used, in the user's mode and in the system's, in seconds.
+// mainThread are the fields of INFO cpu with the time of the thread that executes commands, in user
+// and system mode, in seconds.
 var mainThread = [...]string{"used_cpu_user_main_thread", "used_cpu_sys_main_thread"}
 
-// ReadCPU returns how much of a processor's time the server's main thread has used since it
-// started: what it takes to read, carry out and answer commands, and not what it waits for a
-// processor that others have. It needs Redis 6.2 or newer.
+// ReadCPU returns the processor time that the server's main thread has used since it started. The
+// thread reads, executes and answers commands. Its waits for a processor do not count. It needs
+// Redis 6.2 or newer.
 func ReadCPU(ctx context.Context, client redis.UniversalClient) (time.Duration, error) {
 	text, err := client.Info(ctx, "cpu").Result()
 	if err != nil {

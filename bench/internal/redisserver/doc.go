@@ -1,3 +1,3 @@
-// Package redisserver runs a Redis of its own on the loopback interface, and reads the counters of
-// any Redis.
+// Package redisserver starts a Redis on the loopback interface, and reads the counters of any
+// Redis.
 package redisserver

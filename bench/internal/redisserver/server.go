@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/daemon"
 )
 
-// Times within which a server has to come up, and to go.
+// How long a server may take to start and to stop.
 const (
 	startTimeout = 10 * time.Second
 	stopTimeout  = 5 * time.Second
@@ -22,17 +22,17 @@ const (
 
 // Server is a redis-server that this process has started.
 type Server struct {
-	// Addr is where it listens: host and port.
+	// Addr is its host and port.
 	Addr string
 
 	*daemon.Daemon
 }
 
-// Start runs the redis-server that PATH has, on a free port of the loopback interface, in a
-// folder of its own, without persistence, and returns when it answers. Stop it in the end.
+// Start starts the redis-server in PATH on a free port of the loopback interface, in a folder of
+// its own and without persistence, and waits until it answers. Call Stop in the end.
 func Start(ctx context.Context) (*Server, error) { return start(ctx) }
 
-// StartReplica is [Start] for a replica of s, and returns when the replica has all that s has.
+// StartReplica is [Start] for a replica of s. It waits until the replica has all data of s.
 func (s *Server) StartReplica(ctx context.Context) (*Server, error) {
 	host, port, err := net.SplitHostPort(s.Addr)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Server) StartReplica(ctx context.Context) (*Server, error) {
 	return replica, nil
 }
 
-// awaitReplica returns when a replica follows s.
+// awaitReplica waits until a replica follows s.
 func (s *Server) awaitReplica(ctx context.Context) error {
 	client := redis.NewClient(&redis.Options{Addr: s.Addr, ReadTimeout: -1})
 	defer func() { _ = client.Close() }()
@@ -89,7 +89,7 @@ func (s *Server) run(ctx context.Context, program string, args []string) error {
 	own := []string{
 		"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
 		"--dir", s.Folder, "--logfile", s.Log, "--loglevel", "warning",
-		// A replica is sent the data at once: there won't be a second that could share them.
+		// Send the data to the replica at once, since no second one could share the transfer.
 		"--repl-diskless-sync-delay", "0",
 	}
 	if err := s.Start(ctx, program, append(own, args...)...); err != nil {
@@ -100,5 +100,5 @@ func (s *Server) run(ctx context.Context, program string, args []string) error {
 	return s.Await(ctx, startTimeout, func(ctx context.Context) error { return client.Ping(ctx).Err() })
 }
 
-// URL returns what clients call the server.
+// URL returns the server's URL.
 func (s *Server) URL() string { return "redis://" + s.Addr + "/0" }

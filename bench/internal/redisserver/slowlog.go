@@ -11,12 +11,12 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// SlowlogFrom is how long a command has to take to be in a [Slowlog]. From 0 on, Redis would log
-// what scripts call, too, while they run, and a script would be timed with that: most of what
-// scripts call takes less than this, most scripts take more.
+// SlowlogFrom is the shortest time of a command in a [Slowlog]. From 0 on, Redis would also log the
+// calls inside scripts, and the time of a script would include the logging. Most calls inside
+// scripts take less than this, and most scripts take more.
 const SlowlogFrom = 10 * time.Microsecond
 
-// slowlogLength is how many entries the server keeps meanwhile.
+// slowlogLength is how many entries the server keeps.
 const slowlogLength = 100_000
 
 // The parameters of the server's log.
@@ -25,15 +25,15 @@ const (
 	slowlogLengthParameter = "slowlog-max-len"
 )
 
-// Slowlog is a server's SLOWLOG, set to log all that takes [SlowlogFrom] or more.
+// Slowlog is a server's SLOWLOG, set to log every command that takes [SlowlogFrom] or longer.
 type Slowlog struct {
 	client redis.UniversalClient
-	// before are the parameters as they were.
+	// before are the former parameters.
 	before map[string]string
 }
 
-// StartSlowlog changes the parameters of the server's log. What it has logged so far will be lost.
-// Stop it in the end.
+// StartSlowlog changes the parameters of the server's log, whose entries will be lost. Call Stop in
+// the end.
 func StartSlowlog(ctx context.Context, client redis.UniversalClient) (*Slowlog, error) {
 	l := &Slowlog{client, make(map[string]string)}
 	for _, name := range []string{slowlogFromParameter, slowlogLengthParameter} {
@@ -53,7 +53,7 @@ func StartSlowlog(ctx context.Context, client redis.UniversalClient) (*Slowlog, 
 	return l, nil
 }
 
-// Clear forgets what has been logged.
+// Clear removes all entries.
 func (l *Slowlog) Clear(ctx context.Context) error {
 	if err := l.client.Do(ctx, "slowlog", "reset").Err(); err != nil {
 		return fmt.Errorf("clearing the log of slow commands: %w", err)
@@ -61,8 +61,8 @@ func (l *Slowlog) Clear(ctx context.Context) error {
 	return nil
 }
 
-// Scripts returns what each EVALSHA took, within the server, whose first key begins with prefix. It
-// is an error if the log was too short.
+// Scripts returns the time in the server of each EVALSHA whose first key begins with prefix. It
+// fails if the log was too short.
 func (l *Slowlog) Scripts(ctx context.Context, prefix string) ([]time.Duration, error) {
 	entries, err := l.client.SlowLogGet(ctx, slowlogLength).Result()
 	if err != nil {
@@ -74,8 +74,8 @@ func (l *Slowlog) Scripts(ctx context.Context, prefix string) ([]time.Duration, 
 	return scriptTimes(entries, prefix), nil
 }
 
-// scriptTimes picks those entries that are EVALSHA sha number-of-keys key…, whose key begins with
-// prefix.
+// scriptTimes returns the times of the entries EVALSHA sha number-of-keys key… whose key begins
+// with prefix.
 func scriptTimes(entries []redis.SlowLog, prefix string) []time.Duration {
 	const firstKey = 3
 	var times []time.Duration
@@ -87,7 +87,7 @@ func scriptTimes(entries []redis.SlowLog, prefix string) []time.Duration {
 	return times
 }
 
-// Stop sets the parameters back to what they were, and clears the log.
+// Stop restores the former parameters, and clears the log.
 func (l *Slowlog) Stop(ctx context.Context) error {
 	return errors.Join(l.set(ctx, l.before), l.Clear(ctx))
 }

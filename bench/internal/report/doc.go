@@ -1,3 +1,3 @@
-// Package report has the form of results: what was measured, beside what was aimed at, for people
-// and for programs.
+// Package report has the format of results: measurements next to targets, for people and for
+// programs.
 package report

@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// Schema names the form of the JSON. A change that breaks its readers changes it.
+// Schema names the format of the JSON. It changes when a change would break readers.
 const Schema = "pathlock-bench/1"
 
 // Report is one run.
@@ -26,7 +26,7 @@ type Report struct {
 	Sections []Section         `json:"sections"`
 }
 
-// Machine says where the run took place.
+// Machine describes the machine of the run.
 type Machine struct {
 	OS    string `json:"os"`
 	Arch  string `json:"arch"`
@@ -35,23 +35,23 @@ type Machine struct {
 	Redis string `json:"redis"`
 }
 
-// Section is one question, with the tables that answer it and the targets that are judged by them.
+// Section is one question, with the tables that answer it and the targets that they are judged by.
 type Section struct {
 	Name     string   `json:"name"`
 	Question string   `json:"question"`
 	Seconds  float64  `json:"seconds"`
 	Tables   []Table  `json:"tables"`
 	Targets  []Target `json:"targets"`
-	// Notes say what a reader has to know about how this was measured.
+	// Notes say what a reader has to know about the measurement.
 	Notes []string `json:"notes,omitempty"`
 }
 
 // Table has the measurements of one kind under one condition.
 type Table struct {
-	// ID is unique in its section: it stays the same when titles are improved.
+	// ID is unique in its section. It stays the same when the title changes.
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Unit of Value and Rounds: µs, ns, /s, bytes, scripts, …
+	// Unit is that of Value and Rounds: µs, ns, /s, bytes, scripts, …
 	Unit string `json:"unit"`
 	// Baseline is the contender that ratios refer to, "" if there are none.
 	Baseline string `json:"baseline,omitempty"`
@@ -61,16 +61,16 @@ type Table struct {
 // Row is one contender's measurement.
 type Row struct {
 	Contender string `json:"contender"`
-	// Value is the median over the rounds, and Rounds what each of them measured.
+	// Value is the median of Rounds, which has the result of each round.
 	Value  float64   `json:"value"`
 	Rounds []float64 `json:"rounds"`
-	// Ratio is that of the rounds to the same rounds of the baseline; nil for the baseline itself,
-	// and without one.
+	// Ratio compares the rounds with the same rounds of the baseline. It is nil for the baseline
+	// itself, and if there is none.
 	Ratio *stats.Spread `json:"ratio,omitempty"`
 }
 
-// NewTable makes a table of what was measured: rounds[i] are those of contenders[i]. The baseline
-// is one of the contenders, or "".
+// NewTable makes a table of measurements: rounds[i] are those of contenders[i]. The baseline is one
+// of the contenders, or "".
 func NewTable(id, title, unit, baseline string, contenders []string, rounds [][]float64) Table {
 	t := Table{ID: id, Title: title, Unit: unit, Baseline: baseline}
 	var base []float64
@@ -100,8 +100,7 @@ func (t Table) Row(contender string) (Row, bool) {
 	return Row{}, false
 }
 
-// Ratio returns how contender compares with another, round by round, whatever the table's baseline
-// is.
+// Ratio compares a contender with another one, round by round, whatever the table's baseline is.
 func (t Table) Ratio(contender, baseline string) (stats.Spread, error) {
 	a, okA := t.Row(contender)
 	b, okB := t.Row(baseline)
@@ -111,7 +110,7 @@ func (t Table) Ratio(contender, baseline string) (stats.Spread, error) {
 	return stats.SpreadOf(stats.Ratios(a.Rounds, b.Rounds)), nil
 }
 
-// WriteJSON writes the report for programs. Package documentation of its fields is in the README.
+// WriteJSON writes the report for programs. The README describes its fields.
 func (r Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

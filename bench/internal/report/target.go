@@ -6,7 +6,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// Relation is on which side of its limit a measurement should be.
+// Relation says on which side of its limit a measurement should be.
 type Relation string
 
 // The relations.
@@ -16,25 +16,25 @@ const (
 	Under   Relation = "under"
 )
 
-// Target is what was aimed at, and what came out.
+// Target is a goal, and the measurement that is judged by it.
 type Target struct {
-	// ID is unique in its section: it stays the same when the wording is improved.
+	// ID is unique in its section. It stays the same when the wording changes.
 	ID string `json:"id"`
-	// What is compared with what.
+	// What says what is compared with what.
 	What     string   `json:"what"`
 	Relation Relation `json:"relation"`
 	Limit    float64  `json:"limit"`
-	// Unit of limit and measurement; "" for a ratio.
+	// Unit is that of the limit and the measurement; "" means a ratio.
 	Unit     string       `json:"unit,omitempty"`
 	Measured stats.Spread `json:"measured"`
-	// Reached tells whether the median is on the right side of the limit.
+	// Reached says whether the median is on the right side of the limit.
 	Reached bool `json:"reached"`
-	// MissedBy is by what part of the limit the median is on the wrong side: 0.05 is 5 %. 0 if the
-	// target is reached. Where the limit is 0 it is the measurement itself.
+	// MissedBy is the fraction of the limit by which the median misses it: 0.05 is 5 %. It is 0 if
+	// the target is reached. If the limit is 0, it is the measurement itself.
 	MissedBy float64 `json:"missed_by"`
 }
 
-// Judge fills in what follows from the measurement.
+// Judge sets Reached and MissedBy from the measurement.
 func Judge(t Target) Target {
 	median := t.Measured.Median
 	switch t.Relation {

@@ -9,7 +9,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteHeader writes what a run is about, before its sections.
+// WriteHeader writes the description of a run, before its sections.
 func (r Report) WriteHeader(w io.Writer) error {
 	form := ""
 	if r.Quick {
@@ -91,7 +91,7 @@ func (r Report) WriteSummary(w io.Writer) error {
 	return err
 }
 
-// writeTargets writes targets beside what was measured.
+// writeTargets writes targets next to their measurements.
 func writeTargets(b *strings.Builder, targets []Target) {
 	var lines [][]string
 	for _, t := range targets {
@@ -107,10 +107,10 @@ func writeTargets(b *strings.Builder, targets []Target) {
 	writeColumns(b, 0, lines)
 }
 
-// writeColumns writes lines so that their cells stand below each other.
+// writeColumns writes lines with aligned cells.
 func writeColumns(b *strings.Builder, flags uint, lines [][]string) {
 	const indent = "   "
-	// A strings.Builder takes everything: there are no errors to handle.
+	// Writing to a strings.Builder cannot fail.
 	tab := tabwriter.NewWriter(b, 0, 0, 2, ' ', flags)
 	end := "\n"
 	if flags&tabwriter.AlignRight != 0 {

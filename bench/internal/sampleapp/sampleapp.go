@@ -16,21 +16,21 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/daemon"
 )
 
-// Times within which an instance has to come up, and to go.
+// How long an instance may take to start and to stop.
 const (
 	startTimeout = 30 * time.Second
 	stopTimeout  = 40 * time.Second
 )
 
-// source is the program's package, which the workspace has.
+// source is the program's package in the workspace.
 const source = "github.com/pathlock-go/pathlock/sample-app"
 
-// Program is the sample app as it was built from this repository.
+// Program is the sample app, built from this repository.
 type Program struct {
 	folder, path string
 }
 
-// Build builds the sample app by the go command. Remove the program in the end.
+// Build builds the sample app with the go command. Call Remove in the end.
 func Build(ctx context.Context) (*Program, error) {
 	folder, err := os.MkdirTemp("", "pathlock-bench-sample-app-")
 	if err != nil {
@@ -48,14 +48,14 @@ func (p *Program) Remove() error { return os.RemoveAll(p.folder) }
 
 // Instance is a running instance.
 type Instance struct {
-	// URL is where it listens, without a path.
+	// URL is its address, without a path.
 	URL string
 
 	*daemon.Daemon
 }
 
-// Serve starts an instance on a free port of the loopback interface, with further flags, and
-// returns when it answers. Stop it in the end.
+// Serve starts an instance on a free port of the loopback interface, with further flags, and waits
+// until it answers. Call Stop in the end.
 func (p *Program) Serve(ctx context.Context, flags ...string) (*Instance, error) {
 	port, err := daemon.FreePort(ctx)
 	if err != nil {

@@ -4,17 +4,19 @@ import (
 	"context"
 	"maps"
 	"reflect"
+	"slices"
+	"sync"
 
 	"gorm.io/gorm"
 	"gorm.io/gorm/schema"
 )
 
-// Memento is what the values that a caller handed to a statement were before it, so that a further
-// try begins with what the first began with: GORM, its hooks and this plugin write keys, times,
-// paths and versions into them, which mean nothing once the transaction has been rolled back.
+// Memento remembers the values that a caller handed to a statement, so that a further try begins
+// with them: GORM, its hooks and this plugin write keys, times, paths and versions into them, which
+// mean nothing after a rollback.
 //
-// It knows the fields that GORM knows, associations included, and the entries of maps. What hooks
-// do to fields that GORM is told to ignore stays as it is.
+// It knows the fields that GORM knows, associations included, and the entries of maps. It does not
+// undo what hooks do to fields that GORM ignores.
 type Memento struct {
 	fields []rememberedField
 	pairs  []rememberedMap
@@ -22,7 +24,7 @@ type Memento struct {
 	seen map[address]bool
 }
 
-// address tells structs apart, also from their own first field.
+// address identifies a struct. The type tells it from its own first field.
 type address struct {
 	at uintptr
 	is reflect.Type
@@ -34,7 +36,7 @@ type rememberedField struct{ place, value reflect.Value }
 // rememberedMap is a row in the form of a map, and its entries.
 type rememberedMap struct{ row, entries map[string]any }
 
-// Remember takes down what a statement's values are now.
+// Remember notes what a statement's values are.
 func Remember(stmt *gorm.Statement) *Memento {
 	m := &Memento{seen: make(map[address]bool)}
 	m.take(stmt.Context, stmt.Schema, reflect.ValueOf(stmt.Dest))
@@ -90,8 +92,9 @@ func (m *Memento) takeRow(ctx context.Context, s *schema.Schema, row reflect.Val
 	}
 }
 
-// fieldOf walks to a field, whose index GORM writes as -1-i where it goes on behind an embedded
-// pointer. Where that is nil, so that there is no field yet, the pointer is remembered instead.
+// fieldOf walks to a field. An index of -1-i is GORM's for an embedded pointer, behind which the
+// walk continues. Where that pointer is nil, there is no field yet, and the pointer is remembered
+// instead.
 func (m *Memento) fieldOf(row reflect.Value, index []int) (reflect.Value, bool) {
 	for _, i := range index {
 		if i >= 0 {
@@ -115,10 +118,9 @@ func (m *Memento) note(place reflect.Value) {
 	m.fields = append(m.fields, rememberedField{place, value})
 }
 
-// Restore puts everything back. What was not changed is not written to: others may be reading it.
+// Restore puts everything back. It does not write what was not changed: others may be reading that.
 func (m *Memento) Restore() {
-	for i := len(m.fields) - 1; i >= 0; i-- {
-		f := m.fields[i]
+	for _, f := range slices.Backward(m.fields) {
 		if f.place.Comparable() && f.value.Comparable() && f.place.Equal(f.value) {
 			continue
 		}
@@ -128,4 +130,41 @@ func (m *Memento) Restore() {
 		clear(p.row)
 		maps.Copy(p.row, p.entries)
 	}
+}
+
+// Journal collects the mementos of the statements in one try of gormplugin.Transaction.
+type Journal struct {
+	mu       sync.Mutex
+	mementos []*Memento
+}
+
+// journalKey is the context key of the journal.
+type journalKey struct{}
+
+// WithJournal returns a context that keeps a journal, and the journal.
+func WithJournal(ctx context.Context) (context.Context, *Journal) {
+	j := new(Journal)
+	return context.WithValue(ctx, journalKey{}, j), j
+}
+
+// NoteHanded adds what a statement is handed, if there is a journal.
+func NoteHanded(stmt *gorm.Statement) {
+	j, ok := stmt.Context.Value(journalKey{}).(*Journal)
+	if !ok {
+		return
+	}
+	m := Remember(stmt)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.mementos = append(j.mementos, m)
+}
+
+// Undo puts everything back, the last statement's values first.
+func (j *Journal) Undo() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, m := range slices.Backward(j.mementos) {
+		m.Restore()
+	}
+	j.mementos = nil
 }

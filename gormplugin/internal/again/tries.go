@@ -12,15 +12,15 @@ import (
 	"gorm.io/gorm"
 )
 
-// How long the pauses between tries are, and after which time no further one is begun: a lock wait
-// that took all of MySQL's 50 seconds is not waited for ten times.
+// How long the pauses between tries are, and after which time no further try begins: nobody waits
+// ten times for a lock wait that takes all of MySQL's 50 seconds.
 const (
 	firstPause   = 2 * time.Millisecond
 	longestPause = 250 * time.Millisecond
 	longestRetry = 15 * time.Second
 )
 
-// Persist runs do, which is a transaction on db, again while the database gives it up.
+// Persist runs do, a transaction on db, and runs it again while the database gives it up.
 func Persist(ctx context.Context, db *gorm.DB, tries int, do func() error) error {
 	err := Retry(ctx, tries, func() error {
 		err := do()
@@ -55,8 +55,5 @@ func IsRetryable(db *gorm.DB, err error) bool {
 		return true
 	}
 	d, unknown := dialect.Of(db.Name())
-	if unknown != nil {
-		return false
-	}
-	return d.Classify(err).IsRetryable()
+	return unknown == nil && d.Classify(err).IsRetryable()
 }

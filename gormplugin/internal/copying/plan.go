@@ -103,7 +103,7 @@ func placeCopy(t *table.Table, req *Request, x *plan) error {
 	}
 	t.Follow(x.after, x.above)
 	var err error
-	if x.to, err = t.SiteOf(x.after, false); err != nil {
+	if x.to, err = t.CheckedLocation(x.after, false); err != nil {
 		return err
 	}
 	if err := t.CheckDepth(x.to.Path); err != nil {

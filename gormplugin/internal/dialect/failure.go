@@ -19,11 +19,11 @@ type Failure uint8
 const (
 	// FailureOther is nothing that the plugin handles.
 	FailureOther Failure = iota
-	// FailureRetry says that the statement lost to another transaction: the whole should be run
-	// again.
+	// FailureRetry says that the statement lost to another transaction. The whole transaction
+	// should be run again.
 	FailureRetry
-	// FailureEnded says the same, and that the transaction can only be rolled back. MySQL has done
-	// so already: a further statement on the connection would commit by itself.
+	// FailureEnded says the same, and that the transaction can only be rolled back. MySQL has
+	// already rolled it back: a further statement on the connection would commit by itself.
 	FailureEnded
 	// FailureDuplicate says that a unique index refused a row.
 	FailureDuplicate
@@ -48,9 +48,9 @@ func (d *Dialect) FailureOf(err error) pathlock.Failure {
 	}
 }
 
-// unreachable reports whether an error says that there is no connection to the database, or none
-// any more. It asks for the network's own types: errors of a driver may have the methods of a
-// [net.Error] for reasons of their own.
+// unreachable reports whether an error says that there is no connection to the database. It asks
+// for the network's own types, since errors of a driver may have the methods of a [net.Error] for
+// other reasons.
 func unreachable(err error) bool {
 	for _, lost := range []error{
 		driver.ErrBadConn, sql.ErrConnDone, mysql.ErrInvalidConn, io.ErrUnexpectedEOF, net.ErrClosed,

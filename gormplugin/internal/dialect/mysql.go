@@ -62,13 +62,18 @@ func assignByJoin(others any, table clause.Table, set clause.Set, belongs, where
 	return clause.Expr{SQL: "UPDATE ? AS c JOIN ? AS p ON ? ? WHERE ?", Vars: []any{table, others, belongs, set, where}}
 }
 
+// MySQLNumber returns the number of an error that a server of MySQL or MariaDB has answered, 0 for
+// any other error.
+func MySQLNumber(err error) uint16 {
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		return e.Number
+	}
+	return 0
+}
+
 // classifyMySQL reads the error numbers of MySQL and MariaDB.
 func classifyMySQL(err error) Failure {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok {
-		return FailureOther
-	}
-	switch e.Number {
+	switch MySQLNumber(err) {
 	case 1213, // ER_LOCK_DEADLOCK
 		1467, // ER_AUTOINC_READ_FAILED: a deadlock over the lock that INSERT … SELECT takes on the next key
 		1020: // ER_CHECKREAD: MariaDB's snapshot isolation found a row changed since the last read
@@ -85,15 +90,12 @@ func classifyMySQL(err error) Failure {
 	}
 }
 
-// answeredByMySQL reports whether an error is the server's answer. A session that is ended while it
-// commits says so, whether or not it has committed by then.
+// answeredByMySQL reports whether an error is the server's answer to a COMMIT. A session that is
+// killed while it commits says so, whether or not it has committed.
 func answeredByMySQL(err error) bool {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok {
-		return false
-	}
-	switch e.Number {
-	case 1053, // ER_SERVER_SHUTDOWN
+	switch MySQLNumber(err) {
+	case 0,
+		1053, // ER_SERVER_SHUTDOWN
 		1317, // ER_QUERY_INTERRUPTED
 		1927, // ER_CONNECTION_KILLED of MariaDB
 		3169: // ER_SESSION_WAS_KILLED of MySQL
@@ -116,11 +118,7 @@ func tooLongMySQL(err error) (string, bool) {
 // unavailableMySQL reports whether the server says that it cannot serve.
 // See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
 func unavailableMySQL(err error) bool {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok {
-		return false
-	}
-	switch e.Number {
+	switch MySQLNumber(err) {
 	case 1021, // ER_DISK_FULL
 		1040, // ER_CON_COUNT_ERROR
 		1041, // ER_OUT_OF_RESOURCES
@@ -146,11 +144,7 @@ func unavailableMySQL(err error) bool {
 
 // unfitMySQL reports whether the server says that a column cannot hold a value.
 func unfitMySQL(err error) bool {
-	e, ok := errors.AsType[*mysql.MySQLError](err)
-	if !ok {
-		return false
-	}
-	switch e.Number {
+	switch MySQLNumber(err) {
 	case 1264, // ER_WARN_DATA_OUT_OF_RANGE
 		1265, // WARN_DATA_TRUNCATED
 		1267, // ER_CANT_AGGREGATE_2COLLATIONS: a text that the column's character set lacks
@@ -163,12 +157,12 @@ func unfitMySQL(err error) bool {
 	return false
 }
 
-// mysqlNumber is how the driver writes an error of the server.
-var mysqlNumber = regexp.MustCompile(`Error (\d+)(?: \([0-9A-Z]{5}\))?: `)
+// mysqlQuoted is how the driver writes an error of the server.
+var mysqlQuoted = regexp.MustCompile(`Error (\d+)(?: \([0-9A-Z]{5}\))?: `)
 
 // saidMySQL returns the server's error that a text quotes, or that of a lost connection.
 func saidMySQL(text string) error {
-	if found := mysqlNumber.FindStringSubmatch(text); found != nil {
+	if found := mysqlQuoted.FindStringSubmatch(text); found != nil {
 		if number, err := strconv.ParseUint(found[1], 10, 16); err == nil {
 			return &mysql.MySQLError{Number: uint16(number)}
 		}
@@ -192,10 +186,10 @@ func probeMySQL() *probe {
 	const noSavepoint = 1305 // ER_SP_DOES_NOT_EXIST
 	return &probe{
 		Harmless: func(err error) bool {
-			e, ok := errors.AsType[*mysql.MySQLError](err)
-			// Where the connection is gone, so is all of the transaction, and nothing can be run in
-			// it.
-			return !ok || slices.Contains(mysqlHarmless, e.Number)
+			number := MySQLNumber(err)
+			// Without an answer the connection is gone, and the transaction with it: nothing can be
+			// run in it.
+			return number == 0 || slices.Contains(mysqlHarmless, number)
 		},
 		Open: func(ctx context.Context, tx *sql.Tx) (bool, error) {
 			var commits bool
@@ -208,7 +202,7 @@ func probeMySQL() *probe {
 				return false, err
 			}
 			_, err := tx.ExecContext(ctx, "RELEASE SAVEPOINT pathlock_probe")
-			if e, ok := errors.AsType[*mysql.MySQLError](err); ok && e.Number == noSavepoint {
+			if MySQLNumber(err) == noSavepoint {
 				return false, nil
 			}
 			return err == nil, err

@@ -42,22 +42,26 @@ var postgresDialect = Dialect{
 	MisjudgesLists: true,
 }
 
-// sqlState is what the errors of PostgreSQL's servers are, in pgx and in lib/pq.
-type sqlState interface {
-	error
-	SQLState() string
+// sqlStateOf returns the SQLSTATE of an error that a server of PostgreSQL has answered, "" for any
+// other error. The errors of pgx and of lib/pq both have that method.
+func sqlStateOf(err error) string {
+	e, ok := errors.AsType[interface {
+		error
+		SQLState() string
+	}](err)
+	if !ok {
+		return ""
+	}
+	return e.SQLState()
 }
 
-// answeredByPostgres reports whether an error is the server's answer. A session that is ended says
-// so at any time, by a message that may have been sent before the COMMIT came, or after it was
-// done.
+// answeredByPostgres reports whether an error is the server's answer to a COMMIT. A session that is
+// terminated says so at any time: the server may have sent the message before it received the
+// COMMIT, or after it carried that out.
 func answeredByPostgres(err error) bool {
-	e, ok := errors.AsType[sqlState](err)
-	if !ok {
-		return false
-	}
-	switch e.SQLState() {
-	case "57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
+	switch sqlStateOf(err) {
+	case "",
+		"57P01", // admin_shutdown: of the server, or of this session by pg_terminate_backend
 		"57P02": // crash_shutdown
 		return false
 	}
@@ -88,22 +92,18 @@ func refusePostgres(isolation string) string {
 	}
 }
 
-// classifyPostgres reads the SQLSTATE, which pgx and lib/pq give in the same way.
+// classifyPostgres reads the SQLSTATE.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func classifyPostgres(err error) Failure {
-	e, ok := errors.AsType[sqlState](err)
-	if !ok {
-		return FailureOther
-	}
-	switch e.SQLState() {
+	switch sqlStateOf(err) {
 	case "40001", // the transactions cannot be put in an order
 		"40P01": // a deadlock
 		return FailureEnded
-	case "55P03": // a lock was not to be had
+	case "55P03": // lock_not_available
 		return FailureRetry
-	case "0A000": // feature_not_supported, which stands for much that is never to be had
-		// Somebody has changed a table since the driver prepared the statement, which it prepares
-		// anew after this error.
+	case "0A000": // feature_not_supported, which as a rule no further try changes
+		// Somebody has altered a table since the driver prepared the statement. After this error
+		// the driver prepares it anew.
 		if strings.Contains(err.Error(), "cached plan must not change result type") {
 			return FailureRetry
 		}
@@ -117,28 +117,23 @@ func classifyPostgres(err error) Failure {
 	}
 }
 
-// tooLongPostgres reads the SQLSTATE; the error says the index, and not the column.
+// tooLongPostgres reads the SQLSTATE. The error names the index, not the column.
 func tooLongPostgres(err error) (string, bool) {
-	e, ok := errors.AsType[interface {
-		error
-		SQLState() string
-	}](err)
-	// program_limit_exceeded is said of many things.
-	return "", ok && e.SQLState() == "54000" && strings.Contains(e.Error(), "index row")
+	// 54000, program_limit_exceeded, is said of many things.
+	return "", sqlStateOf(err) == "54000" && strings.Contains(err.Error(), "index row")
 }
 
 // unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to
 // which NUL in a text belongs.
 func unfitPostgres(err error) bool {
-	e, ok := errors.AsType[sqlState](err)
-	return ok && strings.HasPrefix(e.SQLState(), "22")
+	return strings.HasPrefix(sqlStateOf(err), "22")
 }
 
 // unavailablePostgres reports whether the server says that it cannot serve.
 // See https://www.postgresql.org/docs/current/errcodes-appendix.html.
 func unavailablePostgres(err error) bool {
-	e, ok := errors.AsType[sqlState](err)
-	return ok && slices.ContainsFunc([]string{
+	state := sqlStateOf(err)
+	return slices.ContainsFunc([]string{
 		"08",    // connection exception
 		"25006", // read_only_sql_transaction: a standby
 		"28",    // invalid authorization
@@ -149,7 +144,7 @@ func unavailablePostgres(err error) bool {
 		"57P",   // the server is shutting down or starting, or has ended the session
 		"58",    // system error
 		"XX",    // internal error, corrupted data
-	}, func(class string) bool { return strings.HasPrefix(e.SQLState(), class) })
+	}, func(class string) bool { return strings.HasPrefix(state, class) })
 }
 
 // QuotedState is an error of PostgreSQL that a text quotes.

@@ -8,9 +8,9 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 )
 
-// identity is how a database says what it is: the question, and what speaks its protocol without
-// being it. Where the row locks of such a product are not those that the assertion is made of,
-// nothing would say so at run time.
+// identity is the question that makes a database say what it is, and the products that speak its
+// protocol without being it. At run time nothing would reveal that their row locks differ from
+// those that the assertion relies on.
 type identity struct {
 	question string
 	// imitations are known by a part of the answer, in lower case.
@@ -20,7 +20,7 @@ type identity struct {
 // imitation is a product that is like a supported one.
 type imitation struct{ mark, name, why string }
 
-// unproved is why a product is refused of which no more is known.
+// unproved is why a product is refused about which no more is known.
 const unproved = "it is not known whether its row locks keep a tree right"
 
 // identities are those of the databases that others are like, by the dialect's name.
@@ -61,20 +61,9 @@ var identities = map[string]identity{
 	}},
 }
 
-// unsupportedProduct returns the error for a product that only speaks the dialect, nil for others.
-func unsupportedProduct(dialect, version string) error {
-	answer := strings.ToLower(version)
-	for _, i := range identities[dialect].imitations {
-		if strings.Contains(answer, i.mark) {
-			return &fault.UnsupportedDatabaseError{Product: i.name, Version: strings.TrimSpace(version), Why: i.why}
-		}
-	}
-	return nil
-}
-
-// CheckProduct asks what answers on a connection what it is. The error is an
-// [*fault.UnsupportedDatabaseError] where that only speaks the dialect. answered is not set where
-// nobody has said, or there is nothing to ask.
+// CheckProduct asks the server at the end of a connection what it is. The error is an
+// [*fault.UnsupportedDatabaseError] where the product only speaks the dialect. answered is false
+// where the server did not say, or there is nothing to ask.
 func (d *Dialect) CheckProduct(ctx context.Context, on Asker) (answered bool, err error) {
 	identity, known := identities[d.Name]
 	if !known {
@@ -84,7 +73,13 @@ func (d *Dialect) CheckProduct(ctx context.Context, on Asker) (answered bool, er
 	if err := on.QueryRowContext(ctx, identity.question).Scan(&text); err != nil {
 		return false, nil //nolint:nilerr // A database that gives no answer is asked again.
 	}
-	return true, unsupportedProduct(d.Name, text.String)
+	answer := strings.ToLower(text.String)
+	for _, i := range identity.imitations {
+		if strings.Contains(answer, i.mark) {
+			return true, &fault.UnsupportedDatabaseError{Product: i.name, Version: strings.TrimSpace(text.String), Why: i.why}
+		}
+	}
+	return true, nil
 }
 
 // Asker is a connection, or a pool of some.

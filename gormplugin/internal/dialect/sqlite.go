@@ -37,8 +37,8 @@ var sqliteDialect = Dialect{
 	Grammar:     &rawsql.SQLite,
 }
 
-// classifySQLite reads SQLite's messages, which every driver passes on, whereas each has an error
-// type of its own.
+// classifySQLite reads SQLite's messages. Every driver passes them on, but each has an error type
+// of its own.
 func classifySQLite(err error) Failure {
 	switch text := err.Error(); {
 	case strings.Contains(text, "database is locked"), strings.Contains(text, "database table is locked"):
@@ -63,8 +63,8 @@ func unavailableSQLite(err error) bool {
 	}, func(said string) bool { return strings.Contains(text, said) })
 }
 
-// probeSQLite asks by a BEGIN, which is refused within a transaction. Otherwise it begins another
-// one, which is rolled back in the place of the one that ended.
+// probeSQLite asks by a BEGIN, which SQLite refuses within a transaction. Otherwise BEGIN begins
+// another one, which the caller rolls back in the place of the ended one.
 func probeSQLite() *probe {
 	return &probe{
 		Harmless: func(err error) bool { return errors.Is(err, gorm.ErrRecordNotFound) },

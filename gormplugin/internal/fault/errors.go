@@ -30,14 +30,14 @@ var (
 // Retry wraps a database error as one that asks for the transaction to be run again.
 func Retry(err error) error { return fmt.Errorf("%w: %w", ErrRetry, err) }
 
-// PathChangedError says which node was not, or could not be proved to be, where the work was
-// planned to find it. It matches [pathlock.ErrPathChanged].
+// PathChangedError names a node that was not where the work was planned to find it, or could not be
+// proved to be there. It matches [pathlock.ErrPathChanged].
 type PathChangedError struct {
 	// Table and ID name the row.
 	Table string
 	ID    any
-	// Planned is the path column that the work relied upon, Actual the one that the database has,
-	// or that the row's ancestors say it should have. Actual is "" where the row is gone.
+	// Planned is the path column that the work relied on. Actual is the one that the database has,
+	// or that follows from the row's ancestors; it is "" where the row is gone.
 	Planned, Actual string
 }
 
@@ -157,3 +157,48 @@ func (e *UnsupportedDatabaseError) Error() string {
 
 // Unwrap returns [ErrUnsupportedDatabase].
 func (e *UnsupportedDatabaseError) Unwrap() error { return ErrUnsupportedDatabase }
+
+// RawWriteError says which raw SQL was refused: it would have gone past the plugin. Nothing of it
+// has run. It matches [ErrUnsupported].
+type RawWriteError struct {
+	// Table is the guarded table, as the SQL names it.
+	Table string
+	// Statement is the kind of write: "UPDATE", "INSERT", "DELETE".
+	Statement string
+}
+
+// Error implements error.
+func (e *RawWriteError) Error() string {
+	return fmt.Sprintf("%v: %s: a raw %s would go past the plugin: write by the model, or use gormplugin.AllowRawWrites(tx) after gormplugin.LockSubtrees or gormplugin.Assert",
+		ErrUnsupported, e.Table, e.Statement)
+}
+
+// Unwrap returns [ErrUnsupported].
+func (e *RawWriteError) Unwrap() error { return ErrUnsupported }
+
+// TransactionEndError says that raw SQL ends a transaction in which guarded tables are asserted or
+// written: a COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many
+// statements that commit by themselves, such as CREATE TABLE. After that end, the assertions and
+// path locks of the transaction mean nothing, and every later statement is committed by itself. It
+// matches [ErrUnsupported].
+type TransactionEndError struct {
+	// Statement is what ends the transaction: "COMMIT", "CREATE TABLE".
+	Statement string
+	// Ended is set where the statement ran before anything was asserted: a later write to a guarded
+	// table is refused. Otherwise the statement itself is refused, because guarded tables were
+	// asserted or written before it.
+	Ended bool
+}
+
+// Error implements error.
+func (e *TransactionEndError) Error() string {
+	if e.Ended {
+		return fmt.Sprintf("%v: %s has ended the transaction, so that nothing can be asserted or written as a whole in it: run %[2]s before the transaction begins",
+			ErrUnsupported, e.Statement)
+	}
+	return fmt.Sprintf("%v: %s would end the transaction, in which guarded tables were asserted or written: run it outside of the transaction, and end that by its Commit or Rollback",
+		ErrUnsupported, e.Statement)
+}
+
+// Unwrap returns [ErrUnsupported].
+func (e *TransactionEndError) Unwrap() error { return ErrUnsupported }

@@ -13,13 +13,13 @@ import (
 	"gorm.io/gorm"
 )
 
-// acquire takes the claims for scope; carried says that a context of locks came with the statement.
-// After an error, or a panic of the lock store's, it holds nothing of them.
+// acquire takes a demand's locks for scope. carried says that locks came with the statement's
+// context. After an error, or a panic of the lock store's, it holds none of them.
 func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d Demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
-	whole := false
+	complete := false
 	defer func() {
-		if !whole {
+		if !complete {
 			txn.Release(ctx, locks)
 		}
 	}()
@@ -30,11 +30,11 @@ func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried boo
 		}
 		locks = append(locks, lock)
 	}
-	whole = true
+	complete = true
 	return locks, nil
 }
 
-// AcquireEarly takes the claims of a statement whose transaction has not begun.
+// AcquireEarly takes the path locks of a statement whose transaction has not begun.
 func (k *Keeper) AcquireEarly(db *gorm.DB, h *Held, d Demand) error {
 	ctx := db.Statement.Context
 	if h.scope == nil {
@@ -46,13 +46,13 @@ func (k *Keeper) AcquireEarly(db *gorm.DB, h *Held, d Demand) error {
 }
 
 // soleWriterWait is how long a transaction waits for path locks where it is the database's only
-// writer, or will have to be: as long as a holder may take that is done, and lets go. One that
-// wants to write needs this transaction to end.
+// writer, or will have to be: long enough for a holder that is done to release. A holder that still
+// has to write needs this transaction to end.
 const soleWriterWait = 20 * time.Millisecond
 
-// acquireWithin takes the claims of a statement within its transaction; what the scope has already
-// costs nothing. wait is [pathlock.NoWait] where the statement holds row locks that others may need
-// in order to let go of what it waits for.
+// acquireWithin takes the path locks of a statement within its transaction. Those that the scope
+// has already cost nothing. wait is [pathlock.NoWait] where the statement holds row locks that the
+// holders may need before they release.
 func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Demand, wait time.Duration) error {
 	ctx := db.Statement.Context
 	alone := k.Dialect.SoleWriter && wait > soleWriterWait
@@ -65,9 +65,8 @@ func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Dema
 		h.Fence = max(h.Fence, lock.Fence())
 	}
 	if (wait == pathlock.NoWait && k.TransactionWait != pathlock.NoWait || alone) && errors.Is(err, pathlock.ErrConflict) {
-		// The rows were not where they were planned to be, and who moved them is not done yet; or
-		// this transaction is what keeps the holder from writing. Waiting has to begin anew,
-		// without row locks.
+		// Somebody has moved the rows and is not done yet, or this transaction keeps the holder
+		// from writing. The wait has to begin anew, without row locks.
 		return fault.Retry(err)
 	}
 	return err
@@ -75,10 +74,10 @@ func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Dema
 
 // acquireOne takes one request for scope.
 //
-// A statement in the handler of a request that holds locks, but without the request's context,
-// would wait for the locks of its own request, which are let go when the handler is done. carried
-// says that a context came with the statement; where none did, and the handler that it is made in
-// is the one in the way, that is said at once.
+// A statement in the handler of a request that holds locks would, without the request's context,
+// wait for the locks of its own request, which are released when the handler is done. carried says
+// that locks came with the statement's context. Where none came, and the statement's own handler is
+// the holder, the error says so at once.
 func (k *Keeper) acquireOne(ctx context.Context, scope *pathlock.Scope, req pathlock.Request, carried bool) (*pathlock.Lock, error) {
 	if carried || !carry.InsideAny() {
 		return k.Locker.Acquire(scope.Context(ctx), req)

@@ -1,8 +1,8 @@
 package hold
 
 import (
+	"iter"
 	"maps"
-	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -12,25 +12,25 @@ import (
 
 // LockChains row-locks the nodes and everything above them for sharing, and checks that each is
 // where it was planned to be: that every path on the way down is the parent's path + "/" + name,
-// and that nothing on the way is deleted. It returns what it has locked, by id. known are rows read
-// before, which say whom to lock at once.
+// and that nothing on the way is deleted. It returns the locked rows, by id. known are rows that
+// were read before, which suggest what to lock at once. Where a check fails, the error is a
+// [*fault.PathChangedError].
 //
-// Locking only the parent would not be enough: a rename further up that has not reached the
-// parent's row yet would be missed where its UPDATE does not see rows newer than its snapshot.
-// Where a check fails, the error is a [*fault.PathChangedError].
+// To lock only the parent would not be enough: a rename further up may not have reached the
+// parent's row yet, and its UPDATE may not see rows that are newer than its snapshot.
 func (k *Keeper) LockChains(db *gorm.DB, t *table.Table, planned []*table.Node, known map[any]*table.Node) (map[any]*table.Node, error) {
 	return k.LockRest(db, NewChains(t, planned, known, nil))
 }
 
-// LockRest locks what is not locked yet of c, and checks it: by one read, unless what was known is
-// out of date. Then the way up is found under locks.
+// LockRest locks the rows of c that are not locked yet, and checks the chains. One read is enough
+// unless the known rows are out of date; then it finds the way up under locks.
 func (k *Keeper) LockRest(db *gorm.DB, c *Chains) (map[any]*table.Node, error) {
 	for ids := c.Next(); len(ids) > 0; ids = c.Next() {
 		found, err := c.table.ByID(db, ids, k.Dialect.Share)
 		if err != nil {
 			return nil, err
 		}
-		c.Found(slices.Collect(maps.Values(found)))
+		c.Found(maps.Values(found))
 	}
 	for _, n := range c.planned {
 		if err := checkChain(c.table, n, c.locked); err != nil {
@@ -40,7 +40,7 @@ func (k *Keeper) LockRest(db *gorm.DB, c *Chains) (map[any]*table.Node, error) {
 	return c.locked, nil
 }
 
-// Chains are rows with everything above them, as far as it is known, on the way to being locked.
+// Chains are rows that are to be locked with everything above them, as far as that is known.
 type Chains struct {
 	table   *table.Table
 	planned []*table.Node
@@ -49,8 +49,8 @@ type Chains struct {
 	ids     []any
 }
 
-// NewChains returns the chains of planned. Those with the ids in others are locked by somebody
-// else.
+// NewChains returns the chains of the planned rows. The caller locks the rows with the ids in
+// others.
 func NewChains(t *table.Table, planned []*table.Node, known map[any]*table.Node, others []any) *Chains {
 	c := &Chains{table: t, planned: planned, locked: make(map[any]*table.Node), asked: make(map[any]bool)}
 	for _, id := range others {
@@ -83,14 +83,14 @@ func (c *Chains) Next() []any {
 }
 
 // Found notes rows that have been locked, and asks for what is above them.
-func (c *Chains) Found(rows []*table.Node) {
-	for _, n := range rows {
+func (c *Chains) Found(rows iter.Seq[*table.Node]) {
+	for n := range rows {
 		c.locked[n.ID] = n
 		c.ask(n.Parent)
 	}
 }
 
-// checkChain walks from where a node is planned to be up to the top.
+// checkChain checks a node and everything above it, up to the top.
 func checkChain(t *table.Table, planned *table.Node, locked map[any]*table.Node) error {
 	changed := &fault.PathChangedError{Table: t.TableName, ID: planned.ID, Planned: planned.Path}
 	n := locked[planned.ID]

@@ -8,8 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Demand is what a statement has to have locked: a request per tree, in an order that is the same
-// for everybody.
+// Demand is what a statement needs locked: a request per tree, in the same order for everybody.
 type Demand interface {
 	Requests(note string, wait time.Duration) []pathlock.Request
 }
@@ -34,8 +33,8 @@ func (c Claims) Requests(note string, wait time.Duration) []pathlock.Request {
 	return InOrder(requests)
 }
 
-// InOrder sorts requests by tree: of two statements that need the same trees, neither waits for the
-// other in a circle.
+// InOrder sorts requests by tree, so that two statements that need the same trees do not wait for
+// each other.
 func InOrder(requests []pathlock.Request) []pathlock.Request {
 	slices.SortFunc(requests, func(a, b pathlock.Request) int {
 		return cmp.Or(cmp.Compare(a.Tree.Namespace(), b.Tree.Namespace()), cmp.Compare(a.Tree.ID(), b.Tree.ID()))
@@ -43,18 +42,17 @@ func InOrder(requests []pathlock.Request) []pathlock.Request {
 	return requests
 }
 
-// topmost drops the paths that lie below others, and puts the
-// deepest common ancestor in the place of too many.
+// topmost drops the paths that lie below others, and replaces too many by their deepest common
+// ancestor.
 func topmost(paths []pathlock.Path) []pathlock.Path {
-	sorted := slices.Clone(paths)
-	slices.SortFunc(sorted, pathlock.Path.Compare)
-	// Every node comes right before its subtree, so that the last one kept is the only one to ask.
+	// Every node comes right before its subtree, so that only the last one kept can contain the
+	// next.
+	sorted := slices.SortedFunc(slices.Values(paths), pathlock.Path.Compare)
 	kept := sorted[:0]
 	for _, p := range sorted {
-		if n := len(kept); n > 0 && kept[n-1].Contains(p) {
-			continue
+		if n := len(kept); n == 0 || !kept[n-1].Contains(p) {
+			kept = append(kept, p)
 		}
-		kept = append(kept, p)
 	}
 	if len(kept) <= maxClaims && countNodes(kept) <= maxNodes {
 		return kept
@@ -77,9 +75,9 @@ func countNodes(paths []pathlock.Path) int {
 	return len(pathlock.Normalize(all...))
 }
 
-// maxClaims is how many nodes one statement locks one by one in a tree, and maxNodes how many these
-// are together with all nodes above them, which are locked in intention. A statement that touches
-// more locks the deepest node above them all instead. Stores have limits, too, of a few hundred
+// maxClaims bounds how many nodes of a tree one statement locks one by one, and maxNodes how many
+// these are together with all nodes above them, which get intention locks. A statement that touches
+// more locks the deepest node above them all instead. Stores, too, have limits of a few hundred
 // nodes.
 const (
 	maxClaims = 128

@@ -40,11 +40,12 @@ func (g *Guard) Run(lock bool) ([]pathlock.Location, error) {
 	return g.assertNodes()
 }
 
-// errElsewhere is why nodes are locked and asserted once more: they are not where they were found.
+// errElsewhere says that nodes are not where they were found, so that they are locked and asserted
+// once more.
 var errElsewhere = fmt.Errorf("%w", pathlock.ErrPathChanged)
 
-// lock takes the exclusive path locks on the nodes, and asserts that these are where they were
-// locked. In its last round it believes what the first assertion has found.
+// lock takes the exclusive path locks on the nodes, and asserts that the nodes are where it has
+// locked them. In its last round it relies on what the first assertion has found.
 func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 	var actual []pathlock.Location
 	h := &Held{Note: "raw SQL on " + g.Table.TableName}
@@ -85,10 +86,10 @@ func (g *Guard) find() ([]pathlock.Location, error) {
 	return g.locations(found)
 }
 
-// assertNodes row-locks the nodes and everything above them, the ancestors first, as everybody
-// does, and checks the paths.
+// assertNodes row-locks the nodes and everything above them, and checks the paths. It locks the
+// ancestors first, as everybody does.
 func (g *Guard) assertNodes() ([]pathlock.Location, error) {
-	t, update := g.Table, g.Dialect.Update
+	t := g.Table
 	if t.IsLeaf() {
 		return g.assertLeaves()
 	}
@@ -102,11 +103,11 @@ func (g *Guard) assertNodes() ([]pathlock.Location, error) {
 			above = append(above, planned[n.Parent])
 		}
 	}
-	// What an old snapshot has wrong about the ancestors does not matter here.
+	// An old snapshot may be wrong about the ancestors, which does not matter yet.
 	if _, err := g.LockChains(g.DB, t, above, planned); err != nil && !errors.Is(err, pathlock.ErrPathChanged) {
 		return nil, err
 	}
-	locked, err := t.ByID(g.DB, g.Keys, update)
+	locked, err := t.ByID(g.DB, g.Keys, g.Dialect.Update)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func (g *Guard) assertNodes() ([]pathlock.Location, error) {
 	return locations, err
 }
 
-// assertLeaves is assertNodes for leaves: their parents, and then they themselves.
+// assertLeaves is assertNodes for leaves. It locks their parents first.
 func (g *Guard) assertLeaves() ([]pathlock.Location, error) {
 	planned, err := g.Table.ByID(g.DB, g.Keys, "")
 	if err != nil {
@@ -137,7 +138,7 @@ func (g *Guard) assertLeaves() ([]pathlock.Location, error) {
 	return g.locations(locked)
 }
 
-// assertParents asserts what is above leaves, and gives them their places.
+// assertParents asserts everything above leaves, and gives the leaves their places.
 func (g *Guard) assertParents(leaves map[any]*table.Node) error {
 	parents, err := g.place(leaves, g.Dialect.Share)
 	if err != nil {
@@ -150,11 +151,7 @@ func (g *Guard) assertParents(leaves map[any]*table.Node) error {
 // place gives leaves the places that follow from their parents', which it reads and returns.
 func (g *Guard) place(leaves map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
 	t := g.Table.Above
-	ids := make(map[any]bool)
-	for _, n := range leaves {
-		ids[n.Parent] = true
-	}
-	parents, err := t.ByID(g.DB, slices.Collect(maps.Keys(ids)), lock)
+	parents, err := t.ByID(g.DB, table.ParentsOf(leaves), lock)
 	if err != nil {
 		return nil, err
 	}

@@ -9,26 +9,27 @@ import (
 	"gorm.io/gorm"
 )
 
-// Rounds is how work that locks what it relies on is planned and asserted; P is its plan.
+// Rounds says how to plan and assert a write that locks what it relies on. P is its plan.
 type Rounds[P any] struct {
-	// Plan works out what the work does: by plain reads in the first round, and by locking ones in
-	// the last.
+	// Plan works out what the write does: by plain reads in the first round, by locking ones in the
+	// last.
 	Plan func(locking bool) (P, error)
 	// Needs returns the path locks that a plan needs.
 	Needs func(P) Demand
-	// Assert row-locks what the plan relies on, works the plan out again, and returns that. It is
-	// left out where nothing is asserted, unless always is set.
+	// Assert row-locks what the plan relies on, and returns the plan as it works out under these
+	// locks. Where [Keeper.Asserts] is not set it is skipped, unless always is set.
 	Assert func(P) (P, error)
 	always bool
-	// Stale reports whether an error of plan may come from an old snapshot; nil if none does. moved
-	// reports whether an error of assert says that the plan is out of date.
-	Stale, Moved func(error) bool
+	// Stale reports whether an error of Plan may come from an old snapshot; nil if none does.
+	Stale func(error) bool
+	// Moved reports whether an error of Assert says that the plan is out of date.
+	Moved func(error) bool
 }
 
-// Settle plans work, takes its path locks and asserts it, within its transaction. It believes plain
-// reads at first. Where they turn out to be out of date, which in a transaction with an old
-// snapshot they always are, it does all of it once more on what locking reads say, now without
-// waiting for path locks: others may need the rows that are locked by then.
+// Settle plans a write, takes its path locks and asserts the plan, within the write's transaction.
+// At first it believes plain reads. Where these turn out to be out of date, which they always are
+// in a transaction with an old snapshot, it starts again with locking reads. It then does not wait
+// for path locks: others may need the rows that are locked by then.
 func Settle[P any](k *Keeper, db *gorm.DB, tx *txn.Transaction, h *Held, r Rounds[P]) (P, error) {
 	for wait, locking := k.TransactionWait, false; ; wait, locking = pathlock.NoWait, true {
 		planned, err := r.Plan(locking)
@@ -48,8 +49,7 @@ func Settle[P any](k *Keeper, db *gorm.DB, tx *txn.Transaction, h *Held, r Round
 	}
 }
 
-// IsOutdated reports whether an error can come from rows that were read
-// from an old snapshot.
+// IsOutdated reports whether an error can come from rows that were read from an old snapshot.
 func IsOutdated(err error) bool {
 	return errors.Is(err, pathlock.ErrNotFound) || errors.Is(err, pathlock.ErrPathChanged) || errors.Is(err, fault.ErrWouldCycle)
 }

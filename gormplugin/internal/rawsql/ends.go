@@ -1,6 +1,9 @@
 package rawsql
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // EndsTransaction returns the first statement in sql that ends the transaction that it runs in, by
 // itself or by an implicit commit: "COMMIT", "CREATE TABLE". ROLLBACK TO SAVEPOINT is none.
@@ -24,13 +27,8 @@ func (g *Grammar) EndsTransaction(sql string) (statement string, found bool) {
 
 // cannotEnd is a quick way to see that sql is one statement that reads, or writes rows.
 func (g *Grammar) cannotEnd(sql string) bool {
-	sql = strings.TrimLeft(sql, " \t\r\n(")
-	n := 0
-	for n < len(sql) && isIdentifier(sql[n]) {
-		n++
-	}
-	first := token{kind: word, text: sql[:n]}
-	return first.isAny("SELECT", "INSERT", "UPDATE", "DELETE", "SAVEPOINT", "RELEASE", "WITH") && strings.IndexByte(sql, ';') < 0 &&
+	l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
+	return l.word().isAny("SELECT", "INSERT", "UPDATE", "DELETE", "SAVEPOINT", "RELEASE", "WITH") && strings.IndexByte(sql, ';') < 0 &&
 		(!g.stringsName || !containsWord(sql, "ROLLBACK"))
 }
 
@@ -76,12 +74,7 @@ func (e *ender) piece(tokens []token) (string, bool) {
 
 // holds reports whether the statement has a keyword.
 func (s *statement) holds(keyword string) bool {
-	for _, t := range s.tokens {
-		if t.is(keyword) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.tokens, func(t token) bool { return t.is(keyword) })
 }
 
 // endsPlainly is for PostgreSQL and SQLite, where nothing commits but what says so. SQLite's OR
@@ -146,7 +139,7 @@ func (s *statement) commits(i int) (string, bool) {
 	return "", false
 }
 
-// sets: SET autocommit, in any of its forms but the global one, SET PASSWORD and SET DEFAULT ROLE.
+// sets: SET PASSWORD, SET DEFAULT ROLE, and SET autocommit in any form but the global one.
 func (s *statement) sets(i int) (string, bool) {
 	if s.at(i).is("PASSWORD") || s.at(i).is("DEFAULT") && s.at(i+1).is("ROLE") {
 		return "SET " + strings.ToUpper(s.at(i).text), true

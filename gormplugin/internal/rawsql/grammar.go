@@ -1,5 +1,10 @@
 package rawsql
 
+import (
+	"slices"
+	"strings"
+)
+
 // Grammar is what tells one dialect from the others.
 type Grammar struct {
 	// hashComments is set where # begins a comment.
@@ -19,7 +24,8 @@ type Grammar struct {
 	// dollarQuotes is set where there are $tag$ strings, E'strings', U&'strings' and
 	// U&"identifiers".
 	dollarQuotes bool
-	// variables is set where $name, @name and :name may go on in parentheses, quotes included.
+	// variables is set where the names $name, @name and :name may end in parentheses, quotes
+	// included.
 	variables bool
 	// byteOrderMarks is set where a byte order mark is a space.
 	byteOrderMarks bool
@@ -50,3 +56,87 @@ var (
 	}
 	SQLite = Grammar{backquotes: true, brackets: true, variables: true, byteOrderMarks: true, stringsName: true}
 )
+
+// reading is one way to read SQL of which there are several.
+type reading struct {
+	// backslashes is set where a backslash in a string takes the next byte along.
+	backslashes bool
+	// quotedNames is set where what is in double quotes is a name, in which a backslash is a
+	// character like any other.
+	quotedNames bool
+	// executed are the beginnings of comments that are executed: "/*!50000".
+	executed map[string]bool
+}
+
+// maxVersions bounds how many different beginnings of executable comments are told apart.
+const maxVersions = 4
+
+// readings returns the ways in which sql can be read; where [Grammar.isAmbiguous], only some of
+// them.
+func (g *Grammar) readings(sql string) []reading {
+	all := []reading{{}}
+	if g.backslashes && strings.IndexByte(sql, '\\') >= 0 {
+		all = append(all, reading{backslashes: true})
+		if g.doubleQuotedStrings && strings.IndexByte(sql, '"') >= 0 {
+			all = append(all, reading{backslashes: true, quotedNames: true})
+		}
+	}
+	if !g.versionComments {
+		return all
+	}
+	marks := versionMarks(sql)
+	plain := all
+	for chosen := 1; chosen < 1<<min(len(marks), maxVersions); chosen++ {
+		executed := make(map[string]bool)
+		for i, mark := range marks {
+			// The last of them go with the last one that is told apart.
+			executed[mark] = chosen&(1<<min(i, maxVersions-1)) != 0
+		}
+		for _, r := range plain {
+			r.executed = executed
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// isAmbiguous reports whether sql can be read in more ways than are tried.
+func (g *Grammar) isAmbiguous(sql string) bool {
+	return g.versionComments && len(versionMarks(sql)) > maxVersions
+}
+
+// versionMarks returns the different beginnings of comments that some version of MySQL or MariaDB
+// executes.
+func versionMarks(sql string) []string {
+	var marks []string
+	for {
+		next := strings.Index(sql, "/*")
+		if next < 0 {
+			return marks
+		}
+		sql = sql[next:]
+		if mark := versionMark(sql); mark != "" && !slices.Contains(marks, mark) {
+			marks = append(marks, mark)
+		}
+		sql = sql[1:]
+	}
+}
+
+// versionMark returns the beginning of a comment that may be executed, with its version; "" for any
+// other.
+func versionMark(sql string) string {
+	var n int
+	switch {
+	case strings.HasPrefix(sql, "/*!"):
+		n = len("/*!")
+	case strings.HasPrefix(sql, "/*M!"):
+		n = len("/*M!")
+	default:
+		return ""
+	}
+	// A version has five digits or six.
+	for digits := 0; digits < 6 && n < len(sql) && isDigit(sql[n]); digits++ {
+		n++
+	}
+	return sql[:n]
+}

@@ -6,7 +6,7 @@ import "strings"
 type kind uint8
 
 const (
-	// end comes after the last token, for ever.
+	// end comes after the last token, any number of times.
 	end kind = iota
 	// word is a keyword or an identifier without quotes; numbers are words, too.
 	word
@@ -167,26 +167,26 @@ func (l *lexer) prefixedOrWord() token {
 }
 
 // word reads an identifier without quotes, or a number.
-func (l *lexer) word() token {
+func (l *lexer) word() token { return token{kind: word, text: l.run(isIdentifier)} }
+
+// run reads all bytes of a class that follow.
+func (l *lexer) run(class func(byte) bool) string {
 	start := l.at
-	for l.at < len(l.sql) && isIdentifier(l.sql[l.at]) {
+	for l.at < len(l.sql) && class(l.sql[l.at]) {
 		l.at++
 	}
-	return token{kind: word, text: l.sql[start:l.at]}
+	return l.sql[start:l.at]
 }
 
 // number reads a number's digits. What stands right behind them is a token of its own: older
 // versions of PostgreSQL take 1DELETE for a number and a word.
 func (l *lexer) number() token {
-	start := l.at
-	for l.at < len(l.sql) && isDigit(l.sql[l.at]) {
+	digits := l.run(isDigit)
+	if (l.starts("e") || l.starts("E")) && l.at+1 < len(l.sql) && isDigit(l.sql[l.at+1]) {
 		l.at++
+		digits += l.run(isDigit)
 	}
-	if l.at+1 < len(l.sql) && (l.sql[l.at] == 'e' || l.sql[l.at] == 'E') && isDigit(l.sql[l.at+1]) {
-		for l.at++; l.at < len(l.sql) && isDigit(l.sql[l.at]); l.at++ {
-		}
-	}
-	return token{kind: word, text: l.sql[start:l.at]}
+	return token{kind: word, text: digits}
 }
 
 // variable reads SQLite's $name, @name, :name and #name. Parentheses behind the name belong to it,

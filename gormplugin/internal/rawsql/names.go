@@ -74,8 +74,8 @@ func (n *Names) find(text string, quoted bool) int {
 	return slices.IndexFunc(n.names, func(guarded string) bool { return n.Same(text, guarded) })
 }
 
-// MayMention reports whether any of the names is in sql, or could be there in escapes. It is quick,
-// and it is what raw statements on all other tables pay.
+// MayMention reports whether any of the names is in sql, or could be there in escapes. It is quick:
+// raw statements on other tables pay for nothing else.
 func (n *Names) MayMention(sql string) bool {
 	if !n.plain {
 		return true
@@ -95,8 +95,8 @@ func (n *Names) MayMention(sql string) bool {
 	return false
 }
 
-// runsText reports whether sql begins with a word of MySQL that runs a text, which can be put
-// together from pieces or written in hexadecimal.
+// runsText reports whether sql begins with a word of MySQL that runs a text. Such a text can be
+// assembled from pieces or written in hexadecimal.
 func runsText(sql string) bool {
 	const length = len("PREPARE")
 	return len(sql) >= length && (strings.EqualFold(sql[:length], "PREPARE") || strings.EqualFold(sql[:length], "EXECUTE"))
@@ -123,9 +123,9 @@ func (n *Names) anyAt(sql string) bool {
 	return false
 }
 
-// In returns the first of the names that sql has as an identifier, in whichever way sql may be
-// read. It is "" where that cannot be told.
-func (n *Names) In(sql string) (guarded string, found bool) {
+// FirstIn returns the first of the names that sql has as an identifier in any of its readings. The
+// name is "" where sql may have one, but does not say which.
+func (n *Names) FirstIn(sql string) (guarded string, found bool) {
 	if n.grammar.isAmbiguous(sql) {
 		return "", true
 	}
@@ -159,8 +159,8 @@ func (n *Names) guards(t token) bool {
 	}
 }
 
-// mentionedBy returns the first of the names that a text contains in any way, as SQL that is put
-// together from pieces does.
+// mentionedBy returns the first of the names that a text contains as a word, be it in a fragment of
+// SQL.
 func (n *Names) mentionedBy(text string) (string, bool) {
 	for i := range len(text) {
 		for _, guarded := range n.names {
@@ -198,6 +198,3 @@ func lowerASCII(s string) string {
 		return r
 	}, s)
 }
-
-// Grammar returns the dialect in which the names are looked for.
-func (n *Names) Grammar() *Grammar { return n.grammar }

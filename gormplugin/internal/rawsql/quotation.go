@@ -88,29 +88,18 @@ func (l *lexer) skipBlank() {
 
 // dollar reads PostgreSQL's $tag$ … $tag$, or a parameter such as $1.
 func (l *lexer) dollar() token {
-	stop := l.at + 1
-	for stop < len(l.sql) && l.sql[stop] != '$' && isIdentifier(l.sql[stop]) {
-		stop++
+	l.at++
+	if digits := l.run(isDigit); digits != "" {
+		return token{kind: word, text: "$" + digits}
 	}
-	start := l.at
-	if l.at+1 < len(l.sql) && isDigit(l.sql[l.at+1]) {
-		for l.at++; l.at < len(l.sql) && isDigit(l.sql[l.at]); l.at++ {
-		}
-		return token{kind: word, text: l.sql[start:l.at]}
+	tag := "$" + l.run(func(b byte) bool { return b != '$' && isIdentifier(b) })
+	if !l.starts("$") {
+		return token{kind: word, text: tag}
 	}
-	if stop >= len(l.sql) || l.sql[stop] != '$' {
-		l.at = stop
-		return token{kind: word, text: l.sql[start:stop]}
-	}
-	tag := l.sql[start : stop+1]
-	body := l.sql[stop+1:]
-	n := strings.Index(body, tag)
-	if n < 0 {
-		l.at = len(l.sql)
-		return token{kind: literal, text: body}
-	}
-	l.at = stop + 1 + n + len(tag)
-	return token{kind: literal, text: body[:n]}
+	tag += "$"
+	text, rest, _ := strings.Cut(l.sql[l.at+1:], tag)
+	l.at = len(l.sql) - len(rest)
+	return token{kind: literal, text: text}
 }
 
 // unescape returns what the text between two quotes stands for. plain is set where it stands for

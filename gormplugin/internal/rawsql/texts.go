@@ -2,18 +2,18 @@ package rawsql
 
 import (
 	"encoding/hex"
+	"iter"
 	"math/big"
 	"strings"
 )
 
-// maxTexts is how many readings of texts, and of texts in them, are looked into: each level has
-// several for each of the level above.
+// maxTexts bounds how many readings of texts, and of texts in them, are looked into: their number
+// multiplies with each level.
 const maxTexts = 500
 
-// texts yields the strings from i on, and what those say together that stand side by side:
-// databases join them. Numbers and strings in hexadecimal or binary are strings where MySQL runs a
-// text.
-func (s *statement) texts(i int) func(yield func(string) bool) {
+// texts yields the strings from i on. Databases join strings that stand side by side: it yields
+// these joined, too. In MySQL, numbers and strings in hexadecimal or binary count as strings.
+func (s *statement) texts(i int) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		joined, pieces := "", 0
 		for ; i <= len(s.tokens); i++ {

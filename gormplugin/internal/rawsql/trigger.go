@@ -29,7 +29,7 @@ type Body struct {
 // Inspect reads the body of a trigger or a routine. The functions say which tables and columns are
 // of interest; they get names without schema and quotes.
 func (g *Grammar) Inspect(text string, table, column func(name string) bool) Body {
-	var all Body
+	b := body{grammar: g, table: table, column: column}
 	for _, r := range g.readings(text) {
 		tokens := g.tokens(text, r)
 		if len(tokens) > 0 && tokens[0].is("CREATE") {
@@ -37,26 +37,14 @@ func (g *Grammar) Inspect(text string, table, column func(name string) bool) Bod
 			begin := slices.IndexFunc(tokens, func(t token) bool { return t.is("BEGIN") })
 			tokens = tokens[max(begin, 0):]
 		}
-		b := body{grammar: g, table: table, column: column}
-		for len(tokens) > 0 {
-			n := slices.IndexFunc(tokens, func(t token) bool { return t.isSign(';') })
-			if n < 0 {
-				n = len(tokens)
-			}
-			b.read(tokens[:n])
-			tokens = tokens[min(n+1, len(tokens)):]
+		for piece := range pieces(tokens) {
+			b.read(piece)
 		}
-		if b.Writes && !all.Writes {
-			all.Writes, all.Write = true, b.Write
-		}
-		all.SetsNew, all.Opaque = all.SetsNew || b.SetsNew, all.Opaque || b.Opaque
-		all.Skips, all.ReturnsOld = all.Skips || b.Skips, all.ReturnsOld || b.ReturnsOld
-		all.Calls = append(all.Calls, b.Calls...)
 	}
-	return all
+	return b.Body
 }
 
-// body reads the statements of a body one by one.
+// body reads the statements of a body one by one, in each of its readings.
 type body struct {
 	Body
 	grammar       *Grammar
@@ -65,7 +53,7 @@ type body struct {
 
 // read reads one statement, with whatever control structure stands before it.
 func (b *body) read(tokens []token) {
-	if len(tokens) > 0 && (tokens[0].is("FOR") || tokens[0].is("WHILE")) {
+	if len(tokens) > 0 && tokens[0].isAny("FOR", "WHILE") {
 		// A loop's DO stands before its first statement, not before a conflict's UPDATE.
 		if do := slices.IndexFunc(tokens, func(t token) bool { return t.is("DO") }); do >= 0 {
 			b.read(tokens[:do])
@@ -101,16 +89,11 @@ func (b *body) updatesOthers(s statement, i int) bool {
 	if !s.at(i).is("UPDATE") {
 		return false
 	}
-	i++
-	for s.at(i).is("ONLY") || s.at(i).is("LOW_PRIORITY") {
-		i++
-	}
+	i = s.skip(i+1, "ONLY", "LOW_PRIORITY")
 	for i++; s.at(i).isSign('.'); i++ {
 		i++
 	}
-	if s.at(i).is("AS") {
-		i++
-	}
+	i = s.behind(i, "AS")
 	if !s.at(i).is("SET") {
 		i++ // an alias
 	}
@@ -129,7 +112,7 @@ func (b *body) updatesOthers(s statement, i int) bool {
 		case t.isSign(')'):
 			depth--
 		case depth > 0:
-		case t.is("WHERE"), t.is("FROM"), t.is("ORDER"), t.is("LIMIT"), t.is("RETURNING"):
+		case t.isAny("WHERE", "FROM", "ORDER", "LIMIT", "RETURNING"):
 			return true
 		case t.isSign(','):
 			opens = true
@@ -206,10 +189,8 @@ func (b *body) assigns(s statement) {
 			list, into = depth, false
 		case t.is("INTO"):
 			list, into = depth, true
-		case t.is("FROM"), t.is("WHERE"), t.is("VALUES"), t.is("SELECT"), t.is("USING"):
-			if into {
-				list = -1
-			}
+		case into && t.isAny("FROM", "WHERE", "VALUES", "SELECT", "USING"):
+			list = -1
 		}
 		n := b.target(s, i)
 		if n == 0 {
@@ -217,25 +198,20 @@ func (b *body) assigns(s statement) {
 		}
 		equals := s.at(i+n).isSign('=') || s.at(i+n).isSign('[')
 		before := s.at(i - 1)
-		// Quotes, comments and an alias of MariaDB's Oracle mode (:NEW) make no difference.
+		// MariaDB's Oracle mode writes :NEW.
 		if before.isSign(':') {
 			before = s.at(i - 2)
 		}
-		first := i == 0 || opensStatement(before)
+		first := i == 0 || before.isAny("BEGIN", "THEN", "ELSE", "LOOP", "DO")
 		switch {
 		case s.at(i+n).isSign(':') && s.at(i+n+1).isSign('='),
 			(first || diagnostics) && equals,
 			before.is("FOR") && s.at(i+n).is("IN"),
-			list == depth && into && (before.is("INTO") || before.is("STRICT") || before.isSign(',')),
+			list == depth && into && (before.isAny("INTO", "STRICT") || before.isSign(',')),
 			list == depth && !into && equals && (before.is("SET") || before.isSign(',')):
 			b.SetsNew = true
 		}
 	}
-}
-
-// opensStatement reports whether a token of a control structure stands before a statement.
-func opensStatement(t token) bool {
-	return t.is("BEGIN") || t.is("THEN") || t.is("ELSE") || t.is("LOOP") || t.is("DO")
 }
 
 // returns looks at what a trigger's function of PostgreSQL returns: the row that is written.

@@ -12,8 +12,8 @@ func (s *statement) written(i int) (verb, table string, found bool) {
 		table, found = s.updated(i)
 	case t.is("DELETE"):
 		table, found = s.deleted(i)
-	case t.is("MERGE"):
-		table, found = s.merged(i)
+	case t.is("MERGE"): // MERGE INTO [ONLY] table
+		table, _, found = s.table(s.skip(i+1, "INTO"))
 	case t.is("TRUNCATE"):
 		table, found = s.truncated(i)
 	case t.is("COPY"):
@@ -23,7 +23,8 @@ func (s *statement) written(i int) (verb, table string, found bool) {
 	case t.isAny("PREPARE", "EXECUTE"):
 		table, found = s.prepared(i)
 	case t.is("INTO") && s.grammar.selectInto:
-		table, found = s.selected(i)
+		// SELECT … INTO [TEMPORARY] [TABLE] table makes a table in PostgreSQL.
+		table, _, found = s.table(s.skip(i+1, "TEMPORARY", "TEMP", "UNLOGGED", "LOCAL", "GLOBAL", "TABLE"))
 		return "SELECT INTO", table, found
 	case t.is("CREATE"):
 		return s.created(i)
@@ -48,8 +49,8 @@ func (s *statement) inserted(i int) (string, bool) {
 }
 
 // updated: UPDATE [OR IGNORE …] [ONLY] table, and UPDATE tables SET in MySQL. ON UPDATE, ON
-// DUPLICATE KEY UPDATE and FOR UPDATE are others; but in MariaDB, FOR is also what comes between
-// SET STATEMENT and a statement.
+// DUPLICATE KEY UPDATE and FOR UPDATE do not count. In MariaDB, FOR also stands between SET
+// STATEMENT and a statement.
 func (s *statement) updated(i int) (string, bool) {
 	if !s.grammar.joinedTargets {
 		i = s.skip(i+1, "OR", "IGNORE", "REPLACE", "ABORT", "FAIL", "ROLLBACK")
@@ -83,12 +84,6 @@ func (s *statement) deleted(i int) (string, bool) {
 	return table, found
 }
 
-// merged: MERGE INTO [ONLY] table.
-func (s *statement) merged(i int) (string, bool) {
-	table, _, found := s.table(s.skip(i+1, "INTO"))
-	return table, found
-}
-
 // truncated: TRUNCATE [TABLE] tables. As a function, it has parentheses.
 func (s *statement) truncated(i int) (string, bool) {
 	i = s.skip(i+1, "TABLE")
@@ -105,18 +100,10 @@ func (s *statement) copied(i int) (string, bool) {
 		return "", false
 	}
 	table, next, found := s.table(s.skip(i+1, "BINARY"))
-	if !found {
-		return "", false
+	for ; found && next < len(s.tokens) && !s.at(next).is("FROM"); next++ {
+		found = !s.at(next).is("TO")
 	}
-	for ; next < len(s.tokens); next++ {
-		if s.tokens[next].is("TO") {
-			return "", false
-		}
-		if s.tokens[next].is("FROM") {
-			break
-		}
-	}
-	return table, true
+	return table, found
 }
 
 // loaded: LOAD DATA … INTO TABLE table.
@@ -137,10 +124,4 @@ func (s *statement) prepared(i int) (string, bool) {
 		return s.quotedWrite(i + 1)
 	}
 	return s.quoted(i + 1)
-}
-
-// selected: SELECT … INTO [TEMPORARY] [TABLE] table makes a table in PostgreSQL.
-func (s *statement) selected(i int) (string, bool) {
-	table, _, found := s.table(s.skip(i+1, "TEMPORARY", "TEMP", "UNLOGGED", "LOCAL", "GLOBAL", "TABLE"))
-	return table, found
 }

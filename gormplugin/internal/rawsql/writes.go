@@ -1,6 +1,10 @@
 package rawsql
 
-import "strings"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
 // Write is a statement that writes to a table.
 type Write struct {
@@ -17,11 +21,12 @@ type Write struct {
 // that adds or removes rows, and definitions of triggers, rules, events and routines with a write
 // in their text.
 func (n *Names) FindWrite(sql string) (Write, bool) {
-	if n.grammar.isAmbiguous(sql) {
-		if table, found := n.mentionedBy(sql); found {
-			return Write{"SCRIPT", table}, true
-		}
+	if n.grammar.isPlainRead(sql) || !n.MayMention(sql) {
 		return Write{}, false
+	}
+	if n.grammar.isAmbiguous(sql) {
+		table, found := n.mentionedBy(sql)
+		return Write{"SCRIPT", table}, found
 	}
 	for _, r := range n.grammar.readings(sql) {
 		for piece := range pieces(n.grammar.tokens(sql, r)) {
@@ -35,12 +40,12 @@ func (n *Names) FindWrite(sql string) (Write, bool) {
 }
 
 // pieces yields the tokens between semicolons.
-func pieces(rest []token) func(yield func([]token) bool) {
+func pieces(rest []token) iter.Seq[[]token] {
 	return func(yield func([]token) bool) {
 		for len(rest) > 0 {
-			n := 0
-			for n < len(rest) && !rest[n].isSign(';') {
-				n++
+			n := slices.IndexFunc(rest, func(t token) bool { return t.isSign(';') })
+			if n < 0 {
+				n = len(rest)
 			}
 			if !yield(rest[:n]) {
 				return
@@ -50,18 +55,16 @@ func pieces(rest []token) func(yield func([]token) bool) {
 	}
 }
 
-// IsPlainRead reports whether sql is one SELECT that writes nothing, as far as its first word and
-// the absence of a few others tell: the quickest way to be sure.
-func (g *Grammar) IsPlainRead(sql string) bool {
+// isPlainRead reports whether sql is certainly one SELECT that writes nothing. It is quick: it asks
+// for the first word, and for the absence of a few others.
+func (g *Grammar) isPlainRead(sql string) bool {
 	const read = "SELECT"
 	sql = strings.TrimLeft(sql, " \t\r\n(")
 	if len(sql) <= len(read) || !strings.EqualFold(sql[:len(read)], read) || isIdentifier(sql[len(read)]) {
 		return false
 	}
-	if g.selectInto && (containsWord(sql, "INTO") || containsWord(sql, "WITH")) {
-		return false
-	}
-	return strings.IndexByte(sql, ';') < 0
+	intoOrWith := g.selectInto && (containsWord(sql, "INTO") || containsWord(sql, "WITH"))
+	return !intoOrWith && strings.IndexByte(sql, ';') < 0
 }
 
 // containsWord reports whether a word, given in capitals, is in sql, be it in a longer one.
@@ -78,15 +81,15 @@ func containsWord(sql, word string) bool {
 type statement struct {
 	grammar *Grammar
 	tokens  []token
-	// names are the tables that writes are looked for to; or else guarded says so of a name without
-	// schema and quotes.
+	// names are the tables to which writes are looked for. Where it is nil, guarded says whether a
+	// name without schema and quotes is one.
 	names   *Names
 	guarded func(name string) bool
 	// nested is how many texts the statement is in.
 	nested int
 }
 
-// guards reports whether a token names, or may name, a table that writes are looked for to.
+// guards reports whether a token names, or may name, one of the tables.
 func (s *statement) guards(t token) bool {
 	if s.names != nil {
 		return s.names.guards(t)
@@ -94,8 +97,8 @@ func (s *statement) guards(t token) bool {
 	return t.kind == opaque || t.kind != end && s.guarded(t.text)
 }
 
-// reads are the words that begin statements which write no rows of a table that they name, whatever
-// else is in them; in PostgreSQL, unless there is an INTO or a WITH in them.
+// reads are the first words of statements that write no rows of a table that they name. In
+// PostgreSQL that holds for those without INTO and WITH.
 var reads = []string{"SELECT", "VALUES", "TABLE", "SHOW", "DROP", "RENAME", "COMMENT", "GRANT", "REVOKE", "LOCK", "UNLOCK"}
 
 // write returns the first write in the statement.
@@ -138,7 +141,7 @@ func (s *statement) analyses() bool {
 	return false
 }
 
-// saysNo reports whether the token is a value by which PostgreSQL's EXPLAIN does without an option.
+// saysNo reports whether the token is a value that switches an option of PostgreSQL's EXPLAIN off.
 func (t token) saysNo() bool {
 	if t.kind != word && t.kind != name && t.kind != literal {
 		return false

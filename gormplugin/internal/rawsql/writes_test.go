@@ -323,7 +323,7 @@ func TestIsPlainRead(t *testing.T) {
 		"UPDATE suites SET name = (SELECT 1)": false,
 		"":                                    false,
 	} {
-		if got := MySQL.IsPlainRead(sql); got != want {
+		if got := MySQL.isPlainRead(sql); got != want {
 			t.Errorf("%q: %v, want %v", sql, got, want)
 		}
 	}

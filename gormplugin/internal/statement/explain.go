@@ -3,6 +3,7 @@ package statement
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
@@ -10,6 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
 // EndRead is the last callback of a chain that reads or runs raw SQL.
@@ -18,11 +20,11 @@ func (f *Frame) EndRead(db *gorm.DB) {
 	f.Explain(db, nil)
 }
 
-// EndRow is the last callback of the chain that hands rows over.
+// EndRow is the last callback of the chain that hands rows to the caller.
 func (f *Frame) EndRow(db *gorm.DB) { f.Explain(db, nil) }
 
-// Explain puts the error that a caller should see in the place of the database's, and ends a
-// transaction that the server has ended. st is nil for statements on other tables.
+// Explain replaces the database's error by the one that a caller should see, and ends a transaction
+// that the server has ended. st is nil for statements on other tables.
 func (f *Frame) Explain(db *gorm.DB, st *Statement) {
 	if st == nil {
 		txn.Explain(f.Dialect, db, nil)
@@ -37,7 +39,7 @@ func (f *Frame) Explain(db *gorm.DB, st *Statement) {
 			case st.namesIndex(err):
 				db.Error = st.nameTaken(err)
 			case st.Absent && st.keyTaken(err):
-				// Somebody has inserted the row meanwhile: the next try finds it.
+				// Somebody has inserted the row meanwhile; the next try finds it.
 				db.Error = fault.Retry(err)
 			}
 		case st.Table.IsTooLong(err):
@@ -57,8 +59,9 @@ func (st *Statement) nameTaken(err error) error {
 	return taken
 }
 
-// namesIndex reports whether the unique index that a database's error names is one that keeps names
-// or paths apart. Where the error does not tell, every index but the primary key is taken for one.
+// namesIndex reports whether the unique index in a database's error is one that keeps names or
+// paths apart. Every index that the model does not describe is taken for one, apart from the
+// primary key.
 func (st *Statement) namesIndex(err error) bool {
 	text, t := err.Error(), st.Table
 	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok && !strings.HasPrefix(columns, "index '") {
@@ -74,15 +77,9 @@ func (st *Statement) namesIndex(err error) bool {
 		return false
 	}
 	for _, index := range t.Schema.ParseIndexes() {
-		if index.Name != key {
-			continue
+		if index.Name == key {
+			return slices.ContainsFunc(index.Fields, func(f schema.IndexOption) bool { return f.Field == t.Name || f.Field == t.Path })
 		}
-		for _, f := range index.Fields {
-			if f.Field == t.Name || f.Field == t.Path {
-				return true
-			}
-		}
-		return false
 	}
 	return true
 }
@@ -115,7 +112,7 @@ func indexIn(text string) (string, bool) {
 	return "", false
 }
 
-// Explained is the error that a caller should see in the place of err, on a db of the plugin's own;
+// Explained returns the error that a caller should see instead of err, on a db of the plugin's own:
 // see [Frame.Explain].
 func (f *Frame) Explained(db *gorm.DB, st *Statement, err error) error {
 	if err == nil {

@@ -10,9 +10,9 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// guardedTable returns the guarded table that a statement writes to, nil if it writes to another
-// one, and an error if it does so in a form that hides which rows or columns it means. deletes is
-// set for a DELETE.
+// guardedTable returns the guarded table to which a statement writes, nil if it writes to another
+// one. It returns an error if the form of the statement hides which rows or columns it means.
+// deletes is set for a DELETE.
 func (f *Frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, error) {
 	if len(stmt.Clauses) > 0 {
 		if err := f.checkClauses(stmt, deletes); err != nil {
@@ -32,7 +32,7 @@ func (f *Frame) guardedTable(stmt *gorm.Statement, deletes bool) (*table.Table, 
 	if !f.Names.MayMention(expression) {
 		return nil, nil
 	}
-	name, found := f.Names.In(expression)
+	name, found := f.Names.FirstIn(expression)
 	if !found {
 		return nil, nil
 	}
@@ -70,60 +70,62 @@ func tableText(stmt *gorm.Statement) string {
 	return scratch.SQL.String()
 }
 
-// checkStatement refuses the forms of writing to a guarded table of which the plugin could not tell
-// what they do.
+// clauses are those of a statement that may name tables or have modifiers; empty where it lacks
+// them.
+type clauses struct {
+	insert clause.Insert
+	update clause.Update
+	remove clause.Delete
+	from   clause.From
+}
+
+// clausesOf returns a statement's clauses.
+func clausesOf(stmt *gorm.Statement) (c clauses) {
+	c.insert, _ = stmt.Clauses["INSERT"].Expression.(clause.Insert)
+	c.update, _ = stmt.Clauses["UPDATE"].Expression.(clause.Update)
+	c.remove, _ = stmt.Clauses["DELETE"].Expression.(clause.Delete)
+	c.from, _ = stmt.Clauses["FROM"].Expression.(clause.From)
+	return c
+}
+
+// checkStatement refuses forms of write to a guarded table whose effect the plugin could not know.
 func checkStatement(t *table.Table, stmt *gorm.Statement) error {
+	c := clausesOf(stmt)
 	switch {
 	case stmt.Schema == nil || stmt.Schema.ModelType != t.Schema.ModelType:
 		return t.Unsupported("writes need the registered model: use db.Model(&%s{})", t.Schema.Name)
 	case len(stmt.Joins) > 0:
 		return t.Unsupported("a write cannot have joins: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
-	}
-	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok && insert.Modifier != "" {
-		return t.Unsupported("INSERT %s could leave rows out: use Create, and look for %v", insert.Modifier, fault.ErrNameTaken)
-	}
-	if update, ok := stmt.Clauses["UPDATE"].Expression.(clause.Update); ok && update.Modifier != "" {
-		return t.Unsupported("UPDATE %s could leave rows out: use Updates", update.Modifier)
-	}
-	if remove, ok := stmt.Clauses["DELETE"].Expression.(clause.Delete); ok && remove.Modifier != "" {
-		return t.Unsupported("DELETE %s could mean other rows: use Delete", remove.Modifier)
-	}
-	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && len(from.Tables)+len(from.Joins) > 0 {
+	case c.insert.Modifier != "":
+		return t.Unsupported("INSERT %s could leave rows out: use Create, and look for %v", c.insert.Modifier, fault.ErrNameTaken)
+	case c.update.Modifier != "":
+		return t.Unsupported("UPDATE %s could leave rows out: use Updates", c.update.Modifier)
+	case c.remove.Modifier != "":
+		return t.Unsupported("DELETE %s could mean other rows: use Delete", c.remove.Modifier)
+	case len(c.from.Tables)+len(c.from.Joins) > 0:
 		return t.Unsupported("a write cannot have a FROM clause: state the rows by a subquery, as in Where(\"id IN (?)\", …)")
 	}
 	return nil
 }
 
-// checkClauses refuses clauses that turn a statement to a guarded table that is not the statement's
-// own. A FROM clause names what a DELETE deletes from; an UPDATE only reads it.
+// checkClauses refuses clauses that direct a statement to a guarded table which is not the
+// statement's own. A DELETE deletes from the tables of its FROM clause; an UPDATE only reads them.
 func (f *Frame) checkClauses(stmt *gorm.Statement, deletes bool) error {
-	var named []string
-	name := func(guarded clause.Table) {
-		if guarded.Name != "" && guarded.Name != clause.CurrentTable {
-			named = append(named, stmt.Quote(clause.Table{Name: guarded.Name, Raw: guarded.Raw}))
+	c := clausesOf(stmt)
+	texts, tables := []string{c.insert.Modifier, c.update.Modifier, c.remove.Modifier}, []clause.Table{c.insert.Table, c.update.Table}
+	if deletes {
+		tables = append(tables, c.from.Tables...)
+	}
+	for _, named := range tables {
+		if named.Name != "" && named.Name != clause.CurrentTable {
+			texts = append(texts, stmt.Quote(clause.Table{Name: named.Name, Raw: named.Raw}))
 		}
 	}
-	if insert, ok := stmt.Clauses["INSERT"].Expression.(clause.Insert); ok {
-		name(insert.Table)
-		named = append(named, insert.Modifier)
-	}
-	if update, ok := stmt.Clauses["UPDATE"].Expression.(clause.Update); ok {
-		name(update.Table)
-		named = append(named, update.Modifier)
-	}
-	if remove, ok := stmt.Clauses["DELETE"].Expression.(clause.Delete); ok {
-		named = append(named, remove.Modifier)
-	}
-	if from, ok := stmt.Clauses["FROM"].Expression.(clause.From); ok && deletes {
-		for _, guarded := range from.Tables {
-			name(guarded)
-		}
-	}
-	for _, text := range named {
+	for _, text := range texts {
 		if !f.Names.MayMention(text) {
 			continue
 		}
-		if guarded, found := f.Names.In(text); found {
+		if guarded, found := f.Names.FirstIn(text); found {
 			t := f.named(guarded)[0]
 			return t.Unsupported("the table cannot be named by a clause: use db.Model(&%s{})", t.Schema.Name)
 		}

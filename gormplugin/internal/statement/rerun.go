@@ -9,22 +9,22 @@ import (
 	"gorm.io/gorm"
 )
 
-// rerun is what it takes to run a statement again.
+// rerun has what it takes to run a statement again.
 type rerun struct {
 	// pristine is the statement as it was before its first callback. It is never run itself.
 	pristine *gorm.DB
-	// values are those that the caller handed over.
+	// values are those of the caller's rows.
 	values *again.Memento
 }
 
-// rerunKey marks, per instance, the further tries of a statement, which do not try again
-// themselves.
+// rerunKey marks, per instance, the further tries of a statement, which have no further tries of
+// their own.
 const rerunKey = "pathlock:rerun"
 
-// newRerun prepares for further tries of a statement that runs in no transaction yet, nil if there
-// are to be none.
+// newRerun prepares further tries of a statement that runs in no transaction yet. It returns nil if
+// there are to be none.
 func (f *Frame) newRerun(db *gorm.DB) *rerun {
-	// The functions for operations run all of theirs again.
+	// The functions for operations run all of their statements again.
 	if _, again := db.InstanceGet(rerunKey); again || f.MaxTries <= 1 || ErrandOf(db) != nil {
 		return nil
 	}
@@ -33,16 +33,14 @@ func (f *Frame) newRerun(db *gorm.DB) *rerun {
 	return &rerun{pristine: pristine, values: again.Remember(db.Statement)}
 }
 
-// try runs a statement again until it is not given up, or has been tried often enough. execute is
-// its chain of callbacks.
+// try runs a statement again until the database does not give it up, or it has been tried often
+// enough. execute is its chain of callbacks.
 func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 	ctx, failed := db.Statement.Context, db.Error
 	_ = again.Retry(ctx, tries, func() error {
-		if failed != nil {
-			// That was the first try.
-			err := failed
+		if err := failed; err != nil {
 			failed = nil
-			return err
+			return err // of the first try
 		}
 		r.values.Restore()
 		again := r.pristine.Session(&gorm.Session{Initialized: true})
@@ -51,7 +49,7 @@ func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 			result.Error = nil
 		}
 		again.InstanceSet(rerunKey, true)
-		// A panic of a hook leaves no transaction behind here.
+		// A panic of a hook must not leave the transaction open.
 		defer func() {
 			if st := stateOf(again); st != nil && st.Begun != nil {
 				_ = st.Begun.Rollback()

@@ -9,25 +9,51 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/tripwire"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
-// Statement is what the plugin's callbacks on one statement tell each other.
+// Frame is around every statement on a guarded table.
+type Frame struct {
+	*hold.Keeper
+	*table.Catalogue
+	// Wire watches raw SQL.
+	Wire *tripwire.Wire
+	// MaxTries bounds how often a statement in a transaction of its own is tried.
+	MaxTries int
+}
+
+// Kind does what is particular to an INSERT, an UPDATE or a DELETE. Every statement has a Kind of
+// its own, which may keep what it finds out.
+type Kind interface {
+	// Survey takes the path locks that are known before the transaction. It reports whether the
+	// statement touches the tree.
+	Survey(db *gorm.DB, st *Statement) (touches bool, err error)
+	// Write locks, asserts, completes the statement, has GORM write it, and writes the rest of the
+	// tree that changes with it.
+	Write(w *Writing) error
+	// Explain may replace the database's error by one that says more.
+	Explain(db *gorm.DB, st *Statement)
+	// End undoes the changes that it has made to the statement for the write.
+	End(db *gorm.DB)
+}
+
+// Statement is the state that the plugin's callbacks on one statement share.
 type Statement struct {
 	hold.Held
 	Table *table.Table
 	// Kind knows how the statement is written; nil for a copy, which is no statement of GORM's.
 	Kind Kind
-	// Begun is the transaction that the plugin began for the statement, and outer
-	// what the statement ran on before.
+	// Begun is the transaction that the plugin began for the statement, and outer the connections
+	// that the statement had before.
 	Begun *txn.Handle
 	outer gorm.ConnPool
-	// Slots are the places that the statement gives rows.
+	// Slots are the places that the statement gives to rows.
 	Slots []pathlock.Location
-	// Absent is set where an upsert inserts, since none of its rows were there.
+	// Absent is set where an upsert inserts, because none of its rows are in the table.
 	Absent bool
-	// rerun is set where the statement can be run again, should the database give it up.
+	// rerun is set where the statement can be run again if the database gives it up.
 	rerun *rerun
 }
 
@@ -36,19 +62,17 @@ const statementKey = "pathlock:statement"
 
 // stateOf returns the state of a guarded statement, nil for any other.
 func stateOf(db *gorm.DB) *Statement {
-	if value, ok := db.InstanceGet(statementKey); ok {
-		st, _ := value.(*Statement)
-		return st
-	}
-	return nil
+	value, _ := db.InstanceGet(statementKey)
+	st, _ := value.(*Statement)
+	return st
 }
 
-// Begin is the first callback of a chain. For a guarded statement that runs in no transaction
-// it surveys what will be needed, takes the path locks, and only then begins
-// a transaction: in this order no row lock is ever held while waiting for a path lock.
+// Begin makes the first callback of a chain. For a guarded statement outside of a transaction it
+// surveys what will be needed, takes the path locks, and only then begins a transaction: so a
+// statement never waits for a path lock while it holds a row lock.
 //
-// A survey reports whether the statement touches the tree. Where it does not, or where a hook
-// makes it do so only later, the transaction is begun by GORM or by [Writing.Begin].
+// Where the survey does not touch the tree, or only a hook will make the statement do so, GORM or
+// [Writing.Begin] begins the transaction.
 func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun {
@@ -56,47 +80,13 @@ func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 		}
 		db.Statement.Context = f.Join(db.Statement.Context)
 		if db.Statement.SQL.Len() > 0 {
-			// Raw SQL that is run by Create, Updates or Delete.
+			// Raw SQL that Create, Updates or Delete runs.
 			f.Wire.Watch(db)
 			return
 		}
 		t, err := f.guardedTable(db.Statement, w.Deletes)
-		if err != nil {
-			_ = db.AddError(err)
-			return
-		}
-		if t == nil {
-			return
-		}
-		if err := w.check(); err != nil {
-			_ = db.AddError(err)
-			return
-		}
-		st := &Statement{Table: t, Kind: w.Kind(), Held: hold.Held{Note: "gorm: " + t.TableName}}
-		db.InstanceSet(statementKey, st)
-		elsewhere := f.ChooseManaged(db, w.Chain(table.ResolverCallback))
-		tx, err := f.TransactionOf(db)
-		if err != nil {
-			_ = db.AddError(err)
-			return
-		}
-		if tx != nil {
-			again.NoteHanded(db.Statement)
-			return
-		}
-		st.rerun = f.newRerun(db)
-		begun := false
-		defer func() {
-			// Also where a method of the caller's own types panics.
-			if !begun {
-				st.Release(db.Statement.Context)
-			}
-		}()
-		touches, err := st.Kind.Survey(db, st)
-		if err == nil && (touches || elsewhere) {
-			// Elsewhere, GORM would begin a transaction that is not the plugin's.
-			err = f.BeginTransaction(db, st)
-			begun = err == nil
+		if err == nil && t != nil {
+			err = f.begin(w, db, t)
 		}
 		if err != nil {
 			_ = db.AddError(err)
@@ -104,10 +94,44 @@ func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 	}
 }
 
+// begin begins a statement on a guarded table.
+func (f *Frame) begin(w *Writer, db *gorm.DB, t *table.Table) error {
+	if err := w.check(); err != nil {
+		return err
+	}
+	st := &Statement{Table: t, Kind: w.Kind(), Held: hold.Held{Note: "gorm: " + t.TableName}}
+	db.InstanceSet(statementKey, st)
+	elsewhere := f.ChooseManaged(db, w.Chain(table.ResolverCallback))
+	tx, err := f.TransactionOf(db)
+	if err != nil {
+		return err
+	}
+	if tx != nil {
+		again.NoteHanded(db.Statement)
+		return nil
+	}
+	st.rerun = f.newRerun(db)
+	defer st.ReleaseUnlessBegun(db)
+	touches, err := st.Kind.Survey(db, st)
+	if err != nil || !touches && !elsewhere {
+		return err
+	}
+	// Elsewhere, GORM would begin a transaction that is not the plugin's.
+	return f.BeginTransaction(db, st)
+}
+
+// ReleaseUnlessBegun releases the statement's early locks where no transaction has begun. Deferred,
+// it does so also where a method of the caller's own types panics.
+func (st *Statement) ReleaseUnlessBegun(db *gorm.DB) {
+	if st.Begun == nil {
+		st.Release(db.Statement.Context)
+	}
+}
+
 // BeginTransaction begins a transaction for a statement that runs in none.
 func (f *Frame) BeginTransaction(db *gorm.DB, st *Statement) error {
-	// What an earlier statement on the same gorm.Statement has left behind: GORM would commit this
-	// transaction for it.
+	// An earlier statement on the same gorm.Statement may have left this setting, for which GORM
+	// would commit this transaction.
 	db.Statement.Settings.Delete(fmt.Sprintf("%p", db.Statement) + "gorm:started_transaction")
 	begun := db.Begin()
 	if begun.Error != nil {
@@ -152,12 +176,10 @@ func (f *Frame) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 // endTransaction ends the transaction that the plugin began for a statement.
 func (f *Frame) endTransaction(db *gorm.DB, st *Statement) {
 	db.Statement.ConnPool = st.outer
-	if db.Error != nil {
-		// The statement's own error is the one to report.
-		_ = st.Begun.Rollback()
+	if db.Error == nil {
+		db.Error = st.Begun.Commit()
 		return
 	}
-	if err := st.Begun.Commit(); err != nil {
-		db.Error = err
-	}
+	// The statement's own error is the one to report.
+	_ = st.Begun.Rollback()
 }

@@ -13,20 +13,19 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Writer carries out one kind of write. It assumes the place of GORM's own callback, so that
-// nobody's callback can come between what is asserted and what is written, whoever was registered
-// when.
+// Writer carries out one kind of write. It takes the place of GORM's own callback, so that no other
+// callback runs between the assertion and the write, in whatever order the plugins were registered.
 type Writer struct {
 	// Name is that of GORM's callback.
 	Name string
 	// Chain returns the callbacks of the chain by name.
 	Chain func(name string) func(*gorm.DB)
-	// Write is what stood in that place before: GORM's own callback, as a rule.
+	// Write is the callback that had that place before: as a rule, GORM's own.
 	Write func(*gorm.DB)
-	// Kind makes what knows how such a write is done, for one statement.
+	// Kind makes the Kind of one statement.
 	Kind    func() Kind
 	Deletes bool
-	// code tells the callback from anybody else's.
+	// code tells the callback from other plugins'.
 	code uintptr
 }
 
@@ -36,7 +35,7 @@ type Writing struct {
 	*Frame
 	DB *gorm.DB
 	St *Statement
-	// Tx is the transaction that it runs in; nil until begin was called, if it runs in none.
+	// Tx is the transaction in which it runs; nil until Begin was called, if the caller began none.
 	Tx *txn.Transaction
 }
 
@@ -82,7 +81,8 @@ func (f *Frame) run(w *Writer, db *gorm.DB, st *Statement) error {
 	return st.Kind.Write(&Writing{Writer: w, Frame: f, DB: db, St: st, Tx: tx})
 }
 
-// checkUnguarded refuses a statement that has become one on a guarded table since the chain began.
+// checkUnguarded refuses a statement that another callback has directed to a guarded table since
+// the chain began.
 func (f *Frame) checkUnguarded(db *gorm.DB, deletes bool) {
 	if db.Statement.SQL.Len() > 0 {
 		return // raw SQL, which the tripwire has seen
@@ -92,7 +92,7 @@ func (f *Frame) checkUnguarded(db *gorm.DB, deletes bool) {
 	}
 }
 
-// check refuses to go on where the writer's place has been taken by another plugin.
+// check refuses the statement where another plugin has taken the writer's place.
 func (w *Writer) check() error {
 	if now := w.Chain(w.Name); now != nil && reflect.ValueOf(now).Pointer() == w.code {
 		return nil
@@ -100,9 +100,8 @@ func (w *Writer) check() error {
 	return fmt.Errorf("%w: %s was replaced: register that plugin before this one", fault.ErrCallbacks, w.Name)
 }
 
-// Apply has the types of the model's columns add to the statement what they would add when it is
-// written: a condition on the version that was read, for one. What is planned afterwards takes them
-// into account.
+// Apply adds the clauses to the statement that the types of the model's columns would add when it
+// is written, such as a condition on the version that was read. Later plans take them into account.
 func (w *Writing) Apply(clauses []clause.Interface) error {
 	for _, c := range clauses {
 		w.DB.Statement.AddClause(c)
@@ -110,11 +109,11 @@ func (w *Writing) Apply(clauses []clause.Interface) error {
 	return w.DB.Error
 }
 
-// Begin makes sure that the statement runs in a transaction, and that nobody else writes beside it
-// in databases that have no row locks.
+// Begin makes sure that the statement runs in a transaction and, in databases that have no row
+// locks, that nobody else writes meanwhile.
 func (w *Writing) Begin() error {
 	if w.Tx == nil {
-		// Hooks have run already, each on its own: they cannot be undone.
+		// Hooks have run already, each on its own, and cannot be undone.
 		w.St.rerun = nil
 		if err := w.BeginTransaction(w.DB, w.St); err != nil {
 			return err
@@ -124,7 +123,7 @@ func (w *Writing) Begin() error {
 	return w.BecomeWriter(w.DB, w.Tx, w.St.Table.Above)
 }
 
-// Missed ends the transaction, since a write has hit other rows than those that were locked and
+// Missed ends the transaction, because a write has hit other rows than those that were locked and
 // checked for it.
 func (w *Writing) Missed(want, got int64) error {
 	err := &fault.MissedRowsError{Table: w.St.Table.TableName, Planned: want, Written: got}
@@ -134,9 +133,9 @@ func (w *Writing) Missed(want, got int64) error {
 	return err
 }
 
-// WriteParts has the statement written in parts, which pin it to some of the rows each, so that the
-// size of no statement depends on how many rows there are. Each part returns the rows that it may
-// hit, and those of them that it has to hit.
+// WriteParts writes the statement in parts, so that its size does not depend on the number of rows.
+// For each part, pin restricts the statement to the rows with the ids, and returns how many of them
+// it has to hit.
 func (w *Writing) WriteParts(ids []any, pin func(ids []any) (must int)) (written int64, err error) {
 	db, stmt := w.DB, w.DB.Statement
 	_, returning := stmt.Clauses["RETURNING"]

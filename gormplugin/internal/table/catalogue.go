@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
 )
 
@@ -20,13 +22,13 @@ type Catalogue struct {
 	Tables map[string]*Table   // by name
 	Bases  map[string][]*Table // by name without the schema
 	Models map[reflect.Type]*Table
-	// Names are the tables', as the database tells them apart, and spellings is the rule by which
-	// it does.
+	// Names are those of the tables, as the database tells them apart; spellings is the rule by
+	// which it does.
 	Names     *rawsql.Names
 	spellings rawsql.Case
-	// recall is the key of what a request has read of the trees, and believed is set where a write
-	// may be planned on that.
-	recall   RecallKey
+	// recall is the context key of what a request has read of the trees, and believed is set where
+	// a write may be planned on that.
+	recall   recallKey
 	believed bool
 }
 
@@ -35,7 +37,7 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, lo
 	if len(specs) == 0 {
 		return errors.New("gormplugin: no model is registered")
 	}
-	c.recall, c.believed = RecallKey{locker}, believed
+	c.recall, c.believed = recallKey{locker}, believed
 	c.All, c.Tables, c.Bases, c.Models = nil, make(map[string]*Table), make(map[string][]*Table), make(map[reflect.Type]*Table)
 	for _, spec := range specs {
 		t, err := inspect(db, spec)
@@ -76,20 +78,10 @@ func (c *Catalogue) InspectAll(db *gorm.DB, d *dialect.Dialect, specs []Spec, lo
 
 // TableFor returns the guarded table of a model.
 func (c *Catalogue) TableFor(model any) (*Table, error) {
-	if t := c.Models[ModelType(model)]; t != nil {
+	if t := c.Models[Pointee(model)]; t != nil {
 		return t, nil
 	}
 	return nil, fmt.Errorf("gormplugin: the model %T is not registered", model)
-}
-
-// ModelType returns the type of a model that is given as a value or by pointers to one; nil for
-// nil.
-func ModelType(model any) reflect.Type {
-	typ := reflect.TypeOf(model)
-	for typ != nil && typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
-	return typ
 }
 
 // WithRecall returns a context in which a resolver leaves what it reads.
@@ -101,17 +93,13 @@ func (c *Catalogue) WithRecall(ctx context.Context) context.Context {
 }
 
 // LearnNames finds out which spellings of the guarded tables' names the database takes for one
-// table. It returns an error where it takes two registered tables for one.
+// table. It returns an error where the database takes two registered tables for one.
 func (c *Catalogue) LearnNames(db *gorm.DB, d *dialect.Dialect) error {
 	rule := spelling(db, d)
 	if c.Names != nil && rule >= c.spellings {
-		return nil // of the servers that are in use, one tells no more names apart than this
+		return nil // another server in use tells no more names apart than this one
 	}
-	var names []string
-	for base := range c.Bases {
-		names = append(names, base)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(c.Bases))
 	c.Names, c.spellings = rawsql.NewNames(d.Grammar, rule, names...), rule
 	for i, a := range c.All {
 		for _, b := range c.All[:i] {
@@ -121,4 +109,27 @@ func (c *Catalogue) LearnNames(db *gorm.DB, d *dialect.Dialect) error {
 		}
 	}
 	return nil
+}
+
+// spelling asks the database which names it tells apart. Where it does not answer, letter case is
+// taken not to count: more is refused then, and nothing is overlooked.
+func spelling(db *gorm.DB, d *dialect.Dialect) rawsql.Case {
+	switch d.Grammar {
+	case &rawsql.PostgreSQL:
+		return rawsql.CaseFolded
+	case &rawsql.SQLite:
+		return rawsql.CaseASCII
+	}
+	if db.DryRun || db.ConnPool == nil {
+		return rawsql.CaseUnicode
+	}
+	const exact = "0"
+	var setting string
+	ctx, cancel := context.WithTimeout(db.Statement.Context, txn.QuestionTimeout)
+	defer cancel()
+	row := txn.Unwrapped(db.ConnPool).QueryRowContext(ctx, "SELECT @@lower_case_table_names")
+	if row == nil || row.Scan(&setting) != nil || setting != exact {
+		return rawsql.CaseUnicode
+	}
+	return rawsql.CaseExact
 }

@@ -3,14 +3,16 @@ package table
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 )
 
-// Climb returns, by plain reads, the live rows with the given ids and all live rows above them: by
-// primary keys where it is known which rows these may be, and else by one recursive read.
+// Climb returns, by plain reads, the live rows with the given ids and all live rows above them. It
+// reads them by primary keys where it is known which rows these may be, and otherwise by one
+// recursive read.
 func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	if found, err := t.climbAgain(db, ids); err != nil || found != nil {
 		return found, err
@@ -29,13 +31,13 @@ func (t *Table) Climb(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	return found, nil
 }
 
-// maxClimbs is how many reads by primary keys climb at most: the first one, and one for each row on
-// the way that has been moved since.
+// maxClimbs bounds how many reads by primary keys climb: the first one, and one for each row on the
+// way that has been moved since.
 const maxClimbs = 3
 
 // climbAgain is [Table.Climb] by the parents that the rows had last time. Where a row has another
-// one by now, it goes on with what was above that. It returns nil where the parents do not lead all
-// the way up, or where too many rows have moved.
+// parent by now, it continues with what was above that one. It returns nil where the parents do not
+// lead all the way up, or where too many rows have moved.
 func (t *Table) climbAgain(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	read, asked := make(map[any]*Node, 2*len(ids)), make(map[any]bool, 2*len(ids))
 	next := ids
@@ -58,7 +60,7 @@ func (t *Table) climbAgain(db *gorm.DB, ids []any) (map[any]*Node, error) {
 			return found, nil
 		}
 		if slices.ContainsFunc(unread, func(id any) bool { return asked[id] }) {
-			return nil, nil // it is not there, though a row has it for its parent
+			return nil, nil // it is gone, though it is some row's parent
 		}
 		next = unread
 	}
@@ -81,7 +83,7 @@ func chainsOf(read map[any]*Node, ids []any) (found map[any]*Node, unread []any)
 }
 
 // Lineage is the condition that a row has one of the ids, a list in parentheses, or lies above a
-// row that has.
+// row that has one.
 func (t *Table) Lineage(ids any) clause.Expression {
 	name := clause.Table{Name: t.TableName}
 	key, parent := clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
@@ -92,7 +94,33 @@ func (t *Table) Lineage(ids any) clause.Expression {
 	}
 }
 
-// Rows returns the rows with the given ids: by climbing, where no lock is asked for.
+// ParentsOf returns the ids of the rows' parents, each once.
+func ParentsOf(rows map[any]*Node) []any {
+	ids := make(map[any]bool, len(rows))
+	for _, n := range rows {
+		ids[n.Parent] = true
+	}
+	return slices.Collect(maps.Keys(ids))
+}
+
+// RowsBeside returns the known rows and those with the given ids that are missing among them: see
+// [Table.Rows]. An id may be nil, for the parent of a row at the top.
+func (t *Table) RowsBeside(db *gorm.DB, known map[any]*Node, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
+	missing := make(map[any]bool, len(ids))
+	for _, id := range ids {
+		if id != nil && known[id] == nil {
+			missing[id] = true
+		}
+	}
+	all, err := t.Rows(db, slices.Collect(maps.Keys(missing)), lock)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(all, known)
+	return all, nil
+}
+
+// Rows returns the rows with the given ids. A plain read returns all rows above them, too.
 func (t *Table) Rows(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
 	if len(ids) == 0 {
 		return make(map[any]*Node), nil
@@ -104,4 +132,59 @@ func (t *Table) Rows(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Nod
 		return known, nil
 	}
 	return t.Climb(db, ids)
+}
+
+// maxAncestry is how many rows an ancestry knows at most.
+const maxAncestry = 1 << 14
+
+// ancestry knows the parents that rows had when they were last read. It only suggests which rows to
+// read together, since a read by primary keys costs the database a third of a recursive one. Where
+// it is wrong, a recursive read follows.
+type ancestry struct {
+	mu     sync.Mutex
+	parent map[any]any
+}
+
+// above returns the ids, and those of all rows above them; nil if they are not known.
+func (a *ancestry) above(ids []any) []any {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	known := make(map[any]bool, 2*len(ids))
+	var all []any
+	for _, id := range ids {
+		for id != nil && !known[id] {
+			parent, ok := a.parent[id]
+			if !ok {
+				return nil
+			}
+			known[id] = true
+			all = append(all, id)
+			id = parent
+		}
+	}
+	return all
+}
+
+// learn notes the parents of rows.
+func (a *ancestry) learn(rows map[any]*Node) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for id, n := range rows {
+		if _, known := a.parent[id]; !known && len(a.parent) >= maxAncestry || a.parent == nil {
+			a.parent = make(map[any]any, len(rows))
+		}
+		a.parent[id] = n.Parent
+	}
+}
+
+// Moved notes the new parent of rows that an update has moved. It is only a hint, and does no harm
+// where the transaction is rolled back.
+func (a *ancestry) Moved(ids []any, parent any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, id := range ids {
+		if _, known := a.parent[id]; known {
+			a.parent[id] = parent
+		}
+	}
 }

@@ -10,9 +10,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// ColumnNamed returns the field that a column's name in a map or a clause means, as the database
-// sees it: in any letter case, with the table before it, in quotes. GORM passes on what it does not
-// know.
+// ColumnNamed returns the field that a column's name in a map or a clause means to the database: in
+// any letter case, with the table before it, in quotes. GORM passes on names that it does not know.
 func (t *Table) ColumnNamed(name string) *schema.Field {
 	if f := t.Schema.LookUpField(name); f != nil {
 		return f
@@ -26,8 +25,8 @@ func (t *Table) ColumnNamed(name string) *schema.Field {
 	return nil
 }
 
-// Convert returns the plain form that a value will have once it has been written to a column,
-// whatever its type: numbers from JSON are floats, ids from URLs are texts.
+// Convert returns the plain form that a value of any type will have once it has been written to a
+// column: numbers from JSON are floats, ids from URLs are texts.
 func (t *Table) Convert(ctx context.Context, f *schema.Field, value any) (any, error) {
 	switch value.(type) {
 	case nil:
@@ -54,16 +53,38 @@ func IsWritten(stmt *gorm.Statement, f *schema.Field) bool {
 	return stated && written || !stated && !restricted
 }
 
-// PlaceColumns are the columns that a row's place in the tree is in, without the key.
+// PlaceColumns are the columns that hold a row's place in the tree, without the key.
 func (t *Table) PlaceColumns() []*schema.Field {
 	return slices.DeleteFunc([]*schema.Field{t.Name, t.Parent, t.Tree, t.Path, t.IDs, t.Fence}, func(f *schema.Field) bool { return f == nil })
 }
 
-// IsWritable refuses to change a column that GORM is told not to update, which it would leave out
-// without a word.
+// IsWritable refuses to change a column that GORM is told not to update: GORM would silently leave
+// it out.
 func (t *Table) IsWritable(f *schema.Field) error {
 	if f.Updatable {
 		return nil
 	}
 	return t.Unsupported("the model's tag `gorm:%q` forbids updates of %q", f.Tag.Get("gorm"), f.DBName)
+}
+
+// Unquoted returns a name without quotation marks around its parts.
+func Unquoted(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("`\"[]", r) {
+			return -1
+		}
+		return r
+	}, strings.TrimSpace(name))
+}
+
+// BaseName returns a table's name without its schema.
+func BaseName(table string) string { return table[strings.LastIndexByte(table, '.')+1:] }
+
+// schemaOf splits a table's name into its schema, nil if it states none, and the rest.
+func schemaOf(table string) (schema any, name string) {
+	name = BaseName(table)
+	if len(name) == len(table) {
+		return nil, name
+	}
+	return table[:len(table)-len(name)-1], name
 }

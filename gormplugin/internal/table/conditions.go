@@ -3,7 +3,9 @@ package table
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
 	"gorm.io/gorm/schema"
@@ -19,8 +21,8 @@ func OneOf(f *schema.Field, values []any) clause.Expression {
 	return clause.IN{Column: Column(f), Values: values}
 }
 
-// KeyIn is the condition that a column of keys has one of the values. Where a long list would be
-// misjudged, the values are rows to be joined with, if their type can be told.
+// KeyIn is the condition that a column of keys has one of the values. Where the planner would
+// misjudge a long list, the values are rows to join with, if their type is known.
 func (t *Table) KeyIn(column clause.Column, ids []any) clause.Expression {
 	const few = 16
 	isOther := func(id any) bool { _, ok := id.(int64); return !ok }
@@ -34,8 +36,8 @@ func (t *Table) KeyIn(column clause.Column, ids []any) clause.Expression {
 	}
 }
 
-// AnyOf is the condition that one of some conditions holds. GORM's own would be a condition beside
-// those of the statement.
+// AnyOf is the condition that one of the conditions holds. GORM's own clause.Or would join the
+// other conditions of the statement by OR.
 func AnyOf(conditions []clause.Expression) clause.Expression {
 	vars := make([]any, len(conditions))
 	for i, c := range conditions {
@@ -44,7 +46,7 @@ func AnyOf(conditions []clause.Expression) clause.Expression {
 	return clause.Expr{SQL: "(" + strings.Repeat(" OR ?", len(vars))[len(" OR "):] + ")", Vars: vars}
 }
 
-// Under makes a condition on the columns of the statement's table one on those of an alias.
+// Under turns a condition on columns of the statement's table into one on columns of an alias.
 func Under(alias string, condition clause.Expression) clause.Expression {
 	return aliased{alias, condition}
 }
@@ -67,6 +69,45 @@ func (a aliased) Build(b clause.Builder) {
 	stmt.Table = table
 }
 
-// MaxPlaceholders is how many values one statement lists at most: SQLite's
-// oldest limit is 999.
+// MaxPlaceholders bounds how many values one statement lists. SQLite's oldest limit is 999.
 const MaxPlaceholders = 500
+
+// Below is the condition that a row lies below a path, in a tree: a range of the index on (tree,
+// path), from "/d1/" up to "/d10", as 0 is the byte after the slash. LIKE would take the % and _ in
+// names for wildcards and follow the collation. The last condition is exact where the collation is
+// not, on the rows of the range only.
+func (t *Table) Below(tree any, path string) clause.Expression {
+	prefix := path + "/"
+	return clause.And(
+		clause.Eq{Column: Column(t.Tree), Value: tree},
+		clause.Expr{SQL: t.Dialect.Binary + " >= ? AND " + t.Dialect.Binary + " < ?", Vars: []any{Column(t.Path), prefix, Column(t.Path), path + "0"}},
+		clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{Column(t.Path), utf8.RuneCountInString(prefix), prefix}},
+	)
+}
+
+// Within is the condition that a row is the one with the id, whose path is given, or lies below it.
+// Each of the two halves is one range of the same index.
+func (t *Table) Within(tree, id any, path string) clause.Expression {
+	self := clause.And(
+		clause.Eq{Column: Column(t.Tree), Value: tree},
+		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{Column(t.Path), path}},
+		clause.Eq{Column: Column(t.Key), Value: id},
+	)
+	return clause.Or(self, t.Below(tree, path))
+}
+
+// Exactly is the condition that a text column holds a text, which may be an expression. It uses an
+// index that has the column in binary order, and is exact to the byte where the collation is
+// another.
+func (t *Table) Exactly(column clause.Column, text any) clause.Expression {
+	length := clause.Expr{SQL: t.Dialect.Length + "(?)", Vars: []any{column}}
+	return clause.And(
+		clause.Expr{SQL: t.Dialect.Binary + " = ?", Vars: []any{column, text}},
+		clause.Expr{SQL: t.Dialect.Prefix, Vars: []any{column, length, text}},
+	)
+}
+
+// HasPath is the condition that a row has a path in a tree.
+func (t *Table) HasPath(tree any, path pathlock.Path) clause.Expression {
+	return clause.And(clause.Eq{Column: Column(t.Tree), Value: tree}, t.Exactly(Column(t.Path), path.Column()))
+}

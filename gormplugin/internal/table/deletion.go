@@ -11,9 +11,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// marksDeletion reports whether a column marks rows as deleted. Its type hides rows from queries,
-// and turns a DELETE into an UPDATE of the column. A type that does only the first is a condition
-// of the caller's, such as that of a tenant.
+// marksDeletion reports whether a column marks rows as deleted: its type hides rows from queries,
+// and turns a DELETE into an UPDATE of the column. A type that only hides rows is a condition of
+// the caller's, such as a tenant's.
 func marksDeletion(db *gorm.DB, parsed *schema.Schema, f *schema.Field) bool {
 	if f.DBName == "" {
 		return false
@@ -57,7 +57,7 @@ func (t *Table) MarksLive(ctx context.Context, f *schema.Field, assigned any) (b
 		return false, err
 	}
 	live := LiveMark(f)
-	// Of a struct whose mark is 0, nobody can tell whether that was NULL; and a flag may be given
-	// as NULL or as a zero value.
+	// A mark of 0 in a struct may have been NULL, and a flag may be given as NULL or as a zero
+	// value.
 	return value == live || value == nil || live == nil && reflect.ValueOf(value).IsZero(), nil
 }

@@ -14,10 +14,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Direct is a statement of the plugin's own on a guarded table. It runs on the connection, and
-// within the transaction, of the statement that it serves, and past GORM's chains of callbacks:
-// what other plugins add to everybody's statements, such as a condition or a column, has no
-// business in it.
+// Direct is a statement of the plugin's own on a guarded table. It runs on the connection, and in
+// the transaction, of the statement that it serves. It bypasses GORM's callbacks: conditions and
+// columns that other plugins add to everybody's statements must not get into it.
 type Direct struct {
 	*gorm.Statement
 	table *Table
@@ -42,15 +41,15 @@ func (d *Direct) Add(sql string, vars ...any) *Direct {
 	return d
 }
 
-// Query runs a statement that reads, and hands every row to take. Whatever fails, be it the
-// statement, the reading of a row or the end of the rows, where a database may tell of a deadlock,
-// is explained here.
+// Query runs a statement that reads, and hands every row to take. It explains the error of whatever
+// fails: the statement, the reading of a row, or the end of the rows, where a database may report a
+// deadlock.
 func (d *Direct) Query(take func(*sql.Rows) error) error {
 	var rows *sql.Rows
 	err := d.run(func(ctx context.Context) (_ int64, err error) {
 		//nolint:rowserrcheck,sqlclosecheck // Both are done below, on all paths.
 		rows, err = d.ConnPool.QueryContext(ctx, d.SQL.String(), d.Vars...)
-		txn.HaveRead(d.ConnPool) // as every error that comes with them is looked for
+		txn.HaveRead(d.ConnPool) // as the errors that come with the rows are checked below
 		return -1, err
 	})
 	if err != nil {
@@ -119,8 +118,8 @@ func (d *Direct) run(statement func(context.Context) (rows int64, err error)) er
 	return d.explained(err)
 }
 
-// explained is the error that a statement's error means to a caller. A transaction that the error
-// has ended is not gone on with, whatever becomes of the error.
+// explained is what a statement's error means to a caller. A transaction that the error has ended
+// is rolled back, whatever the caller does with the error.
 func (d *Direct) explained(err error) error {
 	d.DB.Error = err
 	txn.Explain(d.table.Dialect, d.DB, nil)
@@ -136,8 +135,8 @@ func (t *Table) UpdateDirect(db *gorm.DB, set *schema.Field, value any, where cl
 	return err
 }
 
-// Source begins a statement that reads. One that runs in no transaction reads where dbresolver
-// would write to the table, and not from a replica that may lag behind.
+// Source begins a statement that reads. Outside of a transaction it reads where dbresolver would
+// write to the table, and not from a replica that may lag behind.
 func (t *Table) Source(db *gorm.DB) *Direct {
 	d := t.Direct(db)
 	resolve := db.Callback().Row().Get(ResolverCallback)
@@ -154,7 +153,7 @@ func (t *Table) Source(db *gorm.DB) *Direct {
 	return d
 }
 
-// ResolverCallback is what dbresolver's choice of connections is registered as.
+// ResolverCallback is the name of the callback by which dbresolver chooses connections.
 const ResolverCallback = "gorm:db_resolver"
 
 // sourceKey is the setting by which dbresolver reads from a source, and not from a replica that may

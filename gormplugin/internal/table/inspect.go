@@ -12,6 +12,39 @@ import (
 	"gorm.io/gorm/schema"
 )
 
+// Spec is a model as it is registered.
+type Spec struct {
+	Model   any
+	Parent  any // of a leaf; nil for a model with a path of its own
+	Columns Columns
+	// Namespace is the first argument of [pathlock.NewTree]; "" for the table's name.
+	Namespace string
+	// MaxDepth is how many names a path has at most, nil if that was not given.
+	MaxDepth *int
+}
+
+// Columns names a model's columns by field or by column name. An empty one is looked for among the
+// tags.
+type Columns struct {
+	Tree, Parent, Name, Path, IDPath, Version, Fence string
+}
+
+// depthLimit returns how deep the rows of a model may lie.
+func (m Spec) depthLimit() (int, error) {
+	switch {
+	case m.MaxDepth == nil:
+		return pathlock.MaxDepth, nil
+	case m.Parent != nil:
+		return 0, fmt.Errorf("gormplugin: %T: a leaf has no MaxDepth: it may hang below the deepest row of the model above", m.Model)
+	case *m.MaxDepth < 1 || *m.MaxDepth > pathlock.MaxDepth:
+		return 0, fmt.Errorf("gormplugin: %T: MaxDepth(%d): a limit is from 1 to %d", m.Model, *m.MaxDepth, pathlock.MaxDepth)
+	}
+	return *m.MaxDepth, nil
+}
+
+// tagName is the struct tag that marks the tree's columns.
+const tagName = "pathlock"
+
 // inspect finds the columns of a registered model.
 func inspect(db *gorm.DB, s Spec) (*Table, error) {
 	parsed, err := parseModel(db, s.Model)
@@ -117,8 +150,8 @@ func (t *Table) liveCondition(db *gorm.DB) clause.Expression {
 	return clause.And(where.Exprs...)
 }
 
-// checkColumns refuses models whose settings would keep the plugin from writing what it has to, or
-// change what it writes.
+// checkColumns refuses models whose settings would keep the plugin from writing a column, or change
+// what it writes.
 func (t *Table) checkColumns() error {
 	for _, f := range append(t.PlaceColumns(), t.Version) {
 		switch {
@@ -165,8 +198,8 @@ func parseModel(db *gorm.DB, model any) (*schema.Schema, error) {
 	return stmt.Schema, nil
 }
 
-// findTold returns the field of a leaf's model, one that is no column, that is to be told where the
-// leaf is: the one that is named, or else tagged; nil if there is none.
+// findTold returns the field of a leaf's model, no column, that is to get the leaf's path: the one
+// that is named, or else tagged; nil if there is none.
 func findTold(parsed *schema.Schema, named string) (*schema.Field, error) {
 	var found *schema.Field
 	for _, f := range parsed.Fields {

@@ -20,11 +20,7 @@ func (t *Table) KeyOf(id any) (any, error) {
 		return nil, fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidID, t.TableName, err)
 	}
 	text, ok := key.(string)
-	typ := reflect.TypeOf(id)
-	for typ != nil && typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
-	if !ok || typ == t.Key.IndirectFieldType || !t.parsesKeys() {
+	if !ok || Pointee(id) == t.Key.IndirectFieldType || !t.parsesKeys() {
 		return key, nil
 	}
 	return t.ParseKey(text)

@@ -15,7 +15,7 @@ func (t *Table) Layout() treeschema.Table {
 	text := func(f *schema.Field) treeschema.Text {
 		return treeschema.Text{Column: f.DBName, Size: sizeOf(f)}
 	}
-	l := treeschema.Table{Name: t.TableName, Key: t.Schema.PrimaryFieldDBNames, Parent: t.Parent.DBName, Label: text(t.Name)}
+	l := treeschema.Table{Table: t.TableName, Key: t.Schema.PrimaryFieldDBNames, Parent: t.Parent.DBName, Name: text(t.Name)}
 	if t.Tree != nil {
 		l.Tree = t.Tree.DBName
 	}
@@ -55,7 +55,7 @@ func sizeOf(f *schema.Field) int {
 	return f.Size
 }
 
-// liveLiteral returns what a deletion mark is in a new row: the zero value, as SQL.
+// liveLiteral returns the value of a deletion mark in a new row, as SQL.
 func liveLiteral(f *schema.Field) string {
 	zero, err := Plain(reflect.New(f.FieldType).Elem().Interface())
 	switch value := zero.(type) {

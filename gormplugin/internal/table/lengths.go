@@ -10,8 +10,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// checkLengths refuses a row that its columns cannot hold: outside strict mode, MySQL would cut it
-// off silently.
+// checkLengths refuses a name or a path that its column cannot hold: outside strict mode, MySQL
+// would silently cut it off.
 func (t *Table) checkLengths(n *Node) error {
 	if err := Fits(t.Name, utf8.RuneCountInString(n.Name), n.Name); err != nil {
 		return err
@@ -51,9 +51,9 @@ func Fits(f *schema.Field, length int, what string) error {
 // longestID is how many characters a key that the database gives may need.
 const longestID = 20
 
-// Where the model states no size, the plugin does not know how long a name or path may be, and the
-// database refuses what does not fit: a column of fewer characters, or in PostgreSQL an index, an
-// entry of which has 2704 bytes after compression.
+// Where the model states no size, the plugin does not know how long a name or a path may be. The
+// database then refuses what does not fit its column or, in PostgreSQL, an index, whose entries
+// have 2704 bytes at most after compression.
 
 // IsTooLong reports whether an error means that a name or a path of the table is too long.
 func (t *Table) IsTooLong(err error) bool {
@@ -69,7 +69,7 @@ func (t *Table) IsTooLong(err error) bool {
 	})
 }
 
-// Sizes of text columns whose fields state none, where they need one, in characters.
+// The sizes, in characters, of text columns whose fields state none, where the database needs one.
 const (
 	usualName = 255
 	usualPath = 766

@@ -2,7 +2,6 @@ package table
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -17,37 +16,29 @@ func (t *Table) Locate(db *gorm.DB, id any) (pathlock.Location, error) {
 
 // LocateAll returns where the live rows with the ids are.
 func (t *Table) LocateAll(db *gorm.DB, ids []any) []pathlock.Resolution {
-	results := make([]pathlock.Resolution, len(ids))
-	fail := func(err error) []pathlock.Resolution {
-		for i := range results {
-			results[i] = pathlock.Resolution{Err: err}
-		}
-		return results
-	}
-	var rows, above map[any]*Node
-	var err error
-	if t.IsLeaf() {
-		if rows, err = t.ByID(db, ids, ""); err != nil {
-			return fail(err)
-		}
-		t.remember(db.Statement.Context, slices.Collect(maps.Values(rows))...)
-		parents := make(map[any]bool, len(rows))
-		for _, n := range rows {
-			parents[n.Parent] = true
-		}
-		if len(parents) > 0 {
-			above, err = t.Above.withAbove(db, slices.Collect(maps.Keys(parents)))
-		}
-	} else {
-		rows, err = t.withAbove(db, ids)
-	}
+	rows, above, err := t.locateRows(db, ids)
+	results := slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
 	if err != nil {
-		return fail(err)
+		return results
 	}
 	for i, id := range ids {
 		results[i].Location, results[i].Err = t.located(id, rows[id], above)
 	}
 	return results
+}
+
+// locateRows returns the live rows with the ids, and for leaves the rows above.
+func (t *Table) locateRows(db *gorm.DB, ids []any) (rows, above map[any]*Node, err error) {
+	if !t.IsLeaf() {
+		rows, err = t.withAbove(db, ids)
+		return rows, nil, err
+	}
+	if rows, err = t.ByID(db, ids, ""); err != nil || len(rows) == 0 {
+		return nil, nil, err
+	}
+	t.remember(db.Statement.Context, rows)
+	above, err = t.Above.withAbove(db, ParentsOf(rows))
+	return rows, above, err
 }
 
 // located returns where a row is: n, nil if there is none. above has the parents of leaves.
@@ -70,20 +61,20 @@ func (t *Table) located(id any, n *Node, above map[any]*Node) (pathlock.Location
 	return location, err
 }
 
-// withAbove returns the live rows with the ids, and, in a request whose write will want to know
-// them, all live rows above.
+// withAbove returns the live rows with the ids. In a request that remembers rows for its write, it
+// returns all live rows above them, too.
 func (t *Table) withAbove(db *gorm.DB, ids []any) (map[any]*Node, error) {
 	if db.Statement.Context.Value(t.recall) == nil {
 		return t.ByID(db, ids, "")
 	}
 	rows, err := t.Climb(db, ids)
 	if err == nil {
-		t.remember(db.Statement.Context, slices.Collect(maps.Values(rows))...)
+		t.remember(db.Statement.Context, rows)
 	}
 	return rows, err
 }
 
-// missing says that there is no live row with an id.
+// missing is the error where no live row has an id.
 func (t *Table) missing(id any) error {
 	return fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(id))
 }

@@ -1,21 +1,112 @@
 package table
 
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"reflect"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+	"gorm.io/gorm/schema"
+)
+
 // Node is a row of a guarded table, or one that is about to be.
 type Node struct {
-	// ID, parent and tree are column values in plain form, see [Plain]: they can be compared and
-	// used as map keys. parent is nil at the top, which is NULL or a zero value in the column.
+	// ID, Parent and Tree are column values in plain form, see [Plain]: they can be compared and
+	// used as map keys. Parent is nil at the top, where the column is NULL or a zero value.
 	ID, Parent, Tree any
 	Name             string
-	// Path is the path column; for a leaf it is made up from its parent's.
+	// Path is the path column. A leaf's is derived from its parent's.
 	Path string
 	// IDs is the path of ids beside a path of names.
 	IDs     string
 	Version int64
 	Fence   any
-	// Hit is set where a survey's statement means the row, and childless where the survey has found
+	// Hit is set where a survey's statement means the row, and Childless where the survey has found
 	// no live row below such a row.
 	Hit, Childless bool
 }
 
 // IsRoot reports whether a row is the root row of its tree.
 func (n *Node) IsRoot() bool { return n.Parent == nil && n.Name == "" }
+
+// scan reads one row through the model's fields, which know their serializers and types. With a
+// locked row comes the isolation level, with a surveyed one whether the statement hits it and
+// whether rows hang below it.
+func (t *Table) scan(ctx context.Context, rows *sql.Rows, locked, surveyed bool) (*Node, error) {
+	values := make([]any, len(t.columns), len(t.columns)+2)
+	for i, f := range t.columns {
+		values[i] = f.NewValuePool.Get()
+		defer f.NewValuePool.Put(values[i])
+	}
+	var isolation string
+	if locked && t.Dialect.Isolation != "" {
+		values = append(values, &isolation)
+	}
+	var hit, children bool
+	if surveyed {
+		values = append(values, &hit, &children)
+	}
+	if err := rows.Scan(values...); err != nil {
+		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.TableName, err)
+	}
+	if isolation != "" {
+		if why := t.Dialect.Refuse(isolation); why != "" {
+			return nil, fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.TableName, why)
+		}
+	}
+	row := reflect.New(t.Schema.ModelType).Elem()
+	for i, f := range t.columns {
+		if err := f.Set(ctx, row, values[i]); err != nil {
+			return nil, fmt.Errorf("gormplugin: reading %s.%s: %w", t.TableName, f.DBName, err)
+		}
+	}
+	n, err := t.nodeOf(ctx, row)
+	if err == nil {
+		n.Hit, n.Childless = hit, hit && !children
+	}
+	return n, err
+}
+
+// nodeOf returns what a struct of the model holds.
+func (t *Table) nodeOf(ctx context.Context, row reflect.Value) (*Node, error) {
+	n := new(Node)
+	var err error
+	get := func(f *schema.Field) any {
+		if f == nil || err != nil {
+			return nil
+		}
+		var value any
+		value, _ = f.ValueOf(ctx, row)
+		value, err = Plain(value)
+		return value
+	}
+	n.ID, n.Tree = get(t.Key), get(t.Tree)
+	n.Parent = t.ParentOrNil(get(t.Parent))
+	n.Name, _ = TextOf(get(t.Name))
+	n.Path, _ = TextOf(get(t.Path))
+	n.IDs, _ = TextOf(get(t.IDs))
+	n.Version, _ = get(t.Version).(int64)
+	n.Fence = get(t.Fence)
+	return n, err
+}
+
+// Collect runs d, which selects the table's place columns. Where locked is set, the isolation level
+// follows them; where surveyed is set, the two columns of a survey do.
+func (t *Table) Collect(d *Direct, locked, surveyed bool) (nodes []*Node, err error) {
+	var unreadable error
+	err = d.Query(func(rows *sql.Rows) error {
+		var n *Node
+		n, unreadable = t.scan(d.Context, rows, locked, surveyed)
+		nodes = append(nodes, n)
+		return unreadable
+	})
+	switch {
+	case err == nil:
+		return nodes, nil
+	case unreadable != nil:
+		return nil, err // it says so itself
+	default:
+		return nil, fmt.Errorf("gormplugin: reading %s: %w", t.TableName, err)
+	}
+}

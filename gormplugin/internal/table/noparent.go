@@ -11,16 +11,16 @@ import (
 )
 
 // A row without a parent has NULL in its parent column, or the zero value of the column's type: 0,
-// "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Both are read
-// as the same; what is written is what [Table.NoParent] says, however the caller has put it.
+// "", a nil UUID. No row has that as its key, since GORM takes such a key for none. Reads treat
+// both alike. Writes use what [Table.NoParent] returns, whatever the caller has stated.
 
 // isNoParent reports whether the parent column's value, in plain form, is the id of no row.
 func (t *Table) isNoParent(value any) bool {
 	return treerow.NoParent(value) || slices.Contains(t.zeroKeys, value)
 }
 
-// findZeroKeys notes how the zero values of the key's and the parent's type are written, where a
-// type of the caller's has a form of its own for that.
+// findZeroKeys notes the plain forms of the zero values of the key's and the parent's type: a type
+// of the caller's may have a form of its own.
 func (t *Table) findZeroKeys() {
 	for _, f := range []*schema.Field{t.Parent, t.Above.Key} {
 		if zero, err := Plain(reflect.Zero(f.IndirectFieldType).Interface()); err == nil && zero != nil {
@@ -37,8 +37,8 @@ func (t *Table) ParentOrNil(value any) any {
 	return value
 }
 
-// NoParent is what the parent column of a row without a parent is given: NULL where the field can
-// hold it, and the zero value otherwise.
+// NoParent is what is written to the parent column of a row without a parent: NULL where the field
+// can hold it, and the zero value otherwise.
 func (t *Table) NoParent() any {
 	f := t.Parent
 	if f.NotNull {
@@ -69,25 +69,9 @@ func holdsNull(f *schema.Field) bool {
 	return err == nil && value == nil
 }
 
-// ClearParents takes the parent out of the model's rows that an UPDATE has just assigned one to
-// that is none.
+// ClearParents gives the model's rows to which an UPDATE has just assigned a zero parent the value
+// of [Table.NoParent].
 func (t *Table) ClearParents(ctx context.Context, rows reflect.Value) error {
 	none := t.NoParent()
-	clear := func(row reflect.Value) error {
-		if row = reflect.Indirect(row); !row.IsValid() || !row.CanAddr() || row.Type() != t.Schema.ModelType {
-			return nil
-		}
-		return t.Parent.Set(ctx, row, none)
-	}
-	switch rows.Kind() {
-	case reflect.Slice, reflect.Array:
-		for i := range rows.Len() {
-			if err := clear(rows.Index(i)); err != nil {
-				return err
-			}
-		}
-	case reflect.Struct:
-		return clear(rows)
-	}
-	return nil
+	return t.EachRow(rows, func(row reflect.Value) error { return t.Parent.Set(ctx, row, none) })
 }

@@ -1,27 +1,29 @@
 package table
 
 import (
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"gorm.io/gorm"
+	"gorm.io/gorm/clause"
 )
 
-// MySQL and MariaDB scan a table, and lock all of it, where a range is a large part of it: somebody
-// who edits another tree would have to wait. So the statements that are about the range of a
-// subtree name the index over tree and path.
+// MySQL and MariaDB scan a table, and lock all of it, where a range is a large part of it: writers
+// of other trees would have to wait. So statements about the range of a subtree name the index over
+// tree and path.
 
 // pathIndex is what is known of a table's index over tree and path.
 type pathIndex struct {
 	mu sync.Mutex
 	// name is the index's; "" where there is none, or none is known yet.
 	name string
-	// asked is when the catalogue was asked for it.
+	// asked is when the database was asked for it.
 	asked time.Time
-	// childrenFirst is set once a foreign key has been found to want rows deleted from the leaves
-	// upwards.
-	childrenFirst bool
 }
 
-// lookAgain is after which time a table that had no index over tree and path is looked at again.
+// lookAgain is how long a table that had no index over tree and path is taken to have none.
 const lookAgain = time.Minute
 
 // indexQuery finds the indexes that begin with two columns, the shortest first.
@@ -31,17 +33,66 @@ const indexQuery = `SELECT i.INDEX_NAME FROM information_schema.STATISTICS AS i
 	HAVING SUM(i.SEQ_IN_INDEX = 1 AND i.COLUMN_NAME = ?) = 1 AND SUM(i.SEQ_IN_INDEX = 2 AND i.COLUMN_NAME = ?) = 1
 	ORDER BY COUNT(*), i.INDEX_NAME`
 
-// WantsChildrenFirst reports whether a foreign key has been found to want rows deleted from the
-// leaves upwards.
-func (x *pathIndex) WantsChildrenFirst() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.childrenFirst
+// Hinted names a table in a statement, its alias and the index to use. alias and index are "" where
+// there is none.
+type Hinted struct{ table, alias, index string }
+
+// Build implements [clause.Expression].
+func (h Hinted) Build(b clause.Builder) {
+	b.WriteQuoted(clause.Table{Name: h.table, Alias: h.alias})
+	if h.index != "" {
+		clause.Expr{SQL: " FORCE INDEX (?)", Vars: []any{clause.Column{Name: h.index}}}.Build(b)
+	}
 }
 
-// WantChildrenFirst notes that a foreign key does.
-func (x *pathIndex) WantChildrenFirst() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.childrenFirst = true
+// As gives the table an alias.
+func (h Hinted) As(alias string) Hinted {
+	h.alias = alias
+	return h
 }
+
+// OnPathIndex runs a statement about ranges of the index over tree and path. It calls statement
+// with the table as the statement has to name it, and once more where the index is gone.
+func (t *Table) OnPathIndex(db *gorm.DB, statement func(from Hinted) error) error {
+	plain := Hinted{table: t.TableName}
+	if !t.Dialect.NamesIndexes || t.IsLeaf() {
+		return statement(plain)
+	}
+	name, err := t.pathIndexName(db)
+	if err != nil || name == "" {
+		return errors.Join(err, statement(plain))
+	}
+	err = statement(Hinted{table: t.TableName, index: name})
+	if dialect.MySQLNumber(err) != errNoSuchIndex {
+		return err
+	}
+	t.forgetPathIndex()
+	return statement(plain)
+}
+
+// pathIndexName returns the name of the index over tree and path, "" if there is none. It asks the
+// database once, and every [lookAgain] where there is none.
+func (t *Table) pathIndexName(db *gorm.DB) (string, error) {
+	t.index.mu.Lock()
+	defer t.index.mu.Unlock()
+	if t.index.name != "" || !t.index.asked.IsZero() && time.Since(t.index.asked) < lookAgain {
+		return t.index.name, nil
+	}
+	schema, name := schemaOf(t.TableName)
+	err := t.Direct(db).Add(indexQuery, schema, name, t.Tree.DBName, t.Path.DBName).One(&t.index.name)
+	if err != nil && !errors.Is(err, gorm.ErrRecordNotFound) {
+		return "", err
+	}
+	t.index.asked = time.Now()
+	return t.index.name, nil
+}
+
+// forgetPathIndex has statements do without the index for a while.
+func (t *Table) forgetPathIndex() {
+	t.index.mu.Lock()
+	defer t.index.mu.Unlock()
+	t.index.name, t.index.asked = "", time.Now()
+}
+
+// errNoSuchIndex is the error of MySQL and MariaDB for an index that is not there, or not visible.
+const errNoSuchIndex = 1176 // ER_KEY_DOES_NOT_EXITS

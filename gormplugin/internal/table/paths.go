@@ -10,9 +10,9 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// Follow gives a row the paths that follow from where it is: below above, or at the top where above
-// is nil. A row without a key gets those up to its own id, which has to be filled in; see
-// fillIDs.
+// Follow gives a row the paths that follow from its place: below above, or at the top where above
+// is nil. The path of ids of a row without a key lacks the last id, which has to be filled in
+// later: see fillIDs in package write.
 func (t *Table) Follow(n, above *Node) {
 	if t.IsLeaf() {
 		n.Path = above.Path + "/" + n.Name
@@ -51,8 +51,8 @@ func IDText(id any) string {
 	return fmt.Sprint(id)
 }
 
-// InPlace reports whether a row's paths are those that follow from where it is, and if one is not,
-// what it should be.
+// InPlace reports whether a row's paths are those that follow from its place. Where one is not,
+// actual is what it should be.
 func (t *Table) InPlace(n, above *Node) (actual string, ok bool) {
 	want := *n
 	t.Follow(&want, above)
@@ -62,9 +62,9 @@ func (t *Table) InPlace(n, above *Node) (actual string, ok bool) {
 	return want.IDs, n.IDs == want.IDs
 }
 
-// Stated compares the paths that a caller states, "" where none is, with those that a row has or
-// will have. It returns an error if a stated one is none of them.
-func (t *Table) Stated(id any, path, ids string, nodes ...*Node) error {
+// CheckStated compares the paths that a caller states, "" where none is stated, with those that a
+// row has or will have. It returns an error if a stated one is none of these.
+func (t *Table) CheckStated(id any, path, ids string, nodes ...*Node) error {
 	known := func(stated string, of func(*Node) string) error {
 		if stated == "" {
 			return nil
@@ -96,7 +96,7 @@ func (t *Table) CheckID(id any) error {
 	return nil
 }
 
-// lacksID reports whether a path of ids still waits for the row's own: "/17/".
+// lacksID reports whether a path of ids still lacks the row's own: "/17/".
 func lacksID(path string) bool { return strings.HasSuffix(path, "/") }
 
 // PathsIn returns a row's paths by their columns.
@@ -108,9 +108,10 @@ func (t *Table) PathsIn(n *Node) iter.Seq2[*schema.Field, string] {
 	}
 }
 
-// SiteOf checks a row's name and path against what a tree and the columns can hold, and returns its
-// place. atTop is set for a row without a parent, which may be a nameless root row.
-func (t *Table) SiteOf(n *Node, atTop bool) (pathlock.Location, error) {
+// CheckedLocation returns a row's location, once it has checked the name and the paths against what
+// a tree and the columns can hold. atTop is set for a row without a parent, which may be a root
+// row, without a name.
+func (t *Table) CheckedLocation(n *Node, atTop bool) (pathlock.Location, error) {
 	tree, err := t.Above.TreeOf(n.Tree)
 	if err != nil {
 		return pathlock.Location{}, err

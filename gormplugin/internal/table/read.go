@@ -1,10 +1,8 @@
 package table
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -12,16 +10,16 @@ import (
 
 // Selection says which rows of a table are read, and how.
 type Selection struct {
-	// Where is the condition; nil for all rows. Softly deleted rows are left out unless unscoped is
+	// Where is the condition; nil for all rows. Softly deleted rows are left out unless Unscoped is
 	// set.
 	Where    clause.Expression
 	Unscoped bool
 	// Lock is what the rows are locked with; "" for a plain read.
 	Lock dialect.RowLock
-	// ByPrimaryKey is set where where goes by the primary key. It keeps a locking read from
-	// scanning, and locking, a table that the database thinks small enough for that.
+	// ByPrimaryKey is set where Where selects by the primary key. It keeps a locking read from
+	// scanning, and so locking, a table that the database takes for small.
 	ByPrimaryKey bool
-	// Order and limit are clauses of the statement that the rows are read for.
+	// Order and Limit are clauses of the statement for which the rows are read.
 	Order, Limit clause.Expression
 }
 
@@ -68,9 +66,9 @@ func (t *Table) Read(db *gorm.DB, s Selection) ([]*Node, error) {
 	return t.Collect(d, s.Lock != "", false)
 }
 
-// ByID returns the live rows with the given ids. Where it locks them, it locks nothing but them: an
-// equality on the primary key takes no gap lock, which a look-up by path would, and which inserts
-// elsewhere in the tree would have to wait for.
+// ByID returns the live rows with the given ids. Where it locks, it locks nothing but these rows:
+// an equality on the primary key takes no gap lock. A look-up by path would, and inserts elsewhere
+// in the tree would wait for it.
 func (t *Table) ByID(db *gorm.DB, ids []any, lock dialect.RowLock) (map[any]*Node, error) {
 	found := make(map[any]*Node, len(ids))
 	for chunk := range slices.Chunk(ids, MaxPlaceholders) {
@@ -96,7 +94,7 @@ func (t *Table) LookUp(db *gorm.DB, id any) (*Node, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.RowName(id))
+		return nil, t.missing(id)
 	}
 	return found[0], nil
 }

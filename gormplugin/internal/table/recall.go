@@ -4,16 +4,21 @@ import (
 	"context"
 	"sync"
 
+	"github.com/pathlock-go/pathlock"
 	"gorm.io/gorm"
 )
 
 // recall holds what a request has read of trees while its ids were resolved. The first write of the
-// request believes it, in the place of its first plain read: what a write is planned on is asserted
-// under row locks in any case, and where that fails it is planned again on what the locks show.
+// request uses it instead of its first plain read. That is safe: every plan is asserted under row
+// locks, and where that fails the write is planned again on what the locks show.
 type recall struct {
 	mu   sync.Mutex
 	rows map[RecallRow]*Node
 }
+
+// recallKey is the key by which a request's context has its [recall]. Plugins that share a locker
+// lock the same trees.
+type recallKey struct{ locker *pathlock.Locker }
 
 // RecallRow names a row.
 type RecallRow struct {
@@ -21,8 +26,8 @@ type RecallRow struct {
 	ID    any
 }
 
-// remember leaves rows for the request's first write.
-func (t *Table) remember(ctx context.Context, rows ...*Node) {
+// remember keeps rows for the request's first write.
+func (t *Table) remember(ctx context.Context, rows map[any]*Node) {
 	r, _ := ctx.Value(t.recall).(*recall)
 	if r == nil {
 		return
@@ -37,8 +42,8 @@ func (t *Table) remember(ctx context.Context, rows ...*Node) {
 	}
 }
 
-// Recalled takes what was read for the statement's request, nil if nothing was. Nobody is given it
-// again: a second write reads for itself what the first one may have changed.
+// Recalled takes what was read for the statement's request, nil if nothing was. Nobody gets it
+// twice: a second write reads for itself what the first one may have changed.
 func (t *Table) Recalled(db *gorm.DB) map[RecallRow]*Node {
 	r, _ := db.Statement.Context.Value(t.recall).(*recall)
 	if r == nil || !t.believed {

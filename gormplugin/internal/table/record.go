@@ -18,7 +18,8 @@ type Record struct {
 	Pairs map[string]any // or a map, by column or field name
 }
 
-// Get returns a column's value in plain form, nil where it is NULL, a zero value or not stated.
+// Get returns a column's value in plain form. It is nil where the column is NULL, a zero value or
+// not stated.
 func (r Record) Get(f *schema.Field) (any, error) {
 	var value any
 	var err error
@@ -42,9 +43,12 @@ func (r Record) Get(f *schema.Field) (any, error) {
 	return Plain(f.DefaultValueInterface)
 }
 
-// Set gives a column a value.
+// Set gives a column a value. It does nothing where the table lacks the column, and f is nil.
 func (r Record) Set(f *schema.Field, value any) error {
-	if r.Pairs == nil {
+	switch {
+	case f == nil:
+		return nil
+	case r.Pairs == nil:
 		return f.Set(r.Ctx, r.Row, value)
 	}
 	delete(r.Pairs, f.Name)
@@ -63,8 +67,8 @@ func (r Record) States(f *schema.Field) bool {
 	return byColumn || byField
 }
 
-// Settle gives a column that the caller has not given a value the one that the row is planned with,
-// so that no default of the database's takes its place.
+// Settle gives a column that the caller has not stated the value with which the row is planned, so
+// that no default of the database's takes its place.
 func (r Record) Settle(f *schema.Field) error {
 	if r.States(f) {
 		return nil
@@ -85,37 +89,24 @@ func (r Record) Settle(f *schema.Field) error {
 
 // NodeIn returns what the record says of its place in the tree.
 func (t *Table) NodeIn(r Record) (*Node, error) {
-	n := new(Node)
-	for _, part := range []struct {
-		field *schema.Field
-		value *any
-	}{{t.Key, &n.ID}, {t.Parent, &n.Parent}, {t.Tree, &n.Tree}} {
-		if part.field == nil {
-			continue
+	var err error
+	get := func(f *schema.Field) (value any) {
+		if f != nil && err == nil {
+			value, err = r.Get(f)
 		}
-		value, err := r.Get(part.field)
-		if err != nil {
-			return nil, err
-		}
-		*part.value = value
+		return value
 	}
-	n.Parent = t.ParentOrNil(n.Parent)
-	for _, part := range []struct {
-		field *schema.Field
-		value *string
-	}{{t.Name, &n.Name}, {t.Path, &n.Path}, {t.IDs, &n.IDs}} {
-		if part.field == nil {
-			continue
-		}
-		value, err := r.Get(part.field)
-		if err != nil {
-			return nil, err
-		}
+	text := func(f *schema.Field) string {
+		value := get(f)
 		text, ok := TextOf(value)
-		if !ok && value != nil {
-			return nil, t.Unsupported("the column %q needs a text, not a %T", part.field.DBName, value)
+		if !ok && value != nil && err == nil {
+			err = t.Unsupported("the column %q needs a text, not a %T", f.DBName, value)
 		}
-		*part.value = text
+		return text
+	}
+	n := &Node{ID: get(t.Key), Parent: t.ParentOrNil(get(t.Parent)), Tree: get(t.Tree), Name: text(t.Name), Path: text(t.Path), IDs: text(t.IDs)}
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range t.Deletion {
 		if mark, err := r.Get(f); err != nil || mark != nil {
@@ -160,8 +151,8 @@ func (t *Table) RecordsOf(stmt *gorm.Statement) ([]Record, error) {
 	return records, collect(reflect.ValueOf(stmt.Dest))
 }
 
-// canonicalNames gives the columns in a map their own names, where they are named in another way
-// that GORM or the database understands.
+// canonicalNames renames the columns in a map to their own names, where GORM or the database would
+// understand another one.
 func (t *Table) canonicalNames(pairs map[string]any) {
 	for name, value := range pairs {
 		if f := t.ColumnNamed(name); f != nil && f.DBName != "" && name != f.DBName && name != f.Name {
@@ -171,8 +162,8 @@ func (t *Table) canonicalNames(pairs map[string]any) {
 	}
 }
 
-// SetPaths writes a row's paths into the record; one that lacks its id is left empty, see
-// fillIDs.
+// SetPaths writes a row's paths into the record. A path that still lacks the row's own id is left
+// empty: see fillIDs in package write.
 func (t *Table) SetPaths(r Record, n *Node) error {
 	for f, path := range t.PathsIn(n) {
 		if lacksID(path) {
@@ -180,6 +171,23 @@ func (t *Table) SetPaths(r Record, n *Node) error {
 		}
 		if err := r.Set(f, path); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// EachRow calls do for every struct of the model that rows, one of them or a list, holds.
+func (t *Table) EachRow(rows reflect.Value, do func(row reflect.Value) error) error {
+	switch rows.Kind() {
+	case reflect.Slice, reflect.Array:
+		for i := range rows.Len() {
+			if err := t.EachRow(reflect.Indirect(rows.Index(i)), do); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		if rows.CanAddr() && rows.Type() == t.Schema.ModelType {
+			return do(rows)
 		}
 	}
 	return nil
@@ -194,8 +202,8 @@ func (t *Table) StructOf(model any) reflect.Value {
 	return v.Elem()
 }
 
-// Tell writes a leaf's path into a struct of its model. One whose path is not known, as its parent
-// is deleted, is left alone.
+// Tell writes a leaf's path into a struct of its model. It changes nothing where the path is not
+// known, because the parent is deleted.
 func (t *Table) Tell(ctx context.Context, row reflect.Value, path string) error {
 	if t.told == nil || path == "" {
 		return nil

@@ -3,6 +3,7 @@ package table
 import (
 	"fmt"
 	"reflect"
+	"sync/atomic"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
@@ -22,16 +23,16 @@ type Table struct {
 	Parent    *schema.Field
 	Name      *schema.Field // the name
 	Tree      *schema.Field // nil for a leaf
-	// Path is the column that says where a row is, and that locks go by: the path of names or,
-	// where there is none, that of ids; nil for a leaf.
+	// Path is the column that says where a row is, and from which its locks follow: the path of
+	// names or, where there is none, that of ids. It is nil for a leaf.
 	Path *schema.Field
-	// ByIDs is set where path is the path of ids, and ids is the column of one that stands beside a
-	// path of names.
+	// ByIDs is set where Path is the path of ids. IDs is the column of one that stands beside a
+	// path of names; optional.
 	ByIDs   bool
 	IDs     *schema.Field
 	Version *schema.Field // optional
 	Fence   *schema.Field // optional
-	// told is the field of a leaf, no column, that is told its path; optional.
+	// told is the field of a leaf, no column, that gets its path; optional.
 	told *schema.Field
 	// MaxDepth is how many names the path of a row has at most.
 	MaxDepth int
@@ -42,22 +43,25 @@ type Table struct {
 	// Above is the table that the parents are in: the table itself, or a leaf's other one.
 	Above *Table
 
-	// Index is what is known of the index over tree and path.
-	Index pathIndex
+	// index is what is known of the index over tree and path.
+	index pathIndex
+	// ChildrenFirst is set once a foreign key has turned out to want rows deleted from the leaves
+	// upwards.
+	ChildrenFirst atomic.Bool
 
-	// recall is the key of what a request has read of its trees, and believed is set where a write
-	// may be planned on that.
-	recall   RecallKey
+	// recall is the context key of what a request has read of its trees, and believed is set where
+	// a write may be planned on that.
+	recall   recallKey
 	believed bool
 	// Ancestry is what was last seen above its rows.
 	Ancestry ancestry
-	// columns are those that say where a row is, and list is how a SELECT names them.
+	// columns are those that say where a row is, and List is how a SELECT names them.
 	columns []*schema.Field
 	List    clause.Expression
 	// Alive is the condition that a row is not deleted softly.
 	Alive clause.Expression
-	// ClausesOfDelete are what the types of other columns than the marks of deletion add to a
-	// DELETE.
+	// ClausesOfDelete are the clauses that column types add to a DELETE, apart from the marks of
+	// deletion.
 	ClausesOfDelete []clause.Interface
 }
 
@@ -78,14 +82,10 @@ func (t *Table) TreeOf(value any) (pathlock.Tree, error) {
 // RowName names a row in messages.
 func (t *Table) RowName(id any) string { return t.TableName + " " + shown.ID(id) }
 
-// Unsupported says why a write is refused and what to use.
+// Unsupported is the error of a refused write. The message says why, and what to use instead.
 func (t *Table) Unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s: %s", fault.ErrUnsupported, t.TableName, fmt.Sprintf(format, args...))
 }
 
 // Fresh returns a new row of the model.
 func (t *Table) Fresh() any { return reflect.New(t.Schema.ModelType).Interface() }
-
-// RecallKey is under which a request's context has its [recall]. Plugins that share a locker lock
-// the same trees.
-type RecallKey struct{ locker *pathlock.Locker }

@@ -10,15 +10,16 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Bytes is a byte string that can be compared: a binary key, which a database would not find as a
+// Bytes is a byte string that can be compared: a binary key, which a database would not find by a
 // text.
 type Bytes string
 
 // Value implements [driver.Valuer].
 func (b Bytes) Value() (driver.Value, error) { return []byte(b), nil }
 
-// Plain reduces a column's value to what can be compared: pointers are followed, Valuers asked,
-// numbers widened. NULL is nil. What only the database can work out has no plain form.
+// Plain reduces a column's value to one that can be compared: it follows pointers, asks Valuers and
+// widens numbers. NULL is nil. An expression, which only the database can evaluate, has no plain
+// form.
 func Plain(value any) (any, error) {
 	for range 8 {
 		v := reflect.ValueOf(value)
@@ -63,6 +64,16 @@ func Plain(value any) (any, error) {
 		break
 	}
 	return nil, fmt.Errorf("%w: a key or a name cannot be a %T", fault.ErrUnsupported, value)
+}
+
+// Pointee returns the type of the value at the end of a chain of pointers, of any length; nil for
+// nil.
+func Pointee(value any) reflect.Type {
+	typ := reflect.TypeOf(value)
+	for typ != nil && typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	return typ
 }
 
 // TextOf returns a plain value as a text.

@@ -1,10 +1,15 @@
-// Package txn knows when a transaction has really ended, and lets its path locks go only then.
+// Package txn knows when a transaction has really ended, and releases its path locks only then.
 //
 // GORM has no callback for the end of a transaction that the caller began. So an [Owner] puts its
-// own pool around the connections of a DB; what that begins is a [Transaction], which GORM has by a
-// [Handle]. It ends by Commit or Rollback, by the end of its context, by an error after which the
-// server has ended it already, or by being forgotten. [Explain] says what an error of the database
-// means to a transaction and to the caller.
+// own pool around the connections of a DB. The pool begins a [Transaction], to which GORM has a
+// [Handle]. A transaction ends
+//
+//   - by Commit or Rollback,
+//   - with its context,
+//   - by an error after which the server has ended it already, or
+//   - when nobody has its handle.
+//
+// [Explain] says what an error of the database means to a transaction and to the caller.
 //
 // Nothing here knows tables or trees.
 package txn

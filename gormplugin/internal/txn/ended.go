@@ -1,14 +1,80 @@
 package txn
 
-import "context"
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
+)
 
 // Some errors end a transaction on the server, or may do so by a setting: whatever is run
 // afterwards would be committed by itself, past the caller's ROLLBACK. Which errors these are
-// differs between versions, settings and plugins of a server. So the server is asked, after every
-// error but those that are known to undo nothing but their statement.
+// differs between versions, settings and plugins of a server. So the plugin asks the server after
+// every error, except those that are known to undo only their statement.
+//
+// Rows and Row hand rows to the caller, who alone sees an error that comes with them, such as the
+// deadlock of a locking read. So whatever follows such a read begins with the same question.
 
-// hasEnded reports whether the transaction, in which a statement has failed, is over on the server,
-// or may be.
+// errEndedUnseen is why the plugin ended a transaction whose end only the reader of its rows could
+// see.
+var errEndedUnseen = errors.New("gormplugin: an error that came with the rows of a read has ended the transaction on the server")
+
+// settleReads makes sure that the transaction is still open before something else runs in it. One
+// that the server has ended is ended here, too, so that what follows fails.
+func (t *Transaction) settleReads() {
+	probe := t.owner.Dialect.Probe
+	if probe == nil || !t.unread.Swap(false) || t.Failed() != nil {
+		return
+	}
+	open, err := probe.Open(context.WithoutCancel(t.ctx), t.Tx)
+	if err != nil && dialect.MySQLNumber(err) == 0 {
+		// Somebody is still reading the rows, or the connection is gone. Neither lets anything else
+		// run.
+		t.unread.Store(true)
+		return
+	}
+	if err != nil || !open {
+		t.Abandon(fault.Retry(errors.Join(errEndedUnseen, err)))
+	}
+}
+
+// ExecContext implements [gorm.ConnPool].
+func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	t.settleReads()
+	return t.Tx.ExecContext(ctx, query, args...)
+}
+
+// QueryContext implements [gorm.ConnPool].
+func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	t.settleReads()
+	t.unread.Store(true)
+	return t.Tx.QueryContext(ctx, query, args...)
+}
+
+// QueryRowContext implements [gorm.ConnPool].
+func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	t.settleReads()
+	t.unread.Store(true)
+	return t.Tx.QueryRowContext(ctx, query, args...)
+}
+
+// PrepareContext implements [gorm.ConnPool].
+func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	t.settleReads()
+	return t.Tx.PrepareContext(ctx, query)
+}
+
+// StmtContext implements [gorm.Tx].
+func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
+	t.settleReads()
+	t.unread.Store(true)
+	return t.Tx.StmtContext(ctx, stmt)
+}
+
+// hasEnded reports whether the failure of a statement has ended the transaction on the server, or
+// may have.
 func (t *Transaction) hasEnded(err error) bool {
 	probe := t.owner.Dialect.Probe
 	if probe == nil || t.Failed() != nil || probe.Harmless(err) {

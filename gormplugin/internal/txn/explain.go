@@ -11,9 +11,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// Explain puts the error that a caller should see in the place of the database's, and ends a
-// transaction that the server has ended. more goes on, where the error is none that every statement
-// may have; nil for statements on tables that are not guarded.
+// Explain replaces the database's error by the one that a caller should see, and ends a transaction
+// that the server has ended. more explains errors that only statements on guarded tables have; it
+// is nil for others.
 func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.Failure)) {
 	err := db.Error
 	if err == nil && !d.Aborts {
@@ -45,11 +45,7 @@ func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 	}
 	kind := d.Classify(err)
 	if tx != nil && (kind == dialect.FailureEnded || tx.hasEnded(err)) {
-		cause := err
-		if kind.IsRetryable() && !errors.Is(err, fault.ErrRetry) {
-			cause = fault.Retry(err)
-		}
-		tx.Abandon(cause)
+		tx.Abandon(err)
 	}
 	if errors.Is(err, fault.ErrRetry) {
 		return
@@ -61,8 +57,8 @@ func Explain(d *dialect.Dialect, db *gorm.DB, more func(err error, kind dialect.
 	}
 }
 
-// Interrupted adds to a statement's error why its context has ended, if it has. Drivers tell of an
-// interrupted statement, or of a connection that is of no use any more.
+// Interrupted adds to a statement's error why its context has ended, if it has. Drivers report only
+// the interrupted statement, or a connection that cannot be used again.
 func Interrupted(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	if err == nil || cause == nil || errors.Is(err, cause) {
@@ -71,11 +67,11 @@ func Interrupted(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", cause, err)
 }
 
-// explainAborted says, of a statement that was not run, because of which earlier one. It reports
+// explainAborted says which earlier failure kept the server from running a statement. It reports
 // whether there is nothing else to explain.
 func explainAborted(d *dialect.Dialect, db *gorm.DB, tx *Transaction) bool {
 	if db.Error == nil {
-		// Had there been a failure, it has been rolled back.
+		// An earlier failure, if there was one, has been rolled back.
 		if !db.DryRun {
 			tx.abortedBy(nil)
 		}
@@ -90,4 +86,38 @@ func explainAborted(d *dialect.Dialect, db *gorm.DB, tx *Transaction) bool {
 	}
 	db.Error = &abortedError{first: first, err: db.Error}
 	return true
+}
+
+// abortedError is why PostgreSQL refused a statement of a transaction, or its commit: an earlier
+// statement failed, and the server runs nothing until the transaction is rolled back, at least to a
+// savepoint before that statement.
+type abortedError struct {
+	// first is how the earlier statement failed, err the error of this one.
+	first, err error
+}
+
+// Error implements error.
+func (e *abortedError) Error() string {
+	return fmt.Sprintf("gormplugin: the transaction has to be rolled back, or back to a savepoint, since a statement of it failed: %v: %v", e.first, e.err)
+}
+
+// Unwrap returns both errors: the first one may ask for a retry.
+func (e *abortedError) Unwrap() []error { return []error{e.first, e.err} }
+
+// abortedBy notes that a statement has failed, so that no further one runs, or (nil) that one has
+// succeeded. The first failure counts; a later error that wraps it says more about it.
+func (t *Transaction) abortedBy(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err == nil || t.aborted == nil || errors.Is(err, t.aborted) {
+		t.aborted = err
+	}
+}
+
+// whyAborted returns the failure that keeps the server from running statements, nil if there is
+// none.
+func (t *Transaction) whyAborted() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.aborted
 }

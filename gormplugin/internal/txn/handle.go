@@ -7,12 +7,12 @@ import (
 	"gorm.io/gorm"
 )
 
-// Handle is what GORM has of a transaction. When nobody has it any more and the transaction was
-// never ended, it never will be: GORM forgets one so when a hook of a single statement panics. The
-// garbage collector's finding the handle then ends it, so that no lock renews itself for ever.
+// Handle is how GORM refers to a transaction. GORM drops the handle of a transaction that it has
+// not ended when a hook of a single statement panics. The garbage collector then ends the
+// transaction, so that no lock renews itself for ever.
 type Handle struct{ *Transaction }
 
-// errForgotten is why a transaction was ended that nobody could end any more.
+// errForgotten is why a transaction was ended to which nobody had a handle.
 var errForgotten = errors.New("gormplugin: nobody committed it or rolled it back")
 
 // newHandle returns the handle of t.
@@ -37,10 +37,25 @@ func (h *Handle) Rollback() error {
 
 var _ gorm.Tx = (*Handle)(nil)
 
-// HaveRead is called where all rows of a statement have been read, and the error that may have come
-// with them has been seen.
+// HaveRead notes that somebody has read all rows of a statement, and has seen the error that may
+// have come with them.
 func HaveRead(connections gorm.ConnPool) {
 	if h, ok := Unwrapped(connections).(*Handle); ok {
-		h.unread.set(false)
+		h.unread.Store(false)
+	}
+}
+
+// Unwrapped returns the connections below GORM's caches of prepared statements. A session can lay
+// one cache around another.
+func Unwrapped(connections gorm.ConnPool) gorm.ConnPool {
+	for {
+		switch c := connections.(type) {
+		case *gorm.PreparedStmtTX:
+			connections = c.Tx
+		case *gorm.PreparedStmtDB:
+			connections = c.ConnPool
+		default:
+			return connections
+		}
 	}
 }

@@ -12,31 +12,29 @@ import (
 	"github.com/pathlock-go/pathlock/internal/carry"
 )
 
-// Owner is whose transactions these are: it begins them, and their path locks are those of its
-// locker.
+// Owner begins transactions. Their path locks are those of its locker.
 type Owner struct {
 	Locker *pathlock.Locker
 	// carrier is the key under which a framework's context has the locks of its request.
 	carrier any
 	// Dialect is known once the plugin is in use.
-	Dialect    *dialect.Dialect
-	recognised recognised
+	Dialect *dialect.Dialect
+	// recognised has a weak.Pointer[sql.DB] for all connections whose database is known to be
+	// supported.
+	recognised sync.Map
 }
 
-// NewOwner returns one for a locker.
+// NewOwner returns an owner with a locker.
 func NewOwner(locker *pathlock.Locker) *Owner {
 	return &Owner{Locker: locker, carrier: carry.Key(locker)}
 }
 
-// recognised remembers the connections whose database is known to be supported.
-type recognised struct{ pools sync.Map } // of weak.Pointer[sql.DB] to nothing
-
-// Join returns the context that a statement or a transaction runs under which was given ctx.
-// Where ctx carries the locks of a request and knows nothing of their end, as gin's own context
-// does, it is one that ends with them: a lost lock ends the work.
+// Join returns the context under which a statement or a transaction runs that was given ctx. Where
+// ctx carries the locks of a request but does not end with them, as gin's own context does not, the
+// returned one does: a lost lock ends the work.
 func (o *Owner) Join(ctx context.Context) context.Context {
 	if ctx == nil {
-		return nil // a statement that GORM has not begun
+		return nil // of a statement that GORM has not begun
 	}
 	return carry.Join(ctx, o.carrier)
 }
@@ -46,21 +44,21 @@ func (o *Owner) Carries(ctx context.Context) bool {
 	return ctx.Value(carry.ScopeKey[pathlock.Locker]{Locker: o.Locker}) != nil || carry.Context(ctx, o.carrier) != nil
 }
 
-// QuestionTimeout bounds the question at Use, where the caller has no context to bound it by.
+// QuestionTimeout bounds the questions that Use asks, which have no context of the caller's.
 const QuestionTimeout = 5 * time.Second
 
-// recognise returns an [*fault.UnsupportedDatabaseError] if what answers on one of the connections
-// is no database that the plugin supports. One that gives no answer is asked again the next time:
-// it is what a test plays, or it is about to fail anyway.
+// recognise returns an [*fault.UnsupportedDatabaseError] if the server at the end of one of the
+// connections is no database that the plugin supports. A server that gives no answer is asked again
+// the next time: it is a test's fake, or about to fail anyway.
 func (o *Owner) recognise(ctx context.Context, connections *sql.DB, on dialect.Asker) error {
 	key := weak.Make(connections)
-	if _, done := o.recognised.pools.Load(key); done {
+	if _, done := o.recognised.Load(key); done {
 		return nil
 	}
 	answered, err := o.Dialect.CheckProduct(ctx, on)
 	if err != nil || !answered {
 		return err
 	}
-	o.recognised.pools.Store(key, nil)
+	o.recognised.Store(key, nil)
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// pool is the connection pool that a guarded DB works on. Its transactions say when they
-// have really ended: GORM has no callback for the commit of a transaction that the caller began.
+// pool is the connection pool of a guarded DB. Its transactions know when they have really ended:
+// GORM has no callback for the commit of a transaction that the caller began.
 type pool struct {
 	*sql.DB
 	owner *Owner
@@ -30,20 +30,19 @@ func (o *Owner) Pool(db *sql.DB) gorm.ConnPool { return &pool{DB: db, owner: o} 
 // GetDBConn implements [gorm.GetDBConnector].
 func (p *pool) GetDBConn() (*sql.DB, error) { return p.DB, nil }
 
-// BeginTx implements [gorm.ConnPoolBeginner]. The end of ctx rolls the transaction back, as
-// database/sql's own does; but that one calls the transaction done before it has rolled back, and
-// locks would be let go too early.
+// BeginTx implements [gorm.ConnPoolBeginner]. The end of ctx rolls the transaction back.
+// database/sql would do so, too, but would report the transaction as done before the rollback, so
+// that the locks would be released too early.
 func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
 	ctx = p.owner.Join(ctx)
-	// The context given to database/sql ends with ctx only as long as the
-	// transaction is being begun.
+	// The context given to database/sql ends with ctx only until the transaction has begun.
 	begin, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, cancel)
 	conn, tx, err := p.begin(begin, opts)
 	if !stop() && err == nil {
 		// ctx has ended meanwhile. Nothing was written.
 		_ = tx.Rollback()
-		// This waits for the rollback, if it is database/sql that does it.
+		// Close waits for the rollback where database/sql does it.
 		_ = conn.Close()
 		err = context.Cause(ctx)
 	}
@@ -57,8 +56,9 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 	return newHandle(newTransaction(ctx, p.owner, conn, tx, cancel)), nil
 }
 
-// begin begins a transaction on a connection of its own. Closing that one waits for the end of the
-// transaction. As database/sql itself does it, a connection that turns out to be stale is replaced.
+// begin begins a transaction on a connection of its own. Closing the connection waits for the end
+// of the transaction. As in database/sql itself, another connection replaces one that turns out to
+// be stale.
 func (p *pool) begin(ctx context.Context, opts *sql.TxOptions) (*sql.Conn, *sql.Tx, error) {
 	const tries = 3
 	for try := 1; ; try++ {

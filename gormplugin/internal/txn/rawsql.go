@@ -2,12 +2,14 @@ package txn
 
 import (
 	"regexp"
+	"sync"
 
+	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"gorm.io/gorm"
 )
 
-// WatchEnd refuses raw SQL that would end a transaction which the plugin relies on. writes is set
-// where the SQL is a write to a guarded table that the caller has allowed.
+// WatchEnd refuses raw SQL that would end a transaction on which the plugin relies. writes is set
+// where the SQL writes to a guarded table with the caller's permission.
 func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes bool) error {
 	h, ok := Unwrapped(db.Statement.ConnPool).(*Handle)
 	if !ok || h.owner != o {
@@ -27,12 +29,12 @@ func (o *Owner) WatchEnd(db *gorm.DB, sql string, writes bool) error {
 // savepointStatement is a statement that sets a savepoint, goes back to one, or releases one.
 var savepointStatement = regexp.MustCompile(`(?i)^\s*(SAVEPOINT|ROLLBACK\s+(WORK\s+)?TO|RELEASE\s+SAVEPOINT)\s`)
 
-// cachedKey is the setting that remembers which connections a savepoint's statement was given.
+// cachedKey is the setting that has the connections that a savepoint's statement was given.
 const cachedKey = "pathlock:prepared"
 
-// BareSavepoint sends a savepoint's statement past all caches of prepared statements: MySQL cannot
-// prepare it (error 1295). GORM steps over one cache, and lays two around a transaction where both
-// the DB and a session of it have PrepareStmt.
+// BareSavepoint sends a savepoint's statement past all caches of prepared statements, as MySQL
+// cannot prepare it (error 1295). GORM itself avoids only one cache, and lays two around a
+// transaction where both the DB and a session of it have PrepareStmt.
 func BareSavepoint(db *gorm.DB) {
 	prepared, ok := db.Statement.ConnPool.(*gorm.PreparedStmtTX)
 	if !ok || !savepointStatement.MatchString(db.Statement.SQL.String()) {
@@ -44,10 +46,42 @@ func BareSavepoint(db *gorm.DB) {
 	}
 }
 
-// CachedAgain undoes BareSavepoint, as the statement may be one of several of its session.
+// CachedAgain undoes BareSavepoint, as the session may run further statements.
 func CachedAgain(db *gorm.DB) {
 	if prepared, ok := db.InstanceGet(cachedKey); ok && prepared != nil {
 		db.InstanceSet(cachedKey, nil)
 		db.Statement.ConnPool = prepared.(*gorm.PreparedStmtTX)
 	}
+}
+
+// rawEnd keeps raw SQL from ending a transaction on which the plugin relies, and the plugin from
+// relying on one that raw SQL has ended.
+type rawEnd struct {
+	mu sync.Mutex
+	// relied is set once a guarded table was asserted or written in the transaction.
+	relied bool
+	// statement has ended the transaction; "" as long as none has.
+	statement string
+}
+
+// relyOn is called before a guarded table is asserted or written in the transaction.
+func (e *rawEnd) relyOn() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.statement != "" {
+		return &fault.TransactionEndError{Statement: e.statement, Ended: true}
+	}
+	e.relied = true
+	return nil
+}
+
+// end is called before a statement that ends the transaction is run.
+func (e *rawEnd) end(statement string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.relied {
+		return &fault.TransactionEndError{Statement: statement}
+	}
+	e.statement = statement
+	return nil
 }

@@ -5,7 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
@@ -25,30 +27,31 @@ type Transaction struct {
 	// unwatch stops waiting for the end of ctx.
 	unwatch func() bool
 
-	// ending is held while the transaction is being committed or rolled back, so
-	// that it happens once.
+	// ending is held while the transaction is committed or rolled back, so that only one of both
+	// happens, once.
 	ending sync.Mutex
 	ended  bool
-	// cause is why the transaction ended before its Commit or Rollback was called; nil if it did
+	// cause is why the transaction ended before its Commit or Rollback was called, nil if it did
 	// not.
 	cause error
 
 	mu sync.Mutex
-	// scope is who the transaction's locks belong to; nil until there are any.
+	// scope owns the transaction's locks; nil until there are any.
 	scope *pathlock.Scope
-	// locks are let go at the end, the last one first.
+	// locks are released at the end, the last one first.
 	locks []*pathlock.Lock
-	// closed is set once the locks have been let go.
+	// closed is set once the locks have been released.
 	closed bool
-	// writing is set once the transaction is known to be the database's only writer.
-	writing bool
-	// unread knows whether a read may have failed unseen.
-	unread unread
-	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
-	rawEnd rawEnd
-	// aborted is how the statement failed that the database wants rolled back before it runs
+	// aborted is the failure of a statement that the database wants rolled back before it runs
 	// another.
 	aborted error
+
+	// IsWriter is set once the transaction is known to be the database's only writer.
+	IsWriter atomic.Bool
+	// unread is set while a read may have failed unseen.
+	unread atomic.Bool
+	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
+	rawEnd rawEnd
 }
 
 // newTransaction watches over tx until it ends.
@@ -69,7 +72,7 @@ func (t *Transaction) Commit() error {
 		return t.whyEnded()
 	}
 	if t.ctx.Err() != nil {
-		// The watch has not come to it yet.
+		// The watch has not noticed yet.
 		t.cause = context.Cause(t.ctx)
 		_ = t.Tx.Rollback()
 		t.finish()
@@ -105,7 +108,7 @@ func (t *Transaction) Rollback() error {
 	defer t.ending.Unlock()
 	if t.ended {
 		if t.cause != nil {
-			// What was asked for has happened already.
+			// The rollback has happened already.
 			return nil
 		}
 		return sql.ErrTxDone
@@ -115,9 +118,10 @@ func (t *Transaction) Rollback() error {
 	return err
 }
 
-// Abandon rolls the transaction back for a reason that its Commit will be told.
-// A server that gave the transaction up (MySQL's error 1213) would otherwise
-// run every further statement of it by itself, and commit it.
+// Abandon rolls the transaction back for a reason that its Commit will return. After MySQL's error
+// 1213, by which the server has given the transaction up, it would otherwise run and commit every
+// further statement by itself. A cause by which the database asks for a retry need not match
+// [fault.ErrRetry] yet.
 func (t *Transaction) Abandon(cause error) {
 	t.ending.Lock()
 	defer t.ending.Unlock()
@@ -128,7 +132,7 @@ func (t *Transaction) Abandon(cause error) {
 		cause = fault.Retry(cause)
 	}
 	t.cause = cause
-	// The error says no more than that the connection is gone, and the transaction with it.
+	// An error of the rollback only says that the connection is gone, and the transaction with it.
 	_ = t.Tx.Rollback()
 	t.finish()
 }
@@ -138,7 +142,7 @@ func (t *Transaction) finish() {
 	t.ended = true
 	t.unwatch()
 	t.cancel()
-	_ = t.conn.Close() // what became of the transaction is known already
+	_ = t.conn.Close() // the outcome is known already
 	t.mu.Lock()
 	locks := t.locks
 	t.locks, t.closed = nil, true
@@ -146,7 +150,7 @@ func (t *Transaction) finish() {
 	Release(t.ctx, locks)
 }
 
-// whyEnded is the error of whatever is asked of a transaction that has ended.
+// whyEnded is the error of every use of a transaction that has ended.
 func (t *Transaction) whyEnded() error {
 	if t.cause != nil {
 		return fmt.Errorf("gormplugin: the transaction was rolled back: %w", t.cause)
@@ -175,33 +179,19 @@ func (t *Transaction) ReleaseAtEnd(locks ...*pathlock.Lock) {
 	Release(t.ctx, locks)
 }
 
-// IsWriter reports whether the transaction is known to be the database's only writer.
-func (t *Transaction) IsWriter() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.writing
-}
-
-// BecameWriter notes that it is.
-func (t *Transaction) BecameWriter() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.writing = true
-}
-
 // CarriesLocks reports whether locks came with the context that the transaction was begun under.
 func (t *Transaction) CarriesLocks() bool { return t.owner.Carries(t.ctx) }
 
-// Inherit has the transaction, which has just begun, hold locks that were taken before for its
-// statement.
+// Inherit gives the transaction, which has just begun, the locks that were taken for its statement
+// before.
 func (t *Transaction) Inherit(scope *pathlock.Scope, locks []*pathlock.Lock) {
 	t.scope = scope
 	t.ReleaseAtEnd(locks...)
 }
 
-// ScopeFor returns who the locks of a statement belong to: to the scope that
-// its context carries, if any, and otherwise to the one scope of the transaction,
-// so that the statements of a transaction never stand in each other's way.
+// ScopeFor returns the scope that owns the locks of a statement: the one that its context carries,
+// if any, and otherwise the one scope of the transaction. So the statements of a transaction never
+// block each other.
 func (t *Transaction) ScopeFor(ctx context.Context) *pathlock.Scope {
 	locker := t.owner.Locker
 	scope := locker.Scope(ctx)
@@ -211,7 +201,7 @@ func (t *Transaction) ScopeFor(ctx context.Context) *pathlock.Scope {
 		if t.scope == nil {
 			t.scope = scope
 		}
-		return scope // carried by ctx, as it was there twice
+		return scope // ctx carries it: otherwise the second call would have made another one
 	}
 	if t.scope == nil {
 		t.scope = locker.Scope(t.ctx)
@@ -219,11 +209,11 @@ func (t *Transaction) ScopeFor(ctx context.Context) *pathlock.Scope {
 	return t.scope
 }
 
-// Release lets locks go, the last one first. What the store cannot be told ends with its
-// lease; the locker reports it to its observers and its log, and the
-// write that the locks protected has had its own outcome.
+// Release releases locks, the last one first. A hold that the store cannot release ends with its
+// lease. The locker reports the failure to its observers and its log; it does not change the
+// outcome of the write that the locks protected.
 func Release(ctx context.Context, locks []*pathlock.Lock) {
-	for i := len(locks) - 1; i >= 0; i-- {
-		_ = locks[i].Release(context.WithoutCancel(ctx))
+	for _, lock := range slices.Backward(locks) {
+		_ = lock.Release(context.WithoutCancel(ctx))
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// WrapPool puts a pool in the place of the DB's connections, inside the
-// cache of prepared statements where there is one.
+// WrapPool replaces the DB's connections by a pool, inside the cache of prepared statements where
+// there is one.
 func (o *Owner) WrapPool(db *gorm.DB) error {
 	if c, ok := Unwrapped(db.ConnPool).(*pool); ok && c.owner == o {
 		return nil // it was opened on gormplugin.Plugin.Pool
@@ -34,9 +34,9 @@ func (o *Owner) WrapPool(db *gorm.DB) error {
 }
 
 // ChooseManaged has dbresolver, where it is used, choose the connections for a write that runs in
-// no transaction; its own callback may come after the plugin's. It then puts the plugin's pool
-// around them, so that it is the plugin that begins the statement's transaction. It reports whether
-// these are other connections than the DB's.
+// no transaction: dbresolver's own callback may come after the plugin's. It then puts the plugin's
+// pool around them, so that the plugin begins the statement's transaction. It reports whether these
+// are other connections than the DB's.
 func (o *Owner) ChooseManaged(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bool) {
 	if _, running := db.Statement.ConnPool.(gorm.TxCommitter); running || resolve == nil {
 		return false
@@ -48,7 +48,7 @@ func (o *Owner) ChooseManaged(db *gorm.DB, resolve func(*gorm.DB)) (elsewhere bo
 }
 
 // manage puts the plugin's pool around bare connections, inside the cache of prepared statements
-// where there is one. The cache itself belongs to another plugin, and is left as it is.
+// where there is one. It does not change the cache itself, which belongs to another plugin.
 func (o *Owner) manage(connections gorm.ConnPool) (managed gorm.ConnPool, changed bool) {
 	switch c := connections.(type) {
 	case *sql.DB:
@@ -61,9 +61,9 @@ func (o *Owner) manage(connections gorm.ConnPool) (managed gorm.ConnPool, change
 	return connections, false
 }
 
-// RecogniseNow asks the database that db is open on what it is. It need not be there yet: a session
-// that only builds SQL has none, and GORM can be told not to connect. It is then asked before the
-// first transaction.
+// RecogniseNow asks the database of db what it is. There may be no database yet: a session that
+// only builds SQL has none, and GORM can be configured not to connect. The question is then asked
+// before the first transaction.
 func (o *Owner) RecogniseNow(db *gorm.DB) error {
 	if db.DryRun {
 		return nil
@@ -82,8 +82,8 @@ func (o *Owner) RecogniseNow(db *gorm.DB) error {
 	return o.recognise(ctx, connections, connections)
 }
 
-// TransactionOf finds out what a statement works on: a transaction of the plugin's, or (nil) its
-// pool. Anything else is an error that matches [fault.ErrUnmanagedTransaction].
+// TransactionOf returns the transaction of the plugin's in which a statement runs, nil if it runs
+// on the plugin's pool. Anything else is an error that matches [fault.ErrUnmanagedTransaction].
 func (o *Owner) TransactionOf(db *gorm.DB) (*Transaction, error) {
 	switch c := Unwrapped(db.Statement.ConnPool).(type) {
 	case *Handle:

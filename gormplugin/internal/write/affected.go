@@ -47,7 +47,7 @@ func (x *relocation) consider(a *assignment, n *table.Node, affected, above map[
 	if a.tree != nil && a.tree != tree {
 		return t.Unsupported("a row cannot move from the tree %s to the tree %s", shown.ID(tree), shown.ID(a.tree))
 	}
-	if err := t.Stated(n.ID, a.path, a.ids, after, n); err != nil {
+	if err := t.CheckStated(n.ID, a.path, a.ids, after, n); err != nil {
 		return err
 	}
 	if !restored && after.Parent == n.Parent && after.Name == n.Name && after.Path == n.Path && after.IDs == n.IDs {
@@ -62,7 +62,7 @@ func (x *relocation) relocate(n, after *table.Node, restored bool, above map[any
 	if (n.Path == "" || n.IsRoot()) && !restored && !t.IsLeaf() {
 		return t.Unsupported("the root row %s can be neither renamed nor moved", shown.ID(n.ID))
 	}
-	to, err := t.SiteOf(after, after.Parent == nil && restored)
+	to, err := t.CheckedLocation(after, after.Parent == nil && restored)
 	if err == nil && (restored || to.Path.Depth() > strings.Count(n.Path, "/")) {
 		err = t.CheckDepth(to.Path)
 	}

@@ -1,12 +1,11 @@
 package write
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 
-	"github.com/go-sql-driver/mysql"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"gorm.io/gorm"
 	"gorm.io/gorm/clause"
@@ -56,14 +55,13 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 	if !t.Dialect.ChildrenFirst {
 		return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
 	}
-	if !t.Index.WantsChildrenFirst() {
+	if !t.ChildrenFirst.Load() {
 		// In this form, a DELETE may name an index.
 		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
-		failed, ok := errors.AsType[*mysql.MySQLError](err)
-		if !ok || failed.Number != errRowReferenced && failed.Number != errRowReferenced2 {
+		if number := dialect.MySQLNumber(err); number != errRowReferenced && number != errRowReferenced2 {
 			return rows, err
 		}
-		t.Index.WantChildrenFirst()
+		t.ChildrenFirst.Store(true)
 	}
 	return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.Alive, clause.Column{Name: t.Path.DBName}).Exec()
 }

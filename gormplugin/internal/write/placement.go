@@ -134,10 +134,10 @@ func place(t *table.Table, row *arrival, rows []*arrival, parents map[any]*table
 		return err
 	}
 	t.Follow(row.Node, above)
-	if err := t.Stated(row.ID, row.stated, row.statedIDs, row.Node); err != nil {
+	if err := t.CheckStated(row.ID, row.stated, row.statedIDs, row.Node); err != nil {
 		return err
 	}
-	if row.at, err = t.SiteOf(row.Node, above == nil); err != nil {
+	if row.at, err = t.CheckedLocation(row.Node, above == nil); err != nil {
 		return err
 	}
 	return t.CheckDepth(row.at.Path)

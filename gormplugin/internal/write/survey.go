@@ -116,7 +116,7 @@ func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement,
 			hit.live[n.ID] = n
 		}
 	}
-	c.Found(rows)
+	c.Found(slices.Values(rows))
 	locked, err = p.LockRest(db, c)
 	return locked, hit, err
 }

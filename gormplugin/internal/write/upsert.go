@@ -67,7 +67,7 @@ func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, loc
 		// An association that was loaded before its parent moved is no reason to fail: nothing of
 		// its path is written.
 		if !associated && !conflict.DoNothing {
-			if err := t.Stated(row.ID, row.stated, row.statedIDs, n); err != nil {
+			if err := t.CheckStated(row.ID, row.stated, row.statedIDs, n); err != nil {
 				return false, err
 			}
 		}

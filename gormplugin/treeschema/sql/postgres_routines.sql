@@ -1,4 +1,4 @@
--- Procedures and functions that are not PostgreSQL's own, but for those written in C.
+-- The procedures and functions that are not PostgreSQL's own, except those written in C.
 SELECT LOWER(p.proname) AS name, p.prosrc AS text, l.lanname AS routine_language
 FROM pg_proc p
 JOIN pg_namespace n ON n.oid = p.pronamespace

@@ -1,4 +1,4 @@
--- What the name stands for; no row if there is nothing of the name. Argument: its name, quoted.
+-- What the name stands for; no row if the name is unknown. Argument: its name, quoted.
 SELECT c.oid AS oid, c.relnamespace AS schema_oid, n.nspname AS schema_name, c.relkind AS kind, c.relpersistence = 't' AS is_temporary,
        c.relispartition AS is_partition, row_security_active(c.oid) AS has_row_security, pg_get_partkeydef(c.oid) AS partitioned_by,
        (SELECT string_agg(i.inhrelid::regclass::text, ', ') FROM pg_inherits i WHERE i.inhparent = c.oid) AS heirs,

@@ -1,4 +1,4 @@
--- The functions that neither SQLite itself brings nor the extensions that drivers add.
+-- The functions that come neither with SQLite nor with the extensions that drivers add.
 SELECT DISTINCT LOWER(name) AS name
 FROM pragma_function_list
 WHERE builtin = 0 AND name NOT IN ('match', 'regexp', 'regexpi', 'snippet', 'highlight', 'bm25', 'base64', 'base85')

@@ -124,7 +124,7 @@ func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gi
 			if err := tx.Take(&folder, "id = ?", c.Param("id")).Error; err != nil {
 				return err
 			}
-			// The plugin deletes the folders below, and leaves the files to you: they go first.
+			// The plugin deletes the folders below, but not their files: delete those first.
 			if err := gormplugin.Leaves(tx, &File{}, folder.ID).Delete(&File{}).Error; err != nil {
 				return err
 			}
@@ -132,8 +132,8 @@ func routes(db *gorm.DB, locker *pathlock.Locker, plugin *gormplugin.Plugin) *gi
 		})
 		answer(c, locks, nil, err)
 	})
-	// The name of a file is locked as a folder's is: nothing moves or deletes the folder in the
-	// meantime.
+	// This locks the name of the file, just as for a folder. Nobody can move or delete the folder
+	// in the meantime.
 	r.POST("/folders/:id/files", locks.Lock(lockspec.Insert(id, name)), func(c *gin.Context) {
 		var body struct{ Name string }
 		if !read(c, locks, &body) {
@@ -190,6 +190,6 @@ func serve(addr string, handler http.Handler, locker *pathlock.Locker) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	// In this order: requests end, then the releases that they left under way.
+	// The order matters: requests end first, then the releases that they began.
 	return errors.Join(srv.Shutdown(ctx), locker.Shutdown(ctx))
 }

@@ -53,7 +53,7 @@ func main() {
 		stop()
 	}()
 	<-stopped.Done()
-	// In this order: requests end, then the releases that they left under way.
+	// The order matters: requests end first, then the releases that they began.
 	if err := errors.Join(srv.Shutdown(context.Background()), locker.Shutdown(context.Background())); err != nil {
 		log.Fatal(err)
 	}

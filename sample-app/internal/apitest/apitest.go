@@ -1,5 +1,4 @@
-// Package apitest runs instances of the backend in tests and talks to them as
-// any client does.
+// Package apitest runs instances of the backend in tests, and talks to them as any client does.
 package apitest
 
 import (
@@ -26,8 +25,8 @@ type Backend struct {
 	Locks string
 }
 
-// Backends returns the backends that can be had: SQLite and memory always,
-// and real servers where tests have them.
+// Backends returns SQLite with locks in memory, and each database server that the tests have with
+// Redis.
 func Backends(t testing.TB) []Backend {
 	t.Helper()
 	var all []Backend
@@ -42,7 +41,7 @@ func Backends(t testing.TB) []Backend {
 	return all
 }
 
-// API is an instance that is served.
+// API is an instance that listens.
 type API struct {
 	*instance.Instance
 	URL string
@@ -60,15 +59,15 @@ func Start(t testing.TB, config instance.Config) *API {
 	return StartOn(t, config, store)
 }
 
-// StartOn is Start on a lock store that several instances share; each closes it.
+// StartOn is [Start] on a lock store that several instances may share. Each of them closes it.
 func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API {
 	t.Helper()
 	if config.Log == nil {
 		config.Log = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 	}
 	if config.Namespace == "" {
-		// Tests share the lock store, and so may several runs of them; their databases have ids
-		// that are alike.
+		// Tests, and several runs of them, share the lock store while their databases have the same
+		// ids.
 		config.Namespace = "test-" + strings.ToLower(t.Name()+"-"+rand.Text()[:8])
 	}
 	i, err := instance.On(t.Context(), config, store)
@@ -85,7 +84,7 @@ func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API 
 	return &API{i, server.URL, server.Client()}
 }
 
-// Answer is what a request led to.
+// Answer is the answer to a request.
 type Answer struct {
 	Status int
 	Header http.Header
@@ -102,7 +101,7 @@ func (a *API) Do(t testing.TB, method, path, body string, headers ...string) Ans
 	return answer
 }
 
-// Try sends a request as Do does, from any goroutine.
+// Try is [API.Do] for any goroutine.
 func (a *API) Try(ctx context.Context, method, path, body string, headers ...string) (Answer, error) {
 	var r io.Reader
 	if body != "" {
@@ -124,7 +123,7 @@ func (a *API) Try(ctx context.Context, method, path, body string, headers ...str
 	return Answer{resp.StatusCode, resp.Header, text}, err
 }
 
-// Made sends a request that has to be answered with 200 or 201, and reads the answer.
+// Made sends a request, which must succeed with 200 or 201, and reads the answer.
 func Made[T any](t testing.TB, a *API, method, path, body string) T {
 	t.Helper()
 	var result T

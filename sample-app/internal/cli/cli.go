@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Exit codes. An import or a storm that a signal ended has 130 for SIGINT and 143 for SIGTERM, as a
-// shell reports it. To serve until a signal comes is to succeed: that is 0, unless requests had to
-// be cut off.
+// Exit codes. An import or a storm ended by SIGINT exits with 130, and by SIGTERM with 143, as
+// shells report it. For serve, a signal is the normal end: it exits with 0 unless requests were cut
+// off.
 const (
 	exitOK      = 0
 	exitFailure = 1
@@ -24,10 +24,10 @@ const (
 type commands struct {
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the HTTP interface (the default)."`
 	Import importCommand `cmd:"" help:"Turn a directory tree into a plan: directories and _test.go files become suites, test functions cases."`
-	Storm  stormCommand  `cmd:"" help:"Show what happens to a tree under concurrent changes without protection, and with it."`
+	Storm  stormCommand  `cmd:"" help:"Show what concurrent changes do to a tree without protection, and with it."`
 }
 
-// streams are where a command writes.
+// streams are the outputs of a command.
 type streams struct {
 	out io.Writer
 	log *slog.Logger
@@ -39,7 +39,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	exit := -1
 	parser, err := kong.New(&commands,
 		kong.Name("sample-app"),
-		kong.Description("A test-plan backend whose tree cannot be corrupted. Serves on http://127.0.0.1:8080 when nothing else is said."),
+		kong.Description("A test-plan backend whose tree stays right under concurrent changes. By default, it serves on http://127.0.0.1:8080."),
 		kong.Vars{"db": defaultDB},
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { exit = code }),
@@ -50,7 +50,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 {
-		return exit // --help has been answered
+		return exit // kong has printed the help
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(errs, "sample-app: %s\nTry sample-app --help.\n", withoutSecrets(err.Error(), args))

@@ -10,8 +10,8 @@ import (
 
 type importCommand struct {
 	backend
-	Project string   `help:"Project that the plan is in." default:"default"`
-	Plan    string   `help:"Plan to import into; it is created if need be." required:""`
+	Project string   `help:"Project of the plan." default:"default"`
+	Plan    string   `help:"Plan to import into. It is created if it does not exist." required:""`
 	Exclude []string `help:"Names of directories to leave out." default:".git,.hg,.svn"`
 	Dir     string   `arg:"" help:"Directory to import."`
 }

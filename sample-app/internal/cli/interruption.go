@@ -15,10 +15,10 @@ type interruption struct{ signal os.Signal }
 // Error implements error.
 func (i *interruption) Error() string { return i.signal.String() }
 
-// Is makes it what an ended context is for everybody who does not ask for the cause.
+// Is makes it match [context.Canceled], as the error of a cancelled context does.
 func (i *interruption) Is(target error) bool { return target == context.Canceled }
 
-// exitCode is that of a program which a signal ended, as a shell reports it.
+// exitCode returns the exit code with which shells report a program that the signal ended.
 func (i *interruption) exitCode() int {
 	if number, ok := i.signal.(syscall.Signal); ok {
 		return 128 + int(number)
@@ -26,18 +26,18 @@ func (i *interruption) exitCode() int {
 	return exitFailure
 }
 
-// interrupted returns by which signal ctx was ended, and nil if it was not.
+// interrupted returns the signal that ended ctx, and nil if none did.
 func interrupted(ctx context.Context) *interruption {
 	i, _ := errors.AsType[*interruption](context.Cause(ctx))
 	return i
 }
 
-// oneSignal is for how long signals count as one: who ends a process and then its group, as
-// timeout(1) does, sends two.
+// oneSignal is the time within which signals count as one. timeout(1), for example, sends a signal
+// to a process and then to its group.
 const oneSignal = time.Second
 
-// interruptible returns a context that the first SIGINT or SIGTERM ends. One that comes more than a
-// second later ends the process at once.
+// interruptible returns a context that the first SIGINT or SIGTERM ends. A signal more than
+// oneSignal later ends the process at once.
 func interruptible(ctx context.Context) (interruptible context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 1)

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// withoutSecrets takes out of a message about the command line what it quotes of it, where that may
-// have a password in it: a URL in the place of another flag's value, or one that was meant to be a
-// flag's.
+// withoutSecrets removes from a message every argument, and every setting of the environment, that
+// may have a password in it. The message may quote any of them, such as a URL given as the value of
+// the wrong flag.
 func withoutSecrets(message string, args []string) string {
 	for _, variable := range os.Environ() {
 		if strings.HasPrefix(variable, "PATHLOCK_") {
@@ -32,5 +32,5 @@ func withoutSecrets(message string, args []string) string {
 	return message
 }
 
-// hidden stands for what is not shown.
+// hidden stands for a removed text.
 const hidden = "(not shown)"

@@ -15,8 +15,8 @@ import (
 type serveCommand struct {
 	backend
 	Addr  string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PATHLOCK_ADDR"`
-	Think time.Duration `help:"How long at most an unprotected handler takes between reading and writing; of effect with --locks off:// --assert=false alone." hidden:""`
-	Rule  string        `help:"How much of a plan the changes of its tree lock: name-slots, parent-exclusive or whole-plan; the others are there to be compared with the first." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
+	Think time.Duration `help:"How long at most an unprotected handler waits between reading and writing. Needs --locks off:// --assert=false." hidden:""`
+	Rule  string        `help:"How much of a plan a change of its tree locks: name-slots, parent-exclusive or whole-plan. The last two exist for comparison." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
 }
 
 // Run implements the command.
@@ -43,11 +43,11 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	return nil
 }
 
-// errCutOff says that an instance ended otherwise than it was meant to.
+// errCutOff says that requests or releases were cut off when an instance ended.
 var errCutOff = errors.New("not everything could be finished")
 
-// unlessStopped returns what kept an instance from starting, unless it was asked to stop meanwhile:
-// nothing was running then that could be cut off.
+// unlessStopped returns the error of an instance that did not start. It returns nil if a signal
+// asked the instance to stop: nothing was running yet that could be cut off.
 func unlessStopped(ctx context.Context, streams streams, err error) error {
 	if interrupted(ctx) == nil {
 		return err

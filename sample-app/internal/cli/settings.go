@@ -14,31 +14,31 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 )
 
-// backend are the flags of all commands that work on a database.
+// backend is the flags of serve and import.
 type backend struct {
 	DB            string        `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." default:"${db}" env:"PATHLOCK_DB" placeholder:"URL"`
 	Locks         string        `help:"Lock store: memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 or off://." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	LocksPassword string        `help:"Password of the lock store, as it is, where its URL has none: other programs see a command line, so give it in the environment." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Assert        bool          `help:"Assert in the database, in every transaction, that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
-	Namespace     string        `help:"Keeps the locks of several databases apart on one lock store; alike for all instances on a database." default:"testplan" env:"PATHLOCK_NAMESPACE"`
-	Wait          time.Duration `help:"How long a request waits at most for locks that others hold; 0 is not at all." default:"2s" env:"PATHLOCK_WAIT"`
-	Lease         time.Duration `help:"How long the locks of an instance that died live on." default:"30s" env:"PATHLOCK_LEASE"`
-	Conns         int           `help:"Connections that the database is asked for at most." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
+	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
+	Assert        bool          `help:"Assert in every transaction that the paths which the work rests on are still right." default:"true" negatable:"" env:"PATHLOCK_ASSERT"`
+	Namespace     string        `help:"Namespace of the locks. It keeps the locks of several databases apart on one lock store. All instances on a database need the same one." default:"testplan" env:"PATHLOCK_NAMESPACE"`
+	Wait          time.Duration `help:"How long a request waits for locks that others hold. 0 means not at all." default:"2s" env:"PATHLOCK_WAIT"`
+	Lease         time.Duration `help:"How long the locks of a dead instance stay." default:"30s" env:"PATHLOCK_LEASE"`
+	Conns         int           `help:"Largest number of connections to the database server." default:"20" env:"PATHLOCK_DB_CONNS" name:"db-conns"`
 }
 
-// defaultDB is where the data is when nothing else is said.
+// defaultDB is the default of --db.
 const defaultDB = "sqlite://pathlock-sample.db"
 
 // Limits of the settings.
 const (
-	// minLease gives a renewal, which is due at a third of the lease, time for a slow answer.
+	// minLease leaves time for a slow answer to a renewal, which is due after a third of the lease.
 	minLease = 100 * time.Millisecond
 	maxLease = 24 * time.Hour
 	maxConns = 10_000
 )
 
-// Validate refuses settings with which no request could be served. The command line calls it once
-// it is read.
+// Validate refuses settings that could serve no request. kong calls it after it has read the
+// command line.
 func (b *backend) Validate() error {
 	return errors.Join(
 		refused("--db", "PATHLOCK_DB", database.Check(b.DB)),
@@ -50,7 +50,7 @@ func (b *backend) Validate() error {
 	)
 }
 
-// checkLocks refuses a lock store that cannot be opened.
+// checkLocks refuses the settings of a lock store that cannot be opened.
 func checkLocks(url, password string) error {
 	flag, variable := "--locks", "PATHLOCK_LOCKS"
 	if password != "" {
@@ -59,7 +59,7 @@ func checkLocks(url, password string) error {
 	return refused(flag, variable, lockstore.Check(url, password))
 }
 
-// refused says which setting an error is about.
+// refused names the setting of an error.
 func refused(flag, variable string, err error) error {
 	if err == nil {
 		return nil
@@ -67,7 +67,7 @@ func refused(flag, variable string, err error) error {
 	return fmt.Errorf("%s (%s): %w", flag, variable, err)
 }
 
-// within refuses what is outside of the bounds.
+// within refuses a value outside the bounds.
 func within[T int | time.Duration](value, least, most T) error {
 	if value < least || value > most {
 		return fmt.Errorf("%v is out of bounds: give %v to %v", value, least, most)

@@ -14,20 +14,20 @@ import (
 )
 
 type stormCommand struct {
-	DB            string        `help:"Database server or SQLite path beside which each row gets a database of its own (the user has to be allowed to create one); a temporary file by default." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
-	LocksPassword string        `help:"Password of the lock store, as it is, where its URL has none: give it in the environment." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Locks         string        `help:"Lock store. With memory:// all instances run in this process, otherwise each is a process of its own." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	Instances     int           `help:"Instances." default:"3"`
-	Clients       int           `help:"Clients of each instance." default:"8"`
+	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
+	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
+	Locks         string        `help:"Lock store. With memory://, all instances run in this process. Otherwise, each is a process of its own." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Instances     int           `help:"Number of instances." default:"3"`
+	Clients       int           `help:"Number of clients of each instance." default:"8"`
 	Duration      time.Duration `help:"How long each of the three rows takes." default:"3s"`
-	Think         time.Duration `help:"How long at most an unprotected handler takes between reading and writing." default:"2ms"`
-	Seed          uint64        `help:"Seed of the clients' choices; 0 is a random one." default:"0"`
+	Think         time.Duration `help:"How long at most an unprotected handler waits between reading and writing." default:"2ms"`
+	Seed          uint64        `help:"Seed of the clients' choices. 0 means a random one." default:"0"`
 }
 
-// Validate refuses settings that no storm can be made with.
+// Validate refuses settings that no storm can run with.
 func (c *stormCommand) Validate() error {
 	var db error
-	if c.DB != "sqlite://" { // that is a temporary file
+	if c.DB != "sqlite://" { // a temporary file
 		db = database.Check(c.DB)
 	}
 	var positive error

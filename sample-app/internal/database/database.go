@@ -1,5 +1,5 @@
-// Package database opens the database that a URL names, so that the rest of
-// the program need not know which one it is.
+// Package database opens the database that a URL names. The rest of the program need not know which
+// kind it is.
 package database
 
 import (
@@ -23,19 +23,17 @@ const (
 	Postgres Dialect = "postgres"
 )
 
-// DB is an open database. Where the database lets only one connection write
-// at once, Read and Write have pools of their own; otherwise they are the same.
+// DB is an open database. Read and Write have pools of their own if the database lets only one
+// connection write at once, and are the same otherwise.
 type DB struct {
 	Dialect Dialect
-	// Write is for everything that changes something.
+	// Write is for everything that changes rows.
 	Write *gorm.DB
-	// Read is for statements and read-only transactions that change nothing.
+	// Read is for statements and transactions that change nothing.
 	Read *gorm.DB
-	// Where says for people which database it is; it contains no password.
+	// Where describes the database to people. It has no password.
 	Where string
-
-	// ReadCommitted is set if that is the level of every transaction that does not ask for another
-	// one.
+	// ReadCommitted says that transactions are READ COMMITTED unless they ask for another level.
 	ReadCommitted bool
 
 	pools []*sql.DB
@@ -43,22 +41,22 @@ type DB struct {
 
 // Options are the settings of [Open]. The zero Options are the defaults.
 type Options struct {
-	// Connections is how many connections a server is asked for at most; 0 means
-	// [DefaultConnections].
+	// Connections is the largest number of connections to a server; 0 means [DefaultConnections].
 	Connections int
-	// ReadCommitted makes that the level of every transaction that does not ask for another one, on
-	// a server that would have to be asked again and again. Without it the level is the server's
-	// own.
+	// ReadCommitted makes transactions READ COMMITTED on MySQL and MariaDB, unless they ask for
+	// another level. Otherwise the level is the server's own.
 	ReadCommitted bool
 }
 
-// DefaultConnections leaves room for several instances beside each other on a
-// server with the usual limit of about 150 connections.
+// DefaultConnections leaves room for several instances on a server with the usual limit of about
+// 150 connections.
 const DefaultConnections = 20
 
-// Open opens the database that url names: sqlite://PATH; mysql://DSN for MySQL and MariaDB, where
-// DSN is as go-sql-driver/mysql has it, such as user:password@tcp(127.0.0.1:3306)/testplan; or a
-// postgres:// URL as libpq has it. Nothing is connected to before it is used.
+// Open opens the database that url names. It does not connect: the first statement does. A url is
+//   - sqlite://PATH;
+//   - mysql://DSN for MySQL and MariaDB, with a DSN of go-sql-driver/mysql, such as
+//     user:password@tcp(127.0.0.1:3306)/testplan;
+//   - a postgres:// URL of libpq.
 func Open(url string, opts Options) (*DB, error) {
 	if opts.Connections <= 0 {
 		opts.Connections = DefaultConnections
@@ -77,8 +75,8 @@ func Open(url string, opts Options) (*DB, error) {
 	}
 }
 
-// Check reports whether [Open] takes url. Its errors quote nothing of it: wherever a part is
-// missing or has a slip of the pen, a password may stand in its place.
+// Check says why [Open] refuses url. Its errors quote no part of url: if one part is missing or
+// mistyped, the password may stand in its place.
 func Check(url string) error {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -100,28 +98,28 @@ func Check(url string) error {
 
 // Ping reports whether the database answers.
 func (d *DB) Ping(ctx context.Context) error {
-	// The last pool is one that reads: that writers are busy does not mean that the database is
-	// gone.
+	// The last pool is the one that reads: busy writers do not mean that the database is gone.
 	if err := d.pools[len(d.pools)-1].PingContext(ctx); err != nil {
 		return fmt.Errorf("database: ping %s: %w", d.Where, err)
 	}
 	return nil
 }
 
-// Pool returns the connection pool that writes, for statistics and for what GORM has no word for.
+// Pool returns the connection pool that writes, for statistics and for SQL that GORM cannot
+// express.
 func (d *DB) Pool() *sql.DB { return d.pools[0] }
 
-// Splice returns the SQL for a text and the end of a column's text in one: its
-// placeholders are the text, and the number of the column's first character.
+// Splice returns the SQL of a text followed by the end of a column's text. Its placeholders are the
+// text and the number, from 1, of the first character that stays.
 func (d Dialect) Splice(column string) string {
 	if d == Postgres {
-		// Placeholders have no type of their own there.
+		// PostgreSQL cannot tell the types of these placeholders.
 		return `CAST(? AS TEXT) || SUBSTRING(` + column + `, CAST(? AS INTEGER))`
 	}
 	return `CONCAT(?, SUBSTRING(` + column + `, ?))`
 }
 
-// Bind writes the placeholders of a query, which are question marks, as the database has them.
+// Bind replaces the question marks of a query by the placeholders of the database.
 func (d *DB) Bind(query string) string {
 	if d.Dialect == Postgres {
 		return numbered(query)
@@ -138,8 +136,8 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// use makes a gorm.DB on a pool. Errors reach the caller, who knows which of
-// them deserve a line in the log: GORM itself is silent.
+// use makes a gorm.DB on a pool. GORM logs nothing: errors reach the caller, who knows which of
+// them to log.
 func use(dialector gorm.Dialector) (*gorm.DB, error) {
 	return gorm.Open(dialector, &gorm.Config{
 		Logger:               logger.Discard,

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	mysqldriver "github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/ncruces/go-sqlite3"
 
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
@@ -95,40 +94,17 @@ func TestSQLiteReadsBesideWriter(t *testing.T) {
 	}
 }
 
-func TestContention(t *testing.T) {
-	mysql := func(number uint16) error {
-		return fmt.Errorf("insert: %w", &mysqldriver.MySQLError{Number: number})
-	}
-	postgres := func(code string) error {
-		return fmt.Errorf("insert: %w", &pgconn.PgError{Code: code})
-	}
-	tests := []struct {
-		what       string
-		err        error
-		contention bool
-	}{
-		{what: "MySQL: too many connections", err: mysql(1040)},
-		{what: "MySQL: shutting down", err: mysql(1053)},
-		{what: "MySQL: deadlock", err: mysql(1213), contention: true},
-		{what: "MySQL: lock wait timeout", err: mysql(1205), contention: true},
-		{what: "MariaDB: changed since last read", err: mysql(1020), contention: true},
-		{what: "MySQL: duplicate entry", err: mysql(1062)},
-		{what: "MySQL: syntax error", err: mysql(1064)},
-		{what: "PostgreSQL: too many connections", err: postgres("53300")},
-		{what: "PostgreSQL: shutting down", err: postgres("57P01")},
-		{what: "PostgreSQL: deadlock", err: postgres("40P01"), contention: true},
-		{what: "PostgreSQL: serialisation", err: postgres("40001"), contention: true},
-		{what: "PostgreSQL: lock timeout", err: postgres("55P03"), contention: true},
-		{what: "PostgreSQL: duplicate key", err: postgres("23505")},
-		{what: "PostgreSQL: cancelled", err: postgres("57014")},
-		{what: "SQLite: busy", err: fmt.Errorf("begin: %w", sqlite3.BUSY), contention: true},
-		{what: "SQLite: cannot open", err: fmt.Errorf("open: %w", sqlite3.CANTOPEN)},
-		{what: "SQLite: constraint", err: sqlite3.CONSTRAINT},
-		{what: "something else", err: errors.New("something else")},
-	}
-	for _, tt := range tests {
-		if got := database.IsContention(tt.err); got != tt.contention {
-			t.Errorf("%s: IsContention = %t, want %t", tt.what, got, tt.contention)
+func TestIsBusy(t *testing.T) {
+	for err, want := range map[error]bool{
+		fmt.Errorf("begin: %w", sqlite3.BUSY):          true,
+		fmt.Errorf("begin: %w", sqlite3.BUSY_SNAPSHOT): true,
+		fmt.Errorf("open: %w", sqlite3.CANTOPEN):       false,
+		error(sqlite3.CONSTRAINT):                      false,
+		error(&mysqldriver.MySQLError{Number: 1205}):   false,
+		errors.New("something else"):                   false,
+	} {
+		if got := database.IsBusy(err); got != want {
+			t.Errorf("%v: IsBusy = %t, want %t", err, got, want)
 		}
 	}
 }

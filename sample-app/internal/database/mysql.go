@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -14,15 +13,15 @@ import (
 	"gorm.io/driver/mysql"
 )
 
-// Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so
-// that a wait for row locks has to end well before.
+// Defaults that a DSN may override. A server that is silent for answerTimeout counts as gone, so a
+// wait for row locks has to end well before that.
 const (
 	connectTimeout = 5 * time.Second
 	answerTimeout  = 30 * time.Second
 	rowLockWait    = 10 * time.Second
 )
 
-// openMySQL opens a MySQL or MariaDB server's database.
+// openMySQL opens a database on a MySQL or MariaDB server.
 func openMySQL(dsn string, opts Options) (*DB, error) {
 	cfg, err := parseMySQL(dsn)
 	if err != nil {
@@ -32,7 +31,7 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	cfg.Loc = time.UTC
 	// One round trip instead of prepare, execute and close.
 	cfg.InterpolateParams = true
-	// The caller knows what an error means.
+	// The driver logs nothing: errors reach the caller.
 	cfg.Logger = &mysqldriver.NopLogger{}
 	if cfg.Timeout == 0 {
 		cfg.Timeout = connectTimeout
@@ -63,7 +62,7 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	db := &DB{
 		Dialect: MySQL, Where: fmt.Sprintf("mysql://%s/%s", cfg.Addr, cfg.DBName), ReadCommitted: opts.ReadCommitted, pools: []*sql.DB{pool},
 	}
-	// Asking for the version would need the server to be up already.
+	// GORM would ask for the version, and the server need not be up yet.
 	db.Write, err = use(mysql.New(mysql.Config{Conn: pool, DSNConfig: cfg, SkipInitializeWithVersion: true}))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("database: open %s: %w", db.Where, err), db.Close())
@@ -72,14 +71,13 @@ func openMySQL(dsn string, opts Options) (*DB, error) {
 	return db, nil
 }
 
-// parseMySQL reads a DSN, which has to name a database. A password stands in it as it is, whatever
-// its characters.
+// parseMySQL reads a DSN, which has to name a database. The password in it is not encoded.
 func parseMySQL(dsn string) (*mysqldriver.Config, error) {
 	const give = "give mysql://user:password@tcp(host:3306)/name"
 	cfg, err := mysqldriver.ParseDSN(dsn)
 	switch {
-	// The driver's message can quote the DSN, and with it the password. A network that is none is
-	// what stands before the address where the @ is missing.
+	// The driver's message may quote the DSN, and so the password. In a DSN without @, the driver
+	// takes what precedes the address for the network.
 	case err != nil, cfg.Net != "tcp" && cfg.Net != "unix":
 		return nil, errors.New("database: the MySQL DSN makes no sense: " + give)
 	case cfg.DBName == "":
@@ -90,8 +88,8 @@ func parseMySQL(dsn string) (*mysqldriver.Config, error) {
 }
 
 // readCommitted makes connections whose transactions are READ COMMITTED unless they ask for another
-// level. A transaction that asks costs a statement of its own. It is no parameter of the DSN, as
-// MySQL and MariaDB have different names for the variable.
+// level. Asking in each transaction would cost a statement. A parameter of the DSN cannot say it,
+// because MySQL and MariaDB have different names for the variable.
 type readCommitted struct{ driver.Connector }
 
 // Connect implements [driver.Connector].
@@ -108,18 +106,4 @@ func (c readCommitted) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
-}
-
-// The server's error numbers of transactions that collided. See
-// https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
-const (
-	errChangedSinceRead = 1020
-	errLockWaitTimeout  = 1205
-	errDeadlock         = 1213
-)
-
-// mysqlContended reports whether an error says that transactions collided.
-func mysqlContended(err error) bool {
-	e, ok := errors.AsType[*mysqldriver.MySQLError](err)
-	return ok && slices.Contains([]uint16{errLockWaitTimeout, errDeadlock, errChangedSinceRead}, e.Number)
 }

@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"gorm.io/driver/postgres"
 )
 
-// openPostgres opens a PostgreSQL server's database. What the URL says of lock_timeout and
-// application_name is respected.
+// openPostgres opens a database on a PostgreSQL server. It sets lock_timeout and application_name
+// unless the URL does.
 func openPostgres(url string, connections int) (*DB, error) {
 	cfg, err := parsePostgres(url)
 	if err != nil {
@@ -49,9 +48,9 @@ func openPostgres(url string, connections int) (*DB, error) {
 func parsePostgres(url string) (*pgx.ConnConfig, error) {
 	const give = "give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25"
 	cfg, err := pgx.ParseConfig(url)
-	// The driver's message can quote the URL, and with it the password. A # is never right, and an
-	// @ in the database's name is that of a password with a slash, half of which has been taken for
-	// a port.
+	// The driver's message may quote the URL, and so the password. A # is never right. An @ in the
+	// name of the database means that the password has a slash, and that half of it was taken for a
+	// port.
 	if err != nil || strings.ContainsRune(url, '#') || strings.ContainsRune(cfg.Database, '@') {
 		return nil, errors.New("database: the PostgreSQL URL makes no sense: " + give)
 	}
@@ -61,8 +60,8 @@ func parsePostgres(url string) (*pgx.ConnConfig, error) {
 	return cfg, nil
 }
 
-// numbered writes the placeholders of a query as PostgreSQL has them: $1 for the first question
-// mark. No query may have one in a literal.
+// numbered replaces the question marks of a query by PostgreSQL's placeholders, $1 for the first.
+// No literal in the query may have a question mark.
 func numbered(query string) string {
 	var b strings.Builder
 	for n := 1; ; n++ {
@@ -74,20 +73,4 @@ func numbered(query string) string {
 		b.WriteString("$" + strconv.Itoa(n))
 		query = rest
 	}
-}
-
-// postgresContended reports whether an error says that transactions collided.
-// See https://www.postgresql.org/docs/current/errcodes-appendix.html.
-func postgresContended(err error) bool {
-	e, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return false
-	}
-	switch e.Code {
-	case "40001", // serialization_failure
-		"40P01", // deadlock_detected
-		"55P03": // lock_not_available
-		return true
-	}
-	return false
 }

@@ -15,10 +15,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Scratch makes an empty database beside the one that server names, and returns its URL and what
-// removes it again: a file in a folder of its own for sqlite://, a database whose name begins with
-// the given one's for mysql:// and postgres://. The database that server names is not touched; with
-// sqlite:// and no path, the file is among the system's temporary ones.
+// Scratch creates an empty database beside the one that server names, and returns its URL and a
+// function that removes it. For sqlite:// it is a file in a folder of its own, which is a temporary
+// folder of the system if there is no path. For mysql:// and postgres:// it is a database whose
+// name begins with the given one's. The database that server names stays as it is.
 func Scratch(ctx context.Context, server string) (scratch string, remove func(context.Context) error, err error) {
 	if path, ok := strings.CutPrefix(server, "sqlite://"); ok {
 		return scratchFile(path)
@@ -62,7 +62,7 @@ func scratchSchema(ctx context.Context, dsn string) (string, func(context.Contex
 	}, nil
 }
 
-// scratchName is a name that begins with another one's.
+// scratchName returns a random name that begins with a database's.
 func scratchName(database string) string {
 	return fmt.Sprintf("%.40s_%s", database, strings.ToLower(rand.Text()[:8]))
 }

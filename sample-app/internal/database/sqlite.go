@@ -12,17 +12,17 @@ import (
 	"github.com/ncruces/go-sqlite3/gormlite"
 )
 
-// readConnections is how many connections read an SQLite file beside the one that writes.
+// readConnections is the number of connections that only read an SQLite file.
 const readConnections = 4
 
-// busyTimeout is how many milliseconds a process waits for another one's
-// transaction on the same SQLite file.
+// busyTimeout is how many milliseconds a process waits for another process's transaction on the
+// same SQLite file.
 const busyTimeout = 30_000
 
-// openSQLite opens a file. One connection writes, so that the requests of this process wait for
-// each other in the pool and not in SQLite, whose waiting is a sleep; it takes the write lock when
-// a transaction begins, since a lock that is upgraded later can end in SQLITE_BUSY however long one
-// waits. Others read beside it, which the write-ahead log makes possible.
+// openSQLite opens a file. One connection writes: requests of this process then wait in the pool,
+// and not in SQLite, which waits by sleeping. The connection takes the write lock when a
+// transaction begins, because a later upgrade may end in SQLITE_BUSY however long one waits. The
+// write-ahead log lets other connections read meanwhile.
 func openSQLite(path string) (*DB, error) {
 	write, err := sqlitePool(path, 1, "_txlock=immediate")
 	if err != nil {
@@ -42,7 +42,7 @@ func openSQLite(path string) (*DB, error) {
 	return db, nil
 }
 
-// checkPath refuses what is no file.
+// checkPath refuses a path that names no file.
 func checkPath(path string) error {
 	if path == "" || path == ":memory:" {
 		return errors.New("SQLite needs a file that several connections can open: give sqlite://PATH")
@@ -50,10 +50,10 @@ func checkPath(path string) error {
 	return nil
 }
 
-// sqlitePool opens a pool of connections that are alike.
+// sqlitePool opens a pool of connections with the same settings. last is one more setting.
 func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
-	// The order matters: the other pragmas may already have to wait.
+	// busy_timeout comes first: the other pragmas may already have to wait.
 	name.RawQuery = fmt.Sprintf("_pragma=busy_timeout(%d)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&%s", busyTimeout, last)
 	pool, err := driver.Open(name.String())
 	if err != nil {
@@ -64,7 +64,7 @@ func sqlitePool(path string, connections int, last string) (*sql.DB, error) {
 	return pool, nil
 }
 
-// sqliteContended reports whether an error says that another process kept the file busy.
-func sqliteContended(err error) bool {
+// IsBusy reports whether an error says that another connection kept an SQLite file busy.
+func IsBusy(err error) bool {
 	return errors.Is(err, sqlite3.BUSY) || errors.Is(err, sqlite3.LOCKED)
 }

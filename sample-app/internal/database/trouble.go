@@ -10,8 +10,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// refusal is what a server means that answers and yet does not serve, by its error numbers or
-// codes.
+// refusal is what a server means that answers but does not serve, by its error numbers or the
+// beginnings of its codes.
 type refusal struct {
 	mysql    []uint16
 	postgres []string
@@ -26,8 +26,8 @@ var refusals = []refusal{
 	{[]uint16{1021}, []string{"53100"}, "is out of disk space"},
 }
 
-// Trouble says in a few words why a database does not serve, for people who may not be shown
-// addresses: "the database …".
+// Trouble says in a few words why a database does not serve. Its text continues "the database …",
+// and has no addresses, so that clients may see it.
 func Trouble(err error) string {
 	mysql, isMySQL := errors.AsType[*mysqldriver.MySQLError](err)
 	postgres, isPostgres := errors.AsType[*pgconn.PgError](err)

@@ -18,12 +18,12 @@ import (
 // maxBody is the largest body, in bytes.
 const maxBody = 1 << 20
 
-// readBody reads a request's body before anything is locked or waited for, so that a slow client
-// keeps nobody else waiting. It does so for routes without a body, too: net/http would read it
-// while they answer.
+// readBody reads a request's body before anything is locked, so that a slow client keeps nobody
+// else waiting. It also does so for routes that take no body: net/http would read it while they
+// answer.
 //
-// The body has to be JSON, and not compressed. Other types could be misunderstood, and are what a
-// form on a page of another site can send.
+// The body has to be uncompressed JSON. A form on a page of another site can send other types, and
+// they could be misread.
 func (a *api) readBody(c *gin.Context) {
 	if c.FullPath() == "" || c.Request.ContentLength == 0 {
 		return // another answer is due, or there is no body
@@ -41,7 +41,7 @@ func (a *api) readBody(c *gin.Context) {
 }
 
 // unreadable says in terms of the request why its body could not be read. A client that ends the
-// body early gets an answer: it may have closed its half of the connection only.
+// body early gets an answer, since it may have closed only its half of the connection.
 func unreadable(err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return &plans.InvalidError{Field: "body", Reason: "ends before all of it has been sent"}
@@ -49,7 +49,7 @@ func unreadable(err error) error {
 	return ofBody(err)
 }
 
-// ofBody says of what is wrong with a body as a whole that it is the body.
+// ofBody names the body as the field of an error that names none.
 func ofBody(err error) error {
 	invalid, ok := errors.AsType[*lockspec.InvalidError](err)
 	if !ok || invalid.Field != "" {
@@ -58,8 +58,8 @@ func ofBody(err error) error {
 	return &lockspec.InvalidError{Field: "body", Reason: invalid.Reason, Err: invalid.Err}
 }
 
-// refuseUnread answers a request whose body has not been read, and never will be: net/http closes
-// the connection.
+// refuseUnread answers a request whose body nobody will read, and so has net/http close the
+// connection.
 func (a *api) refuseUnread(c *gin.Context, err error) {
 	if c.Request.ContentLength != 0 {
 		c.Header("Connection", "close")
@@ -67,10 +67,10 @@ func (a *api) refuseUnread(c *gin.Context, err error) {
 	a.fail(c, err)
 }
 
-// bodyKey is where withBody leaves what it has read for the handler.
+// bodyKey is the key under which withBody hands the body to the handler.
 const bodyKey = "body"
 
-// withBody checks a route's body, and leaves it unread for the spec.
+// withBody checks a route's body. The spec can still read it.
 func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		raw, err := a.locks.ReadJSON(c)
@@ -95,16 +95,16 @@ func withBody[T any](a *api, read func(*fields) T) gin.HandlerFunc {
 // bodyOf returns what withBody has read.
 func bodyOf[T any](c *gin.Context) T { return c.MustGet(bodyKey).(T) }
 
-// fields are those of a JSON object, by their exact names: encoding/json by itself would take
-// "NAME" for "name".
+// fields are the fields of a JSON object by their exact names. encoding/json would take "NAME" for
+// the field "name" of a struct.
 type fields struct {
 	values map[string]json.RawMessage
-	// err is the first thing that was wrong with a field.
+	// err is the first fault found in a field.
 	err error
 }
 
-// parseFields reads an object. lockspec refuses what two readers could take for two things, such as
-// a key that occurs twice: the name that is locked and the name that is written could then differ.
+// parseFields reads an object. lockspec refuses text that two parsers could read differently, such
+// as a key that occurs twice: a request could then lock one name and write another.
 func parseFields(raw []byte) (*fields, error) {
 	if _, err := lockspec.JSONFields(raw); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func parseFields(raw []byte) (*fields, error) {
 	return f, nil
 }
 
-// invalid keeps the first thing that is wrong.
+// invalid records a fault, if it is the first.
 func (f *fields) invalid(name, reason string) {
 	if f.err == nil {
 		f.err = &plans.InvalidError{Field: name, Reason: reason}
@@ -126,7 +126,7 @@ func (f *fields) invalid(name, reason string) {
 // has reports whether the object has a field.
 func (f *fields) has(name string) bool { return f.values[name] != nil }
 
-// name reads the field "name", which has to be a node's.
+// name reads the field "name", which has to be a valid name of a node.
 func (f *fields) name() string {
 	if !f.has("name") {
 		f.invalid("name", "is missing")
@@ -139,7 +139,7 @@ func (f *fields) name() string {
 	return text
 }
 
-// text reads a text; a field that is not there is empty.
+// text reads a text, which is empty if the field is missing.
 func (f *fields) text(name string) string {
 	if !f.has(name) {
 		return ""
@@ -156,21 +156,20 @@ func (f *fields) text(name string) string {
 
 // id reads a field that has to be an id.
 func (f *fields) id(name string) int64 {
-	switch value := parsed(string(f.values[name])); {
+	value := parsed(string(f.values[name]))
+	switch {
 	case !f.has(name):
 		f.invalid(name, "is missing")
 	case value == 0:
 		f.invalid(name, "must be a positive integer")
-	default:
-		return value
 	}
-	return 0
+	return value
 }
 
 // The bodies that the routes take.
 type (
 	nameBody struct{ Name string }
-	// placeBody says where a suite or case is to go, and for a copy and a new one under which name.
+	// placeBody is the new parent of a suite or case. Copies and new ones have a name, too.
 	placeBody struct {
 		Parent int64
 		Name   string

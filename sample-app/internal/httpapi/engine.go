@@ -2,13 +2,50 @@ package httpapi
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
+
+// Config is what the interface works with. All fields are required except Asserted, Rule and
+// BodyTimeout.
+type Config struct {
+	Service *plans.Service
+	// Suites writes the tree. It is the service, or a writer without any protection to compare
+	// with.
+	Suites SuiteWriter
+	// SuiteResolver and CaseResolver find the nodes of suite and case ids.
+	SuiteResolver, CaseResolver pathlock.Resolver
+	Locker                      *pathlock.Locker
+	DB                          *database.DB
+	// Asserted says that the plugin asserts every write to suites and cases.
+	Asserted bool
+	// Rule is how much of a plan a change of its tree locks.
+	Rule Rule
+	// Namespace is the lock namespace of the plans' trees, whose ids are the plans' ids. Plan names
+	// are locked in the namespace with "-names" appended.
+	Namespace string
+	// Metrics answers /metrics, and Observe sees every request.
+	Metrics http.Handler
+	Observe gin.HandlerFunc
+	Log     *slog.Logger
+	// BodyTimeout is how long a client may take to send a body: see [middleware.Config].
+	BodyTimeout time.Duration
+}
+
+// api answers requests.
+type api struct {
+	Config
+	locks *middleware.Locks
+}
 
 // New returns the interface. It fails if a route that changes something does not say what it locks.
 func New(config Config) (http.Handler, error) {
@@ -23,7 +60,7 @@ func New(config Config) (http.Handler, error) {
 	engine := gin.New()
 	engine.HandleMethodNotAllowed = true
 	engine.RedirectTrailingSlash = false
-	// The client's address is of no interest here, least of all one that a header claims.
+	// Nothing here uses the client's address, so no header may claim one.
 	if err := engine.SetTrustedProxies(nil); err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
@@ -50,4 +87,16 @@ func New(config Config) (http.Handler, error) {
 // recovered answers a request whose handler panicked.
 func (a *api) recovered(c *gin.Context, cause any) {
 	a.fail(c, fmt.Errorf("panic: %v\n%s", cause, debug.Stack()))
+}
+
+// refuseForeignOrigins keeps a page of another site from writing through the browser of somebody
+// who can reach this server. It lets programs through that are not browsers: they send no origin.
+func (a *api) refuseForeignOrigins() gin.HandlerFunc {
+	protection := http.NewCrossOriginProtection()
+	return func(c *gin.Context) {
+		if protection.Check(c.Request) != nil {
+			a.refuseUnread(c, middleware.NewProblem(http.StatusForbidden, "foreign-origin",
+				"a page of another origin may not write here"))
+		}
+	}
 }

@@ -14,30 +14,28 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
 )
 
-// pingTimeout is how long the database and the lock store may take to say that they are there.
+// pingTimeout is how long the database and the lock store together may take to answer.
 const pingTimeout = 2 * time.Second
 
 // alive says that the process runs.
-func (a *api) alive(c *gin.Context) { c.JSON(http.StatusOK, gin.H{"status": "ok"}) }
+func alive(*gin.Context) (any, error) { return gin.H{"status": "ok"}, nil }
 
-// ready says whether requests can be served, and if not, why: the database and the lock store
-// answer, and let this instance in.
-func (a *api) ready(c *gin.Context) {
+// ready checks that the database and the lock store answer and let this instance in. Otherwise it
+// says what is wrong.
+func (a *api) ready(c *gin.Context) (any, error) {
 	ctx, cancel := context.WithTimeout(c.Request.Context(), pingTimeout)
 	defer cancel()
 	if err := a.DB.Ping(ctx); err != nil {
-		a.notReady(c, "database", database.Trouble(err), err)
-		return
+		return nil, notReady("database", database.Trouble(err), err)
 	}
 	if err := a.Locker.Ping(ctx); err != nil {
-		a.notReady(c, "lock store", lockstore.Trouble(err), err)
-		return
+		return nil, notReady("lock store", lockstore.Trouble(err), err)
 	}
-	c.JSON(http.StatusOK, gin.H{"status": "ready"})
+	return gin.H{"status": "ready"}, nil
 }
 
-// notReady answers with what is the matter. Where it is the matter is for the log alone.
-func (a *api) notReady(c *gin.Context, what, trouble string, err error) {
+// notReady says to the client what is wrong. Only the log gets err, which has addresses.
+func notReady(what, trouble string, err error) error {
 	problem := middleware.Later(http.StatusServiceUnavailable, strings.ReplaceAll(what, " ", "-")+"-unavailable", "the "+what+" "+trouble)
-	a.fail(c, fmt.Errorf("not ready: %w: %w", problem, err))
+	return fmt.Errorf("not ready: %w: %w", problem, err)
 }

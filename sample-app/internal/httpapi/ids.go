@@ -8,8 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// checkParams refuses requests whose URL has an id that is none, before
-// anything else is done for them.
+// checkParams refuses a request whose URL has an invalid id, before anything is done for it.
 func (a *api) checkParams(c *gin.Context) {
 	for _, p := range c.Params {
 		var err error
@@ -25,17 +24,15 @@ func (a *api) checkParams(c *gin.Context) {
 	}
 }
 
-// parsed returns the id that a text is, and 0 if it is none.
+// parsed returns the id that text spells, and 0 for any other text. Signs and leading zeros are
+// refused, so that an id has one spelling.
 func parsed(text string) int64 {
-	if text == "" || text[0] < '1' || text[0] > '9' {
-		return 0
-	}
 	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
+	if err != nil || text[0] < '1' || text[0] > '9' {
 		return 0
 	}
 	return id
 }
 
-// id returns an id of the URL, which checkParams has seen.
+// id returns an id of the URL. checkParams has checked it.
 func id(c *gin.Context, param string) int64 { return parsed(c.Param(param)) }

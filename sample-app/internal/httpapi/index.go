@@ -11,7 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// bodies are examples of what the routes take, for the index.
+// bodies are example bodies of the routes, for the index.
 var bodies = map[string]string{
 	"POST /api/projects/:project/plans": `{"name":"release 1"}`,
 	"PATCH /api/plans/:plan":            `{"name":"release 2"}`,
@@ -27,7 +27,7 @@ var bodies = map[string]string{
 	"POST /api/cases/:id/copy":          `{"suite_id":1,"name":"copy"}`,
 }
 
-// route is one that the index lists.
+// route is a line of the index.
 type route struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`
@@ -36,8 +36,8 @@ type route struct {
 
 const about = "pathlock's sample app: a test-plan backend. A project holds plans, a plan is a tree of suites, a suite holds cases."
 
-// index says what this is, which routes there are, and what to try first: as JSON to a client that
-// accepts that, and as text to any other.
+// index says what this is, lists the routes, and suggests a first request. It answers with JSON if
+// the client asks for it, and with text otherwise.
 func index(engine *gin.Engine) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		routes, try := listed(engine), try(c.Request.Host)
@@ -51,12 +51,12 @@ func index(engine *gin.Engine) gin.HandlerFunc {
 			b.WriteString(strings.TrimRight(fmt.Sprintf("%-6s %-36s %s", r.Method, r.Path, r.Body), " ") + "\n")
 		}
 		b.WriteString("\nBodies are application/json, failures application/problem+json. There is no authentication.\n" +
-			"Whoever locks a suite is answered with a token: requests with the header Lock-Token pass the lock, others get 423.\n")
+			"Locking a suite returns a token. Requests with the header Lock-Token pass the lock, others get 423.\n")
 		c.String(http.StatusOK, "%s", b.String())
 	}
 }
 
-// listed returns the engine's routes, by their paths.
+// listed returns the engine's routes, ordered by path.
 func listed(engine *gin.Engine) []route {
 	var routes []route
 	for _, r := range engine.Routes() {
@@ -70,10 +70,10 @@ func listed(engine *gin.Engine) []route {
 
 var plainHost = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]+)?$|^\[[0-9a-fA-F:]+\](:[0-9]+)?$`)
 
-// try is a command that makes the first plan, at the host that the client has asked.
+// try returns a command that creates the first plan, on the host that the client has asked.
 func try(host string) string {
 	if !plainHost.MatchString(host) {
-		host = "127.0.0.1:8080" // what somebody made up does not belong in a command line
+		host = "127.0.0.1:8080" // a forged Host header must not end up in a shell command
 	}
 	return "curl -H 'Content-Type: application/json' -d '" + bodies["POST /api/projects/:project/plans"] + "' http://" + host + "/api/projects/demo/plans"
 }

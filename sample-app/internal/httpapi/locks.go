@@ -11,32 +11,32 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// namesOf returns the lock domain of plan names, whose ids are projects, that belongs to a
-// domain of plans' trees.
+// namesOf returns the namespace in which plan names are locked, beside a namespace of plans' trees.
+// Its trees are the projects.
 func namesOf(namespace string) string { return namespace + "-names" }
 
-// CheckNamespace reports whether the locks of plans and of plan names differ from others' by a
-// namespace.
+// CheckNamespace says why a namespace cannot be that of plans, or of their names.
 func CheckNamespace(namespace string) error {
 	if namespace == "" {
-		return nil // the default
+		return nil // means the default
 	}
 	_, err := pathlock.NewTree(namesOf(namespace), "0")
 	return err
 }
 
-// The kinds of ids beside those of suites, which are the default.
+// The kinds of ids. An id without a kind is a suite's.
 const (
 	kindPlan = "plan"
 	kindCase = "case"
 	kindItem = "item"
 )
 
-// table says what each route locks. That it is complete is checked when the engine is made.
+// table says what each route locks. [New] checks that it is complete.
 //
-// A change is asserted where all that it writes to the nodes that it locks goes through the plugin,
-// and nothing that it reads under the locks has to stay as it is. A copy rests on its source, a
-// restoration on what the item says of its old place, an edit of a case's body on the lock alone.
+// A change is asserted if it writes to the locked nodes through the plugin alone, and if nothing
+// that it reads under the locks has to stay the same. So three are not asserted: a copy depends on
+// its source, a restoration on the item's old place, and an edit of a case's body on the lock
+// alone.
 func (a *api) table() (lockspec.Table, error) {
 	var (
 		names = namesOf(a.Namespace)
@@ -61,8 +61,8 @@ func (a *api) table() (lockspec.Table, error) {
 		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
 		"GET /api/plans/:plan/fsck":           lockspec.Read(plan).Note("check the plan"),
 
-		// What outlives a request cannot be taken around its handler.
-		"POST /api/suites/:id/lock":   lockspec.None("the handler takes suiteLock, and detaches it"),
+		// Locks around a handler end with it, and these have to outlive the request.
+		"POST /api/suites/:id/lock":   lockspec.None("the handler takes suiteLock and detaches it"),
 		"PUT /api/suites/:id/lock":    lockspec.None("the token says what is locked"),
 		"DELETE /api/suites/:id/lock": lockspec.None("the token says what is locked"),
 	}
@@ -92,7 +92,40 @@ func (a *api) table() (lockspec.Table, error) {
 	return table, nil
 }
 
-// resolvers find the nodes that ids of other kinds than the default mean.
+// Rule is how much of a plan's tree a change of suites and cases locks. Instances on one database
+// may have different rules. Those other than [NameSlots] exist for comparison.
+type Rule string
+
+// The rules.
+const (
+	// NameSlots locks a node and the slot of its new name. It is the default, as is "".
+	NameSlots Rule = "name-slots"
+	// ParentExclusive locks the whole parent instead of the slot.
+	ParentExclusive Rule = "parent-exclusive"
+	// WholePlan locks the plan.
+	WholePlan Rule = "whole-plan"
+)
+
+// apply returns what a change locks under the rule. node is the node that changes, or the parent of
+// a new one.
+func (r Rule) apply(change lockspec.Spec, node lockspec.Source) (lockspec.Spec, error) {
+	switch r {
+	case "", NameSlots:
+		return change, nil
+	case ParentExclusive:
+		return change.ParentExclusive(), nil
+	case WholePlan:
+		gate := lockspec.Gate(node)
+		if change.IsAsserted() {
+			gate = gate.Asserted()
+		}
+		return gate, nil
+	default:
+		return lockspec.Spec{}, fmt.Errorf("httpapi: there is no lock rule %q: it is %s, %s or %s", r, NameSlots, ParentExclusive, WholePlan)
+	}
+}
+
+// resolvers find the nodes of ids that have a kind.
 func resolvers(service *plans.Service, namespace string, cases pathlock.Resolver) map[string]pathlock.Resolver {
 	return map[string]pathlock.Resolver{
 		kindCase: cases,

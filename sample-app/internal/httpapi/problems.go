@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// fail answers a request that failed, and ends it. What is the app's own becomes a problem here;
-// all else is the middleware's to answer and to log.
+// fail answers a request that failed, and ends it. The app's own errors become problems here. The
+// middleware answers all others, and logs them.
 func (a *api) fail(c *gin.Context, err error) {
 	if p := problemOf(err); p != nil {
 		err = p
@@ -21,7 +21,7 @@ func (a *api) fail(c *gin.Context, err error) {
 	a.locks.Fail(c, err)
 }
 
-// problemOf returns what to answer for an error of the app's own, and nil for any other.
+// problemOf returns the answer to an error of the app's own, and nil for any other error.
 func problemOf(err error) *middleware.Problem {
 	if errors.Is(err, pathlock.ErrInvalidToken) {
 		err = invalidToken("is not what a lock was answered with")
@@ -37,7 +37,7 @@ func problemOf(err error) *middleware.Problem {
 	return nil
 }
 
-// invalidToken says why a request's token cannot be.
+// invalidToken says why a request's token is refused.
 func invalidToken(reason string) error {
 	return &plans.InvalidError{Field: middleware.TokenHeader, Reason: reason}
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// routes registers all routes, each behind the locks that the table says.
+// routes registers all routes, each behind the locks that the table gives it.
 func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	// handle puts the locks between the check of the body and the work.
 	handle := func(method, path string, chain ...gin.HandlerFunc) {
@@ -17,36 +17,36 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 		engine.Handle(method, path, chain...)
 	}
 	handle("GET", "/", index(engine))
-	handle("GET", "/healthz", a.alive)
-	handle("GET", "/readyz", a.ready)
+	handle("GET", "/healthz", a.ok(alive))
+	handle("GET", "/readyz", a.ok(a.ready))
 	handle("GET", "/metrics", gin.WrapH(a.Metrics))
 
-	handle("POST", "/api/projects/:project/plans", withBody(a, readName), a.createPlan)
-	handle("GET", "/api/projects/:project/plans", a.listPlans)
-	handle("GET", "/api/plans/:plan", a.getPlan)
-	handle("PATCH", "/api/plans/:plan", withBody(a, readName), a.renamePlan)
-	handle("DELETE", "/api/plans/:plan", a.deletePlan)
+	handle("POST", "/api/projects/:project/plans", withBody(a, readName), a.created(a.createPlan))
+	handle("GET", "/api/projects/:project/plans", a.ok(a.listPlans))
+	handle("GET", "/api/plans/:plan", a.ok(a.getPlan))
+	handle("PATCH", "/api/plans/:plan", withBody(a, readName), a.ok(a.renamePlan))
+	handle("DELETE", "/api/plans/:plan", a.noContent(a.deletePlan))
 
-	handle("GET", "/api/plans/:plan/tree", a.getTree)
-	handle("POST", "/api/plans/:plan/suites", withBody(a, readParentAndName), a.createSuite)
-	handle("GET", "/api/suites/:id", a.getSuite)
-	handle("PATCH", "/api/suites/:id", withBody(a, readName), a.renameSuite)
-	handle("POST", "/api/suites/:id/move", withBody(a, readParent), a.moveSuite)
-	handle("POST", "/api/suites/:id/copy", withBody(a, readParentAndName), a.copySuite)
-	handle("DELETE", "/api/suites/:id", a.deleteSuite)
-	handle("POST", "/api/suites/:id/lock", withBody(a, readSuiteLock), a.lockSuite)
-	handle("PUT", "/api/suites/:id/lock", withBody(a, readSuiteRefresh), a.refreshSuiteLock)
-	handle("DELETE", "/api/suites/:id/lock", a.unlockSuite)
+	handle("GET", "/api/plans/:plan/tree", a.ok(a.getTree))
+	handle("POST", "/api/plans/:plan/suites", withBody(a, readParentAndName), a.created(a.createSuite))
+	handle("GET", "/api/suites/:id", a.ok(a.getSuite))
+	handle("PATCH", "/api/suites/:id", withBody(a, readName), a.ok(a.renameSuite))
+	handle("POST", "/api/suites/:id/move", withBody(a, readParent), a.ok(a.moveSuite))
+	handle("POST", "/api/suites/:id/copy", withBody(a, readParentAndName), a.created(a.copySuite))
+	handle("DELETE", "/api/suites/:id", a.noContent(a.deleteSuite))
+	handle("POST", "/api/suites/:id/lock", withBody(a, readSuiteLock), a.created(a.lockSuite))
+	handle("PUT", "/api/suites/:id/lock", withBody(a, readSuiteRefresh), a.ok(a.refreshSuiteLock))
+	handle("DELETE", "/api/suites/:id/lock", a.noContent(a.unlockSuite))
 
-	handle("POST", "/api/suites/:id/cases", withBody(a, readCase), a.createCase)
-	handle("GET", "/api/suites/:id/cases", a.listCases)
-	handle("PATCH", "/api/cases/:id", withBody(a, readCaseChange), a.editCase)
-	handle("POST", "/api/cases/:id/move", withBody(a, readSuite), a.moveCase)
-	handle("POST", "/api/cases/:id/copy", withBody(a, readSuiteAndName), a.copyCase)
-	handle("DELETE", "/api/cases/:id", a.deleteCase)
+	handle("POST", "/api/suites/:id/cases", withBody(a, readCase), a.created(a.createCase))
+	handle("GET", "/api/suites/:id/cases", a.ok(a.listCases))
+	handle("PATCH", "/api/cases/:id", withBody(a, readCaseChange), a.ok(a.editCase))
+	handle("POST", "/api/cases/:id/move", withBody(a, readSuite), a.ok(a.moveCase))
+	handle("POST", "/api/cases/:id/copy", withBody(a, readSuiteAndName), a.created(a.copyCase))
+	handle("DELETE", "/api/cases/:id", a.noContent(a.deleteCase))
 
-	handle("GET", "/api/plans/:plan/recycle-bin", a.listRecycleBin)
-	handle("POST", "/api/recycle-bin/:item/restore", a.restore)
-	handle("DELETE", "/api/plans/:plan/recycle-bin", a.purge)
-	handle("GET", "/api/plans/:plan/fsck", a.checkPlan)
+	handle("GET", "/api/plans/:plan/recycle-bin", a.ok(a.listRecycleBin))
+	handle("POST", "/api/recycle-bin/:item/restore", a.ok(a.restore))
+	handle("DELETE", "/api/plans/:plan/recycle-bin", a.noContent(a.purge))
+	handle("GET", "/api/plans/:plan/fsck", a.ok(a.checkPlan))
 }

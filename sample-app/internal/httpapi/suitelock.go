@@ -3,7 +3,6 @@ package httpapi
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -14,14 +13,13 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// How long the lock of a suite may last. It can be refreshed any number of times.
+// Bounds of how long a suite's lock lasts. A client may refresh it any number of times.
 const (
 	minSuiteLock = time.Second
 	maxSuiteLock = time.Hour
 )
 
-// suiteLock is what a suite's lock keeps others from: whatever changes the suite, or anything
-// below.
+// suiteLock keeps others from changing the suite or anything below it.
 var suiteLock = lockspec.Slot(lockspec.Param("id")).Note("lock a suite")
 
 // suiteLockAnswer is the answer to a client that locks a suite.
@@ -32,46 +30,45 @@ type suiteLockAnswer struct {
 
 // lockSuite locks a suite beyond the end of the request. Requests with the token in the header
 // Lock-Token pass: see [middleware.Config].
-func (a *api) lockSuite(c *gin.Context) {
+func (a *api) lockSuite(c *gin.Context) (any, error) {
 	body := bodyOf[suiteLockBody](c)
 	if token := middleware.HeaderToken(c.Request); token != "" {
-		// It takes nothing for this lock; but who sends one that has ended is to know.
+		// The new lock does not need the token, but its sender should learn that it has ended.
 		if _, err := a.claimsOf(c, token); err != nil {
-			a.fail(c, err)
-			return
+			return nil, err
 		}
 	}
 	token, until, err := a.locks.Detach(c, suiteLock, body.For, body.Note)
-	a.answer(c, http.StatusCreated, suiteLockAnswer{token, until.UTC()}, err)
+	return suiteLockAnswer{token, until.UTC()}, err
 }
 
-// refreshSuiteLock sets the end of a suite's lock, also to earlier.
-func (a *api) refreshSuiteLock(c *gin.Context) {
+// refreshSuiteLock sets the end of a suite's lock, which may be an earlier one.
+func (a *api) refreshSuiteLock(c *gin.Context) (any, error) {
 	token, err := a.suiteToken(c)
 	if err != nil {
-		a.fail(c, err)
-		return
+		return nil, err
 	}
 	until, err := a.Locker.Refresh(c.Request.Context(), token, bodyOf[suiteLockBody](c).For)
-	a.answer(c, http.StatusOK, suiteLockAnswer{token, until.UTC()}, err)
+	return suiteLockAnswer{token, until.UTC()}, err
 }
 
-// unlockSuite releases a suite's lock, also where the suite has been deleted meanwhile.
-func (a *api) unlockSuite(c *gin.Context) {
+// unlockSuite releases a suite's lock, even if the suite has been deleted meanwhile.
+func (a *api) unlockSuite(c *gin.Context) error {
 	token, err := a.suiteToken(c)
 	if errors.Is(err, pathlock.ErrNotFound) {
-		// Its id may be in the recycle bin, and its path is locked still. The token says enough.
+		// The suite may be in the recycle bin while its path is still locked. The token names the
+		// lock.
 		if tree, malformed := token.Tree(); malformed == nil && tree.Namespace() == a.Namespace {
 			err = nil
 		}
 	}
-	if err == nil {
-		err = a.Locker.ReleaseToken(c.Request.Context(), token)
+	if err != nil {
+		return err
 	}
-	a.answer(c, http.StatusNoContent, nil, err)
+	return a.Locker.ReleaseToken(c.Request.Context(), token)
 }
 
-// suiteToken returns the request's token, and the error of one that is not of a lock on the suite
+// suiteToken returns the request's token. It fails if the token is not that of a lock on the suite
 // in the URL.
 func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 	ctx := c.Request.Context()
@@ -97,14 +94,14 @@ func (a *api) suiteToken(c *gin.Context) (pathlock.Token, error) {
 	if err != nil {
 		return "", err
 	}
-	// A store that grants everything to everybody knows of no claims.
+	// The store behind off:// grants everything and keeps no claims.
 	if len(claims) > 0 && !slices.Contains(claims, pathlock.X(path)) {
 		return "", invalidToken("is of a lock on another suite")
 	}
 	return token, nil
 }
 
-// claimsOf returns what the hold of a token has.
+// claimsOf returns the claims of a token's hold.
 func (a *api) claimsOf(c *gin.Context, token pathlock.Token) ([]pathlock.Claim, error) {
 	lock, err := a.Locker.Attach(c.Request.Context(), token, pathlock.WithoutRenewal())
 	if err != nil {
@@ -133,7 +130,7 @@ func readSuiteLock(f *fields) suiteLockBody {
 
 func readSuiteRefresh(f *fields) suiteLockBody { return suiteLockBody{For: f.duration("for")} }
 
-// duration reads a field that has to be for how long a suite is locked.
+// duration reads a field that says how long a suite's lock lasts.
 func (f *fields) duration(name string) time.Duration {
 	if !f.has(name) {
 		f.invalid(name, "is missing")

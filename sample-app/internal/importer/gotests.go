@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// testKinds are what the names of test functions begin with.
+// testKinds are the prefixes of test functions' names.
 var testKinds = []string{"Test", "Benchmark", "Fuzz", "Example"}
 
 // testCase is one test function of a file.
@@ -20,9 +20,8 @@ type testCase struct {
 	body string
 }
 
-// testsIn returns the test functions of a _test.go file. shown is the file's name as the bodies
-// tell it. A file that does not parse gives an error, and those functions that were found all the
-// same.
+// testsIn returns the test functions of a _test.go file. shown is the file's name in the bodies of
+// the cases. For a file that does not parse, it returns an error and the functions that it found.
 func testsIn(filename, shown string) ([]testCase, error) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, filename, nil, parser.ParseComments|parser.SkipObjectResolution)
@@ -46,8 +45,8 @@ func testsIn(filename, shown string) ([]testCase, error) {
 	return tests, err
 }
 
-// isTest reports whether go test would run, or go doc show, a function: the rules of "go help
-// testfunc". TestMain is none when it takes a *testing.M.
+// isTest reports whether go test would run a function, or go doc would show it as an example, by
+// the rules of "go help testfunc". A TestMain that takes a *testing.M is not a test.
 func isTest(fn *ast.FuncDecl) bool {
 	if fn.Recv != nil || isMain(fn) {
 		return false

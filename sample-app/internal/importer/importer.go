@@ -12,25 +12,25 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// batch is how many rows are written at once: few enough that users do not
-// wait long for the locks, enough for thousands of rows a second.
+// batch is how many rows one statement writes: few enough that users do not wait long for the
+// locks, enough for thousands of rows a second.
 const batch = 250
 
 // shownWarnings is how many warnings a summary lists.
 const shownWarnings = 20
 
-// Options say what is imported to where.
+// Options say what to import, and into which plan.
 type Options struct {
 	Project string
 	Plan    string
 	Dir     string
-	// Exclude are names of directories that are left out.
+	// Exclude are the names of directories to leave out.
 	Exclude []string
 	// Out gets the progress and the summary.
 	Out io.Writer
 }
 
-// Run imports a directory tree into a plan, which is created if need be.
+// Run imports a directory tree into a plan. It creates the plan if it does not exist.
 func Run(ctx context.Context, service *plans.Service, opts Options) error {
 	start := time.Now()
 	_, _ = fmt.Fprintf(opts.Out, "reading %s\n", opts.Dir)
@@ -54,7 +54,7 @@ func Run(ctx context.Context, service *plans.Service, opts Options) error {
 	return nil
 }
 
-// warn lists what was left out.
+// warn lists what the import left out.
 func warn(out io.Writer, warnings []string) {
 	if len(warnings) == 0 {
 		return
@@ -68,7 +68,7 @@ func warn(out io.Writer, warnings []string) {
 	}
 }
 
-// findOrCreate returns the plan, also where another import creates it at the same moment.
+// findOrCreate returns the plan, even if another import creates it at the same moment.
 func findOrCreate(ctx context.Context, service *plans.Service, project, name string) (model.Plan, error) {
 	for range 3 {
 		existing, err := service.Plans(ctx, project)

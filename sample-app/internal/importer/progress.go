@@ -9,14 +9,13 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress tells how far an import is: as a bar on a terminal, and as a line now and then
-// elsewhere.
+// progress shows how far an import is, as a bar on a terminal and as occasional lines elsewhere.
 type progress interface {
 	add(n int)
 	finish()
 }
 
-// lineEvery is how often something that is not a terminal gets a line.
+// lineEvery is the time between two lines.
 const lineEvery = 2 * time.Second
 
 // newProgress returns a progress towards total.
@@ -36,7 +35,7 @@ func newProgress(out io.Writer, total int) progress {
 	)}
 }
 
-// isTerminal reports whether people see a line that is written over.
+// isTerminal reports whether out can show a bar.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	if !ok {
@@ -48,7 +47,7 @@ func isTerminal(out io.Writer) bool {
 
 type bar struct{ *progressbar.ProgressBar }
 
-// What cannot be drawn is no reason to stop.
+// An import goes on even if the bar cannot be drawn.
 func (b bar) add(n int) { _ = b.Add(n) }
 func (b bar) finish()   { _ = b.Exit() }
 

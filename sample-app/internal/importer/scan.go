@@ -16,31 +16,30 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// node is a suite to be: a directory, or a file of tests.
+// node is a directory or a file of tests, which becomes a suite.
 type node struct {
-	// parent is the node above; nil for the directory that is imported, which becomes the root
-	// suite.
+	// parent is nil for the directory that is imported, which becomes the root suite.
 	parent *node
 	name   string
-	// file is the _test.go file that the node stands for, "" for a directory.
+	// file is the path of a _test.go file, and "" for a directory.
 	file  string
 	depth int
 	cases []testCase
-	// id is the suite's, once it is there.
+	// id is the suite's id, once there is one.
 	id int64
 }
 
-// tree is what a directory will become.
+// tree is what a directory becomes.
 type tree struct {
 	root *node
-	// nodes has all but the root, those above before those below.
+	// nodes has all nodes but the root, parents before their children.
 	nodes []*node
 	cases int
-	// warnings say what was left out or is incomplete, and why.
+	// warnings say what is left out or incomplete, and why.
 	warnings []string
 }
 
-// scan reads a directory tree. Directories that exclude names are left out.
+// scan reads a directory tree. It leaves out the directories that exclude names.
 func scan(ctx context.Context, dir string, exclude []string) (*tree, error) {
 	t := &tree{root: &node{}}
 	if err := t.walk(ctx, dir, exclude); err != nil {
@@ -60,7 +59,7 @@ func (t *tree) walk(ctx context.Context, dir string, exclude []string) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("%s is not a directory", dir)
 	}
-	// A directory that is given as a symbolic link is meant to be followed.
+	// WalkDir does not follow a symbolic link, even as its root.
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return err
@@ -103,12 +102,12 @@ func (t *tree) walk(ctx context.Context, dir string, exclude []string) error {
 	})
 }
 
-// isTestFile reports whether an entry is a file of tests, and not a link to one.
+// isTestFile reports whether an entry is a file of tests and not a link to one.
 func isTestFile(entry fs.DirEntry) bool {
 	return entry.Type().IsRegular() && strings.HasSuffix(entry.Name(), "_test.go")
 }
 
-// skip leaves out an entry with all that is below.
+// skip leaves out an entry and everything below it.
 func skip(entry fs.DirEntry) error {
 	if entry != nil && entry.IsDir() {
 		return fs.SkipDir
@@ -116,7 +115,7 @@ func skip(entry fs.DirEntry) error {
 	return nil
 }
 
-// parse finds the tests in the files, several at once.
+// parse finds the tests in the files, and reads several files at once.
 func (t *tree) parse(ctx context.Context, dir string) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

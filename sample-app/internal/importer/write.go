@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
-// attempts is how often a batch is tried that others keep filling in.
+// attempts is how often the writer tries a batch while another import adds the same names.
 const attempts = 5
 
 // slot is a name below a suite.
@@ -18,13 +18,13 @@ type slot struct {
 	name   string
 }
 
-// writer adds to a plan what it lacks.
+// writer adds to a plan the suites and cases that it lacks.
 type writer struct {
 	service  *plans.Service
 	plan     model.Plan
 	progress progress
 
-	// suites and cases are what the plan has.
+	// suites and cases are those that the plan has.
 	suites map[slot]int64
 	cases  map[slot]bool
 
@@ -53,7 +53,7 @@ func (w *writer) write(ctx context.Context, t *tree) error {
 	return w.writeCases(ctx, t)
 }
 
-// writeCases fills batches with the cases of as many suites as it takes.
+// writeCases adds the cases in batches, each of which may span several suites.
 func (w *writer) writeCases(ctx context.Context, t *tree) error {
 	rows := make([]model.Case, 0, t.cases)
 	for _, n := range t.nodes {
@@ -70,7 +70,7 @@ func (w *writer) writeCases(ctx context.Context, t *tree) error {
 	return nil
 }
 
-// look finds out what the plan has.
+// look reads what the plan has.
 func (w *writer) look(ctx context.Context) error {
 	suites, err := w.service.Tree(ctx, w.plan.ID)
 	if err != nil {
@@ -92,7 +92,7 @@ func (w *writer) look(ctx context.Context) error {
 	return nil
 }
 
-// retry runs add, and looks anew where another import got there first.
+// retry runs add. If another import was faster, it looks again and repeats add.
 func (w *writer) retry(ctx context.Context, add func() error) error {
 	var err error
 	for range attempts {
@@ -106,7 +106,7 @@ func (w *writer) retry(ctx context.Context, add func() error) error {
 	return err
 }
 
-// addSuites adds those of the nodes that the plan lacks; those above are there.
+// addSuites adds the nodes that the plan lacks. Their parents exist.
 func (w *writer) addSuites(ctx context.Context, nodes []*node) error {
 	var rows []model.Suite
 	var missing []*node
@@ -130,14 +130,10 @@ func (w *writer) addSuites(ctx context.Context, nodes []*node) error {
 	return nil
 }
 
-// addCases adds those of the cases that the plan lacks.
+// addCases adds the cases that the plan lacks.
 func (w *writer) addCases(ctx context.Context, all []model.Case) error {
-	var rows []model.Case
-	for _, c := range all {
-		if !w.cases[slot{c.SuiteID, c.Name}] {
-			rows = append(rows, c)
-		}
-	}
+	has := func(c model.Case) bool { return w.cases[slot{c.SuiteID, c.Name}] }
+	rows := slices.DeleteFunc(slices.Clone(all), has)
 	if len(rows) == 0 {
 		return nil
 	}

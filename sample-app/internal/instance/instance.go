@@ -1,5 +1,5 @@
-// Package instance puts one instance of the backend together: database, lock
-// store, plugin, service and HTTP interface.
+// Package instance assembles one instance of the backend: database, lock store, plugin, service and
+// HTTP interface.
 package instance
 
 import (
@@ -31,31 +31,30 @@ type Config struct {
 	// DB and Locks are URLs: see [database.Open] and [lockstore.Open].
 	DB    string
 	Locks string
-	// LocksPassword is the lock store's, where its URL has none.
+	// LocksPassword is the password of the lock store if its URL has none.
 	LocksPassword string
-	// Namespace keeps the locks of several databases apart on one lock store;
-	// "" is [DefaultNamespace]. All instances on a database need the same.
+	// Namespace keeps the locks of several databases apart on one lock store. "" means
+	// [DefaultNamespace]. All instances on a database need the same one.
 	Namespace string
-	// Wait is how long a request waits for locks, and Lease how long locks live
-	// that nobody renews; 0 are pathlock's defaults.
+	// Wait is how long a request waits for locks, and Lease how long a lock lives that nobody
+	// renews. 0 means pathlock's default.
 	Wait, Lease time.Duration
-	// Connections is how many connections the database is asked for at most.
+	// Connections is the largest number of connections to the database server.
 	Connections int
-	// Assert leaves the assertion in the database on. Without it and without
-	// locks, trees are written as by hand, without any protection: see package naive.
+	// Assert leaves the assertion in the database on. Without it and without locks, package naive
+	// writes the trees, without any protection.
 	Assert bool
-	// Think is how long an unprotected handler takes between what it reads and what it writes.
+	// Think is how long at most an unprotected handler waits between reading and writing.
 	Think time.Duration
-	// Rule is how much of a plan the changes of its tree lock.
+	// Rule is how much of a plan a change of its tree locks.
 	Rule httpapi.Rule
-	// BodyTimeout is how long a client may take to send a body; 0 is the middleware's default.
+	// BodyTimeout is how long a client may take to send a body; 0 means the middleware's default.
 	BodyTimeout time.Duration
 	// Log is [slog.Default] if it is nil.
 	Log *slog.Logger
 }
 
-// DefaultNamespace is what the trees of plans are called among the locks: the tree of plan 7 is
-// testplan/7.
+// DefaultNamespace is the lock namespace of the plans' trees: the tree of plan 7 is testplan/7.
 const DefaultNamespace = "testplan"
 
 // Instance is one instance of the backend.
@@ -65,14 +64,13 @@ type Instance struct {
 	Handler http.Handler
 	DB      *database.DB
 	Store   *lockstore.Store
-	// Unprotected is set if neither locks nor the assertion protect trees.
+	// Unprotected says that neither locks nor the assertion protect trees.
 	Unprotected bool
 
 	locker *pathlock.Locker
 }
 
-// Open opens the database and the lock store, brings the schema up to date and
-// puts the rest together.
+// Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
 func Open(ctx context.Context, config Config) (*Instance, error) {
 	store, err := lockstore.Open(ctx, config.Locks, config.LocksPassword)
 	if err != nil {
@@ -85,12 +83,12 @@ func Open(ctx context.Context, config Config) (*Instance, error) {
 	return i, nil
 }
 
-// On is [Open] on a lock store that is open already, and that the instance will close.
+// On is [Open] on a lock store that is already open. The instance closes it.
 func On(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
 	if config.Log == nil {
 		config.Log = slog.Default()
 	}
-	// Without any protection, trees are written as by hand: at the server's own level.
+	// Package naive works at the server's own isolation level, as code written by hand does.
 	protected := !store.Off || config.Assert
 	db, err := database.Open(config.DB, database.Options{Connections: config.Connections, ReadCommitted: protected})
 	if err != nil {
@@ -103,7 +101,7 @@ func On(ctx context.Context, config Config, store *lockstore.Store) (*Instance, 
 	return i, nil
 }
 
-// assemble puts everything together on an open database and lock store.
+// assemble makes the rest of an instance that has a database and a lock store.
 func (i *Instance) assemble(ctx context.Context, config Config) error {
 	if err := schema.Migrate(ctx, i.DB); err != nil {
 		return err
@@ -113,7 +111,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
-	// The locker gets the store itself, which may have more to say than the interface.
+	// The locker gets the inner store, which may implement more than [pathlock.Store].
 	i.locker = pathlock.New(i.Store.Store,
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
 		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
@@ -146,7 +144,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		BodyTimeout:   config.BodyTimeout,
 	}
 	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
-		api.Suites = naive.New(i.DB, config.Think)
+		api.Suites = naive.New(i.DB, config.Think, plugin.FailureOf)
 	} else if err := verify(ctx, i.DB, config.Log); err != nil {
 		return err
 	}
@@ -155,11 +153,11 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	return err
 }
 
-// greetTimeout is how long the lock store may take to say that it is there.
+// greetTimeout is how long the lock store may take to answer.
 const greetTimeout = 3 * time.Second
 
-// greet asks the lock store whether it is there, and says so if it is not. An instance can start
-// without it: it reads, refuses to write, and writes as soon as the store is back.
+// greet logs a warning if the lock store does not answer. An instance starts without it all the
+// same: it serves reads, and refuses writes until the store is back.
 func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
 	limited, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
@@ -169,7 +167,7 @@ func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// guard registers the plugin for the tables that form trees.
+// guard registers the plugin for the tables of the tree.
 func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plugin, error) {
 	options := []gormplugin.Option{
 		gormplugin.Model(&model.Suite{}, gormplugin.Namespace(config.Namespace), gormplugin.MaxDepth(model.MaxDepth)),
@@ -185,8 +183,8 @@ func guard(db *gorm.DB, locker *pathlock.Locker, config Config) (*gormplugin.Plu
 	return plugin, nil
 }
 
-// verify checks that the database has what the plugin's promises rest on, be it that the
-// schema was changed by hand or that the server is set otherwise than expected.
+// verify checks that the database has what the plugin's promises rest on. Somebody may have changed
+// the schema by hand, or the settings of the server.
 func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 	err := gormplugin.Verify(db.Write.WithContext(ctx))
 	lacks, ok := errors.AsType[*gormplugin.SchemaError](err)
@@ -203,12 +201,12 @@ func verify(ctx context.Context, db *database.DB, log *slog.Logger) error {
 	return nil
 }
 
-// ReleaseTimeout is how long the locks of the last requests may take to be released: no less than
-// the locker gives each of them.
+// ReleaseTimeout is how long the release of the last requests' locks may take: no less than the
+// locker gives each of them.
 const ReleaseTimeout = 10 * time.Second
 
-// Close waits until all locks are released, and closes database and store. Requests must have
-// ended.
+// Close waits until all locks are released, then closes the database and the store. All requests
+// must have ended.
 func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()

@@ -14,9 +14,9 @@ import (
 // Store is an open lock store.
 type Store struct {
 	pathlock.Store
-	// Where says for people which store it is; it contains no password.
+	// Where describes the store to people. It has no password.
 	Where string
-	// Off is set if the store grants everything, so that no lock holds anybody back.
+	// Off says that the store grants everything, so that no lock keeps anybody out.
 	Off bool
 
 	close func() error
@@ -33,7 +33,7 @@ func (s *Store) Close() error {
 // opener opens the stores of one scheme.
 type opener func(ctx context.Context, url string) (*Store, error)
 
-// schemes are the lock stores that there are. A further one is a further entry.
+// schemes returns the openers by scheme. Another lock store is another entry.
 func schemes() map[string]opener {
 	return map[string]opener{
 		"memory":         openMemory,
@@ -48,9 +48,9 @@ func schemes() map[string]opener {
 // Supported lists the URLs that [Open] takes, for messages.
 const Supported = "memory://, redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2 and off://"
 
-// Open opens the lock store that url names, without connecting to it. A password that is not "" is
-// put into the URL, which then must have none. Errors quote nothing of the URL: wherever a part is
-// missing, a password may stand in its place.
+// Open opens the lock store that url names. It does not connect: the first command does. A password
+// other than "" is put into the URL, which then must not have one. Errors quote no part of the URL:
+// if one part is missing, the password may stand in its place.
 func Open(ctx context.Context, url, password string) (*Store, error) {
 	scheme, _, ok := strings.Cut(url, "://")
 	open := schemes()[scheme]
@@ -66,7 +66,7 @@ func Open(ctx context.Context, url, password string) (*Store, error) {
 	return open(ctx, url)
 }
 
-// Check reports whether [Open] takes what it is given.
+// Check says why [Open] refuses its arguments.
 func Check(url, password string) error {
 	store, err := Open(context.Background(), url, password)
 	if err != nil {
@@ -75,13 +75,13 @@ func Check(url, password string) error {
 	return store.Close()
 }
 
-// openMemory opens a store for this process alone.
+// openMemory opens a store for this process only.
 func openMemory(context.Context, string) (*Store, error) {
 	return &Store{Store: memstore.New(), Where: "memory:// (this process only)"}, nil
 }
 
-// openOff opens a store that grants everything to everybody: what a lock store would do
-// that failed in the worst way. The assertion in the database is then all that protects a tree.
+// openOff opens a store that grants everything to everybody, which is the worst way for a lock
+// store to fail. Only the assertion in the database then protects a tree.
 func openOff(context.Context, string) (*Store, error) {
 	return &Store{Store: offstore.New(), Where: "off:// (no locks)", Off: true}, nil
 }

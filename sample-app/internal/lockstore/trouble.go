@@ -7,8 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// refusals are what a Redis server says that answers and yet cannot serve, by how its messages
-// begin.
+// refusals are the meanings of a Redis server's errors, by their beginnings.
 var refusals = []struct{ begins, means string }{
 	{"WRONGPASS", "refuses the user or the password"},
 	{"NOAUTH", "refuses the user or the password"},
@@ -26,8 +25,8 @@ var refusals = []struct{ begins, means string }{
 	{"ERR max number of clients", "has too many clients"},
 }
 
-// Trouble says in a few words why a lock store does not serve, for people who may not be shown
-// addresses: "the lock store …".
+// Trouble says in a few words why a lock store does not serve. Its text continues "the lock store
+// …", and has no addresses, so that clients may see it.
 func Trouble(err error) string {
 	refusal, ok := errors.AsType[redis.Error](err)
 	if !ok {

@@ -22,7 +22,7 @@ type lockMetrics struct {
 
 var _ pathlock.Observer = (*lockMetrics)(nil)
 
-// lockBuckets reach from a local grant to the longest wait.
+// lockBuckets span from a local grant to the longest wait.
 var lockBuckets = prometheus.ExponentialBuckets(0.0001, 2.5, 13)
 
 func newLockMetrics() *lockMetrics {
@@ -33,7 +33,7 @@ func newLockMetrics() *lockMetrics {
 		}, []string{"outcome"}),
 		waits: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pathlock_waits_total",
-			Help: "Acquisitions that had to wait for others.",
+			Help: "Acquisitions that waited for other owners.",
 		}),
 		acquiring: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "pathlock_acquire_duration_seconds",
@@ -47,11 +47,11 @@ func newLockMetrics() *lockMetrics {
 		}),
 		holding: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "pathlock_held",
-			Help: "Locks that are held now, re-entrant ones included.",
+			Help: "Locks held at the moment, re-entrant ones included.",
 		}),
 		lost: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "pathlock_lost_total",
-			Help: "Locks whose lease was lost while they were wanted.",
+			Help: "Locks whose lease was lost before their release.",
 		}),
 	}
 }
@@ -93,7 +93,7 @@ func (m *lockMetrics) outcome(outcome string, e pathlock.Event) {
 	m.acquiring.WithLabelValues(outcome).Observe(e.Elapsed.Seconds())
 }
 
-// outcomeOf names the reason of a refusal.
+// outcomeOf returns the label of a refusal's reason.
 func outcomeOf(err error) string {
 	switch {
 	case errors.Is(err, pathlock.ErrConflict):

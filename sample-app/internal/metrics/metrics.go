@@ -13,14 +13,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics are those of one instance.
+// Metrics are the metrics of one instance.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
 	locks    *lockMetrics
 }
 
-// New returns metrics of their own registry.
+// New returns metrics with a registry of their own.
 func New() *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
@@ -57,7 +57,7 @@ func (m *Metrics) Observe(c *gin.Context) {
 	m.requests.WithLabelValues(method(c.Request.Method), route, strconv.Itoa(c.Writer.Status())).Observe(time.Since(start).Seconds())
 }
 
-// method keeps clients from inventing labels.
+// method returns the label of a method. Clients must not be able to invent labels.
 func method(m string) string {
 	switch m {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:

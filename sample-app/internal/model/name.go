@@ -12,13 +12,12 @@ import (
 const (
 	// MaxNameLength is the longest name, in characters.
 	MaxNameLength = 255
-	// MaxDepth is how many suites may lie on the way from the root suite to a
-	// suite or case, itself included and the root not.
+	// MaxDepth is the largest depth of a suite. The root suite has depth 0.
 	MaxDepth = 64
 )
 
-// CheckName says why a string cannot be the name of a plan, suite or case, and
-// returns nil if it can.
+// CheckName says why a string cannot be the name of a plan, suite or case. It returns nil if it
+// can.
 func CheckName(name string) error {
 	switch {
 	case name == "":

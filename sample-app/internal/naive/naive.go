@@ -1,7 +1,6 @@
-// Package naive changes a plan's tree in the way in which it is usually written by hand: read the
-// path, check, write. Nothing holds two requests apart between the reading and the writing, on one
-// instance or on several. It exists to show what happens then; each method is correct as long as it
-// runs alone.
+// Package naive changes a plan's tree as code written by hand usually does: read the path, check,
+// write. Nothing keeps two requests apart between the read and the write, on one instance or on
+// several. The package exists to show what happens then. Each method is correct if it runs alone.
 package naive
 
 import (
@@ -23,14 +22,16 @@ import (
 
 // Suites changes trees without any protection.
 type Suites struct {
-	db    *database.DB
-	think time.Duration
+	db        *database.DB
+	think     time.Duration
+	failureOf func(error) pathlock.Failure
 }
 
-// New returns a writer on a database. Between what it reads and what it writes it takes up to
-// think, as a handler does that validates, asks another service, or is simply scheduled away.
-func New(db *database.DB, think time.Duration) *Suites {
-	return &Suites{db: db, think: think}
+// New returns a writer on a database. Between a read and a write it waits for up to think, as a
+// handler does that validates, asks another service, or loses the processor. failureOf tells which
+// errors of the database are [pathlock.FailureLocked].
+func New(db *database.DB, think time.Duration, failureOf func(error) pathlock.Failure) *Suites {
+	return &Suites{db: db, think: think, failureOf: failureOf}
 }
 
 // CreateSuite inserts a row if no sibling has its name.
@@ -54,7 +55,7 @@ func (s *Suites) CreateSuite(ctx context.Context, planID, parentID int64, name s
 	return s.insert(ctx, s.db.Pool(), model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Path: parent.Path + "/" + name})
 }
 
-// RenameSuite changes the row, and the beginning of the paths below.
+// RenameSuite changes the row, and the beginnings of the paths below it.
 func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error) {
 	suite, err := s.read(ctx, id)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Suites) RenameSuite(ctx context.Context, id int64, name string) (model.
 	return s.relocate(ctx, suite, path, `name = ?`, name)
 }
 
-// MoveSuite changes the row's parent, and the beginning of the paths below.
+// MoveSuite changes the row's parent, and the beginnings of the paths below it.
 func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
 	suite, err := s.read(ctx, id)
 	if err != nil {
@@ -99,7 +100,7 @@ func (s *Suites) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite
 	return s.relocate(ctx, suite, parent.Path+"/"+suite.Name, `parent_id = ?`, parentID)
 }
 
-// relocate writes what a rename or a move has found out.
+// relocate writes a rename or a move.
 func (s *Suites) relocate(ctx context.Context, suite model.Suite, path, assignment string, value any) (model.Suite, error) {
 	if err := s.pause(ctx); err != nil {
 		return suite, err
@@ -119,7 +120,7 @@ func (s *Suites) relocate(ctx context.Context, suite model.Suite, path, assignme
 	return s.read(ctx, suite.ID)
 }
 
-// CopySuite copies the rows of a subtree, without the cases.
+// CopySuite copies the rows of a subtree, but no cases.
 func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
 	source, err := s.read(ctx, id)
 	if err != nil {
@@ -155,7 +156,7 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 		for _, suite := range under {
 			at, ok := copies[*suite.ParentID]
 			if !ok {
-				continue // the path says it is below, the parent says it is not: the tree is broken already
+				continue // its path is below the source but its parent is not: the tree is broken already
 			}
 			row := model.Suite{PlanID: at.PlanID, ParentID: &at.ID, Name: suite.Name, Path: at.Path + "/" + suite.Name}
 			if copies[suite.ID], err = s.insert(ctx, tx, row); err != nil {
@@ -167,7 +168,7 @@ func (s *Suites) CopySuite(ctx context.Context, id, parentID int64, name string)
 	return top, err
 }
 
-// DeleteSuite marks the row and those below as deleted.
+// DeleteSuite marks the row and those below it as deleted.
 func (s *Suites) DeleteSuite(ctx context.Context, id int64) error {
 	suite, err := s.read(ctx, id)
 	if err != nil {
@@ -190,7 +191,7 @@ func (s *Suites) DeleteSuite(ctx context.Context, id int64) error {
 	})
 }
 
-// pause takes the time that a handler takes.
+// pause waits for a random part of think.
 func (s *Suites) pause(ctx context.Context) error {
 	if s.think <= 0 {
 		return nil
@@ -205,7 +206,7 @@ func (s *Suites) pause(ctx context.Context) error {
 	}
 }
 
-// checkFree is the duplicate check that everybody writes, and that two requests at once both pass.
+// checkFree is the usual duplicate check, which two concurrent requests both pass.
 func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) error {
 	var taken int
 	err := s.db.Pool().QueryRowContext(ctx, s.db.Bind(`SELECT COUNT(*) FROM suites WHERE parent_id = ? AND name = ? AND deleted_at IS NULL`), parentID, name).Scan(&taken)
@@ -215,8 +216,8 @@ func (s *Suites) checkFree(ctx context.Context, parentID int64, name string) err
 	return err
 }
 
-// checkDepth refuses to put a suite to where it, or what is below it, would be too deep. What goes
-// no deeper than it is needs no look below.
+// checkDepth refuses a place at depth where the suite, or one below it, would be too deep. It reads
+// the subtree only if the suite goes deeper than it is.
 func (s *Suites) checkDepth(ctx context.Context, suite model.Suite, depth int) error {
 	deeper := depth - model.Depth(suite.Path)
 	if deeper > 0 {
@@ -234,7 +235,7 @@ func (s *Suites) checkDepth(ctx context.Context, suite model.Suite, depth int) e
 	return nil
 }
 
-// missing is what a read of a suite that is not there ends with.
+// missing turns the error of a read that found no row into [pathlock.ErrNotFound].
 func missing(err error, id int64) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: suite %d", pathlock.ErrNotFound, id)

@@ -6,13 +6,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
 const (
 	columns = `SELECT id, plan_id, parent_id, name, path, version FROM suites WHERE deleted_at IS NULL AND `
-	// below is the range of the rows beneath a path.
+	// below is the range of the rows below a path.
 	below = `plan_id = ? AND path >= ? AND path < ?`
 )
 
@@ -27,7 +28,7 @@ func (s *Suites) read(ctx context.Context, id int64) (model.Suite, error) {
 	return suite, missing(err, id)
 }
 
-// subtree reads what is below a suite, parents before their children.
+// subtree reads the rows below a suite, parents before their children.
 func (s *Suites) subtree(ctx context.Context, top model.Suite) (under []model.Suite, err error) {
 	rows, err := s.db.Pool().QueryContext(ctx, s.db.Bind(columns+below+` ORDER BY path`), top.PlanID, top.Path+"/", top.Path+"0")
 	if err != nil {
@@ -64,12 +65,15 @@ func (s *Suites) insert(ctx context.Context, in executor, suite model.Suite) (mo
 	return suite, err
 }
 
-// inTransaction commits what do has done, and tries again where the database
-// gave up one transaction for another: so much is done by hand as well.
+// maxTries is how often inTransaction runs a transaction at most.
+const maxTries = 10
+
+// inTransaction runs do in a transaction, and again if the database gave the transaction up for
+// another one. Code written by hand does that, too.
 func (s *Suites) inTransaction(ctx context.Context, do func(*sql.Tx) error) error {
 	for attempt := time.Duration(1); ; attempt++ {
 		err := s.once(ctx, do)
-		if err == nil || !database.IsContention(err) || attempt == 10 {
+		if s.failureOf(err) != pathlock.FailureLocked || attempt == maxTries {
 			return err
 		}
 		select {

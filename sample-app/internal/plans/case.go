@@ -40,7 +40,7 @@ func (s *Service) CreateCase(ctx context.Context, suiteID int64, name, body stri
 	})
 }
 
-// CaseChange is what [Service.EditCase] changes; nil fields stay.
+// CaseChange is what [Service.EditCase] changes. A nil field stays as it is.
 type CaseChange struct {
 	Name *string
 	Body *string
@@ -68,12 +68,12 @@ func (s *Service) EditCase(ctx context.Context, id int64, change CaseChange) (mo
 		if err := tx.Model(&c).Updates(assignments).Error; err != nil {
 			return c, nameTaken(err, name)
 		}
-		// One that is not there was not changed: the reading back says so.
+		// An UPDATE of a missing case changes no row, and reread reports that.
 		return reread(tx, c)
 	})
 }
 
-// MoveCase puts a case into another suite of the same plan.
+// MoveCase moves a case into another suite of the same plan.
 func (s *Service) MoveCase(ctx context.Context, id, suiteID int64) (model.Case, error) {
 	return s.putCase(ctx, func(tx *gorm.DB) (model.Case, error) {
 		c := model.Case{}
@@ -102,7 +102,7 @@ func (s *Service) CopyCase(ctx context.Context, id, suiteID int64, name string) 
 	})
 }
 
-// DeleteCase puts a case into the recycle bin.
+// DeleteCase moves a case into the recycle bin.
 func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		if _, err := gormplugin.Delete(tx, &model.Case{}, id); err != nil {
@@ -112,8 +112,8 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 	})
 }
 
-// putCase writes a case, and looks its path up if the write did not return it: a case that stays
-// where it is.
+// putCase writes a case. It looks up the path if the write did not return it, as for a case that
+// stays where it is.
 func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
 	var c model.Case
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
@@ -127,20 +127,20 @@ func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, e
 	return c, err
 }
 
-// reread loads a case that was written, whose path is known.
+// reread loads a case that was written, and keeps its path.
 func reread(tx *gorm.DB, written model.Case) (model.Case, error) {
 	c, err := one[model.Case](tx, "case", written.ID)
 	c.Path = written.Path
 	return c, err
 }
 
-// checkSuite refuses a suite that is not there.
+// checkSuite refuses a suite that does not exist.
 func checkSuite(tx *gorm.DB, id int64) error {
 	_, err := one[model.Suite](tx, "suite", id)
 	return err
 }
 
-// caseBeside loads a case that is to go into a suite, and refuses a suite of another plan.
+// caseBeside loads a case for a suite of the same plan, and refuses a suite of another plan.
 func caseBeside(tx *gorm.DB, id, suiteID int64) (model.Case, error) {
 	c, err := one[model.Case](tx, "case", id)
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 
 // Report is the outcome of a check.
 type Report struct {
-	// Checked is the number of suites and cases that were looked at.
+	// Checked is the number of suites and cases checked.
 	Checked  int                 `json:"checked"`
 	Problems []treecheck.Problem `json:"problems"`
 }
 
-// Check checks every suite and case of a plan against its parent and its
-// siblings, as they are at one instant.
+// Check compares every suite and case of a plan with its parent and its siblings, as of one
+// instant.
 func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 	var suites []treecheck.Suite
 	var cases []treecheck.Case
@@ -29,7 +29,7 @@ func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 		if err != nil {
 			return err
 		}
-		// Cases of deleted suites, too, so that one which was left behind is found.
+		// Cases of deleted suites are read, too: a live one is an orphan.
 		return tx.Raw(`SELECT c.id, c.suite_id, c.name FROM cases c JOIN suites s ON s.id = c.suite_id
 			WHERE s.plan_id = ? AND c.deleted_at IS NULL`, planID).Scan(&cases).Error
 	})

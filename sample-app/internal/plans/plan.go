@@ -32,10 +32,10 @@ func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.P
 	return plan, err
 }
 
-// CheckProject says why a string cannot be a project. Projects are not
-// created; they are what plans say they are.
+// CheckProject says why a string cannot be a project. Nobody creates projects: a project is a value
+// that plans have.
 func CheckProject(project string) error {
-	// The name gate's tree has a limit in bytes, too.
+	// The tree of the project's name gate has a limit in bytes.
 	if len(project) > model.MaxNameLength {
 		return &InvalidError{"project", "must have at most 255 bytes"}
 	}
@@ -70,14 +70,14 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 	return plan, err
 }
 
-// DeletePlan deletes a plan with its tree and its recycle bin, for good.
+// DeletePlan deletes a plan with its tree and its recycle bin for good.
 func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		plan, err := one[model.Plan](forUpdate(tx), "plan", id)
 		if err != nil {
 			return err
 		}
-		// A writer below the root has its row locked, or finds it gone.
+		// Writers in the tree lock the root row: this waits for them, or they find the row gone.
 		if err := tx.Delete(&model.Suite{ID: plan.RootID}).Error; err != nil {
 			return err
 		}

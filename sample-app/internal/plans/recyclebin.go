@@ -11,10 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// batch is how many ids one statement lists at most, and how many rows one INSERT has.
+// batch is the largest number of ids in one statement, and of rows in one INSERT.
 const batch = 500
 
-// RecycleBin returns what was deleted in a plan, the oldest first.
+// RecycleBin returns the items of a plan's recycle bin, the oldest first.
 func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.RecycledItem, error) {
 	items := []model.RecycledItem{}
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
@@ -26,9 +26,9 @@ func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.Recycle
 	return items, err
 }
 
-// recycleSuite records a suite that has just been deleted, and deletes the cases in it. What
-// went with the suite are those deleted rows of its subtree that no earlier item has. The rows
-// are read again, as the deletion has locked them: others may have changed them until then.
+// recycleSuite records a suite that has just been deleted, and deletes the cases in its subtree.
+// The item consists of the deleted rows of the subtree that no earlier item has. It reads the rows
+// again, because others could change them until the deletion locked them.
 func recycleSuite(tx *gorm.DB, id int64) error {
 	suite, err := one[model.Suite](tx.Unscoped(), "suite", id)
 	if err != nil {
@@ -62,7 +62,7 @@ func recycleSuite(tx *gorm.DB, id int64) error {
 	return recycleNodes(tx, item.ID, model.KindCase, cases)
 }
 
-// recycleNodes records what belongs to an item.
+// recycleNodes records the suites or cases of an item.
 func recycleNodes(tx *gorm.DB, item int64, kind model.Kind, ids []int64) error {
 	if len(ids) == 0 {
 		return nil
@@ -99,13 +99,13 @@ func recycle(tx *gorm.DB, item model.RecycledItem) (model.RecycledItem, error) {
 	return item, tx.Create(&item).Error
 }
 
-// Purge empties the recycle bin of a plan for good. What is deleted meanwhile stays.
+// Purge empties the recycle bin of a plan for good. It leaves what is deleted meanwhile.
 func (s *Service) Purge(ctx context.Context, planID int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
 			return err
 		}
-		// Of two that want an item, one waits here: the restoration of an item is the other.
+		// A restoration of one of the items waits here, or this waits for it.
 		var items []int64
 		err := forUpdate(tx).Model(&model.RecycledItem{}).Where("plan_id = ?", planID).Pluck("id", &items).Error
 		if err != nil {
@@ -115,8 +115,8 @@ func (s *Service) Purge(ctx context.Context, planID int64) error {
 	})
 }
 
-// purge deletes items and the rows that belong to them. It goes by lists of
-// ids, since MariaDB scans and locks a whole table for a DELETE with a subquery.
+// purge deletes items and their rows. It lists their ids, because MariaDB scans and locks a whole
+// table for a DELETE with a subquery.
 func purge(tx *gorm.DB, items []int64) error {
 	for some := range slices.Chunk(items, batch) {
 		for kind, statement := range map[model.Kind]string{
@@ -141,9 +141,9 @@ func purge(tx *gorm.DB, items []int64) error {
 	return nil
 }
 
-// eachBatch runs a statement that ends with a list of ids. What args has comes before the list. The
-// tables may be those that the plugin guards: the rows are then deleted ones, or leaves of them,
-// which are not part of a tree.
+// eachBatch runs a statement for batches of ids. Its last placeholder is the list of ids; args are
+// those before it. It may write tables that the plugin guards, because the rows are deleted ones or
+// their leaves, which belong to no tree.
 func eachBatch(tx *gorm.DB, statement string, ids []int64, args ...any) error {
 	for some := range slices.Chunk(ids, batch) {
 		if err := gormplugin.AllowRawWrites(tx).Exec(statement, append(slices.Clip(args), some)...).Error; err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// RestoreLocation returns where an item of the recycle bin would be restored
-// to: its name below the suite that it was in, wherever that is now.
+// RestoreLocation returns the place that an item of the recycle bin would be restored to: its name
+// below its old parent, wherever that is today.
 func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Location, error) {
 	itemID, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
@@ -33,21 +33,25 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 	return at, err
 }
 
-// Restore puts an item of the recycle bin back to below the suite that it was
-// in. It returns a [model.Suite] or a [model.Case].
+// Restore puts an item of the recycle bin back below its old parent. It returns a [model.Suite] or
+// a [model.Case].
 //
-// An Update that takes the deletion marks off would do as well; for a suite with thousands of rows
-// below it that would read and lock each of them. The statement that brings such rows back is hence
-// written by hand, under the same assertion.
+// The statement that restores a subtree is written by hand, under the plugin's assertion. An Update
+// that clears deleted_at would work, too, but it would read and lock each row of the subtree.
 func (s *Service) Restore(ctx context.Context, id int64) (restored any, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) error {
 		item, err := one[model.RecycledItem](tx, "item", id)
 		if err != nil {
 			return err
 		}
-		// Of two that want the item one gets it; the purge of the bin is one of them.
-		if err := removed(tx.Delete(&item), "item", id); err != nil {
-			return err
+		// One request gets the item, and every other one, such as a purge of the bin, finds it
+		// gone.
+		deleted := tx.Delete(&item)
+		if deleted.Error == nil && deleted.RowsAffected == 0 {
+			return fmt.Errorf("%w: item %d", pathlock.ErrNotFound, id)
+		}
+		if deleted.Error != nil {
+			return deleted.Error
 		}
 		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
 		if err != nil {
@@ -66,14 +70,14 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 	return restored, err
 }
 
-// nodesOf returns the ids of what belongs to an item.
+// nodesOf returns the ids of an item's suites or cases.
 func nodesOf(tx *gorm.DB, item int64, kind model.Kind) (ids []int64, err error) {
 	err = tx.Model(&model.RecycledNode{}).Where("item_id = ? AND kind = ?", item, kind).Pluck("node_id", &ids).Error
 	return ids, err
 }
 
-// restoreSuite brings a suite's rows back. Their common beginning is replaced, as the
-// suite that they were in may have another path by now.
+// restoreSuite restores the rows of a suite's subtree. It replaces the beginning of their paths,
+// because the old parent may have another path by now.
 func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Suite, error) {
 	top, err := one[model.Suite](tx.Unscoped(), "suite", item.NodeID)
 	if err != nil {
@@ -105,8 +109,7 @@ func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location
 	return top, err
 }
 
-// deepest returns the depth of the deepest suite in the subtree of a suite, which the transaction
-// has just written.
+// deepest returns the depth of the deepest suite in a subtree that the transaction has written.
 func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
 	var below *int
 	err = tx.Model(&model.Suite{}).Where("plan_id = ? AND path > ? AND path < ?", top.PlanID, top.Path+"/", top.Path+"0").
@@ -118,7 +121,7 @@ func deepest(tx *gorm.DB, top model.Suite) (depth int, err error) {
 	return depth, err
 }
 
-// restoreCase brings a case's row back.
+// restoreCase restores the row of a case.
 func restoreCase(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Case, error) {
 	if err := tx.Unscoped().Model(&model.Case{}).Where("id = ?", item.NodeID).Update("deleted_at", nil).Error; err != nil {
 		return model.Case{}, err

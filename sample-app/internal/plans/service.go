@@ -1,9 +1,9 @@
-// Package plans is the test-plan backend without its HTTP interface: plans,
-// suites, cases and the recycle bin.
+// Package plans is the test-plan backend without its HTTP interface: plans, suites, cases and the
+// recycle bin.
 //
-// It writes trees with plain GORM statements. That their paths stay right is the work of
-// gormplugin, which is registered in the database; locks that the caller took are found in the
-// context, and taken where nobody did.
+// It writes trees with plain GORM statements. gormplugin, which is registered in the database,
+// keeps the paths right. It finds the locks of the caller in the context, and takes those that are
+// missing.
 package plans
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// Service does what the HTTP interface and the importer ask for. Its errors match
-// [ErrInvalid], [ErrNameTaken], [pathlock.ErrNotFound] and those of gormplugin.
+// Service does the work of the HTTP interface and the importer. Its errors match [ErrInvalid],
+// [ErrNameTaken], [pathlock.ErrNotFound] and the errors of gormplugin.
 type Service struct {
 	db     *database.DB
 	suites pathlock.Resolver
 }
 
-// New returns a service on a database. The plugin has to be registered in
-// db.Write already; suites is its resolver.
+// New returns a service on a database. The plugin must be registered in db.Write, and suites is its
+// resolver.
 func New(db *database.DB, suites pathlock.Resolver) *Service {
 	return &Service{db: db, suites: suites}
 }
 
-// replans is how often work is planned anew because a path that it rested on had changed.
+// replans is how often write plans anew because a path has changed.
 const replans = 5
 
-// write runs do in a transaction, again if the database gave it up because others were in the way,
-// or if the assertion found that a path had changed. It may therefore run more than once.
+// write runs do in a transaction. It runs do again if the database gave the transaction up for
+// another one, or if the assertion found that a path had changed.
 func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	for again := 0; ; again++ {
 		err := gormplugin.Transaction(ctx, s.db.Write, do, s.isolation())
@@ -48,9 +48,9 @@ func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	}
 }
 
-// isolation returns how writing transactions are isolated. On a server every statement is to see
-// what others have committed by then: what a transaction reads after it has locked the rows that it
-// rests on must not be older than the lock. SQLite has one writer at a time anyway.
+// isolation returns how writing transactions are isolated. After a transaction has locked rows on a
+// server, its reads must not be older than the lock: so every statement sees what was committed
+// before it. SQLite has one writer at a time anyway.
 func (s *Service) isolation() *sql.TxOptions {
 	if s.db.Dialect == database.SQLite || s.db.ReadCommitted {
 		return nil
@@ -58,12 +58,12 @@ func (s *Service) isolation() *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 }
 
-// forUpdate locks the rows that are read until the end of the transaction.
+// forUpdate locks the rows that tx reads until its transaction ends.
 func forUpdate(tx *gorm.DB) *gorm.DB {
 	return tx.Clauses(clause.Locking{Strength: clause.LockingStrengthUpdate})
 }
 
-// snapshot runs do in a transaction that sees the database as it is at one instant.
+// snapshot runs do in a transaction that sees the database as of one instant.
 func (s *Service) snapshot(ctx context.Context, do func(tx *gorm.DB) error) error {
 	opts := &sql.TxOptions{ReadOnly: true}
 	if s.db.Dialect != database.SQLite {
@@ -72,16 +72,16 @@ func (s *Service) snapshot(ctx context.Context, do func(tx *gorm.DB) error) erro
 	return s.db.Read.WithContext(ctx).Transaction(do, opts)
 }
 
-// The reasons for which the service refuses, beside those of packages pathlock and gormplugin.
+// The errors of the service's own.
 var (
-	// ErrInvalid: an argument cannot be what it is meant to be. The error is an [*InvalidError].
+	// ErrInvalid: an argument is not valid. The error is an [*InvalidError].
 	ErrInvalid = errors.New("invalid request")
 	// ErrNameTaken: a sibling, or another plan of the project, has the name. The error of a
 	// single change is a [*NameTakenError].
 	ErrNameTaken = gormplugin.ErrNameTaken
 )
 
-// InvalidError names the argument that cannot be. It matches [ErrInvalid].
+// InvalidError names the argument that is not valid. It matches [ErrInvalid].
 type InvalidError struct {
 	// Field is the argument's name in the HTTP interface.
 	Field  string
@@ -102,7 +102,7 @@ func checkName(field, name string) error {
 	return nil
 }
 
-// one loads the row with the id, or says that there is none.
+// one loads the row with the id. The error of a missing row calls it what.
 func one[T any](tx *gorm.DB, what string, id int64) (T, error) {
 	var row T
 	err := tx.Take(&row, id).Error
@@ -112,15 +112,7 @@ func one[T any](tx *gorm.DB, what string, id int64) (T, error) {
 	return row, err
 }
 
-// removed says that there was nothing to delete, where another one came first.
-func removed(result *gorm.DB, what string, id int64) error {
-	if result.Error == nil && result.RowsAffected == 0 {
-		return fmt.Errorf("%w: %s %d", pathlock.ErrNotFound, what, id)
-	}
-	return result.Error
-}
-
-// NameTakenError says which name it is that another one has. It matches [ErrNameTaken].
+// NameTakenError says which name is taken. It matches [ErrNameTaken].
 type NameTakenError struct{ Name string }
 
 // Error implements error.
@@ -129,10 +121,10 @@ func (e *NameTakenError) Error() string { return fmt.Sprintf("the name %q is tak
 // Unwrap returns [ErrNameTaken].
 func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
 
-// refused finds out why the plugin has refused a write, in words of this package: explain says what
-// is wrong with its arguments, or returns nil. What is right is not read before the write: the
-// plugin has to do so in any case. An error of the database's stays as it is, since it may have
-// ended the transaction.
+// refused says in terms of this package why the plugin refused a write. explain checks the
+// arguments of the write, and returns nil if they are right. It runs only after a refusal, because
+// the plugin reads the same rows on every write. An error of the database stays as it is, since it
+// may have ended the transaction.
 func refused(err error, explain func() error) error {
 	if !errors.Is(err, gormplugin.ErrUnsupported) && !errors.Is(err, pathlock.ErrNotFound) {
 		return err
@@ -151,7 +143,7 @@ func slotTaken(err error) error {
 	return err
 }
 
-// tooDeep names the argument by which a tree would have become too deep.
+// tooDeep names the argument that would make a tree too deep.
 func tooDeep(field string, err error) error {
 	if deep, ok := errors.AsType[*gormplugin.TooDeepError](err); ok {
 		return TooDeep(field, deep.Depth)
@@ -159,12 +151,12 @@ func tooDeep(field string, err error) error {
 	return err
 }
 
-// TooDeep is the error of a change by which something would lie too many suites deep.
+// TooDeep returns the error of a change after which the deepest suite would have a depth.
 func TooDeep(field string, depth int) error {
 	return &InvalidError{field, fmt.Sprintf("is too deep: something would lie %d suites deep, at most %d are allowed", depth, model.MaxDepth)}
 }
 
-// nameTaken says which name it was that a unique index refused.
+// nameTaken says which name a unique index or the plugin refused.
 func nameTaken(err error, name string) error {
 	if errors.Is(err, gorm.ErrDuplicatedKey) || errors.Is(err, ErrNameTaken) {
 		return &NameTakenError{name}

@@ -27,7 +27,7 @@ func (s *Service) Tree(ctx context.Context, planID int64) ([]model.Suite, error)
 	if len(suites) == 0 {
 		return nil, fmt.Errorf("%w: plan %d", pathlock.ErrNotFound, planID)
 	}
-	// MySQL would compare the beginnings of long paths only (max_sort_length).
+	// MySQL would compare only the beginnings of long paths (max_sort_length).
 	slices.SortFunc(suites, func(a, b model.Suite) int { return strings.Compare(a.Path, b.Path) })
 	return suites, nil
 }
@@ -65,7 +65,7 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	return suite, err
 }
 
-// MoveSuite puts a suite below another one of the same plan.
+// MoveSuite moves a suite to below another one of the same plan.
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
@@ -82,7 +82,29 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 	return suite, err
 }
 
-// DeleteSuite puts a suite, with everything below, into the recycle bin.
+// CopySuite copies a suite with its subtree and all cases to below another suite of the same plan.
+// That one may lie in the subtree: the copy is of the subtree as it was before.
+func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error) {
+	if err := checkName("name", name); err != nil {
+		return model.Suite{}, err
+	}
+	var top model.Suite
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		source, err := branch(tx, id)
+		if err != nil {
+			return err
+		}
+		if err := checkParent(tx, source.PlanID, parentID); err != nil {
+			return err
+		}
+		_, err = gormplugin.Copy(tx, &top, id, parentID, gormplugin.CopyAs(name),
+			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
+		return tooDeep("parent_id", nameTaken(err, name))
+	})
+	return top, err
+}
+
+// DeleteSuite moves a suite with its subtree and all cases into the recycle bin.
 func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		if err := checkBranch(tx, id); err != nil {
@@ -99,18 +121,18 @@ func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 func branch(tx *gorm.DB, id int64) (model.Suite, error) {
 	suite, err := one[model.Suite](tx, "suite", id)
 	if err == nil && suite.IsRoot() {
-		err = &InvalidError{"id", "is the root suite of a plan, which stays as and where it is"}
+		err = &InvalidError{"id", "is the root suite of a plan, which cannot be changed"}
 	}
 	return suite, err
 }
 
-// checkBranch refuses what branch does.
+// checkBranch refuses what branch refuses.
 func checkBranch(tx *gorm.DB, id int64) error {
 	_, err := branch(tx, id)
 	return err
 }
 
-// checkParent refuses a suite that nothing of the plan can be put into.
+// checkParent refuses a parent that does not exist, or is of another plan.
 func checkParent(tx *gorm.DB, planID, id int64) error {
 	suite, err := one[model.Suite](tx, "suite", id)
 	if err == nil && suite.PlanID != planID {

@@ -22,36 +22,32 @@ func locked(ctx context.Context, db *database.DB, do func(*sql.Conn) error) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	switch db.Dialect {
-	case database.SQLite:
-		return lockedFile(ctx, conn, do)
-	case database.Postgres:
-		return lockedDatabase(ctx, conn, do)
-	default:
-		return lockedServer(ctx, conn, do)
+	if db.Dialect == database.MySQL {
+		return underSessionLock(ctx, conn, do)
 	}
+	return inTransaction(ctx, conn, lockingBegin[db.Dialect], do)
 }
 
-// connect returns a connection to the database. The first one ever to an SQLite file switches it to
-// the write-ahead log; SQLite answers those who come at that moment that the file is busy, without
+// connect returns a connection to the database. The first connection to a new SQLite file switches
+// it to the write-ahead log. Others that connect at that moment get SQLITE_BUSY at once, without
 // the wait that they asked for.
 func connect(ctx context.Context, db *database.DB) (*sql.Conn, error) {
 	return backoff.Retry(ctx, func() (*sql.Conn, error) {
 		conn, err := db.Pool().Conn(ctx)
-		if err != nil && !database.IsContention(err) {
+		if err != nil && !database.IsBusy(err) {
 			return nil, backoff.Permanent(err)
 		}
 		return conn, err
 	}, backoff.WithBackOff(backoff.NewConstantBackOff(connectPause)), backoff.WithMaxElapsedTime(lockWait*time.Second))
 }
 
-// connectPause is the pause between two tries to connect.
+// connectPause is the pause between two attempts to connect.
 const connectPause = 20 * time.Millisecond
 
-// lockedServer uses a lock of the session, as MySQL cannot roll a CREATE TABLE back. The lock's
-// name is good for the whole server and 64 characters at most: hence a digest, cut to 160 bits. Not
-// every server has the shorter digests MD5() and SHA1().
-func lockedServer(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
+// underSessionLock runs do under a lock of MySQL's session, because MySQL cannot roll back a CREATE
+// TABLE. The lock's name holds for the whole server and has at most 64 characters: hence a digest,
+// cut to 160 bits. Not every server has MD5() and SHA1(), which are shorter.
+func underSessionLock(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
 	const name = `CONCAT('pathlock-sample:', LEFT(SHA2(DATABASE(), 256), 40))`
 	var got sql.NullInt64
 	if err := conn.QueryRowContext(ctx, `SELECT GET_LOCK(`+name+`, ?)`, lockWait).Scan(&got); err != nil {
@@ -61,41 +57,36 @@ func lockedServer(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error)
 		return fmt.Errorf("another instance has been migrating for %d seconds", lockWait)
 	}
 	err := do(conn)
-	// The connection goes back to the pool, and would take the lock with it.
+	// Otherwise the connection would take the lock back into the pool.
 	if _, unlock := conn.ExecContext(context.WithoutCancel(ctx), `DO RELEASE_LOCK(`+name+`)`); unlock != nil {
 		err = errors.Join(err, fmt.Errorf("release the migration lock: %w", unlock))
 	}
 	return err
 }
 
-// migrationLock is the number of PostgreSQL's advisory lock, which is good for one database;
-// "pathlock" in ASCII.
+// migrationLock is the number of PostgreSQL's advisory lock: "pathlock" in ASCII. It holds for one
+// database.
 const migrationLock = 0x706174686c6f636b
 
-// lockedDatabase uses an advisory lock of PostgreSQL's that ends with the transaction; everything
+// lockingBegin starts a transaction that locks out other migrations, by SQLite's write lock or by
+// an advisory lock of PostgreSQL. That one waits, and must then see what was committed meanwhile,
+// which it would not at SERIALIZABLE, for example.
+var lockingBegin = map[database.Dialect]string{
+	database.SQLite: `BEGIN IMMEDIATE`,
+	database.Postgres: fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '%ds'; SELECT pg_advisory_xact_lock(%d)`,
+		lockWait, migrationLock),
+}
+
+// inTransaction runs do in a transaction, which ends the lock that begin has taken: all of do
 // happens or nothing.
-func lockedDatabase(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
-	// At SERIALIZABLE, for example, an instance that waited would not see what was done meanwhile.
-	begin := fmt.Sprintf(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '%ds'; SELECT pg_advisory_xact_lock(%d)`, lockWait, migrationLock)
-	if _, err := conn.ExecContext(ctx, begin); err != nil {
+func inTransaction(ctx context.Context, conn *sql.Conn, begin string, do func(*sql.Conn) error) error {
+	_, err := conn.ExecContext(ctx, begin)
+	if err != nil {
 		_, _ = conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`)
 		return fmt.Errorf("take the migration lock: %w", err)
 	}
-	return ended(ctx, conn, do(conn))
-}
-
-// lockedFile uses SQLite's own write lock; everything happens or nothing.
-func lockedFile(ctx context.Context, conn *sql.Conn, do func(*sql.Conn) error) error {
-	if _, err := conn.ExecContext(ctx, `BEGIN IMMEDIATE`); err != nil {
-		return fmt.Errorf("take the write lock: %w", err)
-	}
-	return ended(ctx, conn, do(conn))
-}
-
-// ended ends the transaction that conn is in, as err wants it.
-func ended(ctx context.Context, conn *sql.Conn, err error) error {
 	end := `COMMIT`
-	if err != nil {
+	if err = do(conn); err != nil {
 		end = `ROLLBACK`
 	}
 	if _, ended := conn.ExecContext(context.WithoutCancel(ctx), end); ended != nil {

@@ -1,5 +1,5 @@
-// Package schema brings a database's tables up to date: numbered SQL files,
-// one series for each dialect, each applied once and in order.
+// Package schema brings a database's tables up to date. Each dialect has a series of numbered SQL
+// files, each of which is applied once and in order.
 package schema
 
 import (
@@ -25,19 +25,19 @@ type migration struct {
 	sql    string
 }
 
-// Migrate applies what the database has not seen yet. Any number of instances
-// may do so at once: one does the work, and the others wait for it.
+// Migrate applies the files that the database has not seen yet. Any number of instances may call it
+// at once: one does the work, and the others wait for it.
 func Migrate(ctx context.Context, db *database.DB) error {
-	pending, err := load(db.Dialect)
+	all, err := load(db.Dialect)
 	if err != nil {
 		return err
 	}
 	err = locked(ctx, db, func(conn *sql.Conn) error {
-		server, err := describe(ctx, db.Dialect, conn)
+		binary, err := binaryCollation(ctx, db.Dialect, conn)
 		if err != nil {
 			return err
 		}
-		return apply(ctx, conn, db, server, pending)
+		return apply(ctx, conn, db, binary, all)
 	})
 	if err != nil {
 		return fmt.Errorf("schema: migrate %s: %w", db.Where, err)
@@ -45,7 +45,7 @@ func Migrate(ctx context.Context, db *database.DB) error {
 	return nil
 }
 
-// load reads the dialect's files in order of their numbers.
+// load reads the dialect's files, in the order of their numbers.
 func load(dialect database.Dialect) ([]migration, error) {
 	names, err := fs.Glob(files, path.Join(string(dialect), "*.sql"))
 	if err != nil {
@@ -67,8 +67,27 @@ func load(dialect database.Dialect) ([]migration, error) {
 	return all, nil
 }
 
-// apply runs the migrations that are not on record and records them.
-func apply(ctx context.Context, conn *sql.Conn, db *database.DB, server server, all []migration) error {
+// binaryCollation returns the server's collation under which no two different names are equal,
+// which the files call ${binary}. utf8mb4_bin is not one: it ignores spaces at the end.
+func binaryCollation(ctx context.Context, dialect database.Dialect, conn *sql.Conn) (string, error) {
+	switch dialect {
+	case database.SQLite:
+		return "BINARY", nil
+	case database.Postgres:
+		return `"C"`, nil
+	}
+	var version string
+	if err := conn.QueryRowContext(ctx, `SELECT VERSION()`).Scan(&version); err != nil {
+		return "", fmt.Errorf("ask for the version: %w", err)
+	}
+	if strings.Contains(version, "MariaDB") {
+		return "utf8mb4_nopad_bin", nil
+	}
+	return "utf8mb4_0900_bin", nil
+}
+
+// apply runs the migrations that are not on record, and records them.
+func apply(ctx context.Context, conn *sql.Conn, db *database.DB, binary string, all []migration) error {
 	if _, err := conn.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (number INTEGER NOT NULL PRIMARY KEY)`); err != nil {
 		return fmt.Errorf("create the table of migrations: %w", err)
 	}
@@ -80,7 +99,7 @@ func apply(ctx context.Context, conn *sql.Conn, db *database.DB, server server, 
 		if done > 0 {
 			continue
 		}
-		for _, statement := range statements(server.expand(m.sql)) {
+		for _, statement := range statements(strings.ReplaceAll(m.sql, "${binary}", binary)) {
 			if _, err := conn.ExecContext(ctx, statement); err != nil {
 				return fmt.Errorf("%s: %w", m.name, err)
 			}

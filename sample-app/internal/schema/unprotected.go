@@ -7,9 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 )
 
-// DropSiblingIndex removes the unique index that holds the names of siblings
-// apart. It exists for a demonstration of what happens without any protection, on a
-// database made for the purpose.
+// DropSiblingIndex removes the unique index over siblings' names. It exists to show what happens
+// without any protection, on a database made for that purpose.
 func DropSiblingIndex(ctx context.Context, db *database.DB) error {
 	statements := []string{`DROP INDEX suites_sibling`}
 	if db.Dialect == database.MySQL {

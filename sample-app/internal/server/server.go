@@ -1,5 +1,5 @@
-// Package server runs an HTTP server until it is asked to stop, and then lets the
-// requests finish that it has accepted.
+// Package server runs an HTTP server until it is asked to stop. It then finishes the requests that
+// it has accepted.
 package server
 
 import (
@@ -12,28 +12,29 @@ import (
 	"time"
 )
 
-// Timeouts that keep slow and silent clients from holding connections for good.
+// Timeouts against slow and silent clients.
 const (
 	readHeaderTimeout = 5 * time.Second
-	// readTimeout is for a whole request, with its body, whether or not a route takes it.
+	// readTimeout is how long a request with its body may take to arrive, on every route.
 	readTimeout = 10 * time.Second
 	idleTimeout = 2 * time.Minute
 )
 
-// RequestTimeout is how long a request may take until it is answered.
+// RequestTimeout is how long a request may take until its answer.
 const RequestTimeout = 60 * time.Second
 
-// MaxWait is how long a request may wait for locks: there has to be time left for the work.
+// MaxWait is how long a request may wait for locks. It leaves time for the work.
 const MaxWait = RequestTimeout / 2
 
-// Listening is what precedes the address in the first line that an instance writes.
+// Listening precedes the address in the first line that an instance writes.
 const Listening = "test-plan backend on http://"
 
-// DrainTimeout is how long running requests get to finish: longer than any of them may take.
+// DrainTimeout is how long running requests get to finish, which is longer than any of them may
+// take.
 const DrainTimeout = RequestTimeout + 5*time.Second
 
-// Serve answers the requests that listener accepts until ctx ends. Then it stops accepting, lets
-// running requests finish, and returns; the error is nil if all of them did.
+// Serve answers requests on listener until ctx ends. It then stops accepting, and waits until
+// running requests have finished. The error is nil if all of them did.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
 	srv := &http.Server{
 		Handler:           handler,

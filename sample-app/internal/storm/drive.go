@@ -11,23 +11,22 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// requestTimeout is how long a client waits for an answer: longer than any
-// answer may take, so that one which never comes is a failure.
+// requestTimeout is how long a client waits for an answer. It is longer than any answer may take,
+// so a client that waits in vain has found a failure.
 const requestTimeout = time.Minute
 
-// strays is how many of a hundred things that a client does are random; the others are scenes.
+// strays is the percentage of a client's actions that are random. The others are scenes.
 const strays = 40
 
-// drive has all clients change one plan for the time of the storm, and returns
-// what they were answered. What they have begun when the time is up, they finish.
+// drive has all clients change one plan for the duration of the storm, and counts their answers.
+// The clients finish the actions that they have begun.
 func drive(ctx context.Context, config Config, addrs []string) (*tally, error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: 2 * config.Clients * config.Instances}
 	defer transport.CloseIdleConnections()
 	via := &http.Client{Transport: transport, Timeout: requestTimeout}
 	var plan model.Plan
-	var status int
-	create := request{http.MethodPost, "/api/projects/storm/plans", in{"name": "storm"}}
-	if err := call(ctx, via, addrs[0], create, &status, &plan); err != nil || plan.ID == 0 {
+	create := request{http.MethodPost, "/api/projects/storm/plans", fields{"name": "storm"}}
+	if status, err := call(ctx, via, addrs[0], create, &plan); err != nil || plan.ID == 0 {
 		return nil, fmt.Errorf("create the plan: status %d: %w", status, err)
 	}
 	world := &world{suites: []int64{plan.RootID}}

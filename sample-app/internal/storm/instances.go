@@ -19,13 +19,13 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 )
 
-// memoryLocks are locks that only one process sees.
+// memoryLocks is the lock store that only one process sees.
 const memoryLocks = "memory://"
 
-// cluster is a number of running instances.
+// cluster is the running instances of a row.
 type cluster []running
 
-// running is one instance.
+// running is one running instance.
 type running struct {
 	addr string
 	stop func() error
@@ -43,8 +43,8 @@ func start(ctx context.Context, config Config, p protection, each instance.Confi
 		if err != nil {
 			return nil, err
 		}
-		begin = func(ctx context.Context, c Config, ic instance.Config) (running, error) {
-			return startHere(ctx, ic, store)
+		begin = func(ctx context.Context, _ Config, each instance.Config) (running, error) {
+			return startHere(ctx, each, store)
 		}
 	}
 	var c cluster
@@ -58,7 +58,7 @@ func start(ctx context.Context, config Config, p protection, each instance.Confi
 	return c, nil
 }
 
-// addrs returns where the instances listen.
+// addrs returns the addresses of the instances.
 func (c cluster) addrs() []string {
 	addrs := make([]string, len(c))
 	for i := range c {
@@ -67,7 +67,7 @@ func (c cluster) addrs() []string {
 	return addrs
 }
 
-// stop stops all instances and waits for their ends.
+// stop stops all instances at once, and waits until they have ended.
 func (c cluster) stop() error {
 	errs := make([]error, len(c))
 	var wg sync.WaitGroup
@@ -78,7 +78,7 @@ func (c cluster) stop() error {
 	return errors.Join(errs...)
 }
 
-// startHere starts an instance in this process, on a lock store that all of them share.
+// startHere starts an instance in this process, on a lock store that all instances share.
 func startHere(ctx context.Context, config instance.Config, store *lockstore.Store) (running, error) {
 	i, err := instance.On(ctx, config, store)
 	if err != nil {
@@ -97,15 +97,15 @@ func startHere(ctx context.Context, config instance.Config, store *lockstore.Sto
 	}}, nil
 }
 
-// stopTimeout is how long a child gets to drain before it is killed.
+// stopTimeout is how long a child may drain before it is killed.
 const stopTimeout = server.DrainTimeout + instance.ReleaseTimeout + 5*time.Second
 
 // startChild starts an instance as a process of its own.
 func startChild(ctx context.Context, config Config, ic instance.Config) (running, error) {
-	// It is stopped by stop, not by ctx: it has to drain.
+	// Only stop ends it, so that it drains. The end of ctx would kill it.
 	cmd := config.Serve(context.WithoutCancel(ctx), "serve", "--addr", "127.0.0.1:0",
 		"--namespace", ic.Namespace, fmt.Sprintf("--assert=%t", ic.Assert), "--think", ic.Think.String())
-	// Everybody on the machine can read the command line of a process, and its owner alone the
+	// Everybody on the machine can read the command line of a process. Only its owner can read its
 	// environment.
 	cmd.Env = append(cmd.Environ(), "PATHLOCK_DB="+ic.DB, "PATHLOCK_LOCKS="+ic.Locks, "PATHLOCK_LOCKS_PASSWORD="+ic.LocksPassword)
 	var errs lastWords
@@ -132,7 +132,7 @@ func startChild(ctx context.Context, config Config, ic instance.Config) (running
 	return running{addr: addr, stop: stop}, nil
 }
 
-// stopChild has a child drain, waits for its end, and returns what it died of.
+// stopChild asks a child to drain, waits until it has ended, and returns why it failed.
 func stopChild(cmd *exec.Cmd, drained <-chan struct{}, errs *lastWords) error {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		_ = cmd.Process.Kill() // a system without SIGTERM
@@ -146,7 +146,7 @@ func stopChild(cmd *exec.Cmd, drained <-chan struct{}, errs *lastWords) error {
 	return nil
 }
 
-// lastWords keeps the end of what a process writes.
+// lastWords keeps the last 2000 bytes that a process writes.
 type lastWords struct {
 	mu   sync.Mutex
 	text []byte
@@ -162,7 +162,7 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns it.
+// String returns what it has kept.
 func (w *lastWords) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,18 +10,18 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
-// row is what one kind of protection led to.
+// row is the outcome under one kind of protection.
 type row struct {
 	protection
 	*tally
 	rows int
-	// corrupted are the rows whose path, parent or root is wrong; those of them that are orphans,
-	// or in a cycle, are counted once more.
+	// corrupted counts the rows whose path, parent or root is wrong. orphans and cycles count some
+	// of them once more.
 	corrupted, orphans, cycles, duplicates int
 	examples                               []treecheck.Problem
 }
 
-// shownProblems is how many of the problems found the report quotes.
+// shownProblems is how many problems the report quotes.
 const shownProblems = 6
 
 func newRow(p protection, t *tally, rows int, problems []treecheck.Problem) row {
@@ -49,20 +49,18 @@ func newRow(p protection, t *tally, rows int, problems []treecheck.Problem) row 
 	return r
 }
 
-// holds reports whether the row is as it has to be with its protection.
+// holds reports whether the protection held.
 func (r row) holds() bool {
 	return r.isNone() || r.corrupted == 0 && r.duplicates == 0 && r.failed == 0 && r.rejected == 0 && r.done > 0
 }
 
-// report collects the rows and writes them down.
+// report collects the rows and writes them.
 type report struct {
 	config Config
 	rows   []row
 }
 
-func newReport(config Config) *report { return &report{config: config} }
-
-// begin says what is about to happen.
+// begin writes what is about to happen.
 func (r *report) begin() {
 	c := r.config
 	where := "processes of their own"
@@ -73,7 +71,7 @@ func (r *report) begin() {
 		c.Instances, where, c.Clients, c.Duration, c.Seed)
 }
 
-// add takes a row.
+// add adds a row.
 func (r *report) add(row row) {
 	r.rows = append(r.rows, row)
 	_, _ = fmt.Fprintf(r.config.Out, "  %s: done\n", row.what)
@@ -91,9 +89,9 @@ func (r *report) finish() error {
 			broken = append(broken, row.what)
 		}
 	}
-	_, _ = fmt.Fprintf(out, "\nAn unprotected handler reads a path, takes up to %s as handlers do, and writes; its table has no unique\n"+
-		"index over siblings. A conflict is a 409 or 423 answer. Everything else that was answered neither with success nor with 404\n"+
-		"is a failure. The rows were read back and compared by plain SQL.\n", r.config.Think)
+	_, _ = fmt.Fprintf(out, "\nAn unprotected handler reads a path, waits for up to %s, as handlers do, and writes. Its table has no unique index\n"+
+		"over siblings. A conflict is a 409 or 423 answer. Any other answer that is neither a success nor a 404 is a failure.\n"+
+		"The check at the end reads every row by plain SQL.\n", r.config.Think)
 	if len(broken) > 0 {
 		return fmt.Errorf("%w: %s", ErrBroken, strings.Join(broken, ", "))
 	}
@@ -111,7 +109,7 @@ func table(out io.Writer, rows []row) {
 	_ = w.Flush()
 }
 
-// quote writes some of what was found.
+// quote writes some of the problems and failures.
 func quote(out io.Writer, r row) {
 	if len(r.examples)+len(r.failures) == 0 {
 		return

@@ -39,7 +39,7 @@ func TestVerdict(t *testing.T) {
 	for _, tt := range tests {
 		for _, p := range protections {
 			var out bytes.Buffer
-			r := newReport(Config{Out: &out, Think: time.Millisecond})
+			r := &report{config: Config{Out: &out, Think: time.Millisecond}}
 			answers := &tally{}
 			tt.answers(answers)
 			r.add(newRow(p, answers, 7, tt.problems))

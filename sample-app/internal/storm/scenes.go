@@ -9,15 +9,15 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// A scene builds a few suites of its own and then does two things to them at
-// once, on different instances: the anomalies, each by itself.
+// A scene provokes one anomaly. It builds a few suites of its own, and then changes them twice at
+// the same time, through different instances.
 type scene func(ctx context.Context, c *client, arena model.Suite)
 
 var scenes = []scene{
 	twoRenames, renameAndInsert, sameName, crossingMoves, nestedRenames, insertIntoDeleted, copyOfRenamed,
 }
 
-// twoRenames: half of the descendants get one prefix, half the other.
+// twoRenames: half of the descendants get one prefix, half get the other.
 func twoRenames(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
 	if ok {
@@ -25,7 +25,7 @@ func twoRenames(ctx context.Context, c *client, arena model.Suite) {
 	}
 }
 
-// renameAndInsert: the new row keeps a prefix that exists no more.
+// renameAndInsert: the new row keeps a prefix that has gone.
 func renameAndInsert(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2")
 	if ok {
@@ -33,12 +33,12 @@ func renameAndInsert(ctx context.Context, c *client, arena model.Suite) {
 	}
 }
 
-// sameName: both pass the check for duplicates.
+// sameName: both pass the duplicate check.
 func sameName(ctx context.Context, c *client, arena model.Suite) {
 	c.atOnce(ctx, insert(c.plan.ID, arena.ID, "same"), insert(c.plan.ID, arena.ID, "same"))
 }
 
-// crossingMoves: each goes below the other, and both are lost in a cycle.
+// crossingMoves: each goes below the other, and both end in a cycle.
 func crossingMoves(ctx context.Context, c *client, arena model.Suite) {
 	left, ok := c.chain(ctx, arena, "l1", "l2")
 	if !ok {
@@ -57,7 +57,7 @@ func nestedRenames(ctx context.Context, c *client, arena model.Suite) {
 	}
 }
 
-// insertIntoDeleted: the new row has a parent that is not there.
+// insertIntoDeleted: the new row is left without a parent.
 func insertIntoDeleted(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2")
 	if ok {
@@ -65,7 +65,7 @@ func insertIntoDeleted(ctx context.Context, c *client, arena model.Suite) {
 	}
 }
 
-// copyOfRenamed: the copy is put where its place was called until a moment ago.
+// copyOfRenamed: the copy is put under the old name of its parent.
 func copyOfRenamed(ctx context.Context, c *client, arena model.Suite) {
 	chain, ok := c.chain(ctx, arena, "d1", "d2", "d3")
 	if ok {
@@ -73,7 +73,7 @@ func copyOfRenamed(ctx context.Context, c *client, arena model.Suite) {
 	}
 }
 
-// play makes room for a scene and plays it.
+// play creates an arena for a scene, and plays the scene.
 func (c *client) play(ctx context.Context, s scene) {
 	arena := c.send(ctx, insert(c.plan.ID, c.plan.RootID, c.newName()))
 	if arena.ok() {
@@ -81,7 +81,7 @@ func (c *client) play(ctx context.Context, s scene) {
 	}
 }
 
-// chain creates suites one below the other and returns their ids.
+// chain creates suites, each below the one before, and returns their ids.
 func (c *client) chain(ctx context.Context, top model.Suite, names ...string) ([]int64, bool) {
 	parent := top.ID
 	ids := make([]int64, 0, len(names))
@@ -96,7 +96,7 @@ func (c *client) chain(ctx context.Context, top model.Suite, names ...string) ([
 	return ids, true
 }
 
-// atOnce sends requests to different instances, as nearly at once as can be.
+// atOnce sends requests to different instances at the same time.
 func (c *client) atOnce(ctx context.Context, requests ...request) {
 	first := c.rand.IntN(len(c.addrs))
 	var ready, done sync.WaitGroup
@@ -112,7 +112,7 @@ func (c *client) atOnce(ctx context.Context, requests ...request) {
 	done.Wait()
 }
 
-// stray changes something that all clients know.
+// stray makes a random change to the suites that all clients share.
 func (c *client) stray(ctx context.Context) {
 	w := c.world
 	id, ok := w.branch(c.rand)
@@ -138,7 +138,7 @@ func (c *client) stray(ctx context.Context) {
 	}
 }
 
-// newName returns a name that nobody else gives.
+// newName returns a name that no other client uses.
 func (c *client) newName() string {
 	c.made++
 	return fmt.Sprintf("%s-%d", c.name, c.made)

@@ -15,31 +15,31 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
 )
 
-// Config says how a storm is to be. All fields are required but those that say otherwise.
+// Config describes a storm. All fields are required unless they say otherwise.
 type Config struct {
-	// DB and Locks are what the instances share. Each row runs on a database of its own,
-	// made beside the one that DB names; "sqlite://" is a temporary file. With
-	// memory:// locks all instances run in this process; otherwise each is a process of its own.
+	// DB and Locks are the URLs that the instances share. Each row runs on a database of its own,
+	// beside the one that DB names; "sqlite://" means a temporary file. With memory:// locks, all
+	// instances run in this process. Otherwise, each is a process of its own.
 	DB, Locks string
-	// LocksPassword is the lock store's, where its URL has none. Optional.
+	// LocksPassword is the password of the lock store if its URL has none. Optional.
 	LocksPassword string
 	Instances     int
-	// Clients is how many clients each instance has.
+	// Clients is the number of clients of each instance.
 	Clients int
-	// Duration is that of each of the three rows.
+	// Duration is the duration of each of the three rows.
 	Duration time.Duration
-	// Think is how long at most an unprotected handler takes between reading and writing.
+	// Think is how long at most an unprotected handler waits between reading and writing.
 	Think time.Duration
-	// Seed makes the clients' choices repeatable, though not the order in which they meet.
+	// Seed makes the clients' choices repeatable, but not the order in which they meet.
 	Seed uint64
-	// Serve returns the command that runs an instance with further arguments.
+	// Serve returns the command that runs an instance with these arguments.
 	Serve func(ctx context.Context, args ...string) *exec.Cmd
 	// Out gets the report.
 	Out io.Writer
 	Log *slog.Logger
 }
 
-// protection is what a row of the report runs with.
+// protection is the protection under which a row of the report runs.
 type protection struct {
 	what   string
 	locks  bool
@@ -55,13 +55,13 @@ var protections = []protection{
 // isNone reports whether nothing protects the tree.
 func (p protection) isNone() bool { return !p.locks && !p.assert }
 
-// ErrBroken says that a protected tree was corrupted, or that a request was answered with a 5xx.
+// ErrBroken says that a protected tree was corrupted, or that requests failed on it.
 var ErrBroken = errors.New("storm: the protection did not hold")
 
-// Run makes the storm and writes the report. The error matches [ErrBroken] if a protected run
-// failed.
+// Run makes the storm and writes the report. The error matches [ErrBroken] if a protected tree was
+// corrupted or requests failed on it.
 func Run(ctx context.Context, config Config) error {
-	report := newReport(config)
+	report := &report{config: config}
 	report.begin()
 	for _, p := range protections {
 		row, err := run(ctx, config, p)
@@ -89,12 +89,12 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 		return row, err
 	}
 	if p.isNone() {
-		// The unique index is a protection too: the one against namesakes.
+		// The unique index is a protection, too.
 		if err := schema.DropSiblingIndex(ctx, db); err != nil {
 			return row, err
 		}
 	}
-	// Others may use the lock store, and have a plan of the same id.
+	// Others may use the lock store and have a plan with the same id.
 	namespace := "storm-" + rand.Text()[:8]
 	instances, err := start(ctx, config, p, instance.Config{DB: url, Namespace: namespace})
 	if err != nil {

@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// tally counts answers, by what they mean for a storm.
+// tally counts answers by their meaning for a storm.
 type tally struct {
 	mu sync.Mutex
-	// done are the changes that were made; conflicts those that were refused
-	// because of others (409, 423); gone those of suites that somebody had deleted (404).
+	// done counts successes, conflicts the requests refused because of others (409, 423), and gone
+	// those for a suite that somebody had deleted (404).
 	done, conflicts, gone int
-	// rejected are other answers that say the request is at fault, failed are 5xx answers and none
-	// at all.
+	// rejected counts the other 4xx answers, and failed the 5xx answers and missing answers.
 	rejected, failed int
-	// failures are the first few of the latter.
+	// failures quotes the first few of the rejected and failed.
 	failures []string
 	took     []time.Duration
 }
 
-// shownFailures is how many failures a report quotes.
+// shownFailures is how many failures the report quotes.
 const shownFailures = 5
 
 func (t *tally) count(status int, err error, took time.Duration) {
@@ -32,9 +31,7 @@ func (t *tally) count(status int, err error, took time.Duration) {
 	switch {
 	case err != nil:
 		t.failed++
-		if len(t.failures) < shownFailures {
-			t.failures = append(t.failures, err.Error())
-		}
+		t.quote(err.Error())
 	case status < http.StatusBadRequest:
 		t.done++
 	case status == http.StatusConflict, status == http.StatusLocked:
@@ -43,13 +40,18 @@ func (t *tally) count(status int, err error, took time.Duration) {
 		t.gone++
 	default:
 		t.rejected++
-		if len(t.failures) < shownFailures {
-			t.failures = append(t.failures, fmt.Sprintf("status %d", status))
-		}
+		t.quote(fmt.Sprintf("status %d", status))
 	}
 }
 
-// quantile returns the time within which the fraction q of all requests was answered.
+// quote keeps a failure for the report, if it is one of the first.
+func (t *tally) quote(failure string) {
+	if len(t.failures) < shownFailures {
+		t.failures = append(t.failures, failure)
+	}
+}
+
+// quantile returns the time within which a fraction q of all requests was answered.
 func (t *tally) quantile(q float64) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
-// verify reads every row from the database itself, past everything that wrote
-// it, and checks each against its parent and its siblings.
+// verify reads every row with plain SQL, past all the code that wrote it, and compares each with
+// its parent and its siblings.
 func verify(ctx context.Context, db *database.DB) (problems []treecheck.Problem, checked int, err error) {
 	rows, err := db.Pool().QueryContext(ctx, `SELECT id, parent_id, name, path FROM suites WHERE deleted_at IS NULL`)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// crowd is how many suites the clients change at random: few enough that they meet.
+// crowd is how many suites the clients share: few enough that they meet.
 const crowd = 60
 
-// world is what the clients know of the tree: some suites that they all change.
+// world is the suites that all clients change.
 type world struct {
 	mu     sync.Mutex
 	suites []int64
 }
 
-// branch returns one of the suites but for the root suite, and false as long as there is no other.
+// branch returns a suite other than the root suite, and false if there is none.
 func (w *world) branch(r *rand.Rand) (int64, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -25,14 +25,14 @@ func (w *world) branch(r *rand.Rand) (int64, bool) {
 	return w.suites[1+r.IntN(len(w.suites)-1)], true
 }
 
-// any returns one of the suites.
+// any returns any of the suites.
 func (w *world) any(r *rand.Rand) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.suites[r.IntN(len(w.suites))]
 }
 
-// add makes a suite known to all, and lets another one go from a full crowd.
+// add shares a suite. In a full crowd, it takes the place of another one.
 func (w *world) add(id int64, r *rand.Rand) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -40,11 +40,11 @@ func (w *world) add(id int64, r *rand.Rand) {
 		w.suites = append(w.suites, id)
 		return
 	}
-	// The first is the root suite, which stays.
+	// The first one is the root suite, which stays.
 	w.suites[1+r.IntN(len(w.suites)-1)] = id
 }
 
-// remove forgets a suite that is gone.
+// remove forgets a deleted suite.
 func (w *world) remove(id int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

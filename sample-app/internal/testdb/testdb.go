@@ -15,13 +15,13 @@ import (
 
 // Database is an empty database.
 type Database struct {
-	// Name is the product's.
+	// Name is the product's name.
 	Name string
 	URL  string
 }
 
-// All returns one empty database of each kind that can be had: an SQLite file always, and one on a
-// MariaDB, a MySQL and a PostgreSQL server where tests have them. They are gone after the test.
+// All returns an empty SQLite file, and an empty database on each MariaDB, MySQL and PostgreSQL
+// server that the tests have. The end of the test removes them.
 func All(t testing.TB) []Database {
 	t.Helper()
 	all := []Database{{"SQLite", SQLite(t)}}

@@ -1,5 +1,5 @@
-// Package treecheck is an independent checker: it compares the rows of a plan's tree with each
-// other, and shares no path arithmetic with the code that writes them, nor with package fsck.
+// Package treecheck is an independent checker. It compares the rows of a plan's tree with each
+// other, and shares no path arithmetic with package fsck or the code that writes the rows.
 package treecheck
 
 import (
@@ -27,7 +27,7 @@ type Case struct {
 const (
 	// WrongPath: the path is not the parent's path + "/" + name.
 	WrongPath = "wrong-path"
-	// Orphan: the parent of a suite, or the suite of a case, is not there.
+	// Orphan: the parent of a suite, or the suite of a case, does not exist.
 	Orphan = "orphan"
 	// Cycle: the suite is its own ancestor.
 	Cycle = "cycle"
@@ -37,7 +37,7 @@ const (
 	Root = "root"
 )
 
-// Problem is one thing that is wrong with one row.
+// Problem is one fault of one row.
 type Problem struct {
 	Problem string `json:"problem"`
 	// Kind is "suite" or "case".
@@ -47,8 +47,8 @@ type Problem struct {
 	Detail string `json:"detail"`
 }
 
-// Check compares every row of one plan with its parent and its siblings, and
-// returns all that is wrong, ordered by kind and id; an empty slice, not nil, if nothing is.
+// Check compares every row of one plan with its parent and its siblings. It returns all problems,
+// ordered by kind and id. The slice is never nil.
 func Check(suites []Suite, cases []Case) []Problem {
 	c := checker{byID: make(map[int64]Suite, len(suites)), found: []Problem{}}
 	for _, s := range suites {
@@ -108,8 +108,8 @@ func (c *checker) parents(suites []Suite) {
 	}
 }
 
-// cycles follows each suite's parents upwards. A suite is reported if it comes
-// upon itself, not if it merely hangs below a cycle.
+// cycles follows the parents of each suite upwards. It reports the suites in a cycle, and none that
+// merely lies below one.
 func (c *checker) cycles(suites []Suite) {
 	const onTheWay, done = 1, 2
 	state := make(map[int64]int, len(suites))
@@ -135,30 +135,25 @@ func (c *checker) cycles(suites []Suite) {
 	}
 }
 
+// slot is a name below a suite.
+type slot struct {
+	parent int64
+	name   string
+}
+
 func (c *checker) siblings(suites []Suite) {
-	type slot struct {
-		parent int64
-		name   string
-	}
 	first := make(map[slot]int64, len(suites))
 	for _, s := range suites {
 		if s.ParentID == nil {
 			continue
 		}
-		at := slot{*s.ParentID, s.Name}
-		if other, taken := first[at]; taken {
+		if other, taken := occupy(first, slot{*s.ParentID, s.Name}, s.ID); taken {
 			c.suite(Duplicate, s, "suite %d beside it has the same name", other)
-			continue
 		}
-		first[at] = s.ID
 	}
 }
 
 func (c *checker) cases(cases []Case) {
-	type slot struct {
-		suite int64
-		name  string
-	}
 	first := make(map[slot]int64, len(cases))
 	for _, k := range cases {
 		suite, ok := c.byID[k.SuiteID]
@@ -166,11 +161,16 @@ func (c *checker) cases(cases []Case) {
 			c.found = append(c.found, Problem{Orphan, "case", k.ID, k.Name, fmt.Sprintf("its suite, %d, is not there", k.SuiteID)})
 			continue
 		}
-		at := slot{k.SuiteID, k.Name}
-		if other, taken := first[at]; taken {
+		if other, taken := occupy(first, slot{k.SuiteID, k.Name}, k.ID); taken {
 			c.found = append(c.found, Problem{Duplicate, "case", k.ID, suite.Path + "/" + k.Name, fmt.Sprintf("case %d beside it has the same name", other)})
-			continue
 		}
-		first[at] = k.ID
 	}
+}
+
+// occupy gives a slot to a row, or returns the row that has it.
+func occupy(first map[slot]int64, at slot, id int64) (other int64, taken bool) {
+	if other, taken = first[at]; !taken {
+		first[at] = id
+	}
+	return other, taken
 }

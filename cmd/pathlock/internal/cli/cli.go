@@ -12,7 +12,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Exit codes, as fsck(8) has them.
+// Exit codes, as of fsck(8).
 const (
 	exitClean   = 0
 	exitMended  = 1
@@ -23,24 +23,24 @@ const (
 	exitInterrupted = 130
 )
 
-// commands is the command line as kong reads it. A further subcommand is a further field.
+// commands is the command line in the form that kong reads: each field is a subcommand or a flag.
 type commands struct {
 	Fsck fsckCommand `cmd:"" help:"Check the trees of a table, and repair them."`
 
-	Version kong.VersionFlag `help:"Say which version this is."`
+	Version kong.VersionFlag `help:"Show the version."`
 }
 
-// streams are where a command writes.
+// streams are the outputs of a command.
 type streams struct{ out, errs io.Writer }
 
 // Main runs a command line and returns the exit code. SIGINT and SIGTERM end a repair between two
-// transactions; a second one ends the process at once.
+// transactions. A second signal ends the process at once.
 func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	var commands commands
 	exit := -1
 	parser, err := kong.New(&commands,
 		kong.Name("pathlock"),
-		kong.Description("Looks after trees with materialised paths in SQL tables."),
+		kong.Description("Finds and repairs damage in SQL tables that hold trees with materialised paths."),
 		kong.Writers(out, errs),
 		kong.Vars{"version": version()},
 		kong.Exit(func(code int) { exit = code }),
@@ -51,7 +51,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	}
 	parsed, err := parser.Parse(args)
 	if exit >= 0 {
-		return exit // --help or --version has been answered
+		return exit // kong has answered --help or --version
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(errs, "pathlock: %s\nTry pathlock --help.\n", printable(discreet(err.Error(), args)))

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -18,149 +16,99 @@ import (
 )
 
 type fsckCommand struct {
-	DB string `help:"Database: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." required:"" env:"PATHLOCK_DB" placeholder:"URL"`
+	DB string `help:"Database to check: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." required:"" env:"PATHLOCK_DB" placeholder:"URL" group:"What to check:"`
 
-	Table       string  `help:"Table that holds the trees." required:"" placeholder:"NAME"`
-	Key         string  `help:"Column of the primary key." default:"id"`
-	TreeColumn  string  `help:"Column of the tree's id." default:"plan_id"`
-	Parent      string  `help:"Column of the parent's key." default:"parent_id"`
-	Name        string  `help:"Column of the name." default:"name"`
-	Path        string  `help:"Column of the path; empty if there are id paths only." default:"path"`
-	IDPath      string  `help:"Column of the id path, if there is one." name:"id-path" placeholder:"NAME"`
-	Deleted     *string `help:"Column that is neither NULL nor 0 nor false nor empty in deleted rows; empty if there is none (default: deleted_at, where the table has it)." placeholder:"NAME"`
-	DeletedFlag *string `help:"Another name for --deleted." placeholder:"NAME"`
-	Version     string  `help:"Column that counts the changes of a row, if there is one." name:"version-column" placeholder:"NAME"`
+	Table string  `help:"Table that holds the trees: suites or schema.suites." required:"" placeholder:"NAME" group:"What to check:"`
+	Tree  *string `help:"Check only the tree with this id. If ids are bytes, give them in hexadecimal (default: all trees)." placeholder:"ID" group:"What to check:"`
 
-	Tree   *string `help:"Check this tree only. The id of one whose column holds bytes is given in hexadecimal." placeholder:"ID"`
-	Repair bool    `help:"Say what a repair would change; with --apply, repair."`
-	Apply  bool    `help:"Make the changes. Without it, nothing is written." aliases:"yes"`
+	Key         string  `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
+	TreeColumn  string  `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
+	Parent      string  `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
+	Name        string  `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
+	Path        string  `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
+	IDPath      string  `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
+	Deleted     *string `help:"Column that marks a row as deleted. In a live row it is NULL, 0, false or empty. Give --deleted= if rows are deleted for good (default: deleted_at, if the table has it)." placeholder:"NAME" group:"Columns of the table:"`
+	DeletedFlag *string `help:"Another name for --deleted." placeholder:"NAME" group:"Columns of the table:"`
+	Version     string  `help:"Column of a number that a repair increments in each row that it changes (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
 
-	Locks     string         `help:"Lock store that the trees' gates are taken in, with --apply: redis://host:6379/0, redis+cluster://h1,h2,h3, redis+sentinel://master@h1,h2; or off, to repair without." env:"PATHLOCK_LOCKS" placeholder:"URL"`
-	Namespace string         `help:"Namespace of the trees' locks; the table's name by default, as in the GORM plugin." placeholder:"NAME"`
-	Wait      *time.Duration `help:"How long to wait for a tree's gate, and for a row that somebody else has locked (default: 1m). A tree that is busy for longer is left as it is." placeholder:"DURATION"`
-	Batch     *int           `help:"Rows that a transaction changes at most (default: 500)." placeholder:"N"`
-	LostFound *string        `help:"Name of the row, at the top of each tree, that gets what has no place (default: lost+found)." placeholder:"NAME"`
-	ToTop     bool           `help:"Put what has no place at the top of its tree instead."`
-	Log       string         `help:"File that gets each change before it is committed, as a line of JSON. It is appended to." type:"path" placeholder:"FILE"`
-	JSON      bool           `help:"Write one JSON object per line."`
-	Quiet     bool           `help:"Write neither problems nor changes, only the summary." short:"q"`
+	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
+	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." aliases:"yes" group:"Repair:"`
 
-	// unmarked is set where the table has no [defaultMark].
+	Locks     string         `help:"Lock store of the programs that write the table: redis://host:6379/0, redis+cluster://h1,h2,h3 or redis+sentinel://master@h1,h2. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
+	Namespace string         `help:"Namespace of the trees' locks, as the writing programs have it (default: the table's name)." placeholder:"NAME" group:"Repair:"`
+	Wait      *time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." placeholder:"DURATION" group:"Repair:"`
+	Batch     *int           `help:"Most rows that a transaction repairs (default: 500)." placeholder:"N" group:"Repair:"`
+	LostFound *string        `help:"Name of the row at the top of each tree below which orphans and broken cycles go (default: lost+found)." placeholder:"NAME" group:"Repair:"`
+	ToTop     bool           `help:"Move orphans and broken cycles to the top of their tree instead." group:"Repair:"`
+	Log       string         `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
+
+	JSON  bool `help:"Write one JSON object per line." group:"Output:"`
+	Quiet bool `help:"Write only the summary, neither problems nor changes." short:"q" group:"Output:"`
+
+	// unmarked is set if the table has no [defaultMark].
 	unmarked bool
 }
 
-// Help is the rest of what --help says.
+// Help is the detailed help of the command.
 func (*fsckCommand) Help() string {
-	return `Reads every live row of the table, in one state of the database and with memory that does not grow with it, and reports orphans, cycles,
-wrong paths, rows at the top beside a root row, rows in no tree, siblings of one name, names that only the collation holds equal, and names that
-no path can have.
+	return `The table holds trees. Each row has the id of its tree, the key of its parent, a name, and a path of all names from the top down to its own, such as /a/b.
+A row without a parent is at the top. If its name is empty, it is the root row, which must be the only row at the top.
 
-With --repair it says what would be changed; with --repair --apply it makes the changes, each transaction under the gate of its tree. It can be
-interrupted at any moment and run again. What cannot be mended, such as a row that the database refuses to change or a tree that
-somebody else keeps busy, is skipped and reported, and the repair goes on with the rest.
+The check reads every live row, in one state of the database and in constant memory. It reports:
+
+  - orphans, whose parent is missing, deleted or in another tree
+  - cycles
+  - wrong paths
+  - rows without a tree
+  - rows at the top beside a root row
+  - siblings with the same name
+  - siblings whose names only the collation treats as equal
+  - names that no path can have
+
+--repair shows what a repair would change. --repair --apply changes it, in transactions that each hold the lock of a whole tree. You can stop a
+repair at any moment and run it again. It skips and reports what it cannot repair, such as a row that the database refuses to change or a
+tree that another program keeps busy, and repairs the rest.
+
+Examples:
+
+    pathlock fsck --db sqlite://app.db --table suites
+    pathlock fsck --db sqlite://app.db --table suites --repair
+    pathlock fsck --db sqlite://app.db --table suites --repair --apply --locks redis://127.0.0.1:6379/0 --log changes.jsonl
 
 Exit codes, as of fsck(8):
-  0    the table is sound
-  1    there were problems, and all have been mended
-  4    problems are left: nothing was to be changed, or some rows or trees were skipped
-  8    the check or the repair failed; or the table, or the tree that was asked for, has no live row
-  16   the command line makes no sense
-  130  interrupted
 
-With --json there is one object per line: {"type":"problem",…} for each problem, {"type":"change",…} for each change (or, without --apply, for each
-that would be made), {"type":"skipped",…} for each row or tree that could not be mended, {"type":"left",…} for each problem that a repair leaves,
-and {"type":"summary",…} at the end. A text that is not UTF-8 is {"base64":"…"}.`
+    0    the table is sound
+    1    there were problems, and all are repaired
+    4    problems are left: nothing was to be changed, or rows or trees were skipped
+    8    the check or the repair failed, or the table or the tree has no live row
+    16   the command line is invalid
+    130  interrupted
+
+--json writes one object per line. Its "type" says what it is:
+
+    problem   a problem that the check found
+    change    a change that was made or, without --apply, would be
+    skipped   a row or a tree that the repair skipped
+    left      a problem that the repair leaves
+    summary   the numbers, at the end
+
+A text that is not UTF-8 is written as {"base64":"…"}.`
 }
 
-// errUsage: flags that contradict each other.
-var errUsage = errors.New("usage")
-
-// validate finds contradictions.
-func (c *fsckCommand) validate() error {
-	if err := c.validateColumns(); err != nil {
-		return err
-	}
-	for flag, given := range map[string]bool{
-		"--wait": c.Wait != nil, "--batch": c.Batch != nil, "--lost-found": c.LostFound != nil, "--to-top": c.ToTop,
-	} {
-		if given && !c.Repair {
-			return fmt.Errorf("%w: %s without --repair: a check changes nothing", errUsage, flag)
-		}
-	}
-	switch {
-	case c.Apply && !c.Repair:
-		return fmt.Errorf("%w: --apply without --repair", errUsage)
-	case c.Apply && c.Locks == "":
-		return fmt.Errorf("%w: --apply needs --locks with the lock store that the table's writers use, or --locks off if nobody writes", errUsage)
-	case c.ToTop && c.LostFound != nil:
-		return fmt.Errorf("%w: --to-top and --lost-found are two places for what has none", errUsage)
-	case !c.validLostFound():
-		return fmt.Errorf("%w: --lost-found %q: no row can have that name", errUsage, *c.LostFound)
-	case c.Batch != nil && *c.Batch < 1:
-		return fmt.Errorf("%w: --batch has to be positive", errUsage)
-	case c.Wait != nil && *c.Wait <= 0:
-		return fmt.Errorf("%w: --wait has to be positive", errUsage)
-	case c.Log != "" && !c.Apply:
-		return fmt.Errorf("%w: --log without --apply: a dry run changes nothing", errUsage)
-	case c.Tree != nil && *c.Tree == "":
-		return fmt.Errorf("%w: --tree is empty; without it, all trees are checked", errUsage)
-	default:
-		return nil
-	}
-}
-
-// validateColumns finds contradictions between the columns, and names that are missing.
-func (c *fsckCommand) validateColumns() error {
-	for _, named := range [][2]string{
-		{"--table", c.Table}, {"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name},
-	} {
-		if named[1] == "" {
-			return fmt.Errorf("%w: %s is empty", errUsage, named[0])
-		}
-	}
-	if _, err := pathlock.NewTree(cmp.Or(c.Namespace, c.Table), "any"); err != nil {
-		return fmt.Errorf("%w: --namespace: %w", errUsage, err)
-	}
-	if c.Deleted != nil && c.DeletedFlag != nil && *c.Deleted != "" && *c.DeletedFlag != "" {
-		return fmt.Errorf("%w: --deleted and --deleted-flag: a row is marked as deleted by one column", errUsage)
-	}
-	if c.Path == "" && c.IDPath == "" {
-		return fmt.Errorf("%w: neither --path nor --id-path names a column", errUsage)
-	}
-	flags := make(map[string]string)
-	for _, column := range [][2]string{
-		{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}, {"--path", c.Path},
-		{"--id-path", c.IDPath}, {"--deleted", c.mark()}, {"--version-column", c.Version},
-	} {
-		flag, name := column[0], column[1]
-		if other := flags[name]; name != "" && other != "" {
-			return fmt.Errorf("%w: %s and %s are both the column %q", errUsage, other, flag, name)
-		}
-		flags[name] = flag
-	}
-	return nil
-}
-
-// defaultMark marks rows as deleted where nothing else is said, and the table has it.
+// defaultMark is the column that marks rows as deleted, unless the command line names another, if
+// the table has it.
 const defaultMark = "deleted_at"
 
-// saysMark reports whether the command line says what marks a row as deleted, or that nothing does.
+// saysMark reports whether the command line says which column marks rows as deleted, or that none
+// does.
 func (c *fsckCommand) saysMark() bool { return c.Deleted != nil || c.DeletedFlag != nil }
 
-// mark is the column that marks a row as deleted, if there is one.
+// mark is the column that marks rows as deleted, "" if there is none.
 func (c *fsckCommand) mark() string {
 	if !c.saysMark() && !c.unmarked {
 		return defaultMark
 	}
 	return cmp.Or(value(c.DeletedFlag), value(c.Deleted))
-}
-
-func (c *fsckCommand) validLostFound() bool {
-	if c.LostFound == nil {
-		return true
-	}
-	_, err := pathlock.Root().Child(*c.LostFound)
-	return err == nil
 }
 
 // Run implements the command.
@@ -198,8 +146,8 @@ func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err 
 	return err
 }
 
-// checker returns a checker of the table. One that has no column of the default name for it has no
-// deleted rows; a column that the command line names has to be there.
+// checker returns a checker of the table. A table without [defaultMark] has no deleted rows, but a
+// column that the command line names must exist.
 func (c *fsckCommand) checker(ctx context.Context, db *sql.DB, dialect fsck.Dialect, report *report) (*fsck.Checker, error) {
 	open := func() (*fsck.Checker, error) {
 		return fsck.New(ctx, db, dialect, fsck.Table{
@@ -214,7 +162,7 @@ func (c *fsckCommand) checker(ctx context.Context, db *sql.DB, dialect fsck.Dial
 	c.unmarked = true
 	checker, err = open()
 	if err == nil {
-		report.warn(fmt.Sprintf("%q has no column %q: every row counts as live; if another column marks deleted rows, name it by --deleted", c.Table, defaultMark))
+		report.warn(fmt.Sprintf("%q has no column %q: every row counts as live; if another column marks deleted rows, name it with --deleted", c.Table, defaultMark))
 	}
 	return checker, err
 }
@@ -238,7 +186,7 @@ func (c *fsckCommand) check(ctx context.Context, checker *fsck.Checker, report *
 	return code, errors.Join(report.checked(summary), c.nothing(summary))
 }
 
-// nothing is the error where no row was looked at: by a slip of the pen, more often than not.
+// nothing returns an error if there was no row to check, which is mostly a typing error.
 func (c *fsckCommand) nothing(s fsck.Summary) error {
 	deleted := ""
 	if mark := c.mark(); mark != "" {
@@ -289,7 +237,7 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 	return code, errors.Join(report.repaired(summary, c.Apply, true), c.nothing(summary.Before))
 }
 
-// value returns what a flag was given, or the zero value for the default.
+// value returns the value of a flag, or the zero value if it was not given.
 func value[T any](flag *T) (given T) {
 	if flag != nil {
 		given = *flag
@@ -297,10 +245,10 @@ func value[T any](flag *T) (given T) {
 	return given
 }
 
-// openLocks opens the lock store, if there is to be one.
+// openLocks opens the lock store, unless the command line says off.
 func (c *fsckCommand) openLocks(opts *fsck.RepairOptions, report *report) (func() error, error) {
 	if c.Locks == "off" || c.Locks == "off://" {
-		report.warn("repairing without locks: row locks alone keep out who writes meanwhile")
+		report.warn("repairing without locks: only row locks protect the repair from other writers")
 		return func() error { return nil }, nil
 	}
 	store, err := redisstore.Open(c.Locks)
@@ -311,7 +259,7 @@ func (c *fsckCommand) openLocks(opts *fsck.RepairOptions, report *report) (func(
 	return func() error { return store.Close(context.Background()) }, nil
 }
 
-// openLog opens the log, if there is to be one.
+// openLog opens the log, nil if there is none.
 func (c *fsckCommand) openLog() (*os.File, error) {
 	if c.Log == "" {
 		return nil, nil
@@ -321,16 +269,4 @@ func (c *fsckCommand) openLog() (*os.File, error) {
 		return nil, fmt.Errorf("open the log: %w", err)
 	}
 	return log, nil
-}
-
-// line writes an object as a line of JSON.
-func line(out io.Writer, object any) error {
-	text, err := json.Marshal(object)
-	if err == nil {
-		_, err = io.WriteString(out, escaped(string(text))+"\n")
-	}
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
 }

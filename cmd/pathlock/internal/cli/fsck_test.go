@@ -82,8 +82,8 @@ func TestExitCodes(t *testing.T) {
 		{"fsck --table suites --db=", 16, "scheme"},
 		{"fsck --table suites --db oracle://x", 16, "scheme"},
 		{"fsck --table suites --db root:secret@tcp(127.0.0.1:1)/x", 16, "scheme"},
-		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "makes no sense"},
-		{"fsck --table suites --db postgres://root:secret@127.0.0.1:port/x", 16, "makes no sense"},
+		{"fsck --table suites --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "is invalid"},
+		{"fsck --table suites --db postgres://root:secret@127.0.0.1:port/x", 16, "is invalid"},
 		{"fsck --table suites --db postgres://root:secret@127.0.0.1:1/x", 8, "connect to the database: "},
 		{"fsck --table suites mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unexpected argument"},
 		{"fsck --table suites --database=mysql://root:secret@tcp(127.0.0.1:1)/x --db " + soundURL, 16, "unknown flag"},
@@ -114,7 +114,7 @@ func TestExitCodes(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s%s\nwant %d and something about %q", tt.args, code, out, errs, tt.code, tt.says)
 		}
 		if strings.Contains(out+errs, "secret") {
-			t.Errorf("%s: the password is told: %s%s", tt.args, out, errs)
+			t.Errorf("%s: the output contains the password: %s%s", tt.args, out, errs)
 		}
 	}
 }
@@ -145,8 +145,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// What a terminal would obey is shown, whether it is in a key, a name, a path, or what the database
-// says.
+// The output escapes what a terminal would interpret, in a key, a name, a path, or the database's
+// message.
 func TestHostile(t *testing.T) {
 	const hostile = "\x1b[2J\u009bk\u202e"
 	url, db := table(t, sound)
@@ -169,7 +169,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// Others who use the lock store are respected, and the log has everything.
+// A repair waits for the locks of other programs, and its log is complete.
 func TestRedisLocksAndLog(t *testing.T) {
 	server := testserver.Redis(t)
 	store, err := redisstore.Open(server)

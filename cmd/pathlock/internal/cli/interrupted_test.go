@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A repair that is killed, again and again, each time after some more transactions, leaves what one
-// does that nobody killed.
+// A repair that is killed again and again, each time after some more transactions, has the same
+// outcome as one that runs to its end.
 func TestKilled(t *testing.T) {
 	t.Run("paths that are all wrong", func(t *testing.T) { testKilled(t) })
 	t.Run("each the path of the one before, under a unique index", func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestKilled(t *testing.T) {
 	})
 }
 
-// testKilled does that with a table that is made so.
+// testKilled kills repairs of a table on which the statements were run.
 func testKilled(t *testing.T, statements ...string) {
 	t.Helper()
 	const n = 1000
@@ -49,7 +49,7 @@ func testKilled(t *testing.T, statements ...string) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		pipe, err := os.Open(log) // the log is a pipe, so that it tells when a transaction is written and when it is committed
+		pipe, err := os.Open(log) // through a pipe, the log shows when a transaction is written and committed
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,6 +111,6 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("exit code %d, the log ends with %s: %s%s", code, last, &out, &errs)
 	}
 	if strings.Count(dump(t, db), "wrong") == 0 {
-		t.Error("everything was mended: it was not interrupted")
+		t.Error("everything was repaired: it was not interrupted")
 	}
 }

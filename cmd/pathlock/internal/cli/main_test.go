@@ -16,7 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/cli"
 )
 
-// childVariable, when set, makes the test binary the program itself, so that tests can kill it.
+// childVariable, if set, makes the test binary run as the program itself, so that tests can kill
+// it.
 const childVariable = "PATHLOCK_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -55,7 +56,7 @@ func run(t *testing.T, args ...string) (code int, out, errs string) {
 	return code, o.String(), e.String()
 }
 
-// program returns the program as a process of its own.
+// program returns a command that runs the program as another process.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// printable writes what a terminal would obey rather than show, such as an escape sequence in a
-// name, as Go writes it in quotes. Lines stay lines.
+// printable escapes, as Go does in quotes, what a terminal would interpret, such as an escape
+// sequence in a name. It keeps line ends.
 func printable(text string) string {
 	var b strings.Builder
 	for len(text) > 0 {
@@ -27,8 +27,8 @@ func printable(text string) string {
 	return b.String()
 }
 
-// discreet leaves out of a message about the command line what may have a password in it: URLs of
-// databases and their pieces, which a shell may have split.
+// discreet removes from a message about the command line whatever may contain a password: the URLs
+// of databases, and pieces of them, since a shell may have split them.
 func discreet(message string, args []string) string {
 	for _, arg := range args {
 		if flag, given, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(flag, "-") {
@@ -42,8 +42,8 @@ func discreet(message string, args []string) string {
 	return message
 }
 
-// escaped writes the control characters that JSON lets stand in a string, which some terminals
-// obey, in its other form.
+// escaped escapes the control characters that JSON allows in a string, but that some terminals
+// interpret.
 func escaped(json string) string {
 	var b strings.Builder
 	for _, r := range json {

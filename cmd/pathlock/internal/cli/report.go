@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -14,8 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// report writes what fsck finds and does: for people, or as JSON. Progress goes to the other
-// stream, and only to a terminal.
+// report writes what fsck finds and changes, for people or as JSON. Progress goes to errs, if that
+// is a terminal.
 type report struct {
 	out         *bufio.Writer
 	errs        io.Writer
@@ -29,7 +30,7 @@ func newReport(s streams, json, quiet bool) *report {
 	return &report{out: bufio.NewWriter(s.out), errs: s.errs, json: json, quiet: quiet, terminal: isTerminal(s.errs)}
 }
 
-// isTerminal reports whether people see a line that is written over.
+// isTerminal reports whether out is a terminal, where a progress bar can overwrite its line.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	if !ok {
@@ -39,7 +40,7 @@ func isTerminal(out io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// progress draws how far a phase is.
+// progress draws the progress of a phase.
 func (r *report) progress(phase string, done, total int64) {
 	if !r.terminal {
 		return
@@ -57,7 +58,7 @@ func (r *report) progress(phase string, done, total int64) {
 			progressbar.OptionFullWidth(),
 		)
 	}
-	_ = r.bar.Set64(done) // what cannot be drawn is no reason to stop
+	_ = r.bar.Set64(done) // progress is not worth an error
 }
 
 // endBar ends the line of a bar.
@@ -69,7 +70,7 @@ func (r *report) endBar() {
 	}
 }
 
-// warn tells people something that is not part of the report.
+// warn writes a warning, which is not part of the report.
 func (r *report) warn(text string) { _, _ = fmt.Fprintln(r.errs, "pathlock:", printable(text)) }
 
 // The lines of the JSON report.
@@ -92,54 +93,46 @@ type (
 	}
 	repairLine struct {
 		Type string `json:"type"`
-		// Applied is false after a dry run, and Complete after a repair that was ended early.
+		// Applied is false after a dry run. Complete is false after a repair that ended early.
 		Applied  bool `json:"applied"`
 		Complete bool `json:"complete"`
 		fsck.RepairSummary
 	}
 )
 
-func (r *report) problem(p fsck.Problem) error { return r.line("problem", "", p) }
-
-func (r *report) left(p fsck.Problem) error { return r.line("left", "left: ", p) }
-
-func (r *report) skipped(s fsck.Skip) error {
-	switch {
-	case r.quiet:
-		return nil
-	case r.json:
-		return line(r.out, skipLine{"skipped", s})
-	default:
-		return r.print("skipped: %v\n", s)
-	}
+func (r *report) problem(p fsck.Problem) error {
+	return r.detail(problemLine{"problem", p}, "%v\n", p)
 }
 
-func (r *report) line(kind, prefix string, p fsck.Problem) error {
-	switch {
-	case r.quiet:
-		return nil
-	case r.json:
-		return line(r.out, problemLine{kind, p})
-	default:
-		return r.print("%s%v\n", prefix, p)
-	}
+func (r *report) left(p fsck.Problem) error {
+	return r.detail(problemLine{"left", p}, "left: %v\n", p)
+}
+
+func (r *report) skipped(s fsck.Skip) error {
+	return r.detail(skipLine{"skipped", s}, "skipped: %v\n", s)
 }
 
 func (r *report) change(c fsck.Change) error {
-	switch {
-	case r.quiet:
-		return nil
-	case r.json:
-		return line(r.out, changeLine{"change", c})
-	}
 	verb := "change"
 	if c.Insert {
 		verb = "create"
 	}
-	return r.print("%s: tree %v, row %v, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, c.Column, written(c.Old), written(c.New), c.Why)
+	return r.detail(changeLine{"change", c}, "%s: tree %v, row %v, %s: %s -> %s (%s)\n", verb, c.Tree, c.ID, c.Column, written(c.Old), written(c.New), c.Why)
 }
 
-// written is a column's value for people.
+// detail writes a line of the report, unless only the summary is wanted.
+func (r *report) detail(object any, format string, args ...any) error {
+	switch {
+	case r.quiet:
+		return nil
+	case r.json:
+		return line(r.out, object)
+	default:
+		return r.print(format, args...)
+	}
+}
+
+// written returns a column's value for people.
 func written(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -166,7 +159,7 @@ func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) error {
 	}
 	switch {
 	case !complete:
-		return r.print("ended early after %d changes in %d transactions; run it again to go on\n", s.Changes, s.Transactions)
+		return r.print("ended early after %d changes in %d transactions; run it again to continue\n", s.Changes, s.Transactions)
 	case !applied:
 		return r.print("%s\n%d values would be changed, %d problems would be left; nothing has been written (--apply does)\n", count(s.Before), s.Changes, s.After.Total())
 	default:
@@ -178,7 +171,7 @@ func (r *report) repaired(s fsck.RepairSummary, applied, complete bool) error {
 	}
 }
 
-// count writes a summary for people.
+// count returns a summary for people.
 func count(s fsck.Summary) string {
 	text := fmt.Sprintf("%d rows, %d problems", s.Rows, s.Total())
 	for _, kind := range slices.Sorted(maps.Keys(s.Problems)) {
@@ -198,6 +191,18 @@ func (r *report) print(format string, args ...any) error {
 func (r *report) flush() error {
 	r.endBar()
 	if err := r.out.Flush(); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// line writes an object as a line of JSON.
+func line(out io.Writer, object any) error {
+	text, err := json.Marshal(object)
+	if err == nil {
+		_, err = io.WriteString(out, escaped(string(text))+"\n")
+	}
+	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

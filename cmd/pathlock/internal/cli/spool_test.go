@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A repair that is killed leaves no file of its own behind, and one that is not needs none for
-// wrong paths.
+// A killed repair leaves no temporary file.
 func TestTemporaryFiles(t *testing.T) {
 	url, _ := table(t, many(1000))
 	folder := t.TempDir()
@@ -27,7 +26,7 @@ func TestTemporaryFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bufio.NewScanner(pipe).Scan() { // it has begun to mend
+	if !bufio.NewScanner(pipe).Scan() { // the repair has begun
 		t.Error("no line is in the log")
 	}
 	_ = cmd.Process.Kill()
@@ -38,8 +37,8 @@ func TestTemporaryFiles(t *testing.T) {
 	}
 }
 
-// Wrong paths are looked for again when all else has been mended: they are not kept in a file, for
-// which there is no room here.
+// A repair looks for wrong paths again at the end. So it keeps them in no temporary file, for which
+// there is no folder here.
 func TestWrongPathsNeedNoFile(t *testing.T) {
 	url, _ := table(t, `VALUES (1, 1, NULL, '', ''), (2, 1, 1, 'a', '/wrong')`)
 	cmd := program(t, "fsck", "--table", "suites", "--repair", "--apply", "--locks", "off", "--db", url)
@@ -49,8 +48,8 @@ func TestWrongPathsNeedNoFile(t *testing.T) {
 	}
 }
 
-// many are a root row and so many children with wrong paths, each tenth of them an orphan, and each
-// hundredth a duplicate.
+// many are n children of a root row with wrong paths. Each tenth is an orphan, each hundredth a
+// duplicate.
 func many(n int) string {
 	return fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= %d)
 		SELECT 1, 1, NULL, '', '' UNION ALL

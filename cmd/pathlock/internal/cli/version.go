@@ -5,11 +5,11 @@ import (
 	"runtime/debug"
 )
 
-// version says what this program was built of.
+// version describes the program's version, source revision, Go version and platform.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return "pathlock, of unknown origin"
+		return "pathlock, unknown version"
 	}
 	text := "pathlock " + info.Main.Version
 	settings := make(map[string]string)

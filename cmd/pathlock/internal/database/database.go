@@ -20,11 +20,11 @@ import (
 // Supported lists the URLs that [Open] takes, for messages.
 const Supported = "sqlite://PATH, mysql://user:password@tcp(host:3306)/name and postgres://user:password@host:5432/name"
 
-// ErrURL is matched where a URL names no database.
+// ErrURL is matched by the error for a URL that names no database.
 var ErrURL = errors.New("database URL")
 
-// Open opens the database that a URL names. Nothing is connected to before it is used. Errors match
-// [ErrURL], and do not contain passwords.
+// Open opens the database that a URL names, without connecting to it. Errors match [ErrURL], and
+// contain no passwords.
 func Open(name string) (*sql.DB, fsck.Dialect, error) {
 	scheme, rest, ok := strings.Cut(name, "://")
 	switch {
@@ -40,13 +40,12 @@ func Open(name string) (*sql.DB, fsck.Dialect, error) {
 		db, err := openPostgres(name)
 		return db, fsck.PostgreSQL, err
 	default:
-		// What stands before the :// of something else can have a password in it.
+		// In an arbitrary text, what precedes the :// may contain a password.
 		return nil, 0, fmt.Errorf("%w: its scheme is unknown: supported are %s", ErrURL, Supported)
 	}
 }
 
-// openSQLite opens a file that exists. A transaction that writes waits for others half a minute at
-// most.
+// openSQLite opens an existing file. A writing transaction waits at most 30 seconds for others.
 func openSQLite(path string) (*sql.DB, error) {
 	if path == "" || path == ":memory:" {
 		return nil, fmt.Errorf("%w: SQLite needs a file: give sqlite://PATH", ErrURL)
@@ -62,12 +61,12 @@ func openSQLite(path string) (*sql.DB, error) {
 func openMySQL(dsn string) (*sql.DB, error) {
 	cfg, err := mysqldriver.ParseDSN(dsn)
 	if err != nil || cfg.DBName == "" {
-		// The driver's message can quote the DSN, and with it the password.
-		return nil, fmt.Errorf("%w: the MySQL DSN makes no sense: give mysql://user:password@tcp(host:3306)/name", ErrURL)
+		// The driver's message may quote the DSN with the password.
+		return nil, fmt.Errorf("%w: the MySQL DSN is invalid: give mysql://user:password@tcp(host:3306)/name", ErrURL)
 	}
-	// One round trip instead of prepare, execute and close.
+	// One round trip instead of three: prepare, execute and close.
 	cfg.InterpolateParams = true
-	cfg.Logger = &mysqldriver.NopLogger{} // what goes wrong is returned
+	cfg.Logger = &mysqldriver.NopLogger{} // errors are returned
 	connector, err := mysqldriver.NewConnector(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("%w: MySQL: %w", ErrURL, err)
@@ -78,7 +77,7 @@ func openMySQL(dsn string) (*sql.DB, error) {
 func openPostgres(name string) (*sql.DB, error) {
 	cfg, err := pgx.ParseConfig(name)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name", ErrURL)
+		return nil, fmt.Errorf("%w: the PostgreSQL URL is invalid: give postgres://user:password@host:5432/name", ErrURL)
 	}
 	return stdlib.OpenDB(*cfg), nil
 }

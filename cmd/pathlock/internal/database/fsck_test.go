@@ -29,7 +29,7 @@ func open(t testing.TB, name string) *sql.DB {
 	return db
 }
 
-// The suite of package fsck, whose own module has no driver for SQLite.
+// The suite of package fsck runs here on SQLite, since its own module has no driver.
 func TestSQLite(t *testing.T) {
 	testserver.NotUnderRace(t)
 	fscktest.Run(t, fscktest.Database{
@@ -44,7 +44,7 @@ func TestSQLite(t *testing.T) {
 	})
 }
 
-// The suite of package fsck, whose own module has no driver for PostgreSQL.
+// The suite of package fsck runs here on PostgreSQL, since its own module has no driver.
 func TestPostgreSQL(t *testing.T) {
 	server := testserver.Postgres(t)
 	admin := open(t, server)
@@ -79,8 +79,8 @@ func TestPostgreSQL(t *testing.T) {
 	})
 }
 
-// A table that is in a later schema of the search path has its columns' lengths, too: a path that
-// does not fit is reported, and the others are written.
+// fsck finds the columns' lengths of a table in a later schema of the search path, too: it reports
+// a path that does not fit, and writes the others.
 func TestSearchPath(t *testing.T) {
 	server := testserver.Postgres(t)
 	admin := open(t, server)

@@ -15,14 +15,13 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// counted is a database that counts what is done: statements, and the steps that the server makes
-// for them.
+// counted is a database that counts statements, and the steps that the server takes for them.
 type counted struct {
 	dialect fsck.Dialect
 	db      *sql.DB
 	// work returns the statements and the steps so far.
 	work func() (statements, steps int64)
-	// name is how long a name can be.
+	// name is the length of the longest name.
 	name int
 }
 
@@ -47,7 +46,7 @@ func countedSQLite(t *testing.T) counted {
 
 // countedMySQL counts the rows that the server reads for its one connection.
 func countedMySQL(t *testing.T) counted {
-	cfg, err := mysqldriver.ParseDSN(own(t, "mysql://"+testserver.MySQL(t)+"mysql", "mysql://"))
+	cfg, err := mysqldriver.ParseDSN(ownDatabase(t, "mysql://"+testserver.MySQL(t)+"mysql", "mysql://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +82,13 @@ func countedMySQL(t *testing.T) counted {
 	}, 255}
 }
 
-// The work of a repair grows with the damage, and not with its square. It is counted in statements,
-// and in what the database does for them.
+// The work of a repair grows in proportion to the damage, counted in statements and in the
+// database's steps.
 func TestGrowth(t *testing.T) {
 	testserver.NotUnderRace(t)
 	shapes := []struct {
 		what string
-		// parent and name of the row i, from 2 on; there is a row 1 below which others can be.
+		// parent and name of the row i, from 2 on. Row 1 may be their parent.
 		parent func(i int) any
 		name   func(i, most int) string
 	}{
@@ -127,7 +126,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// fill makes a table with n rows, under a collation that tells all names apart.
+// fill creates a table with n rows, whose collation tells all names apart.
 func (c counted) fill(t *testing.T, n int, parent func(int) any, name func(int, int) string) {
 	t.Helper()
 	key, collation := "INTEGER PRIMARY KEY", ""

@@ -20,8 +20,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// rowsVariable is how many rows TestScale checks; without it, the test is skipped:
-// `make fsck-scale`.
+// rowsVariable is the number of rows that TestScale checks. `make fsck-scale` sets it; without it,
+// the test is skipped.
 const rowsVariable = "PATHLOCK_FSCK_ROWS"
 
 // shapes are trees of n rows: the parent of each row, 0 for none. Row 1 is the first.
@@ -29,7 +29,7 @@ var shapes = []struct {
 	name string
 	// tree and parent of the row id of n.
 	tree, parent func(id, n int) int
-	// paths is unset where the chain is longer than a path can be.
+	// paths is false if the chain is longer than a path can be.
 	paths bool
 }{
 	{"a million siblings", one, func(id, _ int) int { return min(1, id-1) }, true},
@@ -47,9 +47,9 @@ var shapes = []struct {
 
 func one(int, int) int { return 1 }
 
-// The memory of a check is the same for a thousand rows and for a million, whatever the trees look
-// like, and so is that of a repair. The test prints time and memory; it fails if the heap grows
-// beyond a bound that does not depend on the rows.
+// A check, and a repair, take the same memory for a thousand rows as for a million, whatever the
+// trees look like. The test prints time and memory. It fails if the heap grows beyond a fixed
+// bound.
 func TestScale(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv(rowsVariable))
 	if err != nil {
@@ -61,11 +61,11 @@ func TestScale(t *testing.T) {
 			create(t, path)
 			return "sqlite://" + path
 		},
-		"PostgreSQL": func(t *testing.T) string { return own(t, testserver.Postgres(t), "") },
+		"PostgreSQL": func(t *testing.T) string { return ownDatabase(t, testserver.Postgres(t), "") },
 	}
 	for _, server := range testserver.MySQLServers(t) {
 		databases[server.Product] = func(t *testing.T) string {
-			return "mysql://" + own(t, "mysql://"+server.DSN+"mysql", "mysql://")
+			return "mysql://" + ownDatabase(t, "mysql://"+server.DSN+"mysql", "mysql://")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(databases)) {
@@ -117,15 +117,13 @@ func measure(t *testing.T, db *sql.DB, dialect fsck.Dialect, n int, sound bool) 
 	}
 }
 
-// heapBound is what the heap may grow to. A million rows alone would be more than their 200 MB of
-// text.
+// heapBound is the largest heap that is allowed. The text of a million rows alone is 200 MB.
 const heapBound = 150 << 20
 
-// watch runs f and prints how long it took, the highest heap in use, and the highest resident set
-// of the process.
+// watch runs f and prints its time, its largest heap, and the largest resident set of the process.
 func watch(t *testing.T, what string, f func() error) {
-	debug.FreeOSMemory()                                          // what filling the table took
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) // forgets the highest resident set so far
+	debug.FreeOSMemory()                                          // of filling the table
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) // resets the largest resident set
 	stop, done := make(chan struct{}), make(chan uint64)
 	go func() {
 		highest := uint64(0)
@@ -165,8 +163,8 @@ func watch(t *testing.T, what string, f func() error) {
 	}
 }
 
-// own makes a database on a server, and returns its URL without a prefix.
-func own(t *testing.T, server, prefix string) string {
+// ownDatabase creates a database on a server, and returns its URL without a prefix.
+func ownDatabase(t *testing.T, server, prefix string) string {
 	admin := open(t, server)
 	name := fmt.Sprintf("pathlock_fsck_scale_%d", os.Getpid())
 	for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name} {

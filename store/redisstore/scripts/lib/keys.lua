@@ -37,7 +37,7 @@
 -- claims. The next to come by inflates it (see thin.lua): then it is in locks and deadlines like
 -- all others.
 --
--- What a script consists of, one part after the other; script.go puts them together, each with what it uses alone:
+-- What a script consists of, one part after the other; scripts.go puts them together, each with what it uses alone:
 --   lib/keys.lua, lib/record.lua, and lib/clock.lua, lib/modes.lua and lib/apart.lua where they are first used
 --   thin/<script>.lua    for acquire and release: nobody else is concerned
 --   short/<script>.lua   for acquire and release: others hold, and those who wait, wait elsewhere

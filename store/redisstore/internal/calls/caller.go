@@ -1,0 +1,107 @@
+package calls
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Farewell is how long a call may take after its context has ended, or it has its answer, to leave
+// everything in order and say what was in the way.
+const Farewell = 500 * time.Millisecond
+
+// Config is what a [Caller] needs. All fields but Refusal are required.
+type Config struct {
+	Client redis.UniversalClient
+	// Timeout is how long a command may take.
+	Timeout time.Duration
+	// Refusal is why no command may begin; nil if commands may.
+	Refusal error
+	// Unanswered is called when a server has not answered a command.
+	Unanswered func(context.Context)
+	// Withdraw takes a request back. Where the request may still be on its way to the server, the
+	// server is to grant it nothing for the time remember.
+	Withdraw func(ctx context.Context, k Key, remember time.Duration) error
+}
+
+// Caller runs commands for a store.
+type Caller struct {
+	config Config
+	// Pace is what is known of how soon the server answers.
+	Pace      *Pace
+	takeBacks takeBacks
+
+	// closing is closed by Close: nobody waits from then on.
+	closing chan struct{}
+	// mu guards closed, so that no command begins after Close has begun to wait for commands.
+	mu       sync.Mutex
+	closed   bool
+	commands sync.WaitGroup
+}
+
+// New returns a caller for a store.
+func New(c Config) *Caller {
+	caller := &Caller{config: c, Pace: newPace(c.Client), closing: make(chan struct{})}
+	caller.takeBacks = takeBacks{caller: caller, pending: make(map[Key]*takeBack)}
+	return caller
+}
+
+// Begin reports why no command may begin. Where it returns nil, [Caller.End] has to follow.
+func (c *Caller) Begin() error {
+	if c.config.Refusal != nil {
+		return c.config.Refusal
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return pathlock.ErrClosed
+	}
+	c.commands.Add(1)
+	return nil
+}
+
+// End ends what [Caller.Begin] has begun.
+func (c *Caller) End() { c.commands.Done() }
+
+// Close lets no command begin from now on and ends the waits, which watch [Caller.Closing]. It
+// reports whether it is the first call of Close.
+func (c *Caller) Close() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.closed = true
+	close(c.closing)
+	return true
+}
+
+// Closing is closed by [Caller.Close].
+func (c *Caller) Closing() <-chan struct{} { return c.closing }
+
+// Wait returns when all commands have ended and nothing is being taken back, after [Caller.Close].
+func (c *Caller) Wait() { c.commands.Wait() }
+
+// Background does something that no caller waits for, such as what a script has left over.
+func (c *Caller) Background(ctx context.Context, do func(context.Context)) {
+	if c.Begin() != nil {
+		return
+	}
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout)
+	go func() {
+		defer c.End()
+		defer cancel()
+		do(bounded)
+	}()
+}
+
+// isClosed reports whether Close has been called.
+func (c *Caller) isClosed() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}

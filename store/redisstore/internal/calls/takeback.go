@@ -1,0 +1,259 @@
+package calls
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+const (
+	// firstTakeBackPause and longestTakeBackPause are the first and the longest pause between two
+	// tries to take something back from a server that does not answer.
+	firstTakeBackPause   = 50 * time.Millisecond
+	longestTakeBackPause = 5 * time.Second
+	// takeBacksAtOnce is how many tries are under way at once.
+	takeBacksAtOnce = 64
+)
+
+// takeBacks are the requests that nobody waits for any more, and that the server may have granted
+// or queued all the same. Each is withdrawn, again and again, until the server answers or the
+// request's lease has ended. One answer is enough: a request that was withdrawn is granted nothing,
+// even if it reaches the server later. A request that was never sent is not taken back.
+type takeBacks struct {
+	caller *Caller
+
+	mu      sync.Mutex
+	pending map[Key]*takeBack
+	running bool
+}
+
+type takeBack struct {
+	request *Request
+	until   time.Time
+	// lost is set if the request may still be on its way: it was not answered, or was sent more
+	// than once.
+	lost bool
+	// tries counts the withdrawals.
+	tries int
+	// added counts how often the request has failed, so that a try notices another failure
+	// meanwhile.
+	added int
+	// busy is closed when what is under way has ended: a flight, or a try. It is nil if nothing is
+	// under way.
+	busy chan struct{}
+}
+
+// leave notes that the caller of f has gone. Whoever makes the same request again waits until f has
+// ended.
+func (t *takeBacks) leave(f *flight) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f.over {
+		return
+	}
+	f.left, f.landed = true, make(chan struct{})
+	t.pending[f.request.Key] = &takeBack{request: f.request, busy: f.landed}
+}
+
+// settle ends f, whose request need not be taken back.
+func (t *takeBacks) settle(f *flight) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.land(f) {
+		delete(t.pending, f.request.Key)
+	}
+}
+
+// add ends f, whose command has failed with err, and takes its request back in the background,
+// unless it was never sent. It is called during a command, so that Wait waits for what begins here.
+func (t *takeBacks) add(f *flight, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := f.request
+	left := t.land(f)
+	// A script that finds no memory for its first write has done nothing.
+	refused := redis.IsOOMError(err) && r.Sent.Writes()-f.before <= 1
+	if refused || r.Sent.Writes() == 0 {
+		if left {
+			delete(t.pending, r.Key)
+		}
+		return
+	}
+	b := t.pending[r.Key]
+	if b == nil {
+		b = &takeBack{}
+		t.pending[r.Key] = b
+	}
+	b.request, b.until = r, time.Now().Add(r.Lease+t.caller.config.Timeout)
+	b.added++
+	b.lost = b.lost || !Answered(err) || r.Sent.Writes() > r.Asked.Load()
+	if !t.running {
+		t.running = true
+		t.caller.commands.Go(t.run)
+	}
+}
+
+// land ends f, and reports whether its request is pending only because its caller had left.
+func (t *takeBacks) land(f *flight) bool {
+	f.over = true
+	if !f.left {
+		return false
+	}
+	close(f.landed)
+	b := t.pending[f.request.Key]
+	if b == nil || b.busy != f.landed {
+		return false
+	}
+	b.busy = nil
+	return true
+}
+
+// forget is [Caller.Forget].
+func (t *takeBacks) forget(ctx context.Context, r *Request) error {
+	var up <-chan time.Time
+	for {
+		t.mu.Lock()
+		b := t.pending[r.Key]
+		if b == nil || b.busy == nil {
+			delete(t.pending, r.Key)
+			t.mu.Unlock()
+			return nil
+		}
+		busy := b.busy
+		t.mu.Unlock()
+		if up == nil {
+			timer := time.NewTimer(t.caller.config.Timeout)
+			defer timer.Stop()
+			up = timer.C
+		}
+		select {
+		case <-busy:
+		case <-up:
+			return fmt.Errorf("an earlier try has not ended within %v", t.caller.config.Timeout)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// run takes back all that is pending. After Close, everything gets one more try, as long as the
+// server answers; the rest is left to the leases.
+func (t *takeBacks) run() {
+	for pause := firstTakeBackPause; ; pause = min(2*pause, longestTakeBackPause) {
+		closed := t.caller.isClosed()
+		batch := t.all()
+		if len(batch) == 0 {
+			return
+		}
+		if t.round(batch) {
+			pause = firstTakeBackPause / 2
+			continue
+		}
+		if closed {
+			t.drop(batch)
+			continue
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-t.caller.closing:
+			timer.Stop()
+		}
+	}
+}
+
+// all returns what is pending, the least tried first. If it returns nothing, run has to end.
+func (t *takeBacks) all() []*takeBack {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	batch := make([]*takeBack, 0, len(t.pending))
+	for _, b := range t.pending {
+		if b.busy == nil {
+			batch = append(batch, b)
+		}
+	}
+	t.running = len(batch) > 0
+	slices.SortFunc(batch, func(a, b *takeBack) int { return a.tries - b.tries })
+	return batch
+}
+
+// drop leaves a batch to the leases.
+func (t *takeBacks) drop(batch []*takeBack) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, b := range batch {
+		delete(t.pending, b.request.Key)
+	}
+}
+
+// round tries to take back a batch, many requests at once, which a pipeline sends together. It
+// reports whether the server has answered every time. A server that does not answer is not asked
+// again in this round; in a cluster, others may answer.
+func (t *takeBacks) round(batch []*takeBack) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), t.caller.config.Timeout)
+	defer cancel()
+	if !t.isCluster() {
+		if !Answered(t.try(ctx, batch[0])) {
+			return false
+		}
+		batch = batch[1:]
+	}
+	var work sync.WaitGroup
+	var mu sync.Mutex
+	all := true
+	room := make(chan struct{}, takeBacksAtOnce)
+	for _, b := range batch {
+		room <- struct{}{}
+		work.Go(func() {
+			defer func() { <-room }()
+			if err := t.try(ctx, b); err != nil {
+				mu.Lock()
+				defer mu.Unlock()
+				all = false
+				if !Answered(err) && !t.isCluster() {
+					cancel()
+				}
+			}
+		})
+	}
+	work.Wait()
+	return all
+}
+
+// try takes b back once, unless it has been forgotten.
+func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
+	t.mu.Lock()
+	if t.pending[b.request.Key] != b || b.busy != nil {
+		t.mu.Unlock()
+		return nil
+	}
+	r, added, tried := b.request, b.added, make(chan struct{})
+	var remember time.Duration
+	if b.lost {
+		remember = time.Until(b.until)
+	}
+	b.busy = tried
+	b.tries++
+	t.mu.Unlock()
+
+	err := t.caller.config.Withdraw(ctx, r.Key, max(remember, 0))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b.busy = nil
+	close(tried)
+	over := err == nil && b.added == added || !time.Now().Before(b.until)
+	if over && t.pending[r.Key] == b {
+		delete(t.pending, r.Key)
+	}
+	return err
+}
+
+// isCluster reports whether another server may answer where one does not.
+func (t *takeBacks) isCluster() bool {
+	_, ok := t.caller.config.Client.(*redis.ClusterClient)
+	return ok
+}
