@@ -13,12 +13,11 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// acquire takes what the spec says for the request: it resolves, locks, and looks again, until the
-// nodes are found where they were when the locks were planned. Whatever ends it but success, also a
-// panic of a resolver, nothing stays locked.
+// acquire takes what the spec says for the request. It resolves, locks, and resolves again, until
+// the nodes are where they were when the locks were planned. Nothing stays locked if it fails, or
+// if a resolver panics.
 //
-// Where the request's token is of use, all of it is taken as the owner of the hold that the token
-// names.
+// If the request uses its token, it takes everything as the owner of the token's hold.
 func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	var locks *held
 	done := false
@@ -40,7 +39,7 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 			return nil, because(ctx, err)
 		}
 		if ctx != outer {
-			// What was taken before, elsewhere, belongs to another owner.
+			// What was taken before, in other trees, belongs to another owner.
 			locks.release(outer)
 			locks = nil
 		}
@@ -70,9 +69,9 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 	return locks, nil
 }
 
-// looksAgain reports whether it is for the middleware to find out that nodes moved before they were
-// locked. Where a request waited it always is: those that it waited for may well have moved them,
-// and the assertion could do no better than to refuse.
+// looksAgain reports whether the middleware has to find out if nodes moved before they were locked.
+// After a wait it always has to: earlier holders may well have moved them, and the assertion could
+// only refuse.
 func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	if len(planned.Nodes) == 0 {
 		return false
@@ -80,50 +79,17 @@ func (v *visit) looksAgain(planned lockspec.Binding, locks *held) bool {
 	return !v.spec.IsAsserted() || locks.waited()
 }
 
-// plan finds out what the spec means for the request now, and whether that is allowed.
-func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
-	bound, err := v.bind(ctx)
-	if err != nil {
-		return lockspec.Binding{}, err
-	}
-	if v.config.Authorize == nil || v.asked && slices.Equal(v.authorized, bound.Nodes) {
-		return bound, nil
-	}
-	v.asked, v.authorized = true, bound.Nodes
-	if err := v.config.Authorize(v.c, slices.Clone(bound.Nodes)); err != nil {
-		return lockspec.Binding{}, err
-	}
-	if v.c.IsAborted() {
-		// It has answered the request itself.
-		return lockspec.Binding{}, nil
-	}
-	return bound, nil
-}
-
-// bind finds out what the spec means for the request now.
-func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
-	if v.batches && v.ids == nil {
-		var err error
-		v.values.rewind()
-		if v.ids, err = v.spec.IDs(v.values.get); err != nil {
-			return lockspec.Binding{}, err
-		}
-	}
-	v.values.rewind()
-	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
-}
-
-// takeOver takes requests, and releases what the request holds from an earlier try, if anything.
+// takeOver takes requests, and releases what an earlier try has taken.
 //
-// It asks for the new locks under those that are held: an owner that holds something in a tree
-// passes those who wait for it, and the request has waited its turn already. If that fails, because
-// the holders wait for this request or the locks are in another tree, it releases everything and
-// begins anew after a pause.
+// It asks for the new locks under the old ones. An owner that holds something in a tree passes
+// those that wait for it, and the request has waited its turn already. That can fail, because the
+// holders wait for this request or the locks are in another tree. Then takeOver releases everything
+// and begins anew after a pause.
 func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.Request, pause time.Duration) (*held, error) {
 	if before == nil || len(before.taken) == 0 {
 		return v.take(ctx, requests)
 	}
-	// The context of the locks ends when they are released; that of their scope does not.
+	// The context of the locks ends with their release, that of their scope does not.
 	same := v.locker.Scope(before.context(ctx)).Context(ctx)
 	wait := pathlock.NoWait
 	elsewhere := func(lock *pathlock.Lock) bool { return lock.Tree() != requests[0].Tree }
@@ -157,8 +123,8 @@ func (v *visit) rest(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// because adds to an error the reason for which ctx has ended, if it has: the error of a driver, or
-// of a resolver, often says nothing but that it was interrupted.
+// because adds the cause of a context that has ended to an error. The error of a driver, or of a
+// resolver, often says only that it was interrupted.
 func because(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	if cause == nil || errors.Is(err, cause) {

@@ -6,8 +6,37 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/pathlock-go/pathlock/lockspec"
 )
+
+// ReadJSON returns the body of a request as the middleware reads it for a spec. It is for your own
+// handlers and middleware that look into the body. The body is complete, has at most
+// [Config.MaxBody] bytes, has come within [Config.BodyTimeout], and its type is application/json or
+// one of [Config.JSONTypes]. ReadJSON returns nil if there is no body, whatever the content type.
+// Afterwards the body can be read as if it had not been, and ReadJSON returns it again.
+//
+// ReadJSON does not check the syntax: [lockspec.JSONFields] does. [Locks.Fail] answers its errors
+// by 408, 413, 415 or 400. The connection of a body that was not read to its end cannot be used
+// again: answer with the header Connection: close.
+func (m *Locks) ReadJSON(c *gin.Context) ([]byte, error) {
+	r := c.Request
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
+		return nil, nil
+	}
+	v := &values{c: c, config: &m.config}
+	if err := v.wantJSONType(); err != nil {
+		return nil, err
+	}
+	if err := m.readAhead(c); err != nil {
+		return nil, err
+	}
+	if err := v.readBody(); err != nil {
+		return nil, err
+	}
+	return v.body, nil
+}
 
 // jsonField finds a field of a JSON body.
 func (v *values) jsonField(name string) (value string, ok bool, err error) {
@@ -23,8 +52,7 @@ func (v *values) jsonField(name string) (value string, ok bool, err error) {
 	return field.Text, field.OK, nil
 }
 
-// parseJSON finds all the fields of the body that the spec has sources for. A body that is not
-// there has none.
+// parseJSON finds the fields of all JSON sources of the spec. A missing body has none.
 func (v *values) parseJSON() error {
 	if err := v.wantJSON(); err != nil {
 		return err
@@ -52,8 +80,8 @@ func (v *values) parseJSON() error {
 	return nil
 }
 
-// formField finds a field of a form. What is in the query too is refused: of gin's and net/http's
-// ways to read a form, some look there first, some last and some not at all.
+// formField finds a field of a form. It refuses a field that is in the query too: of gin's and
+// net/http's ways to read a form, some look there first, some last and some not at all.
 func (v *values) formField(name string) (value string, ok bool, err error) {
 	if v.form == nil {
 		if err := v.parseForm(); err != nil {
@@ -73,8 +101,8 @@ func (v *values) formField(name string) (value string, ok bool, err error) {
 	return values[0], true, nil
 }
 
-// parseForm reads the body as a form, in a request of its own: the handler's keeps its body. A body
-// that is not there is a form without fields.
+// parseForm reads the body as a form, in a copy of the request. A missing body is a form without
+// fields.
 func (v *values) parseForm() error {
 	if err := v.wantForm(); err != nil {
 		return err
@@ -87,7 +115,7 @@ func (v *values) parseForm() error {
 	err := form.ParseForm()
 	if err == nil {
 		// The whole body is in memory already, so its files may stay there too.
-		err = form.ParseMultipartForm(v.maxBody)
+		err = form.ParseMultipartForm(v.config.MaxBody)
 	}
 	switch {
 	case errors.Is(err, http.ErrMissingBoundary):

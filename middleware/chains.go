@@ -8,11 +8,11 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// errInternals is matched when gin is not built as it is expected to be.
+// errInternals is matched when gin's internals differ from those that this package knows.
 var errInternals = errors.New("middleware: the handlers of the engine's routes cannot be read: this version of gin is not known to pathlock")
 
-// chainsOf reads the functions of each route's handlers out of an engine, a *gin.Engine. gin tells
-// the last one only; the others are in its routing trees:
+// chainsOf reads the functions of each route's handlers out of an engine, a *gin.Engine. gin's API
+// returns only the last one. The others are in its routing trees:
 //
 //	Engine.trees []struct{ method string; root *node }
 //	node struct{ children []*node; handlers []HandlerFunc; fullPath string }
@@ -38,7 +38,7 @@ func chainsOf(engine reflect.Value) (map[lockspec.Route][]uintptr, error) {
 	return chains, nil
 }
 
-// readNode reads the chains of a node of a routing tree and of all below.
+// readNode reads the chains of a node of a routing tree, and of all nodes below.
 func readNode(chains map[lockspec.Route][]uintptr, method string, node reflect.Value) error {
 	handlers, err := field(node, "handlers", reflect.Slice)
 	if err != nil {
@@ -69,7 +69,7 @@ func readNode(chains map[lockspec.Route][]uintptr, method string, node reflect.V
 	return nil
 }
 
-// field returns a field of a struct, or of a struct that is pointed to, if it is of the kind.
+// field returns a field of a struct, or of a pointer to one, if it is of the kind.
 func field(of reflect.Value, name string, kind reflect.Kind) (reflect.Value, error) {
 	if of.Kind() == reflect.Pointer {
 		of = of.Elem()

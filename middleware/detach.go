@@ -20,17 +20,16 @@ var (
 
 // Detach takes what the spec says for the request, as [Locks.Lock] does around a handler, and
 // leaves it in the lock store as a hold that outlives the request. The hold ends after lasting,
-// unless a holder of the token refreshes or releases it. Detach returns the token, and when the
-// hold ends.
+// unless a bearer of the token refreshes or releases it. Detach returns the token, and the end of
+// the hold.
 //
-// It is for handlers that lock something for their client; the spec of their route is
-// [lockspec.None]. The note tells those who wait for the hold who holds it, and what for; "" is the
-// spec's note. A token that the request carries is checked but not used: what its hold has is
-// taken.
+// Use it in handlers that lock something for their client. The spec of their route is
+// [lockspec.None]. The note says who holds, and what for, to those who wait for the hold. It
+// defaults to the spec's note. A token that the request carries is checked but not used, so the
+// request collides with the token's hold.
 //
-// The spec has to lock in exactly one tree. Errors are those that [Locks.Fail] answers. If the
-// client has gone away meanwhile, or lasting is shorter than [pathlock.MinLease], nothing stays
-// held.
+// The spec has to lock in exactly one tree. [Locks.Fail] answers the errors. Nothing stays held if
+// the client has gone away meanwhile, or if lasting is shorter than [pathlock.MinLease].
 func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
 	if _, behind := c.Get(m.carrier); behind {
 		return "", time.Time{}, errBehindLocks
@@ -64,7 +63,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 		err = fmt.Errorf("middleware: the request ended before it got its token: %w", context.Cause(ctx))
 	}
 	if err != nil {
-		// Nobody will ever know the token.
+		// Nobody will ever have the token.
 		_ = m.locker.ReleaseToken(context.WithoutCancel(ctx), token)
 		return "", time.Time{}, err
 	}

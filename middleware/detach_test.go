@@ -21,8 +21,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// lending adds a route to the fixture whose handler leaves a hold behind.
-// It returns where the handler's last error is.
+// lending adds a route to the fixture whose handler leaves a hold behind. It returns where the
+// handler's last error is.
 func (f *fixture) lending(spec lockspec.Spec, config middleware.Config, lasting time.Duration) *error {
 	f.Helper()
 	var failed error

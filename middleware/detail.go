@@ -7,15 +7,15 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// packageNames removes from an error's message what says nothing to the sender of the request.
+// packageNames removes the names of Go packages from an error's message.
 var packageNames = strings.NewReplacer("pathlock: ", "", "lockspec: ", "", "middleware: ", "", "gormplugin: ", "")
 
 // Detail returns the message of an error of pathlock's packages for people who know the interface
-// and not the code: without the names of Go packages, and without what a driver, the network or
-// another library said, which may tell of addresses, statements and tables.
+// and not the code. It leaves out the names of Go packages, and what a driver, the network or
+// another library said, which may reveal addresses, statements and tables.
 func Detail(err error) string { return withoutForeign(err.Error(), err) }
 
-// withoutForeign is [Detail] of a text that err, where it is not nil, is a part of.
+// withoutForeign is [Detail] of a text. err is the error in the text, or nil.
 func withoutForeign(text string, err error) string {
 	for _, said := range foreign(err) {
 		text = strings.ReplaceAll(text, ": "+said, "")
@@ -23,8 +23,8 @@ func withoutForeign(text string, err error) string {
 	return packageNames.Replace(text)
 }
 
-// foreign returns what other packages than pathlock's have said within an error. What only wraps,
-// as fmt and errors do, counts as the wrapped error's.
+// foreign returns the texts within an error that are not of pathlock's packages. The wrappers of
+// fmt and errors do not count.
 func foreign(err error) []string {
 	if err == nil {
 		return nil
@@ -46,7 +46,7 @@ func foreign(err error) []string {
 	}
 }
 
-// modulePath is what the import paths of pathlock's packages begin with.
+// modulePath begins the import paths of pathlock's packages.
 var modulePath = reflect.TypeFor[pathlock.Tree]().PkgPath()
 
 // packageOf returns the package of an error's type.

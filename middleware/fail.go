@@ -11,20 +11,19 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrAnswered is why [Locks.Detach] has taken nothing: [Config.Authorize] has answered the request
-// itself. [Locks.Fail] adds nothing to that.
+// ErrAnswered is the error of a [Locks.Detach] that took nothing because [Config.Authorize] has
+// answered the request itself. [Locks.Fail] adds nothing to that answer.
 var ErrAnswered = errors.New("middleware: the request has been answered by Authorize")
 
-// Fail answers a request that failed with err, as [Locks.ProblemOf] says, and with 500 and no
-// detail for what it does not know. It aborts the request, and writes nothing if the response has
-// been begun.
+// Fail answers a request that failed with err by the problem of [Locks.ProblemOf], and an unknown
+// error by 500 without detail. It aborts the request. It writes nothing if the response has begun.
 //
-// A request whose lock was lost meanwhile is answered 503, whatever the work stumbled over because
-// of it, and 409 where that was the hold which its token names; one whose client has gone away by
-// [StatusClientGone] and nothing else.
+// A lost lock comes before the errors that follow from it. It is answered by 503, or by 409 if the
+// hold of the request's token has ended. If the client has gone away, the answer is
+// [StatusClientGone] without a body.
 //
-// What is answered 500 or 503 is logged once, with the route and the cause, by [Config.Log]; that a
-// client went away is logged at the level of information.
+// An answer of 500 or 503 is logged once by [Config.Log], with the route and the cause. A client
+// that went away is logged at level info.
 func (m *Locks) Fail(c *gin.Context, err error) {
 	_ = c.Error(err)
 	c.Abort()
@@ -57,7 +56,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 	WriteProblem(c, p)
 }
 
-// problemFor returns what to answer under a request's context, and nil for a client that has gone.
+// problemFor returns the answer to err under a request's context, nil if the client has gone.
 func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 	if errors.Is(err, ErrClientGone) {
 		return nil
@@ -69,11 +68,11 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 	if _, chosen := errors.AsType[*Problem](err); chosen {
 		return p
 	}
-	// Work that was cut off stumbles over anything: why it was cut off is what matters.
+	// Work that was cut off may fail with anything, so the cause of the end is what matters.
 	switch cause := context.Cause(ctx); {
 	case cause == nil:
 	case pathlock.FailureOf(cause) == pathlock.FailureLockLost:
-		// That somebody may have written all the same matters more.
+		// It matters more that something may have been written.
 		if p != nil && p.Type == ProblemType+string(pathlock.FailureOutcomeUnknown) {
 			return p
 		}
@@ -88,7 +87,8 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 		if p := m.ProblemOf(cause); p != nil {
 			return p
 		}
-		// A reason that says nothing to clients is one of the program's own, for the same two ends.
+		// The cause is one of the program's own. The context's error still tells the two ends
+		// apart.
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return timeout()
 		}
@@ -104,8 +104,8 @@ func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
 	}
 }
 
-// log tells the log of a failure that the client cannot do anything about, of any where the status
-// is 0, as the response had been begun, and of a client that has gone.
+// log logs a failure that the client cannot do anything about, and a client that has gone. A status
+// of 0 means that the response had begun: then it logs any failure.
 func (m *Locks) log(c *gin.Context, status int, err error) {
 	level, text := slog.LevelError, "middleware: request failed"
 	switch {

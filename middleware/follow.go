@@ -8,15 +8,15 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// A hold is on paths, and what its holder means is nodes. So where a request that uses a hold moves
-// a node in which the hold has something, the same is taken at the node's new path before the node
-// is moved, and stays with the hold if it has been.
+// A hold is on paths, but its holder means nodes. So a request that uses a hold, and moves a node
+// in which the hold has claims, first takes the same claims at the node's new path. They stay with
+// the hold if the node has moved.
 
-// lookTimeout bounds how long the end of a request looks for a node that it was to move.
+// lookTimeout bounds how long the end of a request looks for a node that it may have moved.
 const lookTimeout = 2 * time.Second
 
-// claimsAhead returns what the request's hold has in the nodes of a tree that the request moves,
-// where it will be.
+// claimsAhead returns the claims of the request's hold in the nodes of a tree that the request
+// moves, at their new paths.
 func (v *visit) claimsAhead(tree pathlock.Tree) (claims []pathlock.Claim) {
 	if v.hold == nil || v.carried.tree != tree {
 		return nil
@@ -38,7 +38,7 @@ func (v *visit) claimsAhead(tree pathlock.Tree) (claims []pathlock.Claim) {
 	return claims
 }
 
-// graft returns where a path at or below a node is once the node is elsewhere.
+// graft returns the new path of p, which is at or below a node that moves from one path to another.
 func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 	depth := 0
 	for name := range p.Names() {
@@ -53,9 +53,9 @@ func graft(p, from, to pathlock.Path) (pathlock.Path, error) {
 	return to, nil
 }
 
-// follow leaves with the hold what was taken for it at the new path of a node, if the node has
-// moved, and gives back what was left with it in the same way at the old one. Where that is not to
-// be learnt, all of it stays: too much is held then, until the hold ends, and not too little.
+// follow leaves with the hold what was taken for it at a node's new path, if the node has moved. It
+// then gives back what was left with the hold at the old path in the same way. If it cannot learn
+// where the node is, the hold keeps both until it ends: too much, but not too little.
 func (v *visit) follow(ctx context.Context, locks *held) {
 	if locks.along == nil {
 		return
@@ -67,7 +67,7 @@ func (v *visit) follow(ctx context.Context, locks *held) {
 		if errors.Is(err, pathlock.ErrNotFound) || err == nil && at == move.Node.Location {
 			continue
 		}
-		_, stayed := locks.along.Detach() // what has been lost is no hold's any more
+		_, stayed := locks.along.Detach() // fails if the lock has been lost
 		if err == nil && stayed == nil && !v.sameKey(at.Path, move.Node.Path) {
 			v.hold.lock.Vacate(ctx, move.Node.Path)
 		}
@@ -75,7 +75,7 @@ func (v *visit) follow(ctx context.Context, locks *held) {
 	}
 }
 
-// sameKey reports whether two paths are locked as one.
+// sameKey reports whether two paths have the same lock key.
 func (v *visit) sameKey(a, b pathlock.Path) bool {
 	a, err := v.locker.Folded(a)
 	if err != nil {

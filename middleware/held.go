@@ -9,21 +9,21 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// ErrHeldTooLong is why the locks of a request end that holds them for longer than
-// [Config.MaxHold]. It is the cause of the context that the handler runs under.
+// ErrHeldTooLong is the cause with which the handler's context ends when the request has held its
+// locks for [Config.MaxHold].
 var ErrHeldTooLong = errors.New("middleware: the request has held its locks for too long")
 
 // held is what one request holds, in the order in which it was taken. nil is nothing.
 type held struct {
 	taken []*pathlock.Lock
 	limit *time.Timer
-	// along is the one of them that the hold of the request's token needs if its node moves, nil if
+	// along is the lock among them with which the token's hold follows a node that moves, nil if
 	// there is none.
 	along *pathlock.Lock
 }
 
-// context returns the context of the innermost lock, which carries the scope
-// of all and ends with each.
+// context returns the context of the innermost lock, which carries the scope of all and ends with
+// each.
 func (h *held) context(outer context.Context) context.Context {
 	if h == nil || len(h.taken) == 0 {
 		return outer
@@ -31,8 +31,7 @@ func (h *held) context(outer context.Context) context.Context {
 	return h.taken[len(h.taken)-1].Context()
 }
 
-// release lets everything go, the last first. The locker logs what fails,
-// and a lock that cannot be given back ends with its lease.
+// release releases everything, the last lock first. The locker logs and retries what fails.
 func (h *held) release(ctx context.Context) {
 	if h == nil {
 		return
@@ -45,16 +44,16 @@ func (h *held) release(ctx context.Context) {
 	}
 }
 
-// waited reports whether any of the locks had to be waited for.
+// waited reports whether any acquisition had to wait.
 func (h *held) waited() bool { return slices.ContainsFunc(h.taken, (*pathlock.Lock).Waited) }
 
-// budget is the time that one request may wait for others, whatever it takes in how many tries.
+// budget is the time that one request may wait for others, in all trees and tries together.
 type budget struct {
 	whole time.Duration
 	ends  time.Time
 }
 
-// newBudget returns a budget that begins to be spent now. [pathlock.NoWait] is none.
+// newBudget returns a budget that begins now. It is empty for [pathlock.NoWait].
 func newBudget(wait time.Duration) budget {
 	if wait < 0 {
 		return budget{}
@@ -62,7 +61,7 @@ func newBudget(wait time.Duration) budget {
 	return budget{whole: wait, ends: time.Now().Add(wait)}
 }
 
-// remaining returns what is left, as [pathlock.Request.Wait] has it.
+// remaining returns what is left, as a [pathlock.Request.Wait].
 func (b budget) remaining() time.Duration {
 	if b.whole == 0 {
 		return pathlock.NoWait
@@ -73,8 +72,8 @@ func (b budget) remaining() time.Duration {
 	return pathlock.NoWait
 }
 
-// limit ends locks that are held for longer than [Config.MaxHold], but for what may have to stay
-// with a hold, which the end of the request decides.
+// limit ends locks that are held for longer than [Config.MaxHold]. It spares the lock that may have
+// to stay with a hold, which the end of the request decides.
 func (m *Locks) limit(ctx context.Context, locks held) *time.Timer {
 	if m.config.MaxHold < 0 || len(locks.taken) == 0 {
 		return nil

@@ -1,24 +1,114 @@
 package middleware
 
 import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"maps"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // Locks makes middleware that takes locks. Make one with [New] and use it for all routes.
 type Locks struct {
 	locker    *pathlock.Locker
-	resolvers map[string]pathlock.Resolver
+	resolvers map[string]pathlock.Resolver // by kind
 	config    Config
 	// prepared are the resolvers that keep what they read for the handlers.
 	prepared []pathlock.PreparedResolver
-	// batches says that there are resolvers of several ids at once.
+	// batches says that a resolver finds several ids at once.
 	batches bool
-	// wait is how long a request waits at most.
+	// wait bounds the waiting of a request.
 	wait time.Duration
 	// carrier is the key under which gin's own context has the locks of its request.
 	carrier any
-	// explainers are those that know errors which say nothing themselves.
+	// explainers are the resolvers that know errors which state no failure.
 	explainers []pathlock.FailureExplainer
+}
+
+// New returns middleware that takes locks from locker. It finds nodes by resolver, or by
+// [Config.Resolvers] where a spec names a kind. The resolver may be nil if every id of every spec
+// has a kind.
+//
+// A [pathlock.BatchResolver] is asked for all ids of its kind in a request at once.
+func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Locks {
+	m := &Locks{locker: locker, config: config, resolvers: make(map[string]pathlock.Resolver), carrier: carry.Key(locker)}
+	if resolver != nil {
+		m.resolvers[""] = resolver
+	}
+	maps.Copy(m.resolvers, config.Resolvers)
+	for _, r := range m.resolvers {
+		if r, ok := r.(pathlock.PreparedResolver); ok {
+			m.prepared = append(m.prepared, r)
+		}
+		if _, ok := r.(pathlock.BatchResolver); ok {
+			m.batches = true
+		}
+		if r, ok := r.(pathlock.FailureExplainer); ok {
+			m.explainers = append(m.explainers, r)
+		}
+	}
+	m.wait = cmp.Or(config.Wait, locker.Wait())
+	m.config.MaxBody = cmp.Or(config.MaxBody, DefaultMaxBody)
+	m.config.RetryAfter = cmp.Or(config.RetryAfter, DefaultRetryAfter)
+	m.config.MaxHold = cmp.Or(config.MaxHold, DefaultMaxHold)
+	m.config.BodyTimeout = cmp.Or(config.BodyTimeout, DefaultBodyTimeout)
+	m.config.Log = cmp.Or(config.Log, slog.Default())
+	if m.config.Retry == nil {
+		m.config.Retry = defaultRetry
+	}
+	if m.config.Token == nil {
+		m.config.Token = HeaderToken
+	}
+	if m.config.OnError == nil {
+		m.config.OnError = m.Fail
+	}
+	return m
+}
+
+// Lock returns middleware that locks what the spec says while the handlers after it run. It
+// releases the locks when they are done, on panic too. The response does not wait for that: see
+// [pathlock.Lock.ReleaseInBackground]. When a program ends, it calls [pathlock.Locker.Shutdown]
+// after its server's.
+//
+// If it is used for a whole engine, it ignores requests that gin has no route for, and locks
+// nothing for handlers of [gin.Engine.NoRoute].
+//
+// Lock panics, as gin's own registration of routes does, on a spec that makes no sense or names a
+// kind without a resolver. A program with such a route should not start.
+func (m *Locks) Lock(spec lockspec.Spec) gin.HandlerFunc {
+	if err := m.check(spec); err != nil {
+		panic(err)
+	}
+	return (&routeLock{m, spec}).handle
+}
+
+// routeLock is the middleware of one route. [CheckRoutes] recognises its method.
+type routeLock struct {
+	locks *Locks
+	spec  lockspec.Spec
+}
+
+func (r *routeLock) handle(c *gin.Context) {
+	if _, exempt := r.spec.Exempt(); !exempt {
+		r.locks.runLocked(c, r.spec)
+	}
+}
+
+// check returns why the spec cannot work with these resolvers, nil if it can.
+func (m *Locks) check(spec lockspec.Spec) error {
+	if err := spec.Check(); err != nil {
+		return err
+	}
+	for _, src := range spec.Sources() {
+		if kind := src.KindName(); kind != "" && m.resolvers[kind] == nil {
+			return fmt.Errorf("middleware: there is no resolver for the kind %q of the spec's source %s", kind, src)
+		}
+	}
+	return nil
 }

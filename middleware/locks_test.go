@@ -57,8 +57,8 @@ func TestHandlersRunUnderTheSpecsLocks(t *testing.T) {
 	}
 }
 
-// The path is read, the node moves, the lock is granted on the old path: the
-// middleware must notice and lock where the node is now.
+// The path is read, the node moves, the lock is granted on the old path: the middleware must notice
+// and lock where the node is now.
 func TestANodeThatMovedMeanwhileIsLockedWhereItIs(t *testing.T) {
 	f := newFixture(t, memstore.New(), middleware.Config{})
 	resolved := 0

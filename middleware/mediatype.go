@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ErrMediaType is matched when the spec needs a value of the body and the handler would read a body
-// of this content type in another way. The error is a [*MediaTypeError].
+// ErrMediaType is matched when the spec needs a value of the body, but the handler would read a
+// body of this content type in another way. The error is a [*MediaTypeError].
 var ErrMediaType = errors.New("middleware: unsupported content type")
 
 // MediaTypeError says which content type a body has, and which it should have. It matches
@@ -23,7 +23,7 @@ var ErrMediaType = errors.New("middleware: unsupported content type")
 type MediaTypeError struct {
 	// Got is the Content-Type header, or several with commas between them.
 	Got string
-	// Want are the media types that are read.
+	// Want are the accepted media types.
 	Want []string
 }
 
@@ -39,9 +39,9 @@ func (e *MediaTypeError) Error() string {
 // Unwrap returns [ErrMediaType].
 func (e *MediaTypeError) Unwrap() error { return ErrMediaType }
 
-// wantJSON makes sure that handlers read the body as JSON, whichever of gin's ways they use. A
-// request that does not say what its body is gets to say that it is JSON:
-// [gin.Context.ShouldBind] would take it for a form, and look into the query.
+// wantJSON makes sure that handlers read the body as JSON, by whichever of gin's methods. It sets
+// the type of a request that has none to JSON: [gin.Context.ShouldBind] would take the body for a
+// form, and look into the query.
 func (v *values) wantJSON() error {
 	if err := v.wantBody(); err != nil {
 		return err
@@ -49,16 +49,16 @@ func (v *values) wantJSON() error {
 	return v.wantJSONType()
 }
 
-// wantJSONType is wantJSON whatever the method.
+// wantJSONType is wantJSON for any method.
 func (v *values) wantJSONType() error {
 	if v.hasNoType() {
 		v.c.Request.Header.Set("Content-Type", binding.MIMEJSON)
 		return nil
 	}
-	return v.wantType(append([]string{binding.MIMEJSON}, v.jsonTypes...))
+	return v.wantType(append([]string{binding.MIMEJSON}, v.config.JSONTypes...))
 }
 
-// wantForm makes sure that handlers read the body as a form. One that is not there needs no type.
+// wantForm makes sure that handlers read the body as a form. A missing body needs no type.
 func (v *values) wantForm() error {
 	if err := v.wantBody(); err != nil {
 		return err
@@ -76,7 +76,7 @@ func (v *values) wantForm() error {
 	return nil
 }
 
-// hasNoType reports whether the request does not say what its body is.
+// hasNoType reports whether the request has no content type.
 func (v *values) hasNoType() bool {
 	headers := v.c.Request.Header.Values("Content-Type")
 	return len(headers) == 0 || len(headers) == 1 && headers[0] == ""
@@ -90,9 +90,9 @@ func (v *values) wantBody() error {
 	return nil
 }
 
-// wantType refuses a body of another type than those that are wanted. gin looks at what is before
-// the first space or semicolon, and takes it as it is written: a header that means one of the types
-// by RFC 9110, in capitals for example, is rewritten so that gin sees it, too.
+// wantType refuses a body of another type than those in want. gin compares what is before the first
+// space or semicolon byte by byte. So wantType rewrites a header that means one of the types by RFC
+// 9110, in capitals for example.
 func (v *values) wantType(want []string) error {
 	header := v.c.Request.Header
 	said := header.Values("Content-Type")
@@ -117,7 +117,7 @@ func (v *values) wantType(want []string) error {
 	return nil
 }
 
-// isUTF8 reports whether a text in this character set is one in UTF-8, as which it is read.
+// isUTF8 reports whether text in this character set may be read as UTF-8.
 func isUTF8(charset string) bool {
 	switch strings.ToLower(charset) {
 	case "", "utf-8", "utf8", "us-ascii":

@@ -10,46 +10,45 @@ import (
 	"github.com/moogar0880/problems"
 )
 
-// ProblemType is what the types of pathlock's problems begin with; a slug such as
-// "locked" follows. They identify, and lead nowhere.
+// ProblemType begins the types of pathlock's problems. A slug such as "locked" follows. The types
+// are identifiers, and no addresses.
 const ProblemType = "urn:pathlock:problem:"
 
-// StatusClientGone is the status that is logged for a request whose client went away while it
-// waited; nobody receives it. The number is the one that nginx made usual.
+// StatusClientGone is logged as the status of a request whose client went away while it waited.
+// Nobody receives it. The number is nginx's.
 const StatusClientGone = 499
 
-// Problem is the body of a failure, application/problem+json as RFC 9457 has it. It is an
-// error too, so that a handler's code can return one and [Locks.Fail] answer with it.
+// Problem is the application/problem+json body of a failure (RFC 9457). It is an error too, so that
+// a handler can return one, and [Locks.Fail] answers with it.
 type Problem struct {
 	problems.Problem
 	// Field names what is wrong in the request.
 	Field string `json:"field,omitempty"`
-	// Path and Mode are the node that was wanted, where others hold it.
+	// Path and Mode are the refused claim, where others hold the node.
 	Path string `json:"path,omitempty"`
 	Mode string `json:"mode,omitempty"`
-	// Holder is who stood in the way.
+	// Holder is who is in the way.
 	Holder *Holder `json:"holder,omitempty"`
 	// RetryAfter asks for a Retry-After header of at least this time.
 	RetryAfter time.Duration `json:"-"`
 }
 
-// Holder says who holds what a request wanted, or waits for it before the request.
+// Holder is who holds what a request asked for, or waits for it before the request.
 type Holder struct {
-	// What the holder does: the note of its lock.
+	// What is the note of the holder's lock.
 	What string `json:"what"`
-	// Waiting is set for one who does not hold but came first.
+	// Waiting says that the holder does not hold yet, but came first.
 	Waiting bool `json:"waiting,omitempty"`
-	// Detached is set for a hold that outlives the request that took it: it lasts until Until, or
-	// until a holder of its token releases it.
+	// Detached says that the hold outlives the request that took it. It lasts until Until, or until
+	// a bearer of its token releases it.
 	Detached bool `json:"detached,omitempty"`
-	// Since is when it began, Until when it ends unless it is renewed; left out where the
-	// lock store does not know.
+	// Since is when the hold or wait began. Until is when it ends unless it is renewed. Both are
+	// left out where the lock store does not know them.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
 }
 
-// NewProblem returns a problem with the status, the type that ends in slug,
-// and a detail for people.
+// NewProblem returns a problem with a status, the type that ends in slug, and a detail for people.
 func NewProblem(status int, slug, detail string) *Problem {
 	p := problems.NewDetailedProblem(status, detail).WithType(ProblemType + slug)
 	return &Problem{Problem: *p}
@@ -58,7 +57,7 @@ func NewProblem(status int, slug, detail string) *Problem {
 // Error implements error.
 func (p *Problem) Error() string { return fmt.Sprintf("%d %s: %s", p.Status, p.Type, p.Detail) }
 
-// Later returns a problem as [NewProblem] does that may be gone when the request is sent again
+// Later is [NewProblem] for a problem that may be gone when the client sends the request again
 // after [DefaultRetryAfter].
 func Later(status int, slug, detail string) *Problem {
 	p := NewProblem(status, slug, detail)

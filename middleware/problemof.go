@@ -11,10 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// ProblemOf returns what to answer for an error of pathlock's packages, the plugin's and the
-// stores' included, or for any other that says what has failed as [pathlock.FailureOf] asks it. It
-// returns nil for the rest. An error that wraps a [*Problem] is that problem. See
-// [Locks.ProblemOf].
+// ProblemOf returns the answer to an error of pathlock's packages, the plugin's and the stores'
+// included, or to any other that states a failure: see [pathlock.FailureOf]. It returns nil for the
+// rest. An error that wraps a [*Problem] is that problem. See [Locks.ProblemOf].
 func ProblemOf(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -51,9 +50,9 @@ func ProblemOf(err error) *Problem {
 	}
 }
 
-// ProblemOf returns what [ProblemOf] does, and also knows what those errors mean that only the
-// resolvers can tell: where gormplugin made them, [gorm.ErrRecordNotFound] and what the drivers say
-// of a database that is down, or in which others were in the way.
+// ProblemOf returns what [ProblemOf] does, and knows the errors that the resolvers explain too.
+// Those of gormplugin explain [gorm.ErrRecordNotFound], and the drivers' errors of a database that
+// is down or in which other transactions were in the way.
 //
 // [gorm.ErrRecordNotFound]: https://pkg.go.dev/gorm.io/gorm#pkg-variables
 func (m *Locks) ProblemOf(err error) *Problem {
@@ -61,7 +60,7 @@ func (m *Locks) ProblemOf(err error) *Problem {
 		return p
 	}
 	for _, explainer := range m.explainers {
-		// What the database says is for the log alone.
+		// The database's own words are for the log alone.
 		if p := problemOf(explainer.FailureOf(err), ""); p != nil {
 			return p
 		}
@@ -69,8 +68,8 @@ func (m *Locks) ProblemOf(err error) *Problem {
 	return nil
 }
 
-// problemOf returns the problem of a failure that somebody has described, or nobody; nil where it
-// is none.
+// problemOf returns the problem of a failure, nil if there is none. said describes it, and may be
+// "".
 func problemOf(failure pathlock.Failure, said string) *Problem {
 	switch slug := string(failure); failure {
 	case pathlock.FailureLockLost:
@@ -78,7 +77,7 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureInvalid:
 		return NewProblem(http.StatusBadRequest, slug, cmp.Or(said, "a value of the request cannot be stored"))
 	case pathlock.FailureNotFound:
-		// Which code looked for it, and where, means nothing to clients.
+		// Which code looked for it, and where, is of no use to clients.
 		_, what, _ := strings.Cut(said, packageNames.Replace(pathlock.ErrNotFound.Error()))
 		return NewProblem(http.StatusNotFound, slug, "not found"+what)
 	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
@@ -96,8 +95,7 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 	}
 }
 
-// stating returns, of errors that were joined, the one that states what has failed. Clients do not
-// see the others.
+// stating returns the one of joined errors that states a failure. Clients do not see the others.
 func stating(err error) error {
 	for {
 		joined, ok := err.(interface{ Unwrap() []error })
@@ -123,7 +121,7 @@ func holdEnded() *Problem {
 	return NewProblem(http.StatusConflict, string(pathlock.FailureLockLost), "the hold that the lock token names has ended")
 }
 
-// locked is the problem of a request that others kept waiting for too long.
+// locked is the problem of a request that others kept from its locks.
 func locked(err error, path pathlock.Path, mode pathlock.Mode, gate bool, blocker pathlock.Blocker) *Problem {
 	p := Later(http.StatusLocked, string(pathlock.FailureLocked), Detail(err))
 	p.Path, p.Mode = path.String(), mode.String()

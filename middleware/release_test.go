@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// distant is a store whose releases arrive when they are let through, and
-// that tells of every acquisition that it has answered.
+// distant is a store whose releases arrive when they are let through, and that tells of every
+// acquisition that it has answered.
 type distant struct {
 	pathlock.Store
 	answered chan error

@@ -3,13 +3,46 @@ package middleware
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// resolve returns what resolves the ids of one request. The first id of a kind that is asked for
-// brings the others of the kind with it, where the kind's resolver can find several at once.
+// plan returns what the spec means for the request at the moment, if Authorize allows it.
+func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
+	bound, err := v.bind(ctx)
+	if err != nil {
+		return lockspec.Binding{}, err
+	}
+	if v.config.Authorize == nil || v.asked && slices.Equal(v.authorized, bound.Nodes) {
+		return bound, nil
+	}
+	v.asked, v.authorized = true, bound.Nodes
+	if err := v.config.Authorize(v.c, slices.Clone(bound.Nodes)); err != nil {
+		return lockspec.Binding{}, err
+	}
+	if v.c.IsAborted() {
+		return lockspec.Binding{}, nil // it has answered the request itself
+	}
+	return bound, nil
+}
+
+// bind returns what the spec means for the request at the moment.
+func (v *visit) bind(ctx context.Context) (lockspec.Binding, error) {
+	if v.batches && v.ids == nil {
+		var err error
+		v.values.rewind()
+		if v.ids, err = v.spec.IDs(v.values.get); err != nil {
+			return lockspec.Binding{}, err
+		}
+	}
+	v.values.rewind()
+	return v.spec.Bind(v.values.get, v.resolve(ctx, v.ids))
+}
+
+// resolve returns the [lockspec.Resolve] of one request. If the resolver of a kind finds several
+// ids at once, the first id of the kind brings the others with it.
 func (m *Locks) resolve(ctx context.Context, ids []lockspec.ID) lockspec.Resolve {
 	var found map[lockspec.ID]pathlock.Resolution
 	return func(kind, id string) (pathlock.Location, error) {
@@ -43,7 +76,7 @@ func (m *Locks) resolve(ctx context.Context, ids []lockspec.ID) lockspec.Resolve
 	}
 }
 
-// ofKind returns those of ids that are of a kind.
+// ofKind returns the ids of a kind.
 func ofKind(ids []lockspec.ID, kind string) (alike []string) {
 	for _, id := range ids {
 		if id.Kind == kind {

@@ -11,10 +11,10 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// Table returns middleware for a whole engine or group: it does for every route of the table what
-// [Locks.Lock] does with the route's spec, and lets other routes pass. Use it before the routes are
-// registered: gin gives a route the middleware that is there at that moment. [CheckRoutes] finds
-// out whether it was. It panics as Lock does.
+// Table returns middleware for a whole engine or group. For every route of the table it does what
+// [Locks.Lock] does with the route's spec. It lets other routes pass. Use it before you register
+// the routes, because gin gives a route the middleware that is there at that moment. [CheckRoutes]
+// checks this. Table panics as Lock does.
 func (m *Locks) Table(table lockspec.Table) gin.HandlerFunc {
 	t := &tableLock{make(map[lockspec.Route]gin.HandlerFunc, len(table))}
 	for key, spec := range table {
@@ -27,7 +27,7 @@ func (m *Locks) Table(table lockspec.Table) gin.HandlerFunc {
 	return t.handle
 }
 
-// tableLock is the middleware of the routes of a table. [CheckRoutes] knows it by its method.
+// tableLock is the middleware of the routes of a table. [CheckRoutes] recognises its method.
 type tableLock struct {
 	routes map[lockspec.Route]gin.HandlerFunc
 }
@@ -38,7 +38,7 @@ func (t *tableLock) handle(c *gin.Context) {
 	}
 }
 
-// Vouch marks a handler of yours as one that locks: it calls, around the rest of the chain, what
+// Vouch marks your handler as one that locks because it calls, around the rest of the chain, what
 // [Locks.Lock] or [Locks.Table] returned. [CheckRoutes] cannot look into it, and believes you.
 //
 //	r.Use(middleware.Vouch(func(c *gin.Context) {
@@ -48,12 +48,12 @@ func (t *tableLock) handle(c *gin.Context) {
 //	}))
 func Vouch(handler gin.HandlerFunc) gin.HandlerFunc { return vouched(handler).handle }
 
-// vouched is a handler that somebody vouches for. [CheckRoutes] knows it by its method.
+// vouched is a handler marked by Vouch. [CheckRoutes] recognises its method.
 type vouched gin.HandlerFunc
 
 func (v vouched) handle(c *gin.Context) { v(c) }
 
-// lockers are the functions of the handlers that lock, as the program has them.
+// lockers returns the code addresses of the handlers that lock.
 func lockers() []uintptr {
 	return []uintptr{
 		reflect.ValueOf((*routeLock)(nil).handle).Pointer(),
@@ -62,15 +62,16 @@ func lockers() []uintptr {
 	}
 }
 
-// CheckRoutes compares the table with the routes that the engine serves, see
-// [lockspec.Table.Check], and makes sure that each of them is locked: a route of the table whose
-// spec is not [lockspec.None] has a handler of [Locks.Lock], of [Locks.Table] or of [Vouch] before
-// its last one. What that handler locks it cannot tell: one with another spec passes, and so does
-// the middleware of another table, or one that stands behind a handler that writes. Call it when
-// all routes are registered.
+// CheckRoutes compares the table with the routes that the engine serves (see
+// [lockspec.Table.Check]), and makes sure that each of them is locked. A route of the table whose
+// spec is not [lockspec.None] needs a handler of [Locks.Lock], of [Locks.Table] or of [Vouch]
+// before its last one. Call it when all routes are registered.
 //
-// The error is a [*lockspec.TableError]. It is another one where the chains of handlers cannot be
-// read, because this version of gin keeps them elsewhere.
+// CheckRoutes does not know what that handler locks. It accepts one with another spec, the
+// middleware of another table, and one behind a handler that writes.
+//
+// The error is a [*lockspec.TableError], unless the chains of handlers cannot be read, because this
+// version of gin keeps them elsewhere.
 func CheckRoutes(engine *gin.Engine, table lockspec.Table) error {
 	chains, err := chainsOf(reflect.ValueOf(engine))
 	if err != nil {

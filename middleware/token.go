@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -21,14 +22,14 @@ func HeaderToken(r *http.Request) pathlock.Token {
 	return pathlock.Token(strings.Join(r.Header.Values(TokenHeader), ", "))
 }
 
-// NoToken returns "". As [Config.Token] it has requests carry no tokens.
+// NoToken returns "". As [Config.Token] it ignores the tokens of requests.
 func NoToken(*http.Request) pathlock.Token { return "" }
 
-// errNestedToken is why a token is refused that an inner spec is the first to have a use for.
+// errNestedToken refuses a token that no outer spec uses, but an inner one does.
 var errNestedToken = errors.New("middleware: an inner spec locks in the tree of the request's lock token, and an outer one does not: " +
 	"put both into one by lockspec.All")
 
-// tokenOf returns the token that a request carries, if any, and the error of one that is none.
+// tokenOf returns the token that a request carries, if any. The error is that of a malformed token.
 func (m *Locks) tokenOf(c *gin.Context) (carried, error) {
 	token := m.config.Token(c.Request)
 	if token == "" {
@@ -38,7 +39,7 @@ func (m *Locks) tokenOf(c *gin.Context) (carried, error) {
 	return carried{token, tree}, err
 }
 
-// holdOf returns the hold whose owner the locks of a context belong to, nil if there is none.
+// holdOf returns the hold whose owner has the locks of a context, nil if there is none.
 func (m *Locks) holdOf(ctx context.Context) *hold {
 	h, ok := ctx.Value(holdKey{m.locker}).(*hold)
 	if !ok || m.locker.Scope(ctx).Owner() != h.owner {
@@ -47,9 +48,8 @@ func (m *Locks) holdOf(ctx context.Context) *hold {
 	return h
 }
 
-// attach makes the hold that the request's token names the request's own, as soon as something is
-// to be locked in its tree, and returns the context for the acquisitions, which belong to the
-// hold's owner.
+// attach attaches the hold of the request's token once one of the requests is in its tree. It
+// returns the context for the acquisitions, which then belong to the hold's owner.
 func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (context.Context, error) {
 	if v.hold != nil || !v.carried.isFor(requests) {
 		return ctx, nil
@@ -68,7 +68,7 @@ func (v *visit) attach(ctx context.Context, requests []pathlock.Request) (contex
 	return context.WithValue(lock.Context(), holdKey{v.locker}, v.hold), nil
 }
 
-// detach leaves the hold in the lock store at the end of the request, however that ended.
+// detach leaves the hold in the lock store at the end of the request.
 func (v *visit) detach(ctx context.Context) {
 	if v.hold == nil {
 		return
@@ -77,7 +77,28 @@ func (v *visit) detach(ctx context.Context) {
 	if err == nil || errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrNotHeld) {
 		return
 	}
-	// It is not renewed, and so ends when it would have.
+	// Nobody renews it, so it ends when it would have.
 	v.config.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "middleware: a hold stays attached until it ends",
 		slog.Any("token", v.carried.token), slog.Any("error", err))
 }
+
+// carried is the token that a request carries, and the tree of its hold.
+type carried struct {
+	token pathlock.Token
+	tree  pathlock.Tree
+}
+
+// isFor reports whether the token's tree is among those of the requests.
+func (t carried) isFor(requests []pathlock.Request) bool {
+	return t.token != "" && slices.ContainsFunc(requests, func(r pathlock.Request) bool { return r.Tree == t.tree })
+}
+
+// hold is the hold of a request's token, while the request uses it.
+type hold struct {
+	token pathlock.Token
+	owner pathlock.Owner
+	lock  *pathlock.Lock
+}
+
+// holdKey is the context key of the hold that a request uses, by locker.
+type holdKey struct{ locker *pathlock.Locker }

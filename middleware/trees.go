@@ -9,16 +9,15 @@ import (
 )
 
 // disorderly is how often a request that needs several trees waits for one of them while it holds
-// none.
+// nothing, before it waits in order.
 const disorderly = 3
 
 // take acquires requests, one per tree, all or none, within the budget.
 //
-// A request does not hold one tree while it waits for another, as long as there is another way: it
-// waits for one, and asks for the others without waiting. If one of these is not to be had, it lets
-// go of all and waits for that one. So that it does not go on like this for ever where several
-// trees are busy, it waits in the order of the requests in the end, which is the same for
-// everybody, and holds what it has; at the latest when half of its time is over.
+// It avoids holding one tree while it waits for another. It waits for one tree, and asks for the
+// others without waiting. If one of these is refused, it releases everything and waits for that
+// one. This need not end where several trees are busy. So after some tries, or half of the budget,
+// it waits for one tree after the other and keeps what it has. The order is the same for everybody.
 func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, error) {
 	if len(requests) < 2 {
 		locks, _, err := v.takeEach(ctx, requests, 0, v.budget.remaining())
@@ -41,8 +40,8 @@ func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, e
 	return v.takeInOrder(ctx, requests)
 }
 
-// takeEach waits for requests[first] for at most wait, and takes the others if they are to be had
-// at once. After an error it holds nothing, and refused is the request that was not granted.
+// takeEach waits for requests[first] for at most wait, and asks for the others without waiting.
+// After an error it holds nothing, and refused is the index of the request that was not granted.
 func (v *visit) takeEach(ctx context.Context, requests []pathlock.Request, first int, wait time.Duration) (locks *held, refused int, err error) {
 	t := taking{visit: v, ctx: ctx}
 	defer t.end()
@@ -62,7 +61,7 @@ func (v *visit) takeEach(ctx context.Context, requests []pathlock.Request, first
 	return t.all(), 0, nil
 }
 
-// takeInOrder waits for one request after the other, and holds what it has while it waits.
+// takeInOrder waits for one request after the other, and keeps what it has.
 func (v *visit) takeInOrder(ctx context.Context, requests []pathlock.Request) (*held, error) {
 	t := taking{visit: v, ctx: ctx}
 	defer t.end()
@@ -74,8 +73,7 @@ func (v *visit) takeInOrder(ctx context.Context, requests []pathlock.Request) (*
 	return t.all(), nil
 }
 
-// taking is what has been taken so far of several requests. Its end lets it go, unless all of it
-// was asked for before.
+// taking is what has been taken so far of several requests. end releases it unless all came before.
 type taking struct {
 	*visit
 	ctx   context.Context
@@ -83,15 +81,14 @@ type taking struct {
 	whole bool
 }
 
-// add takes one more.
+// add takes one request, and first what the hold needs to follow a node.
 func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 	req.Wait, req.Lease = wait, t.config.Lease
 	if t.note != "" {
 		req.Note = t.note
 	}
 	if ahead := t.claimsAhead(req.Tree); len(ahead) > 0 {
-		// The hold would go along with the node: it needs to be had on its own, before what covers
-		// it.
+		// The hold needs a lock of its own to follow the node, taken before the one that covers it.
 		along := req
 		along.Claims, along.Gate, along.Note = ahead, false, t.hold.lock.Note()
 		if err := t.acquire(along); err != nil {
@@ -105,7 +102,7 @@ func (t *taking) add(req pathlock.Request, wait time.Duration) error {
 	return t.acquire(req)
 }
 
-// acquire takes one more under those that there are.
+// acquire takes one request under the locks that there are.
 func (t *taking) acquire(req pathlock.Request) error {
 	lock, err := t.locker.Acquire(t.locks.context(t.ctx), req)
 	if err == nil {
@@ -114,14 +111,14 @@ func (t *taking) acquire(req pathlock.Request) error {
 	return err
 }
 
-// all returns what was taken.
+// all returns everything that was taken, and keeps end from releasing it.
 func (t *taking) all() *held {
 	t.locks.limit = t.limit(t.ctx, t.locks)
 	t.whole = true
 	return &t.locks
 }
 
-// end releases what was taken, unless all of it was.
+// end releases what was taken, unless all has returned it.
 func (t *taking) end() {
 	if !t.whole {
 		t.locks.release(t.ctx)

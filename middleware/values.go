@@ -1,6 +1,8 @@
 package middleware
 
 import (
+	"context"
+	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -8,24 +10,22 @@ import (
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
-// values finds the values of sources in one request. The body is read when the first
-// value in it is asked for, and handed on to the handler as if it had not been.
+// values finds the values of a spec's sources in one request. It reads the body for the first value
+// in it, and leaves it to the handler as if it had not been read.
 //
-// A value is looked for once per request: it is the request's, and whatever else
-// changes, the request does not. [lockspec.Spec.IDs] and [lockspec.Spec.Bind] ask for the values of
-// a spec in the same order every time, so that they are known by their number.
+// It looks for each value once per request, since the request does not change. [lockspec.Spec.IDs]
+// and [lockspec.Spec.Bind] always ask for the values in the same order, so it knows them by number.
 type values struct {
-	c         *gin.Context
-	spec      lockspec.Spec
-	jsonTypes []string
-	maxBody   int64
-	body      []byte
-	read      bool
-	json      map[string]lockspec.JSONValue
-	form      *http.Request
+	c      *gin.Context
+	spec   lockspec.Spec
+	config *Config
+	body   []byte
+	read   bool
+	json   map[string]lockspec.JSONValue
+	form   *http.Request
 
 	known []known
-	next  int // the number of the value that is asked for next
+	next  int // the number of the next value
 }
 
 // known is what was found for a source.
@@ -35,9 +35,59 @@ type known struct {
 	err   error
 }
 
-func newValues(c *gin.Context, spec lockspec.Spec, config *Config) *values {
-	return &values{c: c, spec: spec, jsonTypes: config.JSONTypes, maxBody: config.MaxBody}
+// rewind makes the first value the next one.
+func (v *values) rewind() { v.next = 0 }
+
+// get is the [lockspec.Get] of the request.
+func (v *values) get(src lockspec.Source) (value string, ok bool, err error) {
+	if v.next == len(v.known) {
+		var k known
+		k.value, k.ok, k.err = v.find(src)
+		v.known = append(v.known, k)
+	}
+	k := v.known[v.next]
+	v.next++
+	return k.value, k.ok, k.err
 }
 
-// rewind expects the values to be asked for again, from the first one.
-func (v *values) rewind() { v.next = 0 }
+// find looks for the value of a source.
+func (v *values) find(src lockspec.Source) (value string, ok bool, err error) {
+	switch src.From() {
+	case lockspec.FromParam:
+		value, ok = v.c.Params.Get(src.Name())
+		return value, ok, nil
+	case lockspec.FromQuery:
+		value, ok = v.c.GetQuery(src.Name())
+		return value, ok, nil
+	case lockspec.FromHeader:
+		values := v.c.Request.Header.Values(src.Name())
+		if len(values) == 0 {
+			return "", false, nil
+		}
+		return values[0], true, nil
+	case lockspec.FromFunc:
+		return src.Extract(withGinContext(v.c), v.c.Param)
+	case lockspec.FromJSON:
+		return v.jsonField(src.Name())
+	case lockspec.FromForm:
+		return v.formField(src.Name())
+	default:
+		return "", false, fmt.Errorf("middleware: there is no way to get a %s", src)
+	}
+}
+
+// ginContextKey is the key under which the request of a [lockspec.Func] has its gin context.
+type ginContextKey struct{}
+
+// GinContext returns the gin context of the request that a [lockspec.Extract] gets. It has what
+// earlier middleware has set, such as the user. GinContext returns nil for any other request, those
+// of handlers included.
+func GinContext(r *http.Request) *gin.Context {
+	c, _ := r.Context().Value(ginContextKey{}).(*gin.Context)
+	return c
+}
+
+// withGinContext returns the request of c for a [lockspec.Extract].
+func withGinContext(c *gin.Context) *http.Request {
+	return c.Request.WithContext(context.WithValue(c.Request.Context(), ginContextKey{}, c))
+}

@@ -1,6 +1,8 @@
 package middleware
 
 import (
+	"net/http"
+
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/lockspec"
@@ -12,17 +14,72 @@ type visit struct {
 	c      *gin.Context
 	spec   lockspec.Spec
 	values *values
-	// ids are those of the request, where they may be resolved together.
+	// ids are the request's, if a resolver finds several at once.
 	ids    []lockspec.ID
 	budget budget
-	// carried is the request's token, and hold what it names, once that is used.
+	// carried is the request's token. hold is what it names, nil until the request uses it.
 	carried carried
 	hold    *hold
-	// moves are those that the spec means, as planned last.
+	// moves are those of the latest plan.
 	moves []lockspec.Moved
-	// note, where there is one, takes the place of the spec's.
+	// note replaces the spec's, unless it is "".
 	note string
-	// authorized are the nodes that [Config.Authorize] was asked about last.
+	// authorized are the nodes of the latest call of [Config.Authorize].
 	authorized []lockspec.Node
 	asked      bool
+}
+
+// runLocked runs the rest of the handler chain under the spec's locks.
+func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
+	if isUnrouted(c) {
+		return
+	}
+	v, err := m.visit(c, spec)
+	if err != nil {
+		m.refuse(c, err)
+		return
+	}
+	outer := c.Request.Context()
+	ctx := outer
+	for _, r := range m.prepared {
+		ctx = r.Prepare(ctx)
+	}
+	defer v.detach(outer)
+	locks, err := v.acquire(ctx)
+	if err != nil {
+		m.refuse(c, err)
+		return
+	}
+	defer locks.release(outer)
+	defer v.follow(outer, locks)
+	if !c.IsAborted() {
+		m.serve(locks.context(ctx), c, len(locks.taken) > 0)
+	}
+}
+
+// visit returns the visit of a request, with its token and its body read and nothing locked.
+func (m *Locks) visit(c *gin.Context, spec lockspec.Spec) (*visit, error) {
+	token, err := m.tokenOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.readAhead(c); err != nil {
+		return nil, err
+	}
+	return &visit{
+		Locks: m, c: c, spec: spec, values: &values{c: c, spec: spec, config: &m.config}, budget: newBudget(m.wait), carried: token,
+	}, nil
+}
+
+// isUnrouted reports whether gin has no route for the request and is about to say so. Middleware of
+// the whole engine runs for such a request too.
+func isUnrouted(c *gin.Context) bool {
+	status := c.Writer.Status()
+	return c.FullPath() == "" && (status == http.StatusNotFound || status == http.StatusMethodNotAllowed)
+}
+
+// refuse answers a request with an error instead of serving it.
+func (m *Locks) refuse(c *gin.Context, err error) {
+	c.Abort()
+	m.config.OnError(c, err)
 }

@@ -1,6 +1,6 @@
-// Package carry hands a request's locks on through contexts that know nothing of the request's:
-// gin's own, which finds values by string keys that were set on it and, unless the engine says
-// otherwise, looks nowhere else.
+// Package carry passes a request's locks through contexts that do not derive from the request's.
+// gin's own context is one: it finds values by string keys that were set on it and, by default,
+// looks nowhere else.
 package carry
 
 import (
@@ -10,21 +10,20 @@ import (
 	"time"
 )
 
-// ScopeKey is the context key of the scope of one locker: lockers on different stores do not know
-// each other's holds. It has the shape of a pointer, so that a look-up allocates nothing.
+// ScopeKey is the context key of the scope of one locker. Lockers on different stores do not know
+// each other's holds. A key has the shape of a pointer, so a look-up allocates nothing.
 type ScopeKey[Locker any] struct{ Locker *Locker }
 
 func (ScopeKey[Locker]) ofLocks() {}
 
-// IsOfLocks reports whether a context has under the key who holds, or what else ends with the
-// locks.
+// IsOfLocks reports whether a key is that of a scope. Its value ends with the locks.
 func IsOfLocks(key any) bool {
 	_, ok := key.(interface{ ofLocks() })
 	return ok
 }
 
-// Key returns the string under which a framework's context has the [Carrier] of a locker, which is
-// given as a pointer.
+// Key returns the string key of the [Carrier] of a locker in a framework's context. locker is a
+// pointer.
 func Key(locker any) string { return fmt.Sprintf("pathlock:%p", locker) }
 
 // Carrier carries the context of a request's locks until the request is over.
@@ -34,15 +33,15 @@ type Carrier struct {
 	over      atomic.Bool
 }
 
-// New returns a carrier of ctx for a framework's context, which finds it by the locker's [Key].
+// New returns a carrier of ctx, to be set on a framework's context under the locker's [Key].
 func New(ctx, framework context.Context) *Carrier {
 	return &Carrier{ctx: ctx, framework: framework}
 }
 
-// End says that the request is over: copies of its context go on without its locks.
+// End marks the end of the request. Copies of its context have no locks from then on.
 func (c *Carrier) End() { c.over.Store(true) }
 
-// carrierOf returns the carrier that ctx has under key; nil if there is none, or the request is
+// carrierOf returns the carrier that ctx has under key, nil if there is none or the request is
 // over.
 func carrierOf(ctx context.Context, key any) *Carrier {
 	c, ok := ctx.Value(key).(*Carrier)
@@ -52,8 +51,8 @@ func carrierOf(ctx context.Context, key any) *Carrier {
 	return c
 }
 
-// Context returns the context of the locks that ctx carries under key; nil if there are none, or
-// the request is over.
+// Context returns the context of the locks that ctx carries under key, nil if there are none or the
+// request is over.
 func Context(ctx context.Context, key any) context.Context {
 	if c := carrierOf(ctx, key); c != nil {
 		return c.ctx
@@ -61,12 +60,12 @@ func Context(ctx context.Context, key any) context.Context {
 	return nil
 }
 
-// Join returns ctx, or, where it carries locks under key, a context with the values of ctx that
-// ends with the locks, too.
+// Join returns ctx. If ctx carries locks under key, it returns a context with the values of ctx
+// that ends with the locks too.
 //
-// gin's own context is asked for values only, and on the caller's goroutine: whether it ends
-// depends on the engine, and its request is another one once the handlers have returned, which a
-// goroutine of database/sql may not have heard of yet.
+// The context asks gin's own context only for values, and on the caller's goroutine. Whether gin's
+// context ends depends on the engine. It also gets another request once the handlers have returned,
+// while a goroutine of database/sql may still use the context.
 func Join(ctx context.Context, key any) context.Context {
 	c := carrierOf(ctx, key)
 	if c == nil {
@@ -76,7 +75,7 @@ func Join(ctx context.Context, key any) context.Context {
 	if ctx == c.framework || ctx.Done() == nil {
 		return j
 	}
-	// Somebody has derived it, and bounded the work.
+	// ctx was derived from the framework's, with an end of its own.
 	var both context.Context
 	both, cancel := context.WithCancelCause(j)
 	context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
@@ -90,7 +89,7 @@ func Join(ctx context.Context, key any) context.Context {
 type joined struct {
 	context.Context
 	values context.Context
-	key    any // of the carrier, which has been taken into account
+	key    any // of the carrier, whose locks are joined already
 }
 
 // Value implements [context.Context].
@@ -101,7 +100,7 @@ func (j *joined) Value(key any) any {
 	return Value(j.values, j.Context, key)
 }
 
-// bounded is a context that tells of a deadline, which somebody else watches.
+// bounded is a context that reports a deadline, which another context watches.
 type bounded struct {
 	context.Context
 	deadline time.Time
@@ -116,8 +115,8 @@ func (b *bounded) Deadline() (time.Time, bool) {
 }
 
 // Value returns the value of a context that has the values of one context and ends with another.
-// How the standard library finds the cancellation among a context's values, by a key of this type,
-// is for the latter to say alone; a key of somebody else's may be of it, too.
+// The standard library finds a context's cancellation by a key of type *int, and must find that of
+// ends alone. Other packages may have keys of this type too.
 func Value(values, ends context.Context, key any) any {
 	if _, ok := key.(*int); ok {
 		if value := ends.Value(key); value != nil {

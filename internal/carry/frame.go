@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// The stack of a goroutine is the one thing that a statement without any context has in common with
-// the handler that it is made in. So the handler of a request that holds locks is called through
-// functions whose names spell who holds: four digits of sixteen, of a hash of the owner. It costs
-// some nanoseconds, and [Inside] reads it where something went wrong.
+// A statement without a context shares nothing with its handler but the stack of the goroutine. So
+// the handler of a request that holds locks is called through functions whose names spell the
+// owner: four hexadecimal digits of its hash. This costs some nanoseconds. [Inside] reads them when
+// something has gone wrong.
 
-// digits is how many there are.
+// digits is the number of digits.
 const digits = 4
 
-// prefix is what the names of this package's functions begin with, as a call stack has them.
+// prefix begins the names of this package's functions in a call stack.
 const prefix = "github.com/pathlock-go/pathlock/internal/carry."
 
-// names are those of the functions, by digit.
+// names has the name of each digit.
 const names = "0123456789abcdef"
 
-// hash is what is spelt of an owner.
+// hash returns what the digits of an owner spell.
 func hash(owner string) uint16 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(owner)) // it never fails
@@ -28,7 +28,7 @@ func hash(owner string) uint16 {
 	return uint16(sum ^ sum>>16)
 }
 
-// Run calls f, which is the handler of a request whose locks owner holds.
+// Run calls f, the handler of a request whose locks owner holds.
 //
 //go:noinline
 func Run(owner string, f func()) { spell(hash(owner), digits, f) }
@@ -125,7 +125,7 @@ func digite(rest uint16, left int, f func()) { spell(rest, left, f) }
 func digitf(rest uint16, left int, f func()) { spell(rest, left, f) }
 
 // Inside reports whether the calling goroutine runs the handler of a request whose locks owner
-// holds. It costs some microseconds. One owner of some 65,000 is taken for another.
+// holds. It costs some microseconds. It mistakes one owner in some 65,000 for another.
 func Inside(owner string) bool {
 	want := hash(owner)
 	return look(func(found uint16) bool { return found == want })
@@ -134,8 +134,8 @@ func Inside(owner string) bool {
 // InsideAny reports whether the calling goroutine runs the handler of a request that holds locks.
 func InsideAny() bool { return look(func(uint16) bool { return true }) }
 
-// look reports whether is says yes to any hash that is spelt on the stack.
-func look(is func(uint16) bool) bool {
+// look reports whether matches returns true for any hash on the stack.
+func look(matches func(uint16) bool) bool {
 	var found uint16
 	var callers [64]uintptr
 	for skip := 3; ; skip += len(callers) {
@@ -158,7 +158,7 @@ func look(is func(uint16) bool) bool {
 			if name != "Run" {
 				continue
 			}
-			if is(found) {
+			if matches(found) {
 				return true
 			}
 			found = 0

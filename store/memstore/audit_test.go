@@ -87,8 +87,8 @@ func (t *table) allRequests() (all, waiting map[*request]bool) {
 	return all, waiting
 }
 
-// audit checks that no two holders conflict, and that every waiter watches somebody who
-// is still in its way: a waiter with nothing in its way would have been forgotten.
+// audit checks that no two holders conflict, and that every waiter watches somebody who is still in
+// its way: a waiter with nothing in its way would have been forgotten.
 func (r *request) audit(requests map[*request]bool) error {
 	if r.granted() {
 		for other := range requests {
@@ -133,8 +133,8 @@ func (t *table) auditLeases() error {
 		}
 		all := []*lease{&o.lease}
 		for r := range o.grants.all {
-			if r.own != nil {
-				all = append(all, r.own)
+			if r.apartLease != nil {
+				all = append(all, r.apartLease)
 			}
 		}
 		for _, e := range all {
@@ -157,4 +157,18 @@ func (t *table) auditLeases() error {
 		return fmt.Errorf("the alarm ticks at %v, after the first lease ends at %v", t.alarm.at, t.leases[0].until)
 	}
 	return nil
+}
+
+// all yields every child.
+func (c *children) all(yield func(*node) bool) {
+	for _, n := range c.byName {
+		if !yield(n) {
+			return
+		}
+	}
+	for n := c.first; n != nil; n = n.sibling {
+		if !yield(n) {
+			return
+		}
+	}
 }

@@ -1,14 +1,14 @@
 package memstore
 
-// children are the records of the nodes right below a node: a list while they are few, as they are
-// nearly everywhere, and a map by name from then on until the last one goes.
+// children are the records of the nodes right below a node. They are in a list while they are few,
+// as nearly everywhere. Then they are in a map by name until the last one goes.
 type children struct {
-	first  *node // linked by sibling; nil while there is a map
+	first  *node // linked by sibling, nil while there is a map
 	listed int
 	byName map[string]*node
 }
 
-// fewChildren is how many records a list has at most.
+// fewChildren is the longest list.
 const fewChildren = 8
 
 // find returns the child with a name, nil if there is none.
@@ -24,7 +24,7 @@ func (c *children) find(name string) *node {
 	return nil
 }
 
-// add enters a child whose name no other one has.
+// add adds a child with a new name.
 func (c *children) add(n *node) {
 	if c.byName == nil && c.listed == fewChildren {
 		c.index()
@@ -46,7 +46,7 @@ func (c *children) index() {
 	c.first, c.listed = nil, 0
 }
 
-// remove takes out a child that is in there.
+// remove takes out one of the children.
 func (c *children) remove(n *node) {
 	if c.byName != nil {
 		if delete(c.byName, n.name); len(c.byName) == 0 {
@@ -60,18 +60,4 @@ func (c *children) remove(n *node) {
 	}
 	*link = n.sibling
 	c.listed--
-}
-
-// all yields every child.
-func (c *children) all(yield func(*node) bool) {
-	for _, n := range c.byName {
-		if !yield(n) {
-			return
-		}
-	}
-	for n := c.first; n != nil; n = n.sibling {
-		if !yield(n) {
-			return
-		}
-	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// conflictError says what keeps r from being granted: a holder where there is one, which
-// tells people more than an earlier waiter does. err may be nil.
+// conflictError says what is in r's way. It prefers a holder, which tells people more than an
+// earlier waiter. err may be nil.
 func (t *table) conflictError(r *request, waited time.Duration, err error) error {
 	o := r.holder()
 	if o.by == nil {
@@ -29,8 +29,8 @@ func (t *table) deadlockError(r *request, o obstacle) error {
 	}
 }
 
-// target returns the node that was asked for and not granted. The gate's node has no path of its
-// own; a request that somebody else's gate keeps out fails at its topmost claim.
+// target returns the claim that was not granted. The gate's node has no path, so a request that
+// somebody else's gate keeps out fails at its topmost claim.
 func (o obstacle) target() (pathlock.Path, pathlock.Mode) {
 	c := o.asked.Claim
 	if o.asked.ofGate() && !o.asked.request.Gate {
@@ -39,8 +39,8 @@ func (o obstacle) target() (pathlock.Path, pathlock.Mode) {
 	return c.Path, c.Mode
 }
 
-// blocker describes who is in the way. The intention that everybody has on the gate is nothing that
-// people know of: the blocker's topmost claim is named instead.
+// blocker describes who is in the way. It names the blocker's topmost claim instead of the
+// intention on the gate, which people do not know of.
 func (o obstacle) blocker() pathlock.Blocker {
 	r := o.by.request
 	b := pathlock.Blocker{

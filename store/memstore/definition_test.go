@@ -1,6 +1,9 @@
 package memstore
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // definition is who waits for whom, in the words of the definition: plain recursion over two lists.
 type definition struct {
@@ -17,12 +20,12 @@ func newDefinition(requests map[*request]bool) *definition {
 			d.waiting = append(d.waiting, r)
 		}
 	}
-	sortByArrival(d.waiting)
+	slices.SortFunc(d.waiting, byArrival)
 	return d
 }
 
-// waitsFor says whether w waits for a. Of requests later than limit whose owners hold something,
-// it does not look at whom they are behind.
+// waitsFor says whether w waits for a. Of requests later than limit whose owners hold something, it
+// does not look at whom they are behind.
 func (d *definition) waitsFor(w *request, a *owner, limit uint64, seen map[*request]bool) bool {
 	if w.owner == a || seen[w] {
 		return false

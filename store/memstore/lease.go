@@ -8,20 +8,17 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// lease is what grants live by: one of an owner's, which all of its grants share, or one of a
-// single grant that is apart.
+// lease is the lease of an owner, which its grants share, or of a single apart grant.
 type lease struct {
-	// owner has the lease, unless grant does.
-	owner *owner
-	grant *request
+	owner *owner   // nil for that of a grant
+	grant *request // nil for that of an owner
 	until time.Time
-	// index is the lease's in the table's heap, which it is in while it runs.
+	// index is the lease's in the table's heap, while it runs.
 	index int
 	runs  bool
 }
 
-// leases are those that run in a table, as a heap (container/heap) with the one that ends first on
-// top.
+// leases are the running leases of a table, as a heap with the one that ends first on top.
 type leases []*lease
 
 func (l leases) Len() int           { return len(l) }
@@ -48,8 +45,7 @@ func (l *leases) Pop() any {
 	return e
 }
 
-// extend makes a lease last until the given time at least: one that runs already is never
-// shortened.
+// extend makes a lease run until the given time at least. It never shortens one.
 func (l *leases) extend(e *lease, until time.Time) {
 	switch {
 	case !e.runs:
@@ -61,7 +57,7 @@ func (l *leases) extend(e *lease, until time.Time) {
 	}
 }
 
-// set makes a lease that runs end at the given time, also earlier than it would have.
+// set sets the end of a running lease, even to an earlier time.
 func (l *leases) set(e *lease, until time.Time) {
 	e.until = until
 	heap.Fix(l, e.index)
@@ -74,42 +70,42 @@ func (l *leases) remove(e *lease) {
 	}
 }
 
-// lease returns the one by which a granted request lives.
+// lease returns the lease of a granted request.
 func (r *request) lease() *lease {
-	if r.own != nil {
-		return r.own
+	if r.apartLease != nil {
+		return r.apartLease
 	}
 	return &r.owner.lease
 }
 
-// ends returns when a granted request does, unless its lease is renewed.
+// ends returns when a granted request ends, unless its lease is renewed.
 func (r *request) ends() time.Time {
-	if r.own != nil && r.own.until.Before(r.owner.lease.until) {
-		return r.own.until
+	if r.apartLease != nil && r.apartLease.until.Before(r.owner.lease.until) {
+		return r.apartLease.until
 	}
 	return r.owner.lease.until
 }
 
-// begin has the lease of a request run that is being granted. One that is to be apart shares its
-// owner's all the same where the owner has let go meanwhile of all that it held.
+// begin starts the lease of a request that is being granted. A request that is to be apart shares
+// its owner's lease if the owner has released everything meanwhile.
 func (t *table) begin(r *request, now time.Time) {
 	if r.Apart && r.owner.lease.runs {
-		r.own = &lease{grant: r}
+		r.apartLease = &lease{grant: r}
 	}
 	t.leases.extend(r.lease(), now.Add(r.Lease))
 }
 
-// share ends the lease that a request has apart, if any.
+// share ends the lease of an apart request.
 func (t *table) share(r *request) {
-	if r.own != nil {
-		t.leases.remove(r.own)
-		r.own = nil
+	if r.apartLease != nil {
+		t.leases.remove(r.apartLease)
+		r.apartLease = nil
 	}
 }
 
 // reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
-// end as well: what they asked for was meant to come on top of what they have lost. A grant that is
-// apart is released alone at the end of its own lease.
+// end too, because they asked for more than what they have lost. An apart grant alone is released
+// at the end of its own lease.
 func (t *table) reclaim(now time.Time) {
 	var unwatched []*request
 	for len(t.leases) > 0 && !now.Before(t.leases[0].until) {
@@ -122,4 +118,37 @@ func (t *table) reclaim(now time.Time) {
 		unwatched = append(unwatched, t.evict(o, reason)...)
 	}
 	t.handOver(now, unwatched)
+}
+
+// alarm ticks at the earliest lease end while somebody waits. All waiters listen to its one
+// channel. The tick reaches one of them, which clears up for all.
+type alarm struct {
+	timer *time.Timer
+	at    time.Time // zero while it is off
+}
+
+// ticks returns the channel to listen to.
+func (a *alarm) ticks() <-chan time.Time {
+	if a.timer == nil {
+		a.timer = time.NewTimer(0)
+		a.timer.Stop()
+	}
+	return a.timer.C
+}
+
+// set makes the alarm tick at the first of the lease ends, or not at all if nobody waits. now is
+// when the table was entered: a tick until then has been dealt with.
+func (a *alarm) set(somebodyWaits bool, l leases, now time.Time) {
+	switch {
+	case !somebodyWaits || len(l) == 0:
+		if !a.at.IsZero() {
+			a.timer.Stop()
+			a.at = time.Time{}
+		}
+	case a.at.IsZero() || l[0].until.Before(a.at) || !now.Before(a.at):
+		// A renewal does not move the alarm. The tick comes early then, finds nothing, and sets the
+		// next one. That costs less than resetting the timer with every renewal.
+		a.at = l[0].until
+		a.timer.Reset(time.Until(a.at))
+	}
 }

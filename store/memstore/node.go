@@ -7,13 +7,13 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// node is the record of one node on or below which somebody holds or waits, or
-// that of the gate, which is above the root.
+// node is the record of one node on or below which somebody holds or waits, or of the gate, which
+// is above the root.
 type node struct {
-	parent   *node // nil for the root, the gate, and a record that is not in use
+	parent   *node // nil for the root, the gate, and an unused record
 	name     string
 	children children
-	sibling  *node // the next one in the list of children that the node is in
+	sibling  *node // the next child of the parent
 
 	uses    int // places in all lists, and children
 	granted places
@@ -31,7 +31,7 @@ type place struct {
 // ofGate reports whether p is the claim that every request has on the gate.
 func (p *place) ofGate() bool { return p == &p.request.places[0] }
 
-// places are those of one node, granted or waiting, by mode.
+// places are the granted or the waiting places of one node, by mode.
 type places struct {
 	modes modes // those whose lists have elements
 	lists [pathlock.ModeX + 1]list
@@ -49,7 +49,7 @@ func (s *places) remove(p *place) {
 	}
 }
 
-// against yields the lists of those modes that are incompatible with p's and have elements.
+// against yields the lists with elements of the modes that are incompatible with p's.
 func (s *places) against(p *place) iter.Seq[*list] {
 	return func(yield func(*list) bool) {
 		for some := s.modes & incompatible[p.Mode]; some != 0; some &= some - 1 {
@@ -60,11 +60,10 @@ func (s *places) against(p *place) iter.Seq[*list] {
 	}
 }
 
-// modes is a set of lock modes: a bit for each.
+// modes is a set of lock modes, with a bit for each.
 type modes uint8
 
-// incompatible are the modes that nobody else may have on a node where somebody has the mode of the
-// index.
+// incompatible has, for each mode, the modes that are incompatible with it.
 var incompatible = func() (table [pathlock.ModeX + 1]modes) {
 	for a := pathlock.ModeIS; a <= pathlock.ModeX; a++ {
 		for b := pathlock.ModeIS; b <= pathlock.ModeX; b++ {
@@ -105,7 +104,7 @@ func (l *list) remove(p *place) {
 	p.prev, p.next = nil, nil
 }
 
-// isFree reports whether nobody at all has, or waits for, what conflicts with p on its node.
+// isFree reports whether nothing held or waited for on p's node conflicts with p.
 func (p *place) isFree() bool {
 	return (p.node.granted.modes|p.node.waiting.modes)&incompatible[p.Mode] == 0
 }
@@ -122,8 +121,8 @@ func (p *place) holders(yield func(*place) bool) {
 }
 
 // before returns the last place of a list of waiters that came before a ticket, nil if there is
-// none. It looks from both ends, since those who look are mostly the first, or the last, of the
-// queue.
+// none. It searches from both ends, since the ticket is mostly that of the first or the last
+// waiter.
 func (l *list) before(ticket uint64) *place {
 	var before *place
 	for early, late := l.first, l.last; early != nil && early.request.ticket < ticket; early, late = early.next, late.prev {

@@ -6,20 +6,20 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// nodes are the records of one table: a tree of its own, of which the root and the gate are always
-// there, and any other node while it has a use.
+// nodes are the records of one table. They form a tree. The root and the gate are always there, and
+// any other node while it has a use.
 type nodes struct {
 	gate, root node
-	// unused are records to use again, linked by sibling: at most maxUnused.
+	// unused are spare records, linked by sibling.
 	unused *node
 	spare  int
 }
 
-// maxUnused is how many records a table keeps to use again: those of a few deep paths.
+// maxUnused bounds the spare records of a table. It is enough for a few deep paths.
 const maxUnused = 64
 
-// below returns the record of a node in the subtree of n, which is at a path. It makes those
-// that are missing on the way down; prune forgets them unless they have come into use.
+// below returns the record of a path in the subtree of n, whose own path is at. It makes the
+// records that are missing on the way down. prune forgets them if they stay unused.
 func (t *nodes) below(n *node, at, path pathlock.Path) *node {
 	rest := path.Column()[len(at.Column()):]
 	for rest != "" {
@@ -36,7 +36,7 @@ func (t *nodes) below(n *node, at, path pathlock.Path) *node {
 	return n
 }
 
-// child makes a record.
+// child makes the record of a child.
 func (t *nodes) child(parent *node, name string) *node {
 	n := t.unused
 	if n == nil {
@@ -51,7 +51,7 @@ func (t *nodes) child(parent *node, name string) *node {
 	return n
 }
 
-// prune forgets a record without use, and those above that lose their last one with it.
+// prune forgets an unused record, and those above it that become unused with it.
 func (t *nodes) prune(n *node) {
 	for n.uses == 0 && n.parent != nil {
 		parent := n.parent

@@ -1,7 +1,11 @@
 package memstore
 
-// obstacle is why a request cannot be granted: one of its places, and a place
-// of another request that conflicts with it. The zero obstacle is none.
+import (
+	"slices"
+)
+
+// obstacle is why a request cannot be granted: one of its places, and a place of another request
+// that conflicts with it. The zero obstacle is none.
 type obstacle struct {
 	asked, by *place
 }
@@ -16,8 +20,7 @@ func (r *request) holder() obstacle {
 	return obstacle{}
 }
 
-// predecessor returns a waiting request that r has to let go first: one that came before r and
-// conflicts with it, unless it waits for r's owner.
+// predecessor returns a waiting request that r is behind.
 func (r *request) predecessor() obstacle {
 	for by := range r.earlier {
 		if !r.mayPass(by.request) {
@@ -37,9 +40,9 @@ func (r *request) placeAt(n *node) *place {
 	return nil
 }
 
-// obstacle returns one of the requests that r has to wait for. It prefers the waiter next before r:
-// those who queue for the same thing then watch each other in a chain, and only the
-// first of them is looked at when the thing is free.
+// obstacle returns one of the requests that r has to wait for. It prefers the waiter just before r.
+// So the waiters for one thing watch each other in a chain, and only the first is looked at when
+// the thing is free.
 func (t *table) obstacle(r *request) obstacle {
 	if t.waiters > 0 {
 		if o := r.predecessor(); o.by != nil {
@@ -49,8 +52,8 @@ func (t *table) obstacle(r *request) obstacle {
 	return r.holder()
 }
 
-// isFree reports whether nobody at all has, or waits for, what conflicts with r: then there is
-// neither an obstacle nor anybody to pass, whoever waits elsewhere.
+// isFree reports whether nothing held or waited for on r's nodes conflicts with r. Then there is
+// neither an obstacle nor anybody to pass.
 func (r *request) isFree() bool {
 	for i := range r.places {
 		if !r.places[i].isFree() {
@@ -58,4 +61,44 @@ func (r *request) isFree() bool {
 		}
 	}
 	return true
+}
+
+// cycle returns a holder in r's way that waits, directly or through others, for r's owner. Nobody
+// can wait for an owner that holds nothing.
+func (t *table) cycle(r *request) obstacle {
+	if t.waiters == 0 || !r.owner.holds() {
+		return obstacle{}
+	}
+	t.search(r.owner, noLimit).spread()
+	for i := range r.places {
+		for by := range r.places[i].holders {
+			for w := range by.request.owner.waits.all {
+				if w.found == t.stamp {
+					return obstacle{&r.places[i], by}
+				}
+			}
+		}
+	}
+	return obstacle{}
+}
+
+// advance ends the watches of the waiting requests of an owner that has been granted something, and
+// returns them: what they watched may wait for the owner by now. A request with a holder in its way
+// that waits for the owner ends with a deadlock.
+func (t *table) advance(o *owner) (unwatched []*request) {
+	if o.waits.newest == nil {
+		return nil
+	}
+	for _, r := range slices.SortedFunc(o.waits.all, byArrival) {
+		if cycle := t.cycle(r); cycle.by != nil {
+			r.err = t.deadlockError(r, cycle)
+			unwatched = append(unwatched, t.remove(r)...)
+			close(r.done)
+			continue
+		}
+		r.unwatch()
+		unwatched = append(unwatched, r)
+	}
+	t.stale = true
+	return unwatched
 }

@@ -1,15 +1,18 @@
 package memstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// The methods in this file are what a store does to one table. They expect mu to be unlocked.
+// The methods in this file are what a store does to one table. They expect mu to be unlocked,
+// except for leaseOf and snapshot.
 
-// acquire grants req, or refuses it, or queues it and returns the attempt to await.
+// acquire grants req, refuses it, or queues it and returns the attempt to await.
 func (t *table) acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, *attempt, error) {
 	now := t.enter()
 	defer t.leave()
@@ -58,7 +61,7 @@ func (t *table) release(id pathlock.Owner, grant pathlock.GrantID) error {
 	return nil
 }
 
-// renew extends leases and returns the owners that have none.
+// renew extends leases, and returns the owners that have none.
 func (t *table) renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
 	now := t.enter()
 	defer t.leave()
@@ -72,7 +75,7 @@ func (t *table) renew(renewals []pathlock.Lease) (lost []pathlock.Owner) {
 	return lost
 }
 
-// leaseOf returns the lease that is to be renewed, nil if it has ended.
+// leaseOf returns the lease to renew, nil if it has ended.
 func (t *table) leaseOf(l pathlock.Lease) *lease {
 	o := t.owners[l.Owner]
 	if o == nil || !o.holds() {
@@ -87,7 +90,7 @@ func (t *table) leaseOf(l pathlock.Lease) *lease {
 	return nil
 }
 
-// forceRelease takes away all that an owner holds and waits for.
+// forceRelease takes away everything that an owner holds and waits for.
 func (t *table) forceRelease(id pathlock.Owner) error {
 	now := t.enter()
 	defer t.leave()
@@ -99,3 +102,39 @@ func (t *table) forceRelease(id pathlock.Owner) error {
 	t.handOver(now, t.evict(o, reason))
 	return nil
 }
+
+// snapshot returns what the table holds.
+func (t *table) snapshot() pathlock.Snapshot {
+	var granted, waiting []*request
+	for _, o := range t.owners {
+		granted = slices.AppendSeq(granted, o.grants.all)
+		waiting = slices.AppendSeq(waiting, o.waits.all)
+	}
+	slices.SortFunc(granted, byFence)
+	slices.SortFunc(waiting, byArrival)
+	return pathlock.Snapshot{Tree: t.tree, Fence: t.fence, Holders: describe(granted), Waiters: describe(waiting)}
+}
+
+// describe returns requests as a snapshot shows them.
+func describe(requests []*request) []pathlock.Hold {
+	holds := make([]pathlock.Hold, 0, len(requests))
+	for _, r := range requests {
+		h := pathlock.Hold{
+			Owner:    r.owner.id,
+			Gate:     r.Gate,
+			Detached: r.owner.id.Detached(),
+			Claims:   r.claims(),
+			Note:     r.Note,
+			Fence:    r.fence,
+			Since:    r.since,
+			Until:    r.until,
+		}
+		if r.granted() {
+			h.Until = r.ends()
+		}
+		holds = append(holds, h)
+	}
+	return holds
+}
+
+func byFence(a, b *request) int { return cmp.Compare(a.fence, b.fence) }

@@ -6,17 +6,17 @@ import "github.com/pathlock-go/pathlock"
 type owner struct {
 	id            pathlock.Owner
 	grants, waits requests
-	// lease is the one that all grants share but those that are apart.
+	// lease is shared by all grants that are not apart.
 	lease lease
-	// searched is the stamp of the last search that came to the owner.
+	// searched is the stamp of the latest search that reached the owner.
 	searched uint64
 }
 
 // holds reports whether the owner holds anything in the tree.
 func (o *owner) holds() bool { return o.grants.newest != nil }
 
-// requests is a list of one owner's requests, which are hardly ever more than one. The newest comes
-// first: what is taken last is released first.
+// requests is a list of one owner's requests. There is hardly ever more than one. The newest comes
+// first, since it is mostly released first.
 type requests struct {
 	newest *request
 }
@@ -33,7 +33,7 @@ func (l *requests) find(id pathlock.GrantID) *request {
 
 func (l *requests) add(r *request) { r.older, l.newest = l.newest, r }
 
-// remove takes out a request that is in the list.
+// remove takes out one of the requests.
 func (l *requests) remove(r *request) {
 	link := &l.newest
 	for *link != r {
@@ -42,7 +42,7 @@ func (l *requests) remove(r *request) {
 	*link, r.older = r.older, nil
 }
 
-// all yields every request. One that has been yielded may be removed.
+// all yields every request. The loop may remove the one that it got.
 func (l *requests) all(yield func(*request) bool) {
 	for r := l.newest; r != nil; {
 		older := r.older

@@ -1,24 +1,29 @@
 package memstore
 
-// passing is what a table knows of the waiting requests whose owners hold something: they alone may
-// pass others, and whom they may pass can change while they wait.
+import (
+	"maps"
+	"slices"
+)
+
+// passing is what a table knows of conversions, the waiting requests of owners that hold something.
+// Only they may pass others, and whom they may pass can change while they wait.
 type passing struct {
 	conversions map[*request]struct{}
 	passers     int  // how many of them may pass somebody
-	stale       bool // whom they may pass has to be found out anew
-	// suspects are those who may have lost somebody whom they passed.
+	stale       bool // all have to be judged anew
+	// suspects are conversions that may have lost the right to pass somebody.
 	suspects []*request
 	stamp    uint64
 }
 
-// mayPass reports whether r was found to need not wait for q, who came before it.
+// mayPass reports whether r may pass q, which came earlier, as judged last.
 func (r *request) mayPass(q *request) bool {
 	_, ok := r.passed[q]
 	return ok
 }
 
-// judge finds out which of the earlier waiters r may pass: those that wait for its owner. Of two
-// requests that may each pass somebody only if the other may not, the earlier one is judged first.
+// judge finds the earlier waiters that r may pass: those that wait for its owner. If each of two
+// requests may pass somebody only if the other may not, the earlier one is judged first.
 func (t *table) judge(r *request) {
 	t.forgive(r)
 	if t.waiters == 0 || !r.owner.holds() || !r.isLate() {
@@ -40,8 +45,7 @@ func (t *table) judge(r *request) {
 	}
 }
 
-// hasAllFound reports whether a search has found all of those for whom r might have to wait in the
-// queue.
+// hasAllFound reports whether a search has found every earlier waiter that r conflicts with.
 func (r *request) hasAllFound(stamp uint64) bool {
 	for q := range r.earlier {
 		if q.request.found != stamp {
@@ -51,7 +55,7 @@ func (r *request) hasAllFound(stamp uint64) bool {
 	return true
 }
 
-// forgive has r pass nobody.
+// forgive makes r pass nobody.
 func (t *table) forgive(r *request) {
 	if r.queued && len(r.passed) > 0 {
 		t.passers--
@@ -81,15 +85,15 @@ func (t *table) endConversion(r *request) {
 	delete(t.conversions, r)
 }
 
-// endConversions notes that the owner of waiting requests holds nothing any more.
+// endConversions notes that the owner of waiting requests has released everything.
 func (t *table) endConversions(o *owner) {
 	for r := range o.waits.all {
 		t.endConversion(r)
 	}
 }
 
-// rejudge finds out anew, in order of arrival, who may pass whom, and returns those that were kept
-// back by somebody whom they may pass. They watch nothing any more.
+// rejudge judges all conversions anew, in order of arrival, if that is needed. It ends the watches
+// of those that may pass what they watched, and returns them.
 func (t *table) rejudge() (unwatched []*request) {
 	suspects := t.suspects
 	t.suspects = nil
@@ -97,12 +101,7 @@ func (t *table) rejudge() (unwatched []*request) {
 		return nil
 	}
 	t.stale = false
-	all := make([]*request, 0, len(t.conversions))
-	for r := range t.conversions {
-		all = append(all, r)
-	}
-	sortByArrival(all)
-	for _, r := range all {
+	for _, r := range slices.SortedFunc(maps.Keys(t.conversions), byArrival) {
 		if t.judge(r); r.watching != nil && r.mayPass(r.watching) {
 			r.unwatch()
 			unwatched = append(unwatched, r)
@@ -112,7 +111,7 @@ func (t *table) rejudge() (unwatched []*request) {
 }
 
 // earlier yields the places of other owners' waiting requests that came before r and conflict with
-// it, the latest of one node and mode first.
+// it. For one node and mode, the latest comes first.
 func (r *request) earlier(yield func(*place) bool) {
 	for i := range r.places {
 		p := &r.places[i]
@@ -129,7 +128,7 @@ func (r *request) earlier(yield func(*place) bool) {
 	}
 }
 
-// isLate reports whether anybody with whom r conflicts waits and came before it.
+// isLate reports whether r conflicts with any earlier waiter.
 func (r *request) isLate() bool {
 	for range r.earlier {
 		return true

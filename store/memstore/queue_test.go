@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Of 500 who queue for one node each is watched by one at most, so that a
-// release looks at the next one alone: 500 hand-overs, not 500 x 500.
+// Of 500 who queue for one node each is watched by one at most, so that a release looks at the next
+// one alone: 500 hand-overs, not 500 x 500.
 func TestQueueForOneNodeIsAChain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const crowd = 500

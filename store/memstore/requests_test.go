@@ -145,8 +145,8 @@ func TestSeveralRequestsOfOneOwner(t *testing.T) {
 			<-w.acquire(w.Context(), first)
 			second := w.ask("second", pathlock.X(node("/b")))
 			<-w.acquire(w.Context(), second)
-			// The owner waits for both; the second waits for the first and then, after the
-			// grant, for the owner, who still waits for the second.
+			// The owner waits for both; the second waits for the first and then, after the grant,
+			// for the owner, who still waits for the second.
 			granted := w.acquire(w.Context(), w.ask("owner", pathlock.X(node("/a"))))
 			closing := w.acquire(w.Context(), w.ask("owner", pathlock.X(node("/b"))))
 			upgrade := w.acquire(w.Context(), w.ask("second", pathlock.X(node("/a"))))

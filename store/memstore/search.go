@@ -2,26 +2,25 @@ package memstore
 
 import "math"
 
-// search finds the requests that wait for one owner, from that owner backwards: nearly always
-// there are none, and it is done at once. It looks at each request and each owner once, and walks
-// each list of waiters once, or nearly so.
+// search finds the requests that wait for one owner, from that owner backwards. Nearly always there
+// are none. It looks at each request and each owner once, and walks each list of waiters about
+// once.
 type search struct {
 	stamp  uint64
 	target *owner
-	// limit is the ticket after which a request whose owner holds something counts as behind
-	// nobody.
+	// limit is a ticket. A later request whose owner holds something counts as behind nobody.
 	limit uint64
 	next  []*request // marked, but not looked at yet
-	// queued and held tell which part of a list, from its end, has been walked: on behalf of those
-	// who wait before, and of those who hold.
+	// queued and held have the place to which a list has been walked, from its end: for waiters,
+	// and for holders.
 	queued, held map[*list]*place
 }
 
-// noLimit is the limit of a search that leaves nothing out.
+// noLimit is the limit of a search without one.
 const noLimit = math.MaxUint64
 
-// search marks, with the table's new stamp, the requests that want what an owner holds. Spread
-// marks all that wait for them in turn.
+// search marks, with a new stamp of the table, the requests that want what an owner holds. spread
+// marks all that wait for these in turn.
 func (t *table) search(target *owner, limit uint64) *search {
 	t.stamp++
 	s := &search{stamp: t.stamp, target: target, limit: limit}
@@ -29,7 +28,7 @@ func (t *table) search(target *owner, limit uint64) *search {
 	return s
 }
 
-// spread marks all requests that wait for those that have been marked.
+// spread marks all requests that wait for marked ones, directly or through others.
 func (s *search) spread() {
 	for len(s.next) > 0 {
 		last := len(s.next) - 1
@@ -42,7 +41,7 @@ func (s *search) spread() {
 	}
 }
 
-// markBehindHolder marks those who want what an owner holds.
+// markBehindHolder marks the requests that want what an owner holds.
 func (s *search) markBehindHolder(o *owner) {
 	o.searched = s.stamp
 	for r := range o.grants.all {
@@ -55,7 +54,7 @@ func (s *search) markBehindHolder(o *owner) {
 	}
 }
 
-// markBehindWaiter marks those who are behind a waiting request.
+// markBehindWaiter marks the requests that are behind a waiting one.
 func (s *search) markBehindWaiter(r *request) {
 	for i := range r.places {
 		p := &r.places[i]
@@ -68,8 +67,8 @@ func (s *search) markBehindWaiter(r *request) {
 	}
 }
 
-// walk marks those of a list's requests that are later than a ticket, and of which the one who asks
-// says that they wait. Those that have been marked all are not walked again.
+// walk marks the requests of a list that are later than a ticket and for which waits is true. It
+// does not walk again over the end of the list where all have been marked.
 func (s *search) walk(l *list, walked *map[*list]*place, after uint64, waits func(*request) bool) {
 	from := l.last
 	if done := (*walked)[l]; done != nil {
@@ -85,7 +84,7 @@ func (s *search) walk(l *list, walked *map[*list]*place, after uint64, waits fun
 		case waits(q):
 			s.mark(q)
 		default:
-			complete = false // it may wait for somebody else on the same node
+			complete = false // it may wait for another request on the same node
 		}
 		if complete {
 			done = p

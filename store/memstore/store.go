@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// Store is a [pathlock.Store] in the memory of the process. It needs no clean-up. All lockers
-// that are to see each other's locks share one Store.
+// Store is a [pathlock.Store] in the memory of the process. It needs no clean-up. Lockers see each
+// other's locks only if they share one Store.
 //
 // Contexts matter to Acquire alone: the other methods never wait.
 type Store struct {
@@ -18,13 +20,12 @@ type Store struct {
 
 	mu     sync.Mutex
 	tables map[pathlock.Tree]*table
-	// idle are tables that nobody uses and nothing is in, at most maxIdle: for their trees or,
-	// where there are no more to be had, for others. The one that has been idle for longest comes
-	// first.
+	// idle are empty tables that nobody uses, at most maxIdle. They are kept for their trees, and
+	// the first one, which has been idle for longest, for any tree once there are maxIdle.
 	idle []*table
 }
 
-// maxIdle is how many tables are kept to use again.
+// maxIdle is how many idle tables are kept.
 const maxIdle = 16
 
 var (
@@ -37,14 +38,13 @@ func New() *Store {
 	return &Store{tables: make(map[pathlock.Tree]*table)}
 }
 
-// Acquire implements [pathlock.Store]. An acquisition that makes no sense gives
-// an error that matches [pathlock.ErrInvalidRequest]. A request whose place in the queue
-// is taken away by ForceRelease, or whose owner held something and loses its lease meanwhile, ends
-// with an error that matches [pathlock.ErrLost].
+// Acquire implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if the
+// acquisition makes no sense. It matches [pathlock.ErrLost] if ForceRelease takes away the
+// request's place in the queue, or if the owner held something and loses its lease meanwhile.
 //
-// A request that does not wait is never part of a deadlock: it gets the conflict.
+// A request that does not wait gets a conflict and never a deadlock.
 //
-// A second call with an owner and grant id that wait waits for the same grant; the
+// A second call with the owner and grant id of a waiting request waits for the same grant. The
 // request leaves the queue when the last of the calls gives up.
 func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
 	if err := req.Validate(); err != nil {
@@ -116,8 +116,7 @@ func (s *Store) Local() bool { return true }
 // Ping implements [pathlock.Store]. It never fails.
 func (s *Store) Ping(context.Context) error { return nil }
 
-// use returns a tree's table, a new one if there is none. It is not forgotten until unuse is
-// called.
+// use returns a tree's table, a new one if there is none, and keeps it until unuse.
 func (s *Store) use(tree pathlock.Tree) *table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +132,7 @@ func (s *Store) use(tree pathlock.Tree) *table {
 	return t
 }
 
-// newTable returns a table in which nobody holds anything. It expects mu to be locked.
+// newTable returns an empty table. It expects mu to be locked.
 func (s *Store) newTable(tree pathlock.Tree) *table {
 	if len(s.idle) < maxIdle {
 		return newTable(tree, &s.fences)
@@ -145,7 +144,7 @@ func (s *Store) newTable(tree pathlock.Tree) *table {
 	return t
 }
 
-// takeIdle takes out a table that is idle: mostly the one that was used last.
+// takeIdle takes an idle table out of the list. Mostly it is the last one.
 func (s *Store) takeIdle(t *table) {
 	i := len(s.idle) - 1
 	for s.idle[i] != t {
@@ -155,7 +154,7 @@ func (s *Store) takeIdle(t *table) {
 	t.isIdle = false
 }
 
-// keepIdle keeps a table that nobody uses and nothing is in, or forgets it.
+// keepIdle keeps an empty table that nobody uses, or forgets it.
 func (s *Store) keepIdle(t *table) {
 	if !t.isSmall() {
 		delete(s.tables, t.tree)
@@ -171,7 +170,7 @@ func (s *Store) keepIdle(t *table) {
 	s.idle = append(s.idle, t)
 }
 
-// useAll is use for all trees in which there is something, or for which a table is in use.
+// useAll is use for all tables that are not idle.
 func (s *Store) useAll() []*table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -186,13 +185,31 @@ func (s *Store) useAll() []*table {
 	return all
 }
 
-// unuse undoes use. The table is idle, or forgotten, if nobody uses it and nothing is in it.
+// unuse undoes use. A table that is empty and without users becomes idle, or is forgotten.
 func (s *Store) unuse(t *table) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t.users--
-	// Without users nobody else looks at the table: its own mutex need not be locked.
+	// A table without users can be read without its mutex.
 	if t.users == 0 && len(t.owners) == 0 {
 		s.keepIdle(t)
+	}
+}
+
+// fences makes the fences of all trees of a store, so that they keep growing in a tree whose table
+// was forgotten. A fence is at least the time in microseconds since 1970. So fences also grow
+// across a restart of the process, beside a database that remembers older ones.
+type fences struct {
+	last atomic.Uint64
+}
+
+// next returns a fence that is greater than all before it.
+func (f *fences) next(now time.Time) uint64 {
+	for {
+		last := f.last.Load()
+		next := max(last+1, uint64(max(0, now.UnixMicro())))
+		if f.last.CompareAndSwap(last, next) {
+			return next
+		}
 	}
 }

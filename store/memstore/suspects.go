@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// An edge of the graph of waits that goes matters only to those who pass somebody: they may have to
-// go behind whom they passed. Where nobody passes anybody, everybody is behind all whom they
-// conflict with, and nothing follows from it but for those who wait for what has gone. And a passer
-// loses nobody unless the one whom it passes waited through that edge for its owner. As long as
-// none of those suspects loses anybody, nobody else is judged anew.
+// The end of an edge in the graph of waits matters only to passers: they may have to go behind
+// somebody whom they passed. Without passers, every request is behind all those that it conflicts
+// with, and only those that watch what has gone are decided anew.
+//
+// A passer loses a request that it passes only if that one waited for the passer's owner through
+// the edge. Such passers are the suspects. Unless one of them loses somebody, nobody else is judged
+// anew.
 
-// suspectOf notes whom a waiting request concerns that goes.
+// suspectOf finds the suspects when a waiting request goes.
 func (t *table) suspectOf(r *request) {
 	if t.passers == 0 {
 		return
@@ -26,9 +28,9 @@ func (t *table) suspectOf(r *request) {
 	t.suspectPassers(r.owner, r)
 }
 
-// suspectOfRelease notes whom a grant concerns that an owner with waiting requests releases:
-// whoever waited for it may wait neither for the owner any more, nor for those for whom the owner
-// waits. One that holds nothing else may pass nobody any more, and all are judged anew.
+// suspectOfRelease finds the suspects when an owner with waiting requests releases a grant. A
+// request that waited for the grant may not wait for the owner then, nor for those for whom the
+// owner waits. An owner that holds nothing else may pass nobody then, and all are judged anew.
 func (t *table) suspectOfRelease(o *owner) {
 	switch {
 	case t.passers == 0 || o.waits.newest == nil:
@@ -39,9 +41,9 @@ func (t *table) suspectOfRelease(o *owner) {
 	}
 }
 
-// suspectPassers makes suspects of those who pass somebody who waits for their owners through a
-// request that goes or, where there is none, through all requests of an owner, which releases
-// something. Where there are suspects already, all are judged anew.
+// suspectPassers finds the passers of requests that wait for the passers' owners through gone, a
+// request that goes. If gone is nil, it is through any request of o, which releases something. If
+// there are suspects already, all are judged anew.
 func (t *table) suspectPassers(o *owner, gone *request) {
 	if t.stale = t.stale || len(t.suspects) > 0; t.stale {
 		return
@@ -62,7 +64,7 @@ func (t *table) suspectPassers(o *owner, gone *request) {
 	t.suspects = slices.DeleteFunc(t.suspects, func(r *request) bool { return r.owner.searched != stamp })
 }
 
-// searchThrough marks those who wait through a request or, where there is none, for an owner.
+// searchThrough marks the requests that wait behind r, if it is not nil, and those that wait for o.
 func (t *table) searchThrough(o *owner, r *request) (stamp uint64) {
 	t.stamp++
 	s := &search{stamp: t.stamp, limit: noLimit}
@@ -76,7 +78,7 @@ func (t *table) searchThrough(o *owner, r *request) (stamp uint64) {
 	return s.stamp
 }
 
-// anyLoses reports whether one of the suspects may pass fewer of those who still wait than before.
+// anyLoses reports whether one of the suspects may pass fewer of the present waiters than before.
 func (t *table) anyLoses(suspects []*request) bool {
 	for _, r := range suspects {
 		maps.DeleteFunc(r.passed, func(q *request, _ struct{}) bool { return !q.queued })
@@ -88,19 +90,18 @@ func (t *table) anyLoses(suspects []*request) bool {
 	return false
 }
 
-// aims is the search in the other direction: for the owners for whom requests wait. It looks at
-// each request and each owner once, and walks each list once, or nearly so.
+// aims is the search in the other direction, for the owners for whom requests wait. It looks at
+// each request and each owner once, and walks each list about once.
 type aims struct {
 	stamp uint64
 	next  []*request // marked, but not looked at yet
-	// queued tells which part of a list of waiters, from its beginning, has been walked. Of a list
-	// of holders, all have been marked but the owner that held tells, if any.
+	// queued has the place to which a list of waiters has been walked, from its beginning. held has
+	// the only owner of a list of holders that has not been marked, nil if all have.
 	queued map[*list]*place
 	held   map[*list]*owner
 }
 
-// aim marks the owners for whom a request waits or, where there is none, an owner and all for whom
-// it waits.
+// aim marks the owners for whom r waits. If r is nil, it marks o and the owners for whom o waits.
 func (t *table) aim(o *owner, r *request) (stamp uint64) {
 	t.stamp++
 	a := &aims{stamp: t.stamp, queued: make(map[*list]*place), held: make(map[*list]*owner)}
@@ -113,7 +114,7 @@ func (t *table) aim(o *owner, r *request) (stamp uint64) {
 	return a.stamp
 }
 
-// spread goes on to all for whom those wait who have been marked.
+// spread marks all for whom marked requests wait, directly or through others.
 func (a *aims) spread() {
 	for len(a.next) > 0 {
 		last := len(a.next) - 1
@@ -151,7 +152,7 @@ func (a *aims) markHolders(l *list, except *owner) {
 	a.held[l] = left
 }
 
-// markEarlier marks those of a list of waiters whom a request is behind.
+// markEarlier marks the requests of a list of waiters that r is behind.
 func (a *aims) markEarlier(l *list, r *request) {
 	from, done, complete := l.first, a.queued[l], true
 	if done != nil {

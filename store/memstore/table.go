@@ -14,19 +14,19 @@ import (
 type table struct {
 	tree   pathlock.Tree
 	fences *fences
-	users  int  // calls that use the table at the moment, guarded by Store.mu
+	users  int  // calls that use the table, guarded by Store.mu
 	isIdle bool // it is in Store.idle, guarded by Store.mu
 
 	mu      sync.Mutex
 	nodes   nodes
 	owners  map[pathlock.Owner]*owner
-	leases  leases // of the owners that hold something, and of what they hold apart
+	leases  leases // of the owners that hold something, and of apart grants
 	alarm   alarm
-	ticket  uint64 // the last one given out
-	fence   uint64 // the last one given out
+	ticket  uint64 // of the latest request
+	fence   uint64 // of the latest grant
 	waiters int
 	passing
-	// spare and spareOwner are in use no more, for the next ones; nil where there is none.
+	// spare and spareOwner are kept for the next ones, nil where there is none.
 	spare      *request
 	spareOwner *owner
 	now        time.Time // when the table was entered
@@ -40,18 +40,18 @@ func newTable(tree pathlock.Tree, f *fences) *table {
 	}
 }
 
-// reset makes a table that nobody uses and nothing is in like new.
+// reset makes an empty table like new.
 func (t *table) reset() { t.ticket, t.fence = 0, 0 }
 
-// isSmall reports that the table cannot have been large since it was new: a map keeps the memory of
-// all that it ever had at once.
+// isSmall reports whether the table has never been large. A map keeps the memory of its largest
+// size.
 func (t *table) isSmall() bool {
 	const fewRequests = 1000
 	return t.ticket <= fewRequests
 }
 
-// enter locks the table and clears it of leases that have ended, which comes before
-// anything else that is done to a table. It returns the time.
+// enter locks the table, and clears it of leases that have ended. It comes before anything else
+// that is done to a table. It returns the time.
 func (t *table) enter() time.Time {
 	t.mu.Lock()
 	t.now = time.Now()
@@ -59,14 +59,14 @@ func (t *table) enter() time.Time {
 	return t.now
 }
 
-// leave sets the alarm for those who still wait and unlocks the table.
+// leave sets the alarm for the waiters and unlocks the table.
 func (t *table) leave() {
 	t.alarm.set(t.waiters > 0, t.leases, t.now)
 	t.mu.Unlock()
 }
 
-// newRequest makes a request of an owner's acquisition and registers it nowhere yet. An owner that
-// takes no part in the tree so far is nil.
+// newRequest makes a request of an owner's acquisition, without registering it. The owner is nil if
+// it neither holds nor waits in the tree.
 func (t *table) newRequest(o *owner, acq *pathlock.Acquisition, now time.Time) *request {
 	if o == nil {
 		o = t.newOwner(acq.Owner)
@@ -78,7 +78,7 @@ func (t *table) newRequest(o *owner, acq *pathlock.Acquisition, now time.Time) *
 		r = new(request)
 	}
 	r.Acquisition, r.owner, r.ticket, r.since = *acq, o, t.ticket, now
-	// The claims are the caller's, and Waiting is called by nobody else.
+	// Nobody keeps the caller's claims, or calls Waiting again.
 	r.Claims, r.Waiting = nil, nil
 	r.places = slices.Grow(r.places, len(acq.Claims)+1)[:len(acq.Claims)+1]
 	gate := pathlock.IX(pathlock.Root())
@@ -98,7 +98,7 @@ func (t *table) newRequest(o *owner, acq *pathlock.Acquisition, now time.Time) *
 	return r
 }
 
-// newOwner makes an owner that is in the table nowhere yet.
+// newOwner makes an owner, without registering it.
 func (t *table) newOwner(id pathlock.Owner) *owner {
 	o := t.spareOwner
 	if t.spareOwner = nil; o == nil {
@@ -108,8 +108,8 @@ func (t *table) newOwner(id pathlock.Owner) *owner {
 	return o
 }
 
-// reuse keeps a request that is in the table no more for the next one, if nobody else has it: the
-// calls that wait for one that was queued look at it when they like.
+// reuse keeps a request that has left the table for the next one. It does not keep one that was
+// queued, because the calls that wait for it still look at it.
 func (t *table) reuse(r *request) {
 	if r.done == nil && cap(r.places) <= maxUnused {
 		clear(r.places)
@@ -118,7 +118,7 @@ func (t *table) reuse(r *request) {
 	}
 }
 
-// tidy forgets those records of r's nodes and of its owner that nobody needs any more.
+// tidy forgets the unused records among those of r's nodes and its owner.
 func (t *table) tidy(r *request) {
 	for i := range r.places {
 		t.nodes.prune(r.places[i].node)
@@ -130,9 +130,9 @@ func (t *table) tidy(r *request) {
 	}
 }
 
-// decide grants a new request if nothing is in its way and makes it watch what is, otherwise. One
-// that is not to wait gets a [*pathlock.ConflictError] then, and one that would close a cycle of
-// waiting owners a [*pathlock.DeadlockError].
+// decide grants a new request if nothing is in its way. Otherwise it makes the request watch what
+// is. The error is a [*pathlock.ConflictError] if the request must not wait, and a
+// [*pathlock.DeadlockError] if it would close a cycle of waiting owners.
 func (t *table) decide(r *request, now time.Time) error {
 	o := t.admit(r, now)
 	switch {
@@ -148,7 +148,7 @@ func (t *table) decide(r *request, now time.Time) error {
 	return nil
 }
 
-// admit grants r if nothing is in its way, and returns what is, otherwise.
+// admit grants r if nothing is in its way. Otherwise it returns what is.
 func (t *table) admit(r *request, now time.Time) obstacle {
 	if r.isFree() {
 		t.forgive(r)
@@ -213,15 +213,11 @@ func (t *table) dequeue(r *request) {
 	t.waiters--
 }
 
-// remove takes r, granted or waiting, out of the table and returns those that have to be looked at.
+// remove takes r, granted or waiting, out of the table. It returns the requests to decide anew.
 func (t *table) remove(r *request) (watchers []*request) {
-	if r.granted() {
-		t.suspectOfRelease(r.owner)
-	} else {
-		t.suspectOf(r)
-	}
 	watching := r.watching
 	if r.granted() {
+		t.suspectOfRelease(r.owner)
 		for i := range r.places {
 			p := &r.places[i]
 			p.node.granted.remove(p)
@@ -234,6 +230,7 @@ func (t *table) remove(r *request) (watchers []*request) {
 			t.endConversions(r.owner)
 		}
 	} else {
+		t.suspectOf(r)
 		t.dequeue(r)
 	}
 	t.tidy(r)
@@ -242,8 +239,8 @@ func (t *table) remove(r *request) (watchers []*request) {
 	return watchers
 }
 
-// evict takes away all that o holds, ends its waits with the given reason, and returns the
-// requests of others that watched them.
+// evict takes away everything that o holds, and ends its waits with the given reason. It returns
+// the requests of others to decide anew.
 func (t *table) evict(o *owner, reason error) (unwatched []*request) {
 	for r := range o.waits.all {
 		unwatched = append(unwatched, t.remove(r)...)
@@ -256,10 +253,10 @@ func (t *table) evict(o *owner, reason error) (unwatched []*request) {
 	return unwatched
 }
 
-// handOver decides, in order of arrival, about waiting requests that watch nothing any
-// more, and tells those whose wait is over so.
+// handOver decides, in order of arrival, about waiting requests that watch nothing, and wakes those
+// whose wait is over.
 func (t *table) handOver(now time.Time, unwatched []*request) {
-	sortByArrival(unwatched)
+	slices.SortFunc(unwatched, byArrival)
 	for {
 		var more []*request
 		switch {
@@ -273,16 +270,16 @@ func (t *table) handOver(now time.Time, unwatched []*request) {
 		}
 		if len(more) > 0 {
 			unwatched = append(unwatched, more...)
-			sortByArrival(unwatched)
+			slices.SortFunc(unwatched, byArrival)
 		}
 	}
 }
 
-// decideAgain grants a waiting request that watches nothing if nothing is in its way, and returns
-// those that watch nothing any more because of that.
+// decideAgain grants a waiting request that watches nothing if nothing is in its way. It returns
+// the requests that stop watching because of that.
 func (t *table) decideAgain(r *request, now time.Time) (unwatched []*request) {
 	if !r.queued || r.watching != nil {
-		return nil // it was listed twice, and decided
+		return nil // it was listed twice, and is decided
 	}
 	if o := t.admit(r, now); o.by != nil {
 		r.watch(o.by.request)
@@ -292,6 +289,4 @@ func (t *table) decideAgain(r *request, now time.Time) (unwatched []*request) {
 	return t.advance(r.owner)
 }
 
-func sortByArrival(requests []*request) {
-	slices.SortFunc(requests, func(a, b *request) int { return cmp.Compare(a.ticket, b.ticket) })
-}
+func byArrival(a, b *request) int { return cmp.Compare(a.ticket, b.ticket) }

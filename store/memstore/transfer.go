@@ -3,14 +3,15 @@ package memstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
 
-// Transfer implements [pathlock.TransferStore]. A transfer that makes no sense gives an error that
-// matches [pathlock.ErrInvalidRequest]; so does one to another owner who holds or waits in the tree
-// already, while From holds something.
+// Transfer implements [pathlock.TransferStore]. The error matches [pathlock.ErrInvalidRequest] if
+// the transfer makes no sense, or if To is another owner and takes part in the tree already while
+// From holds something.
 func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
 	if err := tr.Validate(); err != nil {
 		return pathlock.Transferred{}, fmt.Errorf("pathlock/memstore: %w", err)
@@ -29,7 +30,7 @@ func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 	switch {
 	case from != nil && from.holds():
 	case to != nil && to.holds():
-		// The transfer is sent again: the first one did all of it.
+		// The transfer was sent again. The first one did everything.
 		return to.transferred(now), nil
 	default:
 		return pathlock.Transferred{}, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, tr.From.Short(), t.tree)
@@ -47,7 +48,7 @@ func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 	return to.transferred(now), nil
 }
 
-// succeed makes an owner of what from holds. What from waits for stays its own.
+// succeed makes an owner of what from holds. The waiting requests stay with from.
 func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
 	to := t.newOwner(id)
 	to.grants = from.grants
@@ -71,22 +72,18 @@ func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
 
 // transferred describes what an owner holds.
 func (o *owner) transferred(now time.Time) pathlock.Transferred {
-	var granted []*request
-	for r := range o.grants.all {
-		granted = append(granted, r)
-	}
-	sortByFence(granted)
+	granted := slices.SortedFunc(o.grants.all, byFence)
 	answer := pathlock.Transferred{Left: o.lease.until.Sub(now), Grants: make([]pathlock.TransferredGrant, 0, len(granted))}
 	for _, r := range granted {
 		answer.Grants = append(answer.Grants, pathlock.TransferredGrant{
 			ID: r.Grant, Gate: r.Gate, Claims: r.claims(), Note: r.Note, Fence: r.fence,
-			Apart: r.own != nil,
+			Apart: r.apartLease != nil,
 		})
 	}
 	return answer
 }
 
-// claims returns the claim set that r was made of, in memory of its own.
+// claims returns a copy of r's claim set.
 func (r *request) claims() []pathlock.Claim {
 	set := make([]pathlock.Claim, 0, len(r.places)-1)
 	for _, p := range r.places[1:] {

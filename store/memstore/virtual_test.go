@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// world is a store in a bubble of virtual time: time passes while everybody waits, and
-// costs nothing.
+// world is a store in a bubble of virtual time: time passes while everybody waits, and costs
+// nothing.
 type world struct {
 	*testing.T
 	store *memstore.Store

@@ -17,7 +17,7 @@ type attempt struct {
 	wait    time.Duration
 }
 
-// newAttempt registers one more call that waits for r. It expects mu to be locked.
+// newAttempt registers another call that waits for r. It expects mu to be locked.
 func (t *table) newAttempt(ctx context.Context, r *request, now time.Time, wait time.Duration) *attempt {
 	until := now.Add(wait)
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
@@ -30,21 +30,21 @@ func (t *table) newAttempt(ctx context.Context, r *request, now time.Time, wait 
 	return &attempt{request: r, ticks: t.alarm.ticks(), began: now, wait: wait}
 }
 
-// announce calls a request's Waiting. Where that panics, the request leaves the
-// queue: nobody would await it, and it has no lease to end its stay. It expects mu to be unlocked.
+// announce calls a request's Waiting. If that panics, the request leaves the queue: nobody would
+// await it, and no lease would end its stay. It expects mu to be unlocked.
 func (t *table) announce(ctx context.Context, a *attempt, waiting func()) {
 	returned := false
 	defer func() {
 		if !returned {
-			_, _ = t.giveUp(ctx, a) // the panic goes on and says what happened
+			_, _ = t.giveUp(ctx, a) // the panic says what happened
 		}
 	}()
 	waiting()
 	returned = true
 }
 
-// await returns when the request is granted, when the attempt has waited for as long as
-// it may, or when ctx ends. It expects the table's mu to be unlocked.
+// await returns when the request is granted, when the attempt's time is up, or when ctx ends. It
+// expects mu to be unlocked.
 func (t *table) await(ctx context.Context, a *attempt) (pathlock.Grant, error) {
 	timer := time.NewTimer(time.Until(a.began.Add(a.wait)))
 	defer timer.Stop()
@@ -63,8 +63,8 @@ func (t *table) await(ctx context.Context, a *attempt) (pathlock.Grant, error) {
 	}
 }
 
-// giveUp takes the request out of the queue, unless its wait is over already or another call waits
-// for it too, and says why it was not granted. It expects mu to be unlocked.
+// giveUp takes the request out of the queue, unless its wait is over or another call waits for it
+// too. It returns why the request was not granted. It expects mu to be unlocked.
 func (t *table) giveUp(ctx context.Context, a *attempt) (pathlock.Grant, error) {
 	now := t.enter()
 	defer t.leave()
@@ -85,7 +85,7 @@ func (t *table) giveUp(ctx context.Context, a *attempt) (pathlock.Grant, error) 
 	return pathlock.Grant{}, err
 }
 
-// outcome returns what the wait led to, once it is over.
+// outcome returns the result of a wait that is over.
 func (r *request) outcome() (pathlock.Grant, error) {
 	if r.err != nil {
 		return pathlock.Grant{}, r.err
@@ -93,7 +93,7 @@ func (r *request) outcome() (pathlock.Grant, error) {
 	return r.grant(), nil
 }
 
-// contextError returns ctx's error with the reason that was given for it, if any.
+// contextError returns ctx's error with its cause.
 func contextError(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {

@@ -29,7 +29,7 @@ func (r *request) unwatch() {
 	r.watching, r.beside, r.ahead = nil, nil, nil
 }
 
-// watchers yields those that watch r. One that has been yielded may watch somebody else.
+// watchers yields the requests that watch r. The loop may make the one that it got watch another.
 func (r *request) watchers(yield func(*request) bool) {
 	for w := r.watched; w != nil; {
 		beside := w.beside
@@ -40,9 +40,9 @@ func (r *request) watchers(yield func(*request) bool) {
 	}
 }
 
-// leave has nobody watch r any more, which goes, and returns those that are to be looked at. Where
-// r itself waited for somebody, those who have to wait for the same one watch that one from now
-// on: r did not keep them back, and thousands of them may have been behind it.
+// leave ends the watches of r, which goes. It returns the requests to decide anew. If r itself
+// watched a request, the watchers that have to wait for that one too watch it instead: thousands of
+// them may have been behind r.
 func (r *request) leave(watching *request) (unwatched []*request) {
 	for w := range r.watchers {
 		if w.unwatch(); watching != nil && w.isKeptBackBy(watching) {
@@ -54,13 +54,13 @@ func (r *request) leave(watching *request) (unwatched []*request) {
 	return unwatched
 }
 
-// isKeptBackBy reports whether r, which is queued, cannot be granted before q has gone, who holds,
-// or came before r. It may say no where the answer depends on whom r may pass.
+// isKeptBackBy reports whether r, which is queued, has to wait for q, which holds or came before r.
+// It may report false where the answer depends on whom r may pass.
 func (r *request) isKeptBackBy(q *request) bool {
 	if r.owner == q.owner || !q.granted() && r.owner.holds() {
 		return false
 	}
-	// The deepest claims come last, and are what most conflicts are about.
+	// The deepest claims come last, and cause most conflicts.
 	for i := len(r.places) - 1; i >= 0; i-- {
 		for j := len(q.places) - 1; j >= 0; j-- {
 			p, by := &r.places[i], &q.places[j]

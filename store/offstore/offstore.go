@@ -1,12 +1,13 @@
 // Package offstore is a lock store that protects nothing: it grants every request at once and
-// remembers none. It exists to show what locks prevent, as the sample
-// application does with --locks off://, and to run a program whose safety rests on something else.
+// remembers none. It shows what locks prevent, as in the sample application with --locks off://. It
+// also serves programs whose safety rests on something else.
 //
-// It is meant not to pass the conformance suite in store/storetest: two owners hold the same node
-// at once.
+// It does not pass the conformance suite in store/storetest, since two owners hold the same node at
+// once.
 package offstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -20,24 +21,26 @@ type Store struct {
 	fence atomic.Uint64
 }
 
-var _ pathlock.LocalStore = (*Store)(nil)
+var (
+	_ pathlock.LocalStore    = (*Store)(nil)
+	_ pathlock.TransferStore = (*Store)(nil)
+)
 
-// New returns a store without any memory but that of its last fence.
+// New returns a store that remembers only its last fence.
 func New() *Store { return new(Store) }
 
 // Local implements [pathlock.LocalStore].
 func (s *Store) Local() bool { return true }
 
-// Acquire grants everything at once. The fences of a store grow strictly, over all
-// trees; they begin at the time in microseconds since 1970, so that they also grow when a process
-// is started again.
+// Acquire grants everything at once. The fences of a store grow strictly, over all trees. They
+// begin at the time in microseconds since 1970, so that they also grow across a restart of the
+// process.
 func (s *Store) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
 	s.fence.CompareAndSwap(0, uint64(max(0, time.Now().UnixMicro())))
 	return pathlock.Grant{Fence: s.fence.Add(1)}, nil
 }
 
-// Release does nothing. It takes every grant for held, so that a [pathlock.Locker] sees its locks
-// end as usual.
+// Release does nothing. It never fails, so a [pathlock.Locker] sees its locks end as usual.
 func (s *Store) Release(context.Context, pathlock.Tree, pathlock.Owner, pathlock.GrantID) error {
 	return nil
 }
@@ -62,3 +65,12 @@ func (s *Store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlo
 
 // Ping never fails.
 func (s *Store) Ping(context.Context) error { return nil }
+
+// Transfer answers with a hold of no grants. Its lease lasts for t.Lease, or
+// [pathlock.DefaultLease].
+func (s *Store) Transfer(_ context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+	if err := t.Validate(); err != nil {
+		return pathlock.Transferred{}, fmt.Errorf("offstore: %w", err)
+	}
+	return pathlock.Transferred{Left: cmp.Or(t.Lease, pathlock.DefaultLease)}, nil
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// actor is an owner in a tree, with a name that its requests carry as their note.
+// actor is an owner in a tree. Its name is the note of its requests.
 type actor struct {
 	*fixture
 	tree  pathlock.Tree
@@ -52,7 +52,7 @@ type held struct {
 	id    pathlock.GrantID
 	fence uint64
 	asked time.Time // see [pathlock.Grant]
-	set   claims    // as the store is sent it; empty where the request waited
+	set   claims    // as the store gets it, empty if the request waited
 }
 
 // hold makes a grant known to the test.
@@ -95,13 +95,13 @@ func (a *actor) refuse(req pathlock.Acquisition) pathlock.ConflictError {
 	return a.conflict(err)
 }
 
-// isRefused requires that claims are refused to one who does not wait.
+// isRefused requires that claims are refused to a request that does not wait.
 func (a *actor) isRefused(claims ...pathlock.Claim) pathlock.ConflictError {
 	a.Helper()
 	return a.refuse(a.ask(claims...))
 }
 
-// conflict requires that err is a conflict with all that a conflict tells.
+// conflict requires that err is a complete conflict.
 func (a *actor) conflict(err error) pathlock.ConflictError {
 	a.Helper()
 	a.requireIs(err, pathlock.ErrConflict)
@@ -126,7 +126,7 @@ func (h *held) release() {
 	}
 }
 
-// renew asks for a lease that lasts from now for d and reports whether it was lost.
+// renew asks for a lease of d from now, and reports whether the lease was lost.
 func (a *actor) renew(d time.Duration) (lost bool) {
 	a.Helper()
 	gone, err := a.store.Renew(a.ctx, a.tree, []pathlock.Lease{{Owner: a.owner, For: d}})
@@ -166,8 +166,8 @@ func (a *actor) queue(ctx context.Context, req pathlock.Acquisition) *pending {
 	return p
 }
 
-// waitsInVain requires that a request ends with a conflict when its time is up, which may be before
-// it has begun to wait.
+// waitsInVain requires that a request ends with a conflict when its time is up, even if that is
+// before it has begun to wait.
 func (a *actor) waitsInVain(req pathlock.Acquisition) {
 	a.Helper()
 	a.conflict(a.start(a.ctx, req).fails())
@@ -228,7 +228,7 @@ func (p *pending) fails() error {
 	return p.err
 }
 
-// isCancelled cancels the request and requires that it ends so.
+// isCancelled cancels the request, and requires that this ends it.
 func (p *pending) isCancelled() {
 	p.Helper()
 	p.cancel()

@@ -7,9 +7,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// matrix is the compatibility of two owners' modes on one node: Gray, Lorie, Putzolu
-// and Traiger 1976, table 1. It is written down once more so that a store is not
-// judged by the function that it uses.
+// matrix is the compatibility of two owners' modes on one node: Gray, Lorie, Putzolu and Traiger
+// 1976, table 1. It is written down once more so that a store is not judged by the function that it
+// uses.
 const matrix = `
 	     IS IX S  SIX X
 	IS   +  +  +  +   -
@@ -93,8 +93,8 @@ func compatibility() topic {
 	}}
 }
 
-// eachPair requires, for every ordered pair of modes, that one owner is granted
-// the first claim and another the second one exactly where they may meet.
+// eachPair requires, for every ordered pair of modes, that one owner is granted the first claim and
+// another the second one exactly where they may meet.
 func (f *fixture) eachPair(claims func(held, asked pathlock.Mode) (first, second pathlock.Claim, meet bool)) {
 	for _, held := range pathlock.Modes() {
 		for _, asked := range pathlock.Modes() {

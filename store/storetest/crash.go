@@ -11,26 +11,26 @@ import (
 // Option adds to what [Run] tests.
 type Option func(*suite)
 
-// Crash adds the promises about clients that die. The function, which is called once for each of
-// them, returns two clients of one server, and has the second one die when crash is called: from
-// then on nothing that it does reaches the server, as if its process had been killed, or its
-// network cut. Its calls may fail then, or hang until their context ends. What has to be closed or
-// removed afterwards is registered with t.Cleanup.
+// Crash adds the promises about clients that die. Run calls the function once for each of them. It
+// returns two clients of one server. When crash is called, the second client dies: nothing that it
+// does reaches the server, as if its process had been killed or its network cut. Its calls may fail
+// then, or hang until their context ends. The function registers what has to be closed or removed
+// afterwards with t.Cleanup.
 func Crash(clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())) Option {
 	return func(s *suite) { s.clients = clients }
 }
 
-// suite is what a run of the suite works with.
+// suite is the configuration of a run.
 type suite struct {
 	clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())
 }
 
-// lifetime is the lease of those who crash: long enough to tell one lease from one and a half on a
-// busy machine.
+// lifetime is the lease of actors that crash. It is long enough to tell one lease from one and a
+// half on a busy machine.
 const lifetime = 2 * time.Second
 
-// crashes is about clients that die. Nothing that a dead client held, or waited for, keeps
-// anybody out for longer than one lease from its last sign of life.
+// crashes is about clients that die. What a dead client held, or waited for, keeps nobody out for
+// longer than one lease from its last sign of life.
 func (s *suite) crashes() topic {
 	if s.clients == nil {
 		return topic{name: "crash"}
@@ -38,7 +38,7 @@ func (s *suite) crashes() topic {
 	with := func(name string, check func(c *crash)) promise {
 		return promise{name, func(f *fixture) {
 			survivor, victim, die := s.clients(f.T)
-			// What is looked at in the end is looked at before the survivor is closed.
+			// This fixture's last checks come before the survivor is closed.
 			c := &crash{fixture: newFixture(f.T, survivor), die: die}
 			c.victim = &fixture{T: f.T, ctx: f.ctx, store: victim, tree: c.tree, mortal: true}
 			check(c)
@@ -102,10 +102,10 @@ type crash struct {
 	died   time.Time
 }
 
-// dying returns an owner that lives in the client which dies.
+// dying returns an owner in the client that dies.
 func (c *crash) dying() *actor { return c.victim.actor("victim " + rand.Text()[:4]) }
 
-// waits has an owner of the dying client begin to wait.
+// waits makes an owner of the dying client begin to wait.
 func (c *crash) waits(claims ...pathlock.Claim) {
 	c.Helper()
 	a := c.dying()

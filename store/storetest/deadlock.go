@@ -169,14 +169,13 @@ func deadlock() topic {
 	}}
 }
 
-// deadlocks requires that a request for claims which would wait is told at once that it closes a
-// cycle.
+// deadlocks requires that a waiting request for claims gets a deadlock at once.
 func (a *actor) deadlocks(claims ...pathlock.Claim) pathlock.DeadlockError {
 	a.Helper()
 	return a.deadlock(a.ask(claims...))
 }
 
-// deadlock requires that a request, which is made to wait, is told at once that it closes a cycle.
+// deadlock requires that a request, which is made to wait, gets a deadlock at once.
 func (a *actor) deadlock(req pathlock.Acquisition) pathlock.DeadlockError {
 	a.Helper()
 	req.Wait = long

@@ -1,5 +1,5 @@
-// Package storetest is the conformance suite of [pathlock.Store]: what every lock store
-// promises, one test per promise. A store of your own runs it from its own tests:
+// Package storetest is the conformance suite of [pathlock.Store]. It has one test for each promise
+// of a lock store. Run it from the tests of your own store:
 //
 //	func TestConformance(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) pathlock.Store {
@@ -9,86 +9,91 @@
 //		})
 //	}
 //
-// # What a store has to bear
+// # How the tests use a store
 //
-// Every promise is tested on a store of its own from the given function, within one topic
-// concurrently. All of these stores may be clients of one server, which others may use as well:
-// the tests work in trees whose ids are random, look at no others, and require of each that
-// nothing is left in it at the end. The tests never sleep. They learn from
-// [pathlock.Acquisition].Waiting that a request is queued, and that time has passed from the end
-// of a lease. Leases that are meant to end last 300 ms; everything else lasts 30 s or more, so
-// that a slow machine fails no test. One run takes a few seconds and opens a crowd of 500 waiters
-// once, 50 with -short.
+// Each promise is tested on its own store from the given function. The promises of one topic are
+// tested concurrently. All of these stores may be clients of one server, which others may use too:
+// the tests work in trees with random ids, look at no others, and require that nothing is left in a
+// tree at the end.
+//
+// The tests never sleep. They learn from [pathlock.Acquisition].Waiting that a request is queued,
+// and from the end of a lease that time has passed. Leases that are meant to end last 500 ms.
+// Everything else lasts 30 s or more, so that a slow machine fails no test. One run takes a few
+// seconds. Once it opens a crowd of 500 waiters, 50 with -short.
 //
 // # The topics
 //
-//   - compatibility: all pairs of modes, on one node and above each other; trees and
-//     subtrees that have nothing to do with each other.
-//   - all or nothing: whatever ends a request without a grant leaves nothing of it; claim
-//     sets that deadlock those who lock path by path.
+//   - compatibility: all pairs of modes, on one node and above each other. Different trees, and
+//     disjoint subtrees.
+//   - all or nothing: a request that ends without a grant leaves nothing behind. Claim sets that
+//     would deadlock if they were locked path by path.
 //   - re-entry: an owner never conflicts with itself, has the supremum of its grants
 //     on a node, and after a release the supremum of the rest.
-//   - release: gives back exactly one grant, and refuses all others with ErrNotHeld.
-//   - queueing: first come first served among those who conflict, past all others; holders
-//     are not kept back by those who wait for them.
-//   - passing: an owner passes only those who wait for it, in whatever way; a waiter is passed
-//     by 0 grants to owners that it does not wait for, counted under owners that come again and again.
-//   - fairness: no newcomer passes a waiter that it conflicts with; a root X gets its
-//     turn under a stream of inserts; a crowd is served.
-//   - giving up: NoWait, the end of the wait, deadlines, cancellation; what a conflict tells.
-//   - leases: they end for shared and exclusive holders, are renewed, never get
-//     shorter, are shared by all grants of an owner; a loss is reported. A waiter's lease runs from its
-//     last sign of life, and a wait longer than the lease ends in a lock whose lease lives.
+//   - release: it gives back exactly one grant. It refuses all others with ErrNotHeld.
+//   - queueing: first come, first served among requests that conflict, past all others. A holder is
+//     not kept back by those that wait for it.
+//   - passing: an owner passes only those that wait for it, directly or through others. A waiter is
+//     passed by 0 grants to owners that it does not wait for, counted under owners that come again
+//     and again.
+//   - fairness: no newcomer passes a waiter that it conflicts with. A root X gets its turn under a
+//     stream of inserts. A crowd is served.
+//   - giving up: NoWait, the end of the wait, deadlines, cancellation, and the fields of a conflict.
+//   - leases: they end for shared and exclusive holders, are renewed, and never get shorter. All
+//     grants of an owner share one. A loss is reported. A waiter's lease runs from its last sign of
+//     life, and a wait longer than the lease ends in a lock whose lease lives.
 //   - extremes: waits and leases of math.MaxInt64, and a wait of a nanosecond.
 //   - repetition: the same owner and grant id get the same grant.
-//   - deadlock: exactly those who would close a cycle of waiting owners are told so, at once.
-//   - several requests of one owner at once: each grant counts for the others. The best answer
-//     to a grant that closes a cycle is ErrDeadlock at once for the wait that is part of it; the end of
-//     that wait is good enough.
-//   - gate: excludes every other owner, queues like everything else, is re-entrant.
-//   - force release: of holders and of waiters. A request whose place in the queue is taken
-//     away ends with an error that matches ErrLost; so does one that builds on holds which are gone.
-//   - holds that outlive: what [pathlock.TransferStore] promises. Detach in one process, attach in another; the crash of
-//     either; refreshes to earlier and to later; two at once; replies that were lost.
+//   - deadlock: exactly the requests that would close a cycle of waiting owners get ErrDeadlock, at
+//     once.
+//   - several requests of one owner at once: each grant counts for the others. If a grant closes a
+//     cycle, the wait in the cycle should end with ErrDeadlock at once. Its ordinary end is enough.
+//   - gate: it excludes every other owner, queues like everything else, and is re-entrant.
+//   - force release: of holders and of waiters. The error matches ErrLost for a request whose place
+//     in the queue is taken away, and for one that builds on holds that are gone.
+//   - holds that outlive: what [pathlock.TransferStore] promises. Detach in one process and attach in
+//     another, the crash of either, refreshes to an earlier and a later end, two at once, and lost
+//     replies.
+//   - grants apart: a grant with a lease of its own.
+//   - released in good order: a request outlives the hold that it was sent on top of.
 //   - snapshot: what Snapshot and Trees show.
-//   - fences: grow strictly, also after a tree was empty.
+//   - fences: they grow strictly, even after a tree was empty.
 //   - hostile text: ids, names, owners and notes that break carelessly built keys.
-//   - model: random requests against a list of holds and the definition of the modes, and
-//     random requests that wait against a list of holds and a list of waiters. The seed is
-//     part of the test's name; PATHLOCK_STORETEST_SEED in the environment repeats one.
-//   - a locker on the store: what people see of it, with renewals that hang and releases that fail.
-//   - workload: counters that nothing but the locks guards.
-//   - crash: clients that die, where [Crash] tells how to have one die.
+//   - model: random requests against a list of holds and the definition of the modes, and random
+//     waiting requests against a list of holds and a list of waiters. The test's name has the seed.
+//     PATHLOCK_STORETEST_SEED in the environment repeats it.
+//   - a locker on the store: what programs see, with renewals that hang and releases that fail.
+//   - workload: counters that only the locks guard.
+//   - crash: clients that die, if [Crash] says how.
 //
 // # The order of the queue
 //
 // In one tree, at one instant, a waiting request W of an owner w
 //
-//   - conflicts with a holder, another owner, if some mode that it asks for is incompatible with what that
-//     one has on the node;
-//   - is behind an earlier waiting request V of another owner if it conflicts with V and may not pass it;
+//   - conflicts with a holder, another owner, if some mode that it asks for is incompatible with
+//     what the holder has on the node;
+//   - is behind an earlier waiting request V of another owner if it conflicts with V and may not
+//     pass it;
 //   - may pass V if w holds something in the tree and V waits for w;
-//   - waits for an owner A if it conflicts with a holder H, and H is A or some waiting request of H waits for A; or
-//     if it is behind V, and V waits for A.
+//   - waits for an owner A if it conflicts with a holder H, and H is A or some waiting request of H
+//     waits for A; or if it is behind V, and V waits for A.
 //
-// A request is granted as soon as it conflicts with no holder and is behind nobody. One that does
-// not wait is refused otherwise. One that conflicts with a holder of whom some waiting request
-// waits for w ends with a deadlock at once. So a waiter is passed by 0 grants to owners that it
-// does not wait for.
+// A request is granted as soon as it conflicts with no holder and is behind nobody. Until then, a
+// request that does not wait is refused. A request ends with a deadlock at once if it conflicts
+// with a holder, and some waiting request of that holder waits for w. So a waiter is passed by 0
+// grants to owners that it does not wait for.
 //
 // Whether one request is behind a waiter can depend on whether another one is, and the other way
-// round: then the earlier of the two is judged first. For the sake of W, later requests of holders
-// are taken to be behind nobody.
+// round. Then the earlier of the two is judged first: for W, later requests of holders count as
+// behind nobody.
 //
 // # Known scenarios
 //
-// Sixteen scenarios are known to have broken lock services. Those that can be seen
-// through the interface have their number in the test's name: 1 to 4 under leases, 5 under
-// re-entry, 6 under deadlock, 7 and 16 under fairness, 8 under giving up, 10 under
-// release, 12 under all or nothing, 13 under compatibility; a dead client at the head of the queue
-// (the second half of 7) is under crash. The others need more than this interface, and a
-// store tests them beside this suite: a restart
-// of the server while locks are held (9), the death of a session (11), and how many
-// wake-ups a crowd costs (the second half of 16). Scenarios 14 and 15 concern database
-// transactions, not stores.
+// Sixteen scenarios are known to have broken lock services. Those that show through the interface
+// have their number in the test's name: 1 to 4 under leases, 5 under re-entry, 6 under deadlock, 7
+// and 16 under fairness, 8 under giving up, 10 under release, 12 under all or nothing, and 13 under
+// compatibility. A dead client at the head of the queue (the second half of 7) is under crash.
+//
+// The others need more than this interface, so a store tests them itself: a restart of the server
+// while locks are held (9), the death of a session (11), and how many wake-ups a crowd costs (the
+// second half of 16). Scenarios 14 and 15 concern database transactions and no stores.
 package storetest

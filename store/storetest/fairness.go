@@ -61,9 +61,9 @@ func fairness() topic {
 	}}
 }
 
-// stream lets inserters work without a pause, and requires that a request for the root X is
-// served in their midst: before every insert that was asked for when the root X had been
-// queued. It watches until that many of those have been served as well.
+// stream lets inserters work without a pause, and requires that a request for the root X is served
+// in their midst: before every insert that was asked for when the root X had been queued. It
+// watches until that many of those have been served as well.
 func (f *fixture) stream(inserters, after int) {
 	var (
 		queued, stop atomic.Bool

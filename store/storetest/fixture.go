@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// long is a lease, or a wait, that no test sees the end of.
+	// long is a lease, or a wait, that outlasts every test.
 	long = 30 * time.Second
 	// short is a lease that is meant to end during the test.
 	short = 500 * time.Millisecond
-	// patience is how long a test waits for what has to happen.
+	// patience is how long a test waits for what must happen.
 	patience = 20 * time.Second
 )
 
@@ -26,7 +26,7 @@ type fixture struct {
 	ctx   context.Context
 	store pathlock.Store
 	tree  pathlock.Tree
-	// mortal is set if the store is a client that dies, which releases nothing in the end.
+	// mortal says that the store is a client that dies, and releases nothing in the end.
 	mortal bool
 }
 
@@ -36,8 +36,8 @@ func newFixture(t *testing.T, store pathlock.Store) *fixture {
 	return f
 }
 
-// newTree returns a tree that must be empty when the test ends and all that
-// its actors are known to hold has been released.
+// newTree returns a tree that must be empty at the end of the test, when everything that its actors
+// hold has been released.
 func (f *fixture) newTree(id string) pathlock.Tree {
 	f.Helper()
 	tree, err := pathlock.NewTree("storetest", id)
@@ -85,8 +85,8 @@ func (f *fixture) requireIs(err, target error) {
 	}
 }
 
-// pass returns when a time of d has passed by the store's own clock, which it
-// learns from the end of a lease of that length in a tree of its own.
+// pass returns when d has passed by the store's own clock. It waits for the end of a lease of that
+// length in another tree.
 func (f *fixture) pass(d time.Duration) {
 	f.Helper()
 	tree := f.newTree("clock " + rand.Text())

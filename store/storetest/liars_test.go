@@ -18,8 +18,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-// liars break one promise each. The suite has to catch every one of them, by the
-// test that is named.
+// liars break one promise each. The suite has to catch every one of them, by the test that is
+// named.
 var liars = map[string]struct {
 	store  func() pathlock.Store
 	caught string // the test that fails

@@ -37,8 +37,8 @@ func model() topic {
 	return topic{"model", promises}
 }
 
-// shadow is a request as the models know it, in the words of the
-// definition: claims as they were written, without intentions.
+// shadow is a request as the models know it, in the words of the definition: claims as they were
+// written, without intentions.
 type shadow struct {
 	*actor
 	gate bool
@@ -93,8 +93,8 @@ func (r *shadow) excludes(other *shadow) bool {
 	return false
 }
 
-// collide says whether two claims of different owners exclude each other: on one node by
-// the matrix, else where the lower one's intention on the upper one's node does.
+// collide says whether two claims of different owners exclude each other: on one node by the
+// matrix, else where the lower one's intention on the upper one's node does.
 func collide(a, b pathlock.Claim) bool {
 	pa, pb := a.Path.String(), b.Path.String()
 	switch {
@@ -124,8 +124,8 @@ func (f *fixture) newHistory() *history {
 
 func (h *history) add(format string, args ...any) { *h = append(*h, fmt.Sprintf(format, args...)) }
 
-// shadowTable lets a few owners acquire, upgrade and release at random without
-// waiting, and compares every answer with a list of what is held.
+// shadowTable lets a few owners acquire, upgrade and release at random without waiting, and
+// compares every answer with a list of what is held.
 func (f *fixture) shadowTable(seed uint64, steps int) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	actors := []*actor{f.actor("one"), f.actor("two"), f.actor("three"), f.actor("four")}

@@ -142,8 +142,8 @@ func queueing() topic {
 	}}
 }
 
-// crossing lets four owners at a time fight for pairs of claim sets that overlap, and
-// requires that every one of them is served again and again.
+// crossing lets four owners at a time fight for pairs of claim sets that overlap, and requires that
+// every one of them is served again and again.
 func (f *fixture) crossing(pairs ...[]claims) {
 	const rounds = 10
 	for _, pair := range pairs {

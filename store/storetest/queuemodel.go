@@ -40,8 +40,8 @@ func (q *queue) admits(r *shadow) bool {
 	return len(q.conflicts(r)) == 0 && !slices.ContainsFunc(q.earlier(r), func(v *shadow) bool { return !q.mayPass(r, v) })
 }
 
-// mayPass says whether w is not behind v, an earlier waiter that it conflicts with: w's owner
-// holds something, and v waits for that owner.
+// mayPass says whether w is not behind v, an earlier waiter that it conflicts with: w's owner holds
+// something, and v waits for that owner.
 //
 // Of two holders' requests that may each pass somebody only if the other may not, the earlier one
 // is judged first: for its sake, those later than it are taken to be behind nobody.
@@ -100,8 +100,8 @@ func (q *queue) settle() (granted []*shadow) {
 }
 
 // shadowQueue lets a few owners acquire, ask for more, wait, give up and release at random, one
-// thing after the other, and compares the store with the rule after each. An
-// owner that waits asks for nothing else; it may release what it holds.
+// thing after the other, and compares the store with the rule after each. An owner that waits asks
+// for nothing else; it may release what it holds.
 func (f *fixture) shadowQueue(seed uint64, steps int) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	actors := []*actor{f.actor("one"), f.actor("two"), f.actor("three"), f.actor("four"), f.actor("five"), f.actor("six")}

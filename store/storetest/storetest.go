@@ -6,13 +6,11 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Run checks that a store keeps every promise of [pathlock.Store]. newStore is called once
-// for every promise, concurrently with others, and returns a store that may share its server with
-// anybody; what has to be closed or removed afterwards it registers with t.Cleanup.
+// Run checks that a store keeps every promise of [pathlock.Store]. It calls newStore once for each
+// promise, concurrently. The stores may share a server with anybody. newStore registers what has to
+// be closed or removed afterwards with t.Cleanup.
 //
-// All tests have ended when Run returns.
-//
-// See [Crash] for an option.
+// All tests have ended when Run returns. See [Crash] for an option.
 func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Option) {
 	t.Helper()
 	var s suite
@@ -42,7 +40,7 @@ type topic struct {
 	promises []promise
 }
 
-// promise is one sentence of the specification and the test that it is kept.
+// promise is one sentence of the specification, and its test.
 type promise struct {
 	name  string
 	check func(f *fixture)

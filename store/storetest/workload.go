@@ -19,8 +19,8 @@ func workload() topic {
 	}}
 }
 
-// workbench is etcd's lock workload on several nodes: counters that nothing but the locks
-// guards, whose users notice when they are not alone.
+// workbench is etcd's lock workload on several nodes: counters that nothing but the locks guards,
+// whose users notice when they are not alone.
 type workbench struct {
 	*fixture
 	nodes []register

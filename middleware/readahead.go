@@ -12,14 +12,14 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// firstBytes is how much of a body there is room for before any of it has come: what a client says
-// about the length costs it nothing.
+// firstBytes bounds the room for a body before any of it has come, because a client can announce
+// any length at no cost.
 const firstBytes = 16 << 10
 
-// readAhead reads the request's body before anything is locked, up to [Config.MaxBody], so that
-// nobody waits for locks while a client sends it byte by byte. The handler reads it as if it had
-// not been read. One that is known to be longer is left to come, and so is the rest of one that
-// turns out to be.
+// readAhead reads the request's body before anything is locked, up to [Config.MaxBody]. So nobody
+// waits for locks while a client sends it byte by byte. The handler reads it as if it had not been
+// read. A body that is known to be longer stays unread, and so does the rest of one that turns out
+// to be longer.
 func (m *Locks) readAhead(c *gin.Context) error {
 	r := c.Request
 	if r.Body == nil || r.Body == http.NoBody || r.Method == http.MethodConnect || m.config.BodyTimeout < 0 {
@@ -54,8 +54,8 @@ func (m *Locks) readAhead(c *gin.Context) error {
 	return nil
 }
 
-// limitReading bounds for how long the request's body is waited for, where the connection can do so
-// and the server has no limit of its own, and returns what lifts the bound.
+// limitReading bounds the wait for the request's body, if the connection takes deadlines and the
+// server has no limit of its own. It returns a function that lifts the bound.
 func limitReading(c *gin.Context, timeout time.Duration) (lift func()) {
 	none := func() {}
 	if s, ok := c.Request.Context().Value(http.ServerContextKey).(*http.Server); ok && s.ReadTimeout > 0 {
@@ -68,11 +68,11 @@ func limitReading(c *gin.Context, timeout time.Duration) (lift func()) {
 	return func() { _ = connection.SetReadDeadline(time.Time{}) }
 }
 
-// deadlined is a connection whose reads can be given a deadline.
+// deadlined is a connection that takes read deadlines.
 type deadlined interface{ SetReadDeadline(time.Time) error }
 
-// deadlines returns the connection of a response, as [http.ResponseController] finds it, nil if it
-// cannot be given deadlines.
+// deadlines returns the connection of a response, as [http.ResponseController] finds it. It returns
+// nil if the connection takes no deadlines.
 func deadlines(w http.ResponseWriter) deadlined {
 	for {
 		switch inner := w.(type) {
@@ -88,8 +88,8 @@ func deadlines(w http.ResponseWriter) deadlined {
 	}
 }
 
-// embedded returns the writer that a struct embeds, as gin's users wrap [gin.ResponseWriter], which
-// has no Unwrap; nil if it embeds none.
+// embedded returns the writer that a struct embeds, nil if it embeds none. Programs wrap
+// [gin.ResponseWriter], which has no Unwrap, in this way.
 func embedded(w http.ResponseWriter) http.ResponseWriter {
 	wrapper := reflect.Indirect(reflect.ValueOf(w))
 	if wrapper.Kind() != reflect.Struct {
@@ -107,11 +107,11 @@ func embedded(w http.ResponseWriter) http.ResponseWriter {
 type readBody struct {
 	data []byte
 	next int   // the first byte of data that the handler has not read
-	err  error // what came after data; nil if there is more to come
+	err  error // what came after data, nil if there is more to come
 	rest io.ReadCloser
 }
 
-// complete returns the body, if all of it is there and none of it has been read by a handler.
+// complete returns the body if all of it has come and the handler has read nothing of it.
 func (b *readBody) complete() (data []byte, ok bool) {
 	return b.data, errors.Is(b.err, io.EOF) && b.next == 0
 }

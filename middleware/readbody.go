@@ -1,0 +1,117 @@
+package middleware
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// ErrTooLarge is matched when the body exceeds [Config.MaxBody]. The error is a [*TooLargeError].
+var ErrTooLarge = errors.New("middleware: request body too large")
+
+// TooLargeError states the limit that a body exceeds. It matches [ErrTooLarge].
+type TooLargeError struct {
+	// Limit is in bytes.
+	Limit int64
+}
+
+// Error implements error.
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("%v: at most %d bytes are allowed", ErrTooLarge, e.Limit)
+}
+
+// Unwrap returns [ErrTooLarge].
+func (e *TooLargeError) Unwrap() error { return ErrTooLarge }
+
+// readBody reads the body once, and puts back what it read. If earlier middleware has read it by
+// [gin.Context.ShouldBindBodyWith], gin has kept it, and the handlers read what gin kept.
+func (v *values) readBody() error {
+	if v.read {
+		return nil
+	}
+	r := v.c.Request
+	if kept := keptBody(v.c); kept != nil {
+		if int64(len(kept)) > v.config.MaxBody {
+			return &TooLargeError{v.config.MaxBody}
+		}
+		v.body, v.read = kept, true
+		r.Body = putBack(kept, r.Body)
+		return nil
+	}
+	if r.ContentLength > v.config.MaxBody {
+		return &TooLargeError{v.config.MaxBody}
+	}
+	if ahead, ok := r.Body.(*readBody); ok {
+		if data, ok := ahead.complete(); ok && int64(len(data)) <= v.config.MaxBody {
+			v.body, v.read = data, true
+			return nil
+		}
+	}
+	if r.Body != nil {
+		body, err := io.ReadAll(http.MaxBytesReader(v.c.Writer, r.Body, v.config.MaxBody))
+		if err != nil {
+			return unreadBody(r.Context(), err)
+		}
+		v.body = body
+		r.Body = putBack(body, r.Body)
+	}
+	v.read = true
+	return nil
+}
+
+// ErrClientGone is matched when the client went away before its whole body had come.
+var ErrClientGone = errors.New("middleware: the client went away before all of the body had come")
+
+// keptBody returns the body that gin keeps for [gin.Context.ShouldBindBodyWith], nil if it keeps
+// none.
+func keptBody(c *gin.Context) []byte {
+	kept, _ := c.Get(gin.BodyBytesKey)
+	body, _ := kept.([]byte)
+	return body
+}
+
+// replay is a body that has been read and can be read again.
+type replay struct {
+	*bytes.Reader
+	io.Closer
+}
+
+// putBack returns the body to replace one that was read.
+func putBack(read []byte, from io.ReadCloser) io.ReadCloser {
+	if from == nil {
+		from = http.NoBody
+	}
+	return replay{bytes.NewReader(read), from}
+}
+
+// unreadBody returns the error of a body that could not be read.
+func unreadBody(ctx context.Context, err error) error {
+	tooLarge, isTooLarge := errors.AsType[*http.MaxBytesError](err)
+	network, isNetwork := errors.AsType[net.Error](err)
+	switch {
+	case isTooLarge:
+		// Other middleware may have limited the body too.
+		return &TooLargeError{tooLarge.Limit}
+	case errors.Is(err, os.ErrDeadlineExceeded), isNetwork && network.Timeout():
+		return NewProblem(http.StatusRequestTimeout, "request-timeout", "the body took too long to arrive")
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.Canceled):
+		return fmt.Errorf("middleware: reading the body: %w", context.Cause(ctx))
+	case ctx.Err() != nil, isNetwork, errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), isClosedStream(err):
+		return fmt.Errorf("%w: %w", ErrClientGone, err)
+	default:
+		return &lockspec.InvalidError{Reason: "the body could not be read", Err: err}
+	}
+}
+
+// isClosedStream reports whether an HTTP/2 connection has ended. net/http has no name for the
+// error.
+func isClosedStream(err error) bool { return err.Error() == "client disconnected" }

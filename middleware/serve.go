@@ -1,0 +1,74 @@
+package middleware
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/internal/carry"
+)
+
+// serve runs the rest of the chain with a copy of the request that has the context ctx. Afterwards,
+// outer middleware finds its own request again, with the changes made to the copy.
+func (m *Locks) serve(ctx context.Context, c *gin.Context, locked bool) {
+	outer := c.Request
+	c.Request = outer.WithContext(ctx)
+	defer func() {
+		inner := c.Request
+		c.Request = outer
+		if inner == nil {
+			return
+		}
+		adopt(outer, inner)
+		if left := inner.Context(); left != ctx {
+			c.Request = outer.WithContext(&afterwards{Context: outer.Context(), values: left})
+		}
+	}()
+	if !locked {
+		c.Next()
+		return
+	}
+	// gin's own context finds only what was set on it by a string.
+	carrier := carry.New(ctx, c)
+	before, nested := c.Get(m.carrier)
+	c.Set(m.carrier, carrier)
+	defer func() {
+		carrier.End()
+		if nested {
+			c.Set(m.carrier, before)
+		} else {
+			c.Delete(m.carrier)
+		}
+	}()
+	carry.Run(string(m.locker.Scope(ctx).Owner()), c.Next)
+}
+
+// adopt copies to outer the changes made to its copy inner. For example, net/http removes the files
+// of the form that its own request has.
+func adopt(outer, inner *http.Request) {
+	if inner == outer {
+		return
+	}
+	outer.Method, outer.URL, outer.Proto, outer.ProtoMajor, outer.ProtoMinor = inner.Method, inner.URL, inner.Proto, inner.ProtoMajor, inner.ProtoMinor
+	outer.Header, outer.Trailer, outer.TransferEncoding = inner.Header, inner.Trailer, inner.TransferEncoding
+	outer.Body, outer.GetBody, outer.ContentLength = inner.Body, inner.GetBody, inner.ContentLength
+	outer.Form, outer.PostForm, outer.MultipartForm = inner.Form, inner.PostForm, inner.MultipartForm
+	outer.Close, outer.Host, outer.RemoteAddr, outer.RequestURI = inner.Close, inner.Host, inner.RemoteAddr, inner.RequestURI
+	outer.TLS, outer.Response, outer.Pattern = inner.TLS, inner.Response, inner.Pattern
+}
+
+// afterwards is the context of a request after the release of its locks. It has the values that
+// were added under the locks, and ends with the context outside of them.
+type afterwards struct {
+	context.Context
+	values context.Context
+}
+
+// Value implements [context.Context].
+func (a *afterwards) Value(key any) any {
+	if carry.IsOfLocks(key) {
+		return a.Context.Value(key)
+	}
+	return carry.Value(a.values, a.Context, key)
+}
