@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
@@ -27,11 +26,7 @@ type TooLongError struct {
 
 // Error implements error.
 func (e *TooLongError) Error() string {
-	lines := make([]string, len(e.Texts))
-	for i, l := range e.Texts {
-		lines[i] = "\n\t" + l.String()
-	}
-	return "gormplugin: texts are longer than the models say, and nothing was migrated: give the fields a larger size, or shorten the texts:" + strings.Join(lines, "")
+	return list("gormplugin: texts are longer than the models say, and nothing was migrated: give the fields a larger size, or shorten the texts:", e.Texts)
 }
 
 // maxDuplicates is how many names of each table a [DuplicatesError] lists at most.
@@ -39,11 +34,15 @@ const maxDuplicates = 10
 
 // Error implements error.
 func (e *DuplicatesError) Error() string {
-	lines := make([]string, len(e.Duplicates))
-	for i, d := range e.Duplicates {
-		lines[i] = "\n\t" + d.String()
+	return list("gormplugin: siblings have the same name, and nothing was migrated: rename them, or run pathlock fsck --repair:", e.Duplicates)
+}
+
+// list returns a message with a line for each item.
+func list[T fmt.Stringer](message string, items []T) string {
+	for _, item := range items {
+		message += "\n\t" + item.String()
 	}
-	return "gormplugin: siblings have the same name, and nothing was migrated: rename them, or run pathlock fsck --repair:" + strings.Join(lines, "")
+	return message
 }
 
 // AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
