@@ -8,11 +8,11 @@ import (
 	"gorm.io/gorm"
 )
 
-// Assert is the guard for those who write below a node by other means than GORM's create, update
-// and delete, such as raw SQL ([AllowRawWrites]). In the transaction tx it row-locks the node with
-// the id, and its ancestors, the root first, and checks that every path on the way is the parent's
-// path + "/" + name and that nothing is deleted. It returns where the node is; there it stays until
-// the end of tx. Of a leaf, it is the parent that is checked so, and the leaf's own row is locked.
+// Assert guards writes below a node by other means than GORM's create, update and delete, such as
+// raw SQL ([AllowRawWrites]). In the transaction tx it row-locks the node with the id and its
+// ancestors, the root first. It checks that every path on the way is the parent's path + "/" +
+// name, and that nothing is deleted. It returns where the node is, and stays until the end of tx.
+// Of a leaf it checks the parent in this way, and locks the leaf's own row.
 //
 // It takes no path lock; [LockSubtrees] does. model is a registered one, and id a primary key as
 // the model has it, or its text form. Errors match [pathlock.ErrNotFound], [pathlock.ErrInvalidID],
@@ -32,15 +32,15 @@ func AssertAll(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) 
 	return guardNodes(tx, model, ids, false)
 }
 
-// LockSubtrees prepares a rewrite of whole subtrees by raw SQL ([AllowRawWrites]): it takes the
-// exclusive path locks on the nodes, as a rename or a deletion of them would, waiting for at most
-// [TransactionWait], and asserts the nodes as [AssertAll] does. Until the end of tx nobody else
-// writes anything at or below them through the plugin: by the path locks where these are respected,
-// and by the row locks on the nodes where they are lost.
+// LockSubtrees prepares a rewrite of whole subtrees by raw SQL ([AllowRawWrites]). It takes the
+// exclusive path locks on the nodes, as a rename or a deletion of them would, and waits for at most
+// [TransactionWait]. Then it asserts the nodes as [AssertAll] does. Until the end of tx nobody else
+// writes anything at or below them through the plugin: the path locks prevent that, and the row
+// locks on the nodes do where the path locks are lost.
 //
-// What the rewrite makes of the tree is the caller's business: at the commit every path has to be
-// the parent's path + "/" + name again. A new name or a new parent needs its slot to be locked,
-// too: prefer Update for those.
+// The caller has to leave the tree right: at the commit every path has to be the parent's path +
+// "/" + name again. A new name or a new parent needs a lock on its slot, too: prefer Update for
+// those.
 //
 // Errors are those of [Assert], and package pathlock's where a lock is not granted.
 func LockSubtrees(tx *gorm.DB, model any, ids ...any) ([]pathlock.Location, error) {
@@ -71,9 +71,9 @@ func guardNodes(tx *gorm.DB, model any, ids []any, lock bool) ([]pathlock.Locati
 }
 
 // AllowRawWrites returns a DB on which [gorm.DB.Exec] and [gorm.DB.Raw] may write to guarded
-// tables; db itself stays as it is. Nothing looks after the tree there: paths, descendants, leaves
-// and locks are the caller's business, who calls [LockSubtrees] or [Assert] first, in the same
-// transaction.
+// tables; db itself stays as it is. The plugin does not keep the tree right there: the caller is
+// responsible for paths, descendants, leaves and locks, and calls [LockSubtrees] or [Assert] first,
+// in the same transaction.
 //
 //	gormplugin.AllowRawWrites(tx).Exec("UPDATE suites SET note = '' WHERE plan_id = ?", plan)
 //
@@ -82,6 +82,6 @@ func AllowRawWrites(db *gorm.DB) *gorm.DB {
 	return tripwire.Allow(db)
 }
 
-// WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does per
+// WithoutTripwire lets raw SQL write to guarded tables everywhere, as [AllowRawWrites] does for one
 // call.
 func WithoutTripwire() Option { return func(p *Plugin) { p.wire.Armed = false } }

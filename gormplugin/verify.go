@@ -13,7 +13,7 @@ import (
 	"gorm.io/gorm"
 )
 
-// ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing be
+// ErrUnsafeSchema: something is missing without which a tree can be broken, or nothing can be
 // written at all. A [*SchemaError] matches it if any of its findings is [treeschema.Unsafe].
 var ErrUnsafeSchema = errors.New("gormplugin: unsafe schema")
 
@@ -35,27 +35,31 @@ func (e *SchemaError) Is(target error) bool {
 	return target == ErrUnsafeSchema && slices.ContainsFunc(e.Findings, func(f treeschema.Finding) bool { return f.Severity == treeschema.Unsafe })
 }
 
-// OneWriter says that all writes of the tree reach one server, though several could take them: a
-// proxy in front of a Galera cluster sees to that, say. [Verify] believes it; without it, it finds
-// such a cluster unsafe. Row locks of one server say nothing to another one, so that two servers
-// can each commit half of a cycle, and no setting of the cluster changes that.
+// OneWriter says that all writes of the tree reach one server, though several could take them, such
+// as by a proxy in front of a Galera cluster. [Verify] believes it; otherwise it finds such a
+// cluster unsafe. Another server of the cluster does not respect the row locks of the first, so
+// that two servers can each commit half of a cycle. No setting of the cluster changes that.
 func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 
-// Verify checks that the database has what the plugin's promises rest on, for all registered
-// tables: the unique indexes that keep siblings apart, indexes over tree and path, binary
-// collations, columns long enough; that no foreign key, trigger, rule, policy or conflict clause
-// changes the tree by itself; the server's version, strict mode, isolation level, and whether other
-// servers write, too. It changes nothing and takes a few milliseconds: call it when the program
-// starts. It reads no rows, but where an index keeps rows at the top apart whose parent is NULL and
-// no others: there it looks for one whose parent is 0, and where a statement makes a text shorter:
-// there it counts those that it would cut off, and proposes no such statement if there are any; and
-// where names keep a collation that holds different ones equal, but no unique index: there it looks
-// for siblings that such an index would refuse, and has advice if there are any. The settings that
-// it sees are those of one connection. It judges triggers by their text, and says
-// where that does not tell; with [Probing] it tries these out, and rolls back what it has written.
+// Verify checks, for all registered tables, that the database has what the plugin's promises rest
+// on:
 //
-// What it finds is returned as a [*SchemaError], in which every finding comes with the statements
-// that mend it, ready to be run, or with advice where no statement can. One that matches
+//   - the unique indexes that keep siblings apart, and indexes over tree and path;
+//   - binary collations, and columns that are long enough;
+//   - no foreign key, trigger, rule, policy or conflict clause that changes the tree by itself;
+//   - the server's version, strict mode and isolation level, and no other servers that write, too.
+//
+// It changes nothing and takes a few milliseconds: call it when the program starts. The settings
+// that it sees are those of one connection. It judges triggers by their text, and says where the
+// text is not enough. With [Probing] it tries those triggers out, and rolls back what it has
+// written. It reads no rows, with three exceptions:
+//
+//   - Where an index keeps rows at the top apart only if their parent is NULL, it looks for a row whose parent is 0.
+//   - Where a statement would shorten a text column, it counts the texts that would be cut off, and proposes no such statement if there are any.
+//   - Where names have no unique index, and a collation that holds different names equal, it looks for siblings that such an index would refuse, and gives advice if there are any.
+//
+// It returns what it finds as a [*SchemaError], in which every finding comes with the statements
+// that mend it, ready to run, or with advice where no statement can. An error that matches
 // [ErrUnsafeSchema] should keep the program from starting; the others are for the log. A finding
 // that is [treeschema.Advice] is about a second line of defence.
 //
@@ -64,8 +68,8 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 //		return err
 //	}
 //
-// Another error means that the checks could not be made. [AutoMigrate] makes tables in which
-// nothing is found.
+// Another error means that the checks failed to run. In tables that [AutoMigrate] makes, Verify
+// finds nothing.
 func Verify(db *gorm.DB) error {
 	p, err := pluginOf(db)
 	if err != nil {
@@ -122,9 +126,9 @@ func layout(p *table.Catalogue) []treeschema.Table {
 // probingKey marks sessions in which Verify may write.
 const probingKey = "pathlock:probing"
 
-// Probing returns a DB on which [Verify] also tries triggers out, where their text does not tell
-// what they do to a tree: SQL that is put together when it runs, a function in C, a routine whose
-// text the user may not read, or triggers that the user may not see. db itself stays as it is.
+// Probing returns a DB on which [Verify] also tries out the triggers whose text does not show what
+// they do to a tree: those with SQL that is assembled when it runs, a function in C, or a routine
+// whose text the user may not read, and those that the user may not see. db itself stays as it is.
 //
 //	err := gormplugin.Verify(gormplugin.Probing(db))
 //
@@ -134,12 +138,12 @@ const probingKey = "pathlock:probing"
 // the places of the table's other rows with what they were. Then it rolls all of it back, whatever
 // it saw.
 //
-// It has to be asked for, since a rollback does not undo everything: not what a trigger writes to a
-// table without transactions or sends elsewhere, and not the numbers that a sequence has given it.
-// On MySQL and MariaDB the table's AUTO_INCREMENT goes up by two. While it runs, some milliseconds,
-// others may wait for the rows that it locks. So probe on a copy of the database, or where that is
-// acceptable, such as before the program's first start. Tables without such triggers are not
-// written to.
+// Verify does not probe by itself, since a rollback does not undo everything: not what a trigger
+// writes to a table without transactions or sends elsewhere, and not the numbers that it has taken
+// from a sequence. On MySQL and MariaDB the table's AUTO_INCREMENT goes up by two. A probe takes
+// some milliseconds, during which others may wait for the rows that it locks. So probe on a copy of
+// the database, or where that is acceptable, such as before the program's first start. Tables
+// without such triggers are not written to.
 //
 // Harm that shows is a finding that is [treeschema.Unsafe]; where none shows, nothing is found.
 // That is no proof: a trigger may do harm to certain rows only. Where a probe cannot be carried
