@@ -13,8 +13,8 @@ import (
 	"gorm.io/gorm"
 )
 
-// ErrUnsafeSchema: something is missing without which a tree can be broken, or nothing can be
-// written at all. A [*SchemaError] matches it if any of its findings is [treeschema.Unsafe].
+// ErrUnsafeSchema means that something is missing without which a tree can be broken, or nothing
+// can be written at all. A [*SchemaError] matches it if any of its findings is [treeschema.Unsafe].
 var ErrUnsafeSchema = errors.New("gormplugin: unsafe schema")
 
 // SchemaError is what [Verify] found, in an order in which the statements can be run.
