@@ -14,10 +14,11 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// adding is a dialector whose migrator adds to the tables of registered models and changes nothing
-// that is there. GORM's own alters every column that its model describes otherwise: MySQL and
-// PostgreSQL lose defaults, comments and NOT NULL thereby, and SQLite makes the whole table anew,
-// without its triggers and indexes, and without the rows that refer to it by ON DELETE CASCADE.
+// adding is a dialector whose migrator adds to the tables of registered models, and changes nothing
+// that is there. GORM's own migrator alters every column that differs from its model. By that,
+// columns of MySQL and PostgreSQL lose defaults, comments and NOT NULL. SQLite makes the whole
+// table anew, without its triggers and indexes, and deletes the rows that refer to it by ON DELETE
+// CASCADE.
 type adding struct {
 	gorm.Dialector
 	plugin *Plugin
@@ -166,7 +167,6 @@ func (m addingMigrator) BuildIndexOptions(fields []schema.IndexOption, stmt *gor
 	return migrator.Migrator{Config: migrator.Config{DB: m.db, Dialector: m.db.Dialector}}.BuildIndexOptions(fields, stmt)
 }
 
-// remakes reports whether GORM changes a table by making it anew. Foreign keys work meanwhile, as
-// they cannot be switched off within a transaction: the table of any model may have the tree below
-// it, by ON DELETE CASCADE.
+// remakes reports whether GORM changes a table by making it anew. Foreign keys cannot be switched
+// off within a transaction, and any model's table may have the tree below it by ON DELETE CASCADE.
 func (m addingMigrator) remakes() bool { return m.plugin.owner.Dialect.Name == "sqlite" }

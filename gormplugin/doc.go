@@ -32,8 +32,8 @@
 // locks of the request, and the work ends when they are lost. A statement without any would wait
 // for the locks of its own request, and fails with [ErrNoRequestContext] instead.
 //
-// A leaf has no path column. A field of its model that is no column either, `pathlock:"path"
-// gorm:"-"`, is told where the leaf is by whatever gives the leaf its place: see [Leaf].
+// A leaf has no path column. Its model may have a field that is no column either, `pathlock:"path"
+// gorm:"-"`: whatever gives the leaf its place writes the leaf's path there. See [Leaf].
 //
 // # What is guaranteed
 //
@@ -66,8 +66,8 @@
 // the transaction on the server (a deadlock, or a lock wait under MySQL's
 // innodb_rollback_on_timeout), nothing more runs in it.
 //
-// A panic in a hook of a statement outside of a transaction makes GORM itself forget the
-// transaction: it is rolled back, and its locks are let go, when the statement's context ends or
+// After a panic in a hook of a statement outside of a transaction, GORM itself does not end the
+// transaction. It is rolled back, and its locks are released, when the statement's context ends or
 // the garbage collector finds it.
 //
 // Raw SQL by Exec and Raw cannot end a transaction behind the plugin's back. After a guarded table
@@ -143,13 +143,16 @@
 //
 // # What it does not see
 //
-// Calls of procedures, triggers and views, prepared statements that are run by their name, SQL that
-// the database puts together itself, SQL in the text of a clause or an expression (gorm.Expr,
-// Where, Order), what is sent to a statement's ConnPool past GORM, and connections that the plugin
-// did not hand out, such as those of [gorm.DB.DB]. A write by [gorm.DB.Connection], by a session
-// made before [gorm.DB.Use] or by a bare *sql.Tx is refused with [ErrUnmanagedTransaction]; one
-// whose columns cannot be made out, such as an update under an alias, an expression as name, or an
-// upsert that moves rows, with [ErrUnsupported].
+//   - calls of procedures, triggers and views, and prepared statements that are run by their name;
+//   - SQL that the database assembles itself;
+//   - SQL in the text of a clause or an expression (gorm.Expr, Where, Order);
+//   - what is sent to a statement's ConnPool without GORM;
+//   - connections that the plugin did not hand out, such as those of [gorm.DB.DB].
+//
+// A write by [gorm.DB.Connection], by a session made before [gorm.DB.Use] or by a bare *sql.Tx is
+// refused with [ErrUnmanagedTransaction]. One whose columns the plugin cannot know, such as an
+// update under an alias, an expression as name, or an upsert that moves rows, is refused with
+// [ErrUnsupported].
 //
 // # Operations on trees
 //
@@ -193,6 +196,6 @@
 //	  dialect                   what each database says and needs
 //	  fault    rawsql           the errors; SQL texts
 //
-// What happens on an UPDATE is told, from the survey to the release of the locks, in the
-// documentation of internal/write.
+// The documentation of internal/write follows an UPDATE from the survey to the release of the
+// locks.
 package gormplugin

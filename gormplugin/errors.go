@@ -1,8 +1,12 @@
 package gormplugin
 
 import (
+	"errors"
+
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/lockspec"
+	"gorm.io/gorm"
 )
 
 // The reasons for which the plugin refuses a write, beside those of package pathlock:
@@ -12,20 +16,20 @@ import (
 // be one.
 var (
 	// ErrRetry: the database gave up a transaction, or a statement of it, in favour of another one:
-	// a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite file, a
-	// table of PostgreSQL that has been altered since its statement was prepared; or the rows were
-	// found elsewhere than planned, where others hold the path locks. Nothing is
-	// wrong with the work: run the whole transaction again, as [Transaction] does. The driver's
-	// error is wrapped.
+	// by a deadlock, a lock wait that took too long, a serialisation failure, a busy SQLite file,
+	// or a table of PostgreSQL that has been altered since its statement was prepared. Or the rows
+	// were found elsewhere than planned, where others hold the path locks. Nothing is wrong with
+	// the work: run the whole transaction again, as [Transaction] does. The driver's error is
+	// wrapped.
 	ErrRetry = fault.ErrRetry
-	// ErrOutcomeUnknown: the answer to a COMMIT was lost, with the connection: the transaction was
-	// either committed, all of it, or not at all. It must not simply be run again; read first what
-	// there is.
+	// ErrOutcomeUnknown: the answer to a COMMIT was lost with the connection. The transaction was
+	// committed as a whole, or not at all. Do not simply run it again: read first which of both it
+	// was.
 	ErrOutcomeUnknown = fault.ErrOutcomeUnknown
 	// ErrNameTaken: a live sibling has that name already. The error is a [*NameTakenError].
 	ErrNameTaken = fault.ErrNameTaken
 	// ErrRootRow: a tree has either a root row, and then no other row at the top, or no root row. A
-	// row cannot be put at the top beside the root row: state that as its parent. Nor can a root
+	// row cannot be put at the top beside a root row: make the root row its parent. Nor can a root
 	// row be put into a tree that has rows. The error is a [*RootRowError].
 	ErrRootRow = fault.ErrRootRow
 	// ErrWouldCycle: a move into the node's own subtree.
@@ -38,42 +42,42 @@ var (
 	// the plugin did not hand out, so that it cannot know when the transaction ends: a session made
 	// before [gorm.DB.Use], [gorm.DB.Connection], or a pool that another plugin put in.
 	ErrUnmanagedTransaction = fault.ErrUnmanagedTransaction
-	// ErrUnsupported: a form of write to a guarded table that the plugin cannot keep the tree
-	// right for. The message says what to use instead.
+	// ErrUnsupported: a form of write to a guarded table under which the plugin cannot keep the
+	// tree right. The message says what to use instead.
 	ErrUnsupported = fault.ErrUnsupported
-	// ErrStale: a Save would have renamed or moved a row, and its UPDATE did not hit it though the
-	// row is there: the version of an optimistic lock is another by now, or a further condition
-	// does not hold. GORM would go on with an upsert, past that condition. Nothing was written;
+	// ErrStale: a Save would have renamed or moved a row, but its UPDATE did not hit the row though
+	// it is there. The version of an optimistic lock has changed, or another condition does not
+	// hold. GORM would continue with an upsert, which bypasses that condition. Nothing was written:
 	// read the row again.
 	ErrStale = fault.ErrStale
 	// ErrMissedRows: a write hit other rows than those that were locked and checked for it, because
 	// of a condition that somebody added in between, a trigger or a policy of the database. The
 	// error is a [*MissedRowsError], and the transaction was rolled back.
 	ErrMissedRows = fault.ErrMissedRows
-	// ErrCallbacks: the callbacks of another plugin leave no way to tell what a statement writes:
-	// it has replaced GORM's own writing callback after this plugin was registered, has built the
-	// statement's SQL itself, or has changed its table. Nothing was written.
+	// ErrCallbacks: because of another plugin's callbacks, this plugin cannot know what a statement
+	// writes. The other plugin has replaced GORM's own writing callback after this one was
+	// registered, has built the statement's SQL itself, or has changed its table. Nothing was
+	// written.
 	ErrCallbacks = fault.ErrCallbacks
-	// ErrNoRequestContext: a statement in a handler stands in its own request's way: the request
+	// ErrNoRequestContext: a statement in a handler is blocked by its own request. The request
 	// holds locks, and the statement's context does not carry them. Nothing was written.
 	ErrNoRequestContext = fault.ErrNoRequestContext
 	// ErrIsolation: the transaction runs at an isolation level at which the tree cannot be kept
 	// right on this database: PostgreSQL's REPEATABLE READ, or SERIALIZABLE where that is not the
 	// level of everybody. Nothing was written; the message says what to set.
 	ErrIsolation = fault.ErrIsolation
-	// ErrUnsupportedDatabase: the database is none that the tree is known to be kept right on,
-	// though it speaks the protocol of one that is: TiDB, say, or CockroachDB. The error is an
-	// [*UnsupportedDatabaseError]. [gorm.DB.Use] returns it, or, where there is no connection yet,
+	// ErrUnsupportedDatabase: the database only speaks the protocol of a supported one, as TiDB and
+	// CockroachDB do, and it is not known to keep a tree right. The error is an
+	// [*UnsupportedDatabaseError]. [gorm.DB.Use] returns it or, where there is no connection yet,
 	// the first transaction.
 	ErrUnsupportedDatabase = fault.ErrUnsupportedDatabase
 )
 
-// PathChangedError says which node was not, or could not be proved to be, where the work was
-// planned to find it. It matches [pathlock.ErrPathChanged].
+// PathChangedError names a node that was not where the work was planned to find it, or could not be
+// proved to be there. It matches [pathlock.ErrPathChanged].
 //
-// Table and ID name the row. Planned is the path column that the work relied upon, Actual the one
-// that the database has, or that the row's ancestors say it should have; Actual is "" where the row
-// is gone.
+// Table and ID name the row. Planned is the path column that the work relied on. Actual is the one
+// that the database has, or that follows from the row's ancestors; it is "" where the row is gone.
 type PathChangedError = fault.PathChangedError
 
 // NameTakenError says where two siblings would have had one name. It matches
@@ -117,14 +121,47 @@ type UnsupportedDatabaseError = fault.UnsupportedDatabaseError
 // "INSERT", "DELETE".
 type RawWriteError = fault.RawWriteError
 
-// TransactionEndError says that a transaction and raw SQL that ends it do not go together: a COMMIT
-// or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many statements that
-// commit by themselves, such as CREATE TABLE. What was asserted in the transaction, and the path
-// locks that it holds, mean nothing after its end, and every later statement would be committed by
-// itself. It matches [ErrUnsupported].
+// TransactionEndError says that raw SQL ends a transaction in which guarded tables are asserted or
+// written: a COMMIT or a ROLLBACK of the caller's own, or, on MySQL and MariaDB, one of the many
+// statements that commit by themselves, such as CREATE TABLE. After that end, the assertions and
+// path locks of the transaction mean nothing, and every later statement is committed by itself. It
+// matches [ErrUnsupported].
 //
 // Statement is what ends the transaction: "COMMIT", "CREATE TABLE". Ended is set where the
-// statement was run before anything was asserted, and it is a later write to a guarded table that
-// is refused. Otherwise the statement is refused, since guarded tables were asserted or written
-// before.
+// statement ran before anything was asserted: a later write to a guarded table is refused.
+// Otherwise the statement itself is refused, because guarded tables were asserted or written before
+// it.
 type TransactionEndError = fault.TransactionEndError
+
+// FailureOf returns what an error means to the sender of a request. It knows what
+// [pathlock.FailureOf] knows, and the errors of GORM and the drivers:
+//
+//   - [gorm.ErrRecordNotFound] is [pathlock.FailureNotFound];
+//   - a deadlock, a lock wait that took too long and their kind are [pathlock.FailureLocked];
+//   - a database that cannot be reached, or that cannot serve, is [pathlock.FailureDatabase];
+//   - a value that the database cannot hold is [pathlock.FailureInvalid].
+//
+// GORM joins a second error to a first one in such a way that [errors.Is] does not find the first.
+// FailureOf finds the database's error there, too, by its number in the text.
+func (p *Plugin) FailureOf(err error) pathlock.Failure {
+	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
+		return failure
+	}
+	if errors.Is(err, gorm.ErrRecordNotFound) {
+		return pathlock.FailureNotFound
+	}
+	d := p.owner.Dialect
+	if d == nil {
+		return ""
+	}
+	failure := d.FailureOf(err)
+	if said := d.Said(err.Error()); failure == "" && said != nil {
+		return d.FailureOf(said)
+	}
+	return failure
+}
+
+// FailureOf implements [pathlock.FailureExplainer].
+func (r resolver) FailureOf(err error) pathlock.Failure { return r.plugin.FailureOf(err) }
+
+var _ pathlock.FailureExplainer = resolver{}

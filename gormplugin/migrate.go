@@ -5,33 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"gorm.io/gorm"
 )
 
-// DuplicatesError says that siblings of one name keep [AutoMigrate] from making the unique index
-// that forbids them.
+// DuplicatesError says that siblings with the same name keep [AutoMigrate] from making the unique
+// index that forbids them.
 type DuplicatesError struct {
 	// Duplicates are some of the names, at most ten of each table.
 	Duplicates []treeschema.Duplicate
 }
 
-// TooLongError says which texts are longer than the models allow, so that [AutoMigrate] would cut
-// them off.
+// TooLongError says which texts are longer than the models allow: [AutoMigrate] would cut them off.
 type TooLongError struct {
 	Texts []treeschema.Long
 }
 
 // Error implements error.
 func (e *TooLongError) Error() string {
-	lines := make([]string, len(e.Texts))
-	for i, l := range e.Texts {
-		lines[i] = "\n\t" + l.String()
-	}
-	return "gormplugin: texts are longer than the models say, and nothing was migrated: give the fields a larger size, or shorten the texts:" + strings.Join(lines, "")
+	return list("gormplugin: texts are longer than the models say, and nothing was migrated: give the fields a larger size, or shorten the texts:", e.Texts)
 }
 
 // maxDuplicates is how many names of each table a [DuplicatesError] lists at most.
@@ -39,41 +33,47 @@ const maxDuplicates = 10
 
 // Error implements error.
 func (e *DuplicatesError) Error() string {
-	lines := make([]string, len(e.Duplicates))
-	for i, d := range e.Duplicates {
-		lines[i] = "\n\t" + d.String()
-	}
-	return "gormplugin: siblings have the same name, and nothing was migrated: rename them, or run pathlock fsck --repair:" + strings.Join(lines, "")
+	return list("gormplugin: siblings have the same name, and nothing was migrated: rename them, or run pathlock fsck --repair:", e.Duplicates)
 }
 
-// AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate,
-// and then adds what that one does not: the unique indexes and path indexes that are missing, and
-// binary collations for names and paths.
+// list returns a message with a line for each item.
+func list[T fmt.Stringer](message string, items []T) string {
+	for _, item := range items {
+		message += "\n\t" + item.String()
+	}
+	return message
+}
+
+// AutoMigrate makes the tables of all registered models, and of others, by GORM's own AutoMigrate.
+// Then it adds what is missing for the plugin: unique indexes, path indexes, and binary collations
+// for names and paths.
 //
-// To a table that is there already it adds the columns, indexes and constraints that are missing.
-// Of the columns that are there, it only changes names, paths and ids that a finding of [Verify] is
-// about, and keeps their defaults, comments and NOT NULL. Change other columns by yourself, with
-// [gorm.Migrator.AlterColumn] say. GORM alters columns of others as usual, but on SQLite, where it
-// would make a table anew, and delete the rows that refer to it by ON DELETE CASCADE. For the same
-// reason, no constraint is added to a table of SQLite that is there.
+// To an existing table of a registered model it adds missing columns, indexes and constraints. Of
+// the existing columns it changes only names, paths and ids for which [Verify] has a finding, and
+// keeps their defaults, comments and NOT NULL. Change other columns yourself, by
+// [gorm.Migrator.AlterColumn] for example. GORM alters the columns of other models as usual, except
+// on SQLite: there it would make the table anew, and delete the rows that refer to it by ON DELETE
+// CASCADE. For the same reason AutoMigrate adds no constraint to an existing table of SQLite.
 //
-// After it, [Verify] finds nothing wrong with the tables, but may have advice. It may be called
-// again at any time, on tables with rows too, but by one program at a time; it drops nothing.
+// Afterwards [Verify] finds nothing wrong with the tables, but may have advice. AutoMigrate may be
+// called again at any time, also on tables with rows, but by one program at a time. It drops
+// nothing.
 //
-// Siblings of one name, which hinder a unique index, are looked for first: they are returned as a
-// [*DuplicatesError], and nothing is changed. So are names, paths and ids that the model has no
-// room for, as a [*TooLongError]: they would be cut off. On PostgreSQL and SQLite all is done in
-// one transaction. MySQL and MariaDB commit each statement by itself; what a failure leaves undone
-// there, the next call does. Their statements run in strict mode, whatever the session's is.
+// It first looks for siblings with the same name, which a unique index would refuse, and for names,
+// paths and ids for which the model has no room, which would be cut off. It returns them as a
+// [*DuplicatesError] or a [*TooLongError], and changes nothing. On PostgreSQL and SQLite it runs in
+// one transaction. MySQL and MariaDB commit each statement by itself: the next call completes what
+// a failure has left undone. Statements run in strict mode there, whatever the session's mode is.
 //
-// What can only be mended by taking something away, such as an index that holds deleted rows
-// against live ones, is not done: it is returned as a [*SchemaError], when all else has been done.
-// So is what keeps all else from being done, such as another storage engine than InnoDB.
+// It does not remove anything, such as an index that holds deleted rows against live ones: where
+// only that would help, it does everything else, and returns the finding as a [*SchemaError]. It
+// also returns as one what keeps it from doing the rest, such as another storage engine than
+// InnoDB.
 //
 // On MySQL and MariaDB a text column without a size cannot be indexed as a whole. There, a name
-// without one gets 255 characters, a path 766, which is the most that an index holds beside a tree
-// id of eight bytes, and ids that are texts or bytes get 191; tag a field `gorm:"size:…"` for
-// another one.
+// without a size gets 255 characters, a path 766, which is the most that an index holds beside a
+// tree id of eight bytes, and ids that are texts or bytes get 191. Tag a field `gorm:"size:…"` for
+// another size.
 func AutoMigrate(db *gorm.DB, others ...any) error {
 	p, err := pluginOf(db)
 	if err != nil {
@@ -92,8 +92,8 @@ func AutoMigrate(db *gorm.DB, others ...any) error {
 	return errors.Join(err, left)
 }
 
-// strictly runs migrate on one connection of MySQL, in strict mode: otherwise a shorter column
-// would cut off what is in it.
+// strictly runs migrate on one connection of MySQL, in strict mode. Otherwise a shorter column
+// would cut texts off.
 func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	on := func(tx *gorm.DB) (err error) {
 		var mode string
@@ -116,7 +116,7 @@ func strictly(db *gorm.DB, migrate func(*gorm.DB) error) error {
 	return db.Connection(func(tx *gorm.DB) error { return on(tx.Session(&gorm.Session{})) })
 }
 
-// migrate does the work of [AutoMigrate]. It returns apart what is left to be mended.
+// migrate does the work of [AutoMigrate]. left says what remains to be mended.
 func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 	layout := layout(p.catalogue)
 	err = p.onCatalogue(db, func(ctx context.Context, conn treeschema.Conn) error {
@@ -166,7 +166,7 @@ func (p *Plugin) migrate(db *gorm.DB, others []any) (left, err error) {
 func (p *Plugin) migrateModel(db *gorm.DB, model any) error {
 	m := addingMigrator{plugin: p, db: db}
 	if there, ok, err := m.present(model); err != nil || ok && there.Exists && !there.IsTable {
-		return err // what it is instead is found later
+		return err // the final check reports what it is instead
 	}
 	return p.addingOnly(db).AutoMigrate(model)
 }

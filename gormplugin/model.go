@@ -2,10 +2,12 @@ package gormplugin
 
 import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
-// Columns names the columns of a model by field or by column name, instead of the tags. An
-// empty one is looked for among the tags.
+// Columns names the columns of a model by field or by column name, instead of by tags. An empty one
+// is looked for among the tags.
 type Columns struct {
 	// Tree is the id of the tree that the row is in, such as the plan's.
 	Tree string
@@ -16,7 +18,7 @@ type Columns struct {
 	// Path is the materialised path: "/a/b", and "" for a root row.
 	Path string
 	// IDPath is the path of primary keys from the top, the row's own included: "/1/17/203". It
-	// takes the place of Path, or stands beside it; one of the two is required.
+	// replaces Path, or stands beside it; one of the two is required.
 	IDPath string
 	// Version, optional, is a whole number that grows whenever the row's path, parent or name
 	// changes.
@@ -32,15 +34,17 @@ func (c Columns) apply(m *table.Spec) { m.Columns = table.Columns(c) }
 // ModelOption says more about a [Model].
 type ModelOption interface{ apply(*table.Spec) }
 
-// namespaceOption is the type behind [Namespace].
-type namespaceOption string
+// modelOption is a [ModelOption] that is not [Columns].
+type modelOption func(*table.Spec)
 
 // apply implements [ModelOption].
-func (n namespaceOption) apply(m *table.Spec) { m.Namespace = string(n) }
+func (o modelOption) apply(m *table.Spec) { o(m) }
 
-// Namespace sets the first argument of [pathlock.NewTree] for the model's trees; the second is the
-// value of the tree column, in hexadecimal if it is binary. The default is the table's name.
-func Namespace(namespace string) ModelOption { return namespaceOption(namespace) }
+// Namespace sets the first argument of [pathlock.NewTree] for the model's trees. The second one is
+// the value of the tree column, in hexadecimal if it is binary. The default is the table's name.
+func Namespace(namespace string) ModelOption {
+	return modelOption(func(m *table.Spec) { m.Namespace = namespace })
+}
 
 // Model registers a tree: a model whose rows carry their materialised path. Its columns are marked
 // by tags (tree, parent, name, and path or idpath or both; optionally version and fence) or named
@@ -49,25 +53,85 @@ func Namespace(namespace string) ModelOption { return namespaceOption(namespace)
 // A row without a parent is either at the top, with the path "/name", or, with an empty name and
 // the path "", the root row of its tree. In a path of ids every row has its own id, the root row
 // too.
-func Model(model any, opts ...ModelOption) Option {
-	s := table.Spec{Model: model}
+func Model(model any, opts ...ModelOption) Option { return addModel(table.Spec{Model: model}, opts) }
+
+// Leaf registers a model whose rows hang below the rows of another registered model and have no
+// path column of their own, such as the cases of suites. Its "parent" column is the other's primary
+// key, its "name" column the name below it.
+//
+// A leaf may have a field that is no column, `pathlock:"path" gorm:"-"`. Whatever gives the leaf
+// its place writes the leaf's path there: Create, [Rename], [Move], [Copy], and an update of a
+// struct that moves it. A query does not change the field.
+func Leaf(model, parent any, opts ...ModelOption) Option {
+	return addModel(table.Spec{Model: model, Parent: parent}, opts)
+}
+
+// addModel applies the options of a model, and adds it to those of the plugin.
+func addModel(s table.Spec, opts []ModelOption) Option {
 	for _, opt := range opts {
 		opt.apply(&s)
 	}
 	return func(p *Plugin) { p.specs = append(p.specs, s) }
 }
 
-// Leaf registers a model whose rows hang below the rows of another registered
-// one and have no path column of their own, such as the cases of suites: its
-// "parent" column is the other's primary key, its "name" column the name below it.
+// MaxDepth bounds how many names, or ids, the path of a row of the model has, from 1 to
+// [pathlock.MaxDepth], which is the default. A write that would put a row deeper, or any row below
+// it, fails with a [*TooDeepError]. A row that lies deeper already can be renamed, and moved to
+// where it does not lie deeper still.
 //
-// A field that is no column, `pathlock:"path" gorm:"-"`, is told where the leaf is by what gives
-// the leaf its place: Create, [Rename], [Move], [Copy], and an update of a struct that moves it.
-// A query leaves the field alone.
-func Leaf(model, parent any, opts ...ModelOption) Option {
-	s := table.Spec{Model: model, Parent: parent}
-	for _, opt := range opts {
-		opt.apply(&s)
+// It is an option of a [Model]. A leaf may hang below the deepest row.
+func MaxDepth(names int) ModelOption {
+	return modelOption(func(m *table.Spec) { m.MaxDepth = &names })
+}
+
+// Description is a registered model as the database knows it, for programs that read its table
+// without GORM.
+type Description struct {
+	// Table is the table's name, and Key its primary key.
+	Table, Key string
+	// Namespace is the first argument of [pathlock.NewTree] for the model's trees.
+	Namespace string
+	// Columns are the other columns, by the database's names. Tree, Path and IDPath of a leaf are
+	// empty.
+	Columns Columns
+	// Marks are the columns that mark a row as deleted; none if rows are deleted for good.
+	Marks []Mark
+}
+
+// Mark is a column that marks a row as deleted.
+type Mark struct {
+	Column string
+	// Live is the column's value in a row that is not deleted, as SQL: NULL, or a literal such as
+	// 0.
+	Live string
+}
+
+// Describe says which columns of which table a model's fields are. The model has to be registered
+// with the plugin that db uses.
+func Describe(db *gorm.DB, model any) (Description, error) {
+	_, t, err := subject(db, model)
+	if err != nil {
+		return Description{}, err
 	}
-	return func(p *Plugin) { p.specs = append(p.specs, s) }
+	column := func(f *schema.Field) string {
+		if f == nil {
+			return ""
+		}
+		return f.DBName
+	}
+	d := Description{Table: t.TableName, Key: t.Key.DBName, Namespace: t.Above.Namespace, Columns: Columns{
+		Tree: column(t.Tree), Parent: column(t.Parent), Name: column(t.Name), Version: column(t.Version), Fence: column(t.Fence),
+	}}
+	layout := t.Layout()
+	for _, path := range layout.Paths {
+		if path.OfIDs {
+			d.Columns.IDPath = path.Column
+		} else {
+			d.Columns.Path = path.Column
+		}
+	}
+	for _, mark := range layout.Marks {
+		d.Marks = append(d.Marks, Mark{Column: mark.Column, Live: mark.Live})
+	}
+	return d, nil
 }

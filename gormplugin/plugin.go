@@ -20,9 +20,9 @@ import (
 // pluginName is what [gorm.DB.Use] knows the plugin by.
 const pluginName = "pathlock"
 
-// DefaultTransactionWait is how long a write inside a transaction waits for
-// path locks, unless [TransactionWait] says otherwise. It is short, since
-// the rows that the transaction has locked wait with it.
+// DefaultTransactionWait is how long a write inside a transaction waits for path locks, unless
+// [TransactionWait] says otherwise. It is short, since others wait for the rows that the
+// transaction has locked.
 const DefaultTransactionWait = time.Second
 
 // Plugin guards the tables of one [gorm.DB]. Make it with [New] and hand it to [gorm.DB.Use] before
@@ -46,15 +46,15 @@ type Plugin struct {
 // Option configures a [Plugin]; [Model] and [Leaf] are options too.
 type Option func(*Plugin)
 
-// TransactionWait bounds how long a write inside a transaction that the
-// caller began waits for path locks; [pathlock.NoWait] is not at all. A write outside of one takes
-// its locks before its transaction begins, and waits as long as the locker says.
+// TransactionWait bounds how long a write inside a transaction that the caller began waits for path
+// locks; with [pathlock.NoWait] it does not wait. A write outside of one takes its locks before its
+// transaction begins, and waits as long as the locker says.
 func TransactionWait(d time.Duration) Option {
 	return func(p *Plugin) { p.keeper.TransactionWait = d }
 }
 
-// WithoutAssertion leaves out the check under row locks, so that nothing but the path locks keeps
-// the tree right. It exists to show what the assertion prevents; never use it on data that matters.
+// WithoutAssertion leaves out the check under row locks, so that only the path locks keep the tree
+// right. It exists to show what the assertion prevents: never use it on data that matters.
 func WithoutAssertion() Option { return func(p *Plugin) { p.keeper.Asserts = false } }
 
 // New returns a plugin that takes its path locks with locker.
@@ -73,12 +73,18 @@ func New(locker *pathlock.Locker, opts ...Option) *Plugin {
 // Name implements [gorm.Plugin].
 func (p *Plugin) Name() string { return pluginName }
 
-// Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error when the
-// database is of an unknown kind or only like a supported one, when a registered model lacks a
-// column, or when the DB's connection pool is none that can be wrapped.
+// Initialize implements [gorm.Plugin]; [gorm.DB.Use] calls it. It returns an error
+//
+//   - when the database is of an unknown kind, or only like a supported one,
+//   - when a registered model lacks a column, or
+//   - when the DB's connection pool cannot be wrapped.
 func (p *Plugin) Initialize(db *gorm.DB) error {
 	if p.db != nil {
-		return p.initializeAgain(db)
+		// dbresolver opens a further DB of the same configuration for each source and replica.
+		if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.owner.Dialect.Name {
+			return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
+		}
+		return p.guard(db)
 	}
 	if err := p.owner.Locker.Check(); err != nil {
 		return err
@@ -91,28 +97,15 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.keeper.Asserts); err != nil {
 		return err
 	}
-	if err := p.owner.RecogniseNow(db); err != nil {
+	if err := p.guard(db); err != nil {
 		return err
-	}
-	if err := p.catalogue.LearnNames(db, p.owner.Dialect); err != nil {
-		return err
-	}
-	if err := p.owner.WrapPool(db); err != nil {
-		return err
-	}
-	if err := p.register(db); err != nil {
-		return fmt.Errorf("gormplugin: registering callbacks: %w", err)
 	}
 	p.db = db
 	return nil
 }
 
-// initializeAgain is for a further DB of the same configuration, as dbresolver opens one for each
-// source and replica. It is guarded as the first one is.
-func (p *Plugin) initializeAgain(db *gorm.DB) error {
-	if db.Plugins[pluginName] != gorm.Plugin(p) || db.Name() != p.owner.Dialect.Name {
-		return errors.New("gormplugin: the plugin is in use by a DB already: make one for each")
-	}
+// guard puts the plugin into a DB.
+func (p *Plugin) guard(db *gorm.DB) error {
 	if err := p.owner.RecogniseNow(db); err != nil {
 		return err
 	}
@@ -136,9 +129,9 @@ func pluginOf(db *gorm.DB) (*Plugin, error) {
 	return nil, errors.New("gormplugin: the DB does not use the plugin")
 }
 
-// register puts the plugin's steps into GORM's chains of callbacks: one at each end, and one in the
-// place of GORM's own that writes the SQL. All of these exist whether or not the default
-// transaction was switched off when the DB was opened.
+// register adds the plugin's callbacks to GORM's chains: one at each end, and one that replaces
+// GORM's own writing callback. All of these places exist whether or not the DB was opened with
+// SkipDefaultTransaction.
 func (p *Plugin) register(db *gorm.DB) error {
 	create, update, remove := db.Callback().Create(), db.Callback().Update(), db.Callback().Delete()
 	creating, updating, deleting := p.planner.Writers(db)
@@ -167,7 +160,6 @@ func (p *Plugin) register(db *gorm.DB) error {
 	)
 }
 
-// Pool returns the connections of a database that the DB itself was not opened with, such as
-// another source of dbresolver's, in a form in which transactions on them are the plugin's: as the
-// Conn of the source's dialector.
+// Pool wraps the connections of a further database, such as another source of dbresolver's, so that
+// the plugin guards the transactions on them. Use it as the Conn of the source's dialector.
 func (p *Plugin) Pool(db *sql.DB) gorm.ConnPool { return p.owner.Pool(db) }

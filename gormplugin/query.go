@@ -9,33 +9,37 @@ import (
 	"gorm.io/gorm/clause"
 )
 
-// Subtree returns a query for the row with the id and all its descendants, to go on with:
+// Subtree returns a query, which you can refine, for the row with the id and all its descendants:
 //
 //	err := gormplugin.Subtree(db, &Suite{}, id).Order("path").Find(&suites).Error
 //
-// It reads the row's place and makes a range of the index over tree and path of it. On
-// db.Unscoped(), softly deleted rows are included, and the row may be one. An error, such as one
-// that matches [pathlock.ErrNotFound], is that of the returned DB, and of what is called on it.
+// It reads the row's place, and makes of it a range of the index over tree and path. On
+// db.Unscoped(), softly deleted rows are included, and the row may be one. The returned DB has the
+// error, such as one that matches [pathlock.ErrNotFound], and so has what is called on it.
 //
-// The query runs later than the look-up. A row that has moved in between gives an empty result,
-// never rows of another subtree; to rule that out, run both in a transaction that sees one
+// The query runs later than the look-up. Where the row has moved in between, the result is empty,
+// and never has rows of another subtree. To rule that out, run both in a transaction that sees one
 // snapshot, or under a lock on the row ([pathlock.S] or [Assert]).
 func Subtree(db *gorm.DB, model, id any) *gorm.DB {
-	p, t, n, err := lookUp(db, model, id)
-	switch {
-	case err != nil:
+	_, t, err := subject(db, model)
+	if err != nil {
 		return failed(db, err)
-	case t.IsLeaf():
-		return failed(db, t.Unsupported("nothing lies below a leaf"))
 	}
-	return db.Model(t.Fresh()).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{p, t, n})
+	n, err := t.LookUp(db, id)
+	if err == nil && t.IsLeaf() {
+		err = t.Unsupported("nothing lies below a leaf")
+	}
+	if err != nil {
+		return failed(db, err)
+	}
+	return db.Model(t.Fresh()).Where(t.Within(n.Tree, n.ID, n.Path)).Where(&unmoved{t, n})
 }
 
-// Leaves returns a query for the rows of a leaf model that hang anywhere in the subtree of the row
-// with the id, which is one of the model above the leaves, to go on with. It is otherwise as
-// [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
+// Leaves returns a query, which you can refine, for the rows of a leaf model that hang anywhere in
+// the subtree of the row with the id. The row is one of the model above the leaves. In all else it
+// works as [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
 func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
-	p, t, err := subject(db, leaf)
+	_, t, err := subject(db, leaf)
 	if err != nil {
 		return failed(db, err)
 	}
@@ -49,12 +53,12 @@ func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	above := t.Above.LiveRows(db)
 	above.Statement.Unscoped = db.Statement.Unscoped
 	parents := above.Select("?", table.Column(t.Above.Key)).Where(t.Above.Within(n.Tree, n.ID, n.Path))
-	return db.Model(t.Fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{p, t.Above, n})
+	return db.Model(t.Fresh()).Where(clause.Expr{SQL: "? IN (?)", Vars: []any{table.Column(t.Parent), parents}}).Where(&unmoved{t.Above, n})
 }
 
-// Children returns a query for the rows of model whose parent is the row with the id, to go on
-// with. Where model is a leaf, the id is one of the model above. A row that is not there has no
-// children.
+// Children returns a query, which you can refine, for the rows of model whose parent is the row
+// with the id. Where model is a leaf, the id is one of the model above. A row that is not there has
+// no children.
 func Children(db *gorm.DB, model, id any) *gorm.DB {
 	_, t, err := subject(db, model)
 	if err != nil {
@@ -67,15 +71,11 @@ func Children(db *gorm.DB, model, id any) *gorm.DB {
 	return db.Model(t.Fresh()).Where(clause.Eq{Column: table.Column(t.Parent), Value: key})
 }
 
-// Ancestors returns a query for the rows above the row with the id, to go on with; ordered by path,
-// the top comes first. Those above a leaf are rows of the model above. It follows the parents, not
-// the paths. A row that is not there has no ancestors.
+// Ancestors returns a query, which you can refine, for the rows above the row with the id. Ordered
+// by path, the top comes first. The rows above a leaf are of the model above. The query follows the
+// parents, not the paths. A row that is not there has no ancestors.
 func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
-	_, t, err := subject(db, model)
-	if err != nil {
-		return failed(db, err)
-	}
-	key, err := t.KeyOf(id)
+	_, t, key, err := subjectRow(db, model, id)
 	if err != nil {
 		return failed(db, err)
 	}
@@ -85,8 +85,8 @@ func Ancestors(db *gorm.DB, model, id any) *gorm.DB {
 	return db.Model(t.Above.Fresh()).Where(t.Above.Lineage(clause.Expr{SQL: "(?)", Vars: []any{parent}}))
 }
 
-// At returns a query for the row that has a path in a tree, which is the value of the model's tree
-// column, to go on with:
+// At returns a query, which you can refine, for the row that has a path in a tree. The tree is
+// given by the value of the model's tree column:
 //
 //	err := gormplugin.At(db, &Suite{}, plan.ID, pathlock.MustParsePath("/login/errors")).Take(&suite).Error
 //
@@ -108,45 +108,30 @@ func At(db *gorm.DB, model, tree any, path pathlock.Path) *gorm.DB {
 		Where(t.Exactly(table.Column(t.Name), path.Base()))
 }
 
-// Resolve returns where the live row with the id is: in the caller's transaction, if db is one, and
-// without locks. A leaf is where its parent's path and its own name say. Errors match
-// [pathlock.ErrNotFound] or [pathlock.ErrInvalidID]. See [Assert] for a place that stays, and
-// [Plugin.Resolver] for the middleware.
+// Resolve returns where the live row with the id is. It reads in the caller's transaction, if db is
+// one, and takes no locks. The place of a leaf follows from its parent's path and its own name.
+// Errors match [pathlock.ErrNotFound] or [pathlock.ErrInvalidID]. See [Assert] for a place that
+// stays, and [Plugin.Resolver] for the middleware.
 func Resolve(db *gorm.DB, model, id any) (pathlock.Location, error) {
-	_, t, err := subject(db, model)
-	if err != nil {
-		return pathlock.Location{}, err
-	}
-	key, err := t.KeyOf(id)
+	_, t, key, err := subjectRow(db, model, id)
 	if err != nil {
 		return pathlock.Location{}, err
 	}
 	return t.Locate(db, key)
 }
 
-// LookUp reads the row that a query starts from.
-func lookUp(db *gorm.DB, model, id any) (*Plugin, *table.Table, *table.Node, error) {
-	p, t, err := subject(db, model)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	n, err := t.LookUp(db, id)
-	return p, t, n, err
-}
-
-// failed returns a DB on which nothing is done any more, for err.
+// failed returns a DB that has the error err, and runs nothing.
 func failed(db *gorm.DB, err error) *gorm.DB {
 	db = db.Session(&gorm.Session{})
 	_ = db.AddError(err)
 	return db
 }
 
-// unmoved is the condition that a row is where it was found before. It is part of queries only: an
-// UPDATE or a DELETE may not name its own table in a condition on MySQL.
+// unmoved is the condition that a row is where it was found before. Only queries have it: on MySQL,
+// the conditions of an UPDATE or a DELETE cannot name its own table.
 type unmoved struct {
-	plugin *Plugin
-	table  *table.Table
-	node   *table.Node
+	table *table.Table
+	node  *table.Node
 }
 
 // Build implements [clause.Expression].

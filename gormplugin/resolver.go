@@ -2,23 +2,25 @@ package gormplugin
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 )
 
-// Resolver finds the rows of a registered model, or leaf, by the text form of their primary key:
-// for the middleware. It reads without locks, on the DB that the plugin is used by and outside of
-// any transaction; it may be made before [gorm.DB.Use] and used after it.
+// Resolver returns a resolver for the middleware, which finds the rows of a registered model or
+// leaf by the text form of their primary key. It reads without locks, on the DB that uses the
+// plugin, and outside of any transaction. It may be made before [gorm.DB.Use] and used after it.
 //
-// A text that the key's type cannot hold gives an error that matches [pathlock.ErrInvalidID]; a row
-// that is not there, or deleted, or a leaf whose parent is, one that matches
-// [pathlock.ErrNotFound].
+// Its errors match
 //
-// It is a [pathlock.PreparedResolver]: what it reads under a prepared context, which the middleware
-// makes for each request, the first write of the request does not read again. It is a
-// [pathlock.BatchResolver] as well, which reads the rows of several ids by one statement.
+//   - [pathlock.ErrInvalidID] for a text that the key's type cannot hold;
+//   - [pathlock.ErrNotFound] for a row that is not there, or deleted, and for a leaf whose parent is.
+//
+// It is a [pathlock.PreparedResolver]: the middleware prepares a context for each request, and the
+// first write of the request does not read again what the resolver has read under that context. It
+// is a [pathlock.BatchResolver] as well, which reads the rows of several ids by one statement.
 func (p *Plugin) Resolver(model any) pathlock.Resolver { return resolver{p, model} }
 
 // resolver finds the rows of a model.
@@ -45,18 +47,16 @@ func (r resolver) Resolve(ctx context.Context, id string) (pathlock.Location, er
 
 // ResolveAll implements [pathlock.BatchResolver].
 func (r resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resolution {
-	results := make([]pathlock.Resolution, len(ids))
 	t, err := r.table()
+	results := slices.Repeat([]pathlock.Resolution{{Err: err}}, len(ids))
+	if err != nil {
+		return results
+	}
 	var keys []any
 	numbers := make(map[any][]int, len(ids))
 	for i, id := range ids {
 		var key any
-		if err == nil {
-			key, results[i].Err = t.ParseKey(id)
-		} else {
-			results[i].Err = err
-		}
-		if results[i].Err != nil {
+		if key, results[i].Err = t.ParseKey(id); results[i].Err != nil {
 			continue
 		}
 		if numbers[key] == nil {
@@ -78,7 +78,7 @@ func (r resolver) ResolveAll(ctx context.Context, ids []string) []pathlock.Resol
 // table returns the model's table.
 func (r resolver) table() (*table.Table, error) {
 	if r.plugin.db == nil {
-		return nil, fmt.Errorf("gormplugin: the plugin is not in use by a DB yet")
+		return nil, errors.New("gormplugin: the plugin is not in use by a DB yet")
 	}
 	return r.plugin.catalogue.TableFor(r.model)
 }

@@ -12,15 +12,15 @@ import (
 // own, is tried; see [MaxTries].
 const DefaultMaxTries = 10
 
-// Transaction runs fn in a transaction and commits it, as [gorm.DB.Transaction] does, under ctx.
+// Transaction runs fn in a transaction under ctx and commits it, as [gorm.DB.Transaction] does.
 // When the database gives the transaction up in favour of another one (see [ErrRetry]), it runs all
-// of fn again, in a new transaction, after a random pause that grows; at most [DefaultMaxTries]
+// of fn again, in a new transaction, after a random pause that grows: at most [DefaultMaxTries]
 // times in all. Hence fn must have no effect but on tx, and on the values that it hands to writes
-// of guarded tables: those are put back to what they were before each try, and after the last one
-// if that is given up, too.
+// of guarded tables. These are restored before each further try, and after the last one if that is
+// given up, too.
 //
-// Inside another transaction it does not retry: the whole has to be run again, and only who began
-// it can.
+// Inside another transaction it does not retry: the whole transaction has to be run again, which
+// only its beginner can do.
 func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, opts ...*sql.TxOptions) error {
 	if _, nested := db.Statement.ConnPool.(gorm.TxCommitter); nested {
 		return db.WithContext(ctx).Transaction(fn, opts...)
@@ -36,12 +36,12 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 	})
 }
 
-// MaxTries bounds how often a statement is tried that runs in a transaction of its own and that the
-// database gives up in favour of another one (see [ErrRetry]); [DefaultMaxTries] unless it is
-// stated, and 1 is never again.
+// MaxTries bounds how often a statement in a transaction of its own is tried when the database
+// gives it up in favour of another one (see [ErrRetry]). The default is [DefaultMaxTries]; 1 means
+// no further try.
 //
-// A further try is the whole statement again, in a new transaction, after a random pause that
-// grows: its hooks run again, as what they wrote was rolled back, and its values are as they were
-// before the first, keys and paths that a failed try assigned included. A hook must have no effect,
-// therefore, but on its row and on its transaction.
+// A further try runs the whole statement again, in a new transaction, after a random pause that
+// grows. Its hooks run again, as what they wrote was rolled back. Its values are those from before
+// the first try: keys and paths that a failed try assigned are undone. Hence a hook must have no
+// effect but on its row and on its transaction.
 func MaxTries(n int) Option { return func(p *Plugin) { p.frame.MaxTries = max(n, 1) } }

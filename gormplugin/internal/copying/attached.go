@@ -35,7 +35,8 @@ func (c *Copier) Check(req *Request) error {
 	return nil
 }
 
-// checkValues refuses columns that a copy cannot be told, and a key that nobody gives.
+// checkValues refuses values for columns that follow from the copy's place, and a copy whose key
+// neither the database nor the caller gives.
 func checkValues(t *table.Table, values map[string]any) error {
 	keyed := t.Key.AutoIncrement || t.Key.HasDefaultValue
 	for name := range values {
@@ -55,7 +56,7 @@ func checkValues(t *table.Table, values map[string]any) error {
 	return nil
 }
 
-// copyAttached copies what hangs on the copied rows.
+// copyAttached copies the leaves of the copied rows, and calls what was given to CopyAttached.
 func (c *Copier) copyAttached(db *gorm.DB, st *statement.Statement, req *Request, x *plan) error {
 	if len(req.Leaves) == 0 && len(req.Attach) == 0 {
 		return nil
@@ -80,7 +81,7 @@ func (c *Copier) copyAttached(db *gorm.DB, st *statement.Statement, req *Request
 	return nil
 }
 
-// pairs is a SELECT of which row is the copy of which: a copy's path is that of the source, with
+// pairs is a SELECT of which row is the copy of which. A copy's path is that of its source, with
 // another beginning.
 func (c *Copier) pairs(db *gorm.DB, req *Request, x *plan) clause.Expression {
 	t := req.Table

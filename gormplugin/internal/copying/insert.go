@@ -20,19 +20,14 @@ func (c *Copier) slot(t *table.Table, x *plan) clause.Expression {
 }
 
 // insertFrom runs an INSERT … SELECT of live rows of the table, called c in from, into the table,
-// and returns how many they were. placed are the columns that the copy decides, values those that
-// the caller does.
+// and returns their number. placed are the values that follow from the copy's place, values those
+// of the caller.
 func insertFrom(t *table.Table, db *gorm.DB, from, where clause.Expression, placed map[*schema.Field]any, values map[string]any, fence uint64) (int64, error) {
 	columns, list := copiedColumns(t, db, placed, values, fence)
-	d := t.Direct(db).Add("INSERT INTO ? (", clause.Table{Name: t.TableName})
-	for i, f := range columns {
-		if i > 0 {
-			d.Add(", ")
-		}
-		d.Add("?", clause.Column{Name: f.DBName})
-	}
+	placeholders := strings.Repeat(", ?", len(list))[len(", "):]
+	d := t.Direct(db).Add("INSERT INTO ? (", clause.Table{Name: t.TableName}).Add(placeholders, columns...)
 	d.Table, d.TableExpr = "c", nil
-	d.Add(") SELECT "+strings.Repeat(", ?", len(list))[len(", "):], list...).Add(" FROM ? WHERE ?", from, t.Matching(where, false))
+	d.Add(") SELECT "+placeholders, list...).Add(" FROM ? WHERE ?", from, t.Matching(where, false))
 	rows, err := d.Exec()
 	if err != nil {
 		return 0, fmt.Errorf("gormplugin: copying rows of %s: %w", t.TableName, err)
@@ -40,8 +35,8 @@ func insertFrom(t *table.Table, db *gorm.DB, from, where clause.Expression, plac
 	return rows, nil
 }
 
-// copiedColumns returns the columns that a copy writes and what it writes there.
-func copiedColumns(t *table.Table, db *gorm.DB, placed map[*schema.Field]any, values map[string]any, fence uint64) (columns []*schema.Field, list []any) {
+// copiedColumns returns the columns that a copy writes, and the values that it writes there.
+func copiedColumns(t *table.Table, db *gorm.DB, placed map[*schema.Field]any, values map[string]any, fence uint64) (columns, list []any) {
 	given := make(map[*schema.Field]any, len(values))
 	for name, value := range values {
 		given[t.Schema.LookUpField(name)] = value
@@ -73,12 +68,12 @@ func copiedColumns(t *table.Table, db *gorm.DB, placed map[*schema.Field]any, va
 		default:
 			value = table.Column(f)
 		}
-		columns, list = append(columns, f), append(list, value)
+		columns, list = append(columns, clause.Column{Name: f.DBName}), append(list, value)
 	}
 	return columns, list
 }
 
-// typed is a value of the type of a column, which in a SELECT some databases would have to guess.
+// typed is a value with the type of a column, which some databases would have to guess in a SELECT.
 func typed(value any, f *schema.Field) clause.Expression {
 	if c, err := table.Plain(value); err == nil && c == nil {
 		return none(f)

@@ -13,20 +13,20 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// A standInFor is the beginning of the names that copied rows have until they have their parents;
-// the number of the row is the end.
+// A standIn is the beginning of the names that copied rows have until they have their parents. The
+// number of the row is the end.
 //
-// Rows of all folders are without their parents at the same time, so their own names would collide,
-// with each other and with those of rows at the top. No name has a slash, so a stand-in collides
-// with none. The random part keeps apart what several transactions insert at once: without it, they
-// would wait for each other, and still be right.
+// Rows of all folders are without their parents at the same time, so that their own names would
+// collide with each other, and with those of rows at the top. A stand-in collides with no name,
+// since no name has a slash. The random part keeps transactions that copy at once from waiting for
+// each other.
 type standIn string
 
 // standInRandom is how many random characters a stand-in has, where the column has room for them.
 const standInRandom = 8
 
-// standInFor returns one for a number of rows. It refuses a column that has no room for their
-// numbers.
+// standInFor returns a stand-in for a number of rows. It refuses a column that has no room for
+// their numbers.
 func standInFor(t *table.Table, rows int64) (standIn, error) {
 	if rows == 0 {
 		return "/", nil
@@ -43,10 +43,9 @@ func standInFor(t *table.Table, rows int64) (standIn, error) {
 	return standIn("/" + rand.Text()[:random]), nil
 }
 
-// pendingParent is what a copy writes into the parent column: the top row's parent and, until the
-// parents of the others are known, NULL for these. Where the column cannot be NULL, they have the
-// same parent as the top row, which is one that a foreign key accepts. ofTop tells the top row from
-// the others.
+// pendingParent is what a copy writes into the parent column: the top row's parent, and NULL for
+// the other rows, until their parents are known. Where the column cannot be NULL, they get the top
+// row's parent, which a foreign key accepts. ofTop tells the top row from the others.
 func pendingParent(t *table.Table, top any, ofTop func(top, others any) any) any {
 	if t.NoParent() == nil {
 		return ofTop(top, none(t.Parent))
@@ -79,6 +78,40 @@ func (c *Copier) adopt(db *gorm.DB, t *table.Table, x *plan, names standIn, rows
 	if adopted != rows {
 		return fmt.Errorf("gormplugin: %d of the %d rows below have no parent where their paths say: %w",
 			rows-adopted, rows, &fault.PathChangedError{Table: t.TableName, ID: x.source.ID, Planned: x.source.Path, Actual: x.source.Path})
+	}
+	return nil
+}
+
+// numberCopies gives the copied rows, which have their ids now, their paths of ids. It does so in
+// one statement, from the top down by the parents.
+func (c *Copier) numberCopies(db *gorm.DB, t *table.Table, x *plan) error {
+	of := func(alias, name string) clause.Column { return clause.Column{Table: alias, Name: name} }
+	name, key := clause.Table{Name: t.TableName}, t.Key.DBName
+	above := "/"
+	if x.above != nil {
+		above = x.above.IDs + "/"
+	}
+	down := clause.Expr{
+		SQL: "WITH RECURSIVE down (id, ids) AS (SELECT ?, ? FROM ? AS c WHERE ? UNION ALL SELECT ?, ? FROM ? AS c JOIN down ON ? = down.id WHERE ?) SELECT id, ids FROM down",
+		Vars: []any{
+			of("c", key), clause.Expr{SQL: c.Dialect.First, Vars: []any{above, of("c", key)}}, name,
+			table.Under("c", clause.And(c.slot(t, x), t.Alive)),
+			of("c", key), clause.Expr{SQL: c.Dialect.Follow, Vars: []any{of("down", "ids"), of("c", key)}}, name,
+			of("c", t.Parent.DBName), table.Under("c", t.Alive),
+		},
+	}
+	var longest string
+	err := t.Direct(db).Add("SELECT p.ids FROM (?) AS p ORDER BY "+c.Dialect.Length+"(p.ids) DESC LIMIT 1", down).One(&longest)
+	if err == nil {
+		if err := table.Fits(t.IDs, utf8.RuneCountInString(longest), longest); err != nil {
+			return err
+		}
+		belongs := clause.Eq{Column: of("c", key), Value: of("p", "id")}
+		update := c.Dialect.Assign(clause.Expr{SQL: "(?)", Vars: []any{down}}, name, clause.Set{{Column: clause.Column{Name: t.IDs.DBName}, Value: of("p", "ids")}}, belongs, clause.Expr{SQL: "1 = 1"})
+		_, err = t.Direct(db).Add(update.SQL, update.Vars...).Exec()
+	}
+	if err != nil {
+		return fmt.Errorf("gormplugin: writing the paths of ids below %q: %w", x.after.Path, err)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package copying
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -22,8 +21,8 @@ type plan struct {
 	after    *table.Node
 	from, to pathlock.Location
 	snapshot bool
-	// chains are the nodes that must stay where they are, and known what was read of the rows above
-	// them.
+	// chains are the nodes that must stay where they are, and known has what was read of the rows
+	// above them.
 	chains []*table.Node
 	known  map[any]*table.Node
 }
@@ -44,7 +43,7 @@ func (x *plan) Requests(note string, wait time.Duration) []pathlock.Request {
 // planCopy reads where the row is and where its copy is to be.
 func (c *Copier) planCopy(db *gorm.DB, req *Request, lock dialect.RowLock) (*plan, error) {
 	t := req.Table
-	x := &plan{snapshot: req.Snapshot, known: make(map[any]*table.Node)}
+	x := &plan{snapshot: req.Snapshot}
 	ids := []any{req.ID}
 	if t.IsLeaf() {
 		leaf, err := t.ByID(db, ids, lock)
@@ -59,13 +58,12 @@ func (c *Copier) planCopy(db *gorm.DB, req *Request, lock dialect.RowLock) (*pla
 	if req.Parent != nil && !slices.Contains(ids, req.Parent) {
 		ids = append(ids, req.Parent)
 	}
-	found, err := t.Above.Rows(db, ids, lock)
-	if err != nil {
+	var err error
+	if x.known, err = t.Above.Rows(db, ids, lock); err != nil {
 		return nil, err
 	}
-	maps.Copy(x.known, found)
 	need := func(id any) *table.Node {
-		n := found[id]
+		n := x.known[id]
 		switch {
 		case n == nil && err == nil:
 			err = fmt.Errorf("%w: %s", pathlock.ErrNotFound, t.Above.RowName(id))
@@ -116,8 +114,8 @@ func placeCopy(t *table.Table, req *Request, x *plan) error {
 	return err
 }
 
-// assertCopy row-locks the row, where it is to be copied to, and everything above both, and checks
-// that all of it is where it was planned to be.
+// assertCopy row-locks the row, the new parent, and everything above both, and checks that all of
+// them are where they were planned to be.
 func (c *Copier) assertCopy(db *gorm.DB, t *table.Table, x *plan) error {
 	if _, err := c.LockChains(db, t.Above, x.chains, x.known); err != nil {
 		return err

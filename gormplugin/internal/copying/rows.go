@@ -16,12 +16,12 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// The rows are copied by one INSERT … SELECT, which writes the new paths. What it cannot know are
-// the ids that the database gives the new rows, and hence their parents: these are found by a
-// second statement, which joins every new row with the one that has the beginning of its path.
-// Until then every row below the top has a stand-in for its name, see standInFor.
+// One INSERT … SELECT copies the rows, and writes the new paths. It cannot know the ids that the
+// database gives the new rows, and hence not their parents. A second statement finds these: it
+// joins every new row with the one that has the beginning of its path. Until then every row below
+// the top has a stand-in for its name: see [standIn].
 
-// copyRows copies what was planned, once it has been locked.
+// copyRows carries out a plan whose rows are locked.
 func (c *Copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, req *Request, x *plan) error {
 	t := req.Table
 	below, err := c.measureCopy(db, t, x)
@@ -66,8 +66,8 @@ func (c *Copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement.Statem
 		err = c.fetchCopy(db, req, x)
 	}
 	if err != nil {
-		// From the insert on, a failure leaves rows without their parents: they are not left to a
-		// caller who may ignore the error.
+		// From the insert on, a failure leaves rows without their parents. The transaction ends
+		// even if the caller ignores the error.
 		if c.Dialect.Classify(err) != dialect.FailureOther {
 			err = fault.Retry(err)
 		}
@@ -78,8 +78,8 @@ func (c *Copier) copyRows(db *gorm.DB, tx *txn.Transaction, st *statement.Statem
 	return c.copyAttached(db, st, req, x)
 }
 
-// measureCopy locks what lies below the row for sharing, and returns how many rows that is. It
-// refuses a copy that has a path which is too long, or is too deep.
+// measureCopy locks the rows below the row for sharing, and returns their number. It refuses a copy
+// of which a path would be too long, or a row too deep.
 func (c *Copier) measureCopy(db *gorm.DB, t *table.Table, x *plan) (int64, error) {
 	if t.IsLeaf() {
 		return 0, nil
@@ -112,7 +112,7 @@ func (c *Copier) measureCopy(db *gorm.DB, t *table.Table, x *plan) (int64, error
 	return most.Count, nil
 }
 
-// checkSlot refuses a name that is taken, also where no unique index would.
+// checkSlot refuses a name that is taken, even where no unique index would.
 func (c *Copier) checkSlot(db *gorm.DB, t *table.Table, x *plan) error {
 	taken, err := t.Read(db, table.Selection{Where: c.slot(t, x)})
 	if err != nil || len(taken) == 0 {
@@ -122,7 +122,7 @@ func (c *Copier) checkSlot(db *gorm.DB, t *table.Table, x *plan) error {
 }
 
 // insertCopies copies the rows, those below the top without their parents and names, and returns
-// how many they are.
+// their number.
 func (c *Copier) insertCopies(db *gorm.DB, st *statement.Statement, req *Request, x *plan, names standIn) (int64, error) {
 	t := req.Table
 	isTop := clause.Eq{Column: table.Column(t.Key), Value: x.source.ID}

@@ -1,12 +1,41 @@
 package copying
 
 import (
+	"reflect"
+
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/write"
 	"gorm.io/gorm"
 )
+
+// Copier copies subtrees.
+type Copier struct{ *write.Planner }
+
+// Request is a copy that was asked for, and what became of it.
+type Request struct {
+	Table *table.Table
+	// ID and Parent are in plain form; Parent is nil for the top.
+	ID, Parent any
+	// Name is "" where the copy gets the name of the row.
+	Name     string
+	Snapshot bool
+	Values   map[string]any
+	Leaves   []LeafCopy
+	Attach   []func(tx, pairs *gorm.DB) error
+
+	Rows int64
+	Made reflect.Value
+}
+
+// LeafCopy asks for the leaves of a model to be copied, too.
+type LeafCopy struct {
+	Model  any
+	Values map[string]any
+}
 
 // Run copies what was asked for: in the transaction that db is in, or else in one of its own.
 func (c *Copier) Run(db *gorm.DB, req *Request) error {
@@ -25,7 +54,7 @@ func newStatement(req *Request) *statement.Statement {
 	return &statement.Statement{Table: req.Table, Held: hold.Held{Note: "copy in " + req.Table.TableName}}
 }
 
-// copyAlone copies in a transaction of the plugin's own, which begins when the path locks have been
+// copyAlone copies in a transaction of the plugin's own, which begins once the path locks are
 // granted.
 func (c *Copier) copyAlone(db *gorm.DB, req *Request) error {
 	st := newStatement(req)
@@ -36,29 +65,16 @@ func (c *Copier) copyAlone(db *gorm.DB, req *Request) error {
 	if err := c.AcquireEarly(db, &st.Held, planned); err != nil {
 		return err
 	}
-	begun := false
-	defer func() {
-		if !begun {
-			st.Release(db.Statement.Context)
-		}
-	}()
+	defer st.ReleaseUnlessBegun(db)
 	if err := c.BeginTransaction(db, st); err != nil {
 		return err
 	}
-	begun = true
-	handle := st.Begun
-	done := false
-	defer func() {
-		if !done {
-			// What was given to CopyAttached panics, or failed: the error is reported already.
-			_ = handle.Rollback()
-		}
-	}()
-	if err := c.copyWithin(db, handle.Transaction, st, req, planned); err != nil {
+	// What was given to CopyAttached may panic. After the commit, this does nothing.
+	defer func() { _ = st.Begun.Rollback() }()
+	if err := c.copyWithin(db, st.Begun.Transaction, st, req, planned); err != nil {
 		return err
 	}
-	done = true
-	return handle.Commit()
+	return st.Begun.Commit()
 }
 
 // copyWithin copies in a transaction. planned may be nil.
@@ -74,8 +90,8 @@ func (c *Copier) copyWithin(db *gorm.DB, tx *txn.Transaction, st *statement.Stat
 	return c.Explained(db, st, c.copyRows(db, tx, st, req, x))
 }
 
-// settleCopy works out where the copy goes and locks what it relies on. planned, unless nil, is
-// what plain reads say.
+// settleCopy works out where the copy goes, and locks what it relies on. planned, unless nil, is
+// the result of plain reads.
 func (c *Copier) settleCopy(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, req *Request, planned *plan) (*plan, error) {
 	return hold.Settle(c.Keeper, db, tx, &st.Held, hold.Rounds[*plan]{
 		Plan: func(locking bool) (*plan, error) {

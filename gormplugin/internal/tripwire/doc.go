@@ -1,3 +1,3 @@
-// Package tripwire refuses raw SQL that would go past the plugin: that writes to a guarded table,
-// or ends a transaction which was relied upon. [Allow] lets the former pass.
+// Package tripwire refuses raw SQL that would bypass the plugin: SQL that writes to a guarded
+// table, or that ends a transaction on which the plugin relies. [Allow] lets the former pass.
 package tripwire

@@ -17,11 +17,11 @@ func Allow(db *gorm.DB) *gorm.DB {
 	return db.Set(rawWritesKey, true).Session(&gorm.Session{})
 }
 
-// Wire is what raw SQL that writes to guarded tables trips over.
+// Wire watches raw SQL for writes to guarded tables.
 type Wire struct {
 	*txn.Owner
 	*table.Catalogue
-	// Armed is set unless all raw SQL may pass.
+	// Armed is set unless all writes by raw SQL may pass.
 	Armed bool
 }
 
@@ -33,8 +33,8 @@ func (w *Wire) trips(sql string) error {
 	return nil
 }
 
-// Watch is the first callback of the chains that run raw SQL. What GORM builds itself in them only
-// reads, and is not built yet.
+// Watch is the first callback of the chains that run raw SQL. The SQL that GORM builds itself in
+// these chains only reads, and is not built yet.
 func (w *Wire) Watch(db *gorm.DB) {
 	db.Statement.Context = w.Join(db.Statement.Context)
 	if db.Statement.SQL.Len() == 0 || db.Error != nil || db.DryRun {
@@ -57,19 +57,19 @@ func (w *Wire) Watch(db *gorm.DB) {
 	}
 }
 
-// WatchRow is watch for [gorm.DB.Row] and [gorm.DB.Rows].
+// WatchRow is [Wire.Watch] for [gorm.DB.Row] and [gorm.DB.Rows].
 func (w *Wire) WatchRow(db *gorm.DB) {
 	w.Watch(db)
 	if rows, _ := db.Get("rows"); rows == true || db.Error == nil {
 		return
 	}
-	// Row returns no error, and would return no row either: its Scan is where the caller looks.
+	// Row returns no error: the caller looks for one in Scan, and needs a row for that.
 	ctx := &refusedContext{db.Statement.Context, db.Error}
 	db.Statement.Dest = txn.Unwrapped(db.Statement.ConnPool).QueryRowContext(ctx, "")
 }
 
-// refusedContext is a context that has ended for a reason of its own, by which database/sql makes a
-// row that has an error.
+// refusedContext is a context that has ended with a given error, of which database/sql makes a row
+// with that error.
 type refusedContext struct {
 	context.Context
 	err error

@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// consider enters one affected row into the turn.
+// consider enters one affected row into the relocation.
 func (x *relocation) consider(a *assignment, n *table.Node, affected, above map[any]*table.Node) error {
 	t := x.table
 	restored := x.hit.dead[n.ID] != nil
@@ -20,8 +20,8 @@ func (x *relocation) consider(a *assignment, n *table.Node, affected, above map[
 		parent := above[n.Parent]
 		if parent == nil && !restored {
 			if a.parentOf(n) == n.Parent && a.nameOf(n) == n.Name {
-				// It stays where it is: among the leaves that the deletion of their parent has left
-				// to the caller.
+				// It stays where it is, among the leaves that the deletion of their parent has left
+				// behind.
 				return nil
 			}
 			return parentGone(t, n.Parent, n)
@@ -56,7 +56,7 @@ func (x *relocation) consider(a *assignment, n *table.Node, affected, above map[
 	return x.relocate(n, after, restored, above)
 }
 
-// relocate notes a row that changes its place.
+// relocate enters a row that changes its place.
 func (x *relocation) relocate(n, after *table.Node, restored bool, above map[any]*table.Node) error {
 	t := x.table
 	if (n.Path == "" || n.IsRoot()) && !restored && !t.IsLeaf() {
@@ -89,15 +89,14 @@ func (x *relocation) relocate(n, after *table.Node, restored bool, above map[any
 			continue
 		}
 		if x.hit.dead[id] != nil {
-			// It comes back with this row; what is above it is asserted with it.
-			continue
+			continue // The update restores it as well, and asserts what is above it.
 		}
 		x.chains = append(x.chains, parent)
 	}
 	return nil
 }
 
-// parentGone is the error of a row that needs a parent which is not there, or deleted.
+// parentGone is the error of a row whose parent is not there, or deleted.
 func parentGone(t *table.Table, parent any, n *table.Node) error {
 	if t.IsLeaf() && parent == n.Parent {
 		return fmt.Errorf("%w: %s, the parent of %s, is deleted: the leaf can be edited and deleted, and moved or renamed once its parent is restored",
@@ -106,7 +105,7 @@ func parentGone(t *table.Table, parent any, n *table.Node) error {
 	return fmt.Errorf("%w: %s, the parent of %s", pathlock.ErrNotFound, t.Above.RowName(parent), t.RowName(n.ID))
 }
 
-// after returns a row as the assignment leaves it, which may have moved rows above it as well.
+// after returns a row as the assignment leaves it. The assignment may move rows above it as well.
 func (x *relocation) after(a *assignment, n *table.Node, affected, above map[any]*table.Node, depth int) (*table.Node, error) {
 	t := x.table
 	after := *n

@@ -19,26 +19,24 @@ type assignment struct {
 	set clause.Set
 	// name and parent are the assigned values, where they are assigned.
 	name, parent *any
-	// key, tree, path and ids are what the caller states, if anything. A key cannot change; of the
-	// others, the plugin decides what is written.
+	// key, tree, path and ids are what the caller states, if anything. A key cannot change. The
+	// plugin decides what is written of the others.
 	key, tree any
 	path, ids string
 	// version is what is assigned to the version, if anything.
 	version any
-	// place is set if anything is assigned to a column that says where a row is, were it a zero
-	// value.
+	// place is set if anything, even a zero value, is assigned to a column that says where a row
+	// is.
 	place bool
 	// restores and removes are set if the deletion mark is assigned: to live, or to deleted.
 	restores, removes bool
 }
 
-// touches reports whether the tree can change by it.
-func (a *assignment) touches() bool {
-	return a.place || a.restores || a.removes
-}
+// touches reports whether the assignment can change the tree.
+func (a *assignment) touches() bool { return a.place || a.restores || a.removes }
 
-// assignmentIn returns what the update that stmt stands for assigns, as
-// GORM itself works it out. It adds the conditions on the primary key to stmt.
+// assignmentIn returns what the update in stmt assigns, as GORM itself works it out. It adds the
+// conditions on the primary key to stmt.
 func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 	a := &assignment{}
 	if c, ok := stmt.Clauses["SET"]; ok {
@@ -78,7 +76,7 @@ func assignmentIn(t *table.Table, stmt *gorm.Statement) (*assignment, error) {
 			if live {
 				a.set[i].Value = table.LiveMark(f)
 			}
-			// A statement that leaves deleted rows out brings none back.
+			// A statement that leaves deleted rows out restores none.
 			a.restores, a.removes = live && stmt.Unscoped, !live
 			continue
 		}
@@ -136,9 +134,8 @@ func takeAssigned(ctx context.Context, t *table.Table, a *assignment, f *schema.
 	return nil
 }
 
-// rehearsal returns a copy of an update's statement on which its assignments can
-// be worked out early, before the hooks: neither the model's fields nor the
-// statement's conditions are changed by it.
+// rehearsal returns a copy of an update's statement for working out its assignments early, before
+// the hooks. That changes neither the model's fields nor the statement's conditions.
 func rehearsal(t *table.Table, db *gorm.DB) *gorm.Statement {
 	copied := db.Session(&gorm.Session{Initialized: true}).Statement
 	copied.ReflectValue = detached(db.Statement.Context, t, reflect.ValueOf(db.Statement.Model))
@@ -179,8 +176,8 @@ func detached(ctx context.Context, t *table.Table, v reflect.Value) reflect.Valu
 	}
 }
 
-// replace makes the statement assign values to the rows with the given ids. The other
-// rows that it hits, if there are any, keep what they have.
+// replace makes the statement assign values to the rows with the given ids. Other rows that it
+// hits, if others is set, keep what they have.
 func (a *assignment) replace(t *table.Table, f *schema.Field, ids, values []any, others bool) {
 	a.drop(f)
 	if len(ids) == 0 {
@@ -204,6 +201,11 @@ func (a *assignment) replace(t *table.Table, f *schema.Field, ids, values []any,
 // drop removes what is assigned to a column.
 func (a *assignment) drop(f *schema.Field) {
 	a.set = slices.DeleteFunc(slices.Clone(a.set), func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
+}
+
+// states reports whether a column is assigned.
+func (a *assignment) states(f *schema.Field) bool {
+	return slices.ContainsFunc(a.set, func(s clause.Assignment) bool { return s.Column.Name == f.DBName })
 }
 
 // sameAs reports whether two assignments do the same to the tree.

@@ -17,7 +17,7 @@ type deleting struct {
 	removal *removal
 }
 
-// Survey takes the locks on the subtrees that a DELETE will remove.
+// Survey takes the locks on the subtrees that the DELETE will remove.
 func (k *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	st.Note = "delete from " + st.Table.TableName
 	stmt := rehearsal(st.Table, db)
@@ -34,8 +34,8 @@ func (k *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	return true, k.AcquireEarly(db, &st.Held, planned.claims)
 }
 
-// Write carries out the DELETE: it locks, asserts, takes the subtrees along, and has the rows
-// themselves deleted.
+// Write carries out the DELETE: it locks, asserts, deletes what lies below the rows, and has GORM
+// delete the rows themselves.
 func (k *deleting) Write(w *statement.Writing) error {
 	t, db, st := w.St.Table, w.DB, w.St
 	st.Note = "delete from " + t.TableName
@@ -73,7 +73,8 @@ func (k *deleting) Write(w *statement.Writing) error {
 	case below == 0:
 		return err
 	case err != nil:
-		// The rows below are gone already: this is not left to a caller who may ignore the error.
+		// The rows below are gone already. The transaction ends even if the caller ignores the
+		// error.
 		w.Tx.Abandon(err)
 		return err
 	case written == 0:
@@ -90,7 +91,7 @@ func (k *deleting) Explain(*gorm.DB, *statement.Statement) {}
 // End has nothing to undo.
 func (k *deleting) End(*gorm.DB) {}
 
-// settle works out which rows go and locks them.
+// settle works out which rows are deleted, and locks them.
 func (k *deleting) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, stmt *gorm.Statement) (*removal, error) {
 	t := st.Table
 	return hold.Settle(k.Keeper, db, tx, &st.Held, hold.Rounds[*removal]{

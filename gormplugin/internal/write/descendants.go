@@ -12,9 +12,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// deleteBelow deletes the live rows in ranges of the index over tree and path, in the way in which
-// GORM would: softly, unless unscoped is set or the rows have no mark of deletion. It returns how
-// many these were.
+// deleteBelow deletes the live rows in ranges of the index over tree and path as GORM would:
+// softly, unless unscoped is set or the rows have no mark of deletion. It returns their number.
 func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, unscoped bool) (rows int64, err error) {
 	err = t.OnPathIndex(db, func(from table.Hinted) error {
 		d := t.Direct(db)
@@ -31,7 +30,7 @@ func deleteBelow(t *table.Table, db *gorm.DB, ranges clause.Expression, unscoped
 	return rows, err
 }
 
-// addSoftDelete has the marks of deletion write an UPDATE that sets them; nothing is written where
+// addSoftDelete has the marks of deletion build the UPDATE that sets them. It builds nothing where
 // there is no mark.
 func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expression) {
 	d.Model = t.Fresh()
@@ -48,8 +47,8 @@ func addSoftDelete(t *table.Table, d *table.Direct, from, where clause.Expressio
 	}
 }
 
-// deleteForGood removes the live rows that match where. Foreign keys are checked row by row on
-// MySQL: where they want the leaves removed first, that is what is done.
+// deleteForGood removes the live rows that match where. MySQL checks foreign keys row by row: where
+// one wants the leaves removed first, so does it.
 func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (int64, error) {
 	name := clause.Table{Name: t.TableName}
 	if !t.Dialect.ChildrenFirst {
@@ -72,9 +71,9 @@ const (
 	errRowReferenced2 = 1451 // ER_ROW_IS_REFERENCED_2
 )
 
-// removeBelow deletes the descendants of rows that are being deleted, in the same way: softly where
-// the rows are, and for good where the statement is Unscoped. It returns how many these were.
-// Descendants that were deleted before are not part of the tree, and stay as they are.
+// removeBelow deletes the descendants of rows that are being deleted, in the same way: softly, or
+// for good where the statement is Unscoped. It returns their number. Descendants that were deleted
+// before are not part of the tree, and stay as they are.
 func (p *Planner) removeBelow(db *gorm.DB, t *table.Table, tops []departure) (rows int64, err error) {
 	if t.IsLeaf() || len(tops) == 0 {
 		return 0, nil

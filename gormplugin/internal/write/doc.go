@@ -3,7 +3,7 @@
 //
 // # The story of an UPDATE
 //
-// UPDATE suites SET name = 'b' WHERE id = 7 renames a row, and everything below it gets another
+// UPDATE suites SET name = 'b' WHERE id = 7 renames a row, so that everything below it gets another
 // path:
 //
 //	statement.Frame.Begin
@@ -24,13 +24,14 @@
 //	  9  COMMIT           of the statement's own transaction; in one of the caller's, by the caller
 //	 10  release          of the path locks, when the transaction has really ended   package txn
 //
-// A statement that leaves all rows where they are takes no lock, and one within a transaction
-// begins with step 4, after path locks that it waits for only briefly.
+// A statement that leaves all rows where they are takes no lock. One within a transaction of the
+// caller's begins inside it, at updating.Write, and waits only briefly for its path locks.
 //
-// # Where what is
+// # What is where
 //
-// Each kind of write is a [statement.Kind]: insert.go, update.go and delete.go. What a write does
-// to the tree is worked out first, and again under locks: a placement of new rows, a relocation by
-// an UPDATE, a removal by a DELETE. The rows that an UPDATE or a DELETE means are its targets. The
-// top of a tree, where there is no parent to lock, has rules of its own: top.go.
+// Each kind of write is a [statement.Kind]: insert.go, update.go and delete.go. Each first works
+// out what it does to the tree, and does so again under locks: an INSERT is a placement of new
+// rows, an UPDATE a relocation, a DELETE a removal. The targets of an UPDATE or a DELETE are the
+// rows that it means. The top of a tree, where there is no parent to lock, has rules of its own:
+// top.go.
 package write

@@ -2,8 +2,11 @@ package write
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/hold"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
@@ -17,17 +20,17 @@ type inserting struct {
 	*Planner
 	// seen are the rows that the survey found before the transaction, by id.
 	seen map[any]*table.Node
-	// keyless are the new rows whose path of ids waits for the key that the database gives them.
+	// keyless are the new rows whose path of ids lacks the key that the database will give them.
 	keyless []*arrival
-	// columns undoes what the plugin has changed of the columns that the statement writes; nil if
-	// nothing.
-	columns func()
-	tops    TopCheck
+	// undoSelect undoes the plugin's changes to the statement's Selects and Omits; nil if there are
+	// none.
+	undoSelect func()
+	tops       TopCheck
 }
 
-// Survey takes the locks on the slots that can be told before the transaction. A parent that
-// is not there (yet), or a name that no row can have, is left for the guard to judge, as hooks and
-// associations have their say in between.
+// Survey takes the locks on the slots that are known before the transaction. It leaves a parent
+// that is not there (yet), or a name that no row can have, to [inserting.Write]: hooks and
+// associations may still change both.
 func (k *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	st.Note = "insert into " + st.Table.TableName
 	rows, err := arrivals(db, st.Table)
@@ -39,7 +42,7 @@ func (k *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 			return false, err
 		}
 	}
-	if k.seen, err = k.parentsOf(db, st.Table, rows, nil, ""); err != nil {
+	if k.seen, err = parentsOf(db, st.Table, rows, nil, ""); err != nil {
 		return false, err
 	}
 	wanted := make(hold.Claims)
@@ -51,8 +54,8 @@ func (k *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	return true, k.AcquireEarly(db, &st.Held, wanted)
 }
 
-// Write carries out the INSERT: it gives every row its path, asserts that its parent is, and stays,
-// where the path says, has the rows written, and fills in paths of ids.
+// Write carries out the INSERT: it gives every row its path, asserts that the row's parent is, and
+// stays, where the path says, has GORM write the rows, and fills in paths of ids.
 func (k *inserting) Write(w *statement.Writing) error {
 	if !w.DB.Statement.Unscoped {
 		if err := w.Apply(w.DB.Statement.Schema.CreateClauses); err != nil {
@@ -62,7 +65,7 @@ func (k *inserting) Write(w *statement.Writing) error {
 	if err := w.Begin(); err != nil {
 		return err
 	}
-	rows, err := k.guardCreate(w.DB, w.Tx, w.St)
+	rows, err := k.prepare(w.DB, w.Tx, w.St)
 	if err != nil {
 		return err
 	}
@@ -81,17 +84,17 @@ func (k *inserting) Explain(db *gorm.DB, st *statement.Statement) {
 	k.explainTop(db, st.Table, &k.tops)
 }
 
-// End gives the statement back the columns that it selects and omits.
+// End restores the statement's Selects and Omits.
 func (k *inserting) End(*gorm.DB) {
-	if k.columns != nil {
-		k.columns()
+	if k.undoSelect != nil {
+		k.undoSelect()
 	}
 }
 
-// guardCreate gives every row its path, and asserts that its parent is, and stays, where the path
-// says. It returns how many rows there are to be inserted: none, where the statement is an upsert
-// of rows that are there.
-func (k *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) (int, error) {
+// prepare gives every row its path, and asserts that the row's parent is, and stays, where the path
+// says. It returns how many rows are to be inserted: none where the statement is an upsert of rows
+// that are in the table.
+func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) (int, error) {
 	t := st.Table
 	st.Note = "insert into " + t.TableName
 	rows, err := arrivals(db, t)
@@ -114,7 +117,7 @@ func (k *inserting) guardCreate(db *gorm.DB, tx *txn.Transaction, st *statement.
 		delete(db.Statement.Clauses, conflictClause)
 		st.Absent = true
 	}
-	if k.columns, err = selectPlace(t, db.Statement, rows); err != nil {
+	if k.undoSelect, err = selectPlace(t, db.Statement, rows); err != nil {
 		return 0, err
 	}
 	if !table.IsWritten(db.Statement, t.Key) {
@@ -173,4 +176,89 @@ func (k *inserting) settle(db *gorm.DB, tx *txn.Transaction, st *statement.State
 		Moved: hold.HasMoved,
 	})
 	return err
+}
+
+// fillIDs completes the paths of ids of new rows whose keys the database has made. A failure would
+// leave rows without a path in the table, so that it ends the transaction.
+func (k *inserting) fillIDs(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) error {
+	if err := k.SettleTop(db, tx, st.Table, &k.tops); err != nil {
+		return err
+	}
+	if len(k.keyless) == 0 {
+		return nil
+	}
+	err := k.writeIDs(db, st.Table, k.keyless)
+	if err != nil {
+		err = fmt.Errorf("gormplugin: writing the paths of ids: %w", err)
+		if k.Dialect.Classify(err) != dialect.FailureOther {
+			err = fault.Retry(err)
+		}
+		tx.Abandon(err)
+	}
+	return err
+}
+
+// writeIDs gives new rows their paths of ids, in one statement.
+func (p *Planner) writeIDs(db *gorm.DB, t *table.Table, rows []*arrival) error {
+	f := t.IDs
+	if t.ByIDs {
+		f = t.Path
+	}
+	for chunk := range slices.Chunk(rows, table.MaxPlaceholders/3) {
+		a := new(assignment)
+		ids, paths := make([]any, len(chunk)), make([]any, len(chunk))
+		for i, row := range chunk {
+			id, err := row.Get(t.Key)
+			if err != nil {
+				return err
+			}
+			if err := t.CheckID(id); err != nil {
+				return err
+			}
+			path := row.Path
+			if !t.ByIDs {
+				path = row.IDs
+			}
+			ids[i], paths[i] = id, path+table.IDText(id)
+			if err := row.Set(f, paths[i]); err != nil {
+				return err
+			}
+		}
+		a.replace(t, f, ids, paths, false)
+		if err := t.UpdateDirect(db, f, a.set[0].Value, t.KeyIn(table.Column(t.Key), ids)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// selectPlace makes a statement that creates rows write the columns of their place, whatever it
+// selects and omits, and returns a function that undoes that. It refuses a statement that leaves
+// out a name or a parent which the rows state: what it means is unclear.
+func selectPlace(t *table.Table, stmt *gorm.Statement, rows []*arrival) (undo func(), err error) {
+	if len(stmt.Selects) == 0 && len(stmt.Omits) == 0 {
+		return nil, nil
+	}
+	selects, omits := stmt.Selects, stmt.Omits
+	undo = func() { stmt.Selects, stmt.Omits = selects, omits }
+	for _, f := range t.PlaceColumns() {
+		if table.IsWritten(stmt, f) {
+			continue
+		}
+		if f == t.Name || f == t.Parent {
+			for _, row := range rows {
+				if value, err := row.Get(f); err != nil || value != nil {
+					return undo, t.Unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
+				}
+			}
+		}
+		stmt.Omits = slices.DeleteFunc(slices.Clone(stmt.Omits), func(name string) bool { return t.ColumnNamed(name) == f })
+		if len(stmt.Selects) > 0 {
+			stmt.Selects = append(slices.Clone(stmt.Selects), f.DBName)
+		}
+		if !table.IsWritten(stmt, f) {
+			return undo, t.Unsupported("a new row's %q cannot be left out by Select or Omit", f.DBName)
+		}
+	}
+	return undo, nil
 }

@@ -10,8 +10,8 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// complete adds the new paths, and what else follows from them, to what the statement assigns to a
-// number of rows of which some move.
+// complete adds the new paths, versions and fences to what the statement assigns to a number of
+// rows, some of which move.
 func complete(t *table.Table, a *assignment, moves []move, rows int, fence uint64) {
 	var ids, paths, idPaths, versions, fences []any
 	for _, m := range moves {
@@ -36,18 +36,14 @@ func complete(t *table.Table, a *assignment, moves []move, rows int, fence uint6
 	}
 }
 
-// writeBack writes the new paths and versions into the caller's structs, as GORM does with
-// whatever else was assigned.
+// writeBack writes the new paths and versions into the caller's structs, as GORM does with all
+// other columns.
 func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 	moved := make(map[any]move, len(x.moves))
 	for _, m := range x.moves {
 		moved[m.ID] = m
 	}
-	update := func(row reflect.Value) error {
-		row = reflect.Indirect(row)
-		if !row.IsValid() || !row.CanAddr() || row.Type() != t.Schema.ModelType {
-			return nil
-		}
+	return t.EachRow(stmt.ReflectValue, func(row reflect.Value) error {
 		value, _ := t.Key.ValueOf(stmt.Context, row)
 		id, err := table.Plain(value)
 		if err != nil {
@@ -66,18 +62,7 @@ func writeBack(t *table.Table, stmt *gorm.Statement, x *relocation) error {
 			return t.Tell(stmt.Context, row, m.path)
 		}
 		return t.SetPaths(table.Record{Ctx: stmt.Context, Row: row}, &table.Node{Path: m.path, IDs: m.ids})
-	}
-	switch v := stmt.ReflectValue; v.Kind() {
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			if err := update(v.Index(i)); err != nil {
-				return err
-			}
-		}
-	case reflect.Struct:
-		return update(v)
-	}
-	return nil
+	})
 }
 
 // reportPlace writes into the caller's struct where the row is after an update.
@@ -99,8 +84,8 @@ func reportPlace(ctx context.Context, e *statement.Errand, x *relocation) error 
 		if part.field == nil {
 			continue
 		}
-		// GORM assigns through a pointer that is there already, and that may well be one to the old
-		// parent's own id.
+		// GORM assigns through a pointer that is there already, which may point to the old parent's
+		// own id.
 		if place := part.field.ReflectValueOf(ctx, e.Into); place.Kind() == reflect.Pointer {
 			place.SetZero()
 		}

@@ -1,8 +1,8 @@
 package write
 
 import (
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -40,8 +40,8 @@ func arrivals(db *gorm.DB, t *table.Table) ([]*arrival, error) {
 	return rows, nil
 }
 
-// settleMarks gives a row in a map the marks of a live one, where it states none: a struct has
-// them, and a mark that is NULL is none in a column in which 0 marks a live row.
+// settleMarks gives a row in a map the marks of a live row, where it states none. A struct always
+// has them, and NULL does not mark a row as live where 0 does.
 func (row *arrival) settleMarks() error {
 	if row.Pairs == nil {
 		return nil
@@ -56,7 +56,7 @@ func (row *arrival) settleMarks() error {
 	return nil
 }
 
-// settleParent gives a new row that has no parent the one value for that.
+// settleParent gives a new row without a parent the value of [table.Table.NoParent].
 func (row *arrival) settleParent() error {
 	if row.Parent != nil {
 		return nil
@@ -64,7 +64,7 @@ func (row *arrival) settleParent() error {
 	return row.Set(row.Table.Parent, row.Table.NoParent())
 }
 
-// placement is where new rows belong: the parents that are in the database, and the slots.
+// placement is where new rows belong: their parents in the database, and their slots.
 type placement struct {
 	parents map[any]*table.Node
 	claims  hold.Claims
@@ -72,7 +72,7 @@ type placement struct {
 
 // placeAll gives new rows their places. known are parents that need not be read again.
 func (p *Planner) placeAll(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock dialect.RowLock) (*placement, error) {
-	parents, err := p.parentsOf(db, t, rows, known, lock)
+	parents, err := parentsOf(db, t, rows, known, lock)
 	if err != nil {
 		return nil, err
 	}
@@ -96,26 +96,18 @@ func (x *placement) parentsOf(rows []*arrival) (parents []*table.Node) {
 	return parents
 }
 
-// parentsOf returns the rows that rows hang below and that are in the database: all of those known
-// already, and what is missing, read with lock, or without one together with what is above.
-func (p *Planner) parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
-	parents := maps.Clone(known)
-	if parents == nil {
-		parents = make(map[any]*table.Node)
+// parentsOf returns the known rows, and those of the rows' parents in the database that are missing
+// among them: see [table.Table.RowsBeside].
+func parentsOf(db *gorm.DB, t *table.Table, rows []*arrival, known map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
+	ids := make([]any, len(rows))
+	for i, row := range rows {
+		ids[i] = row.Parent
 	}
-	missing := make(map[any]bool)
-	for _, row := range rows {
-		if row.Parent != nil && parents[row.Parent] == nil {
-			missing[row.Parent] = true
-		}
-	}
-	found, err := t.Above.Rows(db, slices.Collect(maps.Keys(missing)), lock)
-	maps.Copy(parents, found)
-	return parents, err
+	return t.Above.RowsBeside(db, known, ids, lock)
 }
 
-// place works out where a row belongs: below a parent in the database, or below
-// another row of the same statement that brings its own id.
+// place works out where a row belongs: below a parent in the database, or below another row of the
+// same statement that states its own id.
 func place(t *table.Table, row *arrival, rows []*arrival, parents map[any]*table.Node) error {
 	above, err := aboveOf(t, row, rows, parents, 0)
 	if err != nil {
@@ -174,19 +166,12 @@ func aboveOf(t *table.Table, row *arrival, rows []*arrival, parents map[any]*tab
 
 // store writes what follows from a row's place into the row.
 func store(t *table.Table, row *arrival, fence uint64) error {
-	if t.Fence != nil {
-		if err := row.Set(t.Fence, fence); err != nil {
-			return err
-		}
+	err := row.Set(t.Fence, fence)
+	switch {
+	case !t.IsLeaf():
+		return errors.Join(err, row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
+	case row.Pairs == nil:
+		return errors.Join(err, t.Tell(row.Ctx, row.Row, row.Path))
 	}
-	if t.IsLeaf() {
-		if row.Pairs != nil {
-			return nil
-		}
-		return t.Tell(row.Ctx, row.Row, row.Path)
-	}
-	if err := row.Set(t.Tree, row.Tree); err != nil {
-		return err
-	}
-	return t.SetPaths(row.Record, row.Node)
+	return err
 }

@@ -14,9 +14,10 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/internal/shown"
 	"gorm.io/gorm"
+	"gorm.io/gorm/schema"
 )
 
-// relocation is what an update does to the tree: which rows it hits, and which of them go where.
+// relocation is what an update does to the tree: which rows it hits, and which of them move where.
 type relocation struct {
 	table      *table.Table
 	assignment *assignment
@@ -26,8 +27,8 @@ type relocation struct {
 	landings Landings
 	// claims are the old places and the new slots.
 	claims hold.Claims
-	// chains are the nodes above the old places and the new ones, which must stay where they are,
-	// and above is what was read of the rows above them.
+	// chains are the nodes above the old places and the new ones, which must stay where they are.
+	// above has them, and what was read of the rows above them.
 	chains []*table.Node
 	above  map[any]*table.Node
 }
@@ -36,14 +37,17 @@ type relocation struct {
 type move struct {
 	*table.Node
 	from, to pathlock.Location
-	// path and ids are the new path columns; node has the old ones.
+	// path and ids are the new path columns; Node has the old ones.
 	path, ids string
 	// restored is set for a row that was deleted before: it had no place.
 	restored bool
 }
 
-// relocationBy works out what an assignment does to the rows that it hits. known
-// are rows of the table above that need not be read again.
+// carries reports whether the rows below get new paths.
+func (m move) carries() bool { return !m.restored && (m.Node.Path != m.path || m.Node.IDs != m.ids) }
+
+// relocationBy works out what an assignment does to the rows that it hits. known are rows of the
+// table above that need not be read again.
 func (p *Planner) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit targets, known map[any]*table.Node, lock dialect.RowLock) (*relocation, error) {
 	if a.removes && len(hit.live) > 0 {
 		return nil, t.Unsupported("rows are deleted by Delete, not by setting the deletion mark")
@@ -62,14 +66,9 @@ func (p *Planner) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit t
 	if err := x.checkMixed(); err != nil {
 		return nil, err
 	}
-	affected := make(map[any]*table.Node, len(hit.live))
-	for id, n := range hit.live {
-		affected[id] = n
-	}
+	affected := maps.Clone(hit.live)
 	if a.restores {
-		for id, n := range hit.dead {
-			affected[id] = n
-		}
+		maps.Copy(affected, hit.dead)
 	}
 	above, err := p.aboveTargets(db, t, a, affected, known, lock)
 	if err != nil {
@@ -85,9 +84,9 @@ func (p *Planner) relocationBy(db *gorm.DB, t *table.Table, a *assignment, hit t
 	return x, nil
 }
 
-// carry has rows that move within the subtree of another one that moves go along with it: what lies
-// between the two does not move by itself, so that the paths of the lower ones were worked out from
-// where it is now.
+// carry corrects the new paths of rows that move within the subtree of another moving row. These
+// were worked out from the present paths of the rows in between, which move along with the upper
+// one.
 func (x *relocation) carry() {
 	if x.table.IsLeaf() || len(x.moves) < 2 {
 		return
@@ -117,39 +116,29 @@ func (x *relocation) carry() {
 	}
 }
 
-// aboveTargets returns the rows that affected ones hang below now and
-// those that they are going to, by id.
+// aboveTargets returns, by id, the rows above affected ones, before the update and after it. With
+// them come all known rows, which later suggest what to lock.
 func (p *Planner) aboveTargets(db *gorm.DB, t *table.Table, a *assignment, affected, known map[any]*table.Node, lock dialect.RowLock) (map[any]*table.Node, error) {
-	// What is above them all is known as well, and says later whom to lock.
-	above := maps.Clone(known)
-	if above == nil {
-		above = make(map[any]*table.Node)
-	}
-	missing := make(map[any]bool)
-	need := func(id any) {
-		switch {
-		case id == nil || above[id] != nil:
-		case affected[id] != nil && !t.IsLeaf():
-			above[id] = affected[id]
-		default:
-			missing[id] = true
-		}
-	}
+	var ids []any
 	for _, n := range affected {
-		need(n.Parent)
-		need(a.parentOf(n))
+		ids = append(ids, n.Parent, a.parentOf(n))
 	}
-	found, err := t.Above.Rows(db, slices.Collect(maps.Keys(missing)), lock)
-	for id, n := range found {
-		if above[id] == nil {
-			above[id] = n
+	if !t.IsLeaf() {
+		known = maps.Clone(known)
+		if known == nil {
+			known = make(map[any]*table.Node)
+		}
+		for _, id := range ids {
+			if n := affected[id]; n != nil && known[id] == nil {
+				known[id] = n
+			}
 		}
 	}
-	return above, err
+	return t.Above.RowsBeside(db, known, ids, lock)
 }
 
-// differs compares a turn with the one that the locking reads led to. The locks are right only if
-// every place is the same, and every node above them was locked.
+// differs compares a relocation with the one that the locking reads led to. The locks are right
+// only if every place is the same, and every node above was locked.
 func (x *relocation) differs(actual *relocation, locked map[any]*table.Node) error {
 	planned := make(map[any]move, len(x.moves))
 	for _, m := range x.moves {
@@ -161,9 +150,15 @@ func (x *relocation) differs(actual *relocation, locked map[any]*table.Node) err
 			return &fault.PathChangedError{Table: x.table.TableName, ID: m.ID, Planned: before.from.Path.Column(), Actual: m.Node.Path}
 		}
 	}
-	for _, n := range actual.chains {
+	return checkLocked(x.table, actual.chains, locked)
+}
+
+// checkLocked returns an error if a row above some rows of t was not locked: they are below other
+// rows than planned.
+func checkLocked(t *table.Table, above []*table.Node, locked map[any]*table.Node) error {
+	for _, n := range above {
 		if locked[n.ID] == nil {
-			return &fault.PathChangedError{Table: x.table.Above.TableName, ID: n.ID, Actual: n.Path}
+			return &fault.PathChangedError{Table: t.Above.TableName, ID: n.ID, Actual: n.Path}
 		}
 	}
 	return nil
@@ -178,4 +173,25 @@ func (x *relocation) hasVersion(version any) bool {
 		}
 	}
 	return true
+}
+
+// isDead reports whether an update hits only softly deleted rows, and restores none of them. These
+// are not part of the tree: the caller may write their place.
+func (x *relocation) isDead() bool {
+	return len(x.hit.live) == 0 && len(x.hit.dead) > 0 && !x.assignment.restores
+}
+
+// checkMixed refuses an update that states the tree or a path of deleted rows and of live ones at
+// once. The caller decides on the former, the plugin on the latter.
+func (x *relocation) checkMixed() error {
+	if len(x.hit.live) == 0 || len(x.hit.dead) == 0 || x.assignment.restores {
+		return nil
+	}
+	t := x.table
+	for _, f := range []*schema.Field{t.Tree, t.Path, t.IDs, t.Fence} {
+		if f != nil && x.assignment.states(f) {
+			return t.Unsupported("%q of deleted rows cannot be set together with that of live ones: use two updates", f.DBName)
+		}
+	}
+	return nil
 }

@@ -1,7 +1,6 @@
 package write
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/pathlock-go/pathlock"
@@ -16,15 +15,16 @@ import (
 // removal is what a DELETE does to the tree.
 type removal struct {
 	hit targets
-	// tops are the live rows that it hits and that do not lie below others of them.
+	// tops are the live rows that it hits, without those that lie below others of them.
 	tops []departure
-	// chains are the nodes above the tops, and above is what was read of the rows above.
+	// chains are the nodes above the tops. above has them, and what was read of the rows above
+	// them.
 	chains []*table.Node
 	above  map[any]*table.Node
 	claims hold.Claims
 }
 
-// departure is a row that goes, and its subtree with it.
+// departure is a row that is deleted with its subtree.
 type departure struct {
 	*table.Node
 	at pathlock.Location
@@ -68,12 +68,7 @@ func (p *Planner) assertRemoval(db *gorm.DB, t *table.Table, stmt *gorm.Statemen
 			return nil, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: at[n.ID].Path.Column(), Actual: n.Node.Path}
 		}
 	}
-	for _, n := range actual.chains {
-		if locked[n.ID] == nil {
-			return nil, &fault.PathChangedError{Table: t.Above.TableName, ID: n.ID, Actual: n.Path}
-		}
-	}
-	return actual, nil
+	return actual, checkLocked(t, actual.chains, locked)
 }
 
 // removalOf works out what the deletion of rows does. known are rows that need not be read again.
@@ -81,25 +76,23 @@ func (p *Planner) removalOf(db *gorm.DB, t *table.Table, hit targets, known map[
 	if err := statement.ErrandOf(db).Missed(t, len(hit.live)); err != nil {
 		return nil, err
 	}
-	x := &removal{hit: hit, claims: make(hold.Claims)}
-	missing := make(map[any]bool)
+	var parents []any
 	for _, n := range hit.live {
-		if n.Parent != nil && known[n.Parent] == nil && (t.IsLeaf() || hit.live[n.Parent] == nil) {
-			missing[n.Parent] = true
+		if t.IsLeaf() || hit.live[n.Parent] == nil {
+			parents = append(parents, n.Parent)
 		}
 	}
-	above, err := t.Above.Rows(db, slices.Collect(maps.Keys(missing)), share)
+	above, err := t.Above.RowsBeside(db, known, parents, share)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(above, known)
-	x.above = above
+	x := &removal{hit: hit, claims: make(hold.Claims), above: above}
 	places := make(map[pathlock.Tree][]departure)
 	for _, n := range hit.live {
 		if t.IsLeaf() {
 			parent := above[n.Parent]
 			if parent == nil {
-				// A leaf whose parent is deleted has no place that anybody could take or lock.
+				// A leaf whose parent is deleted has no place to lock.
 				x.tops = append(x.tops, departure{Node: n})
 				continue
 			}

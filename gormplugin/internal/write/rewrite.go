@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
-	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
 	"gorm.io/gorm"
@@ -15,23 +15,17 @@ import (
 )
 
 // rewriteMoved gives the descendants of the rows that an UPDATE has moved their new paths. From
-// here on, a failure leaves the subtree torn apart: the transaction is rolled back, and not left to
-// a caller who may ignore the error.
+// here on a failure leaves the subtree inconsistent. So it rolls the transaction back, even if the
+// caller ignores the error.
 func (p *Planner) rewriteMoved(db *gorm.DB, tx *txn.Transaction, t *table.Table, moves []move) error {
-	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool {
-		return m.restored || m.Node.Path == m.path && m.Node.IDs == m.ids
-	})
-	// Where one moved row lies below another, what is below it follows the lower one.
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool { return !m.carries() })
+	// Where one moved row lies below another, the rows below both follow the lower one.
 	slices.SortFunc(moves, func(a, b move) int { return cmp.Compare(len(b.Node.Path), len(a.Node.Path)) })
 	for chunk := range slices.Chunk(moves, maxRanges) {
 		if err := p.rewrite(db, t, chunk); err != nil {
 			err = fmt.Errorf("gormplugin: rewriting the paths below %q: %w", chunk[0].Node.Path, err)
-			cause := err
-			if p.Dialect.Classify(err).IsRetryable() {
-				cause = fault.Retry(err)
-			}
-			tx.Abandon(cause)
-			return cause
+			tx.Abandon(err)
+			return err
 		}
 	}
 	return nil
@@ -62,8 +56,8 @@ func (p *Planner) rewrite(db *gorm.DB, t *table.Table, moves []move) error {
 	})
 }
 
-// rewritten is what a path column becomes, the first or the second one, in the rows of the ranges
-// that belong to moves.
+// rewritten is the new value of a path column, the first or the second one, in the ranges of rows
+// that belong to the moves.
 func (p *Planner) rewritten(t *table.Table, moves []move, ranges []clause.Expression, which int) clause.Expression {
 	begin := func(m move) clause.Expr {
 		c := changes(t, m)[which]
@@ -73,12 +67,10 @@ func (p *Planner) rewritten(t *table.Table, moves []move, ranges []clause.Expres
 	if len(moves) == 1 {
 		return begin(moves[0])
 	}
-	branches := clause.Expr{SQL: "CASE"}
+	branches := clause.Expr{SQL: "CASE" + strings.Repeat(" WHEN ? THEN ?", len(moves)) + " ELSE ? END"}
 	for i, m := range moves {
-		branches.SQL += " WHEN ? THEN ?"
 		branches.Vars = append(branches.Vars, ranges[i], begin(m))
 	}
-	branches.SQL += " ELSE ? END"
 	branches.Vars = append(branches.Vars, table.Column(changes(t, moves[0])[which].column))
 	return branches
 }

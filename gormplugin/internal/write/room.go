@@ -14,37 +14,31 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// maxRanges is how many subtrees one statement is about at most: each is a range of the path index,
-// and a branch of what is written.
+// maxRanges bounds how many subtrees one statement covers: each is a range of the path index, and a
+// branch of the new value.
 const maxRanges = 100
 
-// checkSubtrees looks below the rows that move, which are locked: it reports whether there is
-// anything, and refuses moves by which any descendant's path would become longer than the column,
-// or the tree too deep, before anything is written.
+// checkSubtrees looks below the rows that move, which are locked. It reports whether there is
+// anything, and refuses moves by which the path of a descendant would become longer than its
+// column, or the tree too deep, before anything is written.
 func (p *Planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (descend bool, err error) {
 	if t.IsLeaf() {
 		return false, nil
 	}
-	var tops []*table.Node
-	var deeper []move
+	moves = slices.DeleteFunc(slices.Clone(moves), func(m move) bool { return !m.carries() })
+	tops := make([]*table.Node, len(moves))
 	childless := true
-	for _, m := range moves {
-		if m.restored || m.Node.Path == m.path && m.Node.IDs == m.ids {
-			continue
-		}
-		tops, deeper = append(tops, m.Node), append(deeper, m)
+	for i, m := range moves {
+		tops[i] = m.Node
 		childless = childless && m.Childless
 	}
-	if len(tops) == 0 {
-		return false, nil
-	}
 	if childless {
-		// It was so before the rows were locked, and should be still.
+		// They had no children before they were locked, and should have none now.
 		if descend, err := p.anyBelow(db, t, tops); err != nil || !descend {
 			return false, err
 		}
 	}
-	for chunk := range slices.Chunk(deeper, maxRanges) {
+	for chunk := range slices.Chunk(moves, maxRanges) {
 		if err := p.checkRoom(db, t, chunk); err != nil {
 			return true, err
 		}
@@ -53,8 +47,8 @@ func (p *Planner) checkSubtrees(db *gorm.DB, t *table.Table, moves []move) (desc
 }
 
 // anyBelow reports whether any live row hangs below rows that are locked. It looks the children up
-// by their parents, where nobody else can have business meanwhile, and leaves the index over the
-// paths alone, where the neighbours are.
+// by their parents, where nobody else can write meanwhile. It does not use the index over the
+// paths, where the neighbours are.
 func (p *Planner) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (found bool, err error) {
 	for chunk := range slices.Chunk(above, table.MaxPlaceholders/2) {
 		d := t.Direct(db)
@@ -77,7 +71,7 @@ func (p *Planner) anyBelow(db *gorm.DB, t *table.Table, above []*table.Node) (fo
 	return false, nil
 }
 
-// addBelow has d look for a row below one of some others.
+// addBelow makes d look for a row below one of the given ones.
 func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	var trees, ids []any
 	for _, n := range above {
@@ -89,9 +83,9 @@ func addBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	d.Add("SELECT 1 FROM ? WHERE ? AND ? AND ? LIMIT 1", clause.Table{Name: t.TableName}, table.OneOf(t.Tree, trees), table.OneOf(t.Parent, ids), t.Alive)
 }
 
-// addEachBelow is addBelow for a planner that takes a list of parents for most of a table of which
-// it has no statistics, and reads all of the tree once for every list. The inner LIMIT leaves it no
-// choice but to look up each row's children by themselves.
+// addEachBelow is addBelow for a planner that, without statistics, takes a list of parents for most
+// of the table, and reads the whole tree once for every list. The inner LIMIT forces it to look up
+// each row's children.
 func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 	ids := make([]any, len(above))
 	for i, n := range above {
@@ -104,15 +98,15 @@ func addEachBelow(t *table.Table, d *table.Direct, above []*table.Node) {
 		t.KeyIn(of("above", t.Key), ids))
 }
 
-// addNewest has a SELECT not be answered from an old snapshot.
+// addNewest keeps the database from answering a SELECT from an old snapshot.
 func (p *Planner) addNewest(d *table.Direct) {
 	if p.Asserts && p.Dialect.Newest != "" {
 		d.Add(" " + string(p.Dialect.Newest))
 	}
 }
 
-// checkRoom looks for a row below one that moves which would not fit. It reads the index over the
-// paths and nothing else, where the rows have no mark of deletion.
+// checkRoom looks below the rows that move for a row that would not fit. Where the rows have no
+// mark of deletion, it reads only the index over the paths.
 func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
 	length, path := p.Dialect.Length, table.Column(t.Path)
 	depth := clause.Expr{SQL: length + "(?) - " + length + "(REPLACE(?, '/', ''))", Vars: []any{path, path}}
@@ -151,7 +145,7 @@ func (p *Planner) checkRoom(db *gorm.DB, t *table.Table, moves []move) error {
 	return misfit(t, moves, found, levels, lengths)
 }
 
-// misfits are the conditions under which a row below one that moves would not fit.
+// misfits are the conditions under which a row below a moving one would not fit.
 func (p *Planner) misfits(t *table.Table, m move, depth clause.Expression) (conditions []clause.Expression) {
 	length := p.Dialect.Length
 	for _, c := range changes(t, m) {
@@ -172,8 +166,8 @@ func (p *Planner) misfits(t *table.Table, m move, depth clause.Expression) (cond
 // deeper returns by how many levels a row moves down.
 func (m move) deeper() int { return strings.Count(m.path, "/") - strings.Count(m.Node.Path, "/") }
 
-// misfit says why a row with a path, so many levels deep and with paths so long, would not fit any
-// more.
+// misfit says why a row with a path, so many levels deep and with paths of these lengths, would not
+// fit after the move.
 func misfit(t *table.Table, moves []move, path string, levels int, lengths []int) error {
 	m := moves[0]
 	for _, other := range moves {

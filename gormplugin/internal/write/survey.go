@@ -11,11 +11,10 @@ import (
 )
 
 // survey reads, by one plain read, the live rows that stmt hits, those with the ids in also, and
-// all rows above both. It returns the rows that the statement hits and, by id, everything that was
-// read. Of the rows that are hit it says whether any row hangs below them.
+// all rows above both. It returns the rows that the statement hits and, by id, everything that it
+// has read. The hit rows say whether any row hangs below them.
 //
-// A leaf, and a statement that may mean deleted rows, is read by itself; what is above it then is
-// not known yet.
+// Of leaves, and where the statement may mean deleted rows, it reads only the rows that are hit.
 func (p *Planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also ...any) (targets, map[any]*table.Node, error) {
 	if hit, known, ok := p.recallErrand(db, t, statement.ErrandOf(db), also); ok {
 		return hit, known, nil
@@ -44,7 +43,7 @@ func (p *Planner) survey(db *gorm.DB, t *table.Table, stmt *gorm.Statement, also
 	return hit, known, nil
 }
 
-// addSurvey writes the survey's SQL: the rows that are hit, from there up by the parents, and for
+// addSurvey adds the survey's SQL: the rows that are hit, from there up by the parents, and for
 // each the columns of its place.
 func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any) {
 	name, key, parent := clause.Table{Name: t.TableName}, clause.Column{Name: t.Key.DBName}, clause.Column{Name: t.Parent.DBName}
@@ -71,9 +70,9 @@ func addSurvey(t *table.Table, d *table.Direct, hits table.Selection, also []any
 		t.List, mostAsked, hasChildren(t), name, table.Column(t.Key), t.Alive)
 }
 
-// mostAsked is of how many rows a survey asks whether others hang below them. A database that knows
-// little of the table may read all of a tree for each of them. Where there are more, that is asked
-// once they are locked, of many by one statement.
+// mostAsked bounds for how many rows a survey asks whether others hang below them. Without
+// statistics, a database may read the whole tree for each of them. Where there are more,
+// [Planner.anyBelow] asks once they are locked, for many rows by one statement.
 const mostAsked = 20
 
 // hasChildren is the condition that a live row hangs below a row of the statement's table.
@@ -84,9 +83,9 @@ func hasChildren(t *table.Table) clause.Expression {
 	}}
 }
 
-// lockPlanned row-locks what a planned change of rows of t relies on: what is above the rows for
-// sharing, as LockChains does and with the same checks, and the rows that the statement hits among
-// those with the given ids for the change.
+// lockPlanned row-locks what a planned change of rows of t relies on. It locks what is above the
+// rows for sharing, as LockChains does and with the same checks, and for the change the rows that
+// the statement hits among those with the given ids.
 func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement, chains []*table.Node, known map[any]*table.Node, ids []any) (locked map[any]*table.Node, hit targets, err error) {
 	if t.IsLeaf() || stmt.Unscoped || len(ids) > table.MaxPlaceholders || len(ids) == 0 {
 		if locked, err = p.LockChains(db, t.Above, chains, known); err != nil {
@@ -98,15 +97,15 @@ func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement,
 	hit = targets{live: make(map[any]*table.Node), dead: make(map[any]*table.Node)}
 	c := hold.NewChains(t, chains, known, ids)
 	both := t.Direct(db)
+	var end string
 	if above := c.Next(); len(above) > 0 {
 		both.Add(p.Dialect.Both[0])
 		table.Selection{Where: t.KeyIn(table.Column(t.Key), above), Lock: p.Dialect.Share, ByPrimaryKey: true}.AppendTo(both)
 		both.Add(p.Dialect.Both[1])
-		hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
-		both.Add(p.Dialect.Both[2])
-	} else {
-		hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
+		end = p.Dialect.Both[2]
 	}
+	hits(t, stmt, ids, p.Dialect.Update).AppendTo(both)
+	both.Add(end)
 	rows, err := t.Collect(both, p.Dialect.Update != "", false)
 	if err != nil {
 		return nil, hit, err
@@ -121,9 +120,8 @@ func (p *Planner) lockPlanned(db *gorm.DB, t *table.Table, stmt *gorm.Statement,
 	return locked, hit, err
 }
 
-// recallErrand returns what [Planner.survey] would of a statement for which an operation sent e,
-// from what the request has read before. Whether rows hang below the row is not known; most have
-// none.
+// recallErrand returns what [Planner.survey] would return for the statement of an errand, from what
+// the request has read before. It guesses that no rows hang below the row, which holds for most.
 func (p *Planner) recallErrand(db *gorm.DB, t *table.Table, e *statement.Errand, also []any) (hit targets, known map[any]*table.Node, ok bool) {
 	if e == nil || !e.Alone {
 		return hit, nil, false

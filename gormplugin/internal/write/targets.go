@@ -12,13 +12,13 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// targets are the rows that an UPDATE or DELETE hits: live holds those that are part of the tree,
-// by id, ids all of them.
+// targets are the rows that an UPDATE or DELETE hits, by id: the live ones, which are part of the
+// tree, and the softly deleted ones.
 type targets struct {
 	live map[any]*table.Node
 	dead map[any]*table.Node
-	// recalled is set where they were read earlier in the request: that may be planned on, as plans
-	// are asserted, and nothing else.
+	// recalled is set where the rows were read earlier in the request. They may be used for plans
+	// only, since plans are asserted.
 	recalled bool
 }
 
@@ -27,7 +27,7 @@ func (x targets) ids() []any {
 	return append(slices.Collect(maps.Keys(x.live)), slices.Collect(maps.Keys(x.dead))...)
 }
 
-// remember takes over what a survey has found out about the rows beyond what is in them.
+// remember takes over what a survey has found out about the rows beyond their columns.
 func (x targets) remember(surveyed targets) {
 	for id, n := range x.live {
 		if before := surveyed.live[id]; before != nil {
@@ -36,9 +36,8 @@ func (x targets) remember(surveyed targets) {
 	}
 }
 
-// HasCondition reports whether a statement says which rows it means. One that does not is left to
-// GORM, which refuses it unless AllowGlobalUpdate is set; pinning its targets would get around
-// that.
+// HasCondition reports whether a statement says which rows it means. GORM refuses one that does
+// not, unless AllowGlobalUpdate is set. To pin its targets would bypass that.
 func HasCondition(stmt *gorm.Statement) bool {
 	where, ok := stmt.Clauses["WHERE"].Expression.(clause.Where)
 	if !ok {
@@ -131,10 +130,9 @@ func (p *Planner) classify(db *gorm.DB, t *table.Table, stmt *gorm.Statement, fo
 	return nil
 }
 
-// pin has a statement mean exactly the rows with the ids, which were locked and checked, under no
-// conditions any more but the given ones: the statement's own were true of the rows under their
-// locks, and may not be after the plugin's own writes, such as one that looks for rows with
-// children.
+// pin makes a statement mean exactly the rows with the ids, which were locked and checked, under
+// the given conditions only. The statement's own conditions held for the rows under their locks.
+// They may not hold after the plugin's own writes, such as one that asks for rows with children.
 func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.Expression) {
 	pinned := clause.Expression(clause.Expr{SQL: "1 = 0"})
 	if len(ids) > 0 {
@@ -145,17 +143,17 @@ func pin(t *table.Table, stmt *gorm.Statement, ids []any, conditions ...clause.E
 		where = append(where, clause.And(slices.Clone(conditions)...))
 	}
 	if !stmt.Unscoped {
-		// GORM takes the condition for its own, and asks for another one beside it.
+		// GORM takes a first condition for its own, and adds another one.
 		where = append(where, t.Alive)
 	}
 	stmt.Clauses["WHERE"] = clause.Clause{Name: "WHERE", Expression: clause.Where{Exprs: where}}
-	// The rows have been chosen: an order and a limit have done their work.
+	// The order and the limit have already chosen the rows.
 	delete(stmt.Clauses, "ORDER BY")
 	delete(stmt.Clauses, "LIMIT")
 }
 
 // addKeys adds to a DELETE the conditions on the primary keys that the model's rows state, as
-// GORM's own callback does right before it writes the SQL.
+// GORM's own callback does before it builds the SQL.
 func addKeys(t *table.Table, stmt *gorm.Statement) {
 	add := func(values [][]any) {
 		key, list := schema.ToQueryValues(stmt.Table, t.Schema.PrimaryFieldDBNames, values)

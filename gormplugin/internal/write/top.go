@@ -23,9 +23,9 @@ import (
 // top and no root row. Otherwise two rows could have one path: "/a" at the top, and "a" below the
 // root row.
 //
-// A write that puts a row at the top asks for what is in its way: the root row or, for a new root
-// row, any row of the tree. Two writes that begin the tree at once have no row in common to lock,
-// and each database has its own way to keep them apart:
+// A write that puts a row at the top asks what is in its way: the root row or, for a new root row,
+// any row of the tree. Two writes that begin a tree at once have no row in common to lock. Each
+// database has its own way to keep them apart:
 //
 //   - MySQL: the question comes after the write, and under row locks. Whichever of two asks last
 //     finds the other's row and waits for its end, since a locking read stops at rows that are not
@@ -83,12 +83,12 @@ func (l Landings) atTops() []*landing {
 	return all
 }
 
-// TopCheck are the landings that are asked about once more when they are written; none where that
-// is not the database's way.
+// TopCheck has the landings that [Planner.SettleTop] checks again after the write; none where the
+// database needs no second check.
 type TopCheck struct{ asked []*landing }
 
-// GuardTop refuses what a statement is about to put at the top of trees, where something is in its
-// way. What it cannot rule out yet is left to [Planner.SettleTop].
+// GuardTop refuses rows that a statement is about to put at the top of trees where something is in
+// their way. What it cannot rule out yet, it leaves to [Planner.SettleTop].
 func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l Landings) error {
 	t := st.Table
 	for _, at := range l.atTops() {
@@ -125,8 +125,8 @@ func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l 
 	return nil
 }
 
-// SettleTop asks again once the rows are written, where that is the database's way. A refusal now
-// leaves them in the table: it ends the transaction.
+// SettleTop asks again after the rows are written, where the database needs that. A refusal would
+// leave them in the table, so that it ends the transaction.
 func (p *Planner) SettleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x *TopCheck) error {
 	for _, at := range x.asked {
 		if err := checkTop(t, db, at, at.rows, p.Dialect.Share); err != nil {
@@ -137,9 +137,9 @@ func (p *Planner) SettleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x 
 	return nil
 }
 
-// checkTop looks for what is in the way of a landing: beside the root row, nothing can be at the
-// top, and a root row can only be put into a tree that has no rows but the given number, the
-// statement's own.
+// checkTop looks for what is in the way of a landing. Beside a root row nothing can be at the top.
+// A root row can only come into a tree that has no rows but the statement's own, whose number is
+// given.
 func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, lock dialect.RowLock) error {
 	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.tree})
 	limit := 1
@@ -166,8 +166,8 @@ func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, lock dialect.Ro
 	return inTheWay
 }
 
-// explainTop finds out whether a unique index has refused a row that a rule would have refused,
-// too: the rule says more.
+// explainTop finds out whether a unique index has refused a row that the rule for the top would
+// have refused, too: the rule's error says more.
 func (p *Planner) explainTop(db *gorm.DB, t *table.Table, x *TopCheck) {
 	if len(x.asked) == 0 || p.Dialect.Classify(db.Error) != dialect.FailureDuplicate {
 		return

@@ -17,14 +17,14 @@ import (
 type updating struct {
 	*Planner
 	// plan is what the survey found; nil if there was none.
-	plan *plan
-	// assigned is set once the statement's SET clause was put in by the plugin.
+	plan *relocation
+	// assigned is set once the plugin has given the statement a SET clause.
 	assigned bool
 	tops     TopCheck
 }
 
-// Survey takes the locks that an update will need as far as can be told before its
-// transaction and its hooks.
+// Survey takes the locks that the update will need, as far as they are known before its transaction
+// and its hooks.
 func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	t := st.Table
 	stmt := rehearsal(t, db)
@@ -44,7 +44,7 @@ func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 		}
 		return false, err
 	}
-	k.plan = &plan{assignment: a, relocation: found}
+	k.plan = found
 	if found.staysPut() {
 		return false, nil
 	}
@@ -75,14 +75,8 @@ func (p *Planner) surveyRelocation(db *gorm.DB, t *table.Table, a *assignment, s
 	return p.relocationBy(db, t, a, hit, known, "")
 }
 
-// plan is what a survey has found out about an update.
-type plan struct {
-	assignment *assignment
-	relocation *relocation
-}
-
-// Write carries out the UPDATE: it locks, asserts, and has the rows that it hits written with their
-// new paths.
+// Write carries out the UPDATE: it locks, asserts, has GORM write the rows with their new paths,
+// and rewrites the paths below them.
 func (k *updating) Write(w *statement.Writing) error {
 	t, db, stmt := w.St.Table, w.DB, w.DB.Statement
 	if err := w.Apply(stmt.Schema.UpdateClauses); err != nil {
@@ -129,11 +123,11 @@ func (k *updating) Write(w *statement.Writing) error {
 	return k.updateMoved(w, a, found)
 }
 
-// plannedRelocation returns what plain reads say that the update does. The survey's plan is as good
-// as a plain read of now.
+// plannedRelocation returns what the update does according to plain reads. The survey's plan is as
+// good as a new read.
 func (k *updating) plannedRelocation(w *statement.Writing, a *assignment) (*relocation, error) {
-	if plan := k.plan; plan != nil && plan.assignment.sameAs(a) {
-		return plan.relocation, nil
+	if k.plan != nil && k.plan.assignment.sameAs(a) {
+		return k.plan, nil
 	}
 	return k.surveyRelocation(w.DB, w.St.Table, a, w.DB.Statement)
 }
@@ -144,9 +138,9 @@ func (x *relocation) staysPut() bool {
 	return len(x.moves) == 0 && len(x.hit.dead) == 0 && !x.assignment.restores && !x.assignment.removes
 }
 
-// updateInPlace writes the other columns of rows that stay where they are. What says where they are
-// is not written: somebody may move them until then, which needs no lock, as it is as if that came
-// later.
+// updateInPlace writes the other columns of rows that stay where they are. It does not write the
+// columns of their place, and needs no lock: somebody may move the rows meanwhile, with the same
+// result as afterwards.
 func (k *updating) updateInPlace(w *statement.Writing, a *assignment, x *relocation) error {
 	t, stmt := w.St.Table, w.DB.Statement
 	for _, f := range t.PlaceColumns() {
@@ -216,7 +210,7 @@ func (k *updating) updateMoved(w *statement.Writing, a *assignment, x *relocatio
 	return reportPlace(db.Statement.Context, statement.ErrandOf(db), x)
 }
 
-// noteParents has the table know the new parents of the rows that have moved.
+// noteParents tells the table the new parents of the rows that have moved.
 func (x *relocation) noteParents() {
 	if x.assignment.parent == nil || x.table.IsLeaf() {
 		return
@@ -228,8 +222,8 @@ func (x *relocation) noteParents() {
 	x.table.Ancestry.Moved(ids, *x.assignment.parent)
 }
 
-// settle works out which rows go where and locks all of it. planned, and the error that came with
-// it, are what plain reads say.
+// settle works out which rows move where, and locks them. planned, and the error that came with it,
+// are the result of plain reads.
 func (k *updating) settle(db *gorm.DB, tx *txn.Transaction, st *statement.Statement, a *assignment, planned *relocation, err error) (*relocation, error) {
 	return hold.Settle(k.Keeper, db, tx, &st.Held, hold.Rounds[*relocation]{
 		Plan: func(locking bool) (*relocation, error) {
@@ -254,8 +248,8 @@ func (p *Planner) lockedRelocation(db *gorm.DB, t *table.Table, a *assignment) (
 	return p.relocationBy(db, t, a, hit, nil, p.Dialect.Share)
 }
 
-// assertRelocation row-locks everything that the planned turn relies on and works the turn out
-// again: the two have to agree.
+// assertRelocation row-locks everything that the planned relocation relies on, and works the
+// relocation out again. Both have to agree.
 func (p *Planner) assertRelocation(db *gorm.DB, a *assignment, planned *relocation) (*relocation, error) {
 	t := planned.table
 	locked, hit, err := p.lockPlanned(db, t, db.Statement, planned.chains, planned.above, planned.hit.ids())

@@ -1,6 +1,7 @@
 package write
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -13,23 +14,27 @@ import (
 	"gorm.io/gorm/schema"
 )
 
-// conflictClause is GORM's name of the clause that makes an insert an upsert.
+// conflictClause is GORM's name for the clause that makes an insert an upsert.
 const conflictClause = "ON CONFLICT"
 
 // associationsKey is what GORM sets on the statements by which it saves the associations of a row.
 const associationsKey = "gorm:saved_association_map"
 
-// isUpsert reports whether an insert may turn into an update. GORM makes one of Save, when its
-// UPDATE changed nothing, and of the saving of associations too.
+// isUpsert reports whether an insert may turn into an update. GORM runs an upsert for a Save whose
+// UPDATE changed nothing, and to save associations.
 func isUpsert(db *gorm.DB) bool {
 	_, ok := db.Statement.Clauses[conflictClause]
 	return ok
 }
 
 // settleUpsert decides about an upsert. MySQL's form of it matches any unique key, so that a new
-// row could silently take over an existing sibling of the same name. Hence: rows that are not in
-// the table are plainly inserted; rows that all are, and that stay where they are in the tree, are
-// left to the clause; anything else is refused. It reports whether the rows stay.
+// row could silently take over a sibling of the same name. Hence
+//
+//   - rows of which none is in the table are plainly inserted,
+//   - rows that all are, and that stay where they are in the tree, are left to the clause, and
+//   - anything else is refused.
+//
+// It reports whether the rows stay.
 func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, lock dialect.RowLock) (stay bool, err error) {
 	var ids []any
 	for _, row := range rows {
@@ -59,20 +64,20 @@ func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, loc
 			return false, t.Unsupported("an upsert cannot mix new rows with old ones: use Create and Updates, and Omit(clause.Associations) where an association is meant to stay as it is")
 		case !displaces(t, conflict, row, n):
 		case associated && row.isStale(n):
-			// Somebody has moved it since it was loaded; the caller does not mean to undo that.
+			// Somebody has moved the row since it was loaded, which the caller does not mean to
+			// undo.
 			return false, &fault.PathChangedError{Table: t.TableName, ID: n.ID, Planned: row.stated, Actual: n.Path}
 		default:
 			return false, displaced(t, db.Statement, row, n, associated)
 		}
-		// An association that was loaded before its parent moved is no reason to fail: nothing of
-		// its path is written.
+		// An association may have been loaded before its parent moved: its path is not written.
 		if !associated && !conflict.DoNothing {
 			if err := t.CheckStated(row.ID, row.stated, row.statedIDs, n); err != nil {
 				return false, err
 			}
 		}
 		if n.Name != row.Name {
-			// The name is not written, but what the database is handed should not collide with a
+			// The database does not write the name, but must not find that it collides with a
 			// sibling's.
 			if err := row.Set(t.Name, n.Name); err != nil {
 				return false, err
@@ -83,8 +88,8 @@ func (p *Planner) settleUpsert(db *gorm.DB, t *table.Table, rows []*arrival, loc
 	return true, nil
 }
 
-// displaced says why an upsert of row is refused, which would give n, the row that is there,
-// another place.
+// displaced is the error of an upsert of row that would give n, the row in the table, another
+// place.
 func displaced(t *table.Table, stmt *gorm.Statement, row *arrival, n *table.Node, associated bool) error {
 	model := t.Schema.Name
 	switch {
@@ -149,8 +154,8 @@ func checkConflict(t *table.Table, c clause.OnConflict) error {
 	return nil
 }
 
-// displaces reports whether an upsert would give a row that is there another parent, name or tree.
-// What it does not write, such as the name of an association's row, stays as it is.
+// displaces reports whether an upsert would give a row in the table another parent, name or tree. A
+// column that it does not write, such as the name of an association's row, stays as it is.
 func displaces(t *table.Table, c clause.OnConflict, row *arrival, n *table.Node) bool {
 	return writes(c, t.Parent) && n.Parent != row.Parent || writes(c, t.Name) && n.Name != row.Name ||
 		t.Tree != nil && writes(c, t.Tree) && row.Tree != nil && row.Tree != n.Tree
@@ -165,29 +170,17 @@ func writes(c clause.OnConflict, f *schema.Field) bool {
 		slices.ContainsFunc(c.DoUpdates, func(a clause.Assignment) bool { return a.Column.Name == f.DBName })
 }
 
-// isStale reports whether a row was loaded before it came to where it is now.
+// isStale reports whether the row has moved since it was loaded.
 func (row *arrival) isStale(n *table.Node) bool {
 	return row.stated != "" && row.stated != n.Path || row.statedIDs != "" && row.statedIDs != n.IDs
 }
 
-// restate has an upsert write what its row has already: what follows from the row's place is not
-// the caller's to change.
+// restate makes an upsert write what the row has already: the caller cannot change what follows
+// from its place.
 func restate(t *table.Table, row *arrival) error {
-	if t.Version != nil {
-		if err := row.Set(t.Version, row.Version); err != nil {
-			return err
-		}
-	}
-	if t.Fence != nil {
-		if err := row.Set(t.Fence, row.Fence); err != nil {
-			return err
-		}
-	}
+	err := errors.Join(row.Set(t.Version, row.Version), row.Set(t.Fence, row.Fence))
 	if t.IsLeaf() {
-		return nil
-	}
-	if err := row.Set(t.Tree, row.Tree); err != nil {
 		return err
 	}
-	return t.SetPaths(row.Record, row.Node)
+	return errors.Join(err, row.Set(t.Tree, row.Tree), t.SetPaths(row.Record, row.Node))
 }

@@ -1,0 +1,140 @@
+package gormplugin
+
+import (
+	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
+	"gorm.io/gorm"
+)
+
+// The arguments of all operations on trees (Rename, Move, Copy, Delete, and the queries Subtree,
+// Ancestors, Children, Leaves and At) mean the same:
+//
+//   - db is the DB that GORM's own methods would be called on, with the caller's context; conditions on it narrow down which rows are found;
+//   - model is a pointer to a registered model, and says which table is meant;
+//   - id is a primary key as the model has it, or its text form.
+
+// subject returns the plugin that db uses and the table that a model stands for.
+func subject(db *gorm.DB, model any) (*Plugin, *table.Table, error) {
+	p, err := pluginOf(db)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := p.catalogue.TableFor(model)
+	return p, t, err
+}
+
+// subjectRow returns what [subject] does, and the key of the row with the id.
+func subjectRow(db *gorm.DB, model, id any) (p *Plugin, t *table.Table, key any, err error) {
+	if p, t, err = subject(db, model); err == nil {
+		key, err = t.KeyOf(id)
+	}
+	return p, t, key, err
+}
+
+// operate runs do, in the caller's transaction if db is one. Otherwise do makes a transaction of
+// its own, and operate runs it again while the database gives it up in favour of others.
+func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
+	if db.Error != nil {
+		return db.Error
+	}
+	running, err := p.owner.TransactionOf(db)
+	if err != nil {
+		return err
+	}
+	db = db.Session(&gorm.Session{Context: p.owner.Join(db.Statement.Context)})
+	if running != nil {
+		return do(db)
+	}
+	return again.Persist(db.Statement.Context, db, p.frame.MaxTries, func() error { return do(db) })
+}
+
+// Rename gives the row with the id another name, and all its descendants the paths that follow from
+// it, in one statement. It works as db.Model(model).Update, with the same locks: X on the row and
+// on its new name slot. The row's hooks run, on an empty row of the model, and its update time is
+// set. A row that has the name already stays as it is. A leaf, which has no descendants, can be
+// renamed as well.
+//
+// Where model points to a struct, Rename sets its key, tree, parent, name, paths and version to
+// those of the row, and no other fields.
+//
+// Rename takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
+// it again while the database gives it up.
+//
+// Errors match the following, or what every write may be refused with. Nothing is written then.
+//
+//   - [pathlock.ErrNotFound];
+//   - [ErrNameTaken];
+//   - [pathlock.ErrInvalidPath] where the name cannot be one;
+//   - [ErrPathTooLong] where the path of a descendant would not fit;
+//   - [ErrUnsupported] for the root row of a tree.
+func Rename(db *gorm.DB, model, id any, name string) error {
+	p, t, key, err := subjectRow(db, model, id)
+	if err != nil {
+		return err
+	}
+	if err := t.IsWritable(t.Name); err != nil {
+		return err
+	}
+	return p.operate(db, func(db *gorm.DB) error {
+		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		return e.Statement(db, t).Update(t.Name.DBName, name).Error
+	})
+}
+
+// Move moves the row with the id, and its subtree, below another row of the same tree. The row
+// keeps its name. A parent that is nil, or a nil pointer, means the top, in a tree that has no root
+// row. The locks are X on the row and on its new name slot. In all else it works as [Rename].
+//
+// Errors match those of [Rename], and
+//
+//   - [ErrWouldCycle] where the parent is the row itself or lies below it: no path lock has been taken;
+//   - [pathlock.ErrNotFound] where the row or the parent is not there;
+//   - [ErrRootRow] for the top of a tree with a root row;
+//   - [ErrUnsupported] for a parent in another tree, for the root row, and for the top where the row is a leaf.
+func Move(db *gorm.DB, model, id, parent any) error {
+	p, t, key, err := subjectRow(db, model, id)
+	if err != nil {
+		return err
+	}
+	value, err := t.ParentKey(parent)
+	if err != nil {
+		return err
+	}
+	if value == nil {
+		value = t.NoParent()
+	}
+	if err := t.IsWritable(t.Parent); err != nil {
+		return err
+	}
+	return p.operate(db, func(db *gorm.DB) error {
+		e := &statement.Errand{ID: key, Into: t.StructOf(model)}
+		return e.Statement(db, t).Update(t.Parent.DBName, value).Error
+	})
+}
+
+// Delete deletes the row with the id and all its descendants, and returns how many rows it has
+// deleted. It works as db.Delete(model, id), which counts the row alone, with the same lock: X on
+// the row. Where the model deletes softly, it marks the rows; on db.Unscoped() it removes them for
+// good. Rows that had been deleted before stay as they are. It does not delete the leaves in the
+// subtree: see [Leaves].
+//
+// Delete takes part in a transaction of the caller's. Otherwise it makes one of its own, and runs
+// it again while the database gives it up. The error for a row that is not there, or deleted
+// already, matches [pathlock.ErrNotFound].
+func Delete(db *gorm.DB, model, id any) (rows int64, err error) {
+	p, t, key, err := subjectRow(db, model, id)
+	if err != nil {
+		return 0, err
+	}
+	err = p.operate(db, func(db *gorm.DB) error {
+		e := &statement.Errand{ID: key}
+		result := e.Statement(db, t).Delete(t.Fresh())
+		rows = result.RowsAffected + e.Along
+		return result.Error
+	})
+	if err != nil {
+		return 0, err
+	}
+	return rows, nil
+}
