@@ -59,9 +59,9 @@ func jsonBodies() []jsonBody {
 	}
 }
 
-// A body of many keys costs no more for each of them than one of few. If each key were compared with
-// each, the factor would be a hundred, however often it is measured. A machine that is busy with
-// other things may need a few tries to show that it is not.
+// A body of many keys costs no more for each of them than one of few. If each key were compared
+// with each, the factor would be a hundred, however often it is measured. A machine that is busy
+// with other things may need a few tries to show that it is not.
 func TestJSONFieldsTakesTimeInProportion(t *testing.T) {
 	perKey := func(keys int) time.Duration {
 		body := []byte(`{` + manyKeys(keys) + `"name":"x"}`)
