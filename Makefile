@@ -17,7 +17,7 @@ run: ## Runs the sample app on embedded defaults: no server needed
 
 ##@ To test it
 
-test: ## Lints, and runs every test under -race on real servers that it starts and stops
+test: ## Lints, and runs every test, most under -race, on real servers that it starts and stops
 	./test/run.sh
 
 soak: ## Runs every test over and over, with more tries at each anomaly and more storms

@@ -107,3 +107,24 @@ func ExampleNormalize() {
 	// X /dir1/dir2
 	// X /dir1/new
 }
+
+// A claim is a path with a mode. A request states what it needs, and the intentions above follow
+// from that.
+func ExampleClaim() {
+	plan, suite := pathlock.Root(), pathlock.MustParsePath("/api/login")
+	for _, claim := range []pathlock.Claim{
+		pathlock.S(suite),  // read the subtree
+		pathlock.X(suite),  // change the subtree
+		pathlock.SIX(plan), // read all, and change something below
+		pathlock.IS(plan),  // read something below
+		pathlock.IX(plan),  // change something below
+	} {
+		fmt.Println(claim, "is", pathlock.Normalize(claim))
+	}
+	// Output:
+	// S /api/login is [IS / IS /api S /api/login]
+	// X /api/login is [IX / IX /api X /api/login]
+	// SIX / is [SIX /]
+	// IS / is [IS /]
+	// IX / is [IX /]
+}

@@ -114,3 +114,48 @@ func ExampleLocker_ReleaseToken() {
 	// <nil>
 	// true lock-lost
 }
+
+// A request moves what the holder edits, and leaves with the hold what it took at the new place. A
+// later one moves it on, and gives that back. The hold itself stays.
+func ExampleLock_Vacate() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New())
+	tree, token, err := editing(locker)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	archive := pathlock.MustParsePath("/archive")
+
+	hold, _ := locker.Attach(ctx, token, pathlock.WithoutRenewal())
+	move, _ := locker.Acquire(hold.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(archive)}})
+	_, _ = move.Detach()
+	_, _ = hold.Detach()
+	snapshot, _ := locker.Snapshot(ctx, tree)
+	fmt.Println(snapshot.Holders[0].Claims, snapshot.Holders[1].Claims)
+
+	hold, _ = locker.Attach(ctx, token, pathlock.WithoutRenewal())
+	hold.Vacate(ctx, archive)
+	snapshot, _ = locker.Snapshot(ctx, tree)
+	fmt.Println(snapshot.Holders[0].Claims, len(snapshot.Holders))
+	// Output:
+	// [IX / X /dir1] [IX / X /archive]
+	// [IX / X /dir1] 1
+}
+
+// A token says which tree it is good for.
+func ExampleToken_Tree() {
+	_, token, err := editing(pathlock.New(memstore.New()))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tree, err := token.Tree()
+	fmt.Println(tree, err)
+
+	_, err = pathlock.Token("a wish").Tree()
+	fmt.Println(errors.Is(err, pathlock.ErrInvalidToken))
+	// Output:
+	// testplan/plan-001 <nil>
+	// true
+}

@@ -1,11 +1,13 @@
 package pathlock_test
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
 func TestFoldMakesEqualNamesMeet(t *testing.T) {
@@ -77,4 +79,29 @@ func TestFoldIsIdempotentAndKeepsNamesNames(t *testing.T) {
 			t.Fatalf("the name %q folds to %q, which is none: %v", name, folded, err)
 		}
 	})
+}
+
+// Names that a database may hold equal meet in one lock.
+func ExampleFold() {
+	fmt.Println(pathlock.Fold("Straße ") == pathlock.Fold("STRASSE"))
+	fmt.Println(pathlock.FoldNothing("Straße ") == pathlock.FoldNothing("STRASSE"))
+	// Output:
+	// true
+	// false
+}
+
+// A database that tells all names apart needs no folding.
+func ExampleWithFold() {
+	login := pathlock.MustParsePath("/API/Login")
+	store := memstore.New()
+	for _, locker := range []*pathlock.Locker{
+		pathlock.New(store),
+		pathlock.New(store, pathlock.WithFold(pathlock.FoldNothing)),
+	} {
+		folded, err := locker.Folded(login)
+		fmt.Println(folded, err)
+	}
+	// Output:
+	// /api/login <nil>
+	// /API/Login <nil>
 }

@@ -230,3 +230,32 @@ func ExamplePath() {
 	// true false
 	// pathlock: invalid path: "/dir1//dir2": empty name
 }
+
+// A path column holds "" for the root, where the path is "/".
+func ExamplePath_Column() {
+	login := pathlock.MustParsePath("/api/login")
+	for above := range login.Ancestors() {
+		fmt.Printf("%s %q\n", above, above.Column())
+	}
+	fmt.Printf("%s %q\n", login, login.Column())
+	// Output:
+	// / ""
+	// /api "/api"
+	// /api/login "/api/login"
+}
+
+// Every node comes before its subtree, and the subtree is one run.
+func ExamplePath_Compare() {
+	paths := []pathlock.Path{
+		pathlock.MustParsePath("/a-b"), pathlock.MustParsePath("/a/b"), pathlock.Root(), pathlock.MustParsePath("/a"),
+	}
+	slices.SortFunc(paths, pathlock.Path.Compare)
+	fmt.Println(paths)
+	for name := range paths[2].Names() {
+		fmt.Println(name)
+	}
+	// Output:
+	// [/ /a /a/b /a-b]
+	// a
+	// b
+}

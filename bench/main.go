@@ -1,5 +1,5 @@
 // Command bench compares pathlock with other ways of locking, and says which of the project's
-// targets are reached. The README says what its numbers mean.
+// targets it reaches. The README explains its numbers.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// start is main without the process around it.
+// start is main without the exit code and the signals.
 func start(ctx context.Context, args []string, out io.Writer) error {
 	if section.IsWaiter() {
 		return section.ServeWaiter(ctx, os.Stdin, out)

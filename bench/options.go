@@ -9,13 +9,13 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/section"
 )
 
-// redisVariable names an existing server, as for the tests of the other modules.
+// redisVariable names an existing Redis.
 const redisVariable = "PATHLOCK_BENCH_REDIS"
 
-// mysqlVariable is the same for a MySQL or MariaDB.
+// mysqlVariable names an existing MySQL or MariaDB.
 const mysqlVariable = "PATHLOCK_BENCH_MYSQL"
 
-// options are what the command line says.
+// options are the settings of the command line.
 type options struct {
 	sections []section.Section
 	plan     section.Plan
@@ -29,12 +29,12 @@ type options struct {
 func parseOptions(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	rounds := flags.Int("rounds", 0, "number of `rounds` that results are the medians of; 0 is seven, and three with -quick")
-	flags.BoolVar(&o.quick, "quick", false, "the short form, to see that everything works: its numbers are not to be relied upon")
+	rounds := flags.Int("rounds", 0, "number of `rounds`, of which results are the medians; 0 means seven, or three with -quick")
+	flags.BoolVar(&o.quick, "quick", false, "a short run, to see that everything works; do not rely on its numbers")
 	pattern := flags.String("run", "", "run only the sections whose names match the `regexp`")
-	flags.StringVar(&o.json, "json", "", "write the results to this `file` as well, as JSON")
-	flags.StringVar(&o.redis, "redis", os.Getenv(redisVariable), "`URL` of a Redis that nobody else uses meanwhile; one is started where this is empty ("+redisVariable+")")
-	flags.StringVar(&o.mysql, "mysql", os.Getenv(mysqlVariable), "`DSN`, without a database, of a MySQL or MariaDB that nobody else uses meanwhile; a MariaDB is started where this is empty ("+mysqlVariable+")")
+	flags.StringVar(&o.json, "json", "", "also write the results to this `file`, as JSON")
+	flags.StringVar(&o.redis, "redis", os.Getenv(redisVariable), "`URL` of a Redis that nobody else uses meanwhile; if empty, start one ("+redisVariable+")")
+	flags.StringVar(&o.mysql, "mysql", os.Getenv(mysqlVariable), "`DSN`, without a database, of a MySQL or MariaDB that nobody else uses meanwhile; if empty, start a MariaDB ("+mysqlVariable+")")
 	if err := flags.Parse(args); err != nil {
 		return options{}, err
 	}

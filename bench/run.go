@@ -20,7 +20,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/section"
 )
 
-// run measures the sections, and writes what came out as soon as it is known.
+// run measures the sections, and writes the results of each as soon as it has them.
 func run(ctx context.Context, o options, out io.Writer) (err error) {
 	env, closeEnv, err := prepare(ctx, o)
 	if err != nil {
@@ -57,7 +57,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	return save(r, o.json)
 }
 
-// prepare makes what the sections work with, and what undoes it.
+// prepare makes the environment of the sections, and a function that removes it.
 func prepare(ctx context.Context, o options) (*section.Env, func() error, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -87,7 +87,7 @@ func prepare(ctx context.Context, o options) (*section.Env, func() error, error)
 	return env, closeAll, nil
 }
 
-// openRedis starts a Redis, unless there is one, and connects to it.
+// openRedis connects to a Redis, and starts one if none is given.
 func openRedis(ctx context.Context, env *section.Env) (func() error, error) {
 	stop := func() error { return nil }
 	if env.URL == "" {
@@ -105,7 +105,7 @@ func openRedis(ctx context.Context, env *section.Env) (func() error, error) {
 	return func() error { return errors.Join(closed(client), stop()) }, nil
 }
 
-// openMariaDB starts a MariaDB, unless there is a server.
+// openMariaDB starts a MariaDB if no server is given.
 func openMariaDB(ctx context.Context, env *section.Env) (func() error, error) {
 	if env.DSN != "" {
 		return func() error { return nil }, nil
@@ -125,7 +125,7 @@ func closed(client *redis.Client) error {
 	return nil
 }
 
-// modules returns the versions of what is measured, as it was linked into this program.
+// modules returns the versions of the measured modules that are linked into this program.
 func modules() map[string]string {
 	linked := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -145,7 +145,7 @@ func modules() map[string]string {
 	return measured
 }
 
-// save writes the report as JSON, if a file is named.
+// save writes the report as JSON if a file is given.
 func save(r report.Report, file string) (err error) {
 	if file == "" {
 		return nil

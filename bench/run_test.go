@@ -18,8 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// needRedisServer skips the test where there is no redis-server to start; in CI, where nothing is
-// skipped, it fails.
+// needRedisServer skips the test if there is no redis-server. In CI, it fails.
 func needRedisServer(t *testing.T) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -58,14 +57,14 @@ func TestShortFormOfSectionsOnARealServer(t *testing.T) {
 	checkSections(t, out, r, map[string]int{"waiters": 6, "wakeup": 2, "drain": 2, "scripts": 2, "replicas": 0, "givingup": 1})
 }
 
-// What has rounds of its own has one in the short form.
+// Sections with rounds of their own have one round in a short run.
 func TestShortFormOfSectionsOfOneRound(t *testing.T) {
 	needRedisServer(t)
 	out, r := bench(t, "-quick", "-rounds", "1", "-run", "^(renewal|deadlines|deadlocks)$")
 	checkSections(t, out, r, map[string]int{"renewal": 2, "deadlines": 6, "deadlocks": 3})
 }
 
-// A lock that is held is renewed once in a third of its lease, whatever the number of trees.
+// A held lock is renewed once in a third of its lease, whatever the number of trees.
 func TestRenewalsAreCounted(t *testing.T) {
 	needRedisServer(t)
 	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^renewal$")
@@ -98,7 +97,8 @@ func TestShortFormOfTheSectionByHTTP(t *testing.T) {
 	checkSections(t, out, r, map[string]int{"http": 6})
 }
 
-// checkSections checks that each section was measured, and judged by that, with so many targets.
+// checkSections checks that each section has measurements and the expected number of judged
+// targets.
 func checkSections(t *testing.T, out string, r report.Report, targets map[string]int) {
 	t.Helper()
 	if len(r.Sections) != len(targets) {
@@ -128,8 +128,8 @@ func checkSections(t *testing.T, out string, r report.Report, targets map[string
 	}
 }
 
-// A waiter asks once and releases once: whoever says less than two scripts has not counted, or not
-// waited.
+// A waiter asks once and releases once. Fewer than two scripts mean that somebody did not count or
+// did not wait.
 func TestWaitersAreCounted(t *testing.T) {
 	needRedisServer(t)
 	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^drain$")
@@ -145,7 +145,7 @@ func TestWaitersAreCounted(t *testing.T) {
 	}
 }
 
-// Whatever is timed on a busy machine is also counted in what the server's processor spends.
+// Every timed operation also has the server's processor time, for busy machines.
 func TestProcessorTimeOfEveryContender(t *testing.T) {
 	needRedisServer(t)
 	_, r := bench(t, "-quick", "-rounds", "1", "-run", "^(latency|throughput)$")

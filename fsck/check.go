@@ -72,13 +72,12 @@ func (c *Checker) Check(ctx context.Context, opts Options, report func(Problem) 
 	if summary.Rows, err = s.scan(ctx, opts, counted); err != nil {
 		return summary, err
 	}
-	if err := s.besideRoots(ctx, opts.Tree, counted); err != nil {
-		return summary, err
+	for _, check := range []func(context.Context, Key, func(Problem) error) error{s.besideRoots, s.siblings, s.mixed} {
+		if err := check(ctx, opts.Tree, counted); err != nil {
+			return summary, err
+		}
 	}
-	if err := s.siblings(ctx, opts.Tree, counted); err != nil {
-		return summary, err
-	}
-	return summary, s.mixed(ctx, opts.Tree, counted)
+	return summary, nil
 }
 
 // scan examines all rows, page by page.
@@ -89,7 +88,7 @@ func (s *session) scan(ctx context.Context, opts Options, report func(Problem) e
 			return 0, err
 		}
 	}
-	climb := &climber{session: s, memo: newMemo()}
+	climb := newClimber(s)
 	var after *Key
 	for {
 		page, err := s.page(ctx, opts.Tree, after, pageRows)

@@ -16,6 +16,10 @@ type climber struct {
 	memo *memo
 }
 
+func newClimber(s *session) *climber {
+	return &climber{session: s, memo: &memo{young: make(map[Key]place)}}
+}
+
 // places returns the place of each row.
 func (c *climber) places(ctx context.Context, rows []*row) ([]place, error) {
 	w := walk{climber: c, met: make(map[Key]*row, len(rows)), known: make(map[Key]place, len(rows))}

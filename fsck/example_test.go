@@ -3,6 +3,7 @@ package fsck_test
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 
 	"github.com/pathlock-go/pathlock"
@@ -52,6 +53,19 @@ func withDrives(run func(context.Context, *sql.DB) error) {
 	}(); err != nil {
 		fmt.Println(err)
 	}
+}
+
+// The columns of the table in the documentation of gormplugin need not be named. Others are, as the
+// database names them.
+func ExampleDefaultTable() {
+	table := fsck.DefaultTable("suites")
+	fmt.Println(table.Key, table.Tree, table.Parent, table.Name, table.Path, table.Deleted)
+
+	table.Tree, table.Deleted = "project_id", ""
+	fmt.Println(table.Tree)
+	// Output:
+	// id plan_id parent_id name path deleted_at
+	// project_id
 }
 
 // A check only reads. It can be restricted to one tree.
@@ -132,4 +146,11 @@ func ExampleKey() {
 	// Output:
 	// true -1 true
 	// 7 home "my drive"
+}
+
+// A name or a path that is not UTF-8 keeps its bytes in JSON.
+func ExampleBytes() {
+	text, err := json.Marshal(fsck.Bytes("caf\xe9"))
+	fmt.Println(string(text), err)
+	// Output: {"base64":"Y2Fm6Q=="} <nil>
 }

@@ -126,17 +126,13 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 	if e.plan != nil {
 		r.key = Key{freshKey(fmt.Sprintf("new:%d", len(e.known.lostFounds)+1))}
 		e.plan.put(e.sibling(r), r)
-		e.noteCreated(r, path, above)
+		e.note(r, Orphan, true, e.created(r, path, above+"/"+r.key.String())...)
 		return nil
 	}
-	set := []assignment{{column: e.table.Tree, new: r.tree.value()}, {column: e.table.Parent, new: r.parent.value()}, {column: e.table.Name, new: r.name}}
 	paths := []assignment{{column: e.table.Path, new: path}, {column: e.table.IDPath}}
-	if e.table.Path != "" {
-		set = append(set, paths[0])
-	}
-	if e.table.IDPath != "" { // the id path contains the key, which is not known yet
-		set = append(set, assignment{column: e.table.IDPath, new: asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath])})
-	}
+	// The id path contains the key, which is not known yet.
+	set := e.created(r, path, asidePath(TextKey("tree "+r.tree.String()), e.limits[e.table.IDPath]))
+	set = append(set, assignment{column: e.table.Tree, new: r.tree.value()})
 	if !e.keyIsNumber() {
 		r.key = derivedKey(e.table.Table, r.tree, like, e.limits[e.table.Key])
 		set = append(set, assignment{column: e.table.Key, new: r.key})
@@ -160,20 +156,20 @@ func (e *editor) create(ctx context.Context, r *row, like Key) error {
 		}
 		return fmt.Errorf("%w: %w", errCare, why)
 	}
-	e.noteCreated(r, path, above)
+	e.note(r, Orphan, true, e.created(r, path, above+"/"+r.key.String())...)
 	return nil
 }
 
-// noteCreated records the values of a row that has been created.
-func (e *editor) noteCreated(r *row, path, above string) {
+// created returns the values of a created row, apart from its key and its tree.
+func (e *editor) created(r *row, path, idPath string) []assignment {
 	set := []assignment{{column: e.table.Parent, new: r.parent.value()}, {column: e.table.Name, new: r.name}}
 	if e.table.Path != "" {
 		set = append(set, assignment{column: e.table.Path, new: path})
 	}
 	if e.table.IDPath != "" {
-		set = append(set, assignment{column: e.table.IDPath, new: above + "/" + r.key.String()})
+		set = append(set, assignment{column: e.table.IDPath, new: idPath})
 	}
-	e.note(r, Orphan, true, set...)
+	return set
 }
 
 // derivedKey makes the key of a tree's lost+found, if keys are not numbers that the database

@@ -28,8 +28,7 @@ func (e *editor) mendNoTree(ctx context.Context, key Key) error {
 	if err != nil || r == nil || r.hasTree() {
 		return err
 	}
-	climb := &climber{session: e.session, memo: newMemo()}
-	places, err := climb.places(ctx, []*row{r})
+	places, err := newClimber(e.session).places(ctx, []*row{r})
 	if err != nil || places[0].tree != e.tree {
 		return err
 	}
@@ -72,8 +71,7 @@ func (e *editor) mendCycle(ctx context.Context, key Key) error {
 	if err != nil || r == nil {
 		return err
 	}
-	climb := &climber{session: e.session, memo: newMemo()}
-	places, err := climb.places(ctx, []*row{r})
+	places, err := newClimber(e.session).places(ctx, []*row{r})
 	if err != nil || places[0].state != cyclic || places[0].cycle.first != key {
 		return err
 	}
@@ -115,7 +113,7 @@ func (e *editor) mendPaths(ctx context.Context, keys []Key) error {
 		order[k] = i
 	}
 	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(order[a.key], order[b.key]) })
-	climb := &climber{session: e.session, memo: newMemo()}
+	climb := newClimber(e.session)
 	places, err := climb.places(ctx, rows)
 	if err != nil {
 		return err

@@ -74,8 +74,6 @@ type memo struct {
 	bytes      int
 }
 
-func newMemo() *memo { return &memo{young: make(map[Key]place)} }
-
 func (m *memo) get(k Key) (place, bool) {
 	if p, ok := m.young[k]; ok {
 		return p, true

@@ -126,8 +126,7 @@ func (e *editor) putAside(ctx context.Context, r *row, a assignment, refusal err
 	if len(rows) < len(keys) {
 		return skipError{fmt.Errorf("it cannot get its path %q: one of the rows %v has it and is deleted: give that row another path: %w", a.new, keys, refusal)}
 	}
-	climb := &climber{session: e.session, memo: newMemo()}
-	places, err := climb.places(ctx, rows)
+	places, err := newClimber(e.session).places(ctx, rows)
 	if err != nil {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 )
 
 func TestMySQLSchema(t *testing.T) {
+	testserver.NotUnderRace(t)
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database { return mysqlDatabase(t, server, nil) })
 	})

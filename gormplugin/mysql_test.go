@@ -72,9 +72,16 @@ func mysqlConnector(t *testing.T, config *mysqldriver.Config) driver.Connector {
 	return connector
 }
 
+// test/run.sh runs the suite on both products twice: what many do at once under the race detector,
+// and all else without. On PostgreSQL the race detector watches all of it.
 func TestMySQL(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
-		gormplugintest.Run(t, mysqlDatabase(t, server, nil))
+		d := mysqlDatabase(t, server, nil)
+		if testserver.UnderRace {
+			gormplugintest.RunRaces(t, d)
+			return
+		}
+		gormplugintest.Run(t, d)
 	})
 }
 

@@ -89,7 +89,8 @@ func TestGormfsck(t *testing.T) {
 	if _, err := gormfsck.New(t.Context(), db, leafOfIDs{}); !errors.Is(err, fsck.ErrTable) {
 		t.Errorf("a leaf: %v, want an error that matches ErrTable", err)
 	}
-	if _, err := gormfsck.New(t.Context(), db, Directory{}); err == nil {
+	type stranger struct{ ID int64 }
+	if _, err := gormfsck.New(t.Context(), db, stranger{}); err == nil {
 		t.Error("a model that is not registered was taken")
 	}
 	if _, err := gormfsck.New(t.Context(), db.Session(&gorm.Session{NewDB: true}), ofIDs{}); err != nil {

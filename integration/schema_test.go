@@ -15,6 +15,7 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
@@ -33,6 +34,7 @@ var sqliteDialects = map[string]func(t *testing.T, file string) gorm.Dialector{
 
 func TestSQLiteSchema(t *testing.T) {
 	t.Parallel()
+	testserver.NotUnderRace(t)
 	gormplugintest.RunSchema(t, func(t *testing.T) gormplugintest.Database {
 		return gormplugintest.Database{
 			Connector: connectorTo(t, "&_txlock=immediate"),

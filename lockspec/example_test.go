@@ -1,11 +1,8 @@
 package lockspec_test
 
 import (
-	"context"
+	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
@@ -46,39 +43,6 @@ func ExampleSpec_Bind() {
 	//   IX /api
 	//   X /api/login
 	//   X /api/smoke
-}
-
-// A tree without a root row has its rows at the top, and a client that wants a node there leaves
-// the parent's id out or says null. The plan in the URL says which tree is meant.
-func ExampleSource_OrTop() {
-	plan := lockspec.Param("plan").Kind("plan")
-	spec := lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
-
-	for _, body := range []string{`{"parent_id": 17, "name": "smoke"}`, `{"parent_id": null, "name": " smoke "}`} {
-		get := func(src lockspec.Source) (string, bool, error) {
-			if src.From() == lockspec.FromJSON {
-				return lockspec.JSONField([]byte(body), src.Name())
-			}
-			return "001", true, nil
-		}
-		resolve := func(kind, id string) (pathlock.Location, error) {
-			if kind == "plan" {
-				tree, err := pathlock.NewTree("testplan", "plan-"+id)
-				return pathlock.Location{Tree: tree}, err
-			}
-			tree, err := pathlock.NewTree("testplan", "plan-001")
-			return pathlock.Location{Tree: tree, Path: pathlock.MustParsePath("/api")}, err
-		}
-		binding, err := spec.Bind(get, resolve)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(binding.Requests[0].Tree, binding.Requests[0].Claims)
-	}
-	// Output:
-	// testplan/plan-001 [X /api/smoke]
-	// testplan/plan-001 [X /smoke]
 }
 
 // The more an operation says, the less it locks.
@@ -186,48 +150,81 @@ func ExampleNone() {
 	// lockspec: invalid spec: none without a reason
 }
 
-// The id of the node may be somewhere that only the program knows, such as in the name of the host.
-func ExampleFunc() {
-	tenant := lockspec.Func("tenant", func(r *http.Request, _ func(string) string) (string, bool, error) {
-		name, _, ok := strings.Cut(r.Host, ".")
-		return name, ok, nil
-	})
-	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "http://acme.example.org/suites", nil)
-	value, ok, err := tenant.Extract(r, nil)
-	fmt.Println(value, ok, err)
-	// Output: acme true <nil>
+// A route can be found in a table by what the framework says of a request.
+func ExampleParseRoute() {
+	table := lockspec.Table{"GET /suites/:id/export": lockspec.Read(lockspec.Param("id"))}
+
+	route, err := lockspec.ParseRoute("GET /suites/:id/export")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	spec, ok := table.Spec(route)
+	fmt.Println(route.Method, route.Path, ok, spec.Sources())
+
+	_, err = lockspec.ParseRoute("/suites/:id/export")
+	fmt.Println(errors.Is(err, lockspec.ErrSpec))
+	// Output:
+	// GET /suites/:id/export true [param id]
+	// true
 }
 
-// A body in which two decoders could find two names is refused: the name that is locked has to be
-// the one that is written.
-func ExampleJSONFields() {
-	for _, body := range []string{
-		`{"name": "smoke", "target": {"parent_id": 90071992547409931}}`,
-		`{"name": "smoke", "Name": "login"}`,
-		`{"name": "smoke"`,
+// The ids of a request can be had before it is bound, to be found all at once.
+func ExampleSpec_IDs() {
+	move := lockspec.Move(lockspec.Param("id"), lockspec.JSON("parent_id").Kind("folder"))
+	ids, err := move.IDs(func(src lockspec.Source) (string, bool, error) {
+		value, ok := map[string]string{"id": "7", "parent_id": "12"}[src.Name()]
+		return value, ok, nil
+	})
+	fmt.Printf("%+v %v\n", ids, err)
+	// Output:
+	// [{Kind: ID:7} {Kind:folder ID:12}] <nil>
+}
+
+// Whoever moves a node into its own subtree hears so before anything is locked.
+func ExampleCycleError() {
+	move := lockspec.Move(lockspec.Const("/api"), lockspec.Const("/api/login"))
+	_, err := move.Bind(nil, func(_, id string) (pathlock.Location, error) {
+		plan, err := pathlock.NewTree("testplan", "plan-001")
+		return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(id)}, err
+	})
+	var cycle *lockspec.CycleError
+	if errors.As(err, &cycle) {
+		fmt.Println(cycle.Node, "into", cycle.Dest)
+	}
+	// Output: /api into /api/login
+}
+
+// Each kind of operation locks what it changes, and what it relies on.
+func ExampleSpec() {
+	node, name := lockspec.Const("/api/login"), lockspec.Const("new")
+	for _, spec := range []lockspec.Spec{
+		lockspec.Read(node),
+		lockspec.Edit(node),
+		lockspec.Insert(node, name),
+		lockspec.Rename(node, name),
+		lockspec.Move(node, lockspec.Const("/archive")),
+		lockspec.Copy(node, lockspec.Const("/archive")),
+		lockspec.Delete(node),
+		lockspec.Slot(node),
 	} {
-		values, err := lockspec.JSONFields([]byte(body), "name", "target.parent_id")
+		binding, err := spec.Bind(nil, func(_, id string) (pathlock.Location, error) {
+			plan, err := pathlock.NewTree("testplan", "plan-001")
+			return pathlock.Location{Tree: plan, Path: pathlock.MustParsePath(id)}, err
+		})
 		if err != nil {
 			fmt.Println(err)
-			continue
+			return
 		}
-		fmt.Println(values[0].Text, values[1].Text)
+		fmt.Println(binding.Requests[0].Note, binding.Requests[0].Claims)
 	}
 	// Output:
-	// smoke 90071992547409931
-	// lockspec: invalid request: name: the key "Name" occurs twice in one object, in whichever case of letters
-	// lockspec: invalid request: malformed JSON: it ends too early
-}
-
-// A handler that reads a text itself refuses what the spec would refuse: half of a surrogate pair
-// decodes to the same text as any other half.
-func ExampleJSONText() {
-	for _, value := range []string{`"caf\u00e9"`, `"\ud83d"`, `7`} {
-		text, err := lockspec.JSONText([]byte(value))
-		fmt.Println(text, err)
-	}
-	// Output:
-	// café <nil>
-	//  lockspec: invalid request: has half of a surrogate pair, which is no character
-	//  lockspec: invalid request: is not a text
+	// read [S /api/login]
+	// edit [IX /api/login]
+	// insert [X /api/login/new]
+	// rename [X /api/login X /api/new]
+	// move [X /api/login X /archive/login]
+	// copy [S /api/login X /archive]
+	// delete [X /api/login]
+	// slot [X /api/login]
 }

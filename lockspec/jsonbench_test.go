@@ -59,22 +59,27 @@ func jsonBodies() []jsonBody {
 	}
 }
 
-// A body of many keys costs no more for each of them than one of few.
+// A body of many keys costs no more for each of them than one of few. If each key were compared with
+// each, the factor would be a hundred, however often it is measured. A machine that is busy with
+// other things may need a few tries to show that it is not.
 func TestJSONFieldsTakesTimeInProportion(t *testing.T) {
-	perKey := func(keys, times int) time.Duration {
+	perKey := func(keys int) time.Duration {
 		body := []byte(`{` + manyKeys(keys) + `"name":"x"}`)
-		fastest := time.Hour
-		for range times {
-			start := time.Now()
-			if _, err := lockspec.JSONFields(body, "name"); err != nil {
-				t.Fatal(err)
-			}
-			fastest = min(fastest, time.Since(start))
+		start := time.Now()
+		if _, err := lockspec.JSONFields(body, "name"); err != nil {
+			t.Fatal(err)
 		}
-		return fastest / time.Duration(keys)
+		return time.Since(start) / time.Duration(keys)
 	}
-	// If each key were compared with each, the factor would be a hundred.
-	if few, many := perKey(1000, 100), perKey(100_000, 3); many > 20*few {
-		t.Errorf("a key of 1,000 takes %v, one of 100,000 %v", few, many)
+	const tries, factor = 50, 20
+	few, many := time.Hour, time.Hour
+	for range tries {
+		few = min(few, perKey(1000))
 	}
+	for range tries {
+		if many = min(many, perKey(100_000)); many <= factor*few {
+			return
+		}
+	}
+	t.Errorf("a key of 1,000 takes %v, one of 100,000 %v", few, many)
 }

@@ -2,6 +2,8 @@ package middleware_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -194,4 +196,68 @@ func ExampleLocks_ReadJSON() {
 	// PATCH /suites/17 204
 	// PATCH /suites/17 400
 	// PATCH /suites/17 415
+}
+
+// Whoever collides learns what the other one does, and when to come again.
+func ExampleHolder() {
+	locker := pathlock.New(memstore.New())
+	locks := middleware.New(locker, suites, middleware.Config{Wait: pathlock.NoWait})
+	r := gin.New()
+	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), done)
+
+	plan, _ := pathlock.NewTree("testplan", "plan-001")
+	export, _ := locker.Acquire(context.Background(), pathlock.Request{
+		Tree: plan, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/dir1"))}, Note: "export",
+	})
+	defer func() { _ = export.Release(context.Background()) }()
+
+	w := request(r, "DELETE", "/suites/17", "")
+	var p middleware.Problem
+	if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(p.Mode, p.Path, "meets", p.Holder.What, w.Header().Get("Retry-After"))
+	// Output:
+	// DELETE /suites/17 423
+	// IX /dir1 meets export 1
+}
+
+// A program with answers of its own takes from the problem what it needs.
+func ExampleWriteProblem() {
+	locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{
+		MaxBody: 10,
+		OnError: func(c *gin.Context, err error) {
+			var large *middleware.TooLargeError
+			if errors.As(err, &large) {
+				middleware.WriteProblem(c, middleware.NewProblem(http.StatusRequestEntityTooLarge, "long-body",
+					fmt.Sprintf("a body has at most %d bytes", large.Limit)))
+				return
+			}
+			c.AbortWithStatusJSON(http.StatusBadRequest, gin.H{"message": middleware.Detail(err)})
+		},
+	})
+	r := gin.New()
+	r.PATCH("/suites/:id", locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name"))), done)
+
+	fmt.Println(request(r, "PATCH", "/suites/17", `{"name":"a long name"}`).Body)
+	fmt.Println(request(r, "PATCH", "/suites/17", `{}`).Body)
+	// Output:
+	// PATCH /suites/17 413
+	// {"type":"urn:pathlock:problem:long-body","title":"Request Entity Too Large","status":413,"detail":"a body has at most 10 bytes"}
+	// PATCH /suites/17 400
+	// {"message":"invalid request: name: is missing"}
+}
+
+// A backend whose requests never work under a hold of their own reads no token.
+func ExampleNoToken() {
+	for _, token := range []func(*http.Request) pathlock.Token{middleware.HeaderToken, middleware.NoToken} {
+		locks := middleware.New(pathlock.New(memstore.New()), suites, middleware.Config{Token: token})
+		r := gin.New()
+		r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), done)
+		request(r, "DELETE", "/suites/17", "", middleware.TokenHeader, "a wish")
+	}
+	// Output:
+	// DELETE /suites/17 400
+	// DELETE /suites/17 204
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// childVariable, when set, makes the test binary the program itself.
+// childVariable turns the test binary into the program.
 const childVariable = "PATHLOCK_SAMPLE_TEST_MAIN"
 
 func TestMain(m *testing.M) {
@@ -19,14 +19,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Whatever the program has to say besides its report is in the log's format, the Redis client's
-// complaints too.
+// Everything that the program writes besides its report has the log's format, even the messages of
+// the Redis client.
 func TestTheRedisClientWritesToTheLog(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It starts, complains of its lock store, and fails to listen.
+	// It starts, warns about its lock store, and fails to listen.
 	cmd := exec.CommandContext(t.Context(), self, "--addr", "127.0.0.1:none",
 		"--db", "sqlite://"+filepath.Join(t.TempDir(), "a.db"), "--locks", "redis://:s3cret@127.0.0.1:1/0")
 	cmd.Env = append(os.Environ(), childVariable+"=1")

@@ -9,7 +9,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := testserver.SkipExamples("^Example"); err != nil {
+	if err := testserver.SkipExamples("^Example", testserver.MySQLVariable, testserver.MariaDBVariable); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

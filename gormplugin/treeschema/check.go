@@ -41,22 +41,37 @@ func Automatic(ctx context.Context, conn Conn, dialectName string, tables []Tabl
 	return slices.DeleteFunc(findings, func(f Finding) bool { return !f.automatic || len(f.Statements) == 0 }), err
 }
 
-// checkTables checks each table with a checker of its own, a copy of like.
+// checkTables checks each table as like says: automatic or not, and with which prober.
 func checkTables(ctx context.Context, conn Conn, dialectName string, tables []Table, like checker) ([]Finding, error) {
-	d, err := dialectOf(dialectName)
+	var findings []Finding
+	err := eachTable(ctx, conn, dialectName, tables, func(c *checker) error {
+		c.automatic, c.prober, c.tables = like.automatic, like.prober, tables
+		err := c.check(ctx)
+		findings = append(findings, c.findings...)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	like.tables = tables
-	var findings []Finding
-	for _, t := range tables {
-		more, err := checkTable(ctx, conn, d, t, like)
-		if err != nil {
-			return nil, err
-		}
-		findings = append(findings, more...)
-	}
 	return findings, nil
+}
+
+// eachTable reads the tables, and calls f with a checker of each.
+func eachTable(ctx context.Context, conn Conn, dialectName string, tables []Table, f func(*checker) error) error {
+	d, err := dialectOf(dialectName)
+	if err != nil {
+		return err
+	}
+	for _, t := range tables {
+		p, err := d.read(ctx, conn, t.Table)
+		if err != nil {
+			return fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Table, err)
+		}
+		if err := f(&checker{dialect: d, conn: conn, table: t, physical: p}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checker checks one table.
@@ -101,40 +116,34 @@ func (c *checker) found(f Finding) {
 	c.findings = append(c.findings, f)
 }
 
-// checkTable checks one table.
-func checkTable(ctx context.Context, conn Conn, d dialect, t Table, like checker) ([]Finding, error) {
-	p, err := d.read(ctx, conn, t.Table)
-	if err != nil {
-		return nil, fmt.Errorf("treeschema: reading the catalogue on %s: %w", t.Table, err)
-	}
-	c := &like
-	c.dialect, c.conn, c.table, c.physical = d, conn, t, p
-	c.partitionedBy, c.partitioned = p.partitionedBy, p.partitionedBy != ""
+// check checks the table.
+func (c *checker) check(ctx context.Context) error {
+	c.partitionedBy, c.partitioned = c.physical.partitionedBy, c.physical.partitionedBy != ""
 	if !c.exists() || !c.isTable() || !c.complete() {
-		return c.findings, nil
+		return nil
 	}
-	before := maps.Clone(p.columns)
+	before := maps.Clone(c.physical.columns)
 	c.checkEngine()
 	c.checkShape()
 	c.checkPrimaryKey()
 	c.checkCompressed()
 	c.checkTexts()
 	if err := c.checkUnique(ctx); err != nil {
-		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Table, err)
+		return fmt.Errorf("treeschema: indexes of %s: %w", c.table.Table, err)
 	}
 	if err := c.checkPathIndex(ctx); err != nil {
-		return nil, fmt.Errorf("treeschema: indexes of %s: %w", t.Table, err)
+		return fmt.Errorf("treeschema: indexes of %s: %w", c.table.Table, err)
 	}
 	c.checkForeignKeys()
 	c.checkTriggers(ctx)
-	return c.findings, c.sparesRows(ctx, before)
+	return c.sparesRows(ctx, before)
 }
 
 // absence is the finding that the table or a column is missing.
 func absence(missing string) Finding {
 	return Finding{
 		Severity: Unsafe, Check: TableExists, Missing: missing, Why: "nothing can be written",
-		Advice: "gormplugin.AutoMigrate makes what the model needs",
+		Advice: "gormplugin.AutoMigrate creates what the model needs",
 	}
 }
 
@@ -169,7 +178,7 @@ func (c *checker) otherEngine() bool {
 func (c *checker) checkEngine() {
 	if c.otherEngine() {
 		c.found(Finding{
-			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.physical.engine, Why: "without InnoDB's transactions and row locks no assertion holds",
+			Severity: Unsafe, Check: Engine, Missing: "the storage engine is " + c.physical.engine, Why: "no assertion holds without InnoDB's transactions and row locks",
 			Statements: []string{"ALTER TABLE " + c.quote(c.table.Table) + " ENGINE = InnoDB"},
 		})
 	}
@@ -177,7 +186,7 @@ func (c *checker) checkEngine() {
 
 // onePiece is the advice for a table whose partitions forbid a unique index.
 func (c *checker) onePiece() string {
-	return "make one table of it, without partitions: a unique index of it has to hold what it is partitioned by (" + c.physical.partitionedBy + "), so that either ids or siblings have none"
+	return "make it one table without partitions: its unique indexes must contain what it is partitioned by (" + c.physical.partitionedBy + "), so either ids or siblings have none"
 }
 
 // checkPrimaryKey checks that the model's key is the table's: rows are locked by it.

@@ -32,36 +32,32 @@ func (d Duplicate) String() string {
 // Duplicates returns names that several live siblings share, at most limit for each table. A table
 // that does not exist yet, or lacks a column, has none.
 func Duplicates(ctx context.Context, conn Conn, dialectName string, tables []Table, limit int) ([]Duplicate, error) {
-	d, err := dialectOf(dialectName)
-	if err != nil {
-		return nil, err
-	}
 	var all []Duplicate
-	for _, t := range tables {
-		p, err := d.read(ctx, conn, t.Table)
-		if err != nil {
-			return nil, err
-		}
-		c := &checker{dialect: d, conn: conn, table: t, physical: p}
+	err := eachTable(ctx, conn, dialectName, tables, func(c *checker) error {
 		if !c.exists() || !c.isTable() || !c.complete() {
-			continue
+			return nil
 		}
-		records, err := ask(ctx, conn, p.asOf(duplicatesQuery(d, t, p, d.bytes(d.quote(t.Name.Column)), limit)))
+		t := c.table
+		records, err := ask(ctx, conn, c.physical.asOf(duplicatesQuery(c, t, c.physical, c.bytes(c.quote(t.Name.Column)), limit)))
 		if err != nil {
-			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
+			return fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
 		}
 		for _, r := range records {
 			rows, _ := strconv.Atoi(r["siblings"])
 			all = append(all, Duplicate{Table: t.Table, Tree: r["tree"], Parent: r["parent"], Name: r["name"], Rows: rows})
 		}
 		if len(records) > 0 {
-			continue // siblings with one name have one path, too
+			return nil // siblings with one name have one path, too
 		}
 		twins, err := c.twins(ctx, limit)
 		if err != nil {
-			return nil, fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
+			return fmt.Errorf("treeschema: looking for duplicates in %s: %w", t.Table, err)
 		}
 		all = append(all, twins...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
 }

@@ -43,7 +43,7 @@ func (mysql) bytes(text string) string { return "CAST(" + text + " AS BINARY)" }
 func (m mysql) read(ctx context.Context, conn Conn, table string) (*physical, error) {
 	schema, name := splitName(table)
 	p := newPhysical()
-	found, err := askFile(ctx, conn, "mysql_table.sql", schema, name)
+	found, err := askFile(ctx, conn, "mysql_table.sql", schema, name, schema, name)
 	if err != nil || len(found) == 0 {
 		return p, err
 	}

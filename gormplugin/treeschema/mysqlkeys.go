@@ -16,7 +16,7 @@ type link struct {
 
 // readKeys reads the foreign keys from the catalogue.
 func (m mysql) readKeys(ctx context.Context, conn Conn, p *physical, table string) error {
-	records, err := askFile(ctx, conn, "mysql_keys.sql", p.schema)
+	records, err := askFile(ctx, conn, "mysql_keys.sql", p.schema, p.schema)
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func (m mysql) keeps(t Table, p *physical, c column, size int) string {
 	after := *p
 	after.columns, after.indexes = maps.Clone(p.columns), nil
 	change := strings.Join(m.retype(t, &after, c, size), "; ")
-	return "drop the index " + strings.Join(inTheWay, ", ") + ", which cannot hold the column as it will be; run " + change + "; and make a shorter index, or one of this column alone"
+	return "drop the index " + strings.Join(inTheWay, ", ") + ", which cannot hold the changed column; run " + change + "; and create a shorter index, or one of this column alone"
 }
 
 // outgrows reports whether an index would become too long if a column became one of utf8mb4.

@@ -54,11 +54,11 @@ func mysqlMode(settings record) []Finding {
 	if !isStrict(settings["sql_mode"]) {
 		f := Finding{
 			Severity: Unsafe, Check: StrictMode, Missing: fmt.Sprintf("sql_mode is %q, which is not strict", settings["sql_mode"]),
-			Why:    "a name or path that does not fit into its column is cut off silently",
+			Why:    "the server silently truncates a name or path that does not fit into its column",
 			Advice: "add sql_mode=%27STRICT_TRANS_TABLES%2CNO_ENGINE_SUBSTITUTION%27 to the DSN",
 		}
 		if !isStrict(settings["server_mode"]) {
-			f.Advice += "; or, for all programs that use the server, SET GLOBAL sql_mode = CONCAT_WS(',', 'STRICT_TRANS_TABLES', NULLIF(@@GLOBAL.sql_mode, '')), and connect anew"
+			f.Advice += "; or, for all programs that use the server, SET GLOBAL sql_mode = CONCAT_WS(',', 'STRICT_TRANS_TABLES', NULLIF(@@GLOBAL.sql_mode, '')), and reconnect"
 		}
 		findings = append(findings, f)
 	}
@@ -80,8 +80,8 @@ func mysqlIsolation(variables map[string]string) []Finding {
 		}
 		return []Finding{{
 			Severity: Warning, Check: Isolation, Missing: "the isolation level is READ UNCOMMITTED",
-			Why:    "statements are planned on rows that may never be committed, and fail when that shows",
-			Advice: "add " + variable + "=%27READ-COMMITTED%27 to the DSN; or, for all programs that use the server, SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED, and connect anew",
+			Why:    "statements are planned on rows that may never be committed, and then fail",
+			Advice: "add " + variable + "=%27READ-COMMITTED%27 to the DSN; or, for all programs that use the server, SET GLOBAL TRANSACTION ISOLATION LEVEL READ COMMITTED, and reconnect",
 		}}
 	}
 	return nil
@@ -106,7 +106,7 @@ func mysqlWriters(variables map[string]string) []Finding {
 	}
 	if readOnly("read_only") || readOnly("super_read_only") || readOnly("innodb_read_only") {
 		findings = append(findings, Finding{
-			Severity: Unsafe, Check: ReadOnly, Missing: "the server is read only", Why: "it is a replica: nothing can be written here, or another server writes, too",
+			Severity: Unsafe, Check: ReadOnly, Missing: "the server is read only", Why: "it is a replica: writes fail here, or another server writes, too",
 			Advice: "connect to the primary",
 		})
 	}
@@ -116,7 +116,7 @@ func mysqlWriters(variables map[string]string) []Finding {
 // severalWriters is the finding that other servers may write the tree.
 func severalWriters(missing, advice string) Finding {
 	return Finding{
-		Severity: Unsafe, Check: Writers, Missing: missing, Why: "row locks hold on one server alone, so that two servers can each commit half of a cycle",
+		Severity: Unsafe, Check: Writers, Missing: missing, Why: "row locks hold on one server only, so two servers can each commit half of a cycle",
 		Advice: advice + "; then say so by gormplugin.OneWriter()",
 	}
 }
@@ -134,8 +134,8 @@ func mysqlSession(variables map[string]string) []Finding {
 			"completion_type", variables["completion_type"], "a COMMIT begins another transaction, which nobody commits", TransactionEnd,
 			func(value string) bool { return value == "NO_CHAIN" || value == "0" },
 		},
-		{"autocommit", "off", "what is written outside of a transaction is committed by nobody, and keeps its row locks", TransactionEnd, isOn},
-		{"unique_checks", "off", "InnoDB need not look whether a name is taken", UniqueChecks, isOn},
+		{"autocommit", "off", "writes outside of a transaction are never committed, and keep their row locks", TransactionEnd, isOn},
+		{"unique_checks", "off", "InnoDB may skip the check whether a name is taken", UniqueChecks, isOn},
 	} {
 		if value, ok := variables[s.name]; ok && !s.sound(value) {
 			findings = append(findings, Finding{

@@ -10,7 +10,7 @@ import (
 // readTriggers reads the triggers and the routines, and whether the user sees all triggers of the
 // table.
 func (m mysql) readTriggers(ctx context.Context, conn Conn, p *physical, table string) error {
-	records, err := askFile(ctx, conn, "mysql_triggers.sql", p.schema)
+	records, err := askFile(ctx, conn, "mysql_triggers.sql", p.schema, p.schema)
 	if err != nil {
 		return err
 	}

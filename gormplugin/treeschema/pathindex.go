@@ -71,8 +71,8 @@ func (c *checker) advisesUniquePaths(path Text, leading []index) {
 	}
 	c.found(Finding{
 		Severity: Advice, Check: Paths, Missing: fmt.Sprintf("the index over %s, %s is not unique", c.table.Tree, path.Column),
-		Why:        "whatever goes past the plugin can give two live rows one path",
-		Statements: statements, Advice: "make it so in the model, too",
+		Why:        "writes past the plugin can give two live rows one path",
+		Statements: statements, Advice: "make it unique in the model, too",
 	})
 }
 

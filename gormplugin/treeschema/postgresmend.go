@@ -53,11 +53,11 @@ func (g postgres) keeps(t Table, p *physical, c column, size int) string {
 		if change == "" {
 			change = "run " + g.retype(t, nil, c, size)[0]
 		}
-		return "PostgreSQL changes no column that something else uses: in one transaction, drop the " + users + ", " + change + ", and make again what was dropped"
+		return "PostgreSQL changes no column that something else uses: in one transaction, drop the " + users + ", " + change + ", and create again what was dropped"
 	case p.partitionedBy != "" && mentions(p.partitionedBy, c.name):
-		return "make the table anew: PostgreSQL changes no column that a table is partitioned by"
+		return "recreate the table: PostgreSQL changes no column that a table is partitioned by"
 	case c.domain && (size > 0 || c.equal == loosely):
-		return "make a domain of text or of a longer varchar, and give the column that one: its own type would lose the constraints of the domain " + c.typ
+		return "create a domain of text or of a longer varchar, and use it for the column: a plain type would lose the constraints of the domain " + c.typ
 	default:
 		return ""
 	}

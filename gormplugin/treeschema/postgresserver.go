@@ -21,7 +21,7 @@ func (postgres) server(ctx context.Context, conn Conn) ([]Finding, error) {
 	if settings["encoding"] != "UTF8" {
 		findings = append(findings, Finding{
 			Severity: Unsafe, Check: Encoding, Missing: fmt.Sprintf("the database's encoding is %s", settings["encoding"]),
-			Why: "it cannot hold every name, or counts bytes where the plugin counts characters", Advice: "make the database anew with ENCODING 'UTF8'",
+			Why: "it cannot hold every name, or counts bytes where the plugin counts characters", Advice: "recreate the database with ENCODING 'UTF8'",
 		})
 	}
 	if settings["isolation"] == "repeatable read" {
@@ -67,7 +67,7 @@ func postgresIsolation(settings record) Finding {
 	f := Finding{
 		Severity: Unsafe, Check: Isolation, Missing: "transactions are REPEATABLE READ",
 		Why:    "an UPDATE of a subtree would miss the rows that are newer than its snapshot, so the plugin refuses to write",
-		Advice: "add default_transaction_isolation=read%20committed to the DSN; or let the statement set it for all programs that connect that way, and connect anew",
+		Advice: "add default_transaction_isolation=read%20committed to the DSN; or let the statement set it for all programs that connect that way, and reconnect",
 	}
 	const set = " SET default_transaction_isolation = 'read committed'"
 	switch settings["source"] {

@@ -49,7 +49,7 @@ func (c *checker) isTable() bool {
 	if s.temporary {
 		c.found(Finding{
 			Severity: Unsafe, Check: TableExists, Missing: "the name stands for a temporary table in this session", Why: "other sessions write another table",
-			Advice: "drop the temporary table, or connect anew",
+			Advice: "drop the temporary table, or open a new connection",
 		})
 		return false
 	}
@@ -65,14 +65,14 @@ func (c *checker) checkShape() {
 	for _, clause := range c.physical.shape.conflicts {
 		c.found(Finding{
 			Severity: Unsafe, Check: Conflicts, Missing: "a constraint says " + clause,
-			Why:    "a write that meets another row does not fail as a whole, but deletes that one, is left out, or leaves a part behind",
-			Advice: "make the table anew without that, see https://sqlite.org/lang_altertable.html#otheralter",
+			Why:    "a conflicting write does not fail as a whole: it deletes the other row, is skipped, or is half done",
+			Advice: "recreate the table without it, see https://sqlite.org/lang_altertable.html#otheralter",
 		})
 	}
 	if names := c.physical.shape.subscriptions; names != "" {
 		c.found(Finding{
-			Severity: Unsafe, Check: Writers, Missing: "the subscription " + names + " writes its rows", Why: "what another server writes goes past the row locks of this one",
-			Advice: "write the tree on one server only, and leave its table out of what that one subscribes to",
+			Severity: Unsafe, Check: Writers, Missing: "the subscription " + names + " writes its rows", Why: "another server writes past the row locks of this one",
+			Advice: "write the tree on one server only, and exclude its table from that server's subscriptions",
 		})
 	}
 }
@@ -96,8 +96,8 @@ func (c *checker) checkSecurity() {
 	slices.Sort(names)
 	c.found(Finding{
 		Severity: Unsafe, Check: RowSecurity, Missing: strings.TrimSpace("row-level security hides single rows from this user: " + strings.Join(names, ", ")),
-		Why:    "rows below a renamed or deleted one that it hides are left behind",
-		Advice: "let policies look at " + c.table.Tree + " alone, or connect as a user with BYPASSRLS",
+		Why:    "a rename or a deletion misses the hidden rows below",
+		Advice: "let policies read " + c.table.Tree + " alone, or connect as a user with BYPASSRLS",
 	})
 }
 
@@ -107,14 +107,14 @@ func (c *checker) checkInheritance() {
 	if s.heirs != "" {
 		c.found(Finding{
 			Severity: Unsafe, Check: Inheritance, Missing: "the table " + s.heirs + " inherits from it",
-			Why:    "statements see the rows of both, but no unique index keeps those apart",
-			Advice: "take the tables apart (ALTER TABLE … NO INHERIT …), or make them partitions",
+			Why:    "statements see the rows of both, but no unique index spans both",
+			Advice: "separate the tables (ALTER TABLE … NO INHERIT …), or make them partitions",
 		})
 	}
 	if above := cmp.Or(s.ancestors, s.partitionOf); above != "" {
 		c.found(Finding{
 			Severity: Unsafe, Check: Inheritance, Missing: "its rows are also those of " + above,
-			Why: "what is written by that name is not guarded", Advice: "register the model with " + above + " if that is partitioned; otherwise take the tables apart",
+			Why: "writes by that name are not guarded", Advice: "register the model with " + above + " if that is partitioned; otherwise separate the tables",
 		})
 	}
 }
@@ -129,8 +129,8 @@ func (c *checker) checkRules() {
 			continue
 		}
 		c.found(Finding{
-			Severity: Unsafe, Check: Rules, Missing: "the rule " + r.name + " makes other writes of the writes to it", Why: "rows are not what the plugin has written",
-			Statements: []string{fmt.Sprintf("DROP RULE %s ON %s", c.quote(r.name), c.quote(c.table.Table))}, Advice: "do in the program what it is for",
+			Severity: Unsafe, Check: Rules, Missing: "the rule " + r.name + " rewrites the writes to it", Why: "rows differ from what the plugin has written",
+			Statements: []string{fmt.Sprintf("DROP RULE %s ON %s", c.quote(r.name), c.quote(c.table.Table))}, Advice: "do its work in the program",
 		})
 	}
 }
@@ -143,7 +143,7 @@ func (c *checker) checkGenerated() {
 		}
 		c.found(Finding{
 			Severity: Unsafe, Check: Generated, Missing: "the column " + name + " is generated", Why: "the plugin cannot write it",
-			Advice: "make it a column of its own, or leave it out of the model",
+			Advice: "make it a plain column, or leave it out of the model",
 		})
 	}
 }
@@ -156,14 +156,14 @@ func (c *checker) checkForeignKeys() {
 		}
 		f := Finding{
 			Severity: Warning, Check: ForeignKeys, Missing: fmt.Sprintf("the foreign key on %s says %s", strings.Join(k.columns, ", "), k.actions),
-			Why:        "rows go without the path locks of their subtrees, and past soft deletion",
+			Why:        "rows change or vanish without path locks, and without soft deletion",
 			Statements: c.plainKey(c.table, k),
 		}
 		if k.empties {
-			f.Severity, f.Why = Unsafe, "a row whose parent is deleted comes to the top with the path that it had"
+			f.Severity, f.Why = Unsafe, "a row whose parent is deleted moves to the top, but keeps its path"
 		}
 		if f.Statements == nil {
-			f.Advice = "make the table anew without that, see https://sqlite.org/lang_altertable.html#otheralter"
+			f.Advice = "recreate the table without it, see https://sqlite.org/lang_altertable.html#otheralter"
 		}
 		c.found(f)
 	}

@@ -21,7 +21,7 @@ func (s sqlite) primaryKey(t Table, p *physical) []string {
 
 // keeps implements [dialect]. SQLite cannot change a column.
 func (s sqlite) keeps(_ Table, _ *physical, c column, _ int) string {
-	return fmt.Sprintf("make the table anew with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", s.quote(c.name))
+	return fmt.Sprintf("recreate the table with %s TEXT, see https://sqlite.org/lang_altertable.html#otheralter", s.quote(c.name))
 }
 
 // retype implements [dialect].

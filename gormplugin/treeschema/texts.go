@@ -73,7 +73,7 @@ func (c *checker) checkLength(text Text) {
 	if col.length < text.Size {
 		c.found(c.retyped(Finding{
 			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, the model says %d", col.name, col.length, text.Size),
-			Why: "the plugin lets through what the database refuses",
+			Why: "the plugin accepts what the database refuses",
 		}, col, text.Size))
 		return
 	}
@@ -84,7 +84,7 @@ func (c *checker) checkLength(text Text) {
 		}
 		c.found(c.retyped(Finding{
 			Severity: Warning, Check: Length, Missing: fmt.Sprintf("the column %s has room for %d characters, a name for %d", col.name, col.length, name.length),
-			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("give the model's field the size, too: gorm:\"size:%d\"", max(longest, name.length+1)),
+			Why: "not even the path of a row at the top fits", Advice: fmt.Sprintf("set the size of the model's field, too: gorm:\"size:%d\"", max(longest, name.length+1)),
 		}, col, max(longest, name.length+1)))
 	}
 }

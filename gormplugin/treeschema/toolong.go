@@ -25,30 +25,27 @@ func (l Long) String() string {
 // TooLong returns the columns of names, paths and ids in which rows have more characters than the
 // models allow. A table that does not exist yet, or lacks a column, has none.
 func TooLong(ctx context.Context, conn Conn, dialectName string, tables []Table) ([]Long, error) {
-	d, err := dialectOf(dialectName)
-	if err != nil {
-		return nil, err
-	}
 	var all []Long
-	for _, t := range tables {
-		p, err := d.read(ctx, conn, t.Table)
-		if err != nil {
-			return nil, err
-		}
+	err := eachTable(ctx, conn, dialectName, tables, func(c *checker) error {
+		t := c.table
 		for _, text := range append(t.texts(), t.Keys...) {
-			c, there := p.columns[text.Column]
+			col, there := c.physical.columns[text.Column]
 			// Mostly the catalogue alone proves that nothing can be too long. SQLite ignores sizes.
-			if !there || text.Size == 0 || c.length > 0 && c.length <= text.Size || d.name() == "sqlite" || c.collation == "" {
+			if !there || text.Size == 0 || col.length > 0 && col.length <= text.Size || c.name() == "sqlite" || col.collation == "" {
 				continue
 			}
-			records, err := ask(ctx, conn, fmt.Sprintf("SELECT COALESCE(MAX(CHAR_LENGTH(%s)), 0) AS longest FROM %s", d.quote(text.Column), d.quote(t.Table)))
+			records, err := ask(ctx, conn, fmt.Sprintf("SELECT COALESCE(MAX(CHAR_LENGTH(%s)), 0) AS longest FROM %s", c.quote(text.Column), c.quote(t.Table)))
 			if err != nil {
-				return nil, fmt.Errorf("treeschema: measuring %s.%s: %w", t.Table, text.Column, err)
+				return fmt.Errorf("treeschema: measuring %s.%s: %w", t.Table, text.Column, err)
 			}
 			if longest, _ := strconv.Atoi(records[0]["longest"]); longest > text.Size {
 				all = append(all, Long{Table: t.Table, Column: text.Column, Size: text.Size, Longest: longest})
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
 }

@@ -49,7 +49,7 @@ func (c *checker) checkTriggers(ctx context.Context) {
 		case v.does != "":
 			c.found(Finding{
 				Severity: Unsafe, Check: Triggers, Missing: fmt.Sprintf("the trigger %s on %s %s", tr.name, tr.table, v.does),
-				Why: triggersWhy, Statements: c.dropTrigger(tr), Advice: "do in the program what it is for",
+				Why: triggersWhy, Statements: c.dropTrigger(tr), Advice: "do its work in the program",
 			})
 		case v.doubtful && !c.owns(tr):
 			c.found(Finding{
@@ -64,10 +64,10 @@ func (c *checker) checkTriggers(ctx context.Context) {
 		c.tryOut(ctx, doubtful)
 		return
 	}
-	const advice = "run Verify with Probing on a copy of the database, or where writes that are rolled back do no harm"
+	const advice = "run Verify with Probing on a copy of the database, or where rolled-back writes do no harm"
 	if c.physical.blind != "" {
 		c.found(Finding{
-			Severity: Warning, Check: Triggers, Missing: c.physical.blind, Why: "one that writes to the tree is not found",
+			Severity: Warning, Check: Triggers, Missing: c.physical.blind, Why: "the check misses one that writes to the tree",
 			Advice: "call Verify as a user who has the TRIGGER privilege on the table; or " + advice,
 		})
 	}
@@ -97,7 +97,7 @@ func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 	for i, tr := range doubtful {
 		names[i] = tr.name
 	}
-	missing := "a probe shows what a trigger does that cannot be seen"
+	missing := "a probe shows what an invisible trigger does"
 	if c.physical.blind == "" {
 		missing = "a probe shows what the trigger " + strings.Join(names, " or ") + " does"
 	}
@@ -106,7 +106,7 @@ func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 		Missing: cmp.Or(c.physical.blind, "the text of the trigger "+strings.Join(names, ", ")+" does not tell what it writes"),
 	}
 	if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Severity == Unsafe && slices.Contains(spoilers, f.Check) }) {
-		undecided.Advice = "mend first what else changes rows by itself, and probe again"
+		undecided.Advice = "mend the unsafe findings first, and probe again"
 		c.found(undecided)
 		return
 	}
@@ -117,7 +117,7 @@ func (c *checker) tryOut(ctx context.Context, doubtful []trigger) {
 		undecided.Advice = "see for yourself: write a row of the tree in a transaction, look at the rows around it, and roll back"
 		c.found(undecided)
 	case harm != "":
-		f := Finding{Severity: Unsafe, Check: Triggers, Missing: missing + ": " + harm, Why: triggersWhy, Advice: "do in the program what it is for"}
+		f := Finding{Severity: Unsafe, Check: Triggers, Missing: missing + ": " + harm, Why: triggersWhy, Advice: "do its work in the program"}
 		if len(doubtful) == 1 && c.physical.blind == "" {
 			f.Statements = c.dropTrigger(doubtful[0])
 		}

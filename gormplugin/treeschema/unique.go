@@ -179,15 +179,15 @@ func (c *checker) reportStrict(strict []index, good covered) {
 	})
 	for _, i := range strict {
 		f := Finding{
-			Severity: Warning, Check: DeletedNames, Missing: "the unique index " + i.name + " keeps deleted rows apart, too",
-			Why: "a deleted row's name can't be used again, or no second row of a name be deleted",
+			Severity: Warning, Check: DeletedNames, Missing: "the unique index " + i.name + " also counts deleted rows",
+			Why: "a deleted row's name cannot be used again, or no second row with a name can be deleted",
 		}
 		if drop := c.dropIndex(c.table, i); drop != nil {
 			f.Statements = slices.Concat(statements, drop)
-			f.Advice = "take the index out of the model, too"
+			f.Advice = "remove the index from the model, too"
 			statements = nil
 		} else {
-			f.Advice = "make the table anew without that constraint, see https://sqlite.org/lang_altertable.html#otheralter"
+			f.Advice = "recreate the table without that constraint, see https://sqlite.org/lang_altertable.html#otheralter"
 		}
 		c.found(f)
 	}
@@ -239,7 +239,7 @@ func mentions(text, name string) bool {
 // either is a name of siblings that such an index would treat as equal, "" if there are none.
 func (c *checker) indexed(f Finding, make func(Table, *physical) []string, either string) Finding {
 	if either != "" {
-		f.Advice = fmt.Sprintf("give the column %s a collation by which different names are different, or rename siblings that it holds equal, such as those called %q; then call Verify again",
+		f.Advice = fmt.Sprintf("give the column %s a collation by which different names differ, or rename siblings that it treats as equal, such as those named %q; then call Verify again",
 			c.table.Name.Column, either)
 		return f
 	}

@@ -7,14 +7,14 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testChains looks at trees that are one long chain, in which parents have smaller or greater keys
-// than their children, and at cycles of any length.
+// testChains checks trees that are one long chain, in which parents have smaller or greater keys
+// than their children, and cycles of any length.
 func testChains(t *testing.T, database Database) {
-	const length = 2000 // more than a page and a path's length together
+	const length = 2000 // longer than a page and a path together
 	parents := map[string]func(int) int{
 		"parents first":  func(id int) int { return id - 1 },
 		"children first": func(id int) int { return (id + 1) % (length + 1) },
-		// A chain through keys that jump about; 2000 and 397 have no common divisor.
+		// Cycles through keys in no order; 2000 and 397 have no common divisor.
 		"mixed": func(id int) int { return (id*397)%length + 1 },
 		// Both the tail and the cycle are longer than a path can be.
 		"a tail that ends in a cycle": func(id int) int {
@@ -55,9 +55,10 @@ func testChains(t *testing.T, database Database) {
 
 // outcome is what following all parents finds.
 type outcome struct {
-	// cycles has the lengths by the smallest key.
+	// cycles has the lengths of cycles by their smallest keys.
 	cycles map[int]int
-	deep   int
+	// deep is the number of rows that are too deep.
+	deep int
 }
 
 func naive(nodes []Node) outcome {

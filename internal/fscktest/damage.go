@@ -10,19 +10,20 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// damageCase is a damaged tree, what is found, and what becomes of it.
+// damageCase is a damaged tree, what a check finds, and what a repair makes of it.
 type damageCase struct {
 	what string
 	rows []Node
-	// found has "kind id want" for each problem; want is left out where there is none. "!" ends one
-	// that cannot be mended.
+	// found has "kind id want" for each problem, without want if there is no right path. "!" marks
+	// a problem that cannot be repaired.
 	found []string
-	// mended has "id parent name path" for each row that is not as it was; the
-	// created lost+found has the id "new".
+	// mended has "id parent name path" for each changed row. The created lost+found has the id
+	// "new".
 	mended []string
 }
 
-// tree 1 of most cases: a root row 1 with the suites 2 "a", 3 "a/b" and 4 "c".
+// with returns the tree 1 of most cases, and further rows. The tree has the root row 1 with the
+// suites 2 "a", 3 "a/b" and 4 "c".
 func with(nodes ...Node) []Node {
 	return append([]Node{
 		{1, 1, 0, "", "", "/1", false}, {2, 1, 1, "a", "/a", "/1/2", false}, {3, 1, 2, "b", "/a/b", "/1/2/3", false}, {4, 1, 1, "c", "/c", "/1/4", false},
@@ -31,6 +32,9 @@ func with(nodes ...Node) []Node {
 
 // long is a name of n characters.
 func long(n int) string { return strings.Repeat("é", n) }
+
+// secondRoot is the name that a repair gives a second root row.
+const secondRoot = "root"
 
 var damage = []damageCase{
 	{what: "a sound tree", rows: with()},
@@ -98,13 +102,13 @@ var damage = []damageCase{
 	{
 		what: "two root rows", rows: with(Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 5, "x", "/x", "/5/6", false}),
 		found:  []string{"beside-root 5"},
-		mended: []string{"5 1 root /root", "6 5 x /root/x"},
+		mended: []string{"5 1 " + secondRoot + " /" + secondRoot, "6 5 x /" + secondRoot + "/x"},
 	},
 	{
 		what: "two root rows, and a child that is called as the second one would be", rows: with(
-			Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 1, "root", "/root", "/1/6", false}),
+			Node{5, 1, 0, "", "", "/5", false}, Node{6, 1, 1, secondRoot, "/" + secondRoot, "/1/6", false}),
 		found:  []string{"beside-root 5"},
-		mended: []string{"5 1 root (2) /root (2)"},
+		mended: []string{"5 1 " + secondRoot + " (2) /" + secondRoot + " (2)"},
 	},
 	{
 		what: "a row at the top beside the root row, which keeps its path", rows: with(Node{5, 1, 0, "x", "/x", "/5", false}, Node{6, 1, 5, "y", "/x/y", "/5/6", false}),
@@ -206,7 +210,7 @@ func testDamage(t *testing.T, database Database) {
 	}
 }
 
-// check finds, rehearses, repairs, and checks again.
+// check runs a check, a dry run, a repair, and another repair.
 func (tt damageCase) check(t *testing.T, w *world) {
 	t.Helper()
 	noLimits := w.Dialect == fsck.SQLite
@@ -261,8 +265,8 @@ func (tt damageCase) check(t *testing.T, w *world) {
 	}
 }
 
-// describe writes changes without what a dry run cannot know: the numbers of transactions and the
-// keys of new rows.
+// describe returns changes as text, without what a dry run cannot know: the numbers of transactions
+// and the keys of new rows.
 func describe(changes []fsck.Change) []string {
 	created := make(map[string]string)
 	for _, c := range changes {
@@ -290,7 +294,7 @@ func describe(changes []fsck.Change) []string {
 	return lines
 }
 
-// changed returns the rows that are not as before.
+// changed returns the rows that differ from before, as text.
 func changed(before, after map[int]Node) []string {
 	var lines, created []string
 	for _, id := range slices.Sorted(maps.Keys(after)) {

@@ -15,14 +15,14 @@ import (
 // Database is a database to test on.
 type Database struct {
 	Dialect fsck.Dialect
-	// Open returns an empty database that is gone after the test.
+	// Open returns an empty database, which is dropped after the test.
 	Open func(t testing.TB) *sql.DB
-	// Binary is the column clause for a collation that tells all names apart, and Loose one for a
-	// collation that does not.
+	// Binary is the column clause for a collation that tells all names apart. Loose is the clause
+	// for one that ignores case.
 	Binary, Loose string
 }
 
-// Node is a row of the test's table; parent 0 is none.
+// Node is a row of the test's table. Parent 0 means no parent.
 type Node struct {
 	ID, Tree, Parent int
 	Name             string
@@ -35,11 +35,11 @@ type world struct {
 	Database
 	db    *sql.DB
 	table fsck.Table
-	// text is set where keys are texts.
+	// text is set if keys are texts.
 	text bool
 }
 
-// schema says how the table is to be.
+// schema describes the table to create.
 type schema struct {
 	collation string
 	text      bool
@@ -49,7 +49,7 @@ type schema struct {
 	table func(*fsck.Table)
 }
 
-// newWorld makes a table.
+// newWorld creates a table.
 func newWorld(t testing.TB, database Database, s schema) *world {
 	t.Helper()
 	w := &world{Database: database, db: database.Open(t), table: fsck.DefaultTable("suites"), text: s.text}
@@ -104,7 +104,7 @@ func (w *world) key(n int) any {
 	}
 }
 
-// number is the reverse of key; a key that is not of a number is 999.
+// number is the inverse of key. A key that stands for no number gives 999.
 func (w *world) number(key fsck.Key) int {
 	text := key.String()
 	if w.text && len(text) == 36 {
@@ -120,10 +120,7 @@ func (w *world) number(key fsck.Key) int {
 // insert writes rows as they are.
 func (w *world) insert(t testing.TB, nodes ...Node) {
 	t.Helper()
-	const most = 100
-	for len(nodes) > 0 {
-		batch := nodes[:min(most, len(nodes))]
-		nodes = nodes[len(batch):]
+	for batch := range slices.Chunk(nodes, 100) {
 		var args []any
 		for _, n := range batch {
 			var deleted any
@@ -176,7 +173,7 @@ func (w *world) checker(t testing.TB) *fsck.Checker {
 	return c
 }
 
-// problems checks the table and returns the problems as "kind id".
+// problems checks the table and returns the problems.
 func (w *world) problems(t testing.TB) []fsck.Problem {
 	t.Helper()
 	var found []fsck.Problem
@@ -204,7 +201,7 @@ func (w *world) repair(t testing.TB, opts fsck.RepairOptions) ([]fsck.Change, fs
 	return changes, summary
 }
 
-// skips repairs the table and returns what is left, as text.
+// skips repairs the table and returns what was skipped, as text.
 func (w *world) skips(t testing.TB, opts fsck.RepairOptions) []string {
 	t.Helper()
 	var skips []string
@@ -215,16 +212,17 @@ func (w *world) skips(t testing.TB, opts fsck.RepairOptions) []string {
 	}
 	_, summary := w.repair(t, opts)
 	if int(summary.Skipped) != len(skips) {
-		t.Errorf("%d skips, of which %d are told", summary.Skipped, len(skips))
+		t.Errorf("%d skips, of which %d are reported", summary.Skipped, len(skips))
 	}
 	return skips
 }
 
-// skipsOne fails the test unless exactly one thing is left, for a reason that says all of these.
+// skipsOne fails the test unless a repair skips exactly one row or tree, for a reason with all
+// these texts.
 func (w *world) skipsOne(t testing.TB, opts fsck.RepairOptions, says ...string) {
 	t.Helper()
 	skips := w.skips(t, opts)
 	if len(skips) != 1 || slices.ContainsFunc(says, func(text string) bool { return !strings.Contains(skips[0], text) }) {
-		t.Errorf("left %q, want one that says %q", skips, says)
+		t.Errorf("skipped %q, want one skip that says %q", skips, says)
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testFractions looks at keys that are numbers but no whole ones, which SQLite lets be in columns
-// of whole numbers, and others in columns of another type. They are reported and left, and the rest
-// is mended.
+// testFractions has keys with fractions, which SQLite allows even in integer columns. A repair
+// reports and skips them, and repairs the rest.
 func testFractions(t *testing.T, database Database) {
 	types := columnTypes{key: "NUMERIC", tree: "BIGINT", parent: "NUMERIC"}
 	if database.Dialect != fsck.SQLite {

@@ -18,7 +18,7 @@ func testTextKeys(t *testing.T, database Database) {
 		}
 		t.Run(tt.what, func(t *testing.T) {
 			w := newWorld(t, database, schema{text: true})
-			// Id paths of numbers are wrong here, which the repair has to mend, too.
+			// The id paths are those of numbers. The repair has to write them, too.
 			w.insert(t, tt.rows...)
 			if _, summary := w.repair(t, fsck.RepairOptions{Apply: true}); summary.After.Total() > 0 {
 				t.Errorf("left: %v", summary.After.Problems)
@@ -38,7 +38,7 @@ func testTextKeys(t *testing.T, database Database) {
 	}
 }
 
-// testCollation looks at a name column that holds different names equal.
+// testCollation has a name column whose collation treats different names as equal.
 func testCollation(t *testing.T, database Database) {
 	if database.Loose == "" {
 		t.Skip("no such collation here")
@@ -53,7 +53,7 @@ func testCollation(t *testing.T, database Database) {
 		}
 	}
 	for id, want := range map[int]fsck.Kind{5: fsck.Lookalike, 6: fsck.Duplicate, 7: fsck.WrongPath, 2: "", 3: ""} {
-		// The parent of 7 has a child with another prefix, too: one that the collation holds equal.
+		// The path of 7 has a prefix that differs from its parent's path only in case.
 		if kinds[id] != want {
 			t.Errorf("row %d: %q, want %q", id, kinds[id], want)
 		}
@@ -72,7 +72,7 @@ func testCollation(t *testing.T, database Database) {
 	}
 }
 
-// testColumns looks at tables without some columns, or with others.
+// testColumns has tables without some columns, or with other ones.
 func testColumns(t *testing.T, database Database) {
 	damaged := with(Node{5, 1, 4, "x", "/wrong", "/wrong", false}, Node{6, 1, 99, "y", "/y", "/1/6", false})
 	t.Run("without an id path", func(t *testing.T) {

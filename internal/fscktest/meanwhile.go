@@ -8,13 +8,13 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// testMeanwhile has others change the tree between the moment that a problem is found and the
-// moment that it is mended. What a repair writes follows from the rows as they are by then.
+// testMeanwhile changes the tree between the check that finds a problem and the repair of it. What
+// the repair writes has to follow from the current rows.
 func testMeanwhile(t *testing.T, database Database) {
 	tests := []struct {
 		what string
 		rows []Node
-		// phase is that in which the change happens.
+		// phase is when the change happens.
 		phase string
 		sql   []string
 		// want is what becomes of row 5.
@@ -76,32 +76,43 @@ func testMeanwhile(t *testing.T, database Database) {
 	}
 }
 
-// testGate has somebody else hold a lock in the tree, and then nobody.
+// testGate repairs a tree in which an editor holds a lock, and again after the editor has released
+// it.
 func testGate(t *testing.T, database Database) {
 	w := newWorld(t, database, schema{})
 	w.insert(t, with(Node{5, 1, 4, "x", "/wrong", "/1/4/5", false})...)
-	locker := pathlock.New(memstore.New())
-	tree, err := pathlock.NewTree("suites", "1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/c"))}, Note: "an editor"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	locker, release := editor(t, "/c")
 	opts := fsck.RepairOptions{Apply: true, Locker: locker, Wait: pathlock.NoWait}
 	w.skipsOne(t, opts, "tree 1: ", "an editor")
 	if path := w.rows(t)[5].Path; path != "/wrong" {
 		t.Errorf("path %q: changed without the gate", path)
 	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	release()
 	if _, err := w.checker(t).Repair(t.Context(), opts); err != nil {
 		t.Fatal(err)
 	}
 	w.sound(t, w.rows(t))
 	if trees, err := locker.Trees(t.Context()); err != nil || len(trees) > 0 {
 		t.Errorf("held afterwards: %v (%v)", trees, err)
+	}
+}
+
+// editor returns a locker under which an editor has locked a path of tree 1, and what releases the
+// lock.
+func editor(t *testing.T, path string) (locker *pathlock.Locker, release func()) {
+	t.Helper()
+	locker = pathlock.New(memstore.New())
+	tree, err := pathlock.NewTree("suites", "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Note: "an editor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return locker, func() {
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

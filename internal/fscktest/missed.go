@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testLive looks at deletion marks of every type: the zero value is one of a live row.
+// testLive has deletion marks of every type. The zero value means a live row.
 func testLive(t *testing.T, database Database) {
 	for _, tt := range []struct {
 		typ  string
@@ -46,19 +46,19 @@ func testLive(t *testing.T, database Database) {
 	}
 }
 
-// oddCase is a table with values that other tests' tables cannot have.
+// oddCase is a table with values that the tables of other tests cannot hold.
 type oddCase struct {
 	what  string
 	types columnTypes
 	rows  [][5]any
-	// found has "kind id" for each problem, and mended what the rows say that were changed.
+	// found has "kind id" for each problem, mended the values of the changed rows.
 	found  []string
 	mended map[string]string
-	// left is how many problems cannot be mended.
+	// left is the number of problems that cannot be repaired.
 	left int
 }
 
-// testOdd looks at NULLs, and at texts that functions of SQL read in their own way.
+// testOdd has NULLs, and texts that SQL functions interpret.
 func testOdd(t *testing.T, database Database) {
 	cases := []oddCase{
 		{
@@ -119,7 +119,7 @@ func testOdd(t *testing.T, database Database) {
 			left: 2,
 		},
 	}
-	if database.Dialect != fsck.PostgreSQL { // which has no NUL in texts
+	if database.Dialect != fsck.PostgreSQL { // PostgreSQL has no NUL in texts
 		cases = append(cases, oddCase{
 			what:  "a name that begins with NUL at the top is no root row's",
 			rows:  [][5]any{{1, 1, nil, "\x00a", ""}, {2, 1, nil, "a", "/a"}},
@@ -152,7 +152,7 @@ func testOdd(t *testing.T, database Database) {
 	}
 }
 
-// testNotUTF8 looks at the change log of a name that is not UTF-8. It says what the name was.
+// testNotUTF8 has a name that is not UTF-8. The log and the report hold its bytes.
 func testNotUTF8(t *testing.T, database Database) {
 	types := columnTypes{}
 	var name any = []byte("b\xffd")
@@ -191,7 +191,7 @@ func testNotUTF8(t *testing.T, database Database) {
 	}
 }
 
-// testHostile looks at what is written for people of texts that a terminal would obey.
+// testHostile has texts that a terminal would interpret. Problems, written for people, escape them.
 func testHostile(t *testing.T, database Database) {
 	const hostile = "\x1b[2Jk\u202e\u009b"
 	w := oddWorld(t, database, columnTypes{key: "VARCHAR(36) " + database.Binary, tree: "VARCHAR(36) " + database.Binary})

@@ -7,8 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// unsound says what is wrong with rows, by rules that share nothing with package fsck: it starts at
-// the top and walks down.
+// unsound returns what is wrong with rows. It shares no code with package fsck: it starts at the
+// top and walks down.
 func unsound(rows map[int]Node, idPath func(int) string) []string {
 	var wrong []string
 	children := make(map[int][]Node)

@@ -3,6 +3,7 @@ package fscktest
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,16 +14,16 @@ import (
 // keyCase is a type of keys.
 type keyCase struct {
 	typ string
-	// only are the databases that have it; none are all.
+	// only are the databases that have the type; empty means all.
 	only []fsck.Dialect
-	// keys are three keys in their order, and zeros the values that are no parent.
+	// keys are three keys in their order, zeros the values that mean no parent.
 	keys  [3]any
 	zeros []any
 }
 
 func uuid(n int) string { return fmt.Sprintf("01a3b5c7-0000-7000-8000-%012d", n) }
 
-// raw are the bytes of a key of n bytes. They are valid UTF-8.
+// raw returns a key of n bytes. All bytes but the last are valid UTF-8.
 func raw(n int, last byte) []byte {
 	b := []byte(strings.Repeat("k", n))
 	b[n-1] = last
@@ -52,16 +53,11 @@ var keyCases = []keyCase{
 }
 
 func (c keyCase) isOf(d fsck.Dialect) bool {
-	for _, only := range c.only {
-		if only == d {
-			return true
-		}
-	}
-	return len(c.only) == 0
+	return len(c.only) == 0 || slices.Contains(c.only, d)
 }
 
-// testNoParent looks at rows at the top whose parent is each value that a zero value of a parent
-// field becomes. They are sound, and no repair touches them. Cycles of such keys are mended.
+// testNoParent has rows at the top whose parent is each value that the zero value of a parent field
+// may become. They are sound, and no repair touches them. Cycles of such keys are repaired.
 func testNoParent(t *testing.T, database Database) {
 	for _, tt := range keyCases {
 		if !tt.isOf(database.Dialect) {
@@ -69,7 +65,7 @@ func testNoParent(t *testing.T, database Database) {
 		}
 		typ := tt.typ
 		if typ == "BIGINT" && database.Dialect == fsck.SQLite {
-			typ = "INTEGER" // the only type of which it gives keys out
+			typ = "INTEGER" // the only type for which SQLite generates keys
 		}
 		if typ == "CHAR(36)" || typ == "VARCHAR(36)" {
 			typ += " " + database.Binary
@@ -87,15 +83,15 @@ func testNoParent(t *testing.T, database Database) {
 				if w.repair(t, fsck.RepairOptions{Apply: true}); !maps.Equal(before, w.dump(t)) {
 					t.Errorf("a repair made %v of %v", w.dump(t), before)
 				}
-				// The database's answer and ours are the same.
+				// The SQL condition agrees with the database.
 				condition := treerow.Dialect(map[fsck.Dialect]string{fsck.MySQL: "mysql", fsck.PostgreSQL: "postgres", fsck.SQLite: "sqlite"}[database.Dialect]).
 					NoParent("parent_id", treerow.KindOf(tt.typ))
 				var tops int
 				if err := w.db.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM suites WHERE "+condition).Scan(&tops); err != nil || tops != 1 {
 					t.Errorf("%d rows (%v) for which %s, want 1", tops, err, condition)
 				}
-				// What is created or put at the top has the same for a parent as the other rows
-				// there.
+				// A row that is created at the top, or moves there, gets the same parent value as
+				// the other rows there.
 				w.put(t, tt.keys[2], tree, tree, "c", "/c") // its own parent
 				w.repair(t, fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")})
 				var nulls, want int
@@ -106,12 +102,12 @@ func testNoParent(t *testing.T, database Database) {
 					t.Errorf("%d rows have the parent NULL (%v), want %d", nulls, err, want)
 				}
 				w.exec(t, `UPDATE suites SET parent_id = ? WHERE id = ?`, tt.keys[1], tt.keys[0])
-				if b, binary := tt.keys[0].([]byte); binary { // which is its name among the locks, and in id paths
+				if b, binary := tt.keys[0].([]byte); binary { // locks and id paths have it in hexadecimal
 					if found := w.problems(t); len(found) == 0 || found[0].ID.String() != fmt.Sprintf("%x", b) {
 						t.Errorf("found %v, want the row %x", found, b)
 					}
 				}
-				opts := fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")} // of which nobody gives keys out
+				opts := fsck.RepairOptions{Apply: true, ToTop: strings.HasPrefix(typ, "NUMERIC")} // for which no database generates keys
 				if _, summary := w.repair(t, opts); summary.Before.Problems[fsck.Cycle] != 1 || summary.After.Total() > 0 {
 					t.Errorf("before %v, left %v, want a cycle to be mended", summary.Before.Problems, summary.After.Problems)
 				}

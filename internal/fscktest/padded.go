@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testPadded looks at columns of type CHAR(n), which databases pad with spaces, and some show so.
-// Nothing of that is damage, and the pool's one connection is as it was afterwards.
+// testPadded has columns of type CHAR(n), which databases pad with spaces, and some return padded.
+// That is no damage. The pool's one connection keeps its mode.
 func testPadded(t *testing.T, database Database) {
 	modes := []string{""}
 	if database.Dialect == fsck.MySQL {
@@ -37,7 +37,7 @@ func testPaddedIn(t *testing.T, database Database, types columnTypes, mode strin
 		w.exec(t, `SET SESSION sql_mode = '`+mode+`'`)
 	}
 	if found := w.kinds(t); len(found) > 0 {
-		t.Errorf("of a sound table, found %q", found)
+		t.Errorf("found %q in a sound table", found)
 	}
 	w.put(t, "5", "7", "99", "d", "/d")
 	w.put(t, "6", "7", "2", "b c", "/wrong")
@@ -65,7 +65,7 @@ func testPaddedIn(t *testing.T, database Database, types columnTypes, mode strin
 	}
 }
 
-// unpadded is what dump returns of a row, without spaces at the end of its values.
+// unpadded removes the spaces at the end of the values that dump returns for a row.
 func unpadded(row string) string {
 	values := strings.SplitAfter(row, `"`)
 	for i, v := range values {

@@ -10,15 +10,14 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// ailing is a row with several things wrong at once: its tree, its parent and its name, each of
-// them one of those that the tables below have.
+// ailing is a row with several problems at once: each field is a value from the lists below.
 type ailing struct{ tree, parent, name string }
 
-// Each tree of the test has ten keys. The rows 1 to 4 of one are sound but for what is said here,
-// and the ailing rows come after them.
+// Each tree of the test has ten keys. Its rows 1 to 4 are sound, except as said here. The two
+// ailing rows follow.
 const (
-	pairTop     = 1 // at the top; the root row in every other tree
-	pairSibling = 2 // below it, and called "b"
+	pairTop     = 1 // at the top; in every other tree the root row
+	pairSibling = 2 // below the top, named "b"
 	pairBelow   = 3 // below the second ailing row
 	pairDeleted = 4
 	pairFirst   = 5
@@ -27,14 +26,14 @@ const (
 	pairKeys    = 10
 )
 
-// What can be the matter with a row's tree, its parent and its name.
+// What may be wrong with a row's tree, its parent and its name.
 var (
 	pairTrees   = []string{"its own", "none"}
 	pairParents = []string{"sound", "missing", "deleted", "of another tree", "itself", "the other", "none"}
 	pairNames   = []string{"own", "taken", "bad", "empty", "NULL"}
 )
 
-// ailments are all rows that can be made of these.
+// ailments returns all combinations of these.
 func ailments() (all []ailing) {
 	for _, tree := range pairTrees {
 		for _, parent := range pairParents {
@@ -46,7 +45,7 @@ func ailments() (all []ailing) {
 	return all
 }
 
-// values returns what the columns of the ailing row with a key say.
+// values returns the columns of the ailing row with a key.
 func (a ailing) values(tree, base, key int) (plan, parent, name any) {
 	plan = map[string]any{"its own": tree, "none": nil}[a.tree]
 	parent = map[string]any{
@@ -57,8 +56,8 @@ func (a ailing) values(tree, base, key int) (plan, parent, name any) {
 	return plan, parent, name
 }
 
-// testPairs repairs trees that each have two rows with several things wrong. One run mends all that
-// can be: what is left are rows in no tree that none can be told for, and what is below them.
+// testPairs repairs trees that each have two ailing rows. One run repairs everything that can be
+// repaired. Only rows without a tree are left, if no row above has one, and the rows below them.
 func testPairs(t *testing.T, database Database) {
 	for _, unique := range []bool{false, true} {
 		t.Run(fmt.Sprintf("unique %t", unique), func(t *testing.T) { testPairsUnder(t, database, unique) })
@@ -126,7 +125,7 @@ func testPairsUnder(t *testing.T, database Database, unique bool) {
 	}
 }
 
-// hopeless says which of the two ailing rows are in no tree, and not below a row that is in one.
+// hopeless returns which of the two ailing rows have no tree, and no row above with one.
 func hopeless(first, second ailing) map[int]bool {
 	alone := func(a ailing) bool { return a.tree == "none" && a.parent != "sound" && a.parent != "of another tree" }
 	follows := func(a, other ailing) bool {

@@ -17,7 +17,7 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// tries is how many random trees are tried; PATHLOCK_TEST_TRIES makes it more.
+// tries returns the number of random trees to try: least, or more by PATHLOCK_TEST_TRIES.
 func tries(least int) int {
 	if n, err := strconv.Atoi(os.Getenv("PATHLOCK_TEST_TRIES")); err == nil {
 		return max(n, least)
@@ -25,7 +25,7 @@ func tries(least int) int {
 	return least
 }
 
-// randomSeed returns a seed; PATHLOCK_TEST_SEED makes it that of a test that failed.
+// randomSeed returns a random seed, or the one in PATHLOCK_TEST_SEED, to repeat a failure.
 func randomSeed() uint64 {
 	if seed, err := strconv.ParseUint(os.Getenv("PATHLOCK_TEST_SEED"), 10, 64); err == nil {
 		return seed
@@ -33,7 +33,17 @@ func randomSeed() uint64 {
 	return rand.Uint64()
 }
 
-// forest makes random sound trees, of which random rows are then damaged.
+// eachSeed runs a test with random numbers of a new seed, which its name says, at least as many
+// times.
+func eachSeed(t *testing.T, least int, test func(t *testing.T, random *rand.Rand)) {
+	t.Helper()
+	for range tries(least) {
+		seed := randomSeed()
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) { test(t, rand.New(rand.NewPCG(seed, 0))) })
+	}
+}
+
+// forest returns random sound trees, and then damages random rows.
 func forest(random *rand.Rand, size int) []Node {
 	nodes := make([]Node, 0, size)
 	for id := 1; id <= size; id++ {
@@ -86,61 +96,58 @@ func pick(random *rand.Rand, nodes []Node, tree int) *Node {
 	return nil
 }
 
-// testRandom repairs random trees with random damage. What comes out is sound, no row is lost, and
-// nothing is left to do.
+// testRandom repairs random trees with random damage. The outcome is sound, no row is lost, and a
+// second repair changes nothing.
 func testRandom(t *testing.T, database Database) {
-	for range tries(8) {
-		seed := randomSeed()
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 0))
-			nodes := forest(random, 10+random.IntN(60))
-			w := newWorld(t, database, schema{})
-			random.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
-			w.insert(t, nodes...)
-			before := w.rows(t)
-			planned, dry := w.repair(t, fsck.RepairOptions{BatchRows: 1 + random.IntN(5)})
-			done, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1 + random.IntN(5)})
-			after := w.rows(t)
-			w.sound(t, after)
-			for id, n := range before {
-				if after[id].Tree != n.Tree {
-					t.Errorf("row %d is lost, or in another tree", id)
-				}
+	eachSeed(t, 8, func(t *testing.T, random *rand.Rand) {
+		nodes := forest(random, 10+random.IntN(60))
+		w := newWorld(t, database, schema{})
+		random.Shuffle(len(nodes), func(i, j int) { nodes[i], nodes[j] = nodes[j], nodes[i] })
+		w.insert(t, nodes...)
+		before := w.rows(t)
+		planned, dry := w.repair(t, fsck.RepairOptions{BatchRows: 1 + random.IntN(5)})
+		done, summary := w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1 + random.IntN(5)})
+		after := w.rows(t)
+		w.sound(t, after)
+		for id, n := range before {
+			if after[id].Tree != n.Tree {
+				t.Errorf("row %d is lost, or in another tree", id)
 			}
-			if summary.After.Total() > 0 || dry.After.Total() > 0 {
-				t.Errorf("left: %v, and after a dry run %v", summary.After.Problems, dry.After.Problems)
-			}
-			if planned, done := values(planned), values(done); !maps.Equal(planned, done) {
-				t.Errorf("planned, and done:\n%s", difference(planned, done))
-			}
-			if again, _ := w.repair(t, fsck.RepairOptions{Apply: true}); len(again) > 0 {
-				t.Errorf("a second repair changed %v", again)
-			}
-		})
-	}
+		}
+		if summary.After.Total() > 0 || dry.After.Total() > 0 {
+			t.Errorf("left: %v, and after a dry run %v", summary.After.Problems, dry.After.Problems)
+		}
+		if planned, done := values(planned), values(done); !maps.Equal(planned, done) {
+			t.Errorf("planned, and done:\n%s", difference(planned, done))
+		}
+		if again, _ := w.repair(t, fsck.RepairOptions{Apply: true}); len(again) > 0 {
+			t.Errorf("a second repair changed %v", again)
+		}
+	})
 }
 
-// values returns the changed values of rows that had been there. The order in which rows are mended
-// depends on the size of the transactions where there are several trees, but not what they become.
+// values returns the last values of the changed rows, without created ones. The size of
+// transactions may change the order in which a repair changes the rows of several trees, but not
+// their last values.
 func values(changes []fsck.Change) map[string]string {
 	last := make(map[string]string)
 	for _, c := range changes {
 		if c.Insert || c.Column == "id_path" || c.Column == "parent_id" {
-			continue // these have the key of a created row in them
+			continue // may contain the key of a created row
 		}
 		last[fmt.Sprintf("%v %s", c.ID, c.Column)] = fmt.Sprint(c.New)
 	}
 	return last
 }
 
-// errKilled ends a repair in the middle.
+// errKilled ends a repair early.
 var errKilled = errors.New("killed")
 
-// killer is a log that fails at some line.
+// killer is a log that fails after some lines.
 type killer struct {
 	bytes.Buffer
 	lines int
-	// committed is set if it failed to note that a transaction had been committed.
+	// committed is set if it failed at the line that says that a transaction was committed.
 	committed bool
 }
 
@@ -152,32 +159,27 @@ func (k *killer) Write(p []byte) (int, error) {
 	return k.Buffer.Write(p)
 }
 
-// testInterrupted ends repairs at random points, again and again, until one comes to its end. The
-// table is then as after a repair that nothing interrupted, and the logs together tell how it
-// became so.
+// testInterrupted ends repairs at random points, until one completes. The table is then as after
+// one uninterrupted repair, and the logs together have all changes.
 func testInterrupted(t *testing.T, database Database) {
-	for range tries(3) {
-		seed := randomSeed()
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 0))
-			nodes := forest(random, 60)
-			whole, pieces := newWorld(t, database, schema{}), newWorld(t, database, schema{})
-			whole.insert(t, nodes...)
-			pieces.insert(t, nodes...)
-			whole.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 7})
-			replayed, interruptions := pieces.repairInPieces(t, random)
-			want, got := whole.rows(t), pieces.rows(t)
-			// The keys of rows that were created differ, where those of a transaction that was
-			// rolled back are not given out again.
-			if want, got := places(want), places(got); !maps.Equal(want, got) {
-				t.Errorf("after %d interruptions, and after none:\n%s", interruptions, difference(got, want))
-			}
-			if !maps.Equal(replayed, got) {
-				t.Errorf("what the logs say, and what the table has:\n%s", difference(replayed, got))
-			}
-			t.Logf("%d interruptions", interruptions)
-		})
-	}
+	eachSeed(t, 3, func(t *testing.T, random *rand.Rand) {
+		nodes := forest(random, 60)
+		whole, pieces := newWorld(t, database, schema{}), newWorld(t, database, schema{})
+		whole.insert(t, nodes...)
+		pieces.insert(t, nodes...)
+		whole.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 7})
+		replayed, interruptions := pieces.repairInPieces(t, random)
+		want, got := whole.rows(t), pieces.rows(t)
+		// The keys of created rows differ if the database does not generate those of a
+		// rolled-back transaction again.
+		if want, got := places(want), places(got); !maps.Equal(want, got) {
+			t.Errorf("after %d interruptions, and after none:\n%s", interruptions, difference(got, want))
+		}
+		if !maps.Equal(replayed, got) {
+			t.Errorf("what the logs say, and what the table has:\n%s", difference(replayed, got))
+		}
+		t.Logf("%d interruptions", interruptions)
+	})
 	t.Run("by the end of the context", func(t *testing.T) {
 		w := newWorld(t, database, schema{})
 		w.insert(t, forest(rand.New(rand.NewPCG(1, 1)), 60)...)
@@ -199,8 +201,8 @@ func testInterrupted(t *testing.T, database Database) {
 	})
 }
 
-// repairInPieces repairs by repairs that are ended at random points, until one of them completes.
-// It returns what the logs say that the table has then, and how many were ended.
+// repairInPieces ends repairs at random points, until one completes. It returns the rows according
+// to the logs, and the number of repairs that were ended.
 func (w *world) repairInPieces(t *testing.T, random *rand.Rand) (replayed map[int]Node, interruptions int) {
 	t.Helper()
 	replayed = w.rows(t)
@@ -234,8 +236,7 @@ func difference[K, V comparable](a, b map[K]V) string {
 	return text.String()
 }
 
-// places returns what the rows' paths lead to: the keys of those that were there, and 0 for those
-// that were created.
+// places returns the keys of the rows by their paths, 0 for created rows.
 func places(rows map[int]Node) map[string]int {
 	places := make(map[string]int)
 	for id, n := range rows {
@@ -262,7 +263,7 @@ func replay(t *testing.T, rows map[int]Node, log *killer) {
 			tree, _ := strconv.Atoi(c.Tree.String())
 			n, ok := rows[id]
 			if ok == c.Insert && n.ID == 0 {
-				t.Errorf("the log changes row %d, which is not there", id)
+				t.Errorf("the log changes row %d, which does not exist", id)
 			}
 			n.ID, n.Tree = id, tree
 			text := func(v any) string {
@@ -302,7 +303,7 @@ func replay(t *testing.T, rows map[int]Node, log *killer) {
 			apply()
 			open = nil
 		case len(open) > 0 && open[0].Transaction != l.Transaction:
-			open = []line{l} // the one before was not committed
+			open = []line{l} // the transaction before was not committed
 		default:
 			open = append(open, l)
 		}

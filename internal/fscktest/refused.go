@@ -15,10 +15,10 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// testRefused repairs tables of which something cannot be mended. All the rest is.
+// testRefused repairs tables with a row or a tree that cannot be repaired. The repair has to do the
+// rest.
 func testRefused(t *testing.T, database Database) {
 	t.Run("a path that a constraint refuses", func(t *testing.T) {
 		for _, batch := range []int{1, 500} {
@@ -39,12 +39,12 @@ func testRefused(t *testing.T, database Database) {
 	})
 	t.Run("a path beyond the limit of an index", func(t *testing.T) {
 		if database.Dialect != fsck.PostgreSQL {
-			t.Skip("only PostgreSQL's depends on what the path is")
+			t.Skip("only PostgreSQL's limit depends on the value")
 		}
 		w := oddWorld(t, database, columnTypes{})
 		w.exec(t, `ALTER TABLE suites ALTER path TYPE TEXT`)
 		random := rand.New(rand.NewPCG(1, 1))
-		for id := 1; id <= 20; id++ { // from 11 on, 250 characters each are more than 2704 that cannot be compressed
+		for id := 1; id <= 20; id++ { // from row 11 on, the path exceeds 2704 bytes, and cannot be compressed
 			var parent any
 			if id > 1 {
 				parent = id - 1
@@ -68,13 +68,12 @@ func testRefused(t *testing.T, database Database) {
 			}
 		}
 	})
-	t.Run("a lost+found that cannot be", func(t *testing.T) {
+	t.Run("a lost+found that cannot be created", func(t *testing.T) {
 		w := oddWorld(t, database, columnTypes{more: `, owner VARCHAR(20) NOT NULL`})
 		for _, r := range [][4]any{{1, nil, "a", "/wrong"}, {2, 97, "b", "/b"}, {3, 98, "c", "/c"}, {4, 99, "d", "/d"}, {5, nil, "x/y", "/x"}} {
 			w.exec(t, `INSERT INTO suites (id, plan_id, parent_id, name, path, owner) VALUES (?, 1, ?, ?, ?, 'me')`, r[0], r[1], r[2], r[3])
 		}
-		var started []string
-		skips := w.skips(t, fsck.RepairOptions{Log: lineLog(func(line []byte) (int, error) { started = append(started, string(line)); return len(line), nil })})
+		skips := w.skips(t, fsck.RepairOptions{})
 		if len(skips) != 3 || !strings.Contains(skips[2], "owner") || !strings.Contains(skips[2], "create it yourself") {
 			t.Errorf("skipped %q, want three orphans, because of the owner", skips)
 		}
@@ -88,26 +87,16 @@ func testRefused(t *testing.T, database Database) {
 	})
 	t.Run("one tree that an editor has locked", func(t *testing.T) {
 		w := busyWorld(t, database)
-		locker := pathlock.New(memstore.New())
-		tree, err := pathlock.NewTree("suites", "1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		lock, err := locker.Acquire(t.Context(), pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Note: "an editor"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		locker, release := editor(t, "/a")
 		w.skipsOne(t, fsck.RepairOptions{Locker: locker, Wait: pathlock.NoWait, BatchRows: 1}, "tree 1: ", "an editor")
 		w.onlyTheOther(t)
-		if err := lock.Release(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		release()
 	})
-	t.Run("one tree of which somebody has locked a row", func(t *testing.T) {
+	t.Run("one tree with a row that another session has locked", func(t *testing.T) {
 		w := busyWorld(t, database)
 		tx := w.lockRow(t)
 		opts := fsck.RepairOptions{Wait: time.Millisecond, BatchRows: 1}
-		if database.Dialect == fsck.SQLite { // there, a writer locks all trees
+		if database.Dialect == fsck.SQLite { // in SQLite, a writer locks all trees
 			if skips := w.skips(t, opts); len(skips) != 2 || !strings.Contains(skips[1], "locked") {
 				t.Errorf("skipped %q, want both trees", skips)
 			}
@@ -119,14 +108,14 @@ func testRefused(t *testing.T, database Database) {
 			t.Fatal(err)
 		}
 		if w.repair(t, fsck.RepairOptions{Apply: true}); len(w.kinds(t)) > 0 {
-			t.Errorf("when nobody has locked anything, left %q", w.kinds(t))
+			t.Errorf("after the lock was released, left %q", w.kinds(t))
 		}
 	})
-	t.Run("the end of the context while a row is waited for", func(t *testing.T) { testWaitEnds(t, database) })
-	t.Run("a lost+found that is deleted meanwhile", func(t *testing.T) { testLostFoundDeleted(t, database) })
+	t.Run("the end of the context during a wait for a row", func(t *testing.T) { testWaitEnds(t, database) })
+	t.Run("a lost+found that is deleted during the repair", func(t *testing.T) { testLostFoundDeleted(t, database) })
 }
 
-// busyWorld is a table with two trees, in each of which two rows have a wrong path.
+// busyWorld creates a table with two trees. Each has two rows with wrong paths.
 func busyWorld(t *testing.T, database Database) *world {
 	t.Helper()
 	w := oddWorld(t, database, columnTypes{})
@@ -137,7 +126,7 @@ func busyWorld(t *testing.T, database Database) *world {
 	return w
 }
 
-// onlyTheOther fails the test unless the second tree of busyWorld was mended, and only that.
+// onlyTheOther fails the test unless only the second tree of busyWorld was repaired.
 func (w *world) onlyTheOther(t *testing.T) {
 	t.Helper()
 	if got, want := w.kinds(t), []string{"wrong-path 10", "wrong-path 11"}; !slices.Equal(got, want) {
@@ -145,7 +134,7 @@ func (w *world) onlyTheOther(t *testing.T) {
 	}
 }
 
-// lockRow locks a row of the first tree of busyWorld, as somebody who changes it.
+// lockRow locks a row of the first tree of busyWorld by changing it.
 func (w *world) lockRow(t *testing.T) *sql.Tx {
 	t.Helper()
 	tx, err := w.db.BeginTx(t.Context(), nil)
@@ -158,7 +147,7 @@ func (w *world) lockRow(t *testing.T) *sql.Tx {
 	return tx
 }
 
-// testWaitEnds ends a repair that waits for a row, for which it would wait an hour.
+// testWaitEnds ends the context of a repair that would wait an hour for a row.
 func testWaitEnds(t *testing.T, database Database) {
 	w := busyWorld(t, database)
 	before := w.dump(t)
@@ -189,16 +178,16 @@ func testWaitEnds(t *testing.T, database Database) {
 	}
 }
 
-// awaitWaiter returns when somebody waits for a lock in the database.
+// awaitWaiter returns once a session waits for a lock in the database.
 func (w *world) awaitWaiter(t *testing.T) {
 	t.Helper()
 	query := map[fsck.Dialect]string{
 		fsck.MySQL: `SELECT COUNT(*) FROM information_schema.innodb_trx JOIN information_schema.processlist ON id = trx_mysql_thread_id
 			WHERE trx_state = 'LOCK WAIT' AND db = DATABASE()`,
 		fsck.PostgreSQL: `SELECT COUNT(*) FROM pg_locks WHERE NOT granted`,
-		fsck.SQLite:     `SELECT 1`, // nobody can see that there
+		fsck.SQLite:     `SELECT 1`, // SQLite does not show waiters
 	}[w.Dialect]
-	for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(200 * time.Millisecond) { // InnoDB's answer is as old as the last but 100 ms
+	for begun := time.Now(); time.Since(begun) < 20*time.Second; time.Sleep(200 * time.Millisecond) { // InnoDB refreshes its answer after 100 ms without a query
 		var waiting int
 		if err := w.db.QueryRowContext(t.Context(), query).Scan(&waiting); err != nil {
 			t.Fatal(err)
@@ -207,11 +196,11 @@ func (w *world) awaitWaiter(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("nobody waits")
+	t.Fatal("no session waits")
 }
 
-// testLostFoundDeleted has somebody delete the lost+found, with all that is below it, after the
-// first orphan is there; and the root row with it.
+// testLostFoundDeleted deletes the lost+found, and all below it, after the first orphan has moved
+// there, in one case together with the root row.
 func testLostFoundDeleted(t *testing.T, database Database) {
 	for _, what := range []string{"as a deleted row", "for good", "with the root row"} {
 		t.Run(what, func(t *testing.T) {

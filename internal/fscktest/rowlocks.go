@@ -10,10 +10,10 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// errLocked: a row is locked by somebody else.
+// errLocked: another session has locked the row.
 var errLocked = errors.New("locked")
 
-// tryLock locks a row as those who change it do, and lets go again.
+// tryLock locks a row as a writer does, without waiting, and releases it.
 func (w *world) tryLock(id int) error {
 	ctx := context.Background()
 	tx, err := w.db.BeginTx(ctx, nil)
@@ -28,9 +28,8 @@ func (w *world) tryLock(id int) error {
 	return nil
 }
 
-// testRowLocks looks at which rows others can change between the moment at which a repair reads
-// them and its commit: not the one that is mended, nor any above it, which its path rests on. Those
-// beside it are free.
+// testRowLocks checks which rows others can change before a repair commits: neither the repaired
+// row nor the rows above it, from which its path follows. The rows beside it are free.
 func testRowLocks(t *testing.T, database Database) {
 	if database.Dialect == fsck.SQLite {
 		t.Skip("a writer is alone")

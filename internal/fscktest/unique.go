@@ -9,14 +9,13 @@ import (
 	"github.com/pathlock-go/pathlock/fsck"
 )
 
-// testUnique repairs tables whose unique indexes forbid, between two changes, what is right in the
-// end.
+// testUnique repairs tables whose unique indexes allow the outcome, but not every state on the way.
 func testUnique(t *testing.T, database Database) {
 	for _, tt := range []struct {
 		what string
 		rows []Node
-		// lowered adds a unique index over the names of siblings in small letters, which the
-		// column's collation knows nothing of.
+		// lowered adds a unique index over siblings' names in lower case, though the column's
+		// collation heeds case.
 		lowered bool
 		want    map[int]string
 	}{
@@ -64,8 +63,8 @@ func testUnique(t *testing.T, database Database) {
 		},
 		{
 			what: "a second root row, and a third, of which one has the first one's path",
-			rows: []Node{{1, 1, 0, "", "/", "/1", false}, {2, 1, 0, "", "", "/2", false}, {3, 1, 0, "", "/root", "/3", false}, {4, 1, 3, "b", "/b", "/4", false}},
-			want: map[int]string{1: "", 2: "/root", 3: "/root (2)", 4: "/root (2)/b"},
+			rows: []Node{{1, 1, 0, "", "/", "/1", false}, {2, 1, 0, "", "", "/2", false}, {3, 1, 0, "", "/" + secondRoot, "/3", false}, {4, 1, 3, "b", "/b", "/4", false}},
+			want: map[int]string{1: "", 2: "/" + secondRoot, 3: "/" + secondRoot + " (2)", 4: "/" + secondRoot + " (2)/b"},
 		},
 		{
 			what: "orphans whose names an index holds equal, and the collation does not", lowered: true,
@@ -107,12 +106,12 @@ func testUnique(t *testing.T, database Database) {
 			}
 		})
 	}
-	t.Run("what is put aside is not left so by a kill", func(t *testing.T) { testUniqueInterrupted(t, database) })
+	t.Run("a kill leaves no path put aside", func(t *testing.T) { testUniqueInterrupted(t, database) })
 	t.Run("a path that a deleted row has", func(t *testing.T) {
 		w := uniqueWorld(t, database, with(Node{5, 1, 1, "x", "/wrong", "/1/5", false}, Node{6, 1, 1, "y", "/x", "/1/6", true}), false)
 		w.skipsOne(t, fsck.RepairOptions{}, "row 5", "[6]", "deleted")
 	})
-	t.Run("a constraint that is looked at when a transaction is committed", func(t *testing.T) {
+	t.Run("a constraint that is checked at the commit", func(t *testing.T) {
 		if database.Dialect != fsck.PostgreSQL {
 			t.Skip("there are none here")
 		}
@@ -122,7 +121,7 @@ func testUnique(t *testing.T, database Database) {
 		w.repair(t, fsck.RepairOptions{Apply: true, BatchRows: 1})
 		w.sound(t, w.rows(t))
 	})
-	t.Run("a path that the index holds equal to one that is right", func(t *testing.T) {
+	t.Run("a path that the index treats as equal to a right one", func(t *testing.T) {
 		w := newWorld(t, database, schema{})
 		switch database.Dialect {
 		case fsck.MySQL:
@@ -148,11 +147,11 @@ func testUnique(t *testing.T, database Database) {
 		}
 		w.sound(t, w.rows(t))
 		w.exec(t, `INSERT INTO suites (id, plan_id, parent_id, name, path, id_path, version) VALUES (8, 1, 98, 'z', '/z', '/1/8', 5)`)
-		w.skipsOne(t, fsck.RepairOptions{}, "row 8 (orphan)", "refused with 100 names") // version 5 is in lost+found already
+		w.skipsOne(t, fsck.RepairOptions{}, "row 8 (orphan)", "refused with 100 names") // the lost+found has a row of version 5
 	})
 }
 
-// uniqueWorld makes a table with unique indexes over names and paths.
+// uniqueWorld creates a table with unique indexes over names and paths.
 func uniqueWorld(t *testing.T, database Database, rows []Node, lowered bool) *world {
 	t.Helper()
 	w := newWorld(t, database, schema{unique: true})
@@ -170,34 +169,30 @@ func uniqueWorld(t *testing.T, database Database, rows []Node, lowered bool) *wo
 	return w
 }
 
-// testUniqueInterrupted shuffles the paths of a tree, and ends the repair at random points, again
-// and again.
+// testUniqueInterrupted shuffles the paths of a tree, and ends repairs at random points, until one
+// completes.
 func testUniqueInterrupted(t *testing.T, database Database) {
-	for range tries(2) {
-		seed := randomSeed()
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			random := rand.New(rand.NewPCG(seed, 0))
-			nodes := shuffled(random, 30)
-			w := uniqueWorld(t, database, nodes, false)
-			replayed, interruptions := w.repairInPieces(t, random)
-			got := w.rows(t)
-			w.sound(t, got)
-			for _, n := range nodes {
-				if got[n.ID].Name != n.Name || got[n.ID].Parent != n.Parent {
-					t.Errorf("row %d was moved or renamed: %v", n.ID, got[n.ID])
-				}
+	eachSeed(t, 2, func(t *testing.T, random *rand.Rand) {
+		nodes := shuffled(random, 30)
+		w := uniqueWorld(t, database, nodes, false)
+		replayed, interruptions := w.repairInPieces(t, random)
+		got := w.rows(t)
+		w.sound(t, got)
+		for _, n := range nodes {
+			if got[n.ID].Name != n.Name || got[n.ID].Parent != n.Parent {
+				t.Errorf("row %d was moved or renamed: %v", n.ID, got[n.ID])
 			}
-			if !maps.Equal(replayed, got) {
-				t.Errorf("what the logs say, and what the table has:\n%s", difference(replayed, got))
-			}
-			if interruptions == 0 {
-				t.Error("it was not interrupted")
-			}
-		})
-	}
+		}
+		if !maps.Equal(replayed, got) {
+			t.Errorf("what the logs say, and what the table has:\n%s", difference(replayed, got))
+		}
+		if interruptions == 0 {
+			t.Error("no repair was interrupted")
+		}
+	})
 }
 
-// shuffled is a tree in which nothing but the paths is wrong: each row has some row's.
+// shuffled returns a tree in which only the paths are wrong: each row has the path of some row.
 func shuffled(random *rand.Rand, size int) []Node {
 	nodes := []Node{{ID: 1, Tree: 1, IDPath: "/1"}}
 	for id := 2; id <= size; id++ {

@@ -8,17 +8,22 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
+	"testing"
 )
 
-// SkipExamples has the examples whose names match the pattern skipped where no MySQL or MariaDB is
-// named, as tests are that need one; in CI they run, and fail. It is for a TestMain: an example
-// cannot skip itself.
-func SkipExamples(pattern string) error {
-	if inCI() || Available(MySQLVariable) || Available(MariaDBVariable) {
+// SkipExamples has the examples whose names match the pattern skipped where none of the variables
+// names a server, as tests are that need one, and says so; in CI they run, and fail. It is for a
+// TestMain: an example cannot skip itself.
+func SkipExamples(pattern string, variables ...string) error {
+	if inCI() || slices.ContainsFunc(variables, func(v string) bool { return os.Getenv(v) != "" }) {
 		return nil
 	}
 	flag.Parse()
+	if testing.Verbose() {
+		fmt.Printf("--- SKIP: %s: %s is not set\n", pattern, strings.Join(variables, " or "))
+	}
 	if given := flag.Lookup("test.skip").Value.String(); given != "" {
 		pattern = given + "|" + pattern
 	}

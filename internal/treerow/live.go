@@ -9,17 +9,16 @@ import (
 
 // Live reports whether the value of a deletion mark, as a driver returns it, means a live row.
 func Live(mark any) bool {
-	v := deref(mark)
-	if !v.IsValid() {
+	switch v := deref(mark); {
+	case !v.IsValid():
 		return true
-	}
-	if _, isTime := v.Interface().(time.Time); isTime {
+	case v.Type() == reflect.TypeFor[time.Time]():
 		return false
-	}
-	if v.Kind() == reflect.Slice {
+	case v.Kind() == reflect.Slice:
 		return isBytes(v) && strings.Trim(string(v.Bytes()), "\x00") == ""
+	default:
+		return v.IsZero()
 	}
-	return v.IsZero()
 }
 
 // Live is the condition that a deletion mark, given as SQL, means a live row. It is never NULL.

@@ -19,8 +19,7 @@ const mostZeros = 64
 // numbers, texts and bytes of any Go type, pointers to them, and arrays of bytes. A text may come
 // as bytes, as from a driver, but without the padding of PostgreSQL's CHAR(n).
 func NoParent(value any) bool {
-	v := deref(value)
-	switch v.Kind() {
+	switch v := deref(value); v.Kind() {
 	case reflect.Invalid:
 		return true
 	case reflect.String:

@@ -4,6 +4,13 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -2,14 +2,21 @@ package redisstore_test
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
+	"os"
+	"time"
 
+	"github.com/bsm/redislock"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
+// A job in another language takes the gate by its key: see ObtainGate.
 func ExampleGateKey() {
 	tree, err := pathlock.NewTree("testplan", "plan-001")
 	if err != nil {
@@ -20,11 +27,17 @@ func ExampleGateKey() {
 	// Output: pathlock:{testplan/plan-001}:gate
 }
 
+// The program closes the store before its client.
 func ExampleNew() {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true})
 	defer func() { _ = client.Close() }()
 
-	store := redisstore.New(client, redisstore.WithPrefix("staging"))
+	store := redisstore.New(client,
+		redisstore.WithPrefix("staging"), // keeps several programs apart in one Redis
+		redisstore.WithTimeout(time.Second),
+		redisstore.WithMaxWaiters(1000),
+		redisstore.WithMaxClaims(100),
+	)
 	defer func() { _ = store.Close(context.Background()) }()
 
 	tree, err := pathlock.NewTree("testplan", "plan-001")
@@ -36,6 +49,7 @@ func ExampleNew() {
 	// Output: staging:{testplan/plan-001}:gate
 }
 
+// A URL says which deployment it is: one server, a cluster, or sentinels.
 func ExampleOpen() {
 	store, err := redisstore.Open("redis+sentinel://mymaster@10.0.0.1,10.0.0.2,10.0.0.3/0")
 	if err != nil {
@@ -47,4 +61,84 @@ func ExampleOpen() {
 	_, err = redisstore.Open("http://10.0.0.1")
 	fmt.Println(err)
 	// Output: redisstore: the URL's scheme is not redis, rediss, redis+cluster or redis+sentinel
+}
+
+// A nightly job without a locker takes a whole tree for itself: who holds nodes comes to an end
+// first, and nobody new gets any.
+func ExampleObtainGate() {
+	ctx := context.Background()
+	client := connect()
+	defer func() { _ = client.Close() }()
+	tree, err := pathlock.NewTree("nightly", rand.Text())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	gate, err := redisstore.ObtainGate(ctx, client, tree, time.Minute, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = redisstore.ObtainGate(ctx, client, tree, time.Minute, nil)
+	fmt.Println("a second job:", errors.Is(err, redislock.ErrNotObtained))
+
+	store := redisstore.New(client)
+	defer func() { _ = store.Close(ctx) }()
+	_, err = pathlock.New(store).Acquire(ctx, pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.Root())}, Wait: pathlock.NoWait,
+	})
+	fmt.Println("a reader:", errors.Is(err, pathlock.ErrConflict))
+	fmt.Println(gate.Release(ctx))
+	// Output:
+	// a second job: true
+	// a reader: true
+	// <nil>
+}
+
+// Where a grant has to survive a failover, a replica confirms it. This Redis has not as many.
+func ExampleWithReplicas() {
+	ctx := context.Background()
+	client := connect()
+	defer func() { _ = client.Close() }()
+	store := redisstore.New(client, redisstore.WithReplicas(99, time.Millisecond))
+	defer func() { _ = store.Close(ctx) }()
+	tree, err := pathlock.NewTree("replicated", rand.Text())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	_, err = pathlock.New(store).Acquire(ctx, pathlock.Request{Tree: tree, Gate: true})
+	fmt.Println(errors.Is(err, pathlock.ErrUnavailable))
+	// Output: true
+}
+
+// A request that claims too many nodes is refused before it is sent.
+func ExampleWithMaxClaims() {
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:6379", ContextTimeoutEnabled: true})
+	defer func() { _ = client.Close() }()
+	store := redisstore.New(client, redisstore.WithMaxClaims(2))
+	defer func() { _ = store.Close(context.Background()) }()
+	tree, err := pathlock.NewTree("testplan", "plan-001")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	_, err = pathlock.New(store).Acquire(context.Background(), pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/api/login"))},
+	})
+	fmt.Println(errors.Is(err, pathlock.ErrInvalidRequest))
+	// Output: true
+}
+
+// connect returns a client of the Redis of the tests.
+func connect() *redis.Client {
+	options, err := redis.ParseURL(os.Getenv(testserver.RedisVariable))
+	if err != nil {
+		panic(err)
+	}
+	options.ContextTimeoutEnabled = true
+	return redis.NewClient(options)
 }

@@ -149,6 +149,9 @@ func TestReplicaCannotServe(t *testing.T) {
 	if _, err := store.Acquire(t.Context(), ask(tree, x("/a"))); !errors.Is(err, pathlock.ErrUnavailable) {
 		t.Errorf("acquire: %v, want ErrUnavailable", err)
 	}
+	// Closing the store waits until what may have been acquired for nobody is withdrawn, or its
+	// lease has ended.
+	server.do("REPLICAOF", "NO", "ONE")
 }
 
 func TestServerHangs(t *testing.T) {

@@ -26,7 +26,15 @@ const (
 	patience = 10 * time.Second
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := testserver.SkipExamples("^Example(ObtainGate|WithReplicas)$", testserver.RedisVariable); err != nil {
+		panic(err)
+	}
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },

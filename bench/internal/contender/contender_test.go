@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// startRedis starts a server for one test, or skips it; in CI, where nothing is skipped, it fails.
+// startRedis starts a server for one test, or skips the test. In CI, it fails instead.
 func startRedis(t *testing.T) contender.Server {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {
@@ -84,7 +84,7 @@ func release(t *testing.T, lock contender.Lock) {
 	}
 }
 
-// What does not exclude is cheap, and a comparison with it worth nothing.
+// A contender that does not exclude is cheap, and a comparison with it is worthless.
 func TestEveryContenderExcludes(t *testing.T) {
 	eachContender(t, func(t *testing.T, c contender.Contender, at contender.Server) {
 		locks := open(t, c, at)
@@ -104,8 +104,8 @@ func TestEveryContenderExcludes(t *testing.T) {
 	})
 }
 
-// Shares decides who takes part where goroutines share a tree: who conflicts there would measure
-// failures.
+// Shares decides who takes part when goroutines share a tree. A contender that conflicts there
+// would measure failures.
 func TestSharesIsWhetherSiblingsAreIndependent(t *testing.T) {
 	eachContender(t, func(t *testing.T, c contender.Contender, at contender.Server) {
 		locks := open(t, c, at)
@@ -122,7 +122,7 @@ func TestSharesIsWhetherSiblingsAreIndependent(t *testing.T) {
 	})
 }
 
-// Whoever is compared as locking a subtree has to lock it.
+// A contender that counts as one of subtree locks has to lock subtrees.
 func TestSubtreesAreLocked(t *testing.T) {
 	oneNode := map[string]bool{contender.Redislock: true, contender.Redsync: true, contender.Rueidislock: true}
 	eachContender(t, func(t *testing.T, c contender.Contender, at contender.Server) {
@@ -138,7 +138,7 @@ func TestSubtreesAreLocked(t *testing.T) {
 				release(t, pair[1])
 			}
 			release(t, pair[0])
-			// Nothing of the path to it is left.
+			// Nothing remains of the path to it.
 			acquire(t, pair[1])
 			release(t, pair[1])
 		}
@@ -173,7 +173,7 @@ func TestWaitersAreGrantedAfterTheRelease(t *testing.T) {
 	})
 }
 
-// On a server without a replica, one of the two has nobody to wait for.
+// On a server without a replica, one of the two waits in vain.
 func TestReplicasDifferInWhetherTheyWaitForOne(t *testing.T) {
 	at := startRedis(t)
 	for _, c := range contender.Replicas() {

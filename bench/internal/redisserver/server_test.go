@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// startServer starts a server for one test, or skips it; in CI, where nothing is skipped, it fails.
+// startServer starts a server for one test, or skips the test. In CI, it fails instead.
 func startServer(t *testing.T) (*Server, *redis.Client) {
 	t.Helper()
 	if _, err := exec.LookPath("redis-server"); err != nil {

@@ -103,7 +103,7 @@ func TestTextForPeople(t *testing.T) {
 	if err := r.WriteSummary(&b); err != nil {
 		t.Fatal(err)
 	}
-	// Runs of spaces only make columns.
+	// Runs of spaces only align columns.
 	var lines []string
 	for line := range strings.Lines(b.String()) {
 		lines = append(lines, strings.Join(strings.Fields(line), " "))
@@ -135,7 +135,7 @@ func TestTextForPeople(t *testing.T) {
 	}
 }
 
-// The names of the fields are what other programs rely on.
+// Other programs rely on the names of the fields.
 func TestJSONForPrograms(t *testing.T) {
 	var b bytes.Buffer
 	if err := sample().WriteJSON(&b); err != nil {
@@ -179,8 +179,7 @@ func TestJSONForPrograms(t *testing.T) {
 	}
 }
 
-// dig follows a way such as sections.0.name into what JSON was read to. A module's name has dots of
-// its own.
+// dig follows a path such as sections.0.name into decoded JSON. The name of a module has dots, too.
 func dig(value any, way string) any {
 	for way != "" {
 		step, rest, _ := strings.Cut(way, ".")

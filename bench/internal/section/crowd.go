@@ -15,25 +15,25 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/contender"
 )
 
-// waitersTimeout bounds how long many processes on few cores may take until all wait, and until all
-// have had the lock.
+// waitersTimeout bounds how long many processes on few cores may take until all of them wait, and
+// until all have had the lock.
 const waitersTimeout = 30 * time.Second
 
-// The environment of a waiting process says where the locks are.
+// The environment variables of a waiting process, which say where the locks are.
 const (
 	waiterURL    = "PATHLOCK_BENCH_WAITER_URL"
 	waiterPrefix = "PATHLOCK_BENCH_WAITER_PREFIX"
 )
 
-// ready is what a waiting process says first.
+// ready is the first line of a waiting process.
 const ready = "ready"
 
-// IsWaiter reports whether this process was started to be one of many that wait.
+// IsWaiter reports whether this process is a waiting process.
 func IsWaiter() bool { return os.Getenv(waiterURL) != "" }
 
-// ServeWaiter is the main function of a process that waits: for every line, which has the number of
-// a contender in [drainNames], it waits for that contender's lock, gives it back, and answers with
-// the time at which it had done so, in nanoseconds since 1970. It returns when in ends.
+// ServeWaiter is the main function of a waiting process. Each line of in is the number of a
+// contender in [drainNames]. For each line, it waits for that contender's lock, releases it, and
+// answers with the time of the release in nanoseconds since 1970. It returns at the end of in.
 func ServeWaiter(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	at := contender.Server{URL: os.Getenv(waiterURL), Prefix: os.Getenv(waiterPrefix)}
 	var waiters []contender.Waiter
@@ -75,7 +75,7 @@ func ServeWaiter(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	return lines.Err()
 }
 
-// crowd is a number of processes that wait.
+// crowd is a number of waiting processes.
 type crowd struct {
 	members []*member
 	// kill ends all of them at once.
@@ -89,14 +89,14 @@ type member struct {
 	out *bufio.Reader
 }
 
-// startCrowd starts n processes and returns when all are ready. Stop the crowd, also after an
-// error. They are killed when ctx ends.
+// startCrowd starts n processes, and returns when all are ready. Stop the crowd, even after an
+// error. The end of ctx kills the processes.
 func startCrowd(ctx context.Context, program string, at contender.Server, n int) (*crowd, error) {
 	ctx, kill := context.WithCancel(ctx)
 	c := &crowd{kill: kill}
 	for range n {
 		cmd := exec.CommandContext(ctx, program)
-		// One thread of Go each: they are many more than there are CPUs.
+		// Each gets one thread of Go, because there are far more processes than CPUs.
 		cmd.Env = append(os.Environ(), "GOMAXPROCS=1", waiterURL+"="+at.URL, waiterPrefix+"="+at.Prefix)
 		cmd.Stderr = os.Stderr
 		in, err := cmd.StdinPipe()
@@ -124,7 +124,7 @@ func startCrowd(ctx context.Context, program string, at contender.Server, n int)
 	return c, nil
 }
 
-// send has all wait for the lock of a contender.
+// send makes all processes wait for the lock of a contender.
 func (c *crowd) send(contender int) error {
 	for _, m := range c.members {
 		if _, err := fmt.Fprintln(m.in, contender); err != nil {
@@ -134,8 +134,8 @@ func (c *crowd) send(contender int) error {
 	return nil
 }
 
-// receive waits until all have had the lock, and returns when the last of them gave it back. Where
-// that takes too long, all are killed, and the error says that one of them has ended.
+// receive waits until all have had the lock, and returns the time of the last release. If that
+// takes too long, it kills all processes, and the error says that one of them has ended.
 func (c *crowd) receive() (time.Time, error) {
 	patience := time.AfterFunc(waitersTimeout, c.kill)
 	defer patience.Stop()

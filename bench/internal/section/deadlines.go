@@ -21,22 +21,22 @@ import (
 )
 
 const (
-	// distance is how long every byte takes to the server, and back.
+	// distance is how long every byte travels to the server, and as long back.
 	distance = 4 * time.Millisecond
-	// hurried is how many goroutines there are, and hurry how long each of their requests has.
+	// hurried is the number of goroutines, and hurry the time for each of their requests.
 	hurried = 40
 	hurry   = time.Second
-	// slack is by how much a call may outlast its deadline and still count as punctual: goroutines
-	// wait for processors.
+	// slack is how long after its deadline a call still counts as punctual, because goroutines wait
+	// for processors.
 	slack = hurry / 10
-	// besideLease is the lease of the lock that is held beside them: it ends during a turn unless
-	// it is renewed.
+	// besideLease is the lease of the lock held beside them. It ends during a turn unless it is
+	// renewed.
 	besideLease = 3600 * time.Millisecond
-	// settleTimeout is how long releases in the background have after the last request.
+	// settleTimeout is how long releases in the background may take after the last request.
 	settleTimeout = 10 * time.Second
 )
 
-// deadlines counts what goes wrong where many goroutines with deadlines share a store that is some
+// deadlines counts the faults of many goroutines with deadlines that share a store some
 // milliseconds away.
 func deadlines(ctx context.Context, env *Env) (_ result, err error) {
 	at := env.server("deadlines")
@@ -74,12 +74,12 @@ func deadlines(ctx context.Context, env *Env) (_ result, err error) {
 	return r, nil
 }
 
-// hurriedCounts are what a round has come to.
+// hurriedCounts are the counts of a round.
 type hurriedCounts struct {
 	granted, failed, late, unreleased, left, lost, believed atomic.Int64
 }
 
-// What the counts are called, granted first, which alone is no failure.
+// The names of the counts. Only the first, granted, is not a fault.
 const (
 	rowGranted    = "requests granted"
 	rowFailed     = "requests that failed"
@@ -90,7 +90,7 @@ const (
 	rowBelieved   = "of these, believed to be held"
 )
 
-// hurriedIDs are what targets are called.
+// hurriedIDs are the ids of the targets.
 var hurriedIDs = map[string]string{
 	rowFailed: "failed", rowLate: "late", rowUnreleased: "unreleased", rowLeft: "left", rowLost: "lost", rowBelieved: "believed",
 }
@@ -118,8 +118,7 @@ func (o releaseObserver) Released(_ context.Context, e pathlock.Event) {
 	}
 }
 
-// hurriedRound has the goroutines go on for a turn, by a locker of its own, behind a proxy of its
-// own.
+// hurriedRound runs the goroutines for a turn, on a locker and behind a proxy of its own.
 func hurriedRound(ctx context.Context, env *Env, near *ownStore, at contender.Server) (_ *hurriedCounts, err error) {
 	far, stop, err := distant(ctx, at)
 	if err != nil {
@@ -171,7 +170,7 @@ func hurriedRound(ctx context.Context, env *Env, near *ownStore, at contender.Se
 	return counts, errors.Join(err, context.Cause(ctx))
 }
 
-// request makes one request, under a deadline, and lets go of what it was granted.
+// request makes one request under a deadline, and releases what it was granted.
 func (c *hurriedCounts) request(ctx context.Context, locker *pathlock.Locker, tree pathlock.Tree, name string) {
 	began := time.Now()
 	hurried, cancel := context.WithTimeout(ctx, hurry)
@@ -190,7 +189,7 @@ func (c *hurriedCounts) request(ctx context.Context, locker *pathlock.Locker, tr
 	lock.ReleaseInBackground(ctx)
 }
 
-// beside counts whether the lock beside is held still, and whether it is believed to be.
+// beside counts whether the lock beside is still held, and whether its holder believes so.
 func (c *hurriedCounts) beside(ctx context.Context, near *ownStore, tree pathlock.Tree, lock *pathlock.Lock) error {
 	believed := lock.Context().Err() == nil
 	now, err := near.redis.Snapshot(ctx, tree)
@@ -207,7 +206,7 @@ func (c *hurriedCounts) beside(ctx context.Context, near *ownStore, tree pathloc
 	return nil
 }
 
-// distant puts a proxy before the server.
+// distant puts a proxy in front of the server.
 func distant(ctx context.Context, at contender.Server) (contender.Server, func() error, error) {
 	o, err := redis.ParseURL(at.URL)
 	if err != nil {

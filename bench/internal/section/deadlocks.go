@@ -12,13 +12,13 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// searchTimeout is how long the server has for a command, while very many queue at the same time.
+// searchTimeout is how long a command may take while very many requests queue at the same time.
 const searchTimeout = time.Minute
 
-// deadlocks times requests for which the store has to find out who waits for whom, among many who
-// hold something and wait.
+// deadlocks times requests for which the store has to find out who waits for whom, among many
+// owners that hold something and wait.
 func deadlocks(ctx context.Context, env *Env) (_ result, err error) {
-	// A search that takes long is to be measured, not given up.
+	// A long search must be measured, not given up.
 	store, err := openStore(env, "deadlocks", redisstore.WithTimeout(searchTimeout))
 	if err != nil {
 		return result{}, err
@@ -76,7 +76,7 @@ func deadlocks(ctx context.Context, env *Env) (_ result, err error) {
 	return judgeTangles(p, tables)
 }
 
-// searched returns what some requests took, in µs, and the longest script meanwhile.
+// searched returns the times of some requests in µs, and the longest script meanwhile.
 func searched(
 	ctx context.Context, env *Env, store *ownStore, log *redisserver.Slowlog, do func(context.Context) ([]time.Duration, error),
 ) (took []float64, longest float64, err error) {
@@ -103,8 +103,8 @@ func searched(
 	return took, longest, err
 }
 
-// judgeTangles judges the greatest of all scripts, and how the latency grows with the number of
-// those who wait.
+// judgeTangles judges the longest of all scripts, and how the latency grows with the number of
+// waiters.
 func judgeTangles(p Plan, tables []report.Table) (result, error) {
 	r := result{tables: tables}
 	var worst report.Row

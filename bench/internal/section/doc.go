@@ -1,3 +1,3 @@
-// Package section has the questions that the benchmark asks, one to a file, each with the targets
-// that it is judged by. A new question is one more entry in [All].
+// Package section has the questions of the benchmark, one in each file, with the targets that judge
+// the answers. A new question is one more entry in [All].
 package section

@@ -12,14 +12,13 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// drainNames are those who can make many processes wait, in the order in which the processes know
-// them.
+// drainNames are the contenders for which processes can wait. The processes use the same order.
 func drainNames() []string { return []string{contender.Store, contender.Rueidislock} }
 
 const drainTree = "drain"
 
-// drain has many processes wait for one node, lets go of it, and times until each of them has had
-// it.
+// drain makes many processes wait for one node, releases it, and measures the time until each of
+// them has had it.
 func drain(ctx context.Context, env *Env) (_ result, err error) {
 	f, err := openField(ctx, env, "drain", contender.Only(contender.Redis(), drainNames()...))
 	if err != nil {
@@ -80,13 +79,13 @@ func drain(ctx context.Context, env *Env) (_ result, err error) {
 	}, nil
 }
 
-// drained is what one drain took.
+// drained is the cost of one drain.
 type drained struct {
 	took             time.Duration
 	scriptsPerWaiter float64
 }
 
-// drainOnce has the crowd wait for what holder has, and lets go.
+// drainOnce makes the crowd wait for the holder's lock, and releases it.
 func drainOnce(ctx context.Context, env *Env, crowd *crowd, holder contender.Lock, contender int) (drained, error) {
 	if err := holder.Acquire(ctx); err != nil {
 		return drained{}, fmt.Errorf("acquiring: %w", err)
@@ -109,7 +108,7 @@ func drainOnce(ctx context.Context, env *Env, crowd *crowd, holder contender.Loc
 	if err != nil {
 		return drained{}, err
 	}
-	// What a release leaves to be done afterwards counts as well.
+	// The work that a release leaves for later counts, too.
 	if err := redisserver.Quiet(ctx, env.Admin); err != nil {
 		return drained{}, err
 	}
@@ -119,11 +118,11 @@ func drainOnce(ctx context.Context, env *Env, crowd *crowd, holder contender.Loc
 	}
 	const holdersRelease = 1
 	scripts := float64(after.Minus(before).Scripts - holdersRelease)
-	// The wall clock is what processes have in common.
+	// Processes share only the wall clock.
 	return drained{last.Sub(start.Round(0)), scripts / float64(len(crowd.members))}, nil
 }
 
-// untilAllWait returns when each of n waiters has asked once, and nobody asks any more.
+// untilAllWait returns when each of n waiters has asked once and nobody asks any more.
 func untilAllWait(ctx context.Context, env *Env, before redisserver.Counters, n int) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, waitersTimeout, errors.New("not all of them ask for the lock, or they never stop asking"))
 	defer cancel()

@@ -8,25 +8,25 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// fullTreeWait bounds waits for what comes in a moment.
+// fullTreeWait bounds waits that should end at once.
 const fullTreeWait = time.Minute
 
 // fullTree is a tree in which many locks are held, and many requests may wait.
 type fullTree struct {
 	storeTree
 	*ownStore
-	// held are the locks that are held all the time.
+	// held are the locks that stay held.
 	held []pathlock.Acquisition
-	// crowd is how many come at once.
+	// crowd is how many requests come at once.
 	crowd int
-	// fresh is the number of the next leaf that nobody has had yet.
+	// fresh is the number of the next unused leaf.
 	fresh int
-	// queue are those who wait at the moment, and holder is whom they wait for.
+	// queue are the present waiters, and holder is the lock that they wait for.
 	queue  *queue
 	holder pathlock.Acquisition
 }
 
-// openFullTree takes the locks that are held all the time.
+// openFullTree takes the locks that stay held.
 func openFullTree(ctx context.Context, env *Env) (_ *fullTree, err error) {
 	tree, err := pathlock.NewTree("bench", "full")
 	if err != nil {
@@ -56,14 +56,14 @@ func (t *fullTree) close(ctx context.Context) error {
 	return err
 }
 
-// leaf returns a leaf that nobody has had yet, beside those that are held.
+// leaf returns an unused leaf beside the held ones.
 func (t *fullTree) leaf() pathlock.Path {
 	p := spread(t.fresh, scriptsDepth, 2)
 	t.fresh++
 	return p
 }
 
-// takeLeaves takes n leaves, each by an owner of its own.
+// takeLeaves takes n leaves, with an owner for each.
 func (t *fullTree) takeLeaves(ctx context.Context, n int, lease time.Duration) ([]pathlock.Acquisition, error) {
 	taken := make([]pathlock.Acquisition, n)
 	for i := range taken {
@@ -73,8 +73,8 @@ func (t *fullTree) takeLeaves(ctx context.Context, n int, lease time.Duration) (
 	return taken, t.take(ctx, taken)
 }
 
-// fill has n new owners wait for claims and returns when all are in the queue. Who has been granted
-// them does then.
+// fill makes n new owners wait for claims, and returns when all are in the queue. Each of them
+// calls then after its grant.
 func (t *fullTree) fill(ctx context.Context, n int, then func(context.Context, pathlock.Acquisition) error, claims ...pathlock.Claim) error {
 	requests := make([]pathlock.Acquisition, n)
 	for i := range requests {

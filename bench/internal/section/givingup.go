@@ -12,8 +12,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// givingUp times, in the memory store, until the first of few or many who wait for one leaf has
-// given up.
+// givingUp measures, in the memory store, how long the first of few or many waiters for one leaf
+// takes to give up.
 func givingUp(ctx context.Context, env *Env) (_ result, err error) {
 	p := env.Plan
 	store := memstore.New()
@@ -65,20 +65,20 @@ func givingUp(ctx context.Context, env *Env) (_ result, err error) {
 
 func lineName(n int) string { return fmt.Sprintf("%d wait", n) }
 
-// line is a queue for one leaf, in which everybody can give up alone.
+// line is a queue for one leaf, in which each waiter can give up alone.
 type line struct {
 	storeTree
 	leaf    pathlock.Claim
 	waiting []lineWaiter
 }
 
-// lineWaiter is one of those who wait, in order.
+// lineWaiter is one waiter.
 type lineWaiter struct {
 	giveUp context.CancelFunc
 	ended  chan error
 }
 
-// newLine returns a queue of nobody in a tree of its own.
+// newLine returns an empty queue in a tree of its own.
 func newLine(store pathlock.Store, n int) (*line, error) {
 	tree, err := pathlock.NewTree("bench", fmt.Sprintf("line-%d", n))
 	if err != nil {
@@ -87,7 +87,7 @@ func newLine(store pathlock.Store, n int) (*line, error) {
 	return &line{storeTree: storeTree{store: store, tree: tree, wait: treeLease}, leaf: pathlock.X(leafAt(waitersDepth, "case-1"))}, nil
 }
 
-// form has somebody hold the leaf, and n others wait for it.
+// form makes one owner hold the leaf, and n others wait for it.
 func (l *line) form(ctx context.Context, n int) error {
 	if err := l.acquire(ctx, l.ask(l.leaf)); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (l *line) form(ctx context.Context, n int) error {
 	return nil
 }
 
-// join has one more wait, and returns when it does.
+// join adds a waiter, and returns when it waits.
 func (l *line) join(ctx context.Context) error {
 	ctx, giveUp := context.WithCancel(ctx)
 	w := lineWaiter{giveUp, make(chan error, 1)}
@@ -118,7 +118,7 @@ func (l *line) join(ctx context.Context) error {
 	}
 }
 
-// firstGivesUp ends the first one's wait, and returns how long that took.
+// firstGivesUp ends the wait of the first waiter, and returns how long that took.
 func (l *line) firstGivesUp() (time.Duration, error) {
 	first := l.waiting[0]
 	l.waiting = l.waiting[1:]
@@ -132,7 +132,7 @@ func (l *line) firstGivesUp() (time.Duration, error) {
 	return took, nil
 }
 
-// leave ends all waits, the last one's first.
+// leave ends all waits, the last waiter's first.
 func (l *line) leave() error {
 	for len(l.waiting) > 0 {
 		last := l.waiting[len(l.waiting)-1]

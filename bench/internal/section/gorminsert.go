@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// gormInsert measures the insert of one row: by hand, and by the plugin under path locks that are
-// held already.
+// gormInsert measures the insert of one row, by hand and by the plugin under path locks that are
+// already held.
 func gormInsert(ctx context.Context, env *Env) (_ result, err error) {
 	tree, err := gormtree.Open(ctx, env.DSN)
 	if err != nil {
@@ -76,10 +76,10 @@ func gormInsert(ctx context.Context, env *Env) (_ result, err error) {
 	}}, nil
 }
 
-// insertDepths are the depths of the row that is inserted.
+// insertDepths are the depths of the inserted row.
 var insertDepths = []int{3, 7, 15}
 
-// chainNames are the names of n rows below each other; those of different n share none.
+// chainNames are the names of n rows below each other. Chains of different length share no name.
 func chainNames(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -88,7 +88,7 @@ func chainNames(n int) []string {
 	return names
 }
 
-// holdPlan locks the whole plan, as a request does which then writes several rows.
+// holdPlan locks the whole plan, as a request does that then writes several rows.
 func holdPlan(ctx context.Context, tree *gormtree.Tree) (*pathlock.Lock, error) {
 	domain, err := pathlock.NewTree("suites", fmt.Sprint(gormtree.PlanID))
 	if err != nil {
@@ -97,8 +97,8 @@ func holdPlan(ctx context.Context, tree *gormtree.Tree) (*pathlock.Lock, error) 
 	return tree.Locker.Acquire(ctx, pathlock.Request{Tree: domain, Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}})
 }
 
-// countTrips runs each operation once and returns how many statements its connection sent, as
-// rounds of one.
+// countTrips runs each operation once, and returns how many statements its connection sent, as one
+// round.
 func countTrips(ctx context.Context, connections []*gorm.DB, operations []func() error) ([][]float64, error) {
 	trips := make([][]float64, len(operations))
 	for i, operation := range operations {
@@ -113,7 +113,7 @@ func countTrips(ctx context.Context, connections []*gorm.DB, operations []func()
 		if err != nil {
 			return nil, err
 		}
-		// The first count is a statement, too.
+		// The first reading is a statement, too.
 		trips[i] = []float64{float64(after - before - 1)}
 	}
 	return trips, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// gormRename measures the rename of a row with many descendants beside the bare statement that
+// gormRename compares the rename of a row with many descendants with the bare statement that
 // rewrites their paths.
 func gormRename(ctx context.Context, env *Env) (_ result, err error) {
 	const bare, guarded = "the bare UPDATE of the descendants", "rename by the plugin"
@@ -32,7 +32,7 @@ func gormRename(ctx context.Context, env *Env) (_ result, err error) {
 	return r, nil
 }
 
-// renames measures with n descendants.
+// renames measures renames with n descendants.
 func renames(ctx context.Context, env *Env, n int, rows []string) (_ report.Table, err error) {
 	tree, err := gormtree.Open(ctx, env.DSN)
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// Untagged is a table that has no tree.
+// Untagged is a table without a tree.
 type Untagged struct {
 	ID   int64
 	Name string
 }
 
-// gormUntagged measures what the plugin adds to writes on a table that it does not guard. The
-// database is one that answers at once, as anything else would drown the difference.
+// gormUntagged measures what the plugin adds to writes on a table that it does not guard. Its
+// database answers at once, because any other would drown the difference.
 func gormUntagged(ctx context.Context, env *Env) (_ result, err error) {
 	var writes []string
 	var runs []func(n int) error
@@ -99,7 +99,7 @@ func untaggedWrites() []untaggedWrite {
 	}
 }
 
-// nowhere is a database that does nothing at once.
+// nowhere is a database that does nothing, at once.
 type nowhere struct{}
 
 var (
@@ -117,7 +117,7 @@ func (nowhere) ExecContext(context.Context, string, []driver.NamedValue) (driver
 	return written{}, nil
 }
 
-// written is what nowhere says of every write.
+// written is nowhere's result of every write.
 type written struct{}
 
 func (written) LastInsertId() (int64, error) { return 1, nil }

@@ -15,11 +15,11 @@ import (
 const (
 	heldDepth = 8
 	heldFan   = 10
-	// holders is how many goroutines take the locks that are to be held.
+	// holders is how many goroutines take the held locks.
 	holders = 16
 )
 
-// heldLocks compares the cost of one more lock in trees where few, many and very many are held.
+// heldLocks compares the cost of one more lock in trees with few, many and very many held locks.
 func heldLocks(ctx context.Context, env *Env) (result, error) {
 	ours, err := heldBy(ctx, env, contender.Store, env.Plan.Held, env.Plan.Batch)
 	if err != nil {

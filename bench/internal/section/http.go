@@ -13,12 +13,11 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// protection is a way in which the instances of the sample app keep a plan's tree right.
+// protection is how the instances of the sample app keep a plan's tree right.
 type protection struct {
 	name  string
 	flags []string
-	// locks is set where they have a lock store, and asserts where the plugin asserts what is
-	// written.
+	// locks says that they have a lock store, and asserts that the plugin asserts their writes.
 	locks, asserts bool
 }
 
@@ -41,10 +40,10 @@ func protections() []protection {
 	}
 }
 
-// crowds are how many clients there are at once.
+// crowds are the numbers of concurrent clients.
 var crowds = []int{8, 32}
 
-// httpChanges measures what users of the sample app feel: changes of one plan by HTTP, on three
+// httpChanges measures what users of the sample app notice: changes of one plan over HTTP, on three
 // instances.
 func httpChanges(ctx context.Context, env *Env) (_ result, err error) {
 	server, err := openDurable(ctx, env)
@@ -98,7 +97,7 @@ func httpChanges(ctx context.Context, env *Env) (_ result, err error) {
 	return r, nil
 }
 
-// crowdMeasured is what was measured with a number of clients, by contender and round.
+// crowdMeasured has the measurements with one number of clients, by contender and round.
 type crowdMeasured struct {
 	names                                                []string
 	throughput, median, slowest, refused, cpu, serverCPU *stats.Samples
@@ -106,7 +105,7 @@ type crowdMeasured struct {
 	counted map[string]*stats.Samples
 }
 
-// measureCrowd gives every contender its turns.
+// measureCrowd gives each contender its turns.
 func measureCrowd(ctx context.Context, env *Env, server *durable, fleets []*fleet, clients int) (*crowdMeasured, error) {
 	rounds, n := env.Plan.Rounds, len(fleets)
 	samples := func() *stats.Samples { return stats.NewSamples(rounds, n) }
@@ -119,7 +118,7 @@ func measureCrowd(ctx context.Context, env *Env, server *durable, fleets []*flee
 	}
 	for _, f := range fleets {
 		m.names = append(m.names, f.protection.name)
-		// The first of every contender is not counted.
+		// The first turn of each contender does not count.
 		if _, err := f.drive(ctx, clients, env.Plan.ChangeTurn/5); err != nil {
 			return nil, fmt.Errorf("%s: %w", f.protection.name, err)
 		}
@@ -157,7 +156,7 @@ func measureCrowd(ctx context.Context, env *Env, server *durable, fleets []*flee
 	return m, err
 }
 
-// judged makes tables and targets of what was measured.
+// judged makes tables and targets of the measurements.
 func (m *crowdMeasured) judged(clients int) ([]report.Table, []report.Target, error) {
 	table := func(id, title, unit, baseline string, s *stats.Samples) report.Table {
 		return report.NewTable(fmt.Sprintf("%s-%d", id, clients), fmt.Sprintf("%s, %d clients", title, clients), unit, baseline, m.names, s.Medians())

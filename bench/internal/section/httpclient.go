@@ -25,7 +25,7 @@ const (
 	changeKinds int = iota
 )
 
-// String says what it does.
+// String describes the change.
 func (k changeKind) String() string {
 	return [...]string{"create a suite", "rename a suite", "move a suite", "create a case"}[k]
 }
@@ -41,7 +41,7 @@ func (f *fleet) create(parent int64, name string) change {
 	return change{http.MethodPost, fmt.Sprintf("/api/plans/%d/suites", f.plan), map[string]any{"parent_id": parent, "name": name}}
 }
 
-// changer is one client, who sends one request after the other to any instance.
+// changer is one client, which sends its requests one after the other to any instance.
 type changer struct {
 	fleet *fleet
 	name  string
@@ -49,13 +49,13 @@ type changer struct {
 	rand  *rand.Rand
 }
 
-// client returns the client with a number, whose choices are the same in every contender's turn.
+// client returns the client with a number. It makes the same choices in every contender's turn.
 func (f *fleet) client(number int) *changer {
 	f.turn++
 	return &changer{fleet: f, name: fmt.Sprintf("c%d-%d", f.turn, number), rand: rand.New(rand.NewPCG(uint64(f.turn), uint64(number)))}
 }
 
-// renamedFolders is which part of the renames is of a folder, with the leaves in it.
+// renamedFolders is the fraction of renames that rename a folder with its leaves.
 const renamedFolders = 8
 
 // next is the client's next change, of a kind.
@@ -79,17 +79,17 @@ func (c *changer) next(kind changeKind) change {
 	}
 }
 
-// driven is what came of a turn.
+// driven is the outcome of a turn.
 type driven struct {
 	elapsed time.Duration
-	// took is how long each change that was made took.
+	// took has the time of each change that succeeded.
 	took []time.Duration
-	// refused is how many were not, as others were in the way.
+	// refused is the number of changes refused because of others.
 	refused int
 }
 
-// drive has a number of clients change the plan for a time. What they have begun when it is up,
-// they finish.
+// drive makes a number of clients change the plan for a time. They finish the changes that they
+// have begun.
 func (f *fleet) drive(ctx context.Context, clients int, d time.Duration) (driven, error) {
 	each := make([]driven, clients)
 	errs := make([]error, clients)
@@ -124,7 +124,7 @@ func (c *changer) send(ctx context.Context, into *driven) error {
 	case status < http.StatusMultipleChoices:
 		into.took = append(into.took, time.Since(start))
 	case status < http.StatusInternalServerError || !c.fleet.protection.asserts:
-		// Without protection the database's own conflicts come to light.
+		// Without protection, clients see the database's own conflicts.
 		into.refused++
 	default:
 		return fmt.Errorf("%s %s: %d %.300s", what.method, what.path, status, answer)
@@ -132,7 +132,7 @@ func (c *changer) send(ctx context.Context, into *driven) error {
 	return nil
 }
 
-// make makes a change that nobody is in the way of, and reads the answer into result.
+// make makes a change that must not meet others, and reads the answer into result.
 func (f *fleet) make(ctx context.Context, what change, result any) error {
 	status, answer, err := f.send(ctx, f.instances[0].URL, what)
 	if err != nil {

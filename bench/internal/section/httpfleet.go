@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/sampleapp"
 )
 
-// instances is how many instances of the sample app a contender has.
+// instances is the number of instances of a contender.
 const instances = 3
 
 // fleet is a contender: instances of the sample app on a database of their own, and a plan in it.
@@ -25,11 +25,11 @@ type fleet struct {
 	plan int64
 	// folders hold the leaves.
 	folders, leaves []int64
-	// turn is how often the fleet was driven: names are never used twice.
+	// turn counts the turns, so that no name is used twice.
 	turn int
 }
 
-// startFleet starts the instances, and makes the plan.
+// startFleet starts the instances, and creates the plan.
 func startFleet(ctx context.Context, env *Env, server *durable, program *sampleapp.Program, p protection) (*fleet, error) {
 	url, drop, err := server.create(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ const (
 	folderSizes = 8
 )
 
-// fill makes the plan with a number of leaves, one request after the other.
+// fill creates the plan with a number of leaves, one request after the other.
 func (f *fleet) fill(ctx context.Context, leaves int) error {
 	var plan struct {
 		ID     int64 `json:"id"`
@@ -105,7 +105,7 @@ func (f *fleet) fill(ctx context.Context, leaves int) error {
 	return err
 }
 
-// check has the sample app check the plan of a protected contender.
+// check lets the sample app check the plan of a protected contender.
 func (f *fleet) check(ctx context.Context) error {
 	if !f.protection.asserts {
 		return nil
@@ -120,8 +120,7 @@ func (f *fleet) check(ctx context.Context) error {
 	return err
 }
 
-// statementsOfChanges counts what the database is sent for a change of each kind, one request after
-// the other.
+// statementsOfChanges counts the statements for a change of each kind, one request after the other.
 func statementsOfChanges(ctx context.Context, server *durable, fleets []*fleet) (report.Table, error) {
 	const each = 10
 	var rows []string

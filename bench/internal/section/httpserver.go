@@ -16,14 +16,14 @@ import (
 type durable struct {
 	pool   *sql.DB
 	config *mysqldriver.Config
-	// durability says for people what was set.
+	// durability describes the setting to people.
 	durability string
 	restore    func(context.Context) error
-	// used returns the processor time of the server, where that can be told.
+	// used returns the processor time of the server, if that is known.
 	used func() (time.Duration, error)
 }
 
-// openDurable has the server wait for the disk, if it is the benchmark's own.
+// openDurable makes the server wait for the disk, if it is the benchmark's own.
 func openDurable(ctx context.Context, env *Env) (*durable, error) {
 	config, err := mysqldriver.ParseDSN(env.DSN)
 	if err != nil {
@@ -56,12 +56,12 @@ func openDurable(ctx context.Context, env *Env) (*durable, error) {
 	return s, nil
 }
 
-// close sets back what was set.
+// close restores the former setting.
 func (s *durable) close(ctx context.Context) error {
 	return errors.Join(s.restore(ctx), s.pool.Close())
 }
 
-// create makes a database and returns the URL by which the sample app opens it, and what drops it.
+// create creates a database, and returns its URL for the sample app and a function that drops it.
 func (s *durable) create(ctx context.Context) (url string, drop func(context.Context) error, err error) {
 	name := "pathlock_bench_" + strings.ToLower(rand.Text()[:8])
 	if _, err := s.pool.ExecContext(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4"); err != nil {
@@ -75,15 +75,15 @@ func (s *durable) create(ctx context.Context) (url string, drop func(context.Con
 	}, nil
 }
 
-// allStatements is how many statements there were, of whatever kind.
+// allStatements is the number of statements of all kinds.
 const allStatements = "all"
 
-// statementKinds are the kinds in which statements are counted.
+// statementKinds are the kinds of statements.
 func statementKinds() []string {
 	return []string{allStatements, "SELECT", "INSERT", "UPDATE", "DELETE", "SET", "BEGIN, COMMIT", "prepared"}
 }
 
-// kindOf says what a status variable of the server counts, "" for what is not asked here.
+// kindOf returns the kind that a status variable of the server counts, and "" for other variables.
 func kindOf(variable string) string {
 	switch variable {
 	case "Questions":
@@ -101,13 +101,13 @@ func kindOf(variable string) string {
 	}
 }
 
-// reading is what server and instances have spent so far.
+// reading is what the server and the instances have spent so far.
 type reading struct {
 	cpu, serverCPU time.Duration
 	statements     map[string]int64
 }
 
-// read reads the counters. Its own statements are not counted but for one or two.
+// read reads the counters. One or two of its own statements count.
 func (s *durable) read(ctx context.Context, f *fleet) (r reading, err error) {
 	if r.statements, err = s.statements(ctx); err != nil {
 		return r, err
@@ -123,7 +123,7 @@ func (s *durable) read(ctx context.Context, f *fleet) (r reading, err error) {
 	return r, err
 }
 
-// statements returns how many statements the server was sent so far, by kind.
+// statements returns how many statements the server has received so far, by kind.
 func (s *durable) statements(ctx context.Context) (_ map[string]int64, err error) {
 	rows, err := s.pool.QueryContext(ctx, "SHOW GLOBAL STATUS WHERE Variable_name LIKE 'Com\\_%' OR Variable_name = 'Questions'")
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// depths are those that the targets speak of.
+// depths are the depths of the targets.
 var depths = [...]int{3, 8, 15}
 
-// warmUp is how many operations go before those that are timed, in every turn: a connection that
-// rested is slower.
+// warmUp is how many operations precede the timed ones in every turn, because an idle connection is
+// slower.
 const warmUp = 2
 
-// others is how many locks others hold in the tree of the row of that name, where the store may
-// have more to do than for a tree that nobody else uses.
+// others is how many locks others hold in the tree of the row amongOthers. The store may have more
+// work there than in a tree that nobody else uses.
 const others = 10
 
 // amongOthers names that row.
 const amongOthers = contender.Store + ", among 10 others"
 
-// latency times one acquisition with its release after the other.
+// latency times acquisitions with their releases, one after the other.
 func latency(ctx context.Context, env *Env) (result, error) {
 	var r result
 	var cpu []report.Table
@@ -74,8 +74,8 @@ func latencyAt(ctx context.Context, env *Env, depth int) (took, spent report.Tab
 
 	locks := make([]contender.Lock, len(f.open))
 	for i, open := range f.open {
-		// Trees of their own: HSETNX and the naive script keep other things in a key of the same
-		// name.
+		// Each contender has its own trees: HSETNX and the naive script use a key of the same name
+		// differently.
 		if locks[i], err = open.Lock(fmt.Sprintf("tree-%d", i), leafAt(depth, "case-1")); err != nil {
 			return took, spent, err
 		}
@@ -114,8 +114,8 @@ func latencyAt(ctx context.Context, env *Env, depth int) (took, spent report.Tab
 	return took, spent, nil
 }
 
-// lockAmongOthers returns a lock of the store in a tree where others hold leaves, with which it
-// never conflicts.
+// lockAmongOthers returns a lock of the store in a tree where others hold leaves. They never
+// conflict with it.
 func lockAmongOthers(ctx context.Context, f *field, depth int) (contender.Lock, error) {
 	const tree = "tree-others"
 	open := f.open[slices.Index(f.names(), contender.Store)]
@@ -125,7 +125,7 @@ func lockAmongOthers(ctx context.Context, f *field, depth int) (contender.Lock, 
 	return open.Lock(tree, leafAt(depth, "case-1"))
 }
 
-// timed acquires and releases n times and returns what each time took, in microseconds.
+// timed acquires and releases n times, and returns the times in microseconds.
 func timed(ctx context.Context, lock contender.Lock, n int) ([]float64, error) {
 	if err := repeat(ctx, lock, warmUp); err != nil {
 		return nil, err
@@ -156,7 +156,7 @@ func repeat(ctx context.Context, lock contender.Lock, n int) error {
 
 func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// closeField closes f when a section returns, and reports what goes wrong with that.
+// closeField closes f when a section returns, and adds its error to the section's.
 func closeField(ctx context.Context, f *field, err *error) {
 	if failed := f.close(ctx); failed != nil && *err == nil {
 		*err = failed

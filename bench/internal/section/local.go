@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// local compares what locks within one process.
+// local compares locks within one process.
 func local(ctx context.Context, env *Env) (result, error) {
 	var r result
 	for _, depth := range depths {

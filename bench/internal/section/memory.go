@@ -13,18 +13,17 @@ import (
 
 const memoryDepth = 15
 
-// memoryCase is one contender that holds locks in one arrangement.
+// memoryCase is one contender with one arrangement of locks.
 type memoryCase struct {
 	row       string
 	contender string
 	at        func(i int) node
 }
 
-// judgedMemory is the row that the target is judged by: suites in one plan, with shared upper
-// levels.
+// judgedMemory is the row that the target judges: suites in one plan, with shared upper levels.
 const judgedMemory = contender.Store + ", one tree branching in two"
 
-// memory measures what a held lock takes.
+// memory measures the memory of a held lock.
 func memory(ctx context.Context, env *Env) (result, error) {
 	inTwo := func(i int) node { return node{"plan", spread(i, memoryDepth, 2)} }
 	inTen := func(i int) node { return node{"plan", spread(i, memoryDepth, 10)} }
@@ -68,7 +67,7 @@ func memory(ctx context.Context, env *Env) (result, error) {
 	}, nil
 }
 
-// perLock takes the locks, and returns what one of them takes, in bytes.
+// perLock takes the locks, and returns the memory of one of them in bytes.
 func perLock(ctx context.Context, env *Env, c memoryCase) (_ float64, err error) {
 	f, err := openField(ctx, env, "memory", contender.Only(contender.Redis(), c.contender))
 	if err != nil {

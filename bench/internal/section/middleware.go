@@ -31,7 +31,7 @@ const (
 	renameHandler = "rename: id in the URL, name in the JSON body"
 )
 
-// middlewareCost has package testing measure an empty handler, with and without the middleware.
+// middlewareCost measures an empty handler by package testing, with and without the middleware.
 func middlewareCost(ctx context.Context, env *Env) (result, error) {
 	rows := []string{emptyHandler, deleteHandler, renameHandler}
 	engines, err := newEngines()
@@ -121,7 +121,7 @@ func serveRequests(b *testing.B, engine *gin.Engine) {
 	}
 }
 
-// discard is a response that keeps nothing but the status: a recorder costs more than the handler.
+// discard is a response that keeps only the status. A recorder would cost more than the handler.
 type discard struct {
 	header http.Header
 	status int

@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// A request that is refused is cheap: the benchmark has to get through to the handler.
+// A refused request is cheap, so the benchmark must reach the handler.
 func TestEveryEngineAnswers(t *testing.T) {
 	engines, err := newEngines()
 	if err != nil {

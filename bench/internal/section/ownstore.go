@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// ownStore is a store in Redis below a prefix of its own, with its client.
+// ownStore is a store in Redis under a prefix of its own, with its client.
 type ownStore struct {
 	at     contender.Server
 	admin  redis.UniversalClient
@@ -24,7 +24,7 @@ func openStore(env *Env, name string, opts ...redisstore.Option) (*ownStore, err
 	return openStoreAt(env, env.server(name), opts...)
 }
 
-// openStoreAt opens a store where others may be open already.
+// openStoreAt opens a store under a prefix that other open stores may have.
 func openStoreAt(env *Env, at contender.Server, opts ...redisstore.Option) (*ownStore, error) {
 	client, err := at.Client()
 	if err != nil {
@@ -34,12 +34,12 @@ func openStoreAt(env *Env, at contender.Server, opts ...redisstore.Option) (*own
 	return &ownStore{at: at, admin: env.Admin, client: client, redis: store}, nil
 }
 
-// close ends the waits that are left, and deletes all trees.
+// close ends the remaining waits, and deletes all trees.
 func (s *ownStore) close(ctx context.Context) error {
 	return errors.Join(s.redis.Close(ctx), s.client.Close(), redisserver.Delete(context.WithoutCancel(ctx), s.admin, s.at.Prefix))
 }
 
-// closeStore closes s when a section returns, and reports what goes wrong with that.
+// closeStore closes s when a section returns, and adds its error to the section's.
 func closeStore(ctx context.Context, s *ownStore, err *error) {
 	if failed := s.close(ctx); failed != nil && *err == nil {
 		*err = failed

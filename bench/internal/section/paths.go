@@ -16,9 +16,9 @@ func leafAt(depth int, name string) pathlock.Path {
 	return pathlock.MustParsePath(b.String() + "/" + name)
 }
 
-// spread returns the i-th leaf of a tree whose nodes have fan children each: leaves that are near
-// in number are near in the tree, and share the nodes above. The names say which child of its
-// parent a node is.
+// spread returns the i-th leaf of a tree whose nodes have fan children each. Leaves with near
+// numbers are near in the tree, and share the nodes above. The name of a node says which child of
+// its parent it is.
 func spread(i, depth, fan int) pathlock.Path {
 	names := make([]string, depth)
 	names[depth-1] = fmt.Sprintf("case-%06d", i)
@@ -29,7 +29,7 @@ func spread(i, depth, fan int) pathlock.Path {
 	return pathlock.MustParsePath("/" + strings.Join(names, "/"))
 }
 
-// apart returns the i-th of a number of leaves that share nothing but the root.
+// apart returns the i-th of the leaves that share nothing but the root.
 func apart(i, depth int) pathlock.Path {
 	var b strings.Builder
 	fmt.Fprintf(&b, "/suite-%06d", i)

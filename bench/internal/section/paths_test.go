@@ -6,7 +6,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// What the sections say of depth, and of what is shared, has to be so.
+// The leaves have the depth and the shared nodes that the sections say.
 func TestShapesOfTrees(t *testing.T) {
 	if got, want := leafAt(3, "case-1").String(), "/suite-1/suite-2/case-1"; got != want {
 		t.Errorf("the leaf at depth 3 is %s, want %s", got, want)

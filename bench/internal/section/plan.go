@@ -2,42 +2,42 @@ package section
 
 import "time"
 
-// Plan says how much is measured. Amounts are numbers of operations, so that the load is bounded
-// whatever the machine; together they bound the time.
+// Plan says how much to measure. Amounts are numbers of operations, so the load is bounded on any
+// machine. Together they bound the time.
 type Plan struct {
-	// Rounds is how many ratios each result is the median of.
+	// Rounds is the number of ratios, of which each result is the median.
 	Rounds int
-	// Passes is how many turns a contender has in a round where operations are timed one by one,
-	// and Batch how many operations a turn has.
+	// Passes is the number of a contender's turns in a round that times single operations, and
+	// Batch the number of operations in a turn.
 	Passes, Batch int
-	// ThroughputPasses is how many turns a contender has in a round where throughput is measured,
-	// and PerGoroutine how many operations each of the 64 goroutines does in a turn.
+	// ThroughputPasses is the number of a contender's turns in a round that measures throughput,
+	// and PerGoroutine the number of operations of each of the 64 goroutines in a turn.
 	ThroughputPasses, PerGoroutine int
-	// Held are the numbers of locks that are held while the cost of one more is measured; the first
-	// is the baseline.
+	// Held are the numbers of held locks at which the cost of one more is measured. The first is
+	// the baseline.
 	Held []int
-	// HeldNaive are the same for the naive script, which needs seconds where others need a blink.
+	// HeldNaive are the same for the naive script, which is slower by orders of magnitude.
 	HeldNaive []int
-	// MemoryLocks is how many locks are held to see what one takes, and MemoryRounds how often: it
-	// hardly varies.
+	// MemoryLocks is the number of held locks whose memory is measured, and MemoryRounds the number
+	// of rounds: it hardly varies.
 	MemoryLocks, MemoryRounds int
-	// WakeUps is how many wake-ups are timed in a turn, and PolledWakeUps how many of those by
+	// WakeUps is the number of timed wake-ups in a turn, and PolledWakeUps the number of those by
 	// polling, which take 100 ms.
 	WakeUps, PolledWakeUps int
-	// Waiters is how many processes wait for one lock, and Drains how often in a round.
+	// Waiters is the number of processes that wait for one lock, and Drains how often they do in a
+	// round.
 	Waiters, Drains int
-	// ScriptHeld is how many locks are held, and ScriptCrowd how many requests wait, or leases are
-	// renewed or end, while the server's scripts are timed.
+	// ScriptHeld is the number of held locks while scripts are timed. ScriptCrowd is the number of
+	// requests that wait, and of leases that are renewed or end.
 	ScriptHeld, ScriptCrowd int
-	// WaitElsewhere are the numbers of others who wait in the tree of a lock that nobody else
-	// wants.
+	// WaitElsewhere are the numbers of waiters in the tree of a lock that nobody else wants.
 	WaitElsewhere []int
-	// HeldTrees are the numbers of trees whose leases are renewed, of the length RenewLease, in
-	// RenewRounds rounds; the first is the baseline.
+	// HeldTrees are the numbers of trees whose leases, of the length RenewLease, are renewed in
+	// RenewRounds rounds. The first is the baseline.
 	HeldTrees   []int
 	RenewLease  time.Duration
 	RenewRounds int
-	// HurriedTurn is for how long goroutines with deadlines go on in each of HurriedRounds rounds.
+	// HurriedTurn is how long goroutines with deadlines run in each of HurriedRounds rounds.
 	HurriedTurn   time.Duration
 	HurriedRounds int
 	// Tangled are the numbers of owners who hold something and wait for each other, in SearchRounds

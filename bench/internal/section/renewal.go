@@ -19,10 +19,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// renewDepth is the depth of the leaf that is held in each tree.
+// renewDepth is the depth of the held leaf in each tree.
 const renewDepth = 8
 
-// renewal measures what the process spends on keeping the leases of few, many and very many trees
+// renewal measures what the process spends to keep the leases of few, many and very many trees
 // alive.
 func renewal(ctx context.Context, env *Env) (_ result, err error) {
 	store, err := openStore(env, "renewal")
@@ -101,14 +101,14 @@ func renewalOn(ctx context.Context, env *Env, open func() pathlock.Store) (spent
 	return spent, calls, lost, err
 }
 
-// countingStore counts the leases that are renewed, while it is told to.
+// countingStore counts the renewed leases while counting is on.
 type countingStore struct {
 	pathlock.Store
 	counts  atomic.Bool
 	renewed atomic.Int64
 }
 
-// Local implements [pathlock.LocalStore] as the store that is wrapped does.
+// Local implements [pathlock.LocalStore] as the wrapped store does.
 func (s *countingStore) Local() bool {
 	local, ok := s.Store.(pathlock.LocalStore)
 	return ok && local.Local()
@@ -122,9 +122,8 @@ func (s *countingStore) Renew(ctx context.Context, tree pathlock.Tree, leases []
 	return s.Store.Renew(ctx, tree, leases)
 }
 
-// renewedTrees holds a leaf in each of n trees, and returns what the process spends in the period
-// of renewal that follows, and how many of the locks were lost although the process was there to
-// renew them.
+// renewedTrees holds a leaf in each of n trees. It returns what the process spends in the next
+// period of renewal, and how many locks were lost although the process ran.
 func renewedTrees(ctx context.Context, store *countingStore, n int, lease time.Duration) (used time.Duration, lost int, err error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	locker := pathlock.New(store, pathlock.WithLease(lease), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
@@ -138,7 +137,7 @@ func renewedTrees(ctx context.Context, store *countingStore, n int, lease time.D
 	if err := lockTrees(ctx, locker, locks, lease/pathlockPeriod); err != nil {
 		return 0, 0, err
 	}
-	runtime.GC() // what was left by others is not for this turn to clear up
+	runtime.GC() // so that this turn does not collect the garbage of others
 	before, err := processTime()
 	if err != nil {
 		return 0, 0, err
@@ -154,8 +153,8 @@ func renewedTrees(ctx context.Context, store *countingStore, n int, lease time.D
 	return after - before, 0, err
 }
 
-// lockTrees takes a leaf in a tree of its own for each of locks, evenly over a period, so that they
-// are due one after the other, as those of a process are that serves requests.
+// lockTrees takes a leaf in a tree of its own for each of locks, evenly over a period. So they are
+// due one after the other, as in a process that serves requests.
 func lockTrees(ctx context.Context, locker *pathlock.Locker, locks []*pathlock.Lock, period time.Duration) error {
 	leaf, turn, start := leafAt(renewDepth, "case-1"), rand.Text(), time.Now()
 	group, ctx := errgroup.WithContext(ctx)
@@ -180,9 +179,8 @@ func lockTrees(ctx context.Context, locker *pathlock.Locker, locks []*pathlock.L
 	return group.Wait()
 }
 
-// releaseAll gives back all locks that there are, several at a time, and returns how many of them
-// had been lost. A store that is too busy to take one back is none of its concern: the next turn
-// has trees of its own.
+// releaseAll releases all locks, several at a time, and returns how many of them were lost. It
+// ignores a store that is too busy for a release: the next turn has trees of its own.
 func releaseAll(ctx context.Context, locks []*pathlock.Lock) (int, error) {
 	var lost atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
@@ -206,7 +204,7 @@ func releaseAll(ctx context.Context, locks []*pathlock.Lock) (int, error) {
 	return int(lost.Load()), err
 }
 
-// processTime returns what this process has used of the processors' time.
+// processTime returns the processor time that this process has used.
 func processTime() (time.Duration, error) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -9,8 +9,9 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// replicas times acquisitions that wait for a replica, and others, on a primary that has one. It
-// comes last of those that need a server: a primary that had a replica has more to do for a while.
+// replicas times acquisitions that wait for a replica, and others, on a primary with a replica. It
+// is the last section with a server, because a primary that had a replica has more work for a
+// while.
 func replicas(ctx context.Context, env *Env) (_ result, err error) {
 	if env.Own == nil {
 		return result{notes: []string{"not measured: it needs a server that it may give a replica"}}, nil

@@ -9,10 +9,10 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// scriptLimit is for how long a script may keep the server, in µs.
+// scriptLimit is how long a script may occupy the server, in µs.
 const scriptLimit = 1000
 
-// scripts has the server itself time each script of a tree that is full, by its SLOWLOG.
+// scripts lets the server time each script in a full tree, by its SLOWLOG.
 func scripts(ctx context.Context, env *Env) (_ result, err error) {
 	tree, err := openFullTree(ctx, env)
 	if err != nil {
@@ -36,7 +36,7 @@ func scripts(ctx context.Context, env *Env) (_ result, err error) {
 	steps := tree.steps()
 	samples := stats.NewSamples(env.Plan.Rounds, len(steps))
 	for round := range env.Plan.Rounds {
-		// They build on each other: their order does not rotate.
+		// The steps build on each other, so their order does not rotate.
 		for i, s := range steps {
 			times, err := tree.scriptsOf(ctx, log, s)
 			if err != nil {
@@ -73,8 +73,8 @@ func scripts(ctx context.Context, env *Env) (_ result, err error) {
 	}, nil
 }
 
-// scriptTarget judges the row of a table whose median over the rounds is greatest; the control's is
-// none of them.
+// scriptTarget judges the row of a table whose median over the rounds is greatest, apart from the
+// control's.
 func scriptTarget(id, what string, t report.Table) report.Target {
 	var worst report.Row
 	for _, r := range t.Rows {

@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// The control is the machine's, and one bad round is nobody's.
+// The control is not judged, and neither is one bad round.
 func TestScriptsAreJudgedByTheWorstStep(t *testing.T) {
 	table := report.NewTable("p99", "", "µs", "", []string{"short", "long", "once interrupted", controlStep}, [][]float64{
 		{10, 20, 30}, {1300, 1100, 1200}, {40, 9000, 50}, {5000, 5000, 5000},
@@ -26,7 +26,7 @@ func TestScriptsAreJudgedByTheWorstStep(t *testing.T) {
 	}
 }
 
-// One claim fewer, and it is not the largest; one more, and the store refuses it.
+// The set is the largest: the store refuses one more claim.
 func TestTheLargestClaimSetIsAsLargeAsTheStoreAllows(t *testing.T) {
 	for _, depth := range []int{shallow, scriptsDepth} {
 		parent, leaves, err := wide(depth)

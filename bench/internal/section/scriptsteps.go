@@ -26,28 +26,28 @@ const (
 	largest  = 5
 )
 
-// endingLease is a lease that is left to end: long enough to take a crowd of them before the first
-// ends.
+// endingLease is a lease that nobody renews. It is long enough to take a crowd of them before the
+// first ends.
 const endingLease = 1500 * time.Millisecond
 
-// controlStep is the name of what is beside the point.
+// controlStep is the name of the step that only shows what the machine adds.
 const controlStep = "no locks: a script that counts"
 
-// step is something that is done in a full tree, and whose scripts are timed.
+// step is an action in a full tree whose scripts are timed.
 type step struct {
 	name string
-	// before and after, where not nil, are not timed.
+	// before and after are not timed. They may be nil.
 	before, do, after func(ctx context.Context) error
 }
 
-// scriptsOf returns what each script of a step took, in µs.
+// scriptsOf returns the time of each script of a step in µs.
 func (t *fullTree) scriptsOf(ctx context.Context, log *redisserver.Slowlog, s step) ([]float64, error) {
 	if s.before != nil {
 		if err := s.before(ctx); err != nil {
 			return nil, err
 		}
 	}
-	// What a store leaves to be done afterwards belongs to the step that it was left by.
+	// The work that the store leaves for later belongs to the step that left it.
 	if err := redisserver.Quiet(ctx, t.admin); err != nil {
 		return nil, err
 	}
@@ -77,8 +77,8 @@ func (t *fullTree) scriptsOf(ctx context.Context, log *redisserver.Slowlog, s st
 	return times, err
 }
 
-// steps returns what is done in a round, in this order. From the one that fills the queue to the
-// one that drains it, the whole crowd waits.
+// steps returns the steps of a round in their order. The whole crowd waits from the step that fills
+// the queue to the step that drains it.
 func (t *fullTree) steps() []step {
 	deep, flat := wideName(scriptsDepth), wideName(shallow)
 	return []step{
@@ -100,7 +100,7 @@ func (t *fullTree) steps() []step {
 	}
 }
 
-// pair acquires and releases a leaf beside those that are held.
+// pair acquires and releases a leaf beside the held ones.
 func (t *fullTree) pair(ctx context.Context) error {
 	a := t.ask(pathlock.X(t.leaf()))
 	if err := t.acquire(ctx, a); err != nil {
@@ -113,13 +113,13 @@ func (t *fullTree) pairs(ctx context.Context) error {
 	return times(pairs, func() error { return t.pair(ctx) })
 }
 
-// fillQueue has a crowd wait for a leaf, each to release it at once when it has it.
+// fillQueue makes a crowd wait for a leaf. Each waiter releases the leaf as soon as it has it.
 func (t *fullTree) fillQueue(ctx context.Context) error {
 	t.holder = t.held[len(t.held)/2]
 	return t.fill(ctx, t.crowd, t.release, t.holder.Claims...)
 }
 
-// drainQueue lets the crowd have what it waits for, and takes it back.
+// drainQueue lets the whole crowd have the leaf, and takes it back.
 func (t *fullTree) drainQueue(ctx context.Context) error {
 	if err := t.release(ctx, t.holder); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (t *fullTree) drainQueue(ctx context.Context) error {
 	return t.acquire(ctx, t.holder)
 }
 
-// refusedLeaves asks for leaves that are held, from the first to the last.
+// refusedLeaves asks for the held leaves, from the first to the last.
 func (t *fullTree) refusedLeaves(ctx context.Context) error {
 	i := 0
 	return times(refusals, func() error {
@@ -144,7 +144,7 @@ func (t *fullTree) refusedRoot(ctx context.Context) error {
 	return times(refusals, func() error { return t.refused(ctx, t.ask(pathlock.X(pathlock.Root()))) })
 }
 
-// refused asks for what others have. It is told who: a second script looks for one of them.
+// refused asks for what others hold. The refusal names a holder, for whom a second script looks.
 func (t *fullTree) refused(ctx context.Context, a pathlock.Acquisition) error {
 	_, err := t.store.Acquire(ctx, a)
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok && !conflict.Blocker.IsZero() {
@@ -173,8 +173,8 @@ func (t *fullTree) snapshot(ctx context.Context) error {
 	return err
 }
 
-// wide returns the greatest claim set that a request may have, all leaves of one node at a depth,
-// and that node.
+// wide returns the largest claim set of a request, which has all leaves of one node at a depth, and
+// that node.
 func wide(depth int) (pathlock.Path, []pathlock.Claim, error) {
 	parent := leafAt(depth-1, "wide")
 	var leaves []pathlock.Claim
@@ -188,12 +188,12 @@ func wide(depth int) (pathlock.Path, []pathlock.Claim, error) {
 	return parent, leaves, nil
 }
 
-// wideName says what [wide] returns.
+// wideName describes what [wide] returns.
 func wideName(depth int) string {
 	return fmt.Sprintf("%d claims at depth %d", redisstore.DefaultMaxClaims, depth)
 }
 
-// largestSet returns what acquires and releases such a set.
+// largestSet returns a step that acquires and releases such a set.
 func (t *fullTree) largestSet(depth int) func(context.Context) error {
 	return func(ctx context.Context) error {
 		_, leaves, err := wide(depth)
@@ -210,7 +210,7 @@ func (t *fullTree) largestSet(depth int) func(context.Context) error {
 	}
 }
 
-// largestSetQueued has the set wait for the node above it. The crowd waits on.
+// largestSetQueued makes the set wait for the node above it. The crowd still waits.
 func (t *fullTree) largestSetQueued(ctx context.Context) error {
 	parent, leaves, err := wide(scriptsDepth)
 	if err != nil {
@@ -233,7 +233,7 @@ func (t *fullTree) largestSetQueued(ctx context.Context) error {
 	})
 }
 
-// queueReaders has a crowd wait for one leaf that all of them can have at the same time.
+// queueReaders makes a crowd wait for one leaf, which all of them can have at the same time.
 func (t *fullTree) queueReaders(ctx context.Context) error {
 	leaf := t.leaf()
 	t.holder = t.ask(pathlock.X(leaf))
@@ -259,7 +259,7 @@ func (t *fullTree) releaseReaders(ctx context.Context) error {
 	return nil
 }
 
-// letLeasesEnd takes leaves whose holders are never heard of again.
+// letLeasesEnd takes leaves whose holders then fall silent.
 func (t *fullTree) letLeasesEnd(ctx context.Context) error {
 	if _, err := t.takeLeaves(ctx, t.crowd, endingLease); err != nil {
 		return err
@@ -272,7 +272,8 @@ func (t *fullTree) letLeasesEnd(ctx context.Context) error {
 	}
 }
 
-// control runs a script that takes about as long as the longest others, always the same.
+// control runs a script that always takes the same time, about as long as the longest of the
+// others.
 func (t *fullTree) control(ctx context.Context) error {
 	script := redis.NewScript("local n = 0 for i = 1, 20000 do n = n + i end return 1")
 	if err := script.Load(ctx, t.client).Err(); err != nil {

@@ -20,12 +20,12 @@ import (
 type Section struct {
 	Name     string
 	Question string
-	// Server is what it needs.
+	// Server says which servers it needs.
 	Server  Server
 	measure func(ctx context.Context, env *Env) (result, error)
 }
 
-// Server is a server that sections need, or several of them.
+// Server is a set of servers that sections need.
 type Server uint8
 
 // The servers.
@@ -35,7 +35,7 @@ const (
 	NoServer Server = 0
 )
 
-// Includes reports whether one of the servers is other.
+// Includes reports whether other is one of the servers.
 func (s Server) Includes(other Server) bool { return s&other != 0 }
 
 // result is a section's answer.
@@ -45,7 +45,7 @@ type result struct {
 	notes   []string
 }
 
-// All returns the sections in the order in which they are run.
+// All returns the sections in the order of a run.
 func All() []Section {
 	return []Section{
 		{"latency", "what do an uncontended acquisition and its release take, one after the other?", Redis, latency},
@@ -57,40 +57,40 @@ func All() []Section {
 		{"memory", "what does a held lock take of the server's memory?", Redis, memory},
 		{"wakeup", "how soon after a release has the one who waits got the lock?", Redis, wakeUp},
 		{"drain", "how soon after a release have many waiting processes each had the lock?", Redis, drain},
-		{"scripts", "does any script keep the server for longer than a millisecond?", Redis, scripts},
+		{"scripts", "does any script occupy the server for longer than a millisecond?", Redis, scripts},
 		{"deadlocks", "how long does it take to find out who waits for whom?", Redis, deadlocks},
 		{"replicas", "what does it cost to wait until a replica has the grant?", Redis, replicas},
 		{"reentry", "what does an acquisition cost under a lock that covers it?", NoServer, reentry},
-		{"local", "what does locking take within one process?", NoServer, local},
-		{"givingup", "how long does it take one of many who wait to give up?", NoServer, givingUp},
+		{"local", "how long does locking take within one process?", NoServer, local},
+		{"givingup", "how long does it take one of many waiters to give up?", NoServer, givingUp},
 		{"middleware", "what does the middleware add to a request?", NoServer, middlewareCost},
-		{"statements", "how many statements does a write cost with the GORM plugin, beside one that is made safe by hand?", MariaDB, statements},
-		{"gorminsert", "what does an insert cost with the GORM plugin, beside one that is made safe by hand?", MariaDB, gormInsert},
-		{"gormrename", "what does the rename of a large subtree cost, beside the bare statement?", MariaDB, gormRename},
+		{"statements", "how many statements does a write cost with the GORM plugin, and with safe code by hand?", MariaDB, statements},
+		{"gorminsert", "what does an insert cost with the GORM plugin, and with safe code by hand?", MariaDB, gormInsert},
+		{"gormrename", "what does the rename of a large subtree cost, compared with the bare statement?", MariaDB, gormRename},
 		{"gormuntagged", "what does the GORM plugin add to writes on tables without a tree?", NoServer, gormUntagged},
-		{"http", "how many changes a second does the sample app make, by each rule of locking and by none?", Redis | MariaDB, httpChanges},
+		{"http", "how many changes a second does the sample app make under each rule of locking, and under none?", Redis | MariaDB, httpChanges},
 	}
 }
 
-// Env is what sections work with.
+// Env is the environment of sections.
 type Env struct {
-	// URL of the Redis; "" if no section that is run needs one.
+	// URL is that of the Redis; "" if no section of the run needs one.
 	URL string
-	// DSN of the MariaDB, for a user who may make databases; "" if no section that is run needs
-	// one.
+	// DSN is that of the MariaDB, for a user who may create databases; "" if no section of the run
+	// needs one.
 	DSN string
-	// Own is the Redis if it was started for this run, nil if it is somebody else's.
+	// Own is the Redis if this run has started it, and nil if it is somebody else's.
 	Own *redisserver.Server
-	// OwnSQL is the same of the MariaDB.
+	// OwnSQL is the same for the MariaDB.
 	OwnSQL *mariadb.Server
-	// Admin reads counters and clears up.
+	// Admin reads counters and cleans up.
 	Admin redis.UniversalClient
 	Plan  Plan
-	// Program is the executable whose main function calls [ServeWaiter] if [IsWaiter] says so.
+	// Program is the executable whose main function calls [ServeWaiter] if [IsWaiter] returns true.
 	Program string
 }
 
-// server returns where the contenders of a section keep their locks: below a prefix of its own.
+// server returns where the contenders of a section keep their locks, under a prefix of its own.
 func (e *Env) server(name string) contender.Server {
 	return contender.Server{URL: e.URL, Prefix: "bench-" + name + "-" + strings.ToLower(rand.Text()[:8])}
 }
@@ -119,12 +119,12 @@ type field struct {
 	admin      redis.UniversalClient
 }
 
-// openField opens contenders for a section, below a prefix that nobody else has.
+// openField opens contenders for a section, under a prefix that nobody else has.
 func openField(ctx context.Context, env *Env, name string, contenders []contender.Contender) (*field, error) {
 	return openFieldAt(ctx, env, env.server(name), contenders)
 }
 
-// openFieldAt opens contenders where others may be open already: like another process.
+// openFieldAt opens contenders at the place of other open ones, as another process does.
 func openFieldAt(ctx context.Context, env *Env, at contender.Server, contenders []contender.Contender) (*field, error) {
 	f := &field{contenders: contenders, at: at, admin: env.Admin}
 	for _, c := range contenders {

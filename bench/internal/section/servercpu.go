@@ -10,17 +10,17 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// cpuNote goes with every table of processor time.
+// cpuNote is a note for every table of processor time.
 const cpuNote = "processor time is that of Redis's main thread, by INFO cpu, for one acquisition with its release: what it waits for a processor is not in it; compare ratios"
 
-// cpuMeter tells what a server's processor spends on operations.
+// cpuMeter measures the processor time that a server spends on operations.
 type cpuMeter struct {
 	client redis.UniversalClient
-	// reading is what it spends on being asked.
+	// reading is the cost of a reading.
 	reading time.Duration
 }
 
-// newCPUMeter finds out what it costs to ask.
+// newCPUMeter measures the cost of a reading.
 func newCPUMeter(ctx context.Context, client redis.UniversalClient) (*cpuMeter, error) {
 	const readings = 21
 	m := &cpuMeter{client: client}
@@ -36,7 +36,7 @@ func newCPUMeter(ctx context.Context, client redis.UniversalClient) (*cpuMeter, 
 	return m, nil
 }
 
-// during returns what the server's processor spends while do runs, its background work included.
+// during returns the processor time that the server spends while do runs, with its background work.
 func (m *cpuMeter) during(ctx context.Context, do func() error) (time.Duration, error) {
 	before, err := redisserver.ReadCPU(ctx, m.client)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// A server that waits spends nothing, however long; one that works does.
+// A server spends processor time while it works, and none while it waits.
 func TestProcessorTimeIsWorkAndNotWaiting(t *testing.T) {
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		testserver.Missing(t, err.Error())
@@ -63,9 +63,9 @@ func TestProcessorTimeIsWorkAndNotWaiting(t *testing.T) {
 	}
 }
 
-// quietest returns the meter, of several, by which nothing takes the least of the processor, and
-// how much that is: others who use the machine while one is being made make it ask for more or less
-// than it does later.
+// quietest returns the one of several meters that measures the least for doing nothing, and that
+// value. Others may use the machine while a meter is being made, and so distort its cost of a
+// reading.
 func quietest(t *testing.T, client *redis.Client) (best *cpuMeter, least time.Duration) {
 	t.Helper()
 	for range 5 {

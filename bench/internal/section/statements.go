@@ -13,14 +13,14 @@ import (
 	"github.com/pathlock-go/pathlock/gormplugin"
 )
 
-// The ways in which each write is made.
+// The ways to make each write.
 const (
 	writtenByHand   = "by hand"
 	writtenAlone    = "by the plugin"
 	writtenTogether = "by the plugin in a transaction"
 )
 
-// statements counts what the database is sent for each kind of write, beyond BEGIN and COMMIT.
+// statements counts the statements of each kind of write, without BEGIN and COMMIT.
 func statements(ctx context.Context, env *Env) (_ result, err error) {
 	tree, err := gormtree.Open(ctx, env.DSN)
 	if err != nil {
@@ -75,21 +75,20 @@ func statements(ctx context.Context, env *Env) (_ result, err error) {
 	}}, nil
 }
 
-// countedWrite is a kind of write. Its functions make one write each, of rows that are made anew
-// for each.
+// countedWrite is a kind of write. Each of its functions makes one write, with new rows.
 type countedWrite struct {
 	id, name string
 	goal     float64
 	byHand   func(ctx context.Context, tree *gormtree.Tree, at place) error
 	byPlugin func(db *gorm.DB, at place) error
-	// below is how many rows lie below the row, and rows how many rows are written by one
-	// statement.
+	// below is the number of rows below the row, and rows the number of rows that one statement
+	// writes.
 	below, rows int
 }
 
-// place is where a write takes place.
+// place has the rows of a write.
 type place struct {
-	// row is the row that is written, and rows are all, if several are.
+	// row is the written row, and rows are all of them if there are several.
 	row  gormtree.Suite
 	rows []gormtree.Suite
 	// elsewhere is a row beside their parent.
@@ -104,7 +103,7 @@ func (p place) ids() []int64 {
 	return ids
 }
 
-// countedWrites are the kinds of writes, with one for each number of rows that are moved at once.
+// countedWrites are the kinds of writes, with one kind for each number of rows moved at once.
 func countedWrites(movedAtOnce []int) []countedWrite {
 	rename := countedWrite{
 		byHand: func(ctx context.Context, tree *gormtree.Tree, at place) error {
@@ -185,7 +184,7 @@ func countedWrites(movedAtOnce []int) []countedWrite {
 	return writes
 }
 
-// of returns the write with a goal, on rows of a number and a shape.
+// of returns the write with a goal, a number of rows and a shape.
 func (w countedWrite) of(id, name string, goal float64, below, rows int) countedWrite {
 	w.id, w.name, w.goal, w.below, w.rows = id, name, goal, below, rows
 	return w
@@ -223,7 +222,7 @@ func countWrite(ctx context.Context, tree *gormtree.Tree, name string, w counted
 	return sent, nil
 }
 
-// makePlace makes the rows of one write: three levels below the root row.
+// makePlace creates the rows of one write, three levels below the root row.
 func makePlace(ctx context.Context, tree *gormtree.Tree, name string, w countedWrite) (at place, err error) {
 	top, err := tree.Chain(ctx, name, "folder")
 	if err != nil {
@@ -253,8 +252,7 @@ func makePlace(ctx context.Context, tree *gormtree.Tree, name string, w countedW
 	return at, nil
 }
 
-// countInside returns how many statements db's connection sends for what do does, beyond BEGIN and
-// COMMIT.
+// countInside returns how many statements do sends on db's connection, without BEGIN and COMMIT.
 func countInside(ctx context.Context, db *gorm.DB, do func() error) (float64, error) {
 	before, err := gormtree.StatementsInside(ctx, db)
 	if err != nil {
@@ -264,6 +262,6 @@ func countInside(ctx context.Context, db *gorm.DB, do func() error) (float64, er
 		return 0, err
 	}
 	after, err := gormtree.StatementsInside(ctx, db)
-	// The first count is a statement, too.
+	// The first reading is a statement, too.
 	return float64(after - before - 1), err
 }

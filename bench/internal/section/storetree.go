@@ -13,15 +13,15 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// storeTree is a tree of a store that is driven without a locker.
+// storeTree is a tree of a store that works without a locker.
 type storeTree struct {
 	store pathlock.Store
 	tree  pathlock.Tree
-	// wait is how long its waiters wait at most.
+	// wait is how long waiters wait at most.
 	wait time.Duration
 }
 
-// treeLease outlives everything that is measured.
+// treeLease is longer than any measurement.
 const treeLease = 10 * time.Minute
 
 // ask returns a request of a new owner.
@@ -69,7 +69,7 @@ func (t *storeTree) take(ctx context.Context, requests []pathlock.Acquisition) e
 	return group.Wait()
 }
 
-// queue is a number of requests that wait, a goroutine each.
+// queue is a number of waiting requests, each in a goroutine.
 type queue struct {
 	group *errgroup.Group
 	asked []pathlock.Acquisition
@@ -77,9 +77,8 @@ type queue struct {
 	giveUp context.CancelFunc
 }
 
-// enqueue has requests wait and returns when all are in the queue, where they come in no particular
-// order. Who has been granted what it asked for does then. What it returns is to be waited for,
-// also after an error.
+// enqueue makes requests wait, and returns when all are in the queue, in no particular order. Each
+// request calls then after its grant. The caller must wait for the queue, even after an error.
 func (t *storeTree) enqueue(ctx context.Context, then func(context.Context, pathlock.Acquisition) error, requests ...pathlock.Acquisition) (*queue, error) {
 	ctx, giveUp := context.WithCancel(ctx)
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -104,13 +103,13 @@ func (t *storeTree) enqueue(ctx context.Context, then func(context.Context, path
 	return q, nil
 }
 
-// wait returns when all have been granted what they waited for, and have done what they do then.
+// wait returns when all requests have been granted and their calls of then have returned.
 func (q *queue) wait() error {
 	defer q.giveUp()
 	return q.group.Wait()
 }
 
-// leave has all give up, and returns when they have.
+// leave makes all requests give up, and returns when they have.
 func (q *queue) leave() error {
 	q.giveUp()
 	if err := q.group.Wait(); err != nil && !errors.Is(err, context.Canceled) {
@@ -119,10 +118,10 @@ func (q *queue) leave() error {
 	return nil
 }
 
-// keep is for those in a queue who do nothing with their grant.
+// keep is the function then of requests that keep their grant.
 func keep(context.Context, pathlock.Acquisition) error { return nil }
 
-// leafLock is a lock of one leaf: each acquisition is a new owner's.
+// leafLock is a lock of one leaf. Each acquisition has a new owner.
 type leafLock struct {
 	in      *storeTree
 	request pathlock.Acquisition

@@ -9,28 +9,28 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// searches is how many requests of a kind are made in a turn.
+// searches is the number of requests of a kind in a turn.
 const searches = 5
 
-// A restless waiter has a short lease, in whose length it asks again three times, and waits for a
+// A restless waiter has a short lease, within which it asks again three times, and waits for a
 // while.
 const (
 	restlessLease = 300 * time.Millisecond
 	restlessWait  = time.Second
 )
 
-// tangle is a tree with many owners who hold something, and who wait for each other, in no cycle.
+// tangle is a tree with many owners that hold something and wait for each other without a cycle.
 type tangle struct {
 	storeTree
 	name  string
 	queue *queue
 	// closing would close a cycle through all of them.
 	closing pathlock.Acquisition
-	// further is one of an owner who holds something else, that has to wait for all of them.
+	// further is a request of an owner that holds something else. It has to wait for all of them.
 	further pathlock.Acquisition
 }
 
-// shape is a way to wait for each other.
+// shape is a way in which owners wait for each other.
 type shape struct {
 	id, name string
 	tie      func(ctx context.Context, t *tangle, n int) error
@@ -40,8 +40,8 @@ func (s shape) nameOf(n int) string { return fmt.Sprintf("%s of %d", s.name, n) 
 
 var shapes = []shape{{"chain", "a chain", tieChain}, {"crowds", "two crowds", tieCrowds}}
 
-// openTangles opens each shape in each size. Those that it returns are to be left, also after an
-// error.
+// openTangles opens each shape in each size. The caller must leave those that it returns, even
+// after an error.
 func openTangles(ctx context.Context, env *Env, store *ownStore) ([]*tangle, error) {
 	var tangles []*tangle
 	for _, s := range shapes {
@@ -65,7 +65,7 @@ func at(claim func(pathlock.Path) pathlock.Claim, names string, args ...any) pat
 	return claim(pathlock.MustParsePath(fmt.Sprintf(names, args...)))
 }
 
-// tieChain has each owner hold a leaf and wait for the next one's.
+// tieChain makes each owner hold a leaf and wait for the next owner's leaf.
 func tieChain(ctx context.Context, t *tangle, n int) error {
 	leaf := func(i int) pathlock.Claim { return at(pathlock.X, "/chain/case-%d", i) }
 	held := make([]pathlock.Acquisition, n)
@@ -80,8 +80,8 @@ func tieChain(ctx context.Context, t *tangle, n int) error {
 	return t.settle(ctx, held, waiting, at(pathlock.X, "/chain"))
 }
 
-// tieCrowds has one half read a node, and wait for a leaf that somebody has, and the other half
-// hold a leaf each, and wait to write that node.
+// tieCrowds makes one half of the owners read a node and wait for somebody's leaf. The other half
+// hold a leaf each and wait to write that node.
 func tieCrowds(ctx context.Context, t *tangle, n int) error {
 	somebody := t.ask(at(pathlock.X, "/wanted"))
 	held := []pathlock.Acquisition{somebody}
@@ -98,8 +98,8 @@ func tieCrowds(ctx context.Context, t *tangle, n int) error {
 	return t.settle(ctx, held, waiting, at(pathlock.X, "/crowd"))
 }
 
-// settle has everybody take what they hold, and wait. What one more wants, who holds something
-// else, is what keeps it waiting.
+// settle makes all owners take what they hold, and wait. wanted is what one more owner, which holds
+// something else, has to wait for.
 func (t *tangle) settle(ctx context.Context, held, waiting []pathlock.Acquisition, wanted pathlock.Claim) error {
 	more := t.ask(at(pathlock.X, "/else"))
 	t.further = t.also(more, wanted)
@@ -119,7 +119,7 @@ func (t *tangle) leave() error {
 	return t.queue.leave()
 }
 
-// closeCycle makes requests that would close a cycle, and returns what each took.
+// closeCycle makes requests that would close a cycle, and returns their times.
 func (t *tangle) closeCycle(ctx context.Context) ([]time.Duration, error) {
 	return t.repeated(func(n int) error {
 		a := again(t.closing, n)
@@ -131,7 +131,7 @@ func (t *tangle) closeCycle(ctx context.Context) ([]time.Duration, error) {
 	})
 }
 
-// joinAndLeave has one more queue, and give up as soon as it waits.
+// joinAndLeave makes one more request queue, and give up as soon as it waits.
 func (t *tangle) joinAndLeave(ctx context.Context) ([]time.Duration, error) {
 	return t.repeated(func(n int) error {
 		ctx, giveUp := context.WithCancel(ctx)
@@ -145,8 +145,8 @@ func (t *tangle) joinAndLeave(ctx context.Context) ([]time.Duration, error) {
 	})
 }
 
-// askAgain has one more wait under a short lease, so that it asks again and again, until its time
-// is up.
+// askAgain makes one more request wait under a short lease, so that it asks repeatedly until its
+// time is up.
 func (t *tangle) askAgain(ctx context.Context) ([]time.Duration, error) {
 	a := again(t.further, searches)
 	a.Lease, a.Wait = restlessLease, restlessWait
@@ -156,13 +156,13 @@ func (t *tangle) askAgain(ctx context.Context) ([]time.Duration, error) {
 	return nil, nil
 }
 
-// again returns a request like a, which is not the same for a store.
+// again returns a copy of a that is a new request to the store.
 func again(a pathlock.Acquisition, n int) pathlock.Acquisition {
 	a.Grant += pathlock.GrantID(fmt.Sprintf("-%d-%d", n, time.Now().UnixNano()))
 	return a
 }
 
-// repeated makes requests of one kind, and returns what each took.
+// repeated makes requests of one kind, and returns their times.
 func (t *tangle) repeated(request func(n int) error) ([]time.Duration, error) {
 	took := make([]time.Duration, searches)
 	for n := range took {

@@ -12,11 +12,11 @@ import (
 	"github.com/pathlock-go/pathlock/bench/internal/stats"
 )
 
-// goroutines is how many lock at the same time.
+// goroutines is the number of goroutines that lock at the same time.
 const goroutines = 64
 
-// throughput counts what goroutines get done that never conflict: once in trees of their own, and
-// once in one tree, where they share every node but the leaf.
+// throughput counts the operations of goroutines that never conflict, once in trees of their own,
+// and once in one tree, where they share every node but the leaf.
 func throughput(ctx context.Context, env *Env) (result, error) {
 	everybody := contender.Redis()
 	sharing := contender.Where(everybody, func(c contender.Contender) bool { return c.Shares })
@@ -62,8 +62,8 @@ func throughput(ctx context.Context, env *Env) (result, error) {
 	return r, nil
 }
 
-// throughputAt measures one depth; tree names the tree of each goroutine. What is done in a second
-// and what the server's processor spends on one are for the caller to name.
+// throughputAt measures one depth; tree names the tree of each goroutine. It returns operations per
+// second and the server's processor time for one, whose tables the caller names.
 func throughputAt(ctx context.Context, env *Env, depth int, contenders []contender.Contender, tree func(g int) string) (done, spent report.Table, err error) {
 	f, err := openField(ctx, env, "throughput", contenders)
 	if err != nil {
@@ -80,7 +80,7 @@ func throughputAt(ctx context.Context, env *Env, depth int, contenders []contend
 			}
 			locks[i] = append(locks[i], lock)
 		}
-		// Connections are made, and scripts loaded, before anything is timed.
+		// Connect and load the scripts before the timing begins.
 		if _, err := together(ctx, locks[i], warmUp); err != nil {
 			return done, spent, fmt.Errorf("%s: %w", f.contenders[i].Name, err)
 		}
@@ -112,8 +112,8 @@ func throughputAt(ctx context.Context, env *Env, depth int, contenders []contend
 	return done, spent, nil
 }
 
-// together has a goroutine for each lock acquire and release it n times, and returns how long that
-// took.
+// together makes a goroutine for each lock acquire and release it n times, and returns how long
+// that took.
 func together(ctx context.Context, locks []contender.Lock, n int) (time.Duration, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	start := time.Now()

@@ -12,12 +12,12 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// waitersDepth is the depth of all leaves: of those that are waited for, and of the one that nobody
+// waitersDepth is the depth of all leaves, both of the contended ones and of the one that nobody
 // else wants.
 const waitersDepth = 8
 
-// waiters compares the cost of a lock that nobody else wants in trees where none, few and many
-// others wait for something else.
+// waiters compares the cost of a lock that nobody else wants in trees where none, few and many wait
+// for something else.
 func waiters(ctx context.Context, env *Env) (result, error) {
 	inRedis, script, err := waitersInRedis(ctx, env)
 	if err != nil {
@@ -74,7 +74,7 @@ func queueOf(n int) elsewhere {
 	}
 }
 
-// situations are those that are compared: the last is of as many as wait in any other.
+// situations are the compared ones. The last has as many waiters as the largest of the others.
 func situations(counts []int) []elsewhere {
 	all := []elsewhere{queueOf(0)}
 	for _, n := range counts {
@@ -84,7 +84,7 @@ func situations(counts []int) []elsewhere {
 	return append(all, elsewhere{fmt.Sprintf("%d wait elsewhere, a leaf each", most), most, true})
 }
 
-// busyTree is a tree with waiters, and the lock in it that is measured.
+// busyTree is a tree with waiters, and the measured lock in it.
 type busyTree struct {
 	storeTree
 	held  []pathlock.Acquisition
@@ -92,7 +92,7 @@ type busyTree struct {
 	lock  *leafLock
 }
 
-// openBusyTree has others hold leaves, and wait for them.
+// openBusyTree makes others hold leaves, and wait for them.
 func openBusyTree(ctx context.Context, store pathlock.Store, s elsewhere, leaves int) (_ *busyTree, err error) {
 	tree, err := pathlock.NewTree("bench", s.name)
 	if err != nil {
@@ -120,7 +120,7 @@ func openBusyTree(ctx context.Context, store pathlock.Store, s elsewhere, leaves
 	return t, err
 }
 
-// close lets everybody have what they wait for: who has not waited until now is an error.
+// close grants all waiters what they wait for. It fails if one of them has not waited until now.
 func (t *busyTree) close(ctx context.Context) error {
 	for _, a := range t.held {
 		if err := t.release(ctx, a); err != nil {
@@ -131,7 +131,7 @@ func (t *busyTree) close(ctx context.Context) error {
 	return t.queue.wait()
 }
 
-// busyTrees opens a tree for each situation, has them measured, and closes them.
+// busyTrees opens a tree for each situation, measures them, and closes them.
 func busyTrees(ctx context.Context, env *Env, store pathlock.Store, measure func(names []string, trees []*busyTree) error) error {
 	all := situations(env.Plan.WaitElsewhere)
 	var names []string

@@ -17,7 +17,7 @@ import (
 
 const contendedDepth = 3
 
-// wakeUp times from the beginning of a release to the grant to the one who waits, who has
+// wakeUp measures the time from the beginning of a release to the grant to the waiter, which has
 // connections of its own.
 func wakeUp(ctx context.Context, env *Env) (_ result, err error) {
 	contenders := contender.Only(contender.Redis(), contender.Store, contender.Locker, contender.Rueidislock, contender.Redislock)
@@ -90,7 +90,7 @@ func wakeUp(ctx context.Context, env *Env) (_ result, err error) {
 type wakePair struct {
 	holder contender.Lock
 	waiter contender.Waiter
-	// polls is set if the waiter keeps asking.
+	// polls says that the waiter asks repeatedly.
 	polls bool
 }
 
@@ -111,7 +111,7 @@ func newWakePair(holding, waiting contender.Locks, tree string) (wakePair, error
 	return wakePair{holder: holder, waiter: waiter}, nil
 }
 
-// time has the waiter wait for the holder once.
+// time makes the waiter wait for the holder once.
 func (p wakePair) time(ctx context.Context, admin redis.UniversalClient) (time.Duration, error) {
 	if err := p.holder.Acquire(ctx); err != nil {
 		return 0, fmt.Errorf("acquiring: %w", err)
@@ -148,12 +148,12 @@ func (p wakePair) time(ctx context.Context, admin redis.UniversalClient) (time.D
 	return g.at.Sub(start), nil
 }
 
-// untilWaiting returns when the waiter is sure to wait.
+// untilWaiting returns when the waiter certainly waits.
 func (p wakePair) untilWaiting(ctx context.Context, admin redis.UniversalClient) error {
 	if !p.polls {
 		return redisserver.Quiet(ctx, admin)
 	}
-	// One pause at least, so that it has asked once, and a random part of the next.
+	// It sleeps one pause, in which the waiter asks once, and a random part of the next.
 	select {
 	case <-time.After(100*time.Millisecond + rand.N(100*time.Millisecond)):
 		return nil

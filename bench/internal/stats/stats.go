@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Median returns the middle of values, the mean of the two middle ones if their number is even, and
-// NaN if there are none. The values stay as they are.
+// Median returns the middle value, the mean of the two middle ones if their number is even, and NaN
+// if there are none. It does not change values.
 func Median(values []float64) float64 { return quantile(slices.Sorted(slices.Values(values)), 0.5) }
 
-// quantile interpolates between the two values of a sorted list that are nearest to the place q, 0
-// the first and 1 the last.
+// quantile interpolates between the two values of a sorted list next to the place q, where 0 is the
+// first value and 1 the last.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()
@@ -21,7 +21,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[below] + (sorted[above]-sorted[below])*(place-float64(below))
 }
 
-// Spread says where the values of several rounds lie.
+// Spread describes the values of several rounds.
 type Spread struct {
 	Median float64 `json:"median"`
 	Min    float64 `json:"min"`
@@ -31,14 +31,14 @@ type Spread struct {
 	Max  float64 `json:"max"`
 }
 
-// SpreadOf summarises values, of which there has to be one at least.
+// SpreadOf summarises values. There must be at least one.
 func SpreadOf(values []float64) Spread {
 	s := slices.Sorted(slices.Values(values))
 	return Spread{quantile(s, 0.5), quantile(s, 0), quantile(s, 0.25), quantile(s, 0.75), quantile(s, 1)}
 }
 
-// Ratios divides each round of values by the same round of baseline. Rounds that one of them lacks
-// are left out.
+// Ratios divides each round of values by the same round of baseline. It leaves out rounds that one
+// of them lacks.
 func Ratios(values, baseline []float64) []float64 {
 	n := min(len(values), len(baseline))
 	ratios := make([]float64, n)
@@ -48,8 +48,8 @@ func Ratios(values, baseline []float64) []float64 {
 	return ratios
 }
 
-// Differences subtracts from each round of values the same round of baseline. Rounds that one of
-// them lacks are left out.
+// Differences subtracts the same round of baseline from each round of values. It leaves out rounds
+// that one of them lacks.
 func Differences(values, baseline []float64) []float64 {
 	n := min(len(values), len(baseline))
 	differences := make([]float64, n)

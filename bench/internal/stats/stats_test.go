@@ -43,8 +43,8 @@ func TestSpreadOf(t *testing.T) {
 	}
 }
 
-// A slow second that falls on both sides of a round leaves the round's ratio alone: that is what
-// rounds are for.
+// A slow second that affects both sides of a round does not change the round's ratio. This is the
+// purpose of rounds.
 func TestRatiosAreTakenWithinRounds(t *testing.T) {
 	values, baseline := []float64{2, 20, 2}, []float64{1, 10, 1}
 	if got, want := stats.Ratios(values, baseline), []float64{2, 2, 2}; !slices.Equal(got, want) {
@@ -115,8 +115,8 @@ func TestSamplesAreSummedUpByRound(t *testing.T) {
 	}
 }
 
-// A hundred scripts, one of them interrupted: the 99th percentile hardly sees it, the maximum is
-// nothing else.
+// One of a hundred scripts is interrupted. The 99th percentile hardly notices, and the maximum is
+// that script.
 func TestQuantilesOfSamples(t *testing.T) {
 	s := stats.NewSamples(2, 1)
 	for i := range 101 {

@@ -7,8 +7,8 @@ import (
 )
 
 // Turns gives each of n contenders a turn in each pass of each round. The order rotates from pass
-// to pass, so that nobody always comes first; and since passes are short, what slows the machine
-// down for a second falls on all contenders alike. It stops at the first error and when ctx ends.
+// to pass, so that no contender is always first. Passes are short, so a disturbance of a second
+// affects all contenders. It stops at the first error and when ctx ends.
 func Turns(ctx context.Context, rounds, passes, n int, turn func(round, contender int) error) error {
 	for pass := range rounds * passes {
 		round := pass / passes
@@ -24,7 +24,7 @@ func Turns(ctx context.Context, rounds, passes, n int, turn func(round, contende
 	return nil
 }
 
-// Samples collects what was measured of each contender in each round.
+// Samples collects the measurements of each contender in each round.
 type Samples struct {
 	// values are by contender, then by round.
 	values [][][]float64
@@ -48,9 +48,9 @@ func (s *Samples) Add(round, contender int, samples ...float64) {
 // second the round.
 func (s *Samples) Medians() [][]float64 { return s.Quantiles(0.5) }
 
-// Quantiles returns that value of each contender's rounds below which the part q of the round's
-// samples lies, between 0, the smallest, and 1, the largest. Indices are as for [Samples.Medians];
-// a round without samples has NaN.
+// Quantiles returns, for each contender's rounds, the value below which the fraction q of the
+// round's samples lies: 0 is the smallest sample, and 1 the largest. Indices are as for
+// [Samples.Medians]. A round without samples has NaN.
 func (s *Samples) Quantiles(q float64) [][]float64 {
 	quantiles := make([][]float64, len(s.values))
 	for i, rounds := range s.values {

@@ -70,7 +70,7 @@ func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API 
 		// ids.
 		config.Namespace = "test-" + strings.ToLower(t.Name()+"-"+rand.Text()[:8])
 	}
-	i, err := instance.On(t.Context(), config, store)
+	i, err := instance.OpenWith(t.Context(), config, store)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// childVariable, when set, makes the test binary the program itself, so that
-// tests can run it as a process of its own.
+// childVariable turns the test binary into the program, so that tests can run the program as a
+// process.
 const childVariable = "PATHLOCK_SAMPLE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -60,11 +60,11 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 type served struct {
 	cmd *exec.Cmd
 	url string
-	// message is the first lines that it wrote.
+	// message is its first lines.
 	message []string
 }
 
-// serve starts an instance and waits until it says where it listens.
+// serve starts an instance, and waits until it reports its address.
 func serve(t *testing.T, cmd *exec.Cmd, lines int) *served {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
@@ -120,7 +120,8 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// The environment says the same as the flags, and the message says where and with what.
+// The environment has the same settings as the flags. The first lines say where the instance
+// listens, and with what it works.
 func TestServeMessage(t *testing.T) {
 	cmd := program(t)
 	cmd.Env = append(cmd.Env, "PATHLOCK_ADDR=127.0.0.1:0", "PATHLOCK_LOCKS=off://", "PATHLOCK_ASSERT=false")
@@ -145,8 +146,8 @@ func TestServeMessage(t *testing.T) {
 	}
 }
 
-// After SIGTERM nothing is accepted any more, the running request is answered, its
-// lock is released, and the exit code is 0.
+// After SIGTERM, the instance accepts nothing more, answers the running request, releases its lock,
+// and exits with 0.
 func TestDrain(t *testing.T) {
 	url := testdb.SQLite(t)
 	s := serve(t, program(t, "--addr", "127.0.0.1:0", "--db", url), 4)
@@ -173,7 +174,7 @@ func TestDrain(t *testing.T) {
 		_, text, err := s.send(t.Context(), "GET", "/metrics", "")
 		return err == nil && strings.Contains(string(text), "\npathlock_held 1\n")
 	})
-	// Twice, as who ends a process and then its group does.
+	// Twice, like a program that signals a process and then its group.
 	for range 2 {
 		if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
@@ -206,7 +207,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// An import that is killed in the middle is completed by the next one.
+// The next import completes one that was killed.
 func TestImportKilled(t *testing.T) {
 	dir := t.TempDir()
 	const packages, tests = 60, 60
@@ -270,8 +271,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// Unprotected trees break, and protected ones do not: in one process, and in processes of their
-// own.
+// Unprotected trees break, and protected ones do not, both with one process and with one for each
+// instance.
 func TestStorm(t *testing.T) {
 	storms := map[string]func(*testing.T) []string{"in one process": func(*testing.T) []string { return nil }}
 	for _, db := range testdb.All(t)[1:] {

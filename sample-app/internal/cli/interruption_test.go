@@ -26,7 +26,7 @@ func exits(t *testing.T, cmd *exec.Cmd, want int) {
 	}
 }
 
-// started starts a program that keeps what it writes.
+// started starts a program, and keeps its output.
 func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
 	t.Helper()
 	out := &apitest.Output{}
@@ -38,7 +38,7 @@ func started(t *testing.T, cmd *exec.Cmd) *apitest.Output {
 	return out
 }
 
-// silent is a server that accepts connections and says nothing.
+// silent is a server that accepts connections but never answers.
 func silent(t *testing.T) (addr string, accepted <-chan struct{}) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -70,8 +70,8 @@ func silent(t *testing.T) (addr string, accepted <-chan struct{}) {
 	return listener.Addr().String(), came
 }
 
-// While the database keeps a command waiting that has not begun, the command can be stopped. To
-// have served nothing is no failure, to have imported nothing is one.
+// A command can be stopped while it waits for the database before it begins. For serve, that is a
+// success; for import, it is a failure.
 func TestASignalBeforeTheWorkBegins(t *testing.T) {
 	for signal, code := range stops {
 		for _, tt := range []struct {
@@ -99,8 +99,8 @@ func TestASignalBeforeTheWorkBegins(t *testing.T) {
 	}
 }
 
-// In the middle of its work a command that is not done says so by its exit code; an instance was
-// meant to be stopped.
+// An import or a storm that is stopped in the middle of its work says so by its exit code. For an
+// instance, a signal is the normal end.
 func TestASignalInTheMiddleOfTheWork(t *testing.T) {
 	for signal, code := range stops {
 		t.Run("serve "+signal.String(), func(t *testing.T) {
@@ -145,8 +145,8 @@ func TestASignalInTheMiddleOfTheWork(t *testing.T) {
 	}
 }
 
-// The instances of a storm get the passwords where other users of the machine cannot read them, and
-// reach the lock store with them.
+// Other users of the machine cannot read the passwords that a storm gives to its instances, and the
+// instances reach the lock store with them.
 func TestAStormTellsNoPasswordOnCommandLines(t *testing.T) {
 	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
 		t.Skip(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 )
 
-// Settings with which nothing could be served are refused as the command line is read, by name,
-// whether a flag gave them or the environment.
+// The command line refuses settings that could serve no request. The message names them, whether
+// they come from a flag or the environment.
 func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 	db := "sqlite://" + filepath.Join(t.TempDir(), "a.db")
 	for _, tt := range []struct{ flag, variable, value, says string }{
@@ -53,8 +53,8 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
-// No message about a command line quotes what may have a password in it, wherever a slip of the pen
-// has put it.
+// No message about a command line quotes anything that may have a password in it, wherever a typing
+// mistake has put it.
 func TestNoMessageQuotesAPassword(t *testing.T) {
 	t.Setenv("PATHLOCK_DB", "mysql://root:secret@tcp(127.0.0.1:3306)/x")
 	t.Setenv("PATHLOCK_LOCKS", "redis://:secret@127.0.0.1/0")

@@ -50,7 +50,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// A file name is taken as it is, whatever it would mean in a URL.
+// A file name may have characters with a meaning in URLs.
 func TestOpenOddFileNames(t *testing.T) {
 	for _, name := range []string{"with space.db", "a?b.db", "100%.db", "a#b.db"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -70,7 +70,7 @@ func TestOpenOddFileNames(t *testing.T) {
 	}
 }
 
-// Readers get their answers while a transaction writes, and cannot write themselves.
+// Reads work while a transaction writes, and the reading connections cannot write.
 func TestSQLiteReadsBesideWriter(t *testing.T) {
 	db, err := database.Open("sqlite://"+filepath.Join(t.TempDir(), "test.db"), database.Options{})
 	if err != nil {

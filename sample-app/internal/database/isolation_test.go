@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// Whoever asks for the level by the options need not ask for it in each transaction.
+// With the option, transactions need not ask for the level.
 func TestMySQLConnectionsAreReadCommitted(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		connectionsAreReadCommitted(t, testdb.MySQL(t, server))

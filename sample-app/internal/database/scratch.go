@@ -16,9 +16,9 @@ import (
 )
 
 // Scratch creates an empty database beside the one that server names, and returns its URL and a
-// function that removes it. For sqlite:// it is a file in a folder of its own, which is a temporary
-// folder of the system if there is no path. For mysql:// and postgres:// it is a database whose
-// name begins with the given one's. The database that server names stays as it is.
+// function that removes it. For sqlite://, it is a file in a new folder beside the path, or in the
+// system's temporary folder if there is no path. For mysql:// and postgres://, it is a database
+// whose name begins with the given one's. The database that server names stays as it is.
 func Scratch(ctx context.Context, server string) (scratch string, remove func(context.Context) error, err error) {
 	if path, ok := strings.CutPrefix(server, "sqlite://"); ok {
 		return scratchFile(path)
@@ -55,9 +55,9 @@ func scratchSchema(ctx context.Context, dsn string) (string, func(context.Contex
 	if err := onServer(ctx, cfg, `CREATE DATABASE `+quoted); err != nil {
 		return "", nil, fmt.Errorf("database: create the scratch database %s: %w", name, err)
 	}
-	own := cfg.Clone()
-	own.DBName = name
-	return "mysql://" + own.FormatDSN(), func(ctx context.Context) error {
+	target := cfg.Clone()
+	target.DBName = name
+	return "mysql://" + target.FormatDSN(), func(ctx context.Context) error {
 		return onServer(ctx, cfg, `DROP DATABASE `+quoted)
 	}, nil
 }
@@ -72,12 +72,12 @@ func scratchPostgres(ctx context.Context, server string) (string, func(context.C
 	if err != nil {
 		return "", nil, err
 	}
-	own, err := url.Parse(server)
+	target, err := url.Parse(server)
 	if err != nil {
 		return "", nil, errors.New("database: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name")
 	}
 	name := scratchName(cfg.Database)
-	own.Path = "/" + name
+	target.Path = "/" + name
 	quoted := pgx.Identifier{name}.Sanitize()
 	run := func(ctx context.Context, statement string) (err error) {
 		conn, err := pgx.ConnectConfig(ctx, cfg)
@@ -91,7 +91,7 @@ func scratchPostgres(ctx context.Context, server string) (string, func(context.C
 	if err := run(ctx, `CREATE DATABASE `+quoted+` TEMPLATE template0 ENCODING 'UTF8'`); err != nil {
 		return "", nil, fmt.Errorf("database: create the scratch database %s: %w", name, err)
 	}
-	return own.String(), func(ctx context.Context) error { return run(ctx, `DROP DATABASE `+quoted+` WITH (FORCE)`) }, nil
+	return target.String(), func(ctx context.Context) error { return run(ctx, `DROP DATABASE `+quoted+` WITH (FORCE)`) }, nil
 }
 
 // onServer runs one statement.

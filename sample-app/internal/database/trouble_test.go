@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// A database that lets nobody in is not one that does not answer.
+// A database that refuses a login is not the same as one that does not answer.
 func TestTroubleSaysWhyADatabaseDoesNotServe(t *testing.T) {
 	type trouble struct{ name, url, says string }
 	tests := []trouble{
@@ -49,7 +49,7 @@ func TestTroubleSaysWhyADatabaseDoesNotServe(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with a URL, and wherever its password stands, no message quotes any of it.
+// Whatever is wrong with a URL, and wherever its password is, no message quotes any part of it.
 func TestNoMessageQuotesAURL(t *testing.T) {
 	for _, url := range []string{
 		"root:secret@tcp(127.0.0.1:3306)/x", "mysql:root:secret@tcp(127.0.0.1:3306)/x", "mysql:/root:secret@tcp(127.0.0.1:3306)/x",
@@ -70,8 +70,8 @@ func TestNoMessageQuotesAURL(t *testing.T) {
 	}
 }
 
-// A password may have any characters: in a MySQL DSN as they are, in a PostgreSQL URL
-// percent-encoded.
+// A password may have any characters, without encoding in a MySQL DSN and percent-encoded in a
+// PostgreSQL URL.
 func TestPasswordsWithReservedCharacters(t *testing.T) {
 	for _, url := range []string{"mysql://u:p/#?@%:()@tcp(127.0.0.1:3306)/x", "postgres://u:p%2F%23%3F%40%25%3A@127.0.0.1:5432/x"} {
 		if db, err := database.Open(url, database.Options{}); err != nil {

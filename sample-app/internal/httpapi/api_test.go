@@ -19,21 +19,20 @@ import (
 
 func TestMain(m *testing.M) {
 	gin.SetMode(gin.ReleaseMode)
-	// A Redis client whose server does not answer tries once a second until it notices that it was
-	// closed.
+	// A Redis client whose server does not answer tries once a second until it notices its Close.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/redis/go-redis/v9/internal/pool.(*ConnPool).tryDial"))
 }
 
-// step is one request and what is to come of it. Words in braces, in the request and in what is
-// wanted, stand for ids: those of the fixture, and those that earlier steps saved.
+// step is one request and its expected answer. Words in braces stand for ids of the fixture, and
+// for ids that earlier steps saved.
 type step struct {
 	request string // "METHOD path" or "METHOD path body"
 	status  int
-	// problem is what the type of a failure ends in, field the field that it names.
+	// problem is the end of a failure's type, and field the field that it names.
 	problem, field string
-	// want is a part of the JSON that is answered.
+	// want is a part of the JSON in the answer.
 	want string
-	// save keeps the id that is answered under a name.
+	// save keeps the id in the answer under a name.
 	save string
 }
 
@@ -75,7 +74,7 @@ func TestAPI(t *testing.T) {
 						for _, s := range steps {
 							s.run(t, api, project, ids)
 						}
-						// Whatever was asked for, and whatever was refused, the tree is sound.
+						// The tree is sound after all requests and refusals.
 						step{request: "GET /api/plans/{other}/fsck", status: 200, want: `{"problems":[]}`}.run(t, api, project, ids)
 						if answer := api.Do(t, "GET", fmt.Sprintf("/api/plans/%d/fsck", ids["plan"]), ""); answer.Status == http.StatusOK {
 							step{request: "GET /api/plans/{plan}/fsck", status: 200, want: `{"problems":[]}`}.run(t, api, project, ids)
@@ -133,7 +132,7 @@ func (s step) run(t *testing.T, api *apitest.API, project string, ids map[string
 	}
 }
 
-// expand puts ids for the words in braces.
+// expand replaces the words in braces by ids.
 func expand(text, project string, ids map[string]int64) string {
 	text = strings.ReplaceAll(text, "{project}", project)
 	for key, id := range ids {
@@ -170,7 +169,7 @@ func contains(got, want any) bool {
 	}
 }
 
-// The fields that the interface promises are there, and are numbers where they are ids.
+// The answers have the promised fields, and ids are numbers.
 func TestFields(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "fields")
@@ -189,7 +188,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// A copy may be longer than what a database takes in one statement.
+// A copy may have more rows than a database takes in one statement.
 func TestCopyOfLongBodies(t *testing.T) {
 	const cases = 20
 	for _, backend := range apitest.Backends(t) {
@@ -208,7 +207,7 @@ func TestCopyOfLongBodies(t *testing.T) {
 	}
 }
 
-// What an instance has done is counted, by routes and not by what clients make up.
+// Metrics count requests by routes, and not by names that clients make up.
 func TestMetrics(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "metrics")
@@ -233,8 +232,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// A body that says it is too long is refused before it is sent, one that does not say so when it
-// is.
+// A body that declares too great a length is refused before it is sent. Any other body is refused
+// when it becomes too long.
 func TestTooLarge(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "large")

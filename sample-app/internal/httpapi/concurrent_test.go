@@ -16,8 +16,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// Three instances, hundreds of mixed operations at once: nobody sees a 5xx,
-// and every row fits its parent, with the locks and with the assertion alone.
+// Three instances run hundreds of mixed operations at once. Nobody gets a 5xx, and every row fits
+// its parent, with locks and with the assertion alone.
 func TestConcurrentOperations(t *testing.T) {
 	const clients, operations = 12, 25
 	for _, backend := range apitest.Backends(t) {
@@ -51,7 +51,7 @@ func TestConcurrentOperations(t *testing.T) {
 	}
 }
 
-// suites are those that the clients know.
+// suites are the suites that the clients know.
 type suites struct {
 	root int64
 
@@ -59,7 +59,7 @@ type suites struct {
 	ids []int64
 }
 
-// pick returns one of the suites, the root suite rarely.
+// pick returns one of the suites, but rarely the root suite.
 func (s *suites) pick(r *rand.Rand) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *suites) pick(r *rand.Rand) int64 {
 	return s.root
 }
 
-// remove forgets a suite that is gone.
+// remove forgets a deleted suite.
 func (s *suites) remove(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *suites) add(id int64) {
 	s.ids = append(s.ids, id)
 }
 
-// change does something to the plan. Any answer will do that others may have caused.
+// change makes a random change to the plan. It accepts any answer that others may have caused.
 func change(t *testing.T, api *apitest.API, known *suites, ids map[string]int64, r *rand.Rand, name string) {
 	id, other := known.pick(r), known.pick(r)
 	var method, path, body string
@@ -133,8 +133,7 @@ func change(t *testing.T, api *apitest.API, known *suites, ids map[string]int64,
 	}
 }
 
-// checkRows reads the tables by themselves, past the code under test, and
-// compares every row with the row above it.
+// checkRows reads the tables past the code under test, and compares every row with its parent.
 func checkRows(t *testing.T, api *apitest.API, plan int64) {
 	t.Helper()
 	type row struct {

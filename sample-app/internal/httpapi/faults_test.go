@@ -23,7 +23,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// Whoever wants what another one holds learns who that is, and may come back.
+// A request for a held node learns who holds it and when to come back.
 func TestLocked(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -59,7 +59,8 @@ func TestLocked(t *testing.T) {
 			if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err != nil || seconds < 1 {
 				t.Errorf("Retry-After: %q, want whole seconds", answer.Header.Get("Retry-After"))
 			}
-			// What does not collide does not wait: a sibling, and a case's body elsewhere.
+			// A rename of a sibling and an edit of a case elsewhere do not collide, and do not
+			// wait.
 			if answer := api.Do(t, "PATCH", fmt.Sprintf("/api/suites/%d", ids["d"]), `{"name":"y"}`); answer.Status != http.StatusOK {
 				t.Errorf("a rename beside it: %d %s", answer.Status, answer.Body)
 			}
@@ -73,7 +74,7 @@ func TestLocked(t *testing.T) {
 	}
 }
 
-// Without its lock store the backend reads and does not write.
+// Without its lock store, the backend serves reads and refuses writes.
 func TestLockStoreUnavailable(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -93,7 +94,7 @@ func TestLockStoreUnavailable(t *testing.T) {
 	step{request: "GET /api/plans/{plan}/tree", status: 200}.run(t, api, "", ids)
 }
 
-// Without its database the backend says so, and is back when the database is.
+// Without its database, the backend says so. It recovers when the database is back.
 func TestDatabaseUnavailable(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		direct := testdb.MySQL(t, server)
@@ -119,8 +120,7 @@ func TestDatabaseUnavailable(t *testing.T) {
 	})
 }
 
-// refused checks that every change is refused with 503 for the reason, and that the instance is not
-// ready.
+// refused checks that every change gets 503 with the reason, and that the instance is not ready.
 func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem string) {
 	t.Helper()
 	for _, request := range []string{
@@ -146,7 +146,7 @@ func refused(t *testing.T, api *apitest.API, ids map[string]int64, problem strin
 	}
 }
 
-// A client that hangs up while it waits for a lock leaves the queue.
+// A client that disconnects while it waits for a lock leaves the queue.
 func TestClientGoesAway(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "gone"})
 	ids := fixture(t, api, "gone")
@@ -234,7 +234,7 @@ func (p *proxy) mend(t *testing.T) {
 	})
 }
 
-// cut closes everything.
+// cut closes all connections.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -244,7 +244,7 @@ func (p *proxy) cut() {
 	}
 }
 
-// pass connects a client with the server until either hangs up.
+// pass connects a client with the server until either disconnects.
 func (p *proxy) pass(client net.Conn) {
 	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.server)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// A client that hangs up while the database works for it is counted and logged as one that went
-// away, and not as a database that is gone.
+// A client that disconnects while the database works for it counts as a client that went away, in
+// metrics and log, and not as a lost database.
 func TestAClientThatWentAwayIsNoFailure(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {
 			var log apitest.Output
 			api := apitest.Start(t, instance.Config{DB: backend.DB, Locks: backend.Locks, Assert: true, Log: slog.New(slog.NewTextHandler(&log, nil))})
 			ids := fixture(t, api, "gone")
-			// Somebody else keeps the rows, on SQLite the whole file.
+			// Somebody else holds the rows, and on SQLite the whole file.
 			db := testdb.Open(t, backend.DB)
 			blocker := db.Write.Begin()
 			if db.Dialect != database.SQLite {

@@ -13,7 +13,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// Whoever opens the address learns what is there, and what to try.
+// The address itself lists the routes and a first command.
 func TestTheIndexSaysWhatThereIs(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	for accept, isJSON := range map[string]bool{
@@ -42,7 +42,7 @@ func TestTheIndexSaysWhatThereIs(t *testing.T) {
 	}
 }
 
-// The command that the index shows works as it stands.
+// The command that the index shows works.
 func TestTheCommandOfTheIndexWorks(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err == nil {
@@ -61,7 +61,7 @@ func TestTheCommandOfTheIndexWorks(t *testing.T) {
 	}
 }
 
-// The bodies that the index shows are what the routes take.
+// The routes accept the bodies that the index shows.
 func TestTheBodiesOfTheIndexAreTaken(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, api.URL, nil)
@@ -90,7 +90,7 @@ func TestTheBodiesOfTheIndexAreTaken(t *testing.T) {
 		if r.Body == "" {
 			continue
 		}
-		// There is no such plan, suite or case: a body that is wrong would be noticed before.
+		// There is no such plan, suite or case, but a wrong body would be noticed first.
 		if answer := api.Do(t, r.Method, known.Replace(r.Path), r.Body); answer.Status != http.StatusNotFound && answer.Status != http.StatusCreated {
 			t.Errorf("%s %s %s: %d %s", r.Method, r.Path, r.Body, answer.Status, answer.Body)
 		}

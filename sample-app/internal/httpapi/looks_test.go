@@ -11,8 +11,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// A route whose writes the plugin asserts reads where a node is once, before it locks it; any
-// other one reads it again under the locks, and so do all where nothing is asserted.
+// A route whose writes the plugin asserts looks up a node once, before it locks the node. Every
+// other route looks again under the locks, and so does every route if nothing is asserted.
 func TestNodesAreLookedAtOnceWhereWritesAreAsserted(t *testing.T) {
 	for _, asserts := range []bool{true, false} {
 		api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: asserts})

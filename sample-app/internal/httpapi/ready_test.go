@@ -13,9 +13,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// An instance that cannot write says at start and at /readyz what is the matter: a password that is
-// wrong is not a server that does not answer. Neither tells the password, and the answer no
-// address.
+// An instance that cannot write says why at start and at /readyz: a wrong password is not the same
+// as a silent server. Neither message has the password, and the answer has no address.
 func TestReadySaysWhatIsWrongWithTheLockStore(t *testing.T) {
 	server := testredis.Start(t, testredis.Redis, "--requirepass", "s3cret")
 	for _, tt := range []struct {

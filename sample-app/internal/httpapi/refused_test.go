@@ -18,7 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// asked is a request with headers of its own, and what it is refused with; "" is not at all.
+// asked is a request with its headers and its refusal, which is "" if it is not refused.
 type asked struct {
 	request string
 	headers string // "Name: value" in lines
@@ -63,7 +63,7 @@ func (a asked) run(t *testing.T, api *apitest.API, ids map[string]int64) {
 	}
 }
 
-// A page of another origin reads what every program may read, and writes nothing.
+// A page of another origin can read what every program can, but cannot write.
 func TestWritesOfForeignOriginsAreRefused(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "p")
@@ -85,7 +85,7 @@ func TestWritesOfForeignOriginsAreRefused(t *testing.T) {
 	}
 }
 
-// A body is JSON, in UTF-8, as it is; one that does not say what it is counts as that.
+// A body is uncompressed JSON in UTF-8. A body without a type counts as JSON.
 func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "p")
@@ -106,12 +106,12 @@ func TestOtherBodiesThanJSONAreRefused(t *testing.T) {
 	} {
 		asked{`PATCH /api/suites/{a} {"name":"json"}`, headers, http.StatusOK, ""}.run(t, api, ids)
 	}
-	// What is not there has no type.
+	// A missing body has no type.
 	asked{"DELETE /api/suites/{a}", "Content-Type: text/plain", http.StatusNoContent, ""}.run(t, api, ids)
 }
 
-// Whoever sends a body bit by bit is told so in the end, without a word about the network, and has
-// kept nobody waiting: not even on a route that wants no body.
+// A client that sends its body bit by bit gets a 408 in the end, without details of the network. It
+// has kept nobody waiting, even on a route that takes no body.
 func TestTrickledBodiesTimeOut(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, BodyTimeout: 50 * time.Millisecond})
 	ids := fixture(t, api, "p")
@@ -139,7 +139,7 @@ func TestTrickledBodiesTimeOut(t *testing.T) {
 	asked{`PATCH /api/suites/{a} {"name":"whole"}`, "", http.StatusOK, ""}.run(t, api, ids)
 }
 
-// A body that ends before its length is the client's mistake, and is not taken for what it is not.
+// A body that is shorter than its declared length is the client's mistake, and gets that answer.
 func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true})
 	ids := fixture(t, api, "p")
@@ -169,8 +169,8 @@ func TestBodiesThatEndEarlyAreRefused(t *testing.T) {
 	}
 }
 
-// The time that a body may take is none for the work: who waits longer for a lock is not taken for
-// a client that has gone.
+// The time for a body does not limit the work. A client that waits for a lock for longer is not
+// taken for one that went away.
 func TestTheTimeForABodyIsNoneForTheWork(t *testing.T) {
 	const body = 50 * time.Millisecond
 	api := apitest.Start(t, instance.Config{DB: testdb.SQLite(t), Locks: "memory://", Assert: true, Namespace: "body", Wait: time.Minute, BodyTimeout: body})

@@ -54,12 +54,12 @@ func TestRuleHasToBeOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i, err := instance.On(t.Context(), instance.Config{DB: testdb.SQLite(t), Rule: "none"}, store); err == nil || !strings.Contains(err.Error(), "name-slots") {
+	if i, err := instance.OpenWith(t.Context(), instance.Config{DB: testdb.SQLite(t), Rule: "none"}, store); err == nil || !strings.Contains(err.Error(), "name-slots") {
 		t.Errorf("an instance with an unknown rule: %v, %v, want an error that says what there is", i, err)
 	}
 }
 
-// askedOf is a store that notes what is locked exclusively.
+// askedOf is a store that records the exclusive claims.
 type askedOf struct {
 	pathlock.Store
 	mu   sync.Mutex

@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
 )
 
-// What a change costs is how often it asks the database. These changes are made one after the
-// other, and BEGIN and COMMIT come on top.
+// The cost of a change is its number of statements. These changes run one after the other. BEGIN
+// and COMMIT do not count.
 func TestStatementsOfAChange(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {
@@ -29,13 +29,13 @@ func TestStatementsOfAChange(t *testing.T) {
 				status  int
 				want    int // 0 for what is not counted
 				is      string
-				// elsewhere is set where another instance makes the change.
+				// elsewhere says that another instance makes the change.
 				elsewhere bool
-				// moved is set where the instance itself has moved the suite. The one of its pools
-				// that reads does not know that, where it has two.
+				// moved says that the instance itself has moved the suite. If it has two pools, the
+				// one that reads does not know that.
 				moved bool
 			}{
-				// What is asked once in a process: what is above a row, and the name of an index.
+				// Each process asks once for the rows above a row, and for the name of an index.
 				{request: `PATCH /api/suites/{a} {"name":"x"}`, status: 200},
 				{request: `PATCH /api/suites/{c} {"name":"y"}`, status: 200},
 				{request: `PATCH /api/suites/{d} {"name":"z"}`, status: 200},
@@ -62,7 +62,7 @@ func TestStatementsOfAChange(t *testing.T) {
 				}
 				sent.forget()
 				step{request: tt.request, status: tt.status}.run(t, sender, "", ids)
-				// Where there are no row locks, the first statement makes the writer.
+				// Without row locks, the first statement makes the transaction the writer.
 				got := slices.DeleteFunc(sent.all(), func(s string) bool { return strings.HasSuffix(s, "WHERE 1 = 0") })
 				if tt.moved && api.DB.Read != api.DB.Write {
 					tt.want++
@@ -75,7 +75,7 @@ func TestStatementsOfAChange(t *testing.T) {
 	}
 }
 
-// statements is a log that keeps what a database was sent.
+// statements is a log of the statements that a database received.
 type statements struct {
 	logger.Interface
 	mu   sync.Mutex

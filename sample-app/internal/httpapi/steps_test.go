@@ -105,7 +105,7 @@ var suiteSteps = map[string][]step{
 			request: `GET /api/plans/{plan}/tree`, status: 200,
 			want: `{"suites":[{"path":""},{"path":"/a"},{"path":"/a/b"},{"path":"/a/b/c"},{"path":"/d"},{"path":"/d/x"},{"path":"/d/x/b"},{"path":"/d/x/b/c"}]}`,
 		},
-		// The cases came along, from below the suite too.
+		// The copy has the cases, also those from below the suite.
 		{request: `GET /api/plans/{plan}/fsck`, status: 200, want: `{"checked":10,"problems":[]}`},
 		{request: `POST /api/suites/{b}/copy {"parent_id":{d},"name":"y"}`, status: 201, save: "y"},
 		{request: `GET /api/suites/{y}/cases`, status: 200, want: `{"cases":[{"suite_id":{y},"name":"k","body":"steps","path":"/d/y/k"}]}`},
@@ -159,7 +159,7 @@ var suiteSteps = map[string][]step{
 	"a tree of 64 levels and no more": deepSteps(),
 }
 
-// deepSteps builds a chain of suites that is as deep as can be.
+// deepSteps builds a chain of suites of the greatest depth.
 func deepSteps() []step {
 	name := strings.Repeat("n", 250)
 	steps := []step{{request: `POST /api/plans/{plan}/suites {"parent_id":{root},"name":"` + name + `"}`, status: 201, save: "s1"}}

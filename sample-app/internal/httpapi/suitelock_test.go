@@ -23,10 +23,10 @@ type pair struct {
 	ids         map[string]int64
 }
 
-// lockers runs a test on every backend there is, with two instances.
+// lockers runs a test on every backend, with two instances.
 func lockers(t *testing.T, test func(p *pair)) { lockersOn(t, apitest.Backends(t), test) }
 
-// lockersHere runs a test, of what no backend makes a difference to, on the first.
+// lockersHere runs a test on the first backend only, because all backends behave the same in it.
 func lockersHere(t *testing.T, test func(p *pair)) { lockersOn(t, apitest.Backends(t)[:1], test) }
 
 func lockersOn(t *testing.T, backends []apitest.Backend, test func(p *pair)) {
@@ -36,7 +36,7 @@ func lockersOn(t *testing.T, backends []apitest.Backend, test func(p *pair)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// What outlives a request outlives a test, too.
+			// Holds that outlive a request also outlive a test.
 			namespace := "locks-" + rand.Text()
 			var instances []*apitest.API
 			for range 2 {
@@ -62,7 +62,7 @@ func lockersOn(t *testing.T, backends []apitest.Backend, test func(p *pair)) {
 	}
 }
 
-// clear ends the holds that are left.
+// clear ends the remaining holds.
 func (p *pair) clear(namespace string) {
 	p.Helper()
 	for _, plan := range []string{"plan", "other"} {
@@ -91,7 +91,7 @@ func (p *pair) lock(suite, body string) (token string, until time.Time) {
 	return p.locked(answer, http.StatusCreated)
 }
 
-// locked reads the answer of whoever has locked a suite.
+// locked reads the answer to a lock of a suite.
 func (p *pair) locked(answer apitest.Answer, status int) (token string, until time.Time) {
 	p.Helper()
 	var got struct {
@@ -106,8 +106,8 @@ func (p *pair) locked(answer apitest.Answer, status int) (token string, until ti
 
 func (p *pair) path(path string) string { return expand(path, "locks", p.ids) }
 
-// is sends a request with a token to an instance, and checks the status and what the problem's type
-// ends in.
+// is sends a request with a token to an instance, and checks the status and the end of the
+// problem's type.
 func (p *pair) is(api *apitest.API, request, token string, status int, problem string) map[string]any {
 	p.Helper()
 	method, rest, _ := strings.Cut(p.path(request), " ")
@@ -152,7 +152,7 @@ func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 		p.is(p.there, `PATCH /api/plans/{plan} {"name":"x"}`, token, http.StatusOK, "")
 		p.is(p.there, `PATCH /api/suites/{d} {"name":"e"}`, token, http.StatusOK, "")
 
-		// It is refreshed and released on the other instance than it was taken on.
+		// The other instance refreshes and releases it.
 		again, earlier := p.locked(p.there.Do(p, "PUT", p.path("/api/suites/{b}/lock"), `{"for":"1m"}`, "Lock-Token", token), http.StatusOK)
 		if again != token || earlier.Sub(before).Round(time.Minute) != time.Minute {
 			p.Errorf("refreshed: %v, the same token: %v", earlier, again == token)
@@ -166,7 +166,7 @@ func TestALockedSuiteIsItsHoldersOnEveryInstance(t *testing.T) {
 	})
 }
 
-// The end that was set is the end: those who wait get in then, and the holder is told.
+// The hold ends at the time that was set. Waiters then get in, and the holder learns of the end.
 func TestASuitesLockEndsInTime(t *testing.T) {
 	lockers(t, func(p *pair) {
 		token, _ := p.lock("b", `{"for":"1h"}`)
@@ -187,7 +187,7 @@ func TestASuitesLockEndsInTime(t *testing.T) {
 	})
 }
 
-// Whoever looks after the locks ends one as any other, by its owner.
+// An operator can end the lock by its owner, like any other.
 func TestASuitesLockIsReleasedByForce(t *testing.T) {
 	lockers(t, func(p *pair) {
 		token, _ := p.lock("b", `{"for":"1h","note":"Anna edits"}`)
@@ -208,7 +208,7 @@ func TestASuitesLockIsReleasedByForce(t *testing.T) {
 	})
 }
 
-// The lock of a suite is on the suite, wherever its holder puts it.
+// The lock follows the suite when its holder moves it.
 func TestALockGoesAlongWithItsSuite(t *testing.T) {
 	lockers(t, func(p *pair) {
 		for i, change := range []string{
@@ -240,7 +240,7 @@ func TestALockStaysWhereItIsWhenTheRenameFails(t *testing.T) {
 	})
 }
 
-// Its holder deletes a suite, and releases the lock on its path.
+// The holder deletes a suite, and releases the lock on its path.
 func TestTheLockOfADeletedSuiteIsReleased(t *testing.T) {
 	lockers(t, func(p *pair) {
 		token, _ := p.lock("b", `{"for":"10m"}`)
@@ -301,7 +301,7 @@ func TestWhatIsNoLockOfASuite(t *testing.T) {
 				p.Errorf("%s with %.9s: the field is %q, want %q: %v", tt.request, tt.token, field, tt.field, got)
 			}
 		}
-		// None of that has locked, changed or released anything.
+		// None of these requests has locked, changed or released anything.
 		p.is(p.here, `PATCH /api/suites/{d} {"name":"x"}`, "", http.StatusOK, "")
 		p.is(p.here, `PUT /api/suites/{b}/lock {"for":"10m"}`, token, http.StatusOK, "")
 		p.is(p.here, `PUT /api/suites/{oroot}/lock {"for":"10m"}`, other, http.StatusOK, "")

@@ -26,13 +26,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// files are a small module with what real ones have.
+// files are a small module with the features of real ones.
 var files = map[string]string{
 	"go.mod":      "module m\n",
 	"main.go":     "package m\n\nfunc TestNot() {}\n",
 	"m_test.go":   "package m\n\nimport \"testing\"\n\n// TestA tests a.\nfunc TestA(t *testing.T) {}\n\nfunc TestMain(m *testing.M) {}\n\nfunc Testify() {}\n\nfunc Test_b(t *testing.T) {}\n\nfunc (x) TestMethod(t *testing.T) {}\n",
 	"a/a_test.go": "package a\n\nfunc BenchmarkA(b *testing.B) {}\nfunc FuzzA(f *testing.F) {}\nfunc ExampleA() {}\nfunc Example() {}\nfunc Test(t *testing.T) {}\n",
-	// Parsed as far as it goes.
+	// Parsed up to the error.
 	"a/testdata/broken_test.go": "package broken\n\nfunc TestFirst(t *testing.T) {}\n\nfunc TestSecond(\n",
 	"a/b/c/empty_test.go":       "package c\n",
 	"doc/readme.txt":            "text",
@@ -123,7 +123,7 @@ func TestRun(t *testing.T) {
 			if !slices.Equal(suites, wantSuites) {
 				t.Errorf("suites %q, want %q", suites, wantSuites)
 			}
-			// What a file has after a syntax error may or may not be found.
+			// The functions after a syntax error may or may not be found.
 			cases = slices.DeleteFunc(cases, func(p string) bool { return strings.HasSuffix(p, "/TestSecond") })
 			if !slices.Equal(cases, wantCases) {
 				t.Errorf("cases %q, want %q", cases, wantCases)
@@ -133,7 +133,7 @@ func TestRun(t *testing.T) {
 					t.Errorf("the summary does not say %q:\n%s", warning, &out)
 				}
 			}
-			// A second time, nothing is new, and nothing is there twice.
+			// A second import adds nothing, and no row is there twice.
 			out.Reset()
 			if err := importer.Run(t.Context(), i.Service, opts); err != nil {
 				t.Fatal(err)
@@ -169,12 +169,12 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// An import that is interrupted anywhere is completed by the next one.
+// The next import completes one that was interrupted anywhere.
 func TestInterrupted(t *testing.T) {
 	dir := writeFiles(t)
 	db := testdb.SQLite(t)
 	locks := &interrupter{Store: memstore.New()}
-	i, err := instance.On(t.Context(), instance.Config{DB: db, Assert: true, Log: slog.New(slog.DiscardHandler)}, &lockstore.Store{Store: locks})
+	i, err := instance.OpenWith(t.Context(), instance.Config{DB: db, Assert: true, Log: slog.New(slog.DiscardHandler)}, &lockstore.Store{Store: locks})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestInterrupted(t *testing.T) {
 	interrupted := 0
 	for {
 		ctx, cancel := context.WithCancel(t.Context())
-		// Each time it gets one batch further: what was written is kept.
+		// Each import gets one batch further, and keeps what the earlier ones wrote.
 		locks.after, locks.interrupt = 1, cancel
 		err := importer.Run(ctx, i.Service, opts)
 		cancel()
@@ -208,7 +208,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// interrupter is a lock store that interrupts whoever asks it once too often.
+// interrupter is a lock store that interrupts the import after a number of requests.
 type interrupter struct {
 	pathlock.Store
 	after     int
@@ -224,7 +224,7 @@ func (i *interrupter) Acquire(ctx context.Context, req pathlock.Acquisition) (pa
 	return i.Store.Acquire(ctx, req)
 }
 
-// Two imports of the same at once end with the same as one.
+// Two imports of one directory at once lead to the same plan as one.
 func TestTwoAtOnce(t *testing.T) {
 	dir := writeFiles(t)
 	for _, db := range testdb.All(t) {

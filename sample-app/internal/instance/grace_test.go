@@ -12,7 +12,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 )
 
-// durations returns what a file of the deployment says of a setting, wherever it does.
+// durations returns all values of a setting in a file of the deployment.
 func durations(t *testing.T, file, setting string) []time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", file))
@@ -33,8 +33,8 @@ func durations(t *testing.T, file, setting string) []time.Duration {
 	return found
 }
 
-// Whoever waits for somebody waits longer than that one may take: a client of the proxy, the proxy
-// for an instance, an instance for its requests and their locks, and compose for both.
+// Each part waits longer than the part it waits for may take: a client for the proxy, the proxy for
+// an instance, an instance for its requests and their locks, and compose for both.
 func TestGracePeriodsAddUp(t *testing.T) {
 	reading := durations(t, "deploy/nginx.conf", "proxy_read_timeout")[0]
 	graces := durations(t, "docker-compose.yml", "stop_grace_period")

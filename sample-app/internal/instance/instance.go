@@ -76,15 +76,15 @@ func Open(ctx context.Context, config Config) (*Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	i, err := On(ctx, config, store)
+	i, err := OpenWith(ctx, config, store)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
 	return i, nil
 }
 
-// On is [Open] on a lock store that is already open. The instance closes it.
-func On(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
+// OpenWith is [Open] on a lock store that is already open. The instance closes it.
+func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Instance, error) {
 	if config.Log == nil {
 		config.Log = slog.Default()
 	}

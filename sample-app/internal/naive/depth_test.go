@@ -10,7 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// No suite lies deeper than it may, protected or not, and the deepest one can have cases.
+// No suite exceeds the greatest depth, protected or not, and the deepest one can have cases.
 func TestDepthIsLimitedWithoutProtection(t *testing.T) {
 	for mode, config := range map[string]instance.Config{
 		"neither locks nor assertion": {Locks: "off://"},

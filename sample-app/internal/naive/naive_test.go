@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// One request after the other, the unprotected handlers do what the others do:
-// what they break, they break because they run at once.
+// If requests run one after the other, the unprotected handlers do the same as the protected ones.
+// They break trees only because they run at the same time.
 func TestAlone(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {

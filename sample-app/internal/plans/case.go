@@ -13,7 +13,7 @@ import (
 func (s *Service) Cases(ctx context.Context, suiteID int64) ([]model.Case, error) {
 	cases := []model.Case{}
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		suite, err := one[model.Suite](tx, "suite", suiteID)
+		suite, err := load[model.Suite](tx, "suite", suiteID)
 		if err != nil {
 			return err
 		}
@@ -120,7 +120,7 @@ func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, e
 		if c, err = put(tx); err != nil || c.Path != "" {
 			return err
 		}
-		suite, err := one[model.Suite](tx, "suite", c.SuiteID)
+		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
 		c.Path = suite.Path + "/" + c.Name
 		return err
 	})
@@ -129,28 +129,28 @@ func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, e
 
 // reread loads a case that was written, and keeps its path.
 func reread(tx *gorm.DB, written model.Case) (model.Case, error) {
-	c, err := one[model.Case](tx, "case", written.ID)
+	c, err := load[model.Case](tx, "case", written.ID)
 	c.Path = written.Path
 	return c, err
 }
 
 // checkSuite refuses a suite that does not exist.
 func checkSuite(tx *gorm.DB, id int64) error {
-	_, err := one[model.Suite](tx, "suite", id)
+	_, err := load[model.Suite](tx, "suite", id)
 	return err
 }
 
 // caseBeside loads a case for a suite of the same plan, and refuses a suite of another plan.
 func caseBeside(tx *gorm.DB, id, suiteID int64) (model.Case, error) {
-	c, err := one[model.Case](tx, "case", id)
+	c, err := load[model.Case](tx, "case", id)
 	if err != nil {
 		return c, err
 	}
-	from, err := one[model.Suite](tx, "suite", c.SuiteID)
+	from, err := load[model.Suite](tx, "suite", c.SuiteID)
 	if err != nil {
 		return c, err
 	}
-	to, err := one[model.Suite](tx, "suite", suiteID)
+	to, err := load[model.Suite](tx, "suite", suiteID)
 	if err == nil && to.PlanID != from.PlanID {
 		err = &InvalidError{"suite_id", "is a suite of another plan"}
 	}

@@ -22,7 +22,7 @@ func (s *Service) Check(ctx context.Context, planID int64) (Report, error) {
 	var suites []treecheck.Suite
 	var cases []treecheck.Case
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 			return err
 		}
 		err := tx.Raw(`SELECT id, parent_id, name, path FROM suites WHERE plan_id = ? AND deleted_at IS NULL`, planID).Scan(&suites).Error

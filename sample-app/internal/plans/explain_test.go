@@ -10,8 +10,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// What lies below a suite is one range of the index on path, although the
-// index holds the beginnings of paths alone, and although an UPDATE asks.
+// The rows below a suite are one range of the index on path, even though the index holds only the
+// beginnings of paths, and even for an UPDATE.
 func TestSubtreeUsesPathIndex(t *testing.T) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
 		db := testdb.Open(t, testdb.MySQL(t, server))

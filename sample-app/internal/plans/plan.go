@@ -51,7 +51,7 @@ func (s *Service) Plans(ctx context.Context, project string) ([]model.Plan, erro
 
 // Plan returns a plan.
 func (s *Service) Plan(ctx context.Context, id int64) (model.Plan, error) {
-	return one[model.Plan](s.db.Read.WithContext(ctx), "plan", id)
+	return load[model.Plan](s.db.Read.WithContext(ctx), "plan", id)
 }
 
 // RenamePlan gives a plan another name.
@@ -61,7 +61,7 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 	}
 	var plan model.Plan
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if plan, err = one[model.Plan](forUpdate(tx), "plan", id); err != nil {
+		if plan, err = load[model.Plan](forUpdate(tx), "plan", id); err != nil {
 			return err
 		}
 		plan.Name = name
@@ -73,7 +73,7 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 // DeletePlan deletes a plan with its tree and its recycle bin for good.
 func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		plan, err := one[model.Plan](forUpdate(tx), "plan", id)
+		plan, err := load[model.Plan](forUpdate(tx), "plan", id)
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ const batch = 500
 func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.RecycledItem, error) {
 	items := []model.RecycledItem{}
 	err := s.snapshot(ctx, func(tx *gorm.DB) error {
-		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 			return err
 		}
 		return tx.Where("plan_id = ?", planID).Order("id").Find(&items).Error
@@ -30,7 +30,7 @@ func (s *Service) RecycleBin(ctx context.Context, planID int64) ([]model.Recycle
 // The item consists of the deleted rows of the subtree that no earlier item has. It reads the rows
 // again, because others could change them until the deletion locked them.
 func recycleSuite(tx *gorm.DB, id int64) error {
-	suite, err := one[model.Suite](tx.Unscoped(), "suite", id)
+	suite, err := load[model.Suite](tx.Unscoped(), "suite", id)
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,11 @@ func recycleNodes(tx *gorm.DB, item int64, kind model.Kind, ids []int64) error {
 
 // recycleCase records a case that has just been deleted.
 func recycleCase(tx *gorm.DB, id int64) error {
-	c, err := one[model.Case](tx.Unscoped(), "case", id)
+	c, err := load[model.Case](tx.Unscoped(), "case", id)
 	if err != nil {
 		return err
 	}
-	suite, err := one[model.Suite](tx, "suite", c.SuiteID)
+	suite, err := load[model.Suite](tx, "suite", c.SuiteID)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func recycle(tx *gorm.DB, item model.RecycledItem) (model.RecycledItem, error) {
 // Purge empties the recycle bin of a plan for good. It leaves what is deleted meanwhile.
 func (s *Service) Purge(ctx context.Context, planID int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
-		if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 			return err
 		}
 		// A restoration of one of the items waits here, or this waits for it.

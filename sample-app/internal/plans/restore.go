@@ -21,7 +21,7 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 	if err != nil {
 		return pathlock.Location{}, fmt.Errorf("%w: %q", pathlock.ErrInvalidID, id)
 	}
-	item, err := one[model.RecycledItem](s.db.Read.WithContext(ctx), "item", itemID)
+	item, err := load[model.RecycledItem](s.db.Read.WithContext(ctx), "item", itemID)
 	if err != nil {
 		return pathlock.Location{}, err
 	}
@@ -40,7 +40,7 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 // that clears deleted_at would work, too, but it would read and lock each row of the subtree.
 func (s *Service) Restore(ctx context.Context, id int64) (restored any, err error) {
 	err = s.write(ctx, func(tx *gorm.DB) error {
-		item, err := one[model.RecycledItem](tx, "item", id)
+		item, err := load[model.RecycledItem](tx, "item", id)
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func nodesOf(tx *gorm.DB, item int64, kind model.Kind) (ids []int64, err error) 
 // restoreSuite restores the rows of a suite's subtree. It replaces the beginning of their paths,
 // because the old parent may have another path by now.
 func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location) (model.Suite, error) {
-	top, err := one[model.Suite](tx.Unscoped(), "suite", item.NodeID)
+	top, err := load[model.Suite](tx.Unscoped(), "suite", item.NodeID)
 	if err != nil {
 		return top, err
 	}
@@ -99,7 +99,7 @@ func restoreSuite(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location
 	if err := eachBatch(tx, `UPDATE cases SET deleted_at = NULL WHERE id IN ?`, cases); err != nil {
 		return top, err
 	}
-	if top, err = one[model.Suite](tx, "suite", item.NodeID); err != nil {
+	if top, err = load[model.Suite](tx, "suite", item.NodeID); err != nil {
 		return top, err
 	}
 	depth, err := deepest(tx, top)
@@ -126,7 +126,7 @@ func restoreCase(tx *gorm.DB, item model.RecycledItem, parent pathlock.Location)
 	if err := tx.Unscoped().Model(&model.Case{}).Where("id = ?", item.NodeID).Update("deleted_at", nil).Error; err != nil {
 		return model.Case{}, err
 	}
-	c, err := one[model.Case](tx, "case", item.NodeID)
+	c, err := load[model.Case](tx, "case", item.NodeID)
 	c.Path = parent.Path.Column() + "/" + c.Name
 	return c, err
 }

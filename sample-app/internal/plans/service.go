@@ -102,8 +102,8 @@ func checkName(field, name string) error {
 	return nil
 }
 
-// one loads the row with the id. The error of a missing row calls it what.
-func one[T any](tx *gorm.DB, what string, id int64) (T, error) {
+// load reads the row with the id. The error of a missing row calls it what.
+func load[T any](tx *gorm.DB, what string, id int64) (T, error) {
 	var row T
 	err := tx.Take(&row, id).Error
 	if errors.Is(err, gorm.ErrRecordNotFound) {

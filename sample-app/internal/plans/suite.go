@@ -15,7 +15,7 @@ import (
 
 // Suite returns a suite.
 func (s *Service) Suite(ctx context.Context, id int64) (model.Suite, error) {
-	return one[model.Suite](s.db.Read.WithContext(ctx), "suite", id)
+	return load[model.Suite](s.db.Read.WithContext(ctx), "suite", id)
 }
 
 // Tree returns every suite of a plan, the root first, ordered by path.
@@ -42,7 +42,7 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		err := tx.Create(&suite).Error
 		return refused(tooDeep("parent_id", nameTaken(err, name)), func() error {
-			if _, err := one[model.Plan](tx, "plan", planID); err != nil {
+			if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 				return err
 			}
 			return checkParent(tx, planID, parentID)
@@ -119,7 +119,7 @@ func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 
 // branch loads a suite that is not the root of a plan.
 func branch(tx *gorm.DB, id int64) (model.Suite, error) {
-	suite, err := one[model.Suite](tx, "suite", id)
+	suite, err := load[model.Suite](tx, "suite", id)
 	if err == nil && suite.IsRoot() {
 		err = &InvalidError{"id", "is the root suite of a plan, which cannot be changed"}
 	}
@@ -134,7 +134,7 @@ func checkBranch(tx *gorm.DB, id int64) error {
 
 // checkParent refuses a parent that does not exist, or is of another plan.
 func checkParent(tx *gorm.DB, planID, id int64) error {
-	suite, err := one[model.Suite](tx, "suite", id)
+	suite, err := load[model.Suite](tx, "suite", id)
 	if err == nil && suite.PlanID != planID {
 		err = &InvalidError{"parent_id", "is a suite of another plan"}
 	}

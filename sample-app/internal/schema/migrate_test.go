@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Several instances start at once on an empty database: all of them start, and
-// the schema is there once.
+// Several instances start at once on an empty database. All of them start, and each migration runs
+// once.
 func TestMigrateAtOnce(t *testing.T) {
 	for _, kind := range testdb.All(t) {
 		url := kind.URL
@@ -60,8 +60,8 @@ func TestMigrateFailure(t *testing.T) {
 	}
 }
 
-// The names that a collation might hold equal are siblings of each other, and
-// the same name is not; a row in the recycle bin is in nobody's way.
+// Names that a collation might treat as equal can be siblings, and equal names cannot. A row in the
+// recycle bin blocks no name.
 func TestSiblings(t *testing.T) {
 	for _, kind := range testdb.All(t) {
 		url := kind.URL

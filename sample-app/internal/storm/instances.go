@@ -80,7 +80,7 @@ func (c cluster) stop() error {
 
 // startHere starts an instance in this process, on a lock store that all instances share.
 func startHere(ctx context.Context, config instance.Config, store *lockstore.Store) (running, error) {
-	i, err := instance.On(ctx, config, store)
+	i, err := instance.OpenWith(ctx, config, store)
 	if err != nil {
 		return running{}, err
 	}

@@ -18,9 +18,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
-// A tree that unprotected clients have really corrupted is mended, and no row is lost. The verdict
-// is that of the storm's own checker, which shares nothing with package fsck. PATHLOCK_TEST_STORM
-// is how many seconds to storm.
+// A repair mends a tree that unprotected clients have really corrupted, and loses no row. The
+// storm's own checker judges it, which shares nothing with package fsck. PATHLOCK_TEST_STORM is the
+// length of the storm in seconds.
 func TestRepairAfterStorm(t *testing.T) {
 	gin.SetMode(gin.ReleaseMode)
 	duration := 700 * time.Millisecond

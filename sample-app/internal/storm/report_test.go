@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
-// A row with protection has to be without a flaw, whatever the flaw; a row without may be as it is.
+// A protected row must not have a fault of any kind. An unprotected row may.
 func TestVerdict(t *testing.T) {
 	done := func(t *tally) { t.count(http.StatusOK, nil, time.Millisecond) }
 	tests := []struct {
@@ -54,7 +54,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// A row with several problems is one corrupted row; what is quoted is some of each kind.
+// A row with several problems counts as one corrupted row. The report quotes some problems of each
+// kind.
 func TestRowCounts(t *testing.T) {
 	r := newRow(protections[0], &tally{}, 9, []treecheck.Problem{
 		{Problem: treecheck.WrongPath, ID: 1}, {Problem: treecheck.Cycle, ID: 1}, {Problem: treecheck.Cycle, ID: 2}, {Problem: treecheck.Cycle, ID: 3},

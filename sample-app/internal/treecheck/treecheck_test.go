@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/treecheck"
 )
 
-// suite writes a row; parent 0 is none.
+// suite makes a row; parent 0 means none.
 func suite(id, parent int64, name, path string) treecheck.Suite {
 	s := treecheck.Suite{ID: id, Name: name, Path: path}
 	if parent != 0 {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
@@ -28,6 +29,9 @@ const (
 func TestMain(m *testing.M) {
 	if spec := os.Getenv(childVariable); spec != "" {
 		child(spec)
+	}
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

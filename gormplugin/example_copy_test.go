@@ -1,0 +1,146 @@
+package gormplugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+)
+
+// A copy takes the same few statements for three rows as for three thousand.
+func ExampleCopy() {
+	db, drop := openPlan("/api/login/errors", "/archive")
+	defer drop()
+
+	var copied Suite
+	rows, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, suiteAt(db, "/archive").ID)
+	fmt.Println(rows, copied.Path, err)
+	printPaths(gormplugin.Subtree(db, &Suite{}, copied.ID))
+	// Output:
+	// 3 /archive/api <nil>
+	// /archive/api /archive/api/login /archive/api/login/errors
+}
+
+// Beside its original, a copy needs another name.
+func ExampleCopyAs() {
+	db, drop := openPlan("/api/login")
+	defer drop()
+
+	api := suiteAt(db, "/api")
+	_, err := gormplugin.Copy(db, &Suite{}, api.ID, api.ParentID)
+	fmt.Println("under the same name:", errors.Is(err, gormplugin.ErrNameTaken))
+
+	_, err = gormplugin.Copy(db, &Suite{}, api.ID, api.ParentID, gormplugin.CopyAs("api 2"))
+	fmt.Println(err)
+	printPaths(db.Model(&Suite{}))
+	// Output:
+	// under the same name: true
+	// <nil>
+	// /api /api 2 /api 2/login /api/login
+}
+
+// A column of all copied rows is set instead of being copied.
+func ExampleCopyValues() {
+	db, drop := openPlan("/api/login", "/archive")
+	defer drop()
+
+	var copied Suite
+	_, err := gormplugin.Copy(db, &copied, suiteAt(db, "/api").ID, suiteAt(db, "/archive").ID,
+		gormplugin.CopyValues(map[string]any{"note": gorm.Expr("CONCAT('from ', id)")}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var notes []string
+	err = gormplugin.Subtree(db, &Suite{}, copied.ID).Order("path").Pluck("note", &notes).Error
+	fmt.Printf("%q %v\n", notes, err)
+	// Output: ["from 1" "from 2"] <nil>
+}
+
+// Leaves are copied along where their model is named.
+func ExampleCopyLeaves() {
+	db, drop := openPlan("/api/login", "/archive")
+	defer drop()
+
+	api, archive := suiteAt(db, "/api"), suiteAt(db, "/archive")
+	if err := db.Create(&Case{SuiteID: api.ID, Name: "smoke"}).Error; err != nil {
+		fmt.Println(err)
+		return
+	}
+	var copied Suite
+	rows, err := gormplugin.Copy(db, &copied, api.ID, archive.ID, gormplugin.CopyLeaves(&Case{}, nil))
+	fmt.Println(rows, "suites", err)
+
+	var cases int64
+	err = gormplugin.Leaves(db, &Case{}, copied.ID).Count(&cases).Error
+	fmt.Println(cases, "case", err)
+	// Output:
+	// 2 suites <nil>
+	// 1 case <nil>
+}
+
+// What hangs on the rows in tables that the plugin does not know is copied by the caller, who gets
+// a query for which row is the copy of which.
+func ExampleCopyAttached() {
+	db, drop := openPlan("/api/login", "/archive")
+	defer drop()
+
+	api, archive := suiteAt(db, "/api"), suiteAt(db, "/archive")
+	err := errors.Join(
+		db.Exec("CREATE TABLE labels (suite_id BIGINT, text VARCHAR(20))").Error,
+		db.Exec("INSERT INTO labels VALUES (?, 'urgent')", api.ID).Error,
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	attach := func(tx, pairs *gorm.DB) error {
+		return tx.Exec(`INSERT INTO labels (suite_id, text)
+			SELECT m.new_id, l.text FROM labels l JOIN (?) m ON m.old_id = l.suite_id`, pairs).Error
+	}
+	var copied Suite
+	_, err = gormplugin.Copy(db, &copied, api.ID, archive.ID, gormplugin.CopyAttached(attach))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var text string
+	err = db.Table("labels").Where("suite_id = ?", copied.ID).Pluck("text", &text).Error
+	fmt.Println(text, err)
+	// Output: urgent <nil>
+}
+
+// Somebody is about to change what is copied. A copy of it as it was at one instant need not wait
+// for that.
+func ExampleSnapshotSource() {
+	ctx := context.Background()
+	locker := pathlock.New(memstore.New(), pathlock.WithWait(pathlock.NoWait))
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
+	db, drop := openPlanWith(plugin, "/api/login", "/archive")
+	defer drop()
+
+	api, archive := suiteAt(db, "/api"), suiteAt(db, "/archive")
+	at, err := gormplugin.Resolve(db, &Suite{}, api.ID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	edit, err := locker.Acquire(ctx, pathlock.Request{Tree: at.Tree, Claims: []pathlock.Claim{pathlock.X(at.Path)}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = edit.Release(ctx) }()
+
+	_, err = gormplugin.Copy(db, &Suite{}, api.ID, archive.ID)
+	fmt.Println(errors.Is(err, pathlock.ErrConflict))
+	rows, err := gormplugin.Copy(db, &Suite{}, api.ID, archive.ID, gormplugin.SnapshotSource())
+	fmt.Println(rows, err)
+	// Output:
+	// true
+	// 2 <nil>
+}

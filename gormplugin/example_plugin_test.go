@@ -1,0 +1,107 @@
+package gormplugin_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+)
+
+// A resolver finds rows by the text of their keys, as requests have them.
+func ExamplePlugin_Resolver() {
+	ctx := context.Background()
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
+	db, drop := openPlanWith(plugin, "/api/login")
+	defer drop()
+
+	suites := plugin.Resolver(&Suite{})
+	at, err := suites.Resolve(ctx, fmt.Sprint(suiteAt(db, "/api/login").ID))
+	fmt.Println(at.Tree, at.Path, err)
+
+	_, err = suites.Resolve(ctx, "seven")
+	fmt.Println(errors.Is(err, pathlock.ErrInvalidID))
+	// Output:
+	// suites/1 /api/login <nil>
+	// true
+}
+
+// What GORM and the database say counts, beside what the errors of pathlock's packages state.
+func ExamplePlugin_FailureOf() {
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
+	db, drop := openPlanWith(plugin, "/api")
+	defer drop()
+
+	fmt.Println(plugin.FailureOf(db.Take(&Suite{}, 404).Error))
+	fmt.Println(plugin.FailureOf(db.Create(&Suite{PlanID: 1, Name: "api"}).Error))
+	fmt.Println(plugin.FailureOf(errors.New("a fault of the program's")) == "")
+	// Output:
+	// not-found
+	// name-taken
+	// true
+}
+
+// Connections that the DB was not opened with, such as another source of dbresolver's, are guarded
+// if the plugin hands them out.
+func ExamplePlugin_Pool() {
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}))
+	db, drop := openPlanWith(plugin, "/api")
+	defer drop()
+
+	source, err := db.DB()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, connections := range []gorm.ConnPool{source, plugin.Pool(source)} {
+		tx := db.Session(&gorm.Session{})
+		tx.Statement.ConnPool = connections // as dbresolver does, with the Conn of a source's dialector
+		err := tx.Create(&Suite{PlanID: 1, Name: "web"}).Error
+		fmt.Println(errors.Is(err, gormplugin.ErrUnmanagedTransaction), err == nil)
+	}
+	// Output:
+	// true false
+	// false true
+}
+
+// A tree has a root row or rows at the top: here one is there already.
+func ExampleRootRowError() {
+	db, drop := openPlan()
+	defer drop()
+	if err := db.Create(&Suite{PlanID: 7}).Error; err != nil { // without a name and a parent
+		fmt.Println(err)
+		return
+	}
+
+	err := db.Create(&Suite{PlanID: 7, Name: "api"}).Error
+	var root *gormplugin.RootRowError
+	if errors.As(err, &root) {
+		fmt.Println(root.Root, root.ID)
+	}
+	fmt.Println(db.Create(&Suite{ParentID: new(int64(1)), Name: "api"}).Error)
+	// Output:
+	// true 1
+	// <nil>
+}
+
+// What only speaks a supported database's protocol is refused when the plugin is put to use.
+func ExampleUnsupportedDatabaseError() {
+	pool := sql.OpenDB(&pretender{version: "8.0.11-TiDB-v8.5.0"})
+	defer func() { _ = pool.Close() }()
+	db, err := gorm.Open(nowhere{name: "mysql", pool: pool}, &gorm.Config{DisableAutomaticPing: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	err = db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
+	var unsupported *gormplugin.UnsupportedDatabaseError
+	if errors.As(err, &unsupported) {
+		fmt.Println(unsupported.Product)
+	}
+	// Output: TiDB
+}

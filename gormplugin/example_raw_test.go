@@ -1,0 +1,154 @@
+package gormplugin_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+)
+
+// Raw SQL on a guarded table is refused, unless the caller says that it has seen to the tree. The
+// tree needs nothing where a statement leaves the rows where they are.
+func ExampleAllowRawWrites() {
+	db, drop := openPlan("/api/login")
+	defer drop()
+
+	const note = "UPDATE suites SET note = 'reviewed' WHERE plan_id = ?"
+	err := db.Exec(note, 1).Error
+	fmt.Println(errors.Is(err, gormplugin.ErrUnsupported))
+
+	result := gormplugin.AllowRawWrites(db).Exec(note, 1)
+	fmt.Println(result.RowsAffected, result.Error)
+	// Output:
+	// true
+	// 2 <nil>
+}
+
+// The error says which table a text would write, and how.
+func ExampleRawWriteError() {
+	db, drop := openPlan()
+	defer drop()
+
+	err := db.Exec("WITH old AS (SELECT 7 AS id) DELETE FROM suites WHERE id IN (SELECT id FROM old)").Error
+	var refused *gormplugin.RawWriteError
+	if errors.As(err, &refused) {
+		fmt.Println(refused.Statement, refused.Table)
+	}
+	// Output: DELETE suites
+}
+
+// Nobody writes in the subtree while raw SQL does. Its rows are a range of the index over tree and
+// path: "0" is what follows "/".
+func ExampleLockSubtrees() {
+	db, drop := openPlan("/api/login/errors", "/web")
+	defer drop()
+
+	api := suiteAt(db, "/api")
+	err := db.Transaction(func(tx *gorm.DB) error {
+		at, err := gormplugin.LockSubtrees(tx, &Suite{}, api.ID)
+		if err != nil {
+			return err
+		}
+		path := at[0].Path.Column()
+		return gormplugin.AllowRawWrites(tx).Exec("UPDATE suites SET note = 'frozen' WHERE plan_id = ? AND path >= ? AND path < ?",
+			api.PlanID, path+"/", path+"0").Error
+	})
+	fmt.Println(err)
+	printPaths(db.Model(&Suite{}).Where("note = 'frozen'"))
+	// Output:
+	// <nil>
+	// /api/login /api/login/errors
+}
+
+// The row and all above it are locked in the database: until the end of the transaction the row
+// stays where Assert says it is. Raw SQL can rely on that.
+func ExampleAssert() {
+	db, drop := openPlan("/api/login")
+	defer drop()
+
+	login := suiteAt(db, "/api/login")
+	err := db.Transaction(func(tx *gorm.DB) error {
+		at, err := gormplugin.Assert(tx, &Suite{}, login.ID)
+		if err != nil {
+			return err
+		}
+		return gormplugin.AllowRawWrites(tx).Exec("INSERT INTO suites (plan_id, parent_id, name, path) VALUES (?, ?, ?, ?)",
+			login.PlanID, login.ID, "errors", at.Path.Column()+"/errors").Error
+	})
+	fmt.Println(err)
+	printPaths(db.Model(&Suite{}))
+	// Output:
+	// <nil>
+	// /api /api/login /api/login/errors
+}
+
+// Locations come in the order of the ids.
+func ExampleAssertAll() {
+	db, drop := openPlan("/api/login", "/web")
+	defer drop()
+
+	web, login := suiteAt(db, "/web"), suiteAt(db, "/api/login")
+	err := db.Transaction(func(tx *gorm.DB) error {
+		at, err := gormplugin.AssertAll(tx, &Suite{}, web.ID, login.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Println(at[0].Path, at[1].Path)
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// /web /api/login
+	// <nil>
+}
+
+// Whatever has broken a path, nothing is written that would rely on it.
+func ExamplePathChangedError() {
+	db, drop := openPlan("/api/login")
+	defer drop()
+
+	broken := gormplugin.AllowRawWrites(db).Exec("UPDATE suites SET path = '/v2' WHERE path = '/api'").Error
+	fmt.Println(broken)
+
+	err := db.Create(&Suite{ParentID: &suiteAt(db, "/api/login").ID, Name: "errors"}).Error
+	var changed *gormplugin.PathChangedError
+	if errors.As(err, &changed) {
+		fmt.Println(changed.Table, changed.ID, changed.Planned, changed.Actual)
+	}
+	// Output:
+	// <nil>
+	// suites 2 /api/login /v2/login
+}
+
+// Without the assertion, the same is written below a path that nothing leads to.
+func ExampleWithoutAssertion() {
+	locker := pathlock.New(memstore.New())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutAssertion())
+	db, drop := openPlanWith(plugin, "/api/login")
+	defer drop()
+
+	err := errors.Join(
+		gormplugin.AllowRawWrites(db).Exec("UPDATE suites SET path = '/v2' WHERE path = '/api'").Error,
+		db.Create(&Suite{ParentID: &suiteAt(db, "/api/login").ID, Name: "errors"}).Error,
+	)
+	fmt.Println(err)
+	printPaths(db.Model(&Suite{}))
+	// Output:
+	// <nil>
+	// /api/login /api/login/errors /v2
+}
+
+// All raw SQL passes, as it does in a program that looks after its tree by itself.
+func ExampleWithoutTripwire() {
+	locker := pathlock.New(memstore.New())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}), gormplugin.WithoutTripwire())
+	db, drop := openPlanWith(plugin, "/api/login")
+	defer drop()
+
+	result := db.Exec("UPDATE suites SET note = 'reviewed'")
+	fmt.Println(result.RowsAffected, result.Error)
+	// Output: 2 <nil>
+}

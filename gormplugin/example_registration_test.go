@@ -1,0 +1,156 @@
+package gormplugin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// One locker serves the middleware and the plugin, so that a write takes no lock which its request
+// holds already. The plugin finds the rows that requests name, and says what errors of the database
+// mean.
+func ExampleNew() {
+	locker := pathlock.New(memstore.New())
+	plugin := gormplugin.New(locker, gormplugin.Model(&Suite{}))
+	db, drop := openPlanWith(plugin, "/api/login") // calls db.Use(plugin)
+	defer drop()
+
+	locks := middleware.New(locker, plugin.Resolver(&Suite{}), middleware.Config{})
+	r := gin.New()
+	r.PATCH("/suites/:id", locks.Lock(lockspec.Rename(lockspec.Param("id"), lockspec.JSON("name")).Asserted()), func(c *gin.Context) {
+		var body struct{ Name string }
+		if err := c.ShouldBindJSON(&body); err != nil {
+			locks.Fail(c, err)
+			return
+		}
+		var renamed Suite
+		if err := gormplugin.Rename(db.WithContext(c.Request.Context()), &renamed, c.Param("id"), body.Name); err != nil {
+			locks.Fail(c, err)
+			return
+		}
+		c.String(http.StatusOK, renamed.Path)
+	})
+
+	for _, id := range []string{"2", "404"} {
+		w := httptest.NewRecorder()
+		r.ServeHTTP(w, httptest.NewRequestWithContext(context.Background(), http.MethodPatch, "/suites/"+id,
+			strings.NewReader(`{"name": "sign-in"}`)))
+		fmt.Println(w.Code, w.Body)
+	}
+	// Output:
+	// 200 /api/sign-in
+	// 404 {"type":"urn:pathlock:problem:not-found","title":"Not Found","status":404,"detail":"not found: suites 404"}
+}
+
+// A model without tags: its columns are named by field.
+func ExampleColumns() {
+	type Page struct {
+		ID     int64
+		Site   int64
+		Above  *int64
+		Title  string
+		Route  string
+		Author string
+	}
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Page{},
+		gormplugin.Columns{Tree: "Site", Parent: "Above", Name: "Title", Path: "Route"}))
+	db, drop := open(plugin)
+	defer drop()
+
+	home := &Page{Site: 1, Title: "docs", Author: "anna"}
+	if err := db.Create(home).Error; err != nil {
+		fmt.Println(err)
+		return
+	}
+	start := &Page{Above: &home.ID, Title: "start", Author: "ben"}
+	fmt.Println(db.Create(start).Error, start.Route)
+	// Output: <nil> /docs/start
+}
+
+// A path of ids stays the same when rows are renamed, and leads to a row as well.
+func ExampleModel() {
+	type Folder struct {
+		ID       int64
+		DriveID  int64  `pathlock:"tree"`
+		ParentID *int64 `pathlock:"parent"`
+		Name     string `pathlock:"name"`
+		IDs      string `pathlock:"idpath"`
+	}
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Folder{})))
+	defer drop()
+
+	photos := &Folder{DriveID: 1, Name: "photos"}
+	if err := db.Create(photos).Error; err != nil {
+		fmt.Println(err)
+		return
+	}
+	june := &Folder{ParentID: &photos.ID, Name: "june"}
+	fmt.Println(db.Create(june).Error, june.IDs)
+	// Output: <nil> /1/2
+}
+
+// A leaf has a name below a row of the model above, and no path column. A field that is no column
+// is told where the leaf is.
+func ExampleLeaf() {
+	type Photo struct {
+		ID          int64
+		DirectoryID int64  `pathlock:"parent"`
+		Name        string `pathlock:"name"`
+		Path        string `pathlock:"path" gorm:"-"`
+	}
+	plugin := gormplugin.New(pathlock.New(memstore.New()),
+		gormplugin.Model(&Directory{}),
+		gormplugin.Leaf(&Photo{}, &Directory{}))
+	db, drop := open(plugin)
+	defer drop()
+
+	june := &Directory{DriveID: 1, Name: "june"}
+	if err := db.Create(june).Error; err != nil {
+		fmt.Println(err)
+		return
+	}
+	beach := &Photo{DirectoryID: june.ID, Name: "beach.jpg"}
+	fmt.Println(db.Create(beach).Error, beach.Path)
+	// Output: <nil> /june/beach.jpg
+}
+
+// The trees of a model are named after it: whoever locks them without the plugin says the same.
+func ExampleNamespace() {
+	plugin := gormplugin.New(pathlock.New(memstore.New()),
+		gormplugin.Model(&Suite{}, gormplugin.Namespace("testplan")))
+	db, drop := openPlanWith(plugin, "/api")
+	defer drop()
+
+	at, err := gormplugin.Resolve(db, &Suite{}, suiteAt(db, "/api").ID)
+	fmt.Println(at.Tree, err)
+	tree, err := pathlock.NewTree("testplan", "1")
+	fmt.Println(tree == at.Tree, err)
+	// Output:
+	// testplan/1 <nil>
+	// true <nil>
+}
+
+// What would lie too deep is refused, be it the row that is written or one below it.
+func ExampleMaxDepth() {
+	plugin := gormplugin.New(pathlock.New(memstore.New()),
+		gormplugin.Model(&Suite{}, gormplugin.MaxDepth(3)))
+	db, drop := openPlanWith(plugin, "/api/login", "/web/forms")
+	defer drop()
+
+	err := gormplugin.Move(db, &Suite{}, suiteAt(db, "/api").ID, suiteAt(db, "/web/forms").ID)
+	var deep *gormplugin.TooDeepError
+	if errors.As(err, &deep) {
+		fmt.Println(deep.Depth, "names, and", deep.Limit, "are allowed")
+	}
+	// Output: 4 names, and 3 are allowed
+}

@@ -1,0 +1,180 @@
+package gormplugin_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"gorm.io/gorm"
+)
+
+// AutoMigrate makes the tables of the registered models, and of others, with the indexes and the
+// collations that a tree needs.
+func ExampleAutoMigrate() {
+	db, drop := connect()
+	defer drop()
+
+	type Label struct {
+		ID   int64
+		Text string
+	}
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))
+	err := errors.Join(db.Use(plugin), gormplugin.AutoMigrate(db, &Label{}))
+	fmt.Println(err)
+	fmt.Println(db.Migrator().HasTable(&Directory{}), db.Migrator().HasTable(&Label{}))
+	fmt.Println(gormplugin.Verify(db))
+	// Output:
+	// <nil>
+	// true true
+	// <nil>
+}
+
+// At start, Verify says what a table lacks, with the statements that mend it. Here somebody has
+// dropped indexes.
+func ExampleVerify() {
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
+	defer drop()
+	if err := db.Exec("ALTER TABLE suites DROP INDEX suites_sibling, DROP INDEX suites_path").Error; err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	err := gormplugin.Verify(db)
+	if errors.Is(err, gormplugin.ErrUnsafeSchema) {
+		fmt.Println("a program should not start with this:")
+	}
+	fmt.Println(err)
+	// Output:
+	// a program should not start with this:
+	// gormplugin: the schema lacks 2 things
+	// 	unsafe: suites: no unique index keeps apart live rows with the same parent_id and name: two siblings can have one name: run ALTER TABLE `suites` ADD UNIQUE KEY `suites_sibling` (`parent_id`, `name`, `plan_id`);
+	// 	warning: suites: no index begins with plan_id, path: a rename reads the whole table, and may lock all of it: run ALTER TABLE `suites` ADD UNIQUE KEY `suites_path` (`plan_id`, `path`);
+}
+
+// A program, or who installs it, can run the statements in the order in which they come.
+func ExampleSchemaError() {
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
+	defer drop()
+	if err := db.Exec("ALTER TABLE suites DROP INDEX suites_sibling, DROP INDEX suites_path").Error; err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	var lacks *gormplugin.SchemaError
+	if errors.As(gormplugin.Verify(db), &lacks) {
+		for _, finding := range lacks.Findings {
+			fmt.Println(finding.Severity, finding.Table, finding.Check)
+			for _, statement := range finding.Statements {
+				if err := db.Exec(statement).Error; err != nil {
+					fmt.Println(err)
+				}
+			}
+		}
+	}
+	fmt.Println("then:", gormplugin.Verify(db))
+	// Output:
+	// unsafe suites siblings
+	// warning suites path index
+	// then: <nil>
+}
+
+// Siblings of one name have to be renamed before there can be an index that forbids them.
+func ExampleDuplicatesError() {
+	db, drop := connect()
+	defer drop()
+	err := errors.Join(
+		db.AutoMigrate(&Directory{}), // GORM's own, without the index
+		db.Create([]*Directory{{DriveID: 1, Name: "photos"}, {DriveID: 1, Name: "photos"}}).Error,
+		db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	err = gormplugin.AutoMigrate(db)
+	var twice *gormplugin.DuplicatesError
+	if errors.As(err, &twice) {
+		fmt.Println(twice.Duplicates)
+	}
+	// Output: [directories: 2 rows named "photos" below "" (tree "1")]
+}
+
+// AutoMigrate cuts off nothing: it says first which texts are longer than the model allows.
+func ExampleTooLongError() {
+	db, drop := connect()
+	defer drop()
+
+	err := errors.Join(
+		db.Exec("CREATE TABLE directories (id BIGINT PRIMARY KEY AUTO_INCREMENT, drive_id BIGINT, parent_id BIGINT, name TEXT, path TEXT)").Error,
+		db.Create(&Directory{DriveID: 1, Name: strings.Repeat("x", 300)}).Error,
+		db.Use(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Directory{}))),
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = gormplugin.AutoMigrate(db)
+	var long *gormplugin.TooLongError
+	if errors.As(err, &long) {
+		fmt.Println(long.Texts)
+	}
+	// Output: [directories.name: up to 300 characters, the model says 255]
+}
+
+// A trigger whose text does not tell what it does to the tree is tried out, and rolled back.
+func ExampleProbing() {
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{})))
+	defer drop()
+	err := errors.Join(
+		db.Exec("CREATE PROCEDURE upper_case(INOUT path VARCHAR(766)) SET path = UPPER(path)").Error,
+		db.Exec("CREATE TRIGGER shout BEFORE UPDATE ON suites FOR EACH ROW CALL upper_case(NEW.path)").Error,
+	)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	fmt.Println("harm by its text:", errors.Is(gormplugin.Verify(db), gormplugin.ErrUnsafeSchema))
+	fmt.Println("harm in a probe:", errors.Is(gormplugin.Verify(gormplugin.Probing(db)), gormplugin.ErrUnsafeSchema))
+	// Output:
+	// harm by its text: false
+	// harm in a probe: true
+}
+
+// On a cluster whose servers all take writes, Verify believes that they come to one. Elsewhere it
+// changes nothing.
+func ExampleOneWriter() {
+	plugin := gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Suite{}), gormplugin.OneWriter())
+	db, drop := open(plugin)
+	defer drop()
+
+	fmt.Println(gormplugin.Verify(db))
+	// Output: <nil>
+}
+
+// A program that reads the table past GORM learns the names that the database knows.
+func ExampleDescribe() {
+	type Node struct {
+		ID        int64
+		Plan      int64  `pathlock:"tree" gorm:"column:plan_no"`
+		Parent    *int64 `pathlock:"parent"`
+		Name      string `pathlock:"name"`
+		Path      string `pathlock:"path"`
+		DeletedAt gorm.DeletedAt
+	}
+	db, drop := open(gormplugin.New(pathlock.New(memstore.New()), gormplugin.Model(&Node{})))
+	defer drop()
+
+	d, err := gormplugin.Describe(db, &Node{})
+	fmt.Println(d.Table, d.Key, d.Namespace, err)
+	fmt.Println(d.Columns.Tree, d.Columns.Parent, d.Columns.Name, d.Columns.Path)
+	fmt.Println(d.Marks)
+	// Output:
+	// nodes id nodes <nil>
+	// plan_no parent name path
+	// [{deleted_at NULL}]
+}

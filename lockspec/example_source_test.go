@@ -1,0 +1,104 @@
+package lockspec_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
+)
+
+// Where the values are is said for each of them; a value that a request may lack is optional.
+func ExampleSource() {
+	spec := lockspec.Copy(lockspec.Query("from"), lockspec.Header("X-Target").Kind("folder"), lockspec.Form("name").Optional())
+	for _, source := range spec.Sources() {
+		fmt.Printf("%s: of kind %q, optional %t, in the body %t\n",
+			source, source.KindName(), source.IsOptional(), source.From().NeedsBody())
+	}
+	// Output:
+	// query from: of kind "", optional false, in the body false
+	// header X-Target: of kind "folder", optional false, in the body false
+	// form name: of kind "", optional true, in the body true
+}
+
+// A tree without a root row has its rows at the top, and a client that wants a node there leaves
+// the parent's id out or says null. The plan in the URL says which tree is meant.
+func ExampleSource_OrTop() {
+	plan := lockspec.Param("plan").Kind("plan")
+	spec := lockspec.Insert(lockspec.JSON("parent_id").OrTop(plan), lockspec.JSON("name").Map(strings.TrimSpace))
+
+	for _, body := range []string{`{"parent_id": 17, "name": "smoke"}`, `{"parent_id": null, "name": " smoke "}`} {
+		get := func(src lockspec.Source) (string, bool, error) {
+			if src.From() == lockspec.FromJSON {
+				return lockspec.JSONField([]byte(body), src.Name())
+			}
+			return "001", true, nil
+		}
+		resolve := func(kind, id string) (pathlock.Location, error) {
+			if kind == "plan" {
+				tree, err := pathlock.NewTree("testplan", "plan-"+id)
+				return pathlock.Location{Tree: tree}, err
+			}
+			tree, err := pathlock.NewTree("testplan", "plan-001")
+			return pathlock.Location{Tree: tree, Path: pathlock.MustParsePath("/api")}, err
+		}
+		binding, err := spec.Bind(get, resolve)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(binding.Requests[0].Tree, binding.Requests[0].Claims)
+	}
+	// Output:
+	// testplan/plan-001 [X /api/smoke]
+	// testplan/plan-001 [X /smoke]
+}
+
+// The id of the node may be somewhere that only the program knows, such as in the name of the host.
+func ExampleFunc() {
+	tenant := lockspec.Func("tenant", func(r *http.Request, _ func(string) string) (string, bool, error) {
+		name, _, ok := strings.Cut(r.Host, ".")
+		return name, ok, nil
+	})
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "http://acme.example.org/suites", nil)
+	value, ok, err := tenant.Extract(r, nil)
+	fmt.Println(value, ok, err)
+	// Output: acme true <nil>
+}
+
+// A body in which two decoders could find two names is refused: the name that is locked has to be
+// the one that is written.
+func ExampleJSONFields() {
+	for _, body := range []string{
+		`{"name": "smoke", "target": {"parent_id": 90071992547409931}}`,
+		`{"name": "smoke", "Name": "login"}`,
+		`{"name": "smoke"`,
+	} {
+		values, err := lockspec.JSONFields([]byte(body), "name", "target.parent_id")
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(values[0].Text, values[1].Text)
+	}
+	// Output:
+	// smoke 90071992547409931
+	// lockspec: invalid request: name: the key "Name" occurs twice in one object, in whichever case of letters
+	// lockspec: invalid request: malformed JSON: it ends too early
+}
+
+// A handler that reads a text itself refuses what the spec would refuse: half of a surrogate pair
+// decodes to the same text as any other half.
+func ExampleJSONText() {
+	for _, value := range []string{`"caf\u00e9"`, `"\ud83d"`, `7`} {
+		text, err := lockspec.JSONText([]byte(value))
+		fmt.Println(text, err)
+	}
+	// Output:
+	// café <nil>
+	//  lockspec: invalid request: has half of a surrogate pair, which is no character
+	//  lockspec: invalid request: is not a text
+}

@@ -1,0 +1,31 @@
+package storetest_test
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+// A store runs the suite from a test of its own.
+func ExampleRun() {
+	testConformance := func(t *testing.T) {
+		storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() })
+	}
+	_ = testConformance // TestConformance, at the top level of a file of tests
+}
+
+// Where clients of one server can die, the suite has one of them die while it holds and waits.
+func ExampleCrash() {
+	clients := func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+		server := memstore.New()
+		client := &mortal{Store: server, dead: make(chan struct{})}
+		t.Cleanup(client.under.Wait)
+		return server, client, func() { close(client.dead) }
+	}
+	testConformance := func(t *testing.T) {
+		storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Crash(clients))
+	}
+	_ = testConformance // TestConformance, at the top level of a file of tests
+}
