@@ -1,28 +1,32 @@
--- ACQUIRE grants a whole claim set or nothing, and queues the request if it may wait.
+-- ACQUIRE grants a whole claim set or nothing. It queues the request if the request may wait.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
 -- ARGV  1 owner, 2 grant id, 3 lease in ms, 4 how much longer to wait in ms (0: not at all),
 --       5 channel and 6 reference to wake the waiter by, 7 claims, 8 paths, 9 note,
---       10 '1' if the owner believes that it holds something already, 11 how many may wait in the tree,
+--       10 '1' if the owner believes that it holds something already,
+--       11 how many requests may wait in the tree,
 --       12 '1' for a grant with a lease of its own,
---       13 '1' if it will be asked again soon where there is no answer, with a number of ms then: for so long it is remembered
---       that the first question is to be granted nothing, should it come later; '0' otherwise,
---       14 what the answer 'searching' gave
+--       13 '1' for a direct question: without an answer, its caller soon asks again;
+--          a number of ms, two digits or more, when the caller asks again: for so long the direct
+--          question counts as withdrawn, and is granted nothing if it comes late; '0' otherwise,
+--       14 'so far' of the last reply 'searching'; absent or '' at first
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
---       {'granted', more, fence}         the lease lives from now on, also if the grant was made before
---       {'queued', more, claim, ms}      come back after so long if nothing was heard until then
---       {'busy', more, claim}            the number of the claim that cannot be granted, counted from 1
---       {'full', more, claim}            the same, and too many wait already
---       {'lost', more}                   the owner holds nothing any more, and does not wait either
---       {'withdrawn', more}              the request has been withdrawn before it came
---       {'deadlock', more, claim, owner} who has that claim and waits, directly or through others, for this owner
---       {'searching', more, so far}      ask again at once with that: whether there is a deadlock takes another portion to find out,
---                                        and until then nothing is queued
+--       {'granted', more, fence}     the lease runs from now on, even if the grant is older
+--       {'queued', more, claim, ms}  ask again after so long if no message came until then
+--       {'busy', more, claim}        the number of the claim that cannot be granted, counted from 1
+--       {'full', more, claim}        the same, and too many requests wait already
+--       {'lost', more}               the owner no longer holds anything, nor does it wait
+--       {'withdrawn', more}          the request was withdrawn before it came
+--       {'deadlock', more, claim, owner}
+--                                    that owner has the claim, and waits for this owner, directly
+--                                    or through others
+--       {'searching', more, so far}  ask again at once with so far: the search for a deadlock
+--                                    takes another portion, and nothing is queued until it ends
 --
--- The same owner and grant id get the same answer again; a request that is queued keeps its
--- place, and the place is made to last for another while.
+-- The same owner and grant id get the same answer again. A request that is queued keeps its place,
+-- and asking again extends the time of that place.
 
-local GATE_RECHECK = 200 -- ms: a gate key of another program goes away without a word
+local GATE_RECHECK = 200 -- ms; another program's gate key goes away without a message
 
 local r = {
   owner = ARGV[1], id = ARGV[2], lease = ARGV[3], channel = ARGV[5], ref = ARGV[6],
@@ -33,7 +37,7 @@ r.till, r.seen = int(NOW + wait), int(NOW)
 r.names, r.modes = split(r.claims)
 r.gate = r.modes[1] == X
 
--- ticket_of returns the ticket that a request of r's owner and id has, and the request.
+-- ticket_of returns the ticket of the queued request with r's owner and grant id, and that request.
 local function ticket_of()
   for _, ticket in ipairs(tickets_of(r.owner)) do
     local earlier = request(ticket)
@@ -42,20 +46,23 @@ local function ticket_of()
   return nil
 end
 
--- What a question is known by of which the asker knows that it may come late.
+-- The prefix of the id under which a direct question is remembered: its caller knows that it may
+-- come late.
 local DIRECT = 'direct '
 
 open()
 
--- Not a write that needs memory: who waits already goes on waiting at maxmemory too.
+-- A request that waits already must keep waiting at maxmemory too, so the first write needs no
+-- memory.
 local _, before = ticket_of()
 if before then spare_memory() end
 
--- What has ended, and who waits, comes before this request.
+-- Expired leases and earlier waiters come before this request.
 sweep(r.owner, r.id)
 hand_over()
 
--- The request itself may have been what closed a cycle then, and has left the queue.
+-- This request itself may have closed a cycle in that hand-over. Then settle has removed it from
+-- the queue.
 if before and before.deadlock then return { 'deadlock', finish(), unpack(before.deadlock) } end
 
 if #ARGV[13] > 1 then withdrawn.remember(r.owner, DIRECT .. r.id, tonumber(ARGV[13])) end
@@ -78,23 +85,24 @@ if ticket then
   if call('ZSCORE', QUEUE, r.names[1] .. r.modes[1] .. ticket) then
     r.ticket, r.since = ticket, earlier.since
   else
-    dequeue(earlier) -- its place is gone: the queue has been deleted
+    dequeue(earlier) -- its place is gone: somebody has deleted the queue
   end
 end
 
 if not r.ticket and withdrawn.has(r.owner, r.id) then
   return { 'withdrawn', finish() }
 end
--- Who is in the queue has not been evicted, but has given back in good order what it had.
+-- An owner with a request in the queue was not evicted: it gave back what it held in good order. So
+-- only an owner without one has lost its holds.
 if ARGV[10] == '1' and not held and not r.ticket then
   return { 'lost', finish() }
 end
 
--- A dead waiter's place must not outlast its lease; a live one comes back in time.
+-- A dead waiter's place must not outlast its lease. A live waiter asks again in time.
 local place = NOW + math.min(tonumber(r.lease), wait + 1000)
 
--- For a request of a holder that waits for other waiters, nothing can have changed that the script
--- that changed it has not looked at: only what is cheap to find out is asked.
+-- If only waiters block a holder's request, every script that changes who may pass whom tries it
+-- again. So nothing can be new here, and the cheap check is enough.
 local at, by
 if r.ticket and wait > 0 and held and lists.keep_back(r.ticket) then
   at, by = 1, 'waiter'
@@ -102,7 +110,7 @@ else
   at, by = obstacle(r)
 end
 if r.gate and (not at or (by == 'holder' and wait > 0 and (gate_is_of(r.owner) or may_close(r)))) then
-  -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
+  -- The gate is r's from here on: no new owner gets in while the present ones drain.
   if not gate_is_of(r.owner) or not (held and held.modes[GATE_NODE] == X) then
     touch()
     close(r, place)
@@ -132,7 +140,8 @@ local function give_up()
 end
 
 if not r.ticket and (held or gate_is_of(r.owner)) then
-  -- One that asks for the gate may have got its key already: it cannot stay so.
+  -- A request for the gate may have the gate key already. It must not keep the key between
+  -- portions, so its search runs in one script.
   local claim, blocker, so_far = cycle(r, not r.gate and (ARGV[14] or '') or nil)
   if so_far then return { 'searching', finish(), so_far } end
   if claim then

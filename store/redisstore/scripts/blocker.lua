@@ -1,13 +1,18 @@
--- BLOCKER finds somebody who keeps an owner from having a node in a mode. It changes nothing.
+-- BLOCKER finds an owner that keeps another from having a node in a mode. It changes nothing.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- ARGV  1 owner, 2 node, 3 mode, 4 rank among the holders to begin at, 5 the only owner to look at, or ''
--- Reply {'found', owner, mode, since, until, note, waiting, gate} with times in ms and waiting and gate as '0' or '1': since and
---         until are of the grant and its lease, or of the wait; since is '0' where a gate key is another program's
---       {'more', rank}: call again with this rank;  {'none'}
+-- ARGV  1 owner, 2 node, 3 mode, 4 rank in deadlines at which to begin,
+--       5 the only owner to look at, or ''
+-- Reply {'found', owner, mode, since, until, note, waiting, gate}: the blocker;
+--         since and until are of its grant and the lease, or of its wait, in ms;
+--         since is '0' for another program's gate key;
+--         waiting is '1' if it waits itself; gate is '1' if it holds the gate or asks for it; each
+--         is '0' otherwise
+--       {'more', rank}: call again with this rank
+--       {'none'}
 --
--- The table tells how many hold a node, not who: that would cost every request what only a
--- refused one needs. So the holders are gone through in portions.
+-- The table says how many owners hold a node, but not which. Naming them would charge every request
+-- for what only a refused one needs. So this script goes through the holders, in portions.
 
 local LOOKS = 200
 
@@ -19,8 +24,8 @@ end
 
 state.queued = call('EXISTS', QUEUE) == 1
 
--- A gate key of somebody who does not hold the gate node: a waiter of ours who has closed the gate
--- and waits for the present holders, or another program.
+-- Somebody has the gate key and does not hold the gate node. That is either a waiter of ours, which
+-- has closed the gate and waits for the present holders, or another program.
 if name == GATE_NODE and only == '' and gate_is_others(asking) and node(GATE_NODE).mode ~= X then
   local list = GATE_NODE .. X
   for _, member in ipairs(call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', int(LOOKS))) do
@@ -56,7 +61,7 @@ elseif #owners > 0 then
 end
 for i, field in ipairs(owners) do
   local owner = sub(field, 2)
-  -- A record that has not got the name in it need not be taken apart.
+  -- A record without the node's name in it need not be unpacked.
   if owner ~= asking and records[i] and string.find(records[i], name, 1, true) then
     local held = holding(owner)
     local theirs = held.modes[name] or 0
@@ -75,7 +80,8 @@ for i, field in ipairs(owners) do
 end
 if only == '' and #deadlines == 2 * LOOKS then return { 'more', int(rank + LOOKS) } end
 
--- A waiter, then: of those whom the owner may not pass, if it holds something.
+-- No holder blocks the node, so a waiter does. It is one that the owner may not pass, if the owner
+-- holds something.
 local asks = { owner = asking, names = { name }, modes = { mode }, gate = false }
 for m = IS, X do
   if not compatible(mode, m) then

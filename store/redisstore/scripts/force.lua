@@ -1,10 +1,11 @@
--- FORCE takes away everything that an owner has in the tree: grants, places in the queue, the gate
--- key.
+-- FORCE takes away everything that an owner has in the tree: its grants, its places in the queue
+-- and the gate key.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- ARGV  1 owner; for a gate key that another program took, its token, which is the whole value if that is shorter, and
---       '-' if it is empty
--- Reply {status, more}: 'released', or 'absent' if there is nothing; more is '1' if PROCEED should be called
+-- ARGV  1 owner; to remove another program's gate key, its token: the first 22 bytes of the value,
+--         the whole value if that is shorter, or '-' if it is empty
+-- Reply {status, more}: 'released', or 'absent' if there is nothing;
+--         more is '1' if PROCEED should be called
 
 local owner = ARGV[1]
 open()

@@ -1,13 +1,14 @@
--- RENEW makes leases last from now for at least the given time.
+-- RENEW makes leases last for at least the given time from now.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- ARGV  owner, grant id or '', and time in ms, as often as wanted: with a grant id the lease that this grant lives by is meant,
---       which is its own if it is apart
--- Reply {'renewed', more, position...}: the positions, counted from 1, of those where owner or grant is gone;
---       more is '1' if PROCEED should be called
+-- ARGV  owner, grant id or '', and time in ms, as often as wanted: a grant id means the lease that
+--         this grant lives by, which is its own if it is apart; '' means the owner's
+-- Reply {'renewed', more, position...}: the positions, counted from 1, of those whose owner or
+--         grant is gone; more is '1' if PROCEED should be called
 --
--- Who has the gate needs the gate key too: if it is gone, or another's, the whole lease is lost. So
--- it is if there is a deadline and no record: somebody has deleted it.
+-- An owner that holds the gate needs the gate key too: if the key is gone, or another's, the whole
+-- lease is lost. It is also lost if there is a deadline without a record, because somebody has
+-- deleted the record.
 
 open()
 spare_memory()
@@ -16,7 +17,8 @@ sweep()
 
 local lost = {}
 
--- has_grant says whether an owner has a grant. Those whose own leases have ended are gone by now.
+-- has_grant reports whether an owner has a grant. Grants whose own leases have ended are
+-- reclaimed by then.
 local function has_grant(owner, id)
   for _, g in ipairs(holding(owner).grants) do
     if g.id == id then return true end

@@ -1,12 +1,14 @@
--- SNAPSHOT reads a page of what is held and waited for in a tree. It changes nothing.
+-- SNAPSHOT reads a page of the holds and the waiters of a tree. It changes nothing.
 --
--- The pages are ZSCAN's, which shows whatever is there from the first page to the last, also if its
--- deadline is moved meanwhile, in either direction. What fits into one page is read at one instant.
+-- The pages are those of ZSCAN. It shows every member that is there from the first page to the
+-- last, even if its deadline moves in the meantime, in either direction. A tree that fits into one
+-- page is read at one instant.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- ARGV  1 the cursor of the page, 0 for the first, 2 how many entries a page has, roughly
--- Reply {now in ms, fence or '', gate key's value or '', its time to live in ms or -2 if there is none, cursor of the next page or
---       0, members and scores of deadlines, their records; where one is missing, false}
+-- ARGV  1 the cursor of the page, 0 for the first; 2 how many entries a page has, roughly
+-- Reply {now in ms, fence or '', value of the gate key or '', its time to live in ms or -2 if there
+--         is none, cursor of the next page or 0, members and scores of deadlines, their records
+--         with false for each that is missing}
 
 local cursor, page, members, records = '0', {}, {}, {}
 thin = call('GET', THIN)

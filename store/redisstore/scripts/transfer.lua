@@ -1,17 +1,18 @@
--- TRANSFER gives everything that an owner holds to another, or to the same, and sets the end of its
--- lease if it is told to.
+-- TRANSFER gives everything that an owner holds to another, or to the same. It also sets the end of
+-- the lease if ARGV 3 says so.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- ARGV  1 the owner who holds, 2 the owner who is to hold, 3 how long the lease is to last from now, ms, or 0
+-- ARGV  1 the owner that holds, 2 the owner that is to hold,
+--       3 how long the lease is to last from now in ms, or 0 to keep its end
 -- Reply {status, more, ...}; more is '1' if PROCEED should be called
---       {'transferred', more, ms, grants, apart}  what is left of the lease, the second owner's record (see GRANT in record.lua), and
---                                          for each grant '1' if it is apart, '0' if not
---       {'lost', more}                     the first owner holds nothing (any more)
---       {'taken', more}                    the second owner holds something of its own
+--       {'transferred', more, ms, grants, apart}
+--                         the rest of the lease, the second owner's record (see GRANT in
+--                         record.lua), and for each grant '1' if it is apart, '0' if not
+--       {'lost', more}    the first owner holds nothing, or no longer does
+--       {'taken', more}   the second owner holds something of its own
 --
--- A transfer that is sent again finds that the second owner has everything already, and is answered
--- as the first time. Requests of the first owner that wait keep waiting, as those of an owner who
--- holds nothing.
+-- A transfer that is sent again finds that the second owner has everything already, and gets the
+-- same answer. Requests of the first owner keep waiting, as those of an owner that holds nothing.
 
 local from, to, lease = ARGV[1], ARGV[2], tonumber(ARGV[3])
 
@@ -20,20 +21,20 @@ spare_memory()
 sweep(from)
 reclaim_apart(from)
 
--- transferred returns the answer: what an owner holds, and until when.
+-- transferred returns the reply: what an owner holds, and until when.
 local function transferred(owner, till)
   local grants, flags = packed(holding(owner)), {}
   for i, g in ipairs(holding(owner).grants) do flags[i] = apart.ends(owner, g.id) and '1' or '0' end
   return { 'transferred', finish(), int(till - NOW), grants, table.concat(flags) }
 end
 
--- ends_of returns when an owner's lease ends.
+-- ends_of returns when an owner's lease ends (ms).
 local function ends_of(owner) return tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0) end
 
-local MOST_TOLD = 100 -- for the nodes and for the gate each
+local MOST_TOLD = 100 -- requests for nodes, and as many for the gate
 
--- tell_first has those ask again who came first. They are told to come back when the first lease
--- ends, and whoever does lets in the others, too.
+-- tell_first makes the earliest waiters ask again. The answer tells them to come back when the
+-- first lease ends, and whichever does lets in the others, too.
 local function tell_first()
   for mode = IX, state.queued and X or 0, X - IX do
     local list = GATE_NODE .. mode
@@ -55,7 +56,7 @@ if from ~= to and holding(to) then return { 'taken', finish() } end
 
 local has_gate = held.modes[GATE_NODE] == X
 if has_gate and not gate_is_of(from) then
-  -- As in RENEW: who has the gate needs the gate key.
+  -- As in RENEW: an owner that holds the gate needs the gate key.
   evict(from)
   return { 'lost', finish() }
 end
@@ -65,7 +66,7 @@ if lease > 0 then till = NOW + lease end
 touch()
 call('ZADD', DEADLINES, int(till), 'o' .. to)
 if from ~= to then
-  -- One command, so that never both hold, nor neither.
+  -- One command, so that there is no moment at which both hold, or neither.
   call('HSET', LOCKS, 'o' .. to, packed(held), 'o' .. from, '')
   call('HDEL', LOCKS, 'o' .. from)
   local ends = { 'o' .. from } -- all grants share the second owner's lease

@@ -1,10 +1,12 @@
--- WITHDRAW takes a queued request out of the queue. It tells if the request was granted before.
+-- WITHDRAW takes a queued request out of the queue. It also says whether the request was granted
+-- before.
 --
 -- KEYS  1 locks, 2 deadlines, 3 queue, 4 fence, 5 gate, 6 thin
--- ARGV  1 owner, 2 grant id, 3 for how long to remember it, ms: if the request comes, or comes again, until then, it is granted
---       nothing; '0' if it cannot come any more
--- Reply {'withdrawn', more}, {'granted', more, fence} or, if nothing is known of it, {'absent', more};
---       more is '1' if PROCEED should be called
+-- ARGV  1 owner, 2 grant id,
+--       3 for how many ms to remember the withdrawal: if the request comes, or comes again, within
+--         that time, it is granted nothing; '0' if it cannot come any more
+-- Reply {'withdrawn', more}; {'granted', more, fence}; {'absent', more} if nothing is known of it;
+--         more is '1' if PROCEED should be called
 
 local owner, id, remember = ARGV[1], ARGV[2], tonumber(ARGV[3])
 

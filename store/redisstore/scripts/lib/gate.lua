@@ -1,6 +1,6 @@
--- The gate key is a lock of github.com/bsm/redislock: a token of 22 characters and then what
--- redislock calls metadata, the note. Other programs take and release it with redislock alone. Ours
--- has a token made from the owner, so that the key tells whose it is.
+-- The gate key is a lock of github.com/bsm/redislock: a token of 22 characters, then the note,
+-- which redislock calls metadata. Other programs take and release it with redislock alone. Our
+-- token is derived from the owner, so the key says whose it is.
 
 local TOKEN_BYTES = 22
 

@@ -1,20 +1,20 @@
--- Granting, and taking away: by release, by force, by the end of a lease.
+-- Granting, and taking away: by release, by force, or because a lease has ended.
 
 local function room_for(looks) return state.work >= looks or state.work == state.portion end
 
-local MOST_EXPIRED = 16 -- leases that one script reclaims
+local MOST_EXPIRED = 16 -- leases that one script reclaims at most
 
--- consider_behind has the hand-over look through a list of the queue, behind a ticket, for somebody
--- to let in (see handover.lua).
+-- consider_behind makes the hand-over look through a list of the queue for waiters that it can
+-- grant, beginning behind a ticket (see handover.lua).
 local function consider_behind(list, ticket)
   local from = state.through[list]
   if not from or ticket < from then state.through[list] = ticket end
 end
 
--- consider has it look through all of a list.
+-- consider makes it look through a whole list.
 local function consider(name, mode) state.through[name .. mode] = '' end
 
--- consider_all considers everybody who waits: every request has a claim on the gate node.
+-- consider_all considers every waiter: each request has a claim on the gate node.
 local function consider_all()
   for mode = IX, X, X - IX do
     consider(GATE_NODE, mode)
@@ -22,7 +22,8 @@ local function consider_all()
   end
 end
 
--- time_gate has the gate key of an owner who has the gate end with the last grant of it.
+-- time_gate makes the gate key of an owner that holds the gate expire with its last grant of the
+-- gate.
 local function time_gate(owner)
   local held = gate_is_of(owner) and holding(owner)
   if not held or held.modes[GATE_NODE] ~= X then return end
@@ -35,7 +36,8 @@ local function time_gate(owner)
   call('PEXPIREAT', GATE, int(math.min(last, till)))
 end
 
--- prolong has an owner's lease last until a moment, or longer, and the gate key with it.
+-- prolong extends an owner's lease to a moment (ms), unless it lasts longer already. It extends the
+-- gate key with it.
 local function prolong(owner, till)
   local now = tonumber(call('ZSCORE', DEADLINES, 'o' .. owner) or 0)
   till = math.max(now, till)
@@ -47,7 +49,7 @@ local function prolong(owner, till)
   end
 end
 
--- prolong_grant does the same for the lease that a grant lives by, which may be its own.
+-- prolong_grant does this for the lease that a grant lives by, which may be the grant's own.
 local function prolong_grant(owner, id, till)
   local now = apart.ends(owner, id)
   if not now then
@@ -59,16 +61,16 @@ local function prolong_grant(owner, id, till)
   end
 end
 
--- grant writes down that r is granted, and returns its fence. The lease of a request that has
--- waited begins with its last sign of life. An owner who holds nothing else has no lease yet that a
--- grant could be apart from.
+-- grant records that r is granted, and returns the fence. If r has waited, the lease runs from its
+-- waiter's last sign of life. An owner that holds nothing else has no lease that this grant could
+-- be apart from.
 local function grant(r)
   touch()
   local held = holding(r.owner)
   local till = (r.seen or NOW) + r.lease
   local own = r.apart == '1' and held
   held = held or { grants = {}, modes = {} }
-  -- A deadline of a grant that there is not does no harm, should this script fail here.
+  -- A deadline without its grant does no harm, should this script fail here.
   if own then call('ZADD', DEADLINES, int(till), apart.of(r.owner, r.id)) end
   state.work = state.work - 2 * #r.names
   local fence = next_fence()
@@ -92,8 +94,8 @@ local function grant(r)
   return fence
 end
 
--- leave takes a request out of the queue that will not be granted, and notes whom it kept back:
--- those who came after it. Who asked for the gate may have kept others from its key, too.
+-- leave takes a request that will not be granted out of the queue. It considers those that the
+-- request kept back: later ones, and any that it kept from the gate key if it asked for the gate.
 local function leave(r)
   dequeue(r)
   for i = 1, #r.names do
@@ -109,9 +111,9 @@ local function leave(r)
   end
 end
 
--- settle sees to an owner's queued requests when the owner has begun to hold something, or more, or
--- has ceased to. Those of one that has begun are conversions now: they may pass waiters, and they
--- may close a cycle, which ends them.
+-- settle updates an owner's queued requests after the owner has got its first hold, has got more,
+-- or has lost its last. While the owner holds something, its requests are conversions: they may
+-- pass waiters. They may also close a cycle, which ends them.
 local function settle(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
     local r = request(ticket)
@@ -171,8 +173,8 @@ local function give_back(owner, id)
   if #rest.grants == 0 then settle(owner) end
 end
 
--- evict takes everything away from an owner: its grants, and its places in the queue, whose waiters
--- are told.
+-- evict takes everything away from an owner: its grants, and its places in the queue. It tells the
+-- waiters.
 local function evict(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
     local r = request(ticket)
@@ -184,8 +186,8 @@ local function evict(owner)
   give_back(owner)
 end
 
--- sweep reclaims what ended with its lease: nobody else would. The owner that the script is about
--- goes first, and its grant.
+-- sweep reclaims what has expired, since nobody else would. If that is too much for one script, the
+-- owner and the grant that the script is about go first.
 local function sweep(owner, id)
   local expired = call('ZRANGEBYSCORE', DEADLINES, '-inf', int(NOW), 'LIMIT', '0', int(MOST_EXPIRED))
   if #expired == 0 then return end
@@ -205,7 +207,8 @@ local function sweep(owner, id)
     end
     local kind, what = sub(member, 1, 1), sub(member, 2)
     if kind == 'o' then
-      -- Its waiters go too: a new grant would make an owner look alive that has lost what it had.
+      -- Its waiters go too. A new grant would make the owner look alive, although it has lost what
+      -- it held.
       evict(what)
     elseif kind == 'g' then
       give_back(apart.parts(member))
@@ -219,8 +222,8 @@ local function sweep(owner, id)
   end
 end
 
--- reclaim_apart gives back those of an owner's grants whose own leases have ended, and that a sweep
--- has not come to.
+-- reclaim_apart gives back those grants of an owner whose own leases have ended and that the sweep
+-- has not reached.
 local function reclaim_apart(owner)
   local held = state.unswept and holding(owner)
   for _, g in ipairs(held and held.grants or {}) do

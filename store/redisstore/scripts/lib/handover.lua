@@ -1,46 +1,54 @@
--- The hand-over: whom the script has made room for is let in, in order of arrival.
+-- The hand-over: it grants, in order of arrival, the waiters that the script has made room for.
 --
--- When a script has done its portion (state.work), what is left over is noted in field p, and the
+-- After a portion of work (state.work) the script stops. It notes what is left in field p, and its
 -- reply says that there is more to do.
 --
--- Who may be let in, and where that is found:
---   * a node has become weaker (state.weaker): those on the node's lists <node><mode> for which there is room now, and
---     those on its lists c<node><mode>, whose owners hold something: their own holds don't count;
---   * a request has left the queue: those on the lists of its nodes that it kept back;
---   * list b: those whose owners hold something, and whom waiters alone keep back. They may be free to pass whenever
---     anybody was granted or has given up something, or has come to wait. They are few, and are all looked at.
+-- The hand-over tries these waiters:
+--   * A node has become weaker (state.weaker): the waiters on its lists <node><mode> that there is
+--     room for at last; and those on its lists c<node><mode>, whose owners hold something: their
+--     own holds do not count.
+--   * A request has left the queue: the waiters on the lists of its nodes that it kept back.
+--   * List b: requests of holders that only waiters block. They may become free to pass whenever
+--     anybody is granted something, gives something up or begins to wait. They are few, so all are
+--     tried.
 --
--- A worked example. Owner A holds X on /a, in thin; W asks for X on /a/b and waits; A releases. Of
--- the keys (times shortened, a node stands for the bytes n<8 bytes> that name it):
+-- A worked example. Owner A holds X on /a and B holds X on /c. W asks for X on /a/b and waits. Then
+-- A releases. Times are shortened, and a path stands for the bytes n<8 bytes> that name its node:
 --
---   A holds           thin       A, 9000, [grant 1, fence 7, gate-node IX, / IX, /a X]
+--   A alone
+--     thin       A, 9000, [grant 1, fence 7, ..., gate-node IX, / IX, /a X]
+--   B has inflated it, and W waits
+--     locks      gate-node 18 (IX, two owners)    / 18 + 2 ONE_WAITING    /a 13 (X) + 2 ONE_WAITING
+--                /a/b 16 ONE_WAITING    /c 13
+--                oA [grant 1, fence 7, ..., gate-node IX, / IX, /a X]    oB [grant 2, fence 8, ...]
+--                w0000000000000005 [W, grant 3, ..., gate-node IX, / IX, /a IX, /a/b X]
+--                rW 0000000000000005    k 0000000000000005
+--     deadlines  oA 9000    oB 9100    w0000000000000005 9200
+--     queue      gate-node20000000000000005    /20000000000000005    /a20000000000000005
+--                /a/b50000000000000005
+--   A has released
+--     locks      gate-node 18    / 18    /a 10    /a/b 13    /c 13    oB [grant 2, fence 8, ...]
+--                oW [grant 3, fence 9, ...]
+--     deadlines  oB 9100    oW 9200: W's last question is one lease old then
 --
---   W has asked       locks      gate-node 10 (IX, one owner)   / 10 + 2 ONE_WAITING   /a 13 (X) + 2 ONE_WAITING
---                                /a/b 16 ONE_WAITING            oA [grant 1, ...]      k 0000000000000005
---                                w0000000000000005 [W, grant 2, ..., gate-node IX, / IX, /a IX, /a/b X]    rW 0000000000000005
---                     deadlines  oA 9000   w0000000000000005 9200
---                     queue      gate-node20000000000000005  /20000000000000005  /a20000000000000005  /a/b50000000000000005
+-- In the release, the short way sees that a request waits for /a, and leaves the rest to the
+-- library. give_back deletes oA and counts down gate-node, / and /a, which were IX, IX and X: they
+-- are in state.weaker. Only one request waits, so hand_over_few tries it. It has no obstacle,
+-- leaves the queue and is granted, and "granted <ref> 9" is published to W's process.
 --
---   A releases: the short way sees that /a is waited for and leaves it to the library. give_back deletes oA and counts down
---   gate-node, / and /a, which were IX, IX and X: they are state.weaker. One waits, so hand_over_few tries it: it has no
---   obstacle, leaves the queue, and is granted. finish() writes
---
---                     locks      gate-node 10   / 10   /a 10   /a/b 13   oW [grant 2, fence 8, ...]   k 0000000000000005
---                     deadlines  oW 9200, when its last question is one lease old
---
---   and "granted <ref> 8" is published to W's process.
+-- Without B there would be one holder and one waiter, and short/successor.lua would do it all.
 
-local FEW = 8   -- so many waiters are gone through one and all, which is faster than to find those concerned
-local PAGE = 16 -- so many of a list are read at once
+local FEW = 8   -- with so few waiters, trying all is faster than finding those concerned
+local PAGE = 16 -- tickets of a list that are read at once
 
--- stops_before says whether the portion ends before r.
+-- stops_before reports whether the portion ends before r.
 local function stops_before(r)
   state.stopped = not room_for(#r.names)
   return state.stopped
 end
 
--- await_gate notes that somebody waits because the gate key is another's, which goes away without a
--- word.
+-- await_gate notes that a request waits for somebody else's gate key. Such a key goes away
+-- without a message.
 local function await_gate()
   if state.awaited then return end
   touch()
@@ -48,7 +56,8 @@ local function await_gate()
   state.awaited = true
 end
 
--- kept_back notes of a request whose owner holds something if waiters alone keep it back.
+-- kept_back puts the request of an owner that holds something on list b if only waiters block it.
+-- Otherwise it takes the request off the list.
 local function kept_back(r, by)
   if not (holding(r.owner) or gate_is_of(r.owner)) then return end
   local yes = by == 'waiter'
@@ -58,28 +67,28 @@ local function kept_back(r, by)
   state.lists.b = nil
 end
 
--- may_close says whether r, which asks for the gate, may take its key while others hold. An owner
--- who holds something and waits for the gate comes first: the others wait for it.
+-- may_close reports whether r, which asks for the gate, may take the gate key while others hold. An
+-- owner that holds something and waits for the gate comes first: the others wait for it.
 local function may_close(r) return holding(r.owner) or #listed('c' .. GATE_NODE .. X) == 0 end
 
--- try grants a queued request if it can be granted, and wakes who waits for it. It returns whether
--- the request has left the queue. See obstacle for ahead.
+-- try grants a queued request if it can, and wakes the waiter. It returns whether the request has
+-- left the queue. See obstacle for ahead.
 local function try(r, ahead)
   state.work = state.work - #r.names
   if r.seen + r.lease <= NOW then
-    leave(r) -- its process has not been heard of for a lease
+    leave(r) -- no sign of life from its process for a whole lease
     return true
   end
   local at, by = obstacle(r, ahead)
   if r.gate and not gate_is_of(r.owner) and (not at or by == 'holder' and may_close(r)) then
-    -- The gate is r's from here on: no new owner gets in while the present ones come to their end.
+    -- The gate is r's from here on: no new owner gets in while the present ones drain.
     touch()
     close(r, tonumber(call('ZSCORE', DEADLINES, 'w' .. r.ticket) or NOW + r.lease))
   end
   if at then
     if by == 'gate' then
       await_gate()
-      tell(r, 'again ' .. r.ref) -- it has to ask from time to time
+      tell(r, 'again ' .. r.ref) -- its process has to ask from time to time
     end
     kept_back(r, by)
     return false
@@ -93,28 +102,31 @@ end
 
 local function is_of_conversions(list) return #list > CLAIM_BYTES end
 
--- has_room says whether an owner who holds nothing may get a node in a mode, going by the holders.
--- For conversions, whose own holds don't count, the list does not tell.
+-- has_room reports whether the holders leave room for a mode on a node, for an owner that holds
+-- nothing. It always says yes for a list of conversions: their own holds do not count.
 local function has_room(list)
   return is_of_conversions(list) or
     admits(node(sub(list, 1, CLAIM_BYTES - 1)), tonumber(sub(list, CLAIM_BYTES)), 0)
 end
 
--- conflicts_with_itself says whether only one owner at a time can get what those on the list want.
+-- conflicts_with_itself reports whether only one owner at a time can have what a list's requests
+-- want.
 local function conflicts_with_itself(list)
   local mode = tonumber(sub(list, CLAIM_BYTES))
   return not is_of_conversions(list) and not compatible(mode, mode)
 end
 
--- hand_over_round tries requests from all lists together, in order of arrival, as far as a page of
--- each list goes.
+-- hand_over_round tries requests from all lists together, in order of arrival, up to one page of
+-- each list.
 local function hand_over_round()
   local round = state.through
   state.through = {}
   local through = state.through
   local tickets, sources = {}, {}
-  local last, cut = {}, {} -- for each list the last ticket read, and whether there may be more behind it
-  local horizon            -- the first of the last tickets of lists that are cut: beyond it, the order is not known
+  -- For each list, the last ticket read, and whether there may be more behind it.
+  local last, cut = {}, {}
+  -- The first of the last tickets of the cut lists: the order beyond it is not known.
+  local horizon
   for list, after in pairs(round) do
     if has_room(list) then
       local from = after == '' and '[' .. list or '(' .. list .. after .. '~'
@@ -146,7 +158,7 @@ local function hand_over_round()
       local r = request(ticket)
       if r and stops_before(r) then break end
       if r and not try(r) and not holding(r.owner) and #tickets_of(r.owner) == 1 then
-        -- Whoever stands behind it on such a list conflicts with it and waits for it.
+        -- Later requests on such a list conflict with this one, and wait for it.
         for _, list in ipairs(sources[ticket]) do closed[list] = conflicts_with_itself(list) end
       end
     end
@@ -159,8 +171,8 @@ local function hand_over_round()
   end
 end
 
--- hand_over_few tries all requests there are, in order of arrival, if they are few. It returns
--- false if they are not.
+-- hand_over_few tries all requests in order of arrival, if they are few. Otherwise it returns
+-- false.
 local function hand_over_few()
   -- Every request has a claim on the gate node.
   local members = call('ZRANGEBYLEX', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS, 'LIMIT', '0', int(FEW + 1))
@@ -181,8 +193,8 @@ local function hand_over_few()
   return true
 end
 
--- lets_in says whether a node that has become weaker has room for a mode that it had none for, for
--- an owner who has the node in any of the modes from own to most.
+-- lets_in reports whether a node that has become weaker has room for a mode that it had no room
+-- for. It asks for an owner that has the node in some mode from own to most.
 local function lets_in(before, now, mode, own, most)
   for has = own, most do
     local want = supremum(has, mode)
@@ -191,8 +203,7 @@ local function lets_in(before, now, mode, own, most)
   return false
 end
 
--- note_room notes the queues of those nodes that have become weaker, as far as that lets anybody
--- in.
+-- note_room considers the queues of the nodes that have become weaker, where that lets anybody in.
 local function note_room()
   for name, before in pairs(state.weaker) do
     local modes = waits_on(name)
@@ -207,8 +218,8 @@ local function note_room()
   state.weaker = {}
 end
 
--- look_again tries those whom waiters alone keep back, if that may have changed. It says whether
--- any was let in.
+-- look_again tries the requests that only waiters block, if who may pass whom has changed. It
+-- returns whether it granted any.
 local function look_again()
   if not state.moved or #listed('b') == 0 then return false end
   state.moved = false
@@ -224,8 +235,8 @@ local function look_again()
   return any
 end
 
--- take_up takes up what another script has left over, and what a gate key of another program, which
--- goes away without a word, has kept back.
+-- take_up takes up what an earlier script left over. It also considers all waiters once a gate key
+-- that blocked some is gone: another program's key goes away without a message.
 local function take_up()
   local pending = state.pending
   if pending then
@@ -254,7 +265,7 @@ local function take_up()
   end
 end
 
--- hand_over lets in those waiters whom the script has made room for.
+-- hand_over grants the waiters that the script has made room for.
 local function hand_over()
   if not state.queued then
     state.weaker, state.through, state.moved = {}, {}, false
@@ -273,15 +284,15 @@ local function hand_over()
   if state.stopped and state.moved and #listed('b') > 0 then state.through.b = '' end
 end
 
--- needs_long_way says whether somebody waits, or something was withdrawn, of which the nodes tell
--- nothing to the short ways.
+-- needs_long_way reports whether there are waiters, or withdrawn requests, that the short ways
+-- cannot see in the nodes.
 local function needs_long_way()
   if next(state.through) or state.awaited then return true end
   return lists.any(GATE_NODE .. X) or lists.any('t')
 end
 
--- finish hands over, writes back what has changed, and lets the keys live as long as the last lease
--- in them and no longer. It returns '1' if there is more to hand over and '0' if not.
+-- finish hands over and writes back what has changed. It makes the keys live exactly as long as the
+-- last lease in them. It returns '1' if there is more to hand over or to reclaim, '0' if not.
 local function finish()
   hand_over()
   local through = state.through

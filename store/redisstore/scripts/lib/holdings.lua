@@ -1,7 +1,6 @@
 -- What owners hold: their grants, and the modes that follow from them.
 
--- unpack_holding reads an owner's record: its grants, and for each node the supremum of their
--- modes.
+-- unpack_holding reads an owner's record: its grants, and the supremum of their modes on each node.
 local function unpack_holding(record)
   local h = { grants = {}, modes = {} }
   local at = 1
@@ -28,7 +27,7 @@ local function holding(owner)
   return h or nil
 end
 
--- packed returns what is written of an owner's grants.
+-- packed returns the record of an owner's grants.
 local function packed(h)
   local parts = {}
   for i, g in ipairs(h.grants) do

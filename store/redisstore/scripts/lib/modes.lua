@@ -1,10 +1,10 @@
--- Modes, and which of them go together: it is written here once, for the short ways and the
--- library.
+-- The modes, and which of them are compatible. Only this file says so, for the short ways and the
+-- library alike.
 
 -- A set of modes is a sum of bits.
 local BIT = { [0] = 0, 1, 2, 4, 8, 16 }
 
--- CONFLICTS has, for each mode, those that another owner cannot have beside it (Gray et al. 1976,
--- table 1).
+-- CONFLICTS has, for each mode, the set of modes that another owner cannot have beside it (Gray et
+-- al. 1976, table 1).
 local CONFLICTS = { [0] = 0, 16, 28, 26, 30, 31 }
 local band, floor = bit.band, math.floor

@@ -1,4 +1,4 @@
--- The nodes of the tree: how many owners hold them, and in which modes they are waited for.
+-- The nodes of the tree: how many owners hold them, and in which modes requests wait for them.
 
 local function compatible(a, b) return band(CONFLICTS[a], BIT[b]) == 0 end
 
@@ -7,8 +7,8 @@ local function supremum(a, b)
   return math.max(a, b)
 end
 
--- in_portions calls a command with more arguments than unpack can take at once. The portion is
--- even: pairs stay together.
+-- in_portions calls a command with more arguments than unpack can return at once. The portion is
+-- even, so pairs stay together.
 local PORTION = 4000
 local function in_portions(command, key, args)
   for i = 1, #args, PORTION do
@@ -16,17 +16,18 @@ local function in_portions(command, key, args)
   end
 end
 
--- spare_memory is for scripts that have to go on at maxmemory: it writes something for which no
--- memory is needed, and after that a script may write anything.
+-- spare_memory is for scripts that must go on at maxmemory. It writes something that needs no
+-- memory. After a first write, Redis lets a script write anything.
 local function spare_memory() call('PEXPIRE', FENCE, FENCE_TTL) end
 
--- touch marks the table before anything in it is changed. finish() takes the mark away, so that
--- whoever finds one knows that a script has failed half-way (see repair.lua).
+-- touch marks the table before the script changes anything in it. finish() removes the mark. So a
+-- script that finds the mark knows that another failed half-way (see repair.lua).
 local function touch()
   if state.changed then return end
   state.changed = true
   call('HSET', LOCKS, 'l', AT_WORK)
-  call('PEXPIRE', LOCKS, AT_WORK_TTL, 'NX') -- if this makes the key, and the script fails, and nobody else ever comes by
+  -- In case this creates the key, the script fails, and no other script ever comes.
+  call('PEXPIRE', LOCKS, AT_WORK_TTL, 'NX')
 end
 
 local function unpack_node(value)
@@ -39,7 +40,7 @@ local function unpack_node(value)
   }
 end
 
--- load_nodes reads those of the nodes that have not been read yet.
+-- load_nodes reads those nodes that have not been read yet.
 local function load_nodes(names)
   local nodes, missing = state.nodes, {}
   for i = 1, #names do
@@ -61,8 +62,8 @@ local function node(name)
   return n
 end
 
--- admits says whether the holders of a node, apart from an owner who has it in mode own, leave room
--- for mode want.
+-- admits reports whether the holders of a node leave room for mode want, not counting an owner that
+-- has the node in mode own.
 local function admits(n, want, own)
   local shared, count = n.shared, n.count
   if own == IS then
@@ -73,7 +74,7 @@ local function admits(n, want, own)
   return (shared == 0 or want ~= X) and (count == 0 or compatible(want, n.mode))
 end
 
--- recount notes that one owner's mode on a node changes.
+-- recount notes that the mode of one owner on a node changes.
 local function recount(name, from, to)
   local n = node(name)
   if not state.weaker[name] and to < from then
@@ -94,7 +95,7 @@ local function recount(name, from, to)
   n.dirty = true
 end
 
--- write_nodes writes what has changed.
+-- write_nodes writes the nodes that have changed.
 local function write_nodes()
   local gone, kept = {}, {}
   for name, n in pairs(state.nodes) do

@@ -1,15 +1,15 @@
--- The queue of one tree: who waits, in order of arrival.
+-- The queue of one tree: the waiters, in order of arrival.
 
 local TICKET_BYTES = 16
 local AFTER_TICKETS = '~' -- sorts behind every ticket
 
--- What is known of requests that were withdrawn, possibly before they came. It is one table, as a
--- function can use but sixty names from outside of it.
+-- The requests that were withdrawn, possibly before they came. One table has all functions for
+-- them, because a Lua function can use at most sixty names from outside.
 local withdrawn = {}
 
 local function tombstone(owner, id) return 't' .. redis.sha1hex(#owner .. ':' .. owner .. id) end
 
--- remember has such a request granted nothing, should it come within so many ms.
+-- remember makes the store grant such a request nothing, should it come within so many ms.
 function withdrawn.remember(owner, id, ms)
   local member = tombstone(owner, id)
   touch()
@@ -18,7 +18,7 @@ function withdrawn.remember(owner, id, ms)
   state.queued = true
 end
 
--- has reports whether a request is one of them.
+-- has reports whether a request was withdrawn.
 function withdrawn.has(owner, id) return state.queued and call('ZSCORE', QUEUE, tombstone(owner, id)) end
 
 -- unpack_request reads a request's record, if there is one.
@@ -32,7 +32,7 @@ local function unpack_request(ticket, record)
   }
 end
 
--- load_requests reads those of the requests that have not been read yet.
+-- load_requests reads those requests that have not been read yet.
 local function load_requests(tickets)
   local requests, missing, fields = state.requests, {}, {}
   for _, ticket in ipairs(tickets) do
@@ -65,7 +65,7 @@ local function write_request(r)
     #r.apart, r.apart))
 end
 
--- split_tickets reads tickets that stand one after the other.
+-- split_tickets reads tickets that are written one after the other.
 local function split_tickets(all)
   local tickets = {}
   for i = 1, #all, TICKET_BYTES do tickets[#tickets + 1] = sub(all, i, i + TICKET_BYTES - 1) end
@@ -91,8 +91,7 @@ local function write_tickets(owner, tickets)
   end
 end
 
--- load_owners reads what owners hold, and which requests they have, of those of whom that has not
--- been read yet.
+-- load_owners reads the holdings and the tickets of those owners that have not been read yet.
 local function load_owners(owners)
   local missing, fields = {}, {}
   for _, owner in ipairs(owners) do
@@ -125,16 +124,15 @@ local function listed(list)
   return l
 end
 
--- What else the lists of the queue tell. It is one table, as a function can use but sixty names
--- from outside of it.
+-- What else the lists of the queue tell, in one table because of the same limit of sixty names.
 local lists = {}
 
--- any says whether anybody is on a list.
+-- any reports whether any request is on a list.
 function lists.any(list)
   return state.queued and #call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. AFTER_TICKETS, 'LIMIT', '0', '1') > 0
 end
 
--- moved notes that somebody was granted or has given up something, or has come to wait.
+-- moved notes that somebody was granted something, has given something up, or has begun to wait.
 local function moved()
   state.lists, state.passing, state.moved = {}, {}, true
   if state.version then
@@ -143,8 +141,8 @@ local function moved()
   end
 end
 
--- places returns the members of the queue that stand for a request, and those that stand for it as
--- a conversion.
+-- places returns the members of the queue for a request, and those for the same request as a
+-- conversion.
 local function places(r)
   local members, conversions = {}, {}
   for i = 1, #r.names do
@@ -154,7 +152,7 @@ local function places(r)
   return members, conversions
 end
 
--- converts puts a request among those whose owners hold something already, or takes it from there.
+-- converts adds a request to the conversions, whose owners hold something already, or removes it.
 local function converts(r, yes)
   local _, members = places(r)
   if yes then
@@ -171,7 +169,7 @@ local function converts(r, yes)
   moved()
 end
 
--- converting says whether anybody waits who holds something already.
+-- converting reports whether any conversion waits.
 function lists.converting()
   local any = state.lists.c
   if any == nil then
@@ -181,8 +179,7 @@ function lists.converting()
   return any
 end
 
--- conversions returns the tickets of those on a list of a node who hold something already, as keys
--- of a table.
+-- conversions returns the tickets of the conversions on a node's list, as keys of a table.
 function lists.conversions(list)
   local l = listed('c' .. list)
   if not l.has then
@@ -193,11 +190,11 @@ function lists.conversions(list)
   return l.has
 end
 
--- keep_back says whether waiters alone keep back a request whose owner holds something.
+-- keep_back reports whether only waiters block the request of an owner that holds something.
 function lists.keep_back(ticket) return call('ZSCORE', QUEUE, 'b' .. ticket) ~= false end
 
--- reclassify sees to the list of conversions when an owner has got or lost the gate key: as long as
--- the owner has anything, all its queued requests are on it.
+-- reclassify updates the lists of conversions after an owner has got or lost the gate key: as long
+-- as the owner has anything, all its queued requests are conversions.
 local function reclassify(owner)
   local yes = holding(owner) or gate_is_of(owner)
   for _, ticket in ipairs(tickets_of(owner)) do
@@ -206,7 +203,7 @@ local function reclassify(owner)
   end
 end
 
--- enqueue gives a request a ticket and a place on every node that it claims, until place (ms).
+-- enqueue gives a request a ticket, and a place on every node that it claims, until place (ms).
 local function enqueue(r, place)
   touch()
   local last = tonumber(call('HGET', LOCKS, 'k') or 0)
@@ -268,21 +265,21 @@ local function dequeue(r)
   moved()
 end
 
--- waits_on returns the modes in which a node is waited for. Nothing is noted of the gate's node,
--- which is there only as long as anybody holds anything.
+-- waits_on returns the modes in which requests wait for a node. The gate node does not note them:
+-- its field is there only while anybody holds anything.
 local function waits_on(name)
   if not state.queued then return 0 end
   if name == GATE_NODE then return BIT[IX] + BIT[X] end
   return node(name).waiting
 end
 
--- waiters returns how many requests wait: each has a claim on the gate node.
+-- waiters returns how many requests wait: each has one claim on the gate node.
 function lists.waiters()
   return call('ZLEXCOUNT', QUEUE, '[' .. GATE_NODE, '(' .. GATE_NODE .. AFTER_TICKETS)
 end
 
--- tell sends a message to whoever waits for r. A channel with a hash tag is in the tree's slot of a
--- cluster.
+-- tell sends a message to r's waiter. A channel with a hash tag is a sharded one, in the tree's
+-- slot of a cluster.
 local function tell(r, message)
   call(string.find(r.channel, '{', 1, true) and 'SPUBLISH' or 'PUBLISH', r.channel, message)
 end

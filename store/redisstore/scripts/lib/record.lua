@@ -1,17 +1,17 @@
--- Claims, grants and requests, as they are written.
+-- The written form of claims, grants and requests.
 
--- An owner's field is its grants one after the other, each of six strings with four bytes of length
--- before them: id, fence, since (ms), claims, paths, note. Paths are for snapshots alone; no script
--- reads them.
+-- An owner's field is its grants, one after the other. A grant is six strings, each with its length
+-- in four bytes before it: id, fence, since (ms), claims, paths, note. Paths are only for
+-- snapshots; no script reads them.
 local GRANT = '>I4c0I4c0I4c0I4c0I4c0I4c0'
 
 local function pack_grant(id, fence, since, claims, paths, note)
   return struct.pack(GRANT, #id, id, #fence, fence, #since, since, #claims, claims, #paths, paths, #note, note)
 end
 
--- A queued request's field is twelve strings, packed as grants are: owner, grant id, lease (ms),
--- until when it waits (ms), since when (ms), when it last asked (ms), channel and reference to wake
--- it by, claims, paths, note, '1' if it is for a grant apart.
+-- A queued request's field is twelve strings, packed like those of grants: owner, grant id, lease
+-- (ms), until when it waits (ms), since when (ms), when it last asked (ms), the channel and the
+-- reference to wake it by, claims, paths, note, and '1' if it asks for a grant apart.
 local REQUEST = '>I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0I4c0'
 
 -- split reads a claim set into names and modes.
@@ -26,5 +26,5 @@ local function split(claims)
   return names, modes
 end
 
--- So many claims the short ways take, for unpack to do it.
+-- The short ways take at most this many claims, so that unpack can return them all at once.
 local MOST_CLAIMS = 500

@@ -1,7 +1,8 @@
--- Repair: what a script that failed half-way has left behind is put right.
+-- Repair of the table after a script has failed half-way.
 --
--- A script that fails is not rolled back. But each record is written by one command, and all else
--- follows from the records and their deadlines: it is made anew.
+-- Redis does not roll back a script that fails. But each record is written by one command, and all
+-- else follows from the records and their deadlines. So repair keeps those, and makes the rest
+-- anew.
 
 local function repair()
   local all = call('HGETALL', LOCKS)

@@ -1,41 +1,46 @@
--- What the files of the library share, and change, while a script runs. Nothing else is shared but
--- functions.
+-- The state that the files of the library share and change while a script runs. They share nothing
+-- else but functions.
 --
--- A script reads each thing once and changes it here; finish() (handover.lua) writes what has to be
--- written at the end. Files are named that write a field; all may read it.
+-- A script reads each thing once and changes it here. At the end, finish() (handover.lua) writes
+-- what has to be written. Each field names the files that write it; all files may read it.
 
--- A script does no more than a portion of what there is to hand over and to reclaim, so that the
--- server is kept from its other work for less than a millisecond: it begins nothing for which too
--- little is left of so many looks at nodes, unless it has done nothing yet.
+-- A script hands over and reclaims no more than a portion, so that it keeps the server from other
+-- work for less than a millisecond. A portion is so many looks at nodes. The script begins nothing
+-- that needs more looks than are left, unless it has done nothing yet.
 local WORK = 200
 
 local state = {
-  -- What is in the table, as far as it has been read.
-  nodes = {},     -- name -> { mode, count, shared, waiting, dirty }; nodes.lua, and queue.lua for waiting
-  holdings = {},  -- owner -> { grants, modes }, or false for none; holdings.lua, grant.lua, transfer
-  requests = {},  -- ticket -> request, or false for none; queue.lua
-  tickets = {},   -- owner -> tickets of its requests that wait; queue.lua
-  gate = nil,     -- the gate key's value, false for none; nil: not read; gate.lua
-  queued = false, -- whether QUEUE is there: if not, nobody waits; open.lua, queue.lua
-  awaited = false, -- whether field x is there: somebody waits because the gate key is another's; open.lua, handover.lua
-  version = nil,  -- what field s has: marks the table for those who search it in portions; open.lua, waits.lua, queue.lua
-  pending = false, -- what field p has: lists that an earlier script has left over; open.lua, handover.lua
+  -- What the table has, as far as the script has read it.
+  nodes = {},      -- name -> { mode, count, shared, waiting, dirty }; nodes, queue, repair
+  holdings = {},   -- owner -> { grants, modes }, or false for none;
+                   -- holdings, grant, queue, repair, transfer, blocker
+  requests = {},   -- ticket -> request, or false for none; queue, acquire
+  tickets = {},    -- owner -> tickets of its queued requests; queue
+  gate = nil,      -- value of the gate key, false for none, nil if not read yet; gate, force
+  queued = false,  -- whether QUEUE exists: if not, nobody waits; open, queue, repair, blocker
+  awaited = false, -- field x: a request waits for somebody else's gate key; open, handover
+  version = nil,   -- field s: marks the table for searches in portions; open, waits, queue
+  pending = false, -- field p: lists that an earlier script has left over; open, handover
 
-  -- What has been found out from it, and is true until somebody is granted or gives up something.
-  lists = {},    -- list of the queue -> its tickets; queue.lua
-  passing = {},  -- request -> who waits for its owner; waits.lua
+  -- What follows from that, until anybody is granted something, gives something up or begins to
+  -- wait.
+  lists = {},      -- list of the queue -> its tickets; queue, handover
+  passing = {},    -- owner and limit -> the requests that wait for the owner; waits, queue
 
   -- What the script has done.
-  changed = false, -- the table is being changed: it has been marked (see touch in nodes.lua)
-  moved = false,   -- somebody was granted, has given up or has queued something: who may pass whom has to be looked at again;
-                   -- queue.lua, grant.lua; handover.lua takes it back
-  weaker = {},     -- node -> what it was before it became weaker; nodes.lua; handover.lua makes lists to look through of it
+  changed = false, -- it is changing the table, and has marked it (see touch in nodes.lua);
+                   -- nodes, handover
+  moved = false,   -- anybody was granted something, gave something up or began to wait: who may
+                   -- pass whom has to be checked again; queue, handover takes it back
+  weaker = {},     -- name -> what the node was before it became weaker;
+                   -- nodes, handover turns it into lists to look through
 
   -- What is left to do.
-  through = {},      -- list of the queue -> the ticket behind which to look for somebody to let in; grant.lua, handover.lua
-  all = false,       -- everybody who waits has to be looked at; open.lua, waits.lua; handover.lua takes it back
-  portion = WORK,    -- a constant
-  work = WORK,       -- how many looks at nodes are left in this portion; grant.lua, handover.lua
-  stopped = false,   -- the portion is done, and somebody has yet to be looked at; handover.lua
-  unswept = false,   -- leases have ended that have not been reclaimed; grant.lua
+  through = {},    -- list of the queue -> the ticket behind which to look for waiters to grant;
+                   -- grant, handover
+  all = false,     -- every waiter has to be tried; open, waits, handover takes it back
+  portion = WORK,  -- a constant
+  work = WORK,     -- how many looks at nodes are left in this portion; grant, handover
+  stopped = false, -- the portion is done, and some waiter has yet to be tried; handover
+  unswept = false, -- some leases have ended and are not reclaimed yet; grant
 }

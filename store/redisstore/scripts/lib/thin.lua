@@ -1,7 +1,7 @@
 -- Thin locks: the only grant in a tree, in one string.
 
--- inflate makes a thin lock, if there is one, one like all others. Nobody else is in the tree.
--- Until THIN is deleted, in the end, it is as if nothing had been done.
+-- inflate moves a thin lock, if there is one, into locks and deadlines. Nobody else is in the tree.
+-- Until the DEL of THIN at the end, it is as if nothing had been done.
 local function inflate()
   if thin == nil then thin = call('GET', THIN) end
   if not thin then return false end
@@ -14,8 +14,8 @@ local function inflate()
     fields[#fields + 1] = names[i]
     fields[#fields + 1] = int(modes[i] == IS and ONE_SHARED or ONE + modes[i])
   end
-  -- What is left of something that was evicted, or of a script that failed. And as this needs no
-  -- memory, the rest may be written at maxmemory too.
+  -- This removes what is left of keys that Redis has evicted, or of a script that failed. It needs
+  -- no memory, so the script may write the rest at maxmemory too.
   call('DEL', LOCKS, DEADLINES, QUEUE)
   in_portions('HSET', LOCKS, fields)
   call('PEXPIREAT', LOCKS, till)

@@ -1,20 +1,22 @@
 -- Who waits for whom, and who may pass whom. In one tree, at one instant:
 --
---   An owner holds if it has a grant, or the gate key. A request conflicts with another owner if a mode that it asks for cannot be had
---   beside what that owner has on the node, and with another owner's request if their modes on a node cannot be had together.
---   It is behind an earlier request that it conflicts with, unless it may pass it.
---   It may pass an earlier request if its owner holds something and that request waits for its owner.
---   It waits for owner A if it conflicts with A, or with a holder who has a request that waits for A, or is behind a
---   request that waits for A.
+--   * An owner holds if it has a grant or the gate key.
+--   * A request conflicts with another owner if one of its modes is incompatible with what that
+--     owner has on the node. It conflicts with another owner's request if their modes on a node are
+--     incompatible.
+--   * A request is behind an earlier request that it conflicts with, unless it may pass it.
+--   * A request may pass an earlier request if its owner holds something and the earlier one waits
+--     for that owner.
+--   * A request waits for owner A if it conflicts with A; or if it conflicts with a holder that has
+--     a request that waits for A; or if it is behind a request that waits for A.
 --
--- Where that goes round in a circle, the earlier request is judged first: whether W may pass is
--- found out without those requests of holders that came after W being behind anybody.
+-- These definitions are circular, so earlier requests are judged first. To decide whether W may
+-- pass, holders' requests that came after W count as behind nobody.
 --
--- A search begins with those who wait for what the owner has and goes on to those who wait for
--- them: usually there is nobody. It comes to each request, and to each owner who waits, once.
+-- A search begins with the requests that wait for what the owner has. It goes on to those that wait
+-- for these; usually there are none. It visits each request, and each owner that waits, once.
 
--- directly returns the number of a claim of r for which it conflicts with what an owner has, or
--- nil.
+-- directly returns the number of a claim of r that conflicts with what an owner has, or nil.
 local function directly(r, owner)
   if gate_is_of(owner) and (r.gate or not (holding(r.owner) or gate_is_of(r.owner))) then return 1 end
   local held = holding(owner)
@@ -34,22 +36,23 @@ end
 
 local may_pass
 
--- So many requests a portion of a search sees to, or a twentieth of those found, if that is more.
+-- A portion of a search visits so many requests, or a twentieth of those found if that is more.
 local PORTION_OF_SEARCH = 25
 
--- search finds those who wait for an owner. Requests of holders that came after the limit, a
--- ticket, are not taken to be behind anybody. Work has the tickets of those found, in the order in
--- which they are seen to, and done says how many have been: {} and 0, or how an earlier search
--- ended. The search ends when everybody has been found, or a portion is done where it is in
--- portions, or see says so, which is given one request after the other.
+-- search finds the requests that wait for an owner. Holders' requests that came after limit, a
+-- ticket, count as behind nobody. work has the tickets of the requests found, in the order of their
+-- visits, and done is the number of visits so far: {} and 0, or where an earlier search ended. see,
+-- if given, is called with each request. The search ends when everybody has been found or see
+-- returns true; with portions, it also ends after one.
 --
--- It returns the tickets of those found, and the owner's own, as keys of a table, and how many have
--- been seen to: all in work if everybody has been found.
+-- search returns the tickets found, together with the owner's own, as keys of a table. It also
+-- returns the number of visits: if everybody has been found, all of work.
 local function search(owner, limit, work, done, portions, see)
   local found, expanded = {}, {}
-  local left_out = {} -- list that has been added -> those on it that have not been
-  local reached = {}  -- list -> how many of its tickets have not been come to yet, from the end on
-  local single = {}   -- list -> those come to that have to be asked about for each request before them
+  local left_out = {} -- list that was added -> its tickets that were left out
+  local reached = {}  -- list -> how many of its tickets are not reached yet, from the end on
+  -- List -> tickets reached that have to be checked against each request before them.
+  local single = {}
   for _, ticket in ipairs(tickets_of(owner)) do found[ticket] = true end
   for i = 1, #work do found[work[i]] = true end
 
@@ -58,7 +61,7 @@ local function search(owner, limit, work, done, portions, see)
     work[#work + 1] = ticket
   end
 
-  -- add_list adds all on a list but those whom it is told to leave out.
+  -- add_list adds the requests on a list, except own and others.
   local function add_list(list, own, others)
     local out = {}
     for _, ticket in ipairs(left_out[list] or listed(list)) do
@@ -69,7 +72,7 @@ local function search(owner, limit, work, done, portions, see)
     left_out[list] = out
   end
 
-  -- expand adds those who conflict with what an owner has.
+  -- expand adds the requests that conflict with what an owner has.
   local function expand(o)
     if expanded[o] then return end
     expanded[o] = true
@@ -86,7 +89,7 @@ local function search(owner, limit, work, done, portions, see)
     end
   end
 
-  -- follow adds those on a list who are behind v.
+  -- follow adds the requests on a list that are behind v.
   local function follow(list, v)
     local l = listed(list)
     local at = reached[list] or #l
@@ -112,7 +115,7 @@ local function search(owner, limit, work, done, portions, see)
     end
   end
 
-  -- read reads at once what is asked about some requests.
+  -- read loads in bulk what visits to these requests will ask for.
   local function read(tickets)
     load_requests(tickets)
     local owners, names = {}, {}
@@ -158,8 +161,8 @@ local function search(owner, limit, work, done, portions, see)
   return found, done
 end
 
--- waiting_for returns the tickets of those who wait for an owner, as keys of a table. See search
--- for the limit.
+-- waiting_for returns the tickets of the requests that wait for an owner, as keys of a table. See
+-- search for limit.
 local function waiting_for(owner, limit)
   local key = owner .. limit
   local found = state.passing[key]
@@ -170,14 +173,14 @@ local function waiting_for(owner, limit)
   return found
 end
 
--- may_pass says whether r, whose owner holds something, may pass an earlier request that it
+-- may_pass reports whether r, whose owner holds something, may pass an earlier request that it
 -- conflicts with.
 function may_pass(r, earlier)
   return directly(earlier, r.owner) or waiting_for(r.owner, r.ticket or AFTER_TICKETS)[earlier.ticket]
 end
 
--- first_waiter returns the ticket of the first request of another owner that waits for a node in
--- the given mode, among those before the ticket; own are the asking owner's tickets.
+-- first_waiter returns the ticket of the first request that waits for a node in mode, before ticket
+-- before. It skips own, the asking owner's tickets.
 local function first_waiter(name, mode, before, own)
   local list = name .. mode
   local members = call('ZRANGEBYLEX', QUEUE, '[' .. list, '(' .. list .. before, 'LIMIT', '0', int(#own + 1))
@@ -188,8 +191,8 @@ local function first_waiter(name, mode, before, own)
   return nil
 end
 
--- stand adds a request to those that have been found to wait: ahead has for each node who wants it,
--- and in which mode.
+-- stand adds a request to those that wait: ahead has for each node which owners want it, and in
+-- which modes.
 local function stand(ahead, r)
   for i = 1, #r.names do
     local there = ahead[r.names[i]] or {}
@@ -198,8 +201,8 @@ local function stand(ahead, r)
   end
 end
 
--- stands_in_the_way says whether another owner ahead wants the node in a mode that conflicts with
--- the given one.
+-- stands_in_the_way reports whether another owner in ahead wants the node in a mode that conflicts
+-- with mode.
 local function stands_in_the_way(ahead, name, mode, owner)
   for _, other in ipairs(ahead[name] or {}) do
     if other.owner ~= owner and not compatible(other.mode, mode) then return true end
@@ -207,7 +210,7 @@ local function stands_in_the_way(ahead, name, mode, owner)
   return false
 end
 
--- earlier_waiter returns the number of the claim of r for which it is behind somebody, or nil.
+-- earlier_waiter returns the number of the claim by which r is behind an earlier request, or nil.
 local function earlier_waiter(r, held, ahead)
   local holds = held or gate_is_of(r.owner)
   local before, own = r.ticket or AFTER_TICKETS, tickets_of(r.owner)
@@ -216,7 +219,8 @@ local function earlier_waiter(r, held, ahead)
     if ahead and not holds then
       if stands_in_the_way(ahead, name, mode, r.owner) then return i end
     else
-      -- Those who wait for what r's owner has on the node wait for the owner: it may pass them.
+      -- Requests that wait for what r's owner has on the node wait for that owner: it may pass
+      -- them.
       local has = held and held.modes[name] or 0
       local modes = band(CONFLICTS[mode], waits_on(name), 31 - CONFLICTS[has])
       for m = IS, modes > 0 and X or 0 do
@@ -237,7 +241,7 @@ local function earlier_waiter(r, held, ahead)
   return nil
 end
 
--- held_by_others returns the number of the claim of r that holders keep it from, or nil.
+-- held_by_others returns the number of a claim of r that other holders block, or nil.
 local function held_by_others(r, held)
   for i = 1, #r.names do
     local name = r.names[i]
@@ -248,9 +252,9 @@ local function held_by_others(r, held)
   return nil
 end
 
--- closer returns who has the gate key and nothing else, and waits for the present holders to come
--- to their end. It waits for all of them: one that asks for the gate may pass it, and takes the key
--- over.
+-- closer returns the owner that has the gate key and nothing else, and waits for the present
+-- holders to drain. It waits for all of them. So a holder that asks for the gate may pass it, and
+-- takes over the key.
 local function closer()
   if not state.queued or not gate() or node(GATE_NODE).mode == X then return nil end
   for _, ticket in ipairs(listed(GATE_NODE .. X)) do
@@ -260,7 +264,7 @@ local function closer()
   return nil
 end
 
--- close gives the gate key to an owner that asks for the gate, until a moment.
+-- close gives the gate key to an owner that asks for the gate, until a moment (ms).
 local function close(r, till)
   if gate_is_of(r.owner) then
     take_gate(r.owner, r.note, till)
@@ -271,17 +275,18 @@ local function close(r, till)
   reclassify(r.owner)
   if before then
     reclassify(before)
-    state.all = true -- if r gives up, it is to have the key again
+    state.all = true -- if r gives up, the closer before it gets the key back
   end
 end
 
--- obstacle returns the number of the claim of r that cannot be granted now, and what stands in its
--- way: 'gate' for the gate key, 'waiter' for an earlier comer, 'holder'; or nil. r.ticket is nil if
--- r is not queued. If ahead is given, it has all who wait and came earlier, and the queue need not
--- be asked.
+-- obstacle returns the number of a claim of r that cannot be granted now, and what blocks it:
+-- 'gate' for the gate key, 'waiter' for an earlier request, 'holder'. It returns nil if nothing
+-- does. r.ticket is nil if r is not queued. ahead, if given, has all earlier waiters, so that the
+-- queue need not be read.
 --
--- The gate key keeps an owner who holds something from the gate, not from nodes. Who asks for the
--- gate gets its key as soon as holders alone are in its way: a waiter comes first then.
+-- The gate key keeps an owner that holds something from the gate, but not from nodes. A request for
+-- the gate gets the gate key as soon as only holders block it. So obstacle reports a waiter first
+-- for such a request.
 local function obstacle(r, ahead)
   local held = holding(r.owner)
   if gate_is_others(r.owner) and (not held or r.gate and not closer()) then return 1, 'gate' end
@@ -293,25 +298,25 @@ local function obstacle(r, ahead)
   return at, at and 'holder'
 end
 
-local MOST_STARTS = 3 -- so often a search in portions begins
+local MOST_STARTS = 3 -- a search in portions begins at most so often
 
--- mark returns what a search in portions knows the table by: it is another as soon as anything has
--- changed about who holds and who waits. What the short ways change does not count: nobody waits
--- for their owners, who wait for nobody.
+-- mark returns what identifies the table to a search in portions. It changes with every change of
+-- who holds and who waits. Changes by the short ways do not count: nobody waits for their owners,
+-- and their owners wait for nobody.
 local function mark()
   return state.version and state.version .. '-' .. redis.sha1hex(gate() or '')
 end
 
--- cycle says whether r conflicts with somebody who waits for r's owner. It returns the number of
--- the claim that cannot be had and the owner that has it, or nil.
+-- cycle looks for an owner that r conflicts with and that waits for r's owner. It returns the
+-- number of the claim that cannot be had, and the owner that has it; or nil.
 --
--- If so_far is given, the search is in portions: where one ends without an answer, cycle returns
--- nil, nil and what to go on with, the next so_far; the first is ''. If the table has changed
--- meanwhile, the search begins anew, and if that happens too often, it is done at once.
+-- If so_far is given, the search runs in portions. After one without an answer, cycle returns nil,
+-- nil and the next so_far; the first so_far is ''. If the table has changed in between, the search
+-- begins anew. If that happens too often, cycle searches everything in one script.
 local function cycle(r, so_far)
   if not lists.converting() then return nil end
   local held = holding(r.owner)
-  local blocked = {} -- numbers of the claims that somebody keeps r from
+  local blocked = {} -- numbers of the claims that other holders block
   load_nodes(r.names)
   for i = 1, #r.names do
     local own = held and held.modes[r.names[i]] or 0

@@ -1,10 +1,10 @@
--- The short way of ACQUIRE, for a few claims of an owner who neither holds nor waits for anything,
--- in a tree where others hold, nothing has ended, and the gate key is free: it grants the request
--- if every node has room, and nobody waits for one in a mode that conflicts. Its reply is the
--- fence, a number.
+-- The short way of ACQUIRE, for a tree in which others hold, nothing has expired and the gate key
+-- is free. It serves requests of few claims, from owners that neither hold nor wait for anything.
+-- It grants a request if every node has room and nobody waits for a node in a conflicting mode. Its
+-- reply is the fence, a number.
 --
--- Whatever else there is to be seen to is left to the rest of the script. Where both could
--- go, they do the same: a test compares them.
+-- It leaves all other cases to the rest of the script. Where both could answer, they do the same:
+-- TestWays compares them.
 
 if ARGV[10] ~= '1' and #ARGV[13] == 1 and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES then
   local owner, id, lease, claims, paths, note = 'o' .. ARGV[1], ARGV[2], ARGV[3], ARGV[7], ARGV[8], ARGV[9]
@@ -14,8 +14,8 @@ if ARGV[10] ~= '1' and #ARGV[13] == 1 and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES 
   fields[n + 1], fields[n + 2], fields[n + 3] = owner, 'r' .. ARGV[1], 'l'
   local values = call('HMGET', LOCKS, unpack(fields))
 
-  -- The gate node is the first: somebody holds something. The sum is 1 if of these keys DEADLINES
-  -- alone is there.
+  -- The gate node comes first: if it has a field, somebody holds something. The sum is 1 if
+  -- DEADLINES is the only one of these keys that exists.
   local possible = values[1] and modes[1] ~= X and not values[n + 1] and not values[n + 2] and not values[n + 3] and
     call('EXISTS', DEADLINES, GATE, GATE, THIN, THIN) == 1 and
     call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0
@@ -45,7 +45,7 @@ if ARGV[10] ~= '1' and #ARGV[13] == 1 and #ARGV[7] <= MOST_CLAIMS * CLAIM_BYTES 
     local since, till = int(NOW), int(NOW + lease)
     writes[2 * n + 1] = owner
     writes[2 * n + 2] = pack_grant(id, fence, since, claims, paths, note)
-    -- A deadline of somebody who holds nothing does no harm, should this script fail here.
+    -- A deadline of an owner that holds nothing does no harm, should this script fail here.
     call('ZADD', DEADLINES, till, owner)
     -- The keys live as long as the last lease in them.
     call('PEXPIREAT', DEADLINES, till, 'GT')

@@ -1,8 +1,8 @@
--- The short way of RELEASE, for an owner's only grant, of a few claims, where the owner waits for
--- nothing, nobody waits for what it has, and nothing has ended. Its reply is 1.
+-- The short way of RELEASE, for an owner's only grant. The grant has few claims, the owner waits
+-- for nothing, nobody waits for what it has, and nothing has expired. Its reply is 1.
 --
--- Whatever else there is to be seen to is left to the rest of the script. Where both could
--- go, they do the same: a test compares them.
+-- It leaves all other cases to the rest of the script. Where both could answer, they do the same:
+-- TestWays compares them.
 
 do
   local owner = 'o' .. ARGV[1]
@@ -27,7 +27,7 @@ do
         local value, mode = values[i], modes[i]
         value = value - (mode == IS and ONE_SHARED or ONE)
         if value >= ONE_WAITING and band(CONFLICTS[mode], floor(value / ONE_WAITING)) ~= 0 then
-          whole = false -- somebody waits for it to go
+          whole = false -- a request waits for this hold to go
           break
         end
         if value % ONE_SHARED < ONE then value = value - value % ONE end -- the last that was not IS
@@ -40,8 +40,8 @@ do
       end
     end
     if whole then
-      -- The first write marks the table as being changed, the last takes the mark away. It has to
-      -- go on at maxmemory.
+      -- The first write marks the table as being changed, and the last removes the mark. The
+      -- release must go on at maxmemory too.
       local answer = redis.pcall('HSET', LOCKS, unpack(kept))
       if type(answer) == 'table' then
         call('PEXPIRE', FENCE, FENCE_TTL)
@@ -49,7 +49,7 @@ do
       end
       -- The keys live as long as the last lease in them.
       local was_last = call('ZREVRANK', DEADLINES, owner) == 0
-      -- Two have gone where the grant was apart.
+      -- A grant that was apart had two members, and either may have been the last.
       if call('ZREM', DEADLINES, owner, apart.of(ARGV[1], id)) == 2 or was_last then
         local last = call('ZREVRANGE', DEADLINES, '0', '0', 'WITHSCORES')
         call('PEXPIREAT', LOCKS, last[2])

@@ -1,8 +1,8 @@
--- The short way of RELEASE where one holds and one waits: gives back the only grant in the tree,
--- and grants as a thin lock what the only waiter asks for. Its reply is 1.
+-- The short way of RELEASE for one holder and one waiter. It gives back the only grant in the tree,
+-- and grants the only waiter's request as a thin lock. Its reply is 1.
 --
--- Whatever else there is to be seen to is left to the rest of the script. Where both could
--- go, they do the same: a test compares them.
+-- It leaves all other cases to the rest of the script. Where both could answer, they do the same:
+-- TestWays compares them.
 
 if call('EXISTS', QUEUE) == 1 and call('ZCARD', DEADLINES) == 2 and call('EXISTS', GATE) == 0 and
   call('ZCOUNT', DEADLINES, '-inf', int(NOW)) == 0 then
@@ -16,8 +16,7 @@ if call('EXISTS', QUEUE) == 1 and call('ZCARD', DEADLINES) == 2 and call('EXISTS
     local till = seen + lease
     local possible = id == ARGV[2] and behind > #found[1] and till > NOW and
       byte(held, CLAIM_BYTES) ~= 48 + X and byte(claims, CLAIM_BYTES) ~= 48 + X
-    -- Where there is no memory, the first write fails, and the rest of the script knows how to go
-    -- on.
+    -- Without memory the first write fails, and the rest of the script knows how to go on.
     local fence
     if possible then possible, fence = pcall(next_fence) end
     if possible then

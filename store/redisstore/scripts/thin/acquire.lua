@@ -1,5 +1,5 @@
--- The thin way of ACQUIRE: grants what an owner asks for who finds the tree empty and the gate key
--- free. Its reply is the fence, a number.
+-- The thin way of ACQUIRE: grants an owner's request if the tree is empty and the gate key is free.
+-- Its reply is the fence, a number.
 
 if byte(ARGV[7], CLAIM_BYTES) ~= 48 + X and ARGV[10] ~= '1' and #ARGV[13] == 1 and
   call('EXISTS', LOCKS, THIN, GATE) == 0 then

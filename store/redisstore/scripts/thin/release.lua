@@ -4,7 +4,7 @@ thin = call('GET', THIN)
 if thin then
   local owner, _, at = struct.unpack(THIN_HEAD, thin)
   if owner == ARGV[1] and struct.unpack('>I4c0', thin, at) == ARGV[2] then
-    -- Of the others there may be what a script that failed has left (see thin.lua).
+    -- LOCKS and DEADLINES may have what is left of a script that failed (see thin.lua).
     call('DEL', THIN, LOCKS, DEADLINES)
     return 1
   end
