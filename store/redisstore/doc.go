@@ -48,7 +48,7 @@
 // paths with the same eight bytes would conflict where they need not, and never miss a conflict.
 //
 // A lone grant is a thin lock: one string, at a price that does not depend on its depth. The next
-// to come by inflates it into locks and deadlines, where all others are.
+// script that goes the long way inflates it into locks and deadlines, where all others are.
 //
 // After the last release of a tree the fence is all that is left, for a week. When everybody in a
 // tree has crashed, the other keys expire with the last lease.
@@ -57,9 +57,10 @@
 //
 // They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire,
 // release, withdraw, renew, force, proceed and transfer change the table; blocker and snapshot read
-// it. scripts/lib/keys.lua says of which files each is put together. acquire and release have two
-// short ways in front, which end the script before the library is run: one for thin locks, one for
-// trees in which others hold, and nobody waits for the same nodes.
+// it. scripts/lib/keys.lua says of which files each is put together. acquire and release have short
+// ways in front, which end the script before the library is run: one for thin locks, one for trees
+// in which others hold and nobody waits for the same nodes, and one for a release to the only
+// waiter.
 //
 // # What is guaranteed
 //

@@ -243,7 +243,7 @@ func decodeGrants(owner pathlock.Owner, record string, until time.Time) ([]heldG
 // requestFields is how many strings a queued request's record has.
 const requestFields = 12
 
-// decodeRequest reads a queued request's record: see REQUEST in scripts/lib/queue.lua.
+// decodeRequest reads a queued request's record: see REQUEST in scripts/lib/record.lua.
 func decodeRequest(record string) (pathlock.Hold, error) {
 	f, err := decodeRecord(record)
 	if err != nil {
