@@ -14,99 +14,111 @@
 //
 // From then on, Create, Save, Update, Updates, UpdateColumn and Delete on the registered tables
 //
-//   - give new rows their path, and moved or renamed rows and all their descendants their new one,
-//     in one statement;
-//   - delete, with a row, its descendants in the same table, in the same way: softly or for good.
-//     Leaves are rows of other tables; deleting those is left to the caller. Until then they can be
-//     edited, but neither moved nor renamed;
-//   - take the path locks that they need from the locker and hold them until the transaction has
-//     really ended. Where the context holds them already, because the middleware took them, none
-//     are taken;
+//   - write the path of a new row, and rewrite those of a moved or renamed row and all its
+//     descendants in one statement;
+//   - delete the descendants of a deleted row in the same table, in the same way: softly or for
+//     good. Leaves are rows of other tables, and deleting those is up to the caller. Leaves of a
+//     deleted row can be edited, but neither moved nor renamed;
+//   - take the path locks that they need from the locker, and hold them until the transaction has
+//     really ended. They take none where the context holds the locks already, because the
+//     middleware took them;
 //   - assert, under row locks of the database and in the same transaction, that every path that the
-//     work was planned on still is the path.
+//     work was planned on is still the path.
 //
-// Other tables are left alone.
+// The plugin leaves other tables alone.
 //
 // A handler behind package middleware passes its request's context,
-// db.WithContext(c.Request.Context()), or gin's own, db.WithContext(c): by it the plugin finds the
-// locks of the request, and the work ends when they are lost. A statement without any would wait
-// for the locks of its own request, and fails with [ErrNoRequestContext] instead.
+// db.WithContext(c.Request.Context()), or gin's own, db.WithContext(c). The plugin finds the
+// request's locks there, and the work ends when they are lost. A statement without that context
+// would wait for the locks of its own request; it fails with [ErrNoRequestContext] instead.
 //
 // A leaf has no path column. Its model may have a field that is no column either, `pathlock:"path"
-// gorm:"-"`: whatever gives the leaf its place writes the leaf's path there. See [Leaf].
+// gorm:"-"`: every write that places the leaf puts the leaf's path there. See [Leaf].
 //
 // # What is guaranteed
 //
 // At every commit, for every live row: path = parent's path + "/" + name, no orphan, no cycle. This
-// rests on the assertion, not on the lock store, and holds whatever that one does. The locks give
+// rests on the assertion, not on the lock store, and holds whatever the store does. The locks give
 // order: with them, the assertion hardly ever fails and the database hardly ever sees a deadlock.
-// That siblings have distinct names rests on a unique index over tree, parent and name (and the
-// deletion mark, where rows are deleted softly), which the schema has to have. An index over tree
-// and path keeps a rename from locking the whole table. All writes have to reach one server: row
-// locks say nothing to another one of a cluster, see [OneWriter]. [AutoMigrate] makes tables with
-// all that; [Verify] says what is missing in others, and which statements mend it.
+//
+// The schema has to help:
+//
+//   - A unique index over tree, parent and name keeps siblings' names distinct. Where rows are
+//     deleted softly, it includes the deletion mark.
+//   - An index over tree and path keeps a rename from locking the whole table.
+//   - All writes have to reach one server, since row locks say nothing to another one of a cluster:
+//     see [OneWriter].
+//
+// [AutoMigrate] makes such tables. [Verify] says what others lack, and which statements mend it.
 //
 // A tree has either one root row, without a parent, name and path, and no other row at the top, or
 // any number of rows at the top and no root row. A write that would mix the two is refused with
-// [ErrRootRow]. A parent column that holds a zero value (0, "", a nil UUID) says that there is no
-// parent, as NULL does; what is written for that is NULL or, where the field cannot hold it, the
-// zero value.
+// [ErrRootRow]. A zero value in the parent column (0, "", a nil UUID) says that there is no parent,
+// as NULL does. The plugin writes NULL or, where the field cannot hold it, the zero value.
 //
 // Softly deleted rows are not part of the tree: they collide with nothing and are not rewritten.
-// Unscoped updates may change them freely; one that takes the deletion mark off gives them a place
-// again, as an insert would.
+// Unscoped updates may change them freely. An update that clears the deletion mark gives the row a
+// place again, as an insert would.
 //
 // # Transactions
 //
-// A statement outside of a transaction takes its path locks first and begins its transaction then.
-// Inside one, the wait for path locks is bounded by [TransactionWait], and all statements share one
-// owner, so that they never stand in each other's way. When a lock is not granted, nothing of the
-// statement is written, and the error is package pathlock's. When the database gives a transaction
+// A statement outside of a transaction first takes its path locks and then begins its transaction.
+// Inside a transaction, [TransactionWait] bounds the wait for path locks, and all statements share
+// one owner, so that they never block each other. If a lock is not granted, nothing of the
+// statement is written, and the error is package pathlock's. If the database gives the transaction
 // up, the error is [ErrRetry]; [Transaction] tries again by itself. After an error that has ended
 // the transaction on the server (a deadlock, or a lock wait under MySQL's
 // innodb_rollback_on_timeout), nothing more runs in it.
 //
 // After a panic in a hook of a statement outside of a transaction, GORM itself does not end the
-// transaction. It is rolled back, and its locks are released, when the statement's context ends or
+// transaction. The plugin rolls it back and releases its locks when the statement's context ends or
 // the garbage collector finds it.
 //
-// Raw SQL by Exec and Raw cannot end a transaction behind the plugin's back. After a guarded table
-// was written or asserted in it, COMMIT, ROLLBACK and, on MySQL and MariaDB, whatever commits by
-// itself (most definitions, TRUNCATE, LOCK TABLES, START TRANSACTION, SET autocommit), are refused
-// with a [*TransactionEndError]. Where such a statement came first, as by [gorm.DB.AutoMigrate]
-// within db.Transaction, it is the later write that is refused: it would be committed by itself.
-// Run migrations outside of transactions there. Savepoints are fine.
+// Raw SQL by Exec and Raw cannot end a transaction behind the plugin's back. Once a guarded table
+// was written or asserted in the transaction, COMMIT and ROLLBACK are refused with a
+// [*TransactionEndError]. So is everything that commits implicitly on MySQL and MariaDB: most
+// definitions, TRUNCATE, LOCK TABLES, START TRANSACTION, SET autocommit. If such a statement came
+// first, as with [gorm.DB.AutoMigrate] within db.Transaction, the later write is refused, because
+// it would be committed by itself. Run migrations outside of transactions there. Savepoints are
+// fine.
 //
 // # Locks
 //
-// A new row locks its name slot, X(parent/name); a rename or a move the row and its new slot; a
-// deletion the row. A statement that needs more than 128 of them in one tree, or 200 with the nodes
-// above them, locks the deepest node above them all instead. Updates of other columns lock nothing,
-// and neither does a Save that leaves the row where it is.
+// A new row locks its name slot, X(parent/name). A rename or a move locks the row and its new slot,
+// a deletion the row. A statement that needs more than 128 of them in one tree, or 200 with the
+// nodes above them, locks the deepest node above them all instead. Updates of other columns lock
+// nothing, and neither does a Save that leaves the row where it is.
 //
 // # Forms of write
 //
-// An upsert (OnConflict, Save of a slice) of rows that are not there is a plain insert: a name that
-// is taken is [ErrNameTaken], also with DoNothing, and never the other row's update. Rows that are
-// there stay where they are, and get the other columns; DoNothing leaves them alone. One that would
-// move, rename, delete or restore a row, or that mixes new rows with old ones, is refused with
-// [ErrUnsupported], and so are joins, aliases, clauses that name another table, INSERT IGNORE,
-// expressions as name or parent, a change of a primary key and rows created as deleted ones.
+// An upsert (OnConflict, Save of a slice) of new rows is a plain insert: if the name is taken, the
+// error is [ErrNameTaken], with DoNothing too, and the other row is never updated. Existing rows
+// stay where they are and get the other columns; DoNothing leaves them alone.
+//
+// [ErrUnsupported] refuses:
+//
+//   - an upsert that would move, rename, delete or restore a row, or that mixes new and existing
+//     rows,
+//   - joins, aliases and clauses that name another table,
+//   - INSERT IGNORE,
+//   - expressions as name or parent,
+//   - a change of a primary key,
+//   - rows created as deleted ones.
 //
 // Association(…).Clear, Delete and Replace on the children set the parent to NULL, as GORM does:
 // the children move to the top, in a tree without a root row. Saving a row saves the children that
-// it was loaded with: those that were renamed meanwhile keep their names, and one that was moved
+// it was loaded with. Children that were renamed meanwhile keep their names; one that was moved
 // away is refused with [pathlock.ErrPathChanged]. A model is guarded in the table that it was
 // registered with: Table("archive") on it is another table, and left alone.
 //
 // # Other plugins
 //
-// Their callbacks run before what is written is asserted, whenever they were registered: a name
-// that one sets gets its path, a column that one fills in is written, and a condition that one adds
-// decides which rows move. The plugin's own statements pass nobody's callbacks. A plugin that
+// The callbacks of other plugins run before the assertion, whenever they were registered. A name
+// that a callback sets gets its path, a column that it fills in is written, and a condition that it
+// adds decides which rows move. The plugin's own statements pass nobody's callbacks. A plugin that
 // replaces gorm:create, gorm:update or gorm:delete after this one was registered, or builds a
-// statement's SQL itself, makes writes to guarded tables fail with [ErrCallbacks]. Where a write
-// has changed other rows than were asserted, the transaction is rolled back, and the error is
+// statement's SQL itself, makes writes to guarded tables fail with [ErrCallbacks]. If a write has
+// changed other rows than were asserted, the transaction is rolled back, and the error is
 // [ErrMissedRows].
 //
 // # Raw SQL
@@ -123,11 +135,11 @@
 //     DETACH PARTITION, IMPORT and DISCARD TABLESPACE, INHERIT), ALTER IGNORE TABLE, and ALTER
 //     COLUMN … USING with more than a cast.
 //
-// Reads pass, locking ones too, and so do other definitions, DROP TABLE and RENAME TABLE, which
-// migrations need: run those while nobody writes. Where the text cannot be read with certainty, as
-// in MySQL's UPDATE of a join, it is refused. A name is a guarded table's if the database takes it
-// for one: in any letter case on SQLite, and on MySQL where lower_case_table_names is 1 or 2; a
-// table of the same name in another schema counts as guarded.
+// Reads pass, locking ones too. So do other definitions, DROP TABLE and RENAME TABLE, which
+// migrations need: run those while nobody writes. A text that cannot be read with certainty, such
+// as MySQL's UPDATE of a join, is refused. A name is a guarded table's if the database takes it for
+// one: in any letter case on SQLite, and on MySQL where lower_case_table_names is 1 or 2. A table
+// of the same name in another schema counts as guarded.
 //
 // If you must use raw SQL, lock, assert, then opt in:
 //
@@ -143,6 +155,8 @@
 //
 // # What it does not see
 //
+// The plugin does not see:
+//
 //   - calls of procedures, triggers and views, and prepared statements that are run by their name;
 //   - SQL that the database assembles itself;
 //   - SQL in the text of a clause or an expression (gorm.Expr, Where, Order);
@@ -150,23 +164,21 @@
 //   - connections that the plugin did not hand out, such as those of [gorm.DB.DB].
 //
 // A write by [gorm.DB.Connection], by a session made before [gorm.DB.Use] or by a bare *sql.Tx is
-// refused with [ErrUnmanagedTransaction]. One whose columns the plugin cannot know, such as an
-// update under an alias, an expression as name, or an upsert that moves rows, is refused with
-// [ErrUnsupported].
+// refused with [ErrUnmanagedTransaction].
 //
 // # Operations on trees
 //
-// [Rename], [Move], [Copy] and [Delete] are what one would otherwise write by hand, in a number of
-// statements that does not depend on the number of rows; [Subtree], [Ancestors], [Children],
+// [Rename], [Move], [Copy] and [Delete] do what you would otherwise write by hand, in a number of
+// statements that does not depend on the number of rows. [Subtree], [Ancestors], [Children],
 // [Leaves] and [At] return queries that you can refine. All find a subtree by a range of the index
 // over tree and path, never by LIKE.
 //
 // # Paths of ids
 //
 // A column with the tag "idpath" holds the primary keys from the top, the row's own included:
-// "/1/17/203". It may stand beside a path of names, or alone: then it is what path locks go by, and
-// a rename touches one row. Where the database gives a new row its key, the path is filled in by a
-// second statement of the same transaction.
+// "/1/17/203". It may stand beside a path of names, or alone. Alone, it is what path locks go by,
+// and a rename touches one row. Where the database generates a new row's key, a second statement of
+// the same transaction fills in the path.
 //
 // # Databases
 //
@@ -177,14 +189,15 @@
 // becomes the writer when the plugin needs it to, and fails as busy ([ErrRetry]) if it has read an
 // older state by then.
 //
-// What is only like one of these, such as TiDB or CockroachDB, is refused with
+// A relative of one of these, such as TiDB or CockroachDB, is refused with
 // [ErrUnsupportedDatabase]: its row locks are not known to keep a tree right. [gorm.DB.Use] asks
-// the server, or else the first transaction on its connections does.
+// the server which it is, or else the first transaction on its connections does.
 //
 // # How it is built
 //
-// This package is the face: options, operations, queries and the schema. What it does stands in
-// packages of internal/, in floors. Each imports only floors beneath it, which the linter sees to:
+// This package is the face: options, operations, queries and the schema. The work is done in
+// packages of internal/, in floors. Each floor imports only floors beneath it; the linter checks
+// that:
 //
 //	gormplugin                  the face; Plugin.register puts the frame into GORM's callbacks
 //	  copying                   Copy
