@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/fault"
 	"github.com/pathlock-go/pathlock/lockspec"
 	"gorm.io/gorm"
@@ -142,7 +143,7 @@ type TransactionEndError = fault.TransactionEndError
 //   - a value that the database cannot hold is [pathlock.FailureInvalid].
 //
 // GORM joins a second error to a first one in such a way that [errors.Is] does not find the first.
-// FailureOf finds the database's error there, too, by its number in the text.
+// FailureOf finds the database's error there, too, by its number in the first one's text.
 func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if failure := pathlock.FailureOf(err); failure != "" || err == nil {
 		return failure
@@ -154,11 +155,15 @@ func (p *Plugin) FailureOf(err error) pathlock.Failure {
 	if d == nil {
 		return ""
 	}
-	failure := d.FailureOf(err)
-	if said := d.Said(err.Error()); failure == "" && said != nil {
-		return d.FailureOf(said)
+	if failure := d.FailureOf(err); failure != "" {
+		return failure
 	}
-	return failure
+	for _, text := range dialect.Quoted(err) {
+		if said := d.Said(text); said != nil {
+			return d.FailureOf(said)
+		}
+	}
+	return ""
 }
 
 // FailureOf implements [pathlock.FailureExplainer].

@@ -68,6 +68,14 @@ func TestFailureOf(t *testing.T) {
 		{"the first of two, a deadlock", "mysql", joined(number(1213), errors.New("rolling back")), pathlock.FailureLocked},
 		{"the first of two", "postgres", joined(quoted("57P01"), errors.New("rolling back")), pathlock.FailureDatabase},
 		{"the first of two, which nobody is to blame for", "postgres", joined(quoted("23505"), errors.New("rolling back")), ""},
+		{"a name with the words of a deadlock", "mysql", errors.New(`"Error 1213 (40001): x" is no name`), ""},
+		{"a name with the words of a lost connection", "mysql", errors.New(`"connection refused" is no name`), ""},
+		{"a value with the words of a failure", "postgres", joined(errors.New(`ERROR: invalid input: "(SQLSTATE 57P01)" (SQLSTATE 22P02)`), errors.New("rolling back")), pathlock.FailureInvalid},
+		{"a name with the words of a failure", "postgres", errors.New(`"(SQLSTATE 40001)" is no name`), ""},
+		{"a name with the words of a busy file", "sqlite", errors.New(`"database is locked" is no name`), ""},
+		{"a name with the words of a broken file", "sqlite", errors.New(`no name: "no such table: x"`), ""},
+		{"the first of two, a busy file", "sqlite", joined(fmt.Errorf("insert: %w", busy), errors.New("rolling back")), pathlock.FailureLocked},
+		{"the first of two, a pool that was closed", "sqlite", joined(errors.New("sql: database is closed"), errors.New("rolling back")), pathlock.FailureDatabase},
 		{"anything else", "mysql", errors.New("anything else"), ""},
 	} {
 		t.Run(tt.dialect+": "+tt.what, func(t *testing.T) {

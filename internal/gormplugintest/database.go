@@ -90,7 +90,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"raw", rawChecks()},
 		{"spelling", spellingChecks()},
 		{"raw ends", rawEndChecks()},
-		{"hostile", hostileChecks()},
+		{"hostile", append(hostileChecks(), echoChecks()...)},
 		{"operations", operationChecks()},
 		{"queries", queryChecks()},
 		{"copy", append(copyChecks(), copyIDChecks()...)},

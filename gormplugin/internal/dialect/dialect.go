@@ -14,8 +14,8 @@ import (
 // Dialect is what the plugin has to know of a database.
 type Dialect struct {
 	Name string
-	// Share and update are appended to a SELECT that locks the rows it reads.
-	// Both are empty where a writing transaction is alone anyway.
+	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where a
+	// writing transaction is alone anyway.
 	Share, Update RowLock
 	// Newest is appended to a SELECT that must not be answered from an old snapshot, where not
 	// every statement has its own.
@@ -70,8 +70,8 @@ type Dialect struct {
 	// LockTop, unless nil, returns the columns and the source of a SELECT that locks the number of
 	// a tree's top until the end of the transaction, and returns the isolation level.
 	LockTop func(number int64, exclusive bool) []any
-	// ChildrenFirst is set where foreign keys are checked row by row, so that a
-	// subtree has to be deleted from its leaves upwards.
+	// ChildrenFirst is set where foreign keys are checked row by row, so that a subtree may have to
+	// be deleted from its leaves upwards.
 	ChildrenFirst bool
 	// TextsNeedSize is set where a text column without a size cannot be indexed as a whole.
 	TextsNeedSize bool
@@ -80,11 +80,14 @@ type Dialect struct {
 	CommitsDDL bool
 	// Classify says what an error of the driver means.
 	Classify func(error) Failure
+	// Duplicate says which unique index an error of [FailureDuplicate] names.
+	Duplicate func(error) Duplicate
 	// unavailable reports whether an error of the driver says that the database cannot serve.
 	unavailable func(error) bool
 	// unfit reports whether an error of the driver says that a column cannot hold a value.
 	unfit func(error) bool
-	// Said returns the error of the database that a text quotes, nil if it quotes none.
+	// Said parses a database error out of a message that GORM has made of it, see [Quoted]. It
+	// returns nil if there is none.
 	Said func(text string) error
 	// Probe finds out whether an error has ended the transaction; nil where no error ends one
 	// unseen.

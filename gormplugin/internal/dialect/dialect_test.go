@@ -8,11 +8,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// stateError is an error as PostgreSQL's drivers give it.
-type stateError string
+// answered is an error as PostgreSQL's drivers give it.
+type answered string
 
-func (e stateError) Error() string    { return "SQLSTATE " + string(e) }
-func (e stateError) SQLState() string { return string(e) }
+func (e answered) Error() string    { return "SQLSTATE " + string(e) }
+func (e answered) SQLState() string { return string(e) }
 
 // Of an error at a COMMIT, it has to be known whether the server has decided against the
 // transaction, or may as well have committed it.
@@ -31,10 +31,10 @@ func TestAnswered(t *testing.T) {
 		{"a deadlock", "mysql", &mysql.MySQLError{Number: 1213}, true},
 		{"a server that is read-only", "mysql", &mysql.MySQLError{Number: 1290}, true},
 		{"a lost connection", "postgres", errors.New("unexpected EOF"), false},
-		{"a session that was ended", "postgres", stateError("57P01"), false},
-		{"a server that crashes", "postgres", stateError("57P02"), false},
-		{"a constraint that was deferred", "postgres", stateError("23503"), true},
-		{"a serialisation failure", "postgres", stateError("40001"), true},
+		{"a session that was ended", "postgres", answered("57P01"), false},
+		{"a server that crashes", "postgres", answered("57P02"), false},
+		{"a constraint that was deferred", "postgres", answered("23503"), true},
+		{"a serialisation failure", "postgres", answered("40001"), true},
 	} {
 		d, err := Of(c.dialect)
 		if err != nil {

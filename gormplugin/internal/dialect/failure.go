@@ -60,16 +60,21 @@ func unreachable(err error) bool {
 			return true
 		}
 	}
+	closed := false
+	walk(err, func(e error) { closed = closed || e.Error() == errDBClosed })
 	_, operation := errors.AsType[*net.OpError](err)
 	_, name := errors.AsType[*net.DNSError](err)
-	return operation || name
+	return closed || operation || name
 }
 
-// saidLost returns [driver.ErrBadConn] where a text says that the connection was lost.
+// errDBClosed is what database/sql says of a pool that was closed. It does not export that error.
+const errDBClosed = "sql: database is closed"
+
+// saidLost returns [driver.ErrBadConn] where a message says that the connection was lost.
 func saidLost(text string) error {
 	for _, lost := range []string{
 		driver.ErrBadConn.Error(), mysql.ErrInvalidConn.Error(), io.ErrUnexpectedEOF.Error(),
-		"sql: database is closed", "failed to connect", "connection refused", "connection reset by peer", "broken pipe",
+		errDBClosed, "failed to connect", "connection refused", "connection reset by peer", "broken pipe",
 	} {
 		if strings.Contains(text, lost) {
 			return driver.ErrBadConn

@@ -43,6 +43,7 @@ var mysqlDialect = Dialect{
 	TextsNeedSize: true,
 	CommitsDDL:    true,
 	Classify:      classifyMySQL,
+	Duplicate:     duplicateMySQL,
 	Probe:         probeMySQL(),
 	TooLong:       tooLongMySQL,
 	Grammar:       &rawsql.MySQL,
@@ -157,10 +158,11 @@ func unfitMySQL(err error) bool {
 	return false
 }
 
-// mysqlQuoted is how the driver writes an error of the server.
-var mysqlQuoted = regexp.MustCompile(`Error (\d+)(?: \([0-9A-Z]{5}\))?: `)
+// mysqlQuoted is how the driver begins an error of the server. The message follows, with whatever a
+// user has written.
+var mysqlQuoted = regexp.MustCompile(`(?:^|[:;] )Error (\d+)(?: \([0-9A-Z]{5}\))?: `)
 
-// saidMySQL returns the server's error that a text quotes, or that of a lost connection.
+// saidMySQL parses the server's error out of a message, or that of a lost connection.
 func saidMySQL(text string) error {
 	if found := mysqlQuoted.FindStringSubmatch(text); found != nil {
 		if number, err := strconv.ParseUint(found[1], 10, 16); err == nil {

@@ -32,6 +32,7 @@ var postgresDialect = Dialect{
 	Assign:         assignFrom,
 	LockTop:        lockTopPostgres,
 	Classify:       classifyPostgres,
+	Duplicate:      duplicatePostgres,
 	TooLong:        tooLongPostgres,
 	Grammar:        &rawsql.PostgreSQL,
 	Answered:       answeredByPostgres,
@@ -42,17 +43,30 @@ var postgresDialect = Dialect{
 	MisjudgesLists: true,
 }
 
+// stateError is an error that a server of PostgreSQL has answered. The errors of pgx and of lib/pq
+// both have that method.
+type stateError interface {
+	error
+	SQLState() string
+}
+
+// stateErrorOf returns the server's own error within err, without what others have written around
+// it.
+func stateErrorOf(err error) (stateError, bool) { return errors.AsType[stateError](err) }
+
 // sqlStateOf returns the SQLSTATE of an error that a server of PostgreSQL has answered, "" for any
-// other error. The errors of pgx and of lib/pq both have that method.
+// other error.
 func sqlStateOf(err error) string {
-	e, ok := errors.AsType[interface {
-		error
-		SQLState() string
-	}](err)
-	if !ok {
-		return ""
+	if e, ok := stateErrorOf(err); ok {
+		return e.SQLState()
 	}
-	return e.SQLState()
+	return ""
+}
+
+// postgresSays reports whether the server's own message has the words.
+func postgresSays(err error, words string) bool {
+	e, ok := stateErrorOf(err)
+	return ok && strings.Contains(e.Error(), words)
 }
 
 // answeredByPostgres reports whether an error is the server's answer to a COMMIT. A session that is
@@ -104,7 +118,7 @@ func classifyPostgres(err error) Failure {
 	case "0A000": // feature_not_supported, which as a rule no further try changes
 		// Somebody has altered a table since the driver prepared the statement. After this error
 		// the driver prepares it anew.
-		if strings.Contains(err.Error(), "cached plan must not change result type") {
+		if postgresSays(err, "cached plan must not change result type") {
 			return FailureRetry
 		}
 		return FailureOther
@@ -120,7 +134,7 @@ func classifyPostgres(err error) Failure {
 // tooLongPostgres reads the SQLSTATE. The error names the index, not the column.
 func tooLongPostgres(err error) (string, bool) {
 	// 54000, program_limit_exceeded, is said of many things.
-	return "", sqlStateOf(err) == "54000" && strings.Contains(err.Error(), "index row")
+	return "", sqlStateOf(err) == "54000" && postgresSays(err, "index row")
 }
 
 // unfitPostgres reports whether the server says that a column cannot hold a value: class 22, to
@@ -156,13 +170,14 @@ func (s QuotedState) Error() string { return string(s) }
 // SQLState is what the drivers' errors have.
 func (s QuotedState) SQLState() string { return string(s) }
 
-// postgresState is how pgx writes an error of the server.
-var postgresState = regexp.MustCompile(`\(SQLSTATE ([0-9A-Z]{5})\)`)
+// postgresState is how pgx ends an error of the server. The message comes before, with whatever a
+// user has written.
+var postgresState = regexp.MustCompile(`\(SQLSTATE ([0-9A-Z]{5})\)(?:$|; )`)
 
-// saidPostgres returns the server's error that a text quotes, or that of a lost connection.
+// saidPostgres parses the server's error out of a message, or that of a lost connection.
 func saidPostgres(text string) error {
-	if found := postgresState.FindStringSubmatch(text); found != nil {
-		return QuotedState(found[1])
+	if found := postgresState.FindAllStringSubmatch(text, -1); found != nil {
+		return QuotedState(found[len(found)-1][1])
 	}
 	return saidLost(text)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ var sqliteDialect = Dialect{
 	Base:        baseByTrim,
 	Assign:      assignFrom,
 	Classify:    classifySQLite,
+	Duplicate:   duplicateSQLite,
 	unavailable: unavailableSQLite,
 	unfit:       unfitSQLite,
 	Said:        saidLost,
@@ -37,13 +39,54 @@ var sqliteDialect = Dialect{
 	Grammar:     &rawsql.SQLite,
 }
 
-// classifySQLite reads SQLite's messages. Every driver passes them on, but each has an error type
-// of its own.
+// The messages of SQLite that matter here.
+const (
+	sqliteLocked      = "database is locked"
+	sqliteTableLocked = "database table is locked"
+	sqliteDuplicate   = "UNIQUE constraint failed"
+	sqliteTooBig      = "string or blob too big"
+)
+
+// sqliteMessage is how drivers begin an error of SQLite: with their own name, if at all, then
+// SQLite's name for the error's code, which may be all, and then its message.
+var sqliteMessage = regexp.MustCompile(`^(?:(?:sqlite\w*|libsql\w*|SQLite(?: \w+)?): )?(?:(?:SQL logic error|constraint failed): )?`)
+
+// endOfSegment ends what stands before an error in a text of several.
+var endOfSegment = regexp.MustCompile(`[:;] `)
+
+// sqliteSays looks for a message of SQLite in an error, and returns what follows the message. Every
+// driver passes the messages on, but each has an error type of its own.
+func sqliteSays(err error, message string) (rest string, ok bool) {
+	find := func(text string) {
+		if after, found := strings.CutPrefix(text[len(sqliteMessage.FindString(text)):], message); found && !ok {
+			rest, ok = after, true
+		}
+	}
+	walk(err, func(e error) { find(e.Error()) })
+	for _, text := range Quoted(err) {
+		find(text)
+		// What wraps an error, or what GORM had before it, comes before it.
+		for _, end := range endOfSegment.FindAllStringIndex(text, -1) {
+			find(text[end[1]:])
+		}
+	}
+	return rest, ok
+}
+
+// sqliteSaysAny looks for any of the messages.
+func sqliteSaysAny(err error, messages ...string) bool {
+	return slices.ContainsFunc(messages, func(message string) bool {
+		_, ok := sqliteSays(err, message)
+		return ok
+	})
+}
+
+// classifySQLite reads SQLite's messages.
 func classifySQLite(err error) Failure {
-	switch text := err.Error(); {
-	case strings.Contains(text, "database is locked"), strings.Contains(text, "database table is locked"):
+	switch {
+	case sqliteSaysAny(err, sqliteLocked, sqliteTableLocked):
 		return FailureRetry
-	case strings.Contains(text, "UNIQUE constraint failed"):
+	case sqliteSaysAny(err, sqliteDuplicate):
 		return FailureDuplicate
 	default:
 		return FailureOther
@@ -51,16 +94,12 @@ func classifySQLite(err error) Failure {
 }
 
 // unfitSQLite reads SQLite's messages.
-func unfitSQLite(err error) bool { return strings.Contains(err.Error(), "string or blob too big") }
+func unfitSQLite(err error) bool { return sqliteSaysAny(err, sqliteTooBig) }
 
-// unavailableSQLite reads SQLite's messages, which every driver passes on. See
-// https://www.sqlite.org/rescode.html.
+// unavailableSQLite reads SQLite's messages. See https://www.sqlite.org/rescode.html.
 func unavailableSQLite(err error) bool {
-	text := err.Error()
-	return slices.ContainsFunc([]string{
-		"disk I/O error", "unable to open database file", "database or disk is full", "database disk image is malformed",
-		"file is not a database", "attempt to write a readonly database", "no such table",
-	}, func(said string) bool { return strings.Contains(text, said) })
+	return sqliteSaysAny(err, "disk I/O error", "unable to open database file", "database or disk is full", "database disk image is malformed",
+		"file is not a database", "attempt to write a readonly database", "no such table")
 }
 
 // probeSQLite asks by a BEGIN, which SQLite refuses within a transaction. Otherwise BEGIN begins

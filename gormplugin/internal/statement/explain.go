@@ -63,21 +63,19 @@ func (st *Statement) nameTaken(err error) error {
 // paths apart. Every index that the model does not describe is taken for one, apart from the
 // primary key.
 func (st *Statement) namesIndex(err error) bool {
-	text, t := err.Error(), st.Table
-	if _, columns, ok := strings.Cut(text, "UNIQUE constraint failed: "); ok && !strings.HasPrefix(columns, "index '") {
-		// SQLite lists the index's columns, but names one that has an expression.
-		return strings.Contains(columns, "."+t.Name.DBName) || t.Path != nil && strings.Contains(columns, "."+t.Path.DBName)
+	t := st.Table
+	taken := t.Dialect.Duplicate(err)
+	if len(taken.Columns) > 0 {
+		return names(t, taken.Columns, t.Name) || t.Path != nil && names(t, taken.Columns, t.Path)
 	}
-	key, ok := indexIn(text)
-	if !ok {
+	if taken.Index == "" {
 		return len(st.Slots) > 0
 	}
-	key = strings.TrimPrefix(key, t.TableName+".")
-	if isPrimary(t, key) {
+	if isPrimary(t, taken.Index) {
 		return false
 	}
 	for _, index := range t.Schema.ParseIndexes() {
-		if index.Name == key {
+		if index.Name == withoutTable(t, taken.Index) {
 			return slices.ContainsFunc(index.Fields, func(f schema.IndexOption) bool { return f.Field == t.Name || f.Field == t.Path })
 		}
 	}
@@ -87,29 +85,32 @@ func (st *Statement) namesIndex(err error) bool {
 // keyTaken reports whether a database's error says that a row has the primary key already.
 func (st *Statement) keyTaken(err error) bool {
 	t := st.Table
-	if _, columns, ok := strings.Cut(err.Error(), "UNIQUE constraint failed: "); ok {
-		columns, _, _ = strings.Cut(columns, " ") // a driver may add a number
-		return columns == t.TableName+"."+t.Key.DBName
+	taken := t.Dialect.Duplicate(err)
+	if len(taken.Columns) > 0 {
+		return len(taken.Columns) == 1 && names(t, taken.Columns, t.Key)
 	}
-	key, ok := indexIn(err.Error())
-	return ok && isPrimary(t, strings.TrimPrefix(key, t.TableName+"."))
+	return isPrimary(t, taken.Index)
+}
+
+// names reports whether columns, each as table.column, have a field's column of the table.
+func names(t *table.Table, columns []string, f *schema.Field) bool {
+	want := table.BaseName(t.TableName) + "." + f.DBName
+	return slices.ContainsFunc(columns, func(column string) bool { return strings.EqualFold(column, want) })
 }
 
 // isPrimary reports whether an index has the name that the primary key's has.
 func isPrimary(t *table.Table, index string) bool {
+	index = withoutTable(t, index)
 	return index == "PRIMARY" || index == table.BaseName(t.TableName)+"_pkey"
 }
 
-// indexIn returns the index that an error of MySQL (table.index), MariaDB (index), PostgreSQL or
-// SQLite names.
-func indexIn(text string) (string, bool) {
-	for before, after := range map[string]string{"for key '": "'", `unique constraint "`: `"`, "failed: index '": "'"} {
-		if _, rest, ok := strings.Cut(text, before); ok {
-			name, _, _ := strings.Cut(rest, after)
-			return name, true
-		}
+// withoutTable returns an index's name without the table's, which MySQL puts before it.
+func withoutTable(t *table.Table, index string) string {
+	prefix := table.BaseName(t.TableName) + "."
+	if len(index) > len(prefix) && strings.EqualFold(index[:len(prefix)], prefix) {
+		return index[len(prefix):]
 	}
-	return "", false
+	return index
 }
 
 // Explained returns the error that a caller should see instead of err, on a db of the plugin's own:

@@ -1,0 +1,58 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// constraintError is an error with a field, as pgx has it.
+type constraintError struct {
+	quotedError
+	ConstraintName string
+}
+
+// quotedError is an error of PostgreSQL without that field.
+type quotedError string
+
+func (e quotedError) Error() string    { return string(e) }
+func (e quotedError) SQLState() string { return "23505" }
+
+// What a user has written must not be taken for the index that an error names.
+func TestDuplicate(t *testing.T) {
+	entry := func(message string) error { return &mysql.MySQLError{Number: 1062, Message: message} }
+	index := func(name string) Duplicate { return Duplicate{Index: name} }
+	for _, c := range []struct {
+		name    string
+		dialect string
+		err     error
+		want    Duplicate
+	}{
+		{"MariaDB", "mysql", entry("Duplicate entry '1-a' for key 'sibling'"), index("sibling")},
+		{"MySQL", "mysql", entry("Duplicate entry '1-a' for key 't.sibling'"), index("t.sibling")},
+		{"an entry that repeats the words", "mysql", entry("Duplicate entry '1-x for key 'PRIMARY' for key 'sibling'"), index("sibling")},
+		{"an index with a quote", "mysql", entry("Duplicate entry '1' for key 'it's'"), index("it's")},
+		{"another language", "mysql", entry("Duplicata du champ 'x for key 'PRIMARY'' pour la clef 'sibling'"), Duplicate{}},
+		{"an error that is not the server's", "mysql", errors.New("Duplicate entry '1' for key 'PRIMARY'"), Duplicate{}},
+		{"the field", "postgres", &constraintError{`ERROR: said otherwise`, "sibling"}, index("sibling")},
+		{"the field, which is empty for a trigger's error", "postgres", &constraintError{`ERROR: duplicate key value violates unique constraint "t_pkey"`, ""}, Duplicate{}},
+		{"no field", "postgres", quotedError(`ERROR: duplicate key value violates unique constraint "sibling" (SQLSTATE 23505)`), index("sibling")},
+		{"no field, and a trigger's words", "postgres", quotedError(`ERROR: refused: duplicate key value violates unique constraint "t_pkey"`), Duplicate{}},
+		{"ncruces", "sqlite", errors.New("sqlite3: constraint failed: UNIQUE constraint failed: t.a, t.b"), Duplicate{Columns: []string{"t.a", "t.b"}}},
+		{"glebarez", "sqlite", errors.New("constraint failed: UNIQUE constraint failed: t.a, t.b (2067)"), Duplicate{Columns: []string{"t.a", "t.b"}}},
+		{"mattn", "sqlite", errors.New("UNIQUE constraint failed: t.a"), Duplicate{Columns: []string{"t.a"}}},
+		{"an expression", "sqlite", errors.New("sqlite3: constraint failed: UNIQUE constraint failed: index 'sibling'"), index("sibling")},
+		{"an error that is not the driver's", "sqlite", errors.New(`refused: "UNIQUE constraint failed: t.a"`), Duplicate{}},
+	} {
+		d, err := Of(c.dialect)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Duplicate(fmt.Errorf("insert %q: %w", "UNIQUE constraint failed: t.z", c.err)); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %s (%v): got %+v, want %+v", c.dialect, c.name, c.err, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package dialect
+
+import "strings"
+
+// A message of a database may hold what a user has written, and so may an error of a hook that
+// never came from a database. So an error of the driver is known by its type. Where there is none
+// to go by, a message counts only in the place where the driver writes it.
+
+// Quoted returns the texts of errors that err holds as text alone. GORM adds a second error to a
+// first one as "first; second", and wraps only the second.
+func Quoted(err error) []string {
+	var texts []string
+	walk(err, func(e error) {
+		wrapper, ok := e.(interface{ Unwrap() error })
+		if !ok {
+			return
+		}
+		inner := wrapper.Unwrap()
+		if inner == nil {
+			return
+		}
+		if first, ok := strings.CutSuffix(e.Error(), "; "+inner.Error()); ok {
+			texts = append(texts, first)
+		}
+	})
+	return texts
+}
+
+// walk calls visit with err and every error that it wraps.
+func walk(err error, visit func(error)) {
+	if err == nil {
+		return
+	}
+	visit(err)
+	switch wrapper := err.(type) {
+	case interface{ Unwrap() error }:
+		walk(wrapper.Unwrap(), visit)
+	case interface{ Unwrap() []error }:
+		for _, inner := range wrapper.Unwrap() {
+			walk(inner, visit)
+		}
+	}
+}
