@@ -13,8 +13,8 @@ type Demand interface {
 	Requests(note string, wait time.Duration) []pathlock.Request
 }
 
-// Claims are the nodes, by tree, that a statement needs exclusively: the old
-// places and the name slots of the new ones.
+// Claims are the nodes, by tree, that a statement needs exclusively: the old places and the name
+// slots of the new ones.
 type Claims map[pathlock.Tree][]pathlock.Path
 
 // Add claims a node.

@@ -22,10 +22,12 @@ func TestTopmost(t *testing.T) {
 		{"one", []string{"/a"}, "[/a]"},
 		{"what lies below is covered", []string{"/a/b/c", "/a", "/a/b", "/a"}, "[/a]"},
 		{"what only looks so is not", []string{"/a", "/a-b", "/ab", "/a/b"}, "[/a /a-b /ab]"},
-		{"as many as are allowed", many("/a/%03d", maxClaims)[:2], "[/a/000 /a/001]"},
-		{"too many become what they have in common", many("/a/b/%d/x", maxClaims+1), "[/a/b]"},
-		{"few paths whose ancestors are too many do, too", many("/a/%d/b/c", 70), "[/a]"},
-		{"even if that is the root", append(many("/a/%d", maxClaims), "/z"), "[/]"},
+		{"128 are allowed", many("/a/%03d", 128), fmt.Sprint(many("/a/%03d", 128))},
+		{"more become what they have in common", many("/a/%03d", 129), "[/a]"},
+		// The root and /a are two, and each path is three nodes more.
+		{"200 nodes with those above are allowed", many("/a/%03d/b/c", 66), fmt.Sprint(many("/a/%03d/b/c", 66))},
+		{"more nodes become what their paths have in common", append(many("/a/%03d/b/c", 66), "/a/z"), "[/a]"},
+		{"even if that is the root", append(many("/a/%d", 128), "/z"), "[/]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var paths []pathlock.Path
