@@ -45,9 +45,9 @@ type Table struct {
 
 	// index is what is known of the index over tree and path.
 	index pathIndex
-	// ChildrenFirst is set once a foreign key has turned out to want rows deleted from the leaves
-	// upwards.
-	ChildrenFirst atomic.Bool
+	// LearnedChildrenFirst is set once a foreign key has turned out to want rows deleted from the
+	// leaves upwards.
+	LearnedChildrenFirst atomic.Bool
 
 	// recall is the context key of what a request has read of its trees, and believed is set where
 	// a write may be planned on that.

@@ -54,13 +54,13 @@ func deleteForGood(t *table.Table, db *gorm.DB, from, where clause.Expression) (
 	if !t.Dialect.ChildrenFirst {
 		return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ?", from, where, t.Alive).Exec()
 	}
-	if !t.ChildrenFirst.Load() {
+	if !t.LearnedChildrenFirst.Load() {
 		// In this form, a DELETE may name an index.
 		rows, err := t.Direct(db).Add("DELETE ? FROM ? WHERE ? AND ?", name, from, where, t.Alive).Exec()
 		if number := dialect.MySQLNumber(err); number != errRowReferenced && number != errRowReferenced2 {
 			return rows, err
 		}
-		t.ChildrenFirst.Store(true)
+		t.LearnedChildrenFirst.Store(true)
 	}
 	return t.Direct(db).Add("DELETE FROM ? WHERE ? AND ? ORDER BY ? DESC", name, where, t.Alive, clause.Column{Name: t.Path.DBName}).Exec()
 }

@@ -16,13 +16,16 @@
 //	  5  comparison       the change is worked out again: every place is the planned one, and every
 //	                      path is the parent's and the row's own name; otherwise steps 1, 2, 4 and 5
 //	                      are done once more on locking reads                  hold.Settle
-//	  6  room             no path below may become too long or too deep              checkSubtrees
-//	  7  UPDATE           GORM writes the statement, pinned to the locked rows       Writing.WriteParts
-//	  8  rewrite          one UPDATE over the range of the path index gives all that lies below its
+//	  6  top              where a row comes to the top of the tree, what is there
+//	                      must allow it                                          Planner.GuardTop
+//	  7  room             no path below may become too long or too deep              checkSubtrees
+//	  8  UPDATE           GORM writes the statement, pinned to the locked rows       Writing.WriteParts
+//	  9  top, again       on MySQL and MariaDB, now that others see the row         Planner.SettleTop
+//	 10  rewrite          one UPDATE over the range of the path index gives all that lies below its
 //	                      new path                                                   rewriteMoved
 //	statement.Frame.End
-//	  9  COMMIT           of the statement's own transaction; in one of the caller's, by the caller
-//	 10  release          of the path locks, when the transaction has really ended   package txn
+//	 11  COMMIT           of the statement's own transaction; in one of the caller's, by the caller
+//	 12  release          of the path locks, when the transaction has really ended   package txn
 //
 // A statement that leaves all rows where they are takes no lock. One within a transaction of the
 // caller's begins inside it, at updating.Write, and waits only briefly for its path locks.

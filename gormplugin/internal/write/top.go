@@ -38,7 +38,8 @@ import (
 // landing is what a statement puts at the top of a tree.
 type landing struct {
 	tree any
-	lock pathlock.Tree
+	// domain is the tree's lock domain.
+	domain pathlock.Tree
 	// root is set for a root row.
 	root bool
 	// rows is how many rows the statement brings into the tree altogether, and atTop how many of
@@ -50,10 +51,10 @@ type landing struct {
 type Landings map[any]*landing
 
 // Add notes a row that comes into a tree, or to the top of it.
-func (l Landings) Add(n *table.Node, lock pathlock.Tree) {
+func (l Landings) Add(n *table.Node, domain pathlock.Tree) {
 	at := l[n.Tree]
 	if at == nil {
-		at = &landing{tree: n.Tree, lock: lock}
+		at = &landing{tree: n.Tree, domain: domain}
 		l[n.Tree] = at
 	}
 	at.rows++
@@ -79,7 +80,7 @@ func landingsOf(t *table.Table, rows []*arrival) Landings {
 // everybody.
 func (l Landings) atTops() []*landing {
 	all := slices.DeleteFunc(slices.Collect(maps.Values(l)), func(at *landing) bool { return at.atTop == 0 })
-	slices.SortFunc(all, func(a, b *landing) int { return cmp.Compare(a.lock.ID(), b.lock.ID()) })
+	slices.SortFunc(all, func(a, b *landing) int { return cmp.Compare(a.domain.ID(), b.domain.ID()) })
 	return all
 }
 
@@ -93,7 +94,7 @@ func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l 
 	t := st.Table
 	for _, at := range l.atTops() {
 		if at.root && at.atTop > 1 {
-			return &fault.RootRowError{Table: t.TableName, Tree: at.lock}
+			return &fault.RootRowError{Table: t.TableName, Tree: at.domain}
 		}
 		later := p.Asserts && p.Dialect.AsksLater
 		if later {
@@ -108,11 +109,11 @@ func (p *Planner) GuardTop(db *gorm.DB, st *statement.Statement, x *TopCheck, l 
 				return err
 			}
 		}
-		lock := p.Dialect.Share
+		rowLock := p.Dialect.Share
 		if !p.Asserts || later {
-			lock = ""
+			rowLock = ""
 		}
-		if err := checkTop(t, db, at, 0, lock); err != nil {
+		if err := checkTop(t, db, at, 0, rowLock); err != nil {
 			if !later || !errors.Is(err, fault.ErrRootRow) {
 				return err
 			}
@@ -140,7 +141,7 @@ func (p *Planner) SettleTop(db *gorm.DB, tx *txn.Transaction, t *table.Table, x 
 // checkTop looks for what is in the way of a landing. Beside a root row nothing can be at the top.
 // A root row can only come into a tree that has no rows but the statement's own, whose number is
 // given.
-func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, lock dialect.RowLock) error {
+func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, rowLock dialect.RowLock) error {
 	where := clause.Expression(clause.Eq{Column: table.Column(t.Tree), Value: at.tree})
 	limit := 1
 	switch {
@@ -151,11 +152,11 @@ func checkTop(t *table.Table, db *gorm.DB, at *landing, own int, lock dialect.Ro
 	default:
 		where = clause.And(where, clause.Eq{Column: table.Column(t.Path), Value: ""})
 	}
-	found, err := t.Read(db, table.Selection{Where: where, Lock: lock, Limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
+	found, err := t.Read(db, table.Selection{Where: where, Lock: rowLock, Limit: clause.Expr{SQL: fmt.Sprintf("LIMIT %d", limit)}})
 	if err != nil || len(found) < limit {
 		return err
 	}
-	inTheWay := &fault.RootRowError{Table: t.TableName, Tree: at.lock}
+	inTheWay := &fault.RootRowError{Table: t.TableName, Tree: at.domain}
 	for _, n := range found {
 		// Among the statement's own rows, only those at the top that are no root row are known to
 		// be somebody else's.
@@ -183,7 +184,7 @@ func (p *Planner) explainTop(db *gorm.DB, t *table.Table, x *TopCheck) {
 // lockTop takes PostgreSQL's lock on the top of a tree, until the end of the transaction.
 func (p *Planner) lockTop(db *gorm.DB, t *table.Table, at *landing) error {
 	digest := fnv.New64a()
-	for _, part := range []string{"pathlock top", t.TableName, at.lock.ID()} {
+	for _, part := range []string{"pathlock top", t.TableName, at.domain.ID()} {
 		var length [8]byte
 		binary.BigEndian.PutUint64(length[:], uint64(len(part)))
 		_, _ = digest.Write(length[:])
@@ -192,7 +193,7 @@ func (p *Planner) lockTop(db *gorm.DB, t *table.Table, at *landing) error {
 	d := t.Direct(db).Add("SELECT ? FROM ? AS l", p.Dialect.LockTop(int64(digest.Sum64()), at.root)...)
 	var isolation string
 	if err := d.One(&isolation); err != nil {
-		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.lock, err)
+		return fmt.Errorf("gormplugin: locking the top of %s: %w", at.domain, err)
 	}
 	if why := p.Dialect.Refuse(isolation); why != "" {
 		return fmt.Errorf("%w: a write to %s at %s", fault.ErrIsolation, t.TableName, why)
