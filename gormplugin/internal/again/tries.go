@@ -36,11 +36,11 @@ func Persist(ctx context.Context, db *gorm.DB, tries int, do func() error) error
 	return err
 }
 
-// Retry runs once until it succeeds or fails for good, at most a number of times.
-func Retry(ctx context.Context, tries int, once func() error) error {
+// Retry calls try until it succeeds or fails for good, at most the given number of times.
+func Retry(ctx context.Context, tries int, try func() error) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.InitialInterval, pause.MaxInterval = firstPause, longestPause
-	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, once() },
+	_, err := backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, try() },
 		backoff.WithBackOff(pause), backoff.WithMaxTries(uint(tries)), backoff.WithMaxElapsedTime(longestRetry))
 	if last, ok := errors.AsType[*backoff.PermanentError](err); ok {
 		return last.Unwrap()

@@ -25,7 +25,7 @@ const rerunKey = "pathlock:rerun"
 // there are to be none.
 func (f *Frame) newRerun(db *gorm.DB) *rerun {
 	// The functions for operations run all of their statements again.
-	if _, again := db.InstanceGet(rerunKey); again || f.MaxTries <= 1 || ErrandOf(db) != nil {
+	if _, isFurther := db.InstanceGet(rerunKey); isFurther || f.MaxTries <= 1 || ErrandOf(db) != nil {
 		return nil
 	}
 	pristine := db.Session(&gorm.Session{Initialized: true})
@@ -43,24 +43,24 @@ func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
 			return err // of the first try
 		}
 		r.values.Restore()
-		again := r.pristine.Session(&gorm.Session{Initialized: true})
-		again.Statement.BuildClauses = r.pristine.Statement.BuildClauses
-		if result := again.Statement.Result; result != nil {
+		attempt := r.pristine.Session(&gorm.Session{Initialized: true})
+		attempt.Statement.BuildClauses = r.pristine.Statement.BuildClauses
+		if result := attempt.Statement.Result; result != nil {
 			result.Error = nil
 		}
-		again.InstanceSet(rerunKey, true)
+		attempt.InstanceSet(rerunKey, true)
 		// A panic of a hook must not leave the transaction open.
 		defer func() {
-			if st := stateOf(again); st != nil && st.Begun != nil {
+			if st := stateOf(attempt); st != nil && st.Begun != nil {
 				_ = st.Begun.Rollback()
 			}
 		}()
-		execute(again)
-		db.Error, db.RowsAffected = again.Error, again.RowsAffected
-		if again.Error != nil && !errors.Is(again.Error, fault.ErrRetry) {
-			return backoff.Permanent(again.Error)
+		execute(attempt)
+		db.Error, db.RowsAffected = attempt.Error, attempt.RowsAffected
+		if attempt.Error != nil && !errors.Is(attempt.Error, fault.ErrRetry) {
+			return backoff.Permanent(attempt.Error)
 		}
-		return again.Error
+		return attempt.Error
 	})
 	if errors.Is(db.Error, fault.ErrRetry) {
 		r.values.Restore()
