@@ -84,7 +84,7 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 
 // Move moves the row with the id, and its subtree, below another row of the same tree. The row
 // keeps its name. A parent that is nil, or a nil pointer, means the top, in a tree that has no root
-// row. The locks are X on the row and on its new name slot. In all else it works as [Rename].
+// row. The locks are X on the row and on its new name slot. Otherwise it works like [Rename].
 //
 // Errors match those of [Rename], and
 //

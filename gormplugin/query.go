@@ -36,8 +36,8 @@ func Subtree(db *gorm.DB, model, id any) *gorm.DB {
 }
 
 // Leaves returns a query, which you can refine, for the rows of a leaf model that hang anywhere in
-// the subtree of the row with the id. The row is one of the model above the leaves. In all else it
-// works as [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
+// the subtree of the row with the id. The row is one of the model above the leaves. Otherwise it
+// works like [Subtree]. Leaves whose parent is softly deleted are found on db.Unscoped() only.
 func Leaves(db *gorm.DB, leaf, id any) *gorm.DB {
 	_, t, err := subject(db, leaf)
 	if err != nil {

@@ -15,9 +15,9 @@ const DefaultMaxTries = 10
 // Transaction runs fn in a transaction under ctx and commits it, as [gorm.DB.Transaction] does.
 // When the database gives the transaction up in favour of another one (see [ErrRetry]), it runs all
 // of fn again, in a new transaction, after a random pause that grows: at most [DefaultMaxTries]
-// times in all. Hence fn must have no effect but on tx, and on the values that it hands to writes
-// of guarded tables. These are restored before each further try, and after the last one if that is
-// given up, too.
+// times in all. So fn must change nothing but tx and the values that it hands to writes of guarded
+// tables. These are restored before each further try, and after the last one if that is given up,
+// too.
 //
 // Inside another transaction it does not retry: the whole transaction has to be run again, which
 // only its beginner can do.
@@ -42,6 +42,6 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 //
 // A further try runs the whole statement again, in a new transaction, after a random pause that
 // grows. Its hooks run again, as what they wrote was rolled back. Its values are those from before
-// the first try: keys and paths that a failed try assigned are undone. Hence a hook must have no
-// effect but on its row and on its transaction.
+// the first try: keys and paths that a failed try assigned are undone. So a hook must change nothing
+// but its row and what it writes in its transaction.
 func MaxTries(n int) Option { return func(p *Plugin) { p.frame.MaxTries = max(n, 1) } }
