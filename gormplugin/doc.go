@@ -206,8 +206,10 @@
 //	  hold     tripwire         path locks, row locks, the assertion; raw SQL that is refused
 //	  table    again            the models, their rows and where they are; trying again
 //	  txn                       transactions, and when they have really ended
-//	  dialect                   what each database says and needs
+//	  dialect  treeschema       what each database says and needs; its tables, checked
 //	  fault    rawsql           the errors; SQL texts
+//
+// Package treeschema is public and knows neither GORM nor models: programs call [Verify].
 //
 // The documentation of internal/write follows an UPDATE from the survey to the release of the
 // locks.
