@@ -42,6 +42,6 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 //
 // A further try runs the whole statement again, in a new transaction, after a random pause that
 // grows. Its hooks run again, as what they wrote was rolled back. Its values are those from before
-// the first try: keys and paths that a failed try assigned are undone. So a hook must change nothing
-// but its row and what it writes in its transaction.
+// the first try: keys and paths that a failed try assigned are undone. So a hook must change
+// nothing but its row and its transaction.
 func MaxTries(n int) Option { return func(p *Plugin) { p.frame.MaxTries = max(n, 1) } }

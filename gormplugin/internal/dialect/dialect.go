@@ -14,8 +14,8 @@ import (
 // Dialect is what the plugin has to know of a database.
 type Dialect struct {
 	Name string
-	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where a
-	// writing transaction is alone anyway.
+	// Share and Update are appended to a SELECT that locks the rows it reads. Both are empty where
+	// a writing transaction is alone anyway.
 	Share, Update RowLock
 	// Newest is appended to a SELECT that must not be answered from an old snapshot, where not
 	// every statement has its own.

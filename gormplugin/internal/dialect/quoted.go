@@ -1,6 +1,9 @@
 package dialect
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // A message of a database may hold what a user has written, and so may an error of a hook that
 // never came from a database. So an error of the driver is known by its type. Where there is none
@@ -11,11 +14,7 @@ import "strings"
 func Quoted(err error) []string {
 	var texts []string
 	walk(err, func(e error) {
-		wrapper, ok := e.(interface{ Unwrap() error })
-		if !ok {
-			return
-		}
-		inner := wrapper.Unwrap()
+		inner := errors.Unwrap(e)
 		if inner == nil {
 			return
 		}
@@ -32,11 +31,9 @@ func walk(err error, visit func(error)) {
 		return
 	}
 	visit(err)
-	switch wrapper := err.(type) {
-	case interface{ Unwrap() error }:
-		walk(wrapper.Unwrap(), visit)
-	case interface{ Unwrap() []error }:
-		for _, inner := range wrapper.Unwrap() {
+	walk(errors.Unwrap(err), visit)
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, inner := range several.Unwrap() {
 			walk(inner, visit)
 		}
 	}
