@@ -43,8 +43,8 @@ func newConfig(opts []Option) config {
 }
 
 // WithPrefix sets what the names of all keys begin with, in place of [DefaultPrefix]: stores with
-// different prefixes know nothing of each other's locks, and [GateKey] names
-// the gates of the default prefix alone. Any text will do; it is escaped as the trees' names are.
+// different prefixes know nothing of each other's locks, and [GateKey] names the gates of the
+// default prefix alone. Any text will do; it is escaped as the trees' names are.
 func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
 
 // WithTimeout sets how long to wait for Redis to answer one command, in place of
