@@ -72,7 +72,7 @@ func stateOf(db *gorm.DB) *Statement {
 // statement never waits for a path lock while it holds a row lock.
 //
 // Where the survey does not touch the tree, or only a hook will make the statement do so, GORM or
-// [Writing.Begin] begins the transaction.
+// [Writing.EnsureTransaction] begins the transaction.
 func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 	return func(db *gorm.DB) {
 		if db.Error != nil || db.DryRun {
@@ -86,7 +86,7 @@ func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 		}
 		t, err := f.guardedTable(db.Statement, w.Deletes)
 		if err == nil && t != nil {
-			err = f.begin(w, db, t)
+			err = f.beginGuarded(w, db, t)
 		}
 		if err != nil {
 			_ = db.AddError(err)
@@ -94,8 +94,8 @@ func (f *Frame) Begin(w *Writer) func(*gorm.DB) {
 	}
 }
 
-// begin begins a statement on a guarded table.
-func (f *Frame) begin(w *Writer, db *gorm.DB, t *table.Table) error {
+// beginGuarded begins a statement on a guarded table.
+func (f *Frame) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}

@@ -20,8 +20,8 @@ type Writer struct {
 	Name string
 	// Chain returns the callbacks of the chain by name.
 	Chain func(name string) func(*gorm.DB)
-	// Write is the callback that had that place before: as a rule, GORM's own.
-	Write func(*gorm.DB)
+	// GORMWrite is the callback that had that place before: as a rule, GORM's own.
+	GORMWrite func(*gorm.DB)
 	// Kind makes the Kind of one statement.
 	Kind    func() Kind
 	Deletes bool
@@ -35,13 +35,14 @@ type Writing struct {
 	*Frame
 	DB *gorm.DB
 	St *Statement
-	// Tx is the transaction in which it runs; nil until Begin was called, if the caller began none.
+	// Tx is the transaction in which it runs; nil until EnsureTransaction was called, if the caller
+	// began none.
 	Tx *txn.Transaction
 }
 
 // Install puts a writer in the place of GORM's callback.
 func (f *Frame) Install(w *Writer, replace func(name string, fn func(*gorm.DB)) error) error {
-	if w.Write = w.Chain(w.Name); w.Write == nil {
+	if w.GORMWrite = w.Chain(w.Name); w.GORMWrite == nil {
 		return fmt.Errorf("gormplugin: %w: there is no callback %s", fault.ErrCallbacks, w.Name)
 	}
 	callback := f.callback(w)
@@ -57,7 +58,7 @@ func (f *Frame) callback(w *Writer) func(*gorm.DB) {
 			if db.Error == nil && !db.DryRun {
 				f.checkUnguarded(db, w.Deletes)
 			}
-			w.Write(db)
+			w.GORMWrite(db)
 			return
 		}
 		if err := f.run(w, db, st); err != nil && !errors.Is(db.Error, err) {
@@ -109,9 +110,9 @@ func (w *Writing) Apply(clauses []clause.Interface) error {
 	return w.DB.Error
 }
 
-// Begin makes sure that the statement runs in a transaction and, in databases that have no row
-// locks, that nobody else writes meanwhile.
-func (w *Writing) Begin() error {
+// EnsureTransaction makes sure that the statement runs in a transaction and, in databases that have
+// no row locks, that nobody else writes meanwhile.
+func (w *Writing) EnsureTransaction() error {
 	if w.Tx == nil {
 		// Hooks have run already, each on its own, and cannot be undone.
 		w.St.rerun = nil
@@ -148,7 +149,7 @@ func (w *Writing) WriteParts(ids []any, pin func(ids []any) (must int)) (written
 		part := ids[i*size : min((i+1)*size, len(ids))]
 		must := pin(part)
 		began := time.Now()
-		w.Write(db)
+		w.GORMWrite(db)
 		if db.Error != nil {
 			if written > 0 {
 				w.Tx.Abandon(db.Error)

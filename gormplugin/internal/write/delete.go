@@ -45,10 +45,10 @@ func (k *deleting) Write(w *statement.Writing) error {
 	stmt := db.Session(&gorm.Session{Initialized: true}).Statement
 	addKeys(t, stmt)
 	if !HasCondition(stmt) && !db.AllowGlobalUpdate {
-		w.Write(db)
+		w.GORMWrite(db)
 		return nil
 	}
-	if err := w.Begin(); err != nil {
+	if err := w.EnsureTransaction(); err != nil {
 		return err
 	}
 	gone, err := k.settle(db, w.Tx, st, stmt)

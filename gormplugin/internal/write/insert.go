@@ -62,14 +62,14 @@ func (k *inserting) Write(w *statement.Writing) error {
 			return err
 		}
 	}
-	if err := w.Begin(); err != nil {
+	if err := w.EnsureTransaction(); err != nil {
 		return err
 	}
 	rows, err := k.prepare(w.DB, w.Tx, w.St)
 	if err != nil {
 		return err
 	}
-	if w.Write(w.DB); w.DB.Error != nil {
+	if w.GORMWrite(w.DB); w.DB.Error != nil {
 		return w.DB.Error
 	}
 	if written := w.DB.RowsAffected; rows > 0 && written != int64(rows) {

@@ -91,12 +91,12 @@ func (k *updating) Write(w *statement.Writing) error {
 		k.assigned = true
 	}
 	if !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
-		w.Write(db)
+		w.GORMWrite(db)
 		return nil
 	}
 	w.St.Note = fmt.Sprintf("%s in %s", a, t.TableName)
 	if w.Tx != nil {
-		if err := w.Begin(); err != nil {
+		if err := w.EnsureTransaction(); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (k *updating) Write(w *statement.Writing) error {
 	if err != nil && (!k.Asserts || !hold.IsOutdated(err)) {
 		return err
 	}
-	if begun := w.Begin(); begun != nil {
+	if begun := w.EnsureTransaction(); begun != nil {
 		return begun
 	}
 	found, err := k.settle(db, w.Tx, w.St, a, planned, err)
