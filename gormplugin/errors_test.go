@@ -70,6 +70,8 @@ func TestFailureOf(t *testing.T) {
 		{"the first of two, which nobody is to blame for", "postgres", joined(quoted("23505"), errors.New("rolling back")), ""},
 		{"a name with the words of a deadlock", "mysql", errors.New(`"Error 1213 (40001): x" is no name`), ""},
 		{"a name with the words of a lost connection", "mysql", errors.New(`"connection refused" is no name`), ""},
+		{"the first of two, a name with the words of a lost connection", "mysql", joined(errors.New(`"connection refused" is no name`), errors.New("rolling back")), ""},
+		{"the first of two, nobody there", "postgres", joined(errors.New("failed to connect to `user=x`: dial tcp [::1]:1: connect: connection refused"), errors.New("rolling back")), pathlock.FailureDatabase},
 		{"a value with the words of a failure", "postgres", joined(errors.New(`ERROR: invalid input: "(SQLSTATE 57P01)" (SQLSTATE 22P02)`), errors.New("rolling back")), pathlock.FailureInvalid},
 		{"a name with the words of a failure", "postgres", errors.New(`"(SQLSTATE 40001)" is no name`), ""},
 		{"a name with the words of a busy file", "sqlite", errors.New(`"database is locked" is no name`), ""},

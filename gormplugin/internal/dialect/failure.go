@@ -76,7 +76,8 @@ func saidLost(text string) error {
 		driver.ErrBadConn.Error(), mysql.ErrInvalidConn.Error(), io.ErrUnexpectedEOF.Error(),
 		errDBClosed, "failed to connect", "connection refused", "connection reset by peer", "broken pipe",
 	} {
-		if strings.Contains(text, lost) {
+		// Elsewhere than at the start, or after what wraps an error, it may be what a user wrote.
+		if strings.HasPrefix(text, lost) || strings.Contains(text, ": "+lost) || strings.Contains(text, "; "+lost) {
 			return driver.ErrBadConn
 		}
 	}
