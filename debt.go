@@ -48,10 +48,18 @@ func (l *Locker) release(ctx context.Context, d debt) (err error) {
 	return l.store.Release(ctx, d.tree, d.owner, d.id)
 }
 
-// settle has the store release d, which may not be there, now or in the background.
+// debtOf is what an acquisition owes to the store if nobody awaits its outcome.
+func debtOf(a Acquisition) debt { return debt{tree: a.Tree, owner: a.Owner, id: a.Grant} }
+
+// settle has the store release d, which may not be there, even under a context that has ended.
 func (l *Locker) settle(ctx context.Context, d debt, scope *Scope, lease time.Duration) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
+	l.settleWithin(ctx, d, scope, lease)
+}
+
+// settleWithin is settle until ctx ends, and in the background from then on.
+func (l *Locker) settleWithin(ctx context.Context, d debt, scope *Scope, lease time.Duration) {
 	if err := l.release(ctx, d); err != nil && !errors.Is(err, ErrNotHeld) {
 		l.releases.retry(l, d, scope, lease, err)
 	}

@@ -212,5 +212,5 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 // takeBack releases what the store may have granted to an acquisition whose outcome nobody awaits.
 // Mostly there is nothing.
 func (s *Scope) takeBack(ctx context.Context, a Acquisition) {
-	s.locker.settle(ctx, debt{tree: a.Tree, owner: a.Owner, id: a.Grant}, s, a.Lease)
+	s.locker.settle(ctx, debtOf(a), s, a.Lease)
 }

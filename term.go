@@ -2,6 +2,7 @@ package pathlock
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -92,7 +93,13 @@ type deadline struct {
 
 func newClock() clock { return clock{epoch: time.Now()} }
 
+// set makes d the moment at. The zero time has always passed.
 func (c *clock) set(d *deadline, at time.Time) {
+	if at.IsZero() { // nanoseconds since 1970 do not go back to the year 1
+		d.wall.Store(math.MinInt64)
+		d.monotonic.Store(math.MinInt64)
+		return
+	}
 	d.wall.Store(at.UnixNano())
 	d.monotonic.Store(int64(at.Sub(c.epoch)))
 }
