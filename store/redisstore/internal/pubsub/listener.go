@@ -11,7 +11,6 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
-	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 // Listener hears which waiters of a store have been granted. Waiters share subscriptions: one for
@@ -101,7 +100,7 @@ func New(client redis.UniversalClient, channels Channels, linger time.Duration) 
 		subscriptions: make(map[string]*subscription),
 		connections:   make(map[string]*connection),
 	}
-	if !lua.IsCluster(client) {
+	if _, ok := client.(*redis.ClusterClient); !ok {
 		l.pubsub.Store(plainPubSub)
 	}
 	return l
