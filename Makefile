@@ -35,7 +35,7 @@ bench: ## Compares with other locks and with code by hand, on a Redis and a Mari
 
 fsck-scale: ## Checks and repairs large trees of several shapes on every database
 #: make fsck-scale ROWS=1000000; prints time and memory
-	PATHLOCK_FSCK_ROWS=$(or $(ROWS),1000000) ./test/run.sh -timeout 2h -v -run TestScale
+	PATHLOCK_FSCK_ROWS=$(or $(ROWS),1000000) bash -c '. test/servers.sh && $(GO) test -timeout 2h -count=1 -v -run "^TestScale$$" ./cmd/pathlock/internal/database'
 
 ##@ To change it
 

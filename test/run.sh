@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # The test command: lints, starts the servers that the tests need, runs every test of every module,
-# and stops what it started. What many do at once runs under -race on every database. What is done in
-# turn runs under it on PostgreSQL, and without it on the others. Arguments go to `go test`.
+# and stops what it started. What many do at once runs under -race on every database. What is done
+# in turn runs under it on PostgreSQL, and without it on the others.
 #
-# test/servers.sh says which servers these are and where they come from. Tests that lack their server
-# are skipped and say so. With CI=true, they fail.
+# Arguments go to `go test`, in both parts. A -run chooses from the tests of each part; a -skip
+# holds in the first part only.
+#
+# test/servers.sh says which servers these are and where they come from. Tests that lack their
+# server are skipped and say so. With CI=true, they fail.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,11 +25,15 @@ echo "== test"
 status=0
 go test -race -vet=off -p 3 -timeout 30m -count=1 "$@" "${packages[@]}" || status=$?
 
-# The suites of what is done in turn, which the race detector has watched on PostgreSQL: it makes them
-# twice as slow on servers, and ten times on SQLite, which is Go code here. The races on MySQL and
-# MariaDB have run above.
+# The suites of what is done in turn, which the race detector has watched on PostgreSQL: it makes
+# them twice as slow on servers, and ten times on SQLite, which is Go code here. The races on MySQL
+# and MariaDB have run above. The tests of this part are chosen by skipping all others, since a -run
+# among the arguments would take the place of one here.
 echo "== test, without the race detector"
-go test -vet=off -p 3 -timeout 30m -count=1 -run '^Test(SQLite(Deferred|Glebarez|Schema)?|MySQL(Schema)?|Growth)$' \
-	-skip '^TestMySQL$/./^(top_races|save_races|inversion|storm|id_path_storm|anomalies)$' \
-	"$@" ./gormplugin ./integration ./cmd/pathlock/internal/database || status=$?
+packages=(./gormplugin ./integration ./cmd/pathlock/internal/database)
+tests='^Test(SQLite(Deferred|Glebarez|Schema)?|MySQL(Schema)?|Growth)$'
+races='^TestMySQL$/./^(top_races|save_races|inversion|storm|id_path_storm|anomalies)$'
+others=$(go test -vet=off -list '^(Test|Example|Fuzz)' "${packages[@]}" |
+	grep -E '^(Test|Example|Fuzz)' | grep -vE "$tests" | sort -u | paste -sd '|')
+go test -vet=off -p 3 -timeout 30m -count=1 "$@" -skip "^($others)\$|$races" "${packages[@]}" || status=$?
 exit "$status"

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -158,16 +159,30 @@ func RunTransactions(t *testing.T, d Database) {
 func RunRaces(t *testing.T, d Database) {
 	t.Helper()
 	migrate(t, d)
-	for _, p := range []topic{
+	for _, p := range races() {
+		p.run(t, d)
+	}
+}
+
+func races() []topic {
+	return []topic{
 		{"top races", checkTopRaces},
 		{"save races", checkSaveRaces},
 		{"inversion", checkInversion},
 		{"storm", func(t *testing.T, d Database) { checkStorms(t, d) }},
 		{"id path storm", checkIDPathStorm},
 		{"anomalies", checkAnomalies},
-	} {
-		p.run(t, d)
 	}
+}
+
+// Races are the names of the subtests of [RunRaces], as go test writes them. A test command that
+// runs the races by themselves skips these in [Run].
+func Races() []string {
+	var names []string
+	for _, p := range races() {
+		names = append(names, strings.ReplaceAll(p.name, " ", "_"))
+	}
+	return names
 }
 
 // RunAnomalies provokes the anomalies only, for the further isolation levels of a database that

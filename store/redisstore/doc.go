@@ -57,10 +57,10 @@
 //
 // They are in the folder scripts; each begins with its keys, its arguments and its reply. acquire,
 // release, withdraw, renew, force, proceed and transfer change the table; blocker and snapshot read
-// it. scripts/lib/keys.lua says of which files each is put together. acquire and release have short
-// ways in front, which end the script before the library is run: one for thin locks, one for trees
-// in which others hold and nobody waits for the same nodes, and one for a release to the only
-// waiter.
+// it. scripts/lib/keys.lua says in which order their parts stand, and scripts.go which files each
+// one consists of. acquire and release have short ways in front, which end the script before the
+// library is run: one for thin locks, one for a release to the only waiter, and one for trees in
+// which others hold and nobody waits for the same nodes.
 //
 // # What is guaranteed
 //

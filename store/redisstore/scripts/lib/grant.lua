@@ -68,10 +68,10 @@ local function grant(r)
   touch()
   local held = holding(r.owner)
   local till = (r.seen or NOW) + r.lease
-  local own = r.apart == '1' and held
+  local is_apart = r.apart == '1' and held
   held = held or { grants = {}, modes = {} }
   -- A deadline without its grant does no harm, should this script fail here.
-  if own then call('ZADD', DEADLINES, int(till), apart.of(r.owner, r.id)) end
+  if is_apart then call('ZADD', DEADLINES, int(till), apart.of(r.owner, r.id)) end
   state.work = state.work - 2 * #r.names
   local fence = next_fence()
   load_nodes(r.names)
@@ -88,7 +88,7 @@ local function grant(r)
     { id = r.id, fence = fence, since = int(NOW), claims = r.claims, paths = r.paths, note = r.note }
   write_holding(r.owner, held)
   if r.gate then take_gate(r.owner, r.note, till) end
-  if not own then prolong(r.owner, till) end
+  if not is_apart then prolong(r.owner, till) end
   if r.gate then time_gate(r.owner) end
   moved()
   return fence

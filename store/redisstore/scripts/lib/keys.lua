@@ -53,9 +53,9 @@
 -- A script consists of these parts, in this order; scripts.go assembles those that it uses:
 --   lib/keys.lua, lib/record.lua; then lib/clock.lua, lib/modes.lua, lib/apart.lua where first used
 --   thin/<script>.lua    for acquire and release, the thin way: nobody else is concerned
+--   short/successor.lua  for release: one owner holds and one waits
 --   short/<script>.lua   for acquire and release, the short way: others hold, and nobody waits for
 --                        the same nodes
---   short/successor.lua  for release: one owner holds and one waits
 --   lib/state.lua        what the rest shares
 --   the library          nodes, holdings, gate, queue, thin, repair, open, waits, grant, handover
 --   <script>.lua         the only part of the rest that runs anything
