@@ -65,7 +65,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 
 // ask has the store grant a to the scope, for a lock whose context descends from parent. If
 // anything keeps ask from returning the lock, it gives the grant back.
-func (l *Locker) ask(parent context.Context, scope *Scope, a asked, watched bool) (*Lock, error) {
+func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched bool) (*Lock, error) {
 	acquisition, err := a.acquisition(scope)
 	if err != nil {
 		return nil, err
@@ -101,11 +101,11 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a asked, watched bool
 		returned = true // the store has granted nothing
 		return nil, err
 	}
-	asked := sent
+	askedAt := sent
 	if !grant.Asked.IsZero() {
-		asked = grant.Asked
+		askedAt = grant.Asked
 	}
-	if lock, err = scope.hold(parent, a, acquisition, grant, asked, watched); err != nil {
+	if lock, err = scope.hold(parent, a, acquisition, grant, askedAt, watched); err != nil {
 		return nil, l.refuse(ctx, scope, a, start, err)
 	}
 	lock.waited = waited.Load()
@@ -131,7 +131,7 @@ func withCause(ctx context.Context, err error) error {
 }
 
 // refuse reports that the store refused a, and returns the error for the caller.
-func (l *Locker) refuse(ctx context.Context, scope *Scope, a asked, start time.Time, err error) error {
+func (l *Locker) refuse(ctx context.Context, scope *Scope, a prepared, start time.Time, err error) error {
 	err = a.explain(err)
 	if !l.observers.none() {
 		event := a.event(scope)
@@ -202,7 +202,7 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 }
 
 // explain gives the contested path in a store's error the caller's spelling.
-func (a asked) explain(err error) error {
+func (a prepared) explain(err error) error {
 	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		conflict.Path = a.spelling(conflict.Path)
 	} else if deadlock, ok := errors.AsType[*DeadlockError](err); ok {

@@ -104,7 +104,7 @@ func (k *Lock) stay() (Token, error) {
 	ctx, stop := context.WithTimeout(context.Background(), releaseTimeout)
 	defer stop()
 	if err = l.acquireShared(ctx, shared); err != nil {
-		h.scope.takeBack(ctx, shared)
+		l.settleWithin(ctx, debtOf(shared), h.scope, shared.Lease)
 		if errors.Is(err, ErrLost) || errors.Is(err, ErrConflict) {
 			err = h.lostError(err)
 		}
@@ -113,12 +113,12 @@ func (k *Lock) stay() (Token, error) {
 	end := l.renewer.until(h.base)
 	grants, err := h.endStaying(k)
 	if err != nil {
-		h.scope.takeBack(ctx, shared)
+		l.settleWithin(ctx, debtOf(shared), h.scope, shared.Lease)
 		return "", err
 	}
 	k.until.Store(&end)
 	k.ctx.cancel(nil)
-	k.giveBackBehind(context.Background(), grants, nil)
+	k.giveBackInBackground(context.Background(), grants, nil)
 	return h.token, nil
 }
 
@@ -167,7 +167,8 @@ func (h *holding) endStaying(lock *Lock) ([]GrantID, error) {
 // had at first stays, and so does what the holder has at the path in other locks. On a lock that is
 // not attached it does nothing.
 //
-// What cannot be given back at once is retried in the background: see [Lock.Release].
+// Vacate takes no longer than ctx and at most five seconds. What cannot be given back by then is
+// released in the background: see [Lock.Release]. That includes everything where ctx has ended.
 func (k *Lock) Vacate(ctx context.Context, p Path) {
 	h := k.holding
 	l := h.scope.locker
@@ -185,8 +186,10 @@ func (k *Lock) Vacate(ctx context.Context, p Path) {
 	}
 	h.grants, k.pins = slices.DeleteFunc(h.grants, vacated), slices.DeleteFunc(k.pins, vacated)
 	h.scope.mu.Unlock()
+	ctx, stop := context.WithTimeout(ctx, releaseTimeout)
+	defer stop()
 	for _, g := range left {
-		l.settle(ctx, debt{tree: h.tree, owner: h.scope.owner, id: g.id}, h.scope, l.lease)
+		l.settleWithin(ctx, debt{tree: h.tree, owner: h.scope.owner, id: g.id}, h.scope, l.lease)
 	}
 }
 

@@ -3,7 +3,6 @@ package pathlock
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -32,12 +31,15 @@ type attaching struct {
 // belongs to the hold.
 //
 // Any number of processes may attach a token at once. They are one owner, and do not wait for each
-// other. The first to release the lock ends the hold for all. To leave the hold to its bearers, end
-// the lock with [Lock.Detach], which keeps the token and the hold.
+// other. The first to release the lock ends the hold for all, as soon as nothing acquired under
+// that lock's context is left. To leave the hold to its bearers, end the lock with [Lock.Detach],
+// which keeps the token and the hold.
 //
 // The process looks at the hold in the store once a second, or at a third of the lease if that is
 // earlier. Until then it does not know that another process has released or shortened the hold. If
 // it cannot reach the store, it stays ignorant for at most one lease.
+//
+// What becomes of the hold when processes die is in docs/tokens.md, as a table.
 //
 // The error matches:
 //   - [ErrInvalidToken] if the text is no token
@@ -117,79 +119,4 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 	s.locker.renewer.adopt(h, req.Lease, got.Left, sent)
 	h.addLock(ctx, req, lock, watched)
 	return lock
-}
-
-// Refresh sets the end of the hold that a token names to d from now, even if that is earlier than
-// before, and returns the end. A process that has the hold attached with renewal keeps it alive
-// until the lock's release, if its next look comes before the end: see [Locker.Attach]. Others that
-// have it attached learn of an earlier end with their next look.
-//
-// Errors are those of [Locker.Attach], and match [ErrInvalidRequest] if d is shorter than
-// [MinLease].
-func (l *Locker) Refresh(ctx context.Context, token Token, d time.Duration) (until time.Time, err error) {
-	d = min(d, Forever)
-	if err := checkLease(d); err != nil {
-		return time.Time{}, err
-	}
-	sent := time.Now()
-	_, _, got, err := l.transferToken(ctx, "refresh", token, d)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return sent.Add(got.Left), nil
-}
-
-// ReleaseToken releases the hold that a token names. A process that has it attached loses its lock.
-// Errors are those of [Locker.Attach].
-func (l *Locker) ReleaseToken(ctx context.Context, token Token) error {
-	tree, owner, err := token.parse()
-	if err != nil {
-		return err
-	}
-	if err := l.release(ctx, debt{tree: tree, owner: owner, id: everything}); err != nil {
-		return tokenError("release", tree, err)
-	}
-	if l.debugs(ctx) {
-		report(ctx, l.log, slog.LevelDebug, "pathlock: released by token", "tree", tree, "owner", owner)
-	}
-	return nil
-}
-
-// transferToken asks the store for the hold that a token names, and sets its end to lease from now
-// unless lease is 0.
-func (l *Locker) transferToken(ctx context.Context, what string, token Token, lease time.Duration) (Tree, Owner, Transferred, error) {
-	tree, owner, err := token.parse()
-	if err != nil {
-		return Tree{}, "", Transferred{}, err
-	}
-	store, ok := l.store.(TransferStore)
-	if !ok {
-		return Tree{}, "", Transferred{}, fmt.Errorf("pathlock: %s in %s: the lock store keeps no hold without its process: %w", what, tree, errors.ErrUnsupported)
-	}
-	sent := time.Now()
-	got, err := transfer(ctx, store, Transfer{Tree: tree, From: owner, To: owner, Lease: lease})
-	if err == nil && time.Since(sent) >= got.Left {
-		err = fmt.Errorf("%w: %s: %w", ErrLost, tree, errLeaseEnded)
-	}
-	if err != nil {
-		return Tree{}, "", Transferred{}, tokenError(what, tree, withCause(ctx, err))
-	}
-	return tree, owner, got, nil
-}
-
-// tokenError is the error of an operation on a token.
-func tokenError(what string, tree Tree, err error) error {
-	switch {
-	case errors.Is(err, ErrNotHeld):
-		err = fmt.Errorf("%w: %w: %w", errTokenLost, ErrLost, err)
-	case errors.Is(err, ErrLost):
-		err = fmt.Errorf("%w: %w", errTokenLost, err)
-	}
-	return fmt.Errorf("pathlock: %s in %s: %w", what, tree, err)
-}
-
-// transfer calls the store's Transfer. A store that panics has failed.
-func transfer(ctx context.Context, store TransferStore, t Transfer) (got Transferred, err error) {
-	defer panicked(&err)
-	return store.Transfer(ctx, t)
 }

@@ -17,7 +17,9 @@ import (
 // locks may rely on either. The store is asked only where what was taken has a lease of its own:
 // see [WithoutRenewal].
 //
-// Detach takes at most five seconds. The error matches:
+// What becomes of the hold when processes die is in docs/tokens.md, as a table.
+//
+// Detach takes at most five seconds, and after [Locker.Shutdown] at most ten. The error matches:
 //   - [ErrInvalidRequest] where the scope of a lock that is not attached holds or asks for anything
 //     else in the tree. The lock stays as it is.
 //   - [errors.ErrUnsupported] where the store is no [TransferStore]. The lock stays as it is.
@@ -37,6 +39,9 @@ func (k *Lock) Detach() (Token, error) {
 	token, err := k.handOut()
 	if err != nil {
 		h.stopDetaching()
+		if errors.Is(err, ErrLost) {
+			h.lose(h.currentGrants(), errLeaseGone)
+		}
 		return "", err
 	}
 	if err := h.endDetaching(k); err != nil {
@@ -74,7 +79,7 @@ func (k *Lock) leave() (Token, error) {
 func (h *holding) mayLeave(lock *Lock) error {
 	switch {
 	case lock.released || h.whole().spent:
-		return fmt.Errorf("%w: this lock in %s has been released, or the hold has", ErrNotHeld, h.tree)
+		return errReleased(h.tree)
 	case h.lost != nil:
 		return h.lost
 	}
@@ -102,10 +107,7 @@ func (k *Lock) handOut() (Token, error) {
 	case err == nil:
 		k.until.Store(new(sent.Add(got.Left)))
 		return newToken(h.tree, owner), nil
-	case errors.Is(err, ErrLost):
-		h.stopDetaching()
-		h.lose(h.currentGrants(), errLeaseGone)
-	case !errors.Is(err, errors.ErrUnsupported):
+	case !errors.Is(err, ErrLost) && !errors.Is(err, errors.ErrUnsupported):
 		// The new owner may have got the hold, and nobody will ever have its token. The store has
 		// just failed, so only the background tries to release it.
 		l.releases.retry(l, debt{tree: h.tree, owner: owner, id: everything}, h.scope, k.request.Lease, err)
@@ -121,7 +123,7 @@ func (h *holding) beginDetaching(lock *Lock) error {
 	defer s.mu.Unlock()
 	switch {
 	case lock.released:
-		return fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
+		return errReleased(h.tree)
 	case h.lost != nil:
 		return h.lost
 	case len(h.locks) > 1 || h.detaching:
@@ -149,19 +151,9 @@ func (h *holding) endDetaching(lock *Lock) error {
 	case h.lost != nil:
 		return h.lost
 	case lock.released:
-		return fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
+		return errReleased(h.tree)
 	}
 	lock.released = true
 	h.removeLock(lock)
 	return nil
-}
-
-// Until returns the end of the lock's lease, as far as it is known here. It moves with every
-// renewal. The store's lease ends no earlier, unless a bearer of the lock's token sets an earlier
-// end by [Locker.Refresh]. After [Lock.Detach] it is the end of the detached hold.
-func (k *Lock) Until() time.Time {
-	if until := k.until.Load(); until != nil {
-		return *until
-	}
-	return k.holding.renewer.until(k.holding)
 }

@@ -32,6 +32,18 @@
 // A release that fails is retried until the lease has ended. [Locker.Shutdown] awaits the last
 // ones.
 //
+// # How the code is laid out
+//
+//	tree, path, fold, mode, claim     what can be locked, and how
+//	request, acquire                  from a Request to the question for the store
+//	scope, holding, lock, latecontext who holds, what it holds, and what callers get
+//	renewer, agenda, renewal          which leases are due, and what the store answers
+//	term, clock, loss                 until when a lease counts, and its early end
+//	releases, retry                   releases in the background, and those that failed
+//	detach, attach, apart, token      holds that outlive their process
+//	store, transfer                   what a lock store has to do
+//	observer, failure, errors         what others learn
+//
 // # Order
 //
 // The waiters of one tree are served first come, first served. A request passes the waiters that it

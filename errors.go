@@ -9,7 +9,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/shown"
 )
 
-// The reasons for which pathlock fails. Every error of this module matches one of them with
+// The reasons for which pathlock fails. Every error of this package matches one of them with
 // [errors.Is], or the context's own error, or says that an argument makes no sense. [FailureOf]
 // says what an error means to a client.
 var (
@@ -67,12 +67,17 @@ type Blocker struct {
 // IsZero reports whether the blocker is unknown.
 func (b Blocker) IsZero() bool { return b == Blocker{} }
 
-// describe says what strangers may know of the blocker.
+// describe says what strangers may know of the blocker, and whether it holds or waits.
 func (b Blocker) describe() string {
 	if b.IsZero() {
-		return "another owner"
+		return "held by another owner"
 	}
 	var s strings.Builder
+	if b.Waiting {
+		s.WriteString("in the way: ")
+	} else {
+		s.WriteString("held by ")
+	}
 	if b.Note != "" {
 		fmt.Fprintf(&s, "%q", b.Note)
 	} else {
@@ -118,7 +123,7 @@ type ConflictError struct {
 
 // Error implements error.
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%v: %s: held by %s", ErrConflict, target(e.Tree, e.Path, e.Mode, e.Gate), e.Blocker.describe())
+	return fmt.Sprintf("%v: %s: %s", ErrConflict, target(e.Tree, e.Path, e.Mode, e.Gate), e.Blocker.describe())
 }
 
 // Unwrap returns [ErrConflict] and, if there is one, Err.
@@ -143,7 +148,7 @@ type DeadlockError struct {
 
 // Error implements error.
 func (e *DeadlockError) Error() string {
-	return fmt.Sprintf("%v: %s: held by %s, and that owner waits for this one", ErrDeadlock, target(e.Tree, e.Path, e.Mode, e.Gate), e.Blocker.describe())
+	return fmt.Sprintf("%v: %s: %s, and that owner waits for this one", ErrDeadlock, target(e.Tree, e.Path, e.Mode, e.Gate), e.Blocker.describe())
 }
 
 // Unwrap returns [ErrDeadlock].

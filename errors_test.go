@@ -23,7 +23,7 @@ func TestErrorsSayWhoIsInTheWay(t *testing.T) {
 		{"a holder with a note", false, pathlock.Blocker{Note: "rename", Mode: pathlock.ModeS, Since: noon, Until: noon.Add(time.Minute)},
 			`X /a in test/plan: held by "rename", which has S since 2026-01-02T12:00:00Z until 2026-01-02T12:01:00Z`},
 		{"a waiter without a note", false, pathlock.Blocker{Owner: "ABCDEFGHIJ", Mode: pathlock.ModeX, Waiting: true, Since: noon},
-			"X /a in test/plan: held by owner ABCDEF…, which waits for X since 2026-01-02T12:00:00Z"},
+			"X /a in test/plan: in the way: owner ABCDEF…, which waits for X since 2026-01-02T12:00:00Z"},
 		{"a gate that another program took", true, pathlock.Blocker{Note: "nightly", Gate: true, Mode: pathlock.ModeX, Until: noon},
 			`the gate of test/plan: held by "nightly", which has the gate until 2026-01-02T12:00:00Z`},
 	} {

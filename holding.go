@@ -41,8 +41,8 @@ type holding struct {
 	// The renewer's mutex guards term and place.
 	term  term
 	place place
-	// ends is the end of the term, readable without the mutex.
-	ends deadline
+	// trustedUntil is that of the term, readable without the mutex.
+	trustedUntil deadline
 }
 
 // isShared reports whether others may set another end of the hold's lease.
@@ -70,7 +70,7 @@ func (h *holding) currentGrants() []*grant {
 //
 // A single grant has to cover a claim. An S of one grant and an IX of another make an SIX that only
 // the store knows of, so a request for it asks the store.
-func (h *holding) covering(a asked, pins []*grant) []*grant {
+func (h *holding) covering(a prepared, pins []*grant) []*grant {
 	grants := h.grants
 	if h.base != nil {
 		grants = slices.Concat(h.base.grants, h.grants)

@@ -58,6 +58,16 @@ func (k *Lock) Tree() Tree { return k.request.Tree }
 // Note returns [Request.Note], or the hold's note for a lock that [Locker.Attach] has returned.
 func (k *Lock) Note() string { return k.request.Note }
 
+// Until returns the end of the lock's lease, as far as it is known here. It moves with every
+// renewal. The store's lease ends no earlier, unless a bearer of the lock's token sets an earlier
+// end by [Locker.Refresh]. After [Lock.Detach] it is the end of the detached hold.
+func (k *Lock) Until() time.Time {
+	if until := k.until.Load(); until != nil {
+		return *until
+	}
+	return k.holding.renewer.until(k.holding)
+}
+
 // Claims returns everything that the lock relies on: each node, intentions included, in folded
 // paths (see [Locker.Folded]). For a lock that [Locker.Attach] has returned, that is the whole
 // hold. A re-entrant lock may rely on more than it asked for.
@@ -85,7 +95,8 @@ func (k *Lock) Waited() bool { return k.waited }
 // hold only if the scope holds something else in the tree. [Locker.Shutdown] waits for the retries.
 //
 // Releasing a lock that [Locker.Attach] has returned ends the hold for everybody who has attached
-// its token, with everything acquired under their contexts.
+// its token, with everything acquired under their contexts. Where locks acquired under its own
+// context are left, the hold ends with the last of them.
 func (k *Lock) Release(ctx context.Context) error {
 	grants, err := k.end(nil)
 	if errors.Is(err, ErrNotHeld) {
@@ -97,7 +108,8 @@ func (k *Lock) Release(ctx context.Context) error {
 // ReleaseInBackground releases the lock as [Lock.Release] does, but a goroutine of the [Locker]
 // tells the store. The caller need not wait for the round trip: an HTTP response is sent without
 // it. The context of the lock has ended when ReleaseInBackground returns. Errors go to the log, as
-// warnings, and to the observers. A lock that has been released before stays released.
+// warnings, and to the observers. Both get the values of ctx, whose end does not matter. A lock
+// that has been released before stays released.
 //
 // An acquisition by the same Locker that does not wait is not refused because of a release that is
 // under way: it waits for that release and asks again. One by another process may be refused.
@@ -107,20 +119,20 @@ func (k *Lock) Release(ctx context.Context) error {
 func (k *Lock) ReleaseInBackground(ctx context.Context) { k.Abandon(ctx, nil) }
 
 // Abandon releases the lock as [Lock.ReleaseInBackground] does, and makes reason the cause with
-// which the lock's context ends. It is for code that watches over a lock and ends it early, as
-// package middleware does for a request that holds its locks for too long.
+// which the lock's context ends. ctx is as there. It is for code that watches over a lock and ends
+// it early, as package middleware does for a request that holds its locks for too long.
 //
 // What was acquired under the lock's context keeps what it relies on until its own release. So a
 // database transaction that the end of the context rolls back keeps it until the rollback is done.
 func (k *Lock) Abandon(ctx context.Context, reason error) {
 	grants, lost := k.end(reason)
 	if !errors.Is(lost, ErrNotHeld) {
-		k.giveBackBehind(ctx, grants, lost)
+		k.giveBackInBackground(ctx, grants, lost)
 	}
 }
 
-// giveBackBehind is giveBack, in the background if it has to wait for the store.
-func (k *Lock) giveBackBehind(ctx context.Context, grants []GrantID, lost error) {
+// giveBackInBackground is giveBack, on another goroutine if it has to wait for the store.
+func (k *Lock) giveBackInBackground(ctx context.Context, grants []GrantID, lost error) {
 	l := k.holding.scope.locker
 	giveBack := func() {
 		if err := k.giveBack(ctx, grants, lost); err != nil && lost == nil {
@@ -142,6 +154,11 @@ func (k *Lock) giveBackBehind(ctx context.Context, grants []GrantID, lost error)
 	}()
 }
 
+// errReleased is the error of a lock that has ended, by itself or with its hold.
+func errReleased(tree Tree) error {
+	return fmt.Errorf("%w: this lock in %s has been released, or its hold has", ErrNotHeld, tree)
+}
+
 // end takes the lock out of its scope, and ends its context with reason as the cause, if it is not
 // nil. It returns the grants to give back to the store, or everything. The error matches ErrLost if
 // the lock was lost, and ErrNotHeld if it has ended before.
@@ -151,7 +168,7 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 	h.scope.mu.Lock()
 	if k.released || h.detaching {
 		h.scope.mu.Unlock()
-		return nil, fmt.Errorf("%w: this lock in %s has been released", ErrNotHeld, h.tree)
+		return nil, errReleased(h.tree)
 	}
 	k.released = true
 	grants = h.removeLock(k)

@@ -52,8 +52,9 @@ func WithObserver(o Observer) Option {
 	return func(l *Locker) { l.observers.all = append(l.observers.all, o) }
 }
 
-// WithLogger sets the log. It gets losses as warnings, and grants, refusals and releases at debug
-// level. The default is [slog.Default] at the time of [New].
+// WithLogger sets the log. It gets as warnings: losses, failed renewals, failed releases that
+// nobody awaits, and releases by force. It gets grants, refusals and releases at debug level. The
+// default is [slog.Default] at the time of [New].
 func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log } }
 
 // New returns a locker on store. [Locker.Check] says whether the options make sense. A request that

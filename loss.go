@@ -19,7 +19,7 @@ var (
 
 // lose ends every lock of the holding because its lease is gone, if the holding still relies on any
 // of the grants that the store was asked about. What was released meanwhile is not lost. It reports
-// whether the holding is lost.
+// whether the holding is lost, or is being detached, so that its end is somebody else's business.
 func (h *holding) lose(askedFor []*grant, why error) bool {
 	h.scope.mu.Lock()
 	if h.lost != nil || h.detaching {

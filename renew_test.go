@@ -200,3 +200,23 @@ func TestARenewalThatCrossesAReleaseIsNoLoss(t *testing.T) {
 		release(t, third)
 	})
 }
+
+func TestALossThatARenewalReportsBesideAnErrorCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, store := newLocker(pathlock.WithLease(30 * time.Second))
+		gone, stays := acquire(t.Context(), t, l, "X /gone"), acquire(t.Context(), t, l, "X /stays")
+		store.renewBy(func(_ pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+			return []pathlock.Owner{l.Scope(gone.Context()).Owner()}, pathlock.ErrUnavailable
+		})
+		time.Sleep(10*time.Second + time.Millisecond)
+		if cause := context.Cause(gone.Context()); !errors.Is(cause, pathlock.ErrLost) {
+			t.Errorf("the lost lock: %v, want ErrLost", cause)
+		}
+		if err := stays.Context().Err(); err != nil {
+			t.Errorf("the other lock: %v", context.Cause(stays.Context()))
+		}
+		store.renewBy(nil)
+		_ = gone.Release(t.Context())
+		release(t, stays)
+	})
+}

@@ -29,57 +29,60 @@ func (c *call) run(r *renewer) {
 	ctx, stop := context.WithTimeout(context.Background(), c.patience)
 	defer stop()
 	c.sent = time.Now()
-	left, err := c.ask(ctx, r.store)
+	got, err := c.ask(ctx, r.store)
 	for i, h := range c.holdings {
-		switch remains, held := left[h.scope.owner]; {
+		switch owner := h.scope.owner; {
+		case got.lost[owner]:
+			h.lose(grants[i], errLeaseGone)
 		case err != nil:
 			if r.failed(c, h, err) {
-				report(ctx, r.log, slog.LevelWarn, "pathlock: renewal failed", "tree", c.tree, "owner", h.scope.owner, "error", err)
+				report(ctx, r.log, slog.LevelWarn, "pathlock: renewal failed", "tree", c.tree, "owner", owner, "error", err)
 			}
-		case !held:
-			h.lose(grants[i], errLeaseGone)
 		default:
-			r.answered(c, h, remains)
+			r.answered(c, h, got.left[owner])
 		}
 	}
 }
 
-// ask returns how long the lease of each owner that still holds something lasts, from when the call
-// was sent. A store that panics has failed.
-func (c *call) ask(ctx context.Context, store Store) (left map[Owner]time.Duration, err error) {
+// answer is what the store says to a call. Beside an error, only the losses count.
+type answer struct {
+	lost map[Owner]bool          // who holds nothing
+	left map[Owner]time.Duration // how long the others' leases last, from when the call was sent
+}
+
+// ask sends the call. A store that panics has failed.
+func (c *call) ask(ctx context.Context, store Store) (got answer, err error) {
 	defer panicked(&err)
-	left = make(map[Owner]time.Duration, len(c.leases))
 	if c.look {
-		return left, c.lookAt(ctx, store, left)
+		return c.lookAt(ctx, store)
 	}
 	lost, err := store.Renew(ctx, c.tree, c.leases)
-	if err != nil {
-		return nil, err
-	}
-	for _, lease := range c.leases {
-		left[lease.Owner] = max(left[lease.Owner], lease.For)
-	}
+	got.lost = make(map[Owner]bool, len(lost))
 	for _, owner := range lost {
-		delete(left, owner)
+		got.lost[owner] = true
 	}
-	return left, nil
+	got.left = make(map[Owner]time.Duration, len(c.leases))
+	for _, lease := range c.leases {
+		got.left[lease.Owner] = max(got.left[lease.Owner], lease.For)
+	}
+	return got, err
 }
 
 // lookAt asks how long an attached hold lasts, without prolonging it.
-func (c *call) lookAt(ctx context.Context, store Store, left map[Owner]time.Duration) error {
+func (c *call) lookAt(ctx context.Context, store Store) (answer, error) {
 	owner := c.leases[0].Owner
 	s, ok := store.(TransferStore)
 	if !ok {
-		return errors.ErrUnsupported
+		return answer{}, errors.ErrUnsupported
 	}
-	got, err := s.Transfer(ctx, Transfer{Tree: c.tree, From: owner, To: owner})
-	if errors.Is(err, ErrLost) {
-		return nil
+	switch got, err := s.Transfer(ctx, Transfer{Tree: c.tree, From: owner, To: owner}); {
+	case errors.Is(err, ErrLost):
+		return answer{lost: map[Owner]bool{owner: true}}, nil
+	case err != nil:
+		return answer{}, err
+	default:
+		return answer{left: map[Owner]time.Duration{owner: got.Left}}, nil
 	}
-	if err == nil {
-		left[owner] = got.Left
-	}
-	return err
 }
 
 // answered notes that h's lease lasts for left from when c was sent.

@@ -105,9 +105,9 @@ func (r *renewer) drop(h *holding) {
 func (r *renewer) until(h *holding) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	until := h.term.until
-	if h.base != nil && h.base.term.until.Before(until) {
-		return h.base.term.until
+	until := h.term.storedUntil
+	if h.base != nil && h.base.term.storedUntil.Before(until) {
+		return h.base.term.storedUntil
 	}
 	return until
 }
@@ -119,7 +119,7 @@ func (r *renewer) expire(h *holding) error {
 	defer r.mu.Unlock()
 	t := &h.term
 	if !t.over {
-		t.ends = time.Time{}
+		t.trustedUntil = time.Time{}
 		r.publish(h)
 		r.plan.fix(h)
 		r.arm(time.Now())
@@ -135,10 +135,10 @@ func (r *renewer) whyEnded(h *holding) error {
 }
 
 // publish lets ended compare h with the clock without the mutex.
-func (r *renewer) publish(h *holding) { r.clock.set(&h.ends, h.term.ends) }
+func (r *renewer) publish(h *holding) { r.clock.set(&h.trustedUntil, h.term.trustedUntil) }
 
 // ended reports whether h's lease has ended by the clock.
-func (r *renewer) ended(h *holding) bool { return r.clock.passed(&h.ends, time.Now()) }
+func (r *renewer) ended(h *holding) bool { return r.clock.passed(&h.trustedUntil, time.Now()) }
 
 // reschedule publishes and plans h anew after its term has changed. It expects the mutex to be
 // locked.
@@ -206,7 +206,7 @@ func (r *renewer) collect(a *agenda, now time.Time, calls []*call, ended []*hold
 	for len(a.holdings) > 0 {
 		h := a.holdings[0]
 		t := &h.term
-		if r.clock.passed(&h.ends, now) {
+		if r.clock.passed(&h.trustedUntil, now) {
 			r.drop(h)
 			ended = append(ended, h)
 			continue
@@ -244,7 +244,7 @@ func (r *renewer) afterJump(now time.Time) (ended []*holding) {
 	r.offset = offset
 	for _, a := range r.plan.order {
 		for _, h := range a.holdings {
-			if r.clock.passed(&h.ends, now) {
+			if r.clock.passed(&h.trustedUntil, now) {
 				ended = append(ended, h)
 			}
 		}

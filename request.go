@@ -49,8 +49,8 @@ type Request struct {
 	Note string
 }
 
-// asked is a checked request, with defaults filled in and claims folded.
-type asked struct {
+// prepared is a checked request, with defaults filled in and claims folded.
+type prepared struct {
 	Request
 	// folded[i] is Claims[i] with its path folded. It is Claims itself where nothing has to change.
 	folded []Claim
@@ -63,7 +63,7 @@ type defaults struct {
 }
 
 // prepare checks a request and fills in the defaults.
-func (d defaults) prepare(req Request) (asked, error) {
+func (d defaults) prepare(req Request) (prepared, error) {
 	if req.Wait == 0 {
 		req.Wait = d.wait
 	}
@@ -72,31 +72,31 @@ func (d defaults) prepare(req Request) (asked, error) {
 	}
 	req.Wait, req.Lease = min(req.Wait, Forever), min(req.Lease, Forever)
 	if err := checkWait(req.Wait); err != nil {
-		return asked{}, err
+		return prepared{}, err
 	}
 	if err := checkLease(req.Lease); err != nil {
-		return asked{}, err
+		return prepared{}, err
 	}
 	switch {
 	case req.Tree.IsZero():
-		return asked{}, fmt.Errorf("%w: the request names no tree", ErrInvalidTree)
+		return prepared{}, fmt.Errorf("%w: the request names no tree", ErrInvalidTree)
 	case len(req.Claims) == 0 && !req.Gate:
-		return asked{}, fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
+		return prepared{}, fmt.Errorf("%w: neither claims nor the gate", ErrInvalidRequest)
 	case len(req.Claims) > MaxNodes:
-		return asked{}, fmt.Errorf("%w: %d claims, at most %d nodes are allowed", ErrInvalidRequest, len(req.Claims), MaxNodes)
+		return prepared{}, fmt.Errorf("%w: %d claims, at most %d nodes are allowed", ErrInvalidRequest, len(req.Claims), MaxNodes)
 	case len(req.Note) > MaxNoteBytes:
-		return asked{}, fmt.Errorf("%w: the note is %d bytes long, at most %d are allowed", ErrInvalidRequest, len(req.Note), MaxNoteBytes)
+		return prepared{}, fmt.Errorf("%w: the note is %d bytes long, at most %d are allowed", ErrInvalidRequest, len(req.Note), MaxNoteBytes)
 	case !utf8.ValidString(req.Note):
-		return asked{}, fmt.Errorf("%w: the note is not valid UTF-8", ErrInvalidRequest)
+		return prepared{}, fmt.Errorf("%w: the note is not valid UTF-8", ErrInvalidRequest)
 	}
 	folded := req.Claims
 	for i, c := range req.Claims {
 		if !c.Mode.IsValid() {
-			return asked{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, shown.Cut(c.Path.String()))
+			return prepared{}, fmt.Errorf("%w: claim on %q has no mode", ErrInvalidRequest, shown.Cut(c.Path.String()))
 		}
 		p, err := foldPath(c.Path, d.fold)
 		if err != nil {
-			return asked{}, err
+			return prepared{}, err
 		}
 		if p != c.Path {
 			if &folded[0] == &req.Claims[0] {
@@ -105,7 +105,7 @@ func (d defaults) prepare(req Request) (asked, error) {
 			folded[i].Path = p
 		}
 	}
-	return asked{req, folded}, nil
+	return prepared{req, folded}, nil
 }
 
 func checkWait(wait time.Duration) error {
@@ -123,7 +123,7 @@ func checkLease(lease time.Duration) error {
 }
 
 // acquisition is what the store gets.
-func (a asked) acquisition(scope *Scope) (Acquisition, error) {
+func (a prepared) acquisition(scope *Scope) (Acquisition, error) {
 	set := Normalize(a.folded...)
 	if len(set) > MaxNodes {
 		return Acquisition{}, fmt.Errorf("%w: %d nodes are to be locked, at most %d are allowed", ErrInvalidRequest, len(set), MaxNodes)
@@ -145,12 +145,12 @@ func (a asked) acquisition(scope *Scope) (Acquisition, error) {
 }
 
 // event describes the request to observers.
-func (a asked) event(scope *Scope) Event {
+func (a prepared) event(scope *Scope) Event {
 	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note}
 }
 
 // spelling returns a folded path as the caller wrote it, for error messages.
-func (a asked) spelling(folded Path) Path {
+func (a prepared) spelling(folded Path) Path {
 	for i, c := range a.folded {
 		if !folded.Contains(c.Path) {
 			continue

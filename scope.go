@@ -28,8 +28,8 @@ type Scope struct {
 	mu sync.Mutex
 	// holdings has one holding per tree in which something is held: hardly ever more than a few.
 	holdings []*holding
-	// asked counts the requests that were sent to the store.
-	asked int64
+	// grantIDs counts the ids that were given out.
+	grantIDs int64
 	// asking has the tree of each request that is under way to the store. Its array is oneAsked,
 	// since there is hardly ever a second.
 	asking   []Tree
@@ -72,7 +72,7 @@ func (s *Scope) Owner() Owner { return s.owner }
 
 // reenter returns a lock on what a asks for if the scope's grants cover all of it. Otherwise it
 // returns nil: the caller asks the store, and then calls endAsking.
-func (s *Scope) reenter(ctx context.Context, a asked, watched bool) (*Lock, error) {
+func (s *Scope) reenter(ctx context.Context, a prepared, watched bool) (*Lock, error) {
 	s.mu.Lock()
 	if h := s.find(a.Tree); h != nil && s.locker.renewer.ended(h) {
 		// The observers that checkClock calls may use the scope.
@@ -88,7 +88,7 @@ func (s *Scope) reenter(ctx context.Context, a asked, watched bool) (*Lock, erro
 }
 
 // cover is reenter without the look at the clock. It expects the mutex to be locked.
-func (s *Scope) cover(ctx context.Context, a asked, watched bool) (*Lock, error) {
+func (s *Scope) cover(ctx context.Context, a prepared, watched bool) (*Lock, error) {
 	if h := s.find(a.Tree); h != nil {
 		if h.detaching {
 			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
@@ -160,13 +160,13 @@ func (s *Scope) forget(h *holding) {
 func (s *Scope) newGrantID() GrantID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked++
-	return GrantID(s.prefix + strconv.FormatInt(s.asked, 10))
+	s.grantIDs++
+	return GrantID(s.prefix + strconv.FormatInt(s.grantIDs, 10))
 }
 
 // hold enters a grant that the store has made, and returns the lock on it. If the lease has ended
 // by the clock, it enters nothing, and the error matches ErrLost.
-func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, granted Grant, asked time.Time, watched bool) (*Lock, error) {
+func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, granted Grant, askedAt time.Time, watched bool) (*Lock, error) {
 	r := &s.locker.renewer
 	g := newGrant(acquisition, granted)
 	lock := &Lock{}
@@ -195,7 +195,7 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 	if acquisition.Apart {
 		h.partOf(s.attached, g.id)
 	}
-	r.extend(h, acquisition.Lease, asked)
+	r.extend(h, acquisition.Lease, askedAt)
 	if r.ended(h) {
 		r.remove(h)
 		h.leaveBase()
@@ -212,5 +212,5 @@ func (s *Scope) hold(ctx context.Context, a asked, acquisition Acquisition, gran
 // takeBack releases what the store may have granted to an acquisition whose outcome nobody awaits.
 // Mostly there is nothing.
 func (s *Scope) takeBack(ctx context.Context, a Acquisition) {
-	s.locker.settle(ctx, debt{tree: a.Tree, owner: a.Owner, id: a.Grant}, s, a.Lease)
+	s.locker.settle(ctx, debtOf(a), s, a.Lease)
 }

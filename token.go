@@ -1,11 +1,14 @@
 package pathlock
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 )
 
 // Token names a detached hold: see [Lock.Detach]. It is text of letters, digits, dots, dashes and
@@ -60,4 +63,79 @@ func (t Token) parse() (Tree, Owner, error) {
 		return Tree{}, "", fmt.Errorf("%w: %w", ErrInvalidToken, err)
 	}
 	return tree, Owner(parts[0]), nil
+}
+
+// Refresh sets the end of the hold that a token names to d from now, even if that is earlier than
+// before, and returns the end. A process that has the hold attached with renewal keeps it alive
+// until the lock's release, if its next look comes before the end: see [Locker.Attach]. Others that
+// have it attached learn of an earlier end with their next look.
+//
+// Errors are those of [Locker.Attach], and match [ErrInvalidRequest] if d is shorter than
+// [MinLease].
+func (l *Locker) Refresh(ctx context.Context, token Token, d time.Duration) (until time.Time, err error) {
+	d = min(d, Forever)
+	if err := checkLease(d); err != nil {
+		return time.Time{}, err
+	}
+	sent := time.Now()
+	_, _, got, err := l.transferToken(ctx, "refresh", token, d)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return sent.Add(got.Left), nil
+}
+
+// ReleaseToken releases the hold that a token names. A process that has it attached loses its lock.
+// Errors are those of [Locker.Attach].
+func (l *Locker) ReleaseToken(ctx context.Context, token Token) error {
+	tree, owner, err := token.parse()
+	if err != nil {
+		return err
+	}
+	if err := l.release(ctx, debt{tree: tree, owner: owner, id: everything}); err != nil {
+		return tokenError("release", tree, err)
+	}
+	if l.debugs(ctx) {
+		report(ctx, l.log, slog.LevelDebug, "pathlock: released by token", "tree", tree, "owner", owner)
+	}
+	return nil
+}
+
+// transferToken asks the store for the hold that a token names, and sets its end to lease from now
+// unless lease is 0.
+func (l *Locker) transferToken(ctx context.Context, what string, token Token, lease time.Duration) (Tree, Owner, Transferred, error) {
+	tree, owner, err := token.parse()
+	if err != nil {
+		return Tree{}, "", Transferred{}, err
+	}
+	store, ok := l.store.(TransferStore)
+	if !ok {
+		return Tree{}, "", Transferred{}, fmt.Errorf("pathlock: %s in %s: the lock store keeps no hold without its process: %w", what, tree, errors.ErrUnsupported)
+	}
+	sent := time.Now()
+	got, err := transfer(ctx, store, Transfer{Tree: tree, From: owner, To: owner, Lease: lease})
+	if err == nil && time.Since(sent) >= got.Left {
+		err = fmt.Errorf("%w: %s: %w", ErrLost, tree, errLeaseEnded)
+	}
+	if err != nil {
+		return Tree{}, "", Transferred{}, tokenError(what, tree, withCause(ctx, err))
+	}
+	return tree, owner, got, nil
+}
+
+// tokenError is the error of an operation on a token.
+func tokenError(what string, tree Tree, err error) error {
+	switch {
+	case errors.Is(err, ErrNotHeld):
+		err = fmt.Errorf("%w: %w: %w", errTokenLost, ErrLost, err)
+	case errors.Is(err, ErrLost):
+		err = fmt.Errorf("%w: %w", errTokenLost, err)
+	}
+	return fmt.Errorf("pathlock: %s in %s: %w", what, tree, err)
+}
+
+// transfer calls the store's Transfer. A store that panics has failed.
+func transfer(ctx context.Context, store TransferStore, t Transfer) (got Transferred, err error) {
+	defer panicked(&err)
+	return store.Transfer(ctx, t)
 }

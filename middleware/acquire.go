@@ -105,15 +105,15 @@ func (v *visit) takeOver(ctx context.Context, before *held, requests []pathlock.
 		return nil, err
 	}
 	before.release(ctx)
-	if err := v.rest(ctx, pause); err != nil {
+	if err := v.pause(ctx, pause); err != nil {
 		return nil, err
 	}
 	return v.take(ctx, requests)
 }
 
-// rest waits for a while, or until ctx ends.
-func (v *visit) rest(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause)
+// pause waits for a while, or until ctx ends.
+func (v *visit) pause(ctx context.Context, length time.Duration) error {
+	timer := time.NewTimer(length)
 	defer timer.Stop()
 	select {
 	case <-timer.C:

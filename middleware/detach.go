@@ -14,7 +14,7 @@ import (
 
 // The misuses of [Locks.Detach].
 var (
-	errBehindLocks  = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
+	errUnderLocks   = errors.New("middleware: Detach under the locks of the request, which end with it: let the route's spec be lockspec.None")
 	errSeveralTrees = errors.New("middleware: a detached hold is in one tree, and the spec does not lock in exactly one")
 )
 
@@ -31,8 +31,8 @@ var (
 // The spec has to lock in exactly one tree. [Locks.Fail] answers the errors. Nothing stays held if
 // the client has gone away meanwhile, or if lasting is shorter than [pathlock.MinLease].
 func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration, note string) (pathlock.Token, time.Time, error) {
-	if _, behind := c.Get(m.carrier); behind {
-		return "", time.Time{}, errBehindLocks
+	if _, under := c.Get(m.carrier); under {
+		return "", time.Time{}, errUnderLocks
 	}
 	if err := m.check(spec); err != nil {
 		return "", time.Time{}, err

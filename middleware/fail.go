@@ -30,7 +30,7 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 	if errors.Is(err, ErrAnswered) {
 		return
 	}
-	p := m.problemFor(c.Request.Context(), err)
+	p := m.answerTo(c.Request.Context(), err)
 	switch begun := c.Writer.Written(); {
 	case p == nil:
 		m.log(c, StatusClientGone, err)
@@ -56,8 +56,8 @@ func (m *Locks) Fail(c *gin.Context, err error) {
 	WriteProblem(c, p)
 }
 
-// problemFor returns the answer to err under a request's context, nil if the client has gone.
-func (m *Locks) problemFor(ctx context.Context, err error) *Problem {
+// answerTo returns the answer to err under a request's context, nil if the client has gone.
+func (m *Locks) answerTo(ctx context.Context, err error) *Problem {
 	if errors.Is(err, ErrClientGone) {
 		return nil
 	}

@@ -12,7 +12,8 @@ import (
 // in which the hold has claims, first takes the same claims at the node's new path. They stay with
 // the hold if the node has moved.
 
-// lookTimeout bounds how long the end of a request looks for a node that it may have moved.
+// lookTimeout bounds how long the end of a request looks for a node that it may have moved, and
+// gives back what the hold needs no longer there. The rest of that goes to the background.
 const lookTimeout = 2 * time.Second
 
 // claimsAhead returns the claims of the request's hold in the nodes of a tree that the request

@@ -46,7 +46,7 @@ func ProblemOf(err error) *Problem {
 	case errors.Is(err, ErrHeldTooLong):
 		return timeout()
 	default:
-		return problemOf(pathlock.FailureOf(err), Detail(stating(err)))
+		return problemOfFailure(pathlock.FailureOf(err), Detail(stating(err)))
 	}
 }
 
@@ -61,16 +61,16 @@ func (m *Locks) ProblemOf(err error) *Problem {
 	}
 	for _, explainer := range m.explainers {
 		// The database's own words are for the log alone.
-		if p := problemOf(explainer.FailureOf(err), ""); p != nil {
+		if p := problemOfFailure(explainer.FailureOf(err), ""); p != nil {
 			return p
 		}
 	}
 	return nil
 }
 
-// problemOf returns the problem of a failure, nil if there is none. said describes it, and may be
-// "".
-func problemOf(failure pathlock.Failure, said string) *Problem {
+// problemOfFailure returns the problem of a failure, nil if there is none. said describes it, and
+// may be "".
+func problemOfFailure(failure pathlock.Failure, said string) *Problem {
 	switch slug := string(failure); failure {
 	case pathlock.FailureLockLost:
 		return holdEnded()
@@ -83,11 +83,11 @@ func problemOf(failure pathlock.Failure, said string) *Problem {
 	case pathlock.FailureNameTaken, pathlock.FailureWouldCycle, pathlock.FailurePathChanged, pathlock.FailureStale:
 		return NewProblem(http.StatusConflict, slug, said)
 	case pathlock.FailureLocked:
-		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again; nothing was written")
+		return Later(http.StatusLocked, slug, "other transactions were in the way, again and again")
 	case pathlock.FailureLockStore:
-		return Later(http.StatusServiceUnavailable, slug, "the lock store does not answer; nothing was written")
+		return Later(http.StatusServiceUnavailable, slug, "the lock store does not answer")
 	case pathlock.FailureDatabase:
-		return Later(http.StatusServiceUnavailable, slug, "the database cannot serve the request; nothing was written")
+		return Later(http.StatusServiceUnavailable, slug, "the database cannot serve the request")
 	case pathlock.FailureOutcomeUnknown:
 		return NewProblem(http.StatusServiceUnavailable, slug, "whether the change was made is not known: look before sending it again")
 	default:

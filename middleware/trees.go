@@ -8,9 +8,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// disorderly is how often a request that needs several trees waits for one of them while it holds
-// nothing, before it waits in order.
-const disorderly = 3
+// triesOutOfOrder is how often a request that needs several trees waits for one of them while it
+// holds nothing, before it waits in order.
+const triesOutOfOrder = 3
 
 // take acquires requests, one per tree, all or none, within the budget.
 //
@@ -24,7 +24,7 @@ func (v *visit) take(ctx context.Context, requests []pathlock.Request) (*held, e
 		return locks, err
 	}
 	first := 0
-	for range disorderly {
+	for range triesOutOfOrder {
 		if v.budget.remaining() < v.budget.whole/2 {
 			break
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
-// Acquire implements [pathlock.Store]: one EVALSHA if the request is granted or refused at once. A
-// request that waits is woken by the message that it has been granted, and has nothing more to
-// send.
+// Acquire implements [pathlock.Store]: one EVALSHA if the request is granted at once. A refusal
+// sends a second, to name the blocker. A request that waits is woken by the message that it has
+// been granted, and has nothing more to send.
 //
 // An acquisition that makes no sense, or claims too much, gives an error that matches
 // [pathlock.ErrInvalidRequest]. A [*pathlock.ConflictError] also matches redislock.ErrNotObtained.
@@ -39,6 +39,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, calls.Unavailable(r.what, err)
 	}
 	defer s.calls.End()
+	defer r.end()
 	if err := s.calls.Forget(ctx, r.call); ctx.Err() != nil {
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
 	} else if err != nil {
@@ -60,11 +61,11 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 		if err != nil {
 			return pathlock.Grant{}, err
 		}
-		if answer.Status != "granted" || !r.ended(asked) {
+		if answer.Status != statusGranted || !r.ended(asked) {
 			return s.decided(ctx, r, answer, asked)
 		}
 		if late == mostLate {
-			return pathlock.Grant{}, s.tooLate(r)
+			return pathlock.Grant{}, s.tooLate(ctx, r)
 		}
 	}
 }
@@ -74,8 +75,8 @@ func (s *Store) askOnce(ctx context.Context, r *request) (pathlock.Grant, error)
 const mostLate = 3
 
 // tooLate gives up a request whose grants have always ended before they arrived.
-func (s *Store) tooLate(r *request) error {
-	s.calls.Undo(r.call)
+func (s *Store) tooLate(ctx context.Context, r *request) error {
+	s.calls.Undo(r.farewell(ctx), r.call)
 	return calls.Unavailable(r.what, fmt.Errorf("the grant took longer to arrive than its lease of %v lasts", r.Lease))
 }
 
@@ -90,6 +91,26 @@ type request struct {
 	call *calls.Request
 	// inTheWay is the number of the claim that was last in the way.
 	inTheWay int
+	// parting is the context that farewell returns, nil before its first call.
+	parting context.Context
+	cancel  context.CancelFunc
+}
+
+// farewell returns the context for what the request still does after its own context has ended, or
+// after its answer: it leaves everything in order, and asks who is in the way. All of that shares
+// one [calls.Farewell], which begins with the first call.
+func (r *request) farewell(ctx context.Context) context.Context {
+	if r.parting == nil {
+		r.parting, r.cancel = context.WithTimeout(context.WithoutCancel(ctx), calls.Farewell)
+	}
+	return r.parting
+}
+
+// end releases the resources of the farewell.
+func (r *request) end() {
+	if r.cancel != nil {
+		r.cancel()
+	}
 }
 
 func keyOf(a pathlock.Acquisition) calls.Key {
@@ -117,11 +138,11 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 		for args, asks := args, len(args); ; {
 			r.call.Asked.Add(1)
 			got, err := s.scripts.acquire.Ask(ctx, s.runner, r.keys, args...)
-			if err == nil && got.Status == "searching" {
+			if err == nil && got.Status == statusSearching {
 				args = append(args[:asks:asks], got.Text(1))
 				continue
 			}
-			if err != nil || !got.More() || got.Status != "busy" {
+			if err != nil || !got.More() || got.Status != statusBusy {
 				return got, err
 			}
 			// The blocker may be a lease that has ended, and that this portion did not come to.
@@ -136,7 +157,7 @@ func (s *Store) ask(ctx context.Context, r *request, ref string, wait time.Durat
 	if r.call.Asked.Load() == 0 {
 		turn = askedDirectly
 		got, within, decided, err = calls.Direct(ctx, s.calls, r.what, r.call, command)
-		decided = decided && got.Status != "withdrawn"
+		decided = decided && got.Status != statusWithdrawn
 		turn = askedOnce
 		if r.call.Asked.Load() > 0 {
 			// The direct question may still come late, after this one was granted and given back:
@@ -166,17 +187,17 @@ var errWithdrawn = errors.New("the request has been withdrawn")
 // decided returns what a final answer of the acquire script means; asked is when the question left.
 func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked time.Time) (pathlock.Grant, error) {
 	switch answer.Status {
-	case "granted":
+	case statusGranted:
 		return s.granted(ctx, r, answer.Number(1), asked)
-	case "busy":
+	case statusBusy:
 		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), nil)
-	case "full":
+	case statusFull:
 		return pathlock.Grant{}, s.conflict(ctx, r, int(answer.Number(1)), ErrQueueFull)
-	case "lost":
+	case statusLost:
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: owner %s holds nothing any more", r.what, pathlock.ErrLost, r.Owner.Short())
-	case "withdrawn":
+	case statusWithdrawn:
 		return pathlock.Grant{}, calls.Unavailable(r.what, errWithdrawn)
-	case "deadlock":
+	case statusDeadlock:
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(answer.Number(1)), pathlock.Owner(answer.Text(2)))
 	default:
 		return pathlock.Grant{}, calls.Unavailable(r.what, fmt.Errorf("unexpected reply %q", answer.Status))
@@ -187,11 +208,11 @@ func (s *Store) decided(ctx context.Context, r *request, answer lua.Reply, asked
 // replicas have it.
 func (s *Store) granted(ctx context.Context, r *request, fence uint64, asked time.Time) (pathlock.Grant, error) {
 	if ctx.Err() != nil {
-		s.calls.Undo(r.call)
+		s.calls.Undo(r.farewell(ctx), r.call)
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)
 	}
 	if err := s.replicate(ctx, r); err != nil {
-		s.calls.Undo(r.call)
+		s.calls.Undo(r.farewell(ctx), r.call)
 		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: fence, Asked: asked}, nil

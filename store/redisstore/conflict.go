@@ -69,18 +69,16 @@ func (s *Store) blocker(ctx context.Context, r *request, i int, only pathlock.Ow
 		return pathlock.Blocker{}
 	}
 	name, mode := r.set.claim(i)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), calls.Farewell)
-	defer cancel()
-	found, err := calls.Do(ctx, s.calls, calls.Operation{Verb: "look for a blocker", Tree: r.Tree}, func(ctx context.Context) (lua.Reply, error) {
+	found, err := calls.Do(r.farewell(ctx), s.calls, calls.Operation{Verb: "look for a blocker", Tree: r.Tree}, func(ctx context.Context) (lua.Reply, error) {
 		for rank := "0"; ; {
 			got, err := s.scripts.blocker.Ask(ctx, s.runner, r.keys, string(r.Owner), name, mode, rank, string(only))
-			if err != nil || got.Status != "more" {
+			if err != nil || got.Status != statusMore {
 				return got, err
 			}
 			rank = got.Text(0)
 		}
 	})
-	if err != nil || found.Status != "found" {
+	if err != nil || found.Status != statusFound {
 		return pathlock.Blocker{}
 	}
 	return pathlock.Blocker{

@@ -95,7 +95,8 @@
 // A waiter also asks again without having been woken:
 //
 //   - when the first deadline in the tree has passed,
-//   - when the connection of its subscription was lost,
+//   - when its subscription has been made, or made again,
+//   - when a message says that what blocks it may go sooner, or without a further message,
 //   - three times per lease, to keep its place,
 //   - five times a second while another program's redislock has the gate, because redislock tells
 //     nobody of its release.
@@ -104,9 +105,9 @@
 //
 // # Clients
 //
-// Every call ends within its context's deadline and the time of [WithTimeout], whatever the client
-// and the network do, and within a quarter of a second where its context is cancelled. To that end
-// commands run on goroutines of their own, which callers leave behind. With a redis.Client that has
+// Every call ends within its context and the time of [WithTimeout], plus three quarters of a second
+// to leave everything in order, whatever the client and the network do. To that end commands run on
+// goroutines of their own, which callers leave behind. With a redis.Client that has
 // ContextTimeoutEnabled, as [Open] makes it, commands end in time by themselves: as long as the
 // server answers briskly, they run on their callers' goroutines, in half the time.
 //

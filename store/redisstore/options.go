@@ -82,9 +82,10 @@ func WithMaxWaiters(n int) Option {
 // WithReplicas has every grant wait until n replicas of the primary have it, for up to the given
 // time: a failover to one of them then forgets no grant. Where they don't have it in time, nothing
 // is granted, and the error matches [pathlock.ErrUnavailable]. It costs every acquisition that is
-// not re-entrant another round trip, and one to the replicas. It is off by default, since the locks
-// need not be right for the tree to be safe; and it does not make them so: a replica that has them
-// not may be promoted all the same.
+// not re-entrant another round trip, and one to the replicas.
+//
+// It is off by default: the tree is safe without it. It does not make locks certain either, because
+// a replica that never received the grant may still be promoted.
 func WithReplicas(n int, within time.Duration) Option {
 	return func(c *config) { c.replicas, c.replication = max(n, 0), within }
 }

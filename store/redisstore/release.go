@@ -37,7 +37,7 @@ func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script
 	if got.More() {
 		s.proceedLater(ctx, keys)
 	}
-	if got.Status != "released" && !owner.Again() {
+	if got.Status != statusReleased && !owner.Again() {
 		return notHeld(what)
 	}
 	return nil
@@ -49,7 +49,7 @@ func (s *Store) giveBack(ctx context.Context, tree pathlock.Tree, sc *lua.Script
 func (s *Store) withdraw(ctx context.Context, k calls.Key, remember time.Duration) error {
 	keys := s.keys.of(k.Tree)
 	got, err := s.scripts.withdraw.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant), milliseconds(remember))
-	if err == nil && got.Status == "granted" {
+	if err == nil && got.Status == statusGranted {
 		got, err = s.scripts.release.Ask(ctx, s.runner, keys, string(k.Owner), string(k.Grant))
 	}
 	if err == nil && got.More() {

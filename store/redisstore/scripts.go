@@ -133,9 +133,9 @@ func newScripts() scripts {
 }
 
 func newAcquire(quick []string) lua.Script {
-	return lua.NewScript(assemble(acquireLua, quick, changeParts), "granted", lua.Asking)
+	return lua.NewScript(assemble(acquireLua, quick, changeParts), statusGranted, lua.Asking)
 }
 
 func newRelease(quick []string) lua.Script {
-	return lua.NewScript(assemble(releaseLua, quick, changeParts), "released", lua.Keeping)
+	return lua.NewScript(assemble(releaseLua, quick, changeParts), statusReleased, lua.Keeping)
 }

@@ -35,11 +35,11 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 		s.proceedLater(ctx, keys)
 	}
 	switch got.Status {
-	case "transferred":
+	case statusTransferred:
 		return transferred(what, t.To, got)
-	case "lost":
+	case statusLost:
 		return pathlock.Transferred{}, fmt.Errorf("redisstore: %s: %w: the owner holds nothing any more", what, pathlock.ErrLost)
-	case "taken":
+	case statusTaken:
 		return pathlock.Transferred{}, fmt.Errorf("redisstore: %s: %w: owner %s holds something already",
 			what, pathlock.ErrInvalidRequest, t.To.Short())
 	default:

@@ -50,13 +50,13 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 		}
 		next := r.Lease / heartbeats
 		if !full {
-			if answer.Status == "granted" && r.ended(now) {
+			if answer.Status == statusGranted && r.ended(now) {
 				if late++; late > mostLate {
-					return pathlock.Grant{}, s.tooLate(r)
+					return pathlock.Grant{}, s.tooLate(ctx, r)
 				}
 				continue
 			}
-			if answer.Status != "queued" {
+			if answer.Status != statusQueued {
 				return s.decided(ctx, r, answer, now)
 			}
 			asked, place = now, number
@@ -79,7 +79,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 			timer.Stop()
 		case heard := <-w.Heard:
 			timer.Stop()
-			if heard.IsOutdated(place) || heard.Kind == "granted" && r.ended(asked) {
+			if heard.IsOutdated(place) || heard.Kind == pubsub.Granted && r.ended(asked) {
 				continue // the process may have stood still for a lease: who knows who holds it meanwhile
 			}
 			return s.heard(ctx, r, heard, asked)
@@ -88,7 +88,7 @@ func (s *Store) wait(ctx context.Context, r *request, w *pubsub.Waiter) (pathloc
 			return s.giveUp(ctx, r, w)
 		case <-s.calls.Closing():
 			timer.Stop()
-			s.calls.Undo(r.call)
+			s.calls.Undo(r.farewell(ctx), r.call)
 			return pathlock.Grant{}, calls.Unavailable(r.what, pathlock.ErrClosed)
 		}
 	}
@@ -101,13 +101,12 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *pubsub.Waiter, qu
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return s.giveUp(ctx, r, w)
 	case errors.Is(err, pathlock.ErrClosed):
-		s.calls.Undo(r.call)
+		s.calls.Undo(r.farewell(ctx), r.call)
 	case ctx.Err() != nil:
 		// The question is still on its way. When it has ended, its place is given up.
-		over, cancel := context.WithTimeout(context.WithoutCancel(ctx), calls.Farewell)
-		defer cancel()
+		over := r.farewell(ctx)
 		if s.calls.Forget(over, r.call) == nil {
-			s.calls.Undo(r.call)
+			s.calls.Undo(over, r.call)
 		}
 	}
 	return pathlock.Grant{}, err
@@ -116,14 +115,17 @@ func (s *Store) unanswered(ctx context.Context, r *request, w *pubsub.Waiter, qu
 // heard returns what a message to the waiter means; asked is as in [pathlock.Grant].
 func (s *Store) heard(ctx context.Context, r *request, m pubsub.Message, asked time.Time) (pathlock.Grant, error) {
 	switch m.Kind {
-	case "granted":
+	case pubsub.Granted:
 		return s.granted(ctx, r, m.Number, asked)
-	case "deadlock":
+	case pubsub.Deadlock:
 		return pathlock.Grant{}, s.deadlock(ctx, r, int(m.Number), m.Owner)
-	default:
+	case pubsub.Removed:
 		// The request may have taken a new place while the message was on its way.
-		s.calls.Undo(r.call)
+		s.calls.Undo(r.farewell(ctx), r.call)
 		return pathlock.Grant{}, fmt.Errorf("redisstore: %s: %w: the place in the queue was taken away", r.what, pathlock.ErrLost)
+	default:
+		s.calls.Undo(r.farewell(ctx), r.call)
+		return pathlock.Grant{}, calls.Unavailable(r.what, fmt.Errorf("unexpected message %q", m.Kind))
 	}
 }
 
@@ -132,9 +134,7 @@ func (s *Store) heard(ctx context.Context, r *request, m pubsub.Message, asked t
 func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathlock.Grant, error) {
 	over := context.WithoutCancel(ctx)
 	if ctx.Err() != nil {
-		var cancel context.CancelFunc
-		over, cancel = context.WithTimeout(over, calls.Farewell)
-		defer cancel()
+		over = r.farewell(ctx)
 	}
 	if !errors.Is(ctx.Err(), context.Canceled) && s.listener.Alone(w) {
 		// Asking once more without waiting leaves the queue, and says what was in the way.
@@ -146,9 +146,9 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathl
 		switch {
 		case err != nil:
 			return pathlock.Grant{}, err
-		case answer.Status == "granted" && ctx.Err() != nil:
-			s.calls.Undo(r.call)
-		case answer.Status == "busy":
+		case answer.Status == statusGranted && ctx.Err() != nil:
+			s.calls.Undo(r.farewell(ctx), r.call)
+		case answer.Status == statusBusy:
 			r.inTheWay = int(answer.Number(1))
 		default:
 			return s.decided(ctx, r, answer, asked)
@@ -156,7 +156,7 @@ func (s *Store) giveUp(ctx context.Context, r *request, w *pubsub.Waiter) (pathl
 		return pathlock.Grant{}, s.conflict(ctx, r, r.inTheWay, nil)
 	}
 	if s.listener.Alone(w) {
-		s.calls.Undo(r.call)
+		s.calls.Undo(r.farewell(ctx), r.call)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return pathlock.Grant{}, calls.Interrupted(ctx, r.what)

@@ -15,14 +15,14 @@ import (
 // fail answers a request that failed, and ends it. The app's own errors become problems here. The
 // middleware answers all others, and logs them.
 func (a *api) fail(c *gin.Context, err error) {
-	if p := problemOf(err); p != nil {
+	if p := ownProblem(err); p != nil {
 		err = p
 	}
 	a.locks.Fail(c, err)
 }
 
-// problemOf returns the answer to an error of the app's own, and nil for any other error.
-func problemOf(err error) *middleware.Problem {
+// ownProblem returns the answer to an error of the app's own, and nil for any other error.
+func ownProblem(err error) *middleware.Problem {
 	if errors.Is(err, pathlock.ErrInvalidToken) {
 		err = invalidToken("is not what a lock was answered with")
 	}

@@ -30,9 +30,9 @@ const LongestDelay = 2 * time.Minute
 // goroutine, for a short time. If there is no answer by then, the server has just fallen silent:
 // the call is made again, so that its caller can leave.
 type Pace struct {
-	// Heeds is whether the client gives a command up at its context's deadline.
+	// Heeds is whether the client gives a command up at its context's deadline. Tests set it.
 	Heeds bool
-	// Brisk is whether the server answered the last command briskly.
+	// Brisk is whether the server answered the last command briskly. Tests set it.
 	Brisk atomic.Bool
 }
 

@@ -2,6 +2,7 @@ package calls
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -53,28 +54,53 @@ func newFlight(r *Request) *flight {
 // Forget is for a request that is made again: from now on somebody waits for it. Forget waits until
 // no command about the request is under way. If that is not so before ctx ends, or the caller's
 // timeout is over, it returns an error, and the request is taken back all the same.
-func (c *Caller) Forget(ctx context.Context, r *Request) error { return c.takeBacks.forget(ctx, r) }
+func (c *Caller) Forget(ctx context.Context, r *Request) error {
+	t := &c.takeBacks
+	var up <-chan time.Time
+	for {
+		t.mu.Lock()
+		b := t.pending[r.Key]
+		if b == nil || b.busy == nil {
+			delete(t.pending, r.Key)
+			t.mu.Unlock()
+			return nil
+		}
+		busy := b.busy
+		t.mu.Unlock()
+		if up == nil {
+			timer := time.NewTimer(c.config.Timeout)
+			defer timer.Stop()
+			up = timer.C
+		}
+		select {
+		case <-busy:
+		case <-up:
+			return fmt.Errorf("an earlier try has not ended within %v", c.config.Timeout)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
 
 // Undo takes a request back that nobody waits for any more, while a command of the store is under
-// way. As a rule that is done when Undo returns. A server that takes its time is left to do it, and
-// one that does not answer is asked again, in the background.
-func (c *Caller) Undo(r *Request) {
+// way. As a rule that is done when Undo returns. It returns when ctx has ended at the latest: a
+// server that takes its time is left to do it, and one that does not answer is asked again, in the
+// background.
+func (c *Caller) Undo(ctx context.Context, r *Request) {
 	f, done := &flight{request: r}, make(chan struct{})
 	c.takeBacks.leave(f)
 	c.commands.Go(func() {
 		defer close(done)
-		ctx, cancel := context.WithTimeout(context.Background(), c.config.Timeout)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.config.Timeout)
 		defer cancel()
-		if err := c.config.Withdraw(ctx, r.Key, 0); err != nil {
+		if err := c.config.Withdraw(bounded, r.Key, 0); err != nil {
 			c.takeBacks.add(f, err)
 			return
 		}
 		c.takeBacks.settle(f)
 	})
-	timer := time.NewTimer(Farewell)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-ctx.Done():
 	}
 }

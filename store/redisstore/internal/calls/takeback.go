@@ -2,12 +2,13 @@ package calls
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/store/redisstore/internal/lua"
 )
 
 const (
@@ -112,34 +113,6 @@ func (t *takeBacks) land(f *flight) bool {
 	return true
 }
 
-// forget is [Caller.Forget].
-func (t *takeBacks) forget(ctx context.Context, r *Request) error {
-	var up <-chan time.Time
-	for {
-		t.mu.Lock()
-		b := t.pending[r.Key]
-		if b == nil || b.busy == nil {
-			delete(t.pending, r.Key)
-			t.mu.Unlock()
-			return nil
-		}
-		busy := b.busy
-		t.mu.Unlock()
-		if up == nil {
-			timer := time.NewTimer(t.caller.config.Timeout)
-			defer timer.Stop()
-			up = timer.C
-		}
-		select {
-		case <-busy:
-		case <-up:
-			return fmt.Errorf("an earlier try has not ended within %v", t.caller.config.Timeout)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
 // run takes back all that is pending. After Close, everything gets one more try, as long as the
 // server answers; the rest is left to the leases.
 func (t *takeBacks) run() {
@@ -196,7 +169,7 @@ func (t *takeBacks) drop(batch []*takeBack) {
 func (t *takeBacks) round(batch []*takeBack) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), t.caller.config.Timeout)
 	defer cancel()
-	if !t.isCluster() {
+	if !lua.IsCluster(t.caller.config.Client) {
 		if !Answered(t.try(ctx, batch[0])) {
 			return false
 		}
@@ -214,7 +187,7 @@ func (t *takeBacks) round(batch []*takeBack) bool {
 				mu.Lock()
 				defer mu.Unlock()
 				all = false
-				if !Answered(err) && !t.isCluster() {
+				if !Answered(err) && !lua.IsCluster(t.caller.config.Client) {
 					cancel()
 				}
 			}
@@ -250,10 +223,4 @@ func (t *takeBacks) try(ctx context.Context, b *takeBack) error {
 		delete(t.pending, r.Key)
 	}
 	return err
-}
-
-// isCluster reports whether another server may answer where one does not.
-func (t *takeBacks) isCluster() bool {
-	_, ok := t.caller.config.Client.(*redis.ClusterClient)
-	return ok
 }

@@ -53,7 +53,7 @@ type queuedCommand struct {
 
 const (
 	// UnderwayLimit is how many commands and batches of a lane are under way at most. With fewer,
-	// more commands gather; with more, a command waits less.
+	// more commands gather; with more, a command waits less. It is exported for tests.
 	UnderwayLimit = 8
 	// batchLimit is how many commands a batch has at most.
 	batchLimit = 64
@@ -68,7 +68,7 @@ func NewPipeline(client *redis.Client, timeout time.Duration) *Pipeline {
 // Process sends a command, alone or with others, and waits for its reply. If ctx ends before there
 // is room, the command is not sent.
 //
-// After an error nobody may look at the command: it may be in a batch that is under way.
+// After an error, do not read cmd: a batch may still be writing to it.
 func (p *Pipeline) Process(ctx context.Context, lane Lane, cmd redis.Cmder) error {
 	q := p.enter(ctx, lane, cmd)
 	if q == nil {
@@ -95,6 +95,7 @@ func (p *Pipeline) Process(ctx context.Context, lane Lane, cmd redis.Cmder) erro
 }
 
 // Load returns how many commands and batches of a lane are under way, and how many commands wait.
+// It is for tests.
 func (p *Pipeline) Load(lane Lane) (underway, waiting int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

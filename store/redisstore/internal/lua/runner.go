@@ -49,7 +49,7 @@ var errLearned = errors.New("the server forgets scripts as fast as they are load
 // goes to every node and fails with the first that is down: there, learn uses EVAL, which goes
 // where the keys are.
 func (r *Runner) learn(ctx context.Context, sc *Script, keys []string, args []any) (any, error) {
-	if r.isCluster() {
+	if IsCluster(r.client) {
 		return r.call(ctx, sc.Lane, "eval", sc.Source, keys, args)
 	}
 	if err := r.client.ScriptLoad(ctx, sc.Source).Err(); err != nil {
@@ -58,8 +58,10 @@ func (r *Runner) learn(ctx context.Context, sc *Script, keys []string, args []an
 	return nil, errLearned
 }
 
-func (r *Runner) isCluster() bool {
-	_, ok := r.client.(*redis.ClusterClient)
+// IsCluster reports whether a client is that of a cluster, in which another server may answer where
+// one does not.
+func IsCluster(client redis.UniversalClient) bool {
+	_, ok := client.(*redis.ClusterClient)
 	return ok
 }
 
@@ -71,7 +73,7 @@ func (r *Runner) moving(err error) bool {
 	}
 	_, moved := redis.IsMovedError(err)
 	_, ask := redis.IsAskError(err)
-	return (moved || ask) && r.isCluster()
+	return (moved || ask) && IsCluster(r.client)
 }
 
 // call sends EVAL or EVALSHA. Strings in keys and args go by pointers, which takes less time than

@@ -61,8 +61,17 @@ type Waiter struct {
 	subscription *subscription
 }
 
-// Removed is the kind of the message that a request's place was taken away by force.
-const Removed = "removed"
+// The kinds of messages. Each but again ends the wait.
+const (
+	// Granted: the request has been granted.
+	Granted = "granted"
+	// Deadlock: granting the request would need an owner that waits for the one that asks.
+	Deadlock = "deadlock"
+	// Removed: the request's place in the queue was taken away by force.
+	Removed = "removed"
+	// again: what blocks the request may go without a message, or sooner than the waiter was told.
+	again = "again"
+)
 
 // Message is what a script publishes to a waiter.
 type Message struct {
@@ -185,7 +194,7 @@ func (l *Listener) deliver(payload string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.byRef[ref] {
-		if kind == "again" { // its blocker may go silently, or sooner than the waiter was told
+		if kind == again {
 			select {
 			case w.Again <- struct{}{}:
 			default:

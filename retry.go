@@ -30,13 +30,13 @@ type retry struct {
 	locker *Locker
 	scope  *Scope
 	lease  time.Duration
-	ended  chan struct{} // closed after the last try
+	done   chan struct{} // closed after the last try
 
-	mu    sync.Mutex
-	until time.Time // the end of the lease
-	pause time.Duration
-	timer *time.Timer
-	tried chan struct{} // closed at the end of the next try, or of the one under way
+	mu        sync.Mutex
+	leaseEnds time.Time
+	pause     time.Duration
+	timer     *time.Timer
+	tried     chan struct{} // closed at the end of the next try, or of the one under way
 }
 
 // release has the store release d. A store that panics has failed.
@@ -48,10 +48,18 @@ func (l *Locker) release(ctx context.Context, d debt) (err error) {
 	return l.store.Release(ctx, d.tree, d.owner, d.id)
 }
 
-// settle has the store release d, which may not be there, now or in the background.
+// debtOf is what an acquisition owes to the store if nobody awaits its outcome.
+func debtOf(a Acquisition) debt { return debt{tree: a.Tree, owner: a.Owner, id: a.Grant} }
+
+// settle has the store release d, which may not be there, even under a context that has ended.
 func (l *Locker) settle(ctx context.Context, d debt, scope *Scope, lease time.Duration) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer stop()
+	l.settleWithin(ctx, d, scope, lease)
+}
+
+// settleWithin is settle until ctx ends, and in the background from then on.
+func (l *Locker) settleWithin(ctx context.Context, d debt, scope *Scope, lease time.Duration) {
 	if err := l.release(ctx, d); err != nil && !errors.Is(err, ErrNotHeld) {
 		l.releases.retry(l, d, scope, lease, err)
 	}
@@ -65,13 +73,13 @@ func (r *releases) retry(l *Locker, d debt, scope *Scope, lease time.Duration, w
 		return
 	}
 	t := &retry{
-		debt: d, locker: l, scope: scope, lease: lease, pause: firstRetry, until: time.Now().Add(lease),
+		debt: d, locker: l, scope: scope, lease: lease, pause: firstRetry, leaseEnds: time.Now().Add(lease),
 		tried: make(chan struct{}),
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.timer = time.AfterFunc(t.pause, t.try)
-	t.ended = r.enter(d.tree, t)
+	t.done = r.enter(d.tree, t)
 }
 
 // hurry begins the next try unless one is under way. It returns a channel that is closed at the end
@@ -98,7 +106,7 @@ func (t *retry) try() {
 		t.locker.releases.giveUp(err)
 	}
 	if err == nil || closed || errors.Is(err, ErrNotHeld) || t.isOver() {
-		t.locker.releases.end(t.tree, t.ended)
+		t.locker.releases.end(t.tree, t.done)
 		return
 	}
 	t.tried = make(chan struct{})
@@ -110,7 +118,7 @@ func (t *retry) try() {
 // lease lives on while something else of the same owner is renewed.
 func (t *retry) isOver() bool {
 	if t.scope.owner == t.owner && t.scope.holding(t.tree) != nil {
-		t.until = time.Now().Add(t.lease)
+		t.leaseEnds = time.Now().Add(t.lease)
 	}
-	return !time.Now().Before(t.until)
+	return !time.Now().Before(t.leaseEnds)
 }
