@@ -56,13 +56,13 @@ func leaving[T any](ctx context.Context, c *Caller, r *Request, within time.Dura
 		began := time.Now()
 		value, err := command(ctx)
 		c.Pace.note(began, err)
-		if err != nil && r != nil {
+		if err != nil {
 			c.takeBacks.add(f, err) // before the caller can make the request again
 		}
 		select {
 		case results <- result{value, err}:
 		case <-left:
-			if err == nil && r != nil {
+			if err == nil {
 				c.takeBacks.add(f, err)
 			}
 		}
@@ -71,9 +71,7 @@ func leaving[T any](ctx context.Context, c *Caller, r *Request, within time.Dura
 	case got := <-results:
 		return got.value, got.err
 	case <-ctx.Done():
-		if r != nil {
-			c.takeBacks.leave(f)
-		}
+		c.takeBacks.leave(f)
 		close(left)
 		var none T
 		return none, ctx.Err()

@@ -79,9 +79,7 @@ func Direct[T any](
 	if late && left > 0 && ctx.Err() == nil {
 		return value, left, false, nil
 	}
-	if r != nil {
-		c.takeBacks.add(f, err)
-	}
+	c.takeBacks.add(f, err)
 	return value, left, true, c.Failed(ctx, what, err)
 }
 

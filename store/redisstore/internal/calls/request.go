@@ -42,7 +42,8 @@ type flight struct {
 	before int32
 }
 
-// newFlight returns the flight of a command that is about to be sent. It may be about no request.
+// newFlight returns the flight of a command that is about to be sent. One about no request leaves
+// nothing to take back.
 func newFlight(r *Request) *flight {
 	f := &flight{request: r}
 	if r != nil {

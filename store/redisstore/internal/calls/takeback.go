@@ -51,6 +51,9 @@ type takeBack struct {
 // leave notes that the caller of f has gone. Whoever makes the same request again waits until f has
 // ended.
 func (t *takeBacks) leave(f *flight) {
+	if f.request == nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f.over {
@@ -72,6 +75,9 @@ func (t *takeBacks) settle(f *flight) {
 // add ends f, whose command has failed with err, and takes its request back in the background,
 // unless it was never sent. It is called during a command, so that Wait waits for what begins here.
 func (t *takeBacks) add(f *flight, err error) {
+	if f.request == nil {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := f.request
