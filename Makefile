@@ -41,7 +41,7 @@ fsck-scale: ## Checks and repairs large trees of several shapes on every databas
 
 fmt: ## Formats all Go files, and wraps comments at 100 columns
 	gofmt -w $$(git ls-files '*.go')
-	$(GO) run ./test/columns -fix $$(git ls-files '*.go' '*.lua')
+	$(GO) run ./test/columns -fix $$(git ls-files '*.go' '*.lua' '*.sql')
 
 tidy: ## Runs go mod tidy in every module
 	./test/tidy.sh

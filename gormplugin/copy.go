@@ -84,7 +84,8 @@ func CopyAttached(attach func(tx, pairs *gorm.DB) error) CopyOption {
 //   - [pathlock.ErrInvalidPath];
 //   - [ErrPathTooLong] where the path of a copied row would not fit;
 //   - [ErrUnsupported];
-//   - [pathlock.ErrPathChanged] where rows below have other paths than follow from their parents': found after the insert, it ends the transaction, too.
+//   - [pathlock.ErrPathChanged] where rows below have other paths than follow from their parents':
+//     found after the insert, it ends the transaction, too.
 func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, err error) {
 	p, t, err := subject(db, dest)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 // The arguments of all operations on trees (Rename, Move, Copy, Delete, and the queries Subtree,
 // Ancestors, Children, Leaves and At) mean the same:
 //
-//   - db is the DB that GORM's own methods would be called on, with the caller's context; conditions on it narrow down which rows are found;
+//   - db is the DB that GORM's own methods would be called on, with the caller's context;
+//     conditions on it narrow down which rows are found;
 //   - model is a pointer to a registered model, and says which table is meant;
 //   - id is a primary key as the model has it, or its text form.
 
@@ -91,7 +92,8 @@ func Rename(db *gorm.DB, model, id any, name string) error {
 //   - [ErrWouldCycle] where the parent is the row itself or lies below it: no path lock has been taken;
 //   - [pathlock.ErrNotFound] where the row or the parent is not there;
 //   - [ErrRootRow] for the top of a tree with a root row;
-//   - [ErrUnsupported] for a parent in another tree, for the root row, and for the top where the row is a leaf.
+//   - [ErrUnsupported] for a parent in another tree, for the root row, and for the top where the row
+//     is a leaf.
 func Move(db *gorm.DB, model, id, parent any) error {
 	p, t, key, err := subjectRow(db, model, id)
 	if err != nil {

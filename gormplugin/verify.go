@@ -54,9 +54,12 @@ func OneWriter() Option { return func(p *Plugin) { p.oneWriter = true } }
 // text is not enough. With [Probing] it tries those triggers out, and rolls back what it has
 // written. It reads no rows, with three exceptions:
 //
-//   - Where an index keeps rows at the top apart only if their parent is NULL, it looks for a row whose parent is 0.
-//   - Where a statement would shorten a text column, it counts the texts that would be cut off, and proposes no such statement if there are any.
-//   - Where names have no unique index, and a collation that holds different names equal, it looks for siblings that such an index would refuse, and gives advice if there are any.
+//   - Where an index keeps rows at the top apart only if their parent is NULL, it looks for a row
+//     whose parent is 0.
+//   - Where a statement would shorten a text column, it counts the texts that would be cut off, and
+//     proposes no such statement if there are any.
+//   - Where names have no unique index, and a collation that holds different names equal, it looks
+//     for siblings that such an index would refuse, and gives advice if there are any.
 //
 // It returns what it finds as a [*SchemaError], in which every finding comes with the statements
 // that mend it, ready to run, or with advice where no statement can. An error that matches

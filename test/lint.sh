@@ -11,7 +11,7 @@ if [ -n "$unformatted" ]; then
 	exit 1
 fi
 
-git ls-files -z '*.go' '*.lua' | xargs -0 go run ./test/columns
+git ls-files -z '*.go' '*.lua' '*.sql' | xargs -0 go run ./test/columns
 
 # The linter is built once for each machine and version, into GOPATH.
 bin="$(go env GOPATH)/bin/golangci-lint-$golangci_version"

@@ -1,7 +1,7 @@
 // Command columns finds comments that are wider than 100 columns, and wraps them with -fix.
 //
-// It looks only at prose: comments on lines of their own, in Go and Lua. Code, lists, diagrams and
-// tables in comments keep their lines, and so do directives.
+// It looks only at prose: comments on lines of their own, in Go, Lua and SQL. Code, lists, diagrams
+// and tables in comments keep their lines, and so do directives.
 package main
 
 import (
@@ -20,7 +20,7 @@ const (
 )
 
 // markers begin comments, by the file's extension.
-var markers = map[string]string{".go": "//", ".lua": "--"}
+var markers = map[string]string{".go": "//", ".lua": "--", ".sql": "--"}
 
 func main() {
 	fix := flag.Bool("fix", false, "wrap comments that are too wide")

@@ -1,6 +1,6 @@
--- The columns. type_oid and collation_oid tell apart types that had one name at different times. Of a domain, type_name and
--- length are those of its base type. users are the objects that keep a column's type from being changed.
--- Argument: the table's oid.
+-- The columns. type_oid and collation_oid tell apart types that had one name at different times. Of
+-- a domain, type_name and length are those of its base type. users are the objects that keep a
+-- column's type from being changed. Argument: the table's oid.
 SELECT a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type, a.atttypid AS type_oid, a.attcollation AS collation_oid,
        ty.typname AS type_name,
        CASE WHEN ty.typname = 'varchar' AND base.modifier > 4 THEN base.modifier - 4 ELSE 0 END AS length,

@@ -1,5 +1,5 @@
--- The parts of the indexes' keys, without INCLUDEd columns. An index that could not be built is not unique. NULLS NOT
--- DISTINCT came with PostgreSQL 15. Argument: the table's oid.
+-- The parts of the indexes' keys, without INCLUDEd columns. An index that could not be built is not
+-- unique. NULLS NOT DISTINCT came with PostgreSQL 15. Argument: the table's oid.
 SELECT c.relname AS name, i.indisunique AND i.indisvalid AND i.indisready AS is_unique, i.indisprimary AS is_primary,
        NOT (i.indisvalid AND i.indisready) OR am.amname <> 'btree' AS idle,
        COALESCE((to_jsonb(i) ->> 'indnullsnotdistinct')::boolean, FALSE) AS nulls_equal,
