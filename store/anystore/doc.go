@@ -1,0 +1,2 @@
+// Package anystore opens the lock store that a URL names.
+package anystore

@@ -1,0 +1,2 @@
+// Package etcdstore is the lock store in etcd.
+package etcdstore

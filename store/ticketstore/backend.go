@@ -1,0 +1,77 @@
+package ticketstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Backend keeps the tickets of trees, where all processes see them. [New] makes a lock store of
+// one.
+//
+// Any number of goroutines may call any method. Its error matches [pathlock.ErrUnavailable] if the
+// method cannot reach the server, or the server answers that it cannot serve.
+type Backend interface {
+	// Update reads the tickets of a tree, calls change with them, and writes what change returns, in
+	// one step that is atomic beside all other updates of the tree, of whichever process. Where it
+	// has to read again because another process was faster, it calls change again, whose last
+	// answer counts. Nothing is written where the changes are empty.
+	//
+	// After an error that leaves the outcome open, such as a lost reply, Update may be called again:
+	// change is then shown what the first call has written, if anything.
+	Update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error
+
+	// View returns what a tree holds at one instant, without writing anything.
+	View(ctx context.Context, tree pathlock.Tree) (State, error)
+
+	// Trees returns the trees that have a live ticket: see [Ticket.Live].
+	Trees(ctx context.Context) ([]pathlock.Tree, error)
+
+	// Watch calls wake once, or more often, when a waiting ticket is in another state than Waiting,
+	// or gone, or when the ticket before it is gone, even if that has happened before the call. A
+	// backend that can be sure that every deletion comes from an Update may ignore before: updates
+	// change the state of the tickets that they let in. wake does not block. No call of wake begins
+	// after stop has returned.
+	//
+	// The error matches ctx.Err() where ctx ends before the watch stands. ctx bounds nothing else.
+	Watch(ctx context.Context, tree pathlock.Tree, ticket, before Ticket, wake func()) (stop func(), err error)
+
+	// Limit is how many tickets one Update can write, 0 if there is no limit.
+	Limit() int
+
+	// Ping reports whether the server can serve.
+	Ping(ctx context.Context) error
+}
+
+// State is what a tree holds at one instant.
+type State struct {
+	// Tickets are in no particular order. Those that the server has ended by itself, with the
+	// session of their process, are not among them.
+	Tickets []Ticket
+	// Now is the time by the clock that all processes share, which is the server's. Where it is not
+	// known exactly, Now is the earliest that it can be, and Now plus Error the latest: a lease
+	// begins late and ends late.
+	Now   time.Time
+	Error time.Duration
+	// Fence is the latest fence on record in the tree, 0 if there is none.
+	Fence uint64
+	// Floor is less than every fence that a grant of the tree may get now. It makes fences grow
+	// where a tree was empty, and nothing is on record.
+	Floor uint64
+}
+
+// Changes are what an Update writes.
+type Changes struct {
+	// Put are tickets to write: new ones, whose Key is empty, and changed ones.
+	Put []Ticket
+	// Delete are tickets to remove.
+	Delete []Ticket
+	// Woken are those of Put that waited and have ended their wait: their processes are to be told.
+	Woken []Ticket
+	// Fence is the latest fence of the tree, at least that of the State.
+	Fence uint64
+}
+
+// Empty reports whether there is nothing to write.
+func (c Changes) Empty() bool { return len(c.Put) == 0 && len(c.Delete) == 0 }

@@ -1,0 +1,2 @@
+// Package zkstore is the lock store in ZooKeeper.
+package zkstore

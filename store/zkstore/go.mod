@@ -1,0 +1,3 @@
+module github.com/pathlock-go/pathlock/store/zkstore
+
+go 1.26.0
