@@ -80,5 +80,15 @@ type Changes struct {
 	Fence uint64
 }
 
+// named returns a ticket with the name that it has got by being written.
+func (c Changes) named(t Ticket) Ticket {
+	for _, put := range c.Put {
+		if put.Place == t.Place {
+			t.Key, t.Home = put.Key, put.Home
+		}
+	}
+	return t
+}
+
 // Empty reports whether there is nothing to write.
 func (c Changes) Empty() bool { return len(c.Put) == 0 && len(c.Delete) == 0 }
