@@ -47,6 +47,15 @@ type Backend interface {
 	Ping(ctx context.Context) error
 }
 
+// SessionBackend is a [Backend] whose server ends the tickets of a process with the session that the
+// process has there.
+type SessionBackend interface {
+	Backend
+	// Session returns a channel that is closed when the present session has ended. It does not
+	// block. See [pathlock.SessionStore].
+	Session() <-chan struct{}
+}
+
 // State is what a tree holds at one instant.
 type State struct {
 	// Tickets are in no particular order. Those that the server has ended by itself, with the
