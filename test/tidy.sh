@@ -47,7 +47,10 @@ tidy() {
 }
 
 status=0
-for dir in $(go list -m -f '{{.Dir}}'); do
+# A module outside of go.work is to be tidy, too.
+for file in $(git ls-files go.mod '*/go.mod'); do
+	dir=$PWD/$(dirname "$file")
+	dir=${dir%/.}
 	cp "$dir/go.mod" "$dir/go.sum" "$scratch"
 	if ! tidy "$dir"; then
 		echo "cannot be tidied: $dir" >&2

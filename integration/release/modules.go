@@ -68,7 +68,7 @@ func requiring(root string) ([]string, error) {
 }
 
 // required returns the modules of the repository that the module in a folder requires, directly or
-// not. The root is always among them.
+// not: none, or the root and others.
 func required(root, folder string) ([]module.Version, error) {
 	name := path.Join(folder, "go.mod")
 	text, err := os.ReadFile(filepath.Join(root, name))
@@ -85,8 +85,8 @@ func required(root, folder string) ([]module.Version, error) {
 			ours = append(ours, require.Mod)
 		}
 	}
-	if !slices.ContainsFunc(ours, func(v module.Version) bool { return v.Path == rootPath }) {
-		return nil, fmt.Errorf("release: %s does not require %s", name, rootPath)
+	if len(ours) > 0 && !slices.ContainsFunc(ours, func(v module.Version) bool { return v.Path == rootPath }) {
+		return nil, fmt.Errorf("release: %s requires %s and not %s", name, ours[0].Path, rootPath)
 	}
 	return ours, nil
 }

@@ -176,12 +176,16 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 	if err := edit("go.work", func(text []byte) ([]byte, error) { return standIn(text, r.version) }); err != nil {
 		return nil, err
 	}
+	commits := 0
 	sums := map[string]moduleSums{} // by path, of the modules before the one at hand
 	for _, folder := range folders {
 		if folder != "." {
 			ours, err := required(string(clone), folder)
 			if err != nil {
 				return nil, err
+			}
+			if len(ours) == 0 && !slices.Contains(published, folder) {
+				continue
 			}
 			name := path.Join(folder, "go.mod")
 			if err := edit(name, func(text []byte) ([]byte, error) { return require(name, text, r.version) }); err != nil {
@@ -201,6 +205,7 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 		if err := commit(); err != nil {
 			return nil, err
 		}
+		commits++
 		if !slices.Contains(published, folder) {
 			continue
 		}
@@ -208,7 +213,7 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 			return nil, err
 		}
 	}
-	if _, err := clone.git(ctx, "reset", "--quiet", "--soft", fmt.Sprintf("HEAD~%d", len(folders))); err != nil {
+	if _, err := clone.git(ctx, "reset", "--quiet", "--soft", fmt.Sprintf("HEAD~%d", commits)); err != nil {
 		return nil, err
 	}
 	return changed, commit()

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // at makes a release in a repository, as the command line does.
@@ -115,6 +118,9 @@ func TestADryRunShowsTheReleaseAndMakesNone(t *testing.T) {
 // builds the same commit without a proxy.
 func TestAReleasedCommitBuildsWithAndWithoutTheWorkspace(t *testing.T) {
 	r := commit(t, small)
+	put(t, r, "test/tidy.sh", read(t, repository(filepath.Join("..", "..")), "test/tidy.sh"))
+	git(t, r, "add", "--all")
+	git(t, r, "commit", "--quiet", "--message", "second")
 	for _, version := range []string{"v0.1.0", "v0.2.0-rc.1", "v0.2.0"} {
 		if err := at(t, r, io.Discard, "-write", version); err != nil {
 			t.Fatal(err)
@@ -133,6 +139,12 @@ func TestAReleasedCommitBuildsWithAndWithoutTheWorkspace(t *testing.T) {
 			// Without the flag the go command would mend a go.sum.
 			build(t, r, folder, append(outside(t, proxy), "GOPROXY=file://"+proxy, "GOFLAGS=-modcacherw -mod=readonly"))
 			build(t, r, folder, append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS="))
+		}
+		// tidy.sh keeps the checksums of the release.
+		tidy := exec.CommandContext(t.Context(), "bash", "test/tidy.sh", "-check")
+		tidy.Dir, tidy.Env = string(r), append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS=")
+		if out, err := tidy.CombinedOutput(); err != nil {
+			t.Errorf("after %s: %v: %s", version, err, out)
 		}
 		put(t, r, "CHANGELOG.md", strings.Replace(read(t, r, "CHANGELOG.md"), unreleased, unreleased+"\n- more\n", 1))
 		put(t, r, "text.lua", "return '"+version+"'\n")
@@ -261,15 +273,7 @@ func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 	if want := strconv.Itoa(older + 1); versions[4] != want {
 		t.Errorf("CI runs Go %s and %s: these are no neighbours", versions[1], versions[3])
 	}
-	folders, err := requiring(string(root))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := []string{"go.work", "go.mod"}
-	for _, folder := range folders {
-		files = append(files, filepath.Join(folder, "go.mod"))
-	}
-	for _, name := range files {
+	for _, name := range append([]string{"go.work"}, goMods(t, root)...) {
 		if directive := goDirective.FindStringSubmatch(read(t, root, name)); directive == nil || directive[1] != versions[1] {
 			t.Errorf("%s asks for %q, and the older version that CI runs is %s", name, directive, versions[1])
 		}
@@ -281,17 +285,27 @@ func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 	}
 }
 
-// dependabot updates every module of the workspace.
+// dependabot updates every module, even one outside of the workspace.
 func TestEveryModuleIsKeptUpToDate(t *testing.T) {
 	root := repository(filepath.Join("..", ".."))
-	folders, err := requiring(string(root))
-	if err != nil {
-		t.Fatal(err)
-	}
 	settings := read(t, root, ".github/dependabot.yml")
-	for _, folder := range folders {
-		if !strings.Contains(settings, "      - /"+filepath.ToSlash(folder)+"\n") {
+	for _, name := range goMods(t, root) {
+		folder := path.Join("/", path.Dir(name))
+		if !strings.Contains(settings, "      - "+folder+"\n") {
 			t.Errorf("dependabot does not know %s", folder)
 		}
 	}
+}
+
+// goMods returns the go.mod files of the working tree, committed or not.
+func goMods(t *testing.T, root repository) []string {
+	t.Helper()
+	names, err := root.lines(t.Context(), "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "go.mod", "*/go.mod")
+	if err != nil {
+		testserver.Missing(t, err.Error())
+	}
+	if !slices.Contains(names, "go.mod") {
+		t.Fatalf("no go.mod of the root: %q", names)
+	}
+	return names
 }

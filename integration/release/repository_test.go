@@ -11,7 +11,7 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// small is a repository like this one: all of its published modules, and one that is not. They
+// small is a repository like this one: all of its published modules, and two that are not. They
 // require each other as those of this repository may, and nothing else. No module precedes those
 // that require it.
 var small = workspace(
@@ -31,7 +31,8 @@ type part struct {
 	imports []string
 }
 
-// workspace returns the files of a repository of some modules and the root.
+// workspace returns the files of a repository of some modules, the root, and a module that requires
+// none of them.
 func workspace(parts ...part) map[string]string {
 	files := map[string]string{
 		"go.mod":       "module " + rootPath + "\n\ngo 1.26.0\n",
@@ -50,16 +51,16 @@ func workspace(parts ...part) map[string]string {
 	for _, p := range parts {
 		uses += "\t./" + p.folder + "\n"
 		replaces += "\nreplace " + modulePath(p.folder) + " v0.0.0 => ./" + p.folder + "\n"
-		required := map[string]bool{rootPath: true}
+		direct := map[string]bool{rootPath: true}
 		name := "main"
 		if strings.HasPrefix(p.folder, "store/") {
 			name = filepath.Base(p.folder)
 		}
 		code := "package " + name + "\n\nimport (\n\t_ \"" + rootPath + "\"\n"
 		for _, folder := range p.imports {
-			required[modulePath(folder)] = true
+			direct[modulePath(folder)] = true
 			for _, further := range imported[folder] {
-				required[modulePath(further)] = true
+				direct[modulePath(further)] = slices.Contains(p.imports, further)
 			}
 			code += "\t_ \"" + modulePath(folder) + "\"\n"
 		}
@@ -67,11 +68,20 @@ func workspace(parts ...part) map[string]string {
 			code += "\nfunc main() {}\n"
 		}
 		mod := "module " + modulePath(p.folder) + "\n\ngo 1.26.0\n\n"
-		for _, path := range slices.Sorted(maps.Keys(required)) {
-			mod += "require " + path + " v0.0.0\n"
+		for _, path := range slices.Sorted(maps.Keys(direct)) {
+			mod += "require " + path + " v0.0.0"
+			if !direct[path] {
+				mod += " // indirect"
+			}
+			mod += "\n"
 		}
 		files[p.folder+"/go.mod"], files[p.folder+"/go.sum"], files[p.folder+"/code.go"] = mod, "", code
 	}
+	// A program that the tests build, for which nothing changes.
+	uses += "\t./store/zkstore/internal/server\n"
+	files["store/zkstore/internal/server/go.mod"] = "module " + modulePath("store/zkstore/internal/server") + "\n\ngo 1.26.0\n"
+	files["store/zkstore/internal/server/go.sum"] = ""
+	files["store/zkstore/internal/server/main.go"] = "package main\n\nfunc main() {}\n"
 	files["go.work"] = "go 1.26.0\n\nuse (\n" + uses + ")\n\n" + replaces
 	return files
 }
