@@ -54,14 +54,13 @@ func kinds() []kind {
 	}
 }
 
-// Supported lists the URLs that [Open] takes, by an example of each form.
-func Supported() string {
+// Forms returns an example of each form of URL that [Open] takes, for messages and help texts.
+func Forms() []string {
 	var forms []string
 	for _, k := range kinds() {
 		forms = append(forms, k.forms...)
 	}
-	last := len(forms) - 1
-	return strings.Join(forms[:last], ", ") + " and " + forms[last]
+	return forms
 }
 
 // schemeOf returns what precedes the first colon of a URL.
@@ -79,7 +78,7 @@ func kindOf(url string) (kind, error) {
 			return k, nil
 		}
 	}
-	return kind{}, fmt.Errorf("%w: supported are %s", ErrURL, Supported())
+	return kind{}, fmt.Errorf("%w: its scheme is unknown: supported are %s", ErrURL, strings.Join(Forms(), ", "))
 }
 
 // always shows one text for all URLs.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -42,7 +43,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	parser, err := kong.New(&commands,
 		kong.Name("sample-app"),
 		kong.Description("A test-plan backend whose tree stays right under concurrent changes. By default, it serves on http://127.0.0.1:8080."),
-		kong.Vars{"db": defaultDB, "stores": anystore.Supported()},
+		kong.Vars{"db": defaultDB, "stores": strings.Join(anystore.Forms(), ", ")},
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { exit = code }),
 	)
