@@ -20,6 +20,8 @@ type Backend interface {
 	//
 	// After an error that leaves the outcome open, such as a lost reply, Update may be called again:
 	// change is then shown what the first call has written, if anything.
+	//
+	// Update sets the Key of the new tickets in [Changes.Put].
 	Update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error
 
 	// View returns what a tree holds at one instant, without writing anything.
@@ -54,6 +56,9 @@ type State struct {
 	// begins late and ends late.
 	Now   time.Time
 	Error time.Duration
+	// Began is a moment by this process's clock at which Now had not come yet, such as when the
+	// tickets were asked for. Where it is zero, the call of Update or View counts.
+	Began time.Time
 	// Fence is the latest fence on record in the tree, 0 if there is none.
 	Fence uint64
 	// Floor is less than every fence that a grant of the tree may get now. It makes fences grow

@@ -137,3 +137,9 @@ func (t *Table) Alive(r *Request, lease time.Duration) {
 		t.leases.extend(r.life, t.now.Add(lease))
 	}
 }
+
+// OwnerEnd returns when the lease ends that the grants of a request's owner share. It reports false
+// if the owner holds nothing.
+func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
+	return r.owner.lease.until, r.owner.holds()
+}
