@@ -2,7 +2,6 @@ package storm
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +33,7 @@ type running struct {
 
 // start starts the instances of a row.
 func start(ctx context.Context, config Config, p protection, each instance.Config) (cluster, error) {
-	each.Locks, each.LocksPassword = cmp.Or(config.Locks, each.DB), config.LocksPassword
+	each.Locks, each.LocksPassword = config.locks(each.DB), config.LocksPassword
 	each.Assert, each.Think, each.Log = p.assert, config.Think, config.Log
 	if !p.locks {
 		each.Locks, each.LocksPassword = "off://", ""

@@ -108,5 +108,12 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 		return row, err
 	}
 	problems, rows, err := verify(ctx, db)
-	return newRow(p, result, rows, problems), err
+	if err != nil {
+		return row, err
+	}
+	row = newRow(p, result, rows, problems)
+	if p.locks {
+		row.left, err = left(ctx, config, url, namespace)
+	}
+	return row, err
 }
