@@ -31,7 +31,8 @@ type Backend interface {
 	Trees(ctx context.Context) ([]pathlock.Tree, error)
 
 	// Watch calls wake once, or more often, when a waiting ticket is in another state than Waiting,
-	// or gone, or when the ticket before it is gone, even if that has happened before the call. A
+	// has other Looks, or is gone, or when the ticket before it is gone, even if that has happened
+	// before the call. A
 	// backend that can be sure that every deletion comes from an Update may ignore before: updates
 	// change the state of the tickets that they let in. wake does not block. No call of wake begins
 	// after stop has returned.
@@ -72,7 +73,8 @@ type Changes struct {
 	Put []Ticket
 	// Delete are tickets to remove.
 	Delete []Ticket
-	// Woken are those of Put that waited and have ended their wait: their processes are to be told.
+	// Woken are those of Put that waited and have ended their wait, or have other Looks: their
+	// processes are to be told.
 	Woken []Ticket
 	// Fence is the latest fence of the tree, at least that of the State.
 	Fence uint64

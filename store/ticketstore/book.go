@@ -21,6 +21,8 @@ type book struct {
 	refused []*Ticket
 	deleted []Ticket
 	woken   []*Ticket
+	// told has the tickets as they were read whose processes are told to look, by what is written.
+	told map[*Ticket]*Ticket
 	// ended has the errors of waits that end without a grant now.
 	ended map[*locktable.Request]error
 }
@@ -28,7 +30,7 @@ type book struct {
 // openBook makes a table of a tree's tickets. At most limit requests are granted in it, if limit is
 // positive.
 func openBook(tree pathlock.Tree, state State, limit int) *book {
-	b := &book{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error)}
+	b := &book{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), told: make(map[*Ticket]*Ticket)}
 	b.table = locktable.New(tree, b.mint, b.waitEnded)
 	records := make([]locktable.Record, 0, len(state.Tickets))
 	for i := range state.Tickets {
@@ -105,11 +107,15 @@ func (b *book) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) error {
 
 // changes returns what there is to write.
 func (b *book) changes() Changes {
+	b.tellOfEarlierEnds()
 	c := Changes{Fence: b.state.Fence}
 	kept := make(map[*Ticket]bool, len(b.loaded))
 	for r := range b.table.Requests {
 		t := ticketOf(r)
 		before, _ := r.Data.(*Ticket)
+		if loaded := b.told[before]; loaded != nil {
+			before = loaded
+		}
 		if before == nil {
 			c.Put = append(c.Put, t)
 		} else if kept[before] = true; !t.equals(before) {
@@ -146,6 +152,26 @@ func (b *book) changes() Changes {
 	return c
 }
 
+// tellOfEarlierEnds has those look who watch a request whose lease ends earlier than it did: they
+// expect its end later.
+func (b *book) tellOfEarlierEnds() {
+	for r := range b.table.Requests {
+		before, ok := r.Data.(*Ticket)
+		if !ok || !ticketOf(r).Ends().Before(before.Ends()) {
+			continue
+		}
+		for w := range r.Watchers {
+			if t, ok := w.Data.(*Ticket); ok {
+				told := *t
+				told.Looks++
+				w.Data = &told
+				b.woken = append(b.woken, &told)
+				b.told[&told] = t
+			}
+		}
+	}
+}
+
 // find returns the loaded ticket with the key of another one.
 func (b *book) find(t *Ticket) *Ticket {
 	i := slices.IndexFunc(b.loaded, func(l *Ticket) bool { return l.Key == t.Key })
@@ -166,7 +192,7 @@ func ticketOf(r *locktable.Request) Ticket {
 		t.State, t.Fence, t.OwnerUntil, t.WaitUntil = Granted, rec.Fence, rec.OwnerUntil, time.Time{}
 	}
 	if before, ok := r.Data.(*Ticket); ok {
-		t.Key, t.Home = before.Key, before.Home
+		t.Key, t.Home, t.Looks = before.Key, before.Home, before.Looks
 	}
 	return t
 }
@@ -176,5 +202,5 @@ func ticketOf(r *locktable.Request) Ticket {
 func (t *Ticket) equals(o *Ticket) bool {
 	return t.Key == o.Key && t.Owner == o.Owner && t.Apart == o.Apart && t.State == o.State && t.Fence == o.Fence &&
 		instantOf(t.Until) == instantOf(o.Until) && instantOf(t.OwnerUntil) == instantOf(o.OwnerUntil) &&
-		instantOf(t.WaitUntil) == instantOf(o.WaitUntil) && bytes.Equal(t.Reason, o.Reason)
+		instantOf(t.WaitUntil) == instantOf(o.WaitUntil) && t.Looks == o.Looks && bytes.Equal(t.Reason, o.Reason)
 }

@@ -31,6 +31,7 @@ type shelf struct {
 type watch struct {
 	tree        pathlock.Tree
 	key, before string
+	looks       uint64
 	wake        func()
 }
 
@@ -137,7 +138,7 @@ func (b *backend) hasChanged(w watch) bool {
 		return true
 	}
 	t, err := ticketstore.Decode(s.tickets[w.key])
-	return err != nil || t.State != ticketstore.Waiting
+	return err != nil || t.State != ticketstore.Waiting || t.Looks != w.looks
 }
 
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
@@ -174,7 +175,7 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	w := &watch{tree: tree, key: ticket.Key, before: before.Key, wake: wake}
+	w := &watch{tree: tree, key: ticket.Key, before: before.Key, looks: ticket.Looks, wake: wake}
 	if b.hasChanged(*w) {
 		wake()
 	}

@@ -40,6 +40,9 @@ func (r *Request) watchers(yield func(*Request) bool) {
 	}
 }
 
+// Watchers yields the requests that watch r.
+func (r *Request) Watchers(yield func(*Request) bool) { r.watchers(yield) }
+
 // leave ends the watches of r, which goes. It returns the requests to decide anew. If r itself
 // watched a request, the watchers that have to wait for that one too watch it instead: thousands of
 // them may have been behind r.
