@@ -19,6 +19,10 @@ type ask struct {
 	sent   time.Time
 	cancel context.CancelFunc
 	done   chan struct{} // closed with the answer
+	// before is the end of an earlier question of the same request that was left behind, and after
+	// that of this one: then nothing is left of it at the member.
+	before <-chan struct{}
+	after  chan struct{}
 
 	queued bool // the request has taken its place in the member's queue
 	over   bool // the member has answered
@@ -34,6 +38,7 @@ func (r *request) ask(m *member, wait time.Duration) *ask {
 	ctx, cancel := context.WithCancel(r.ctx)
 	a := &ask{
 		request: r, member: m, wait: wait, sent: time.Now(), cancel: cancel, done: make(chan struct{}),
+		before: m.stray(r.key), after: make(chan struct{}),
 		held: r.Held && !r.without[m.index],
 	}
 	acquisition := r.Acquisition
@@ -57,7 +62,7 @@ func (r *request) ask(m *member, wait time.Duration) *ask {
 func (a *ask) answer(ctx context.Context, acquisition pathlock.Acquisition) {
 	m := a.member
 	began := time.Now()
-	grant, err := pathlock.Grant{}, m.awaitStray(ctx, a.request.key)
+	grant, err := pathlock.Grant{}, a.awaitBefore(ctx)
 	if err == nil {
 		grant, err = m.store.Acquire(ctx, acquisition)
 	}
@@ -80,7 +85,7 @@ func (a *ask) answer(ctx context.Context, acquisition pathlock.Acquisition) {
 		if err == nil {
 			m.giveBackOrOwe(a.request.debt(), a.request.Lease)
 		}
-		m.endStray(a.request.key)
+		m.endStray(a.request.key, a.after)
 	}
 }
 
@@ -96,7 +101,7 @@ func (a *ask) leave() (answered bool) {
 		return answered
 	}
 	a.stray = true
-	a.member.addStray(r.key)
+	a.member.addStray(r.key, a.after)
 	queued := a.queued
 	r.mu.Unlock()
 	left := r.store.config.timeout - time.Since(a.sent)
@@ -131,56 +136,56 @@ func (a *ask) place() place {
 	return place{a.member, a.grant.Fence, a.grant.Asked, a.came}
 }
 
-// addStray notes that a question of a request has been left behind.
-func (m *member) addStray(k key) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.strays[k] == nil {
-		m.strays[k] = make(chan struct{})
-	}
-}
-
-// endStray notes that nothing is left of it.
-func (m *member) endStray(k key) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if over := m.strays[k]; over != nil {
-		close(over)
-		delete(m.strays, k)
-	}
-}
-
-// awaitStray waits until nothing is left of an earlier question.
-func (m *member) awaitStray(ctx context.Context, k key) error {
-	m.mu.Lock()
-	over := m.strays[k]
-	m.mu.Unlock()
-	if over == nil {
+// awaitBefore waits until nothing is left of an earlier question.
+func (a *ask) awaitBefore(ctx context.Context) error {
+	if a.before == nil {
 		return nil
 	}
 	select {
-	case <-over:
+	case <-a.before:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("an earlier question is under way: %w", ctx.Err())
 	}
 }
 
-// letStrayEnd waits until nothing is left of a question, for as long as the member may take to
-// answer.
-func (m *member) letStrayEnd(k key) {
-	m.mu.Lock()
-	over, gone := m.strays[k], m.gone
-	m.mu.Unlock()
-	if over == nil {
-		return
-	}
-	patience := time.NewTimer(m.quorum.config.timeout)
+// letEnd waits until nothing is left of the question, for as long as the member may take to answer.
+func (a *ask) letEnd() {
+	s := a.request.store
+	patience := time.NewTimer(s.config.timeout)
 	defer patience.Stop()
 	select {
-	case <-over:
-	case <-gone:
+	case <-a.after:
+	case <-a.member.lost():
 	case <-patience.C:
-	case <-m.quorum.life.Done():
+	case <-s.life.Done():
 	}
+}
+
+// addStray notes that a question of a request has been left behind. It ends after those before it.
+func (m *member) addStray(k key, after chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.strays[k] = after
+}
+
+// endStray notes that nothing is left of a question.
+func (m *member) endStray(k key, after chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	close(after)
+	if m.strays[k] == after {
+		delete(m.strays, k)
+	}
+}
+
+// stray returns what is closed when nothing is left of the questions that were left behind, nil if
+// there are none.
+func (m *member) stray(k key) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if after := m.strays[k]; after != nil {
+		return after
+	}
+	return nil
 }

@@ -168,7 +168,7 @@ func (r *request) giveBack(asks ...*ask) {
 			r.store.running.Add(1)
 			told.Go(func() {
 				defer r.store.running.Done()
-				a.member.letStrayEnd(r.key)
+				a.letEnd()
 			})
 		case a.err == nil:
 			r.store.running.Add(1)
