@@ -60,6 +60,7 @@ func (r *request) acquire() (pathlock.Grant, error) {
 		case r.ctx.Err() != nil:
 			return pathlock.Grant{}, r.interrupted()
 		case !ended(asked, r.Lease):
+			r.store.granted.add(r.key, places, r.Lease)
 			return pathlock.Grant{Fence: fence(places), Asked: asked}, nil
 		}
 		r.giveBackAll()
@@ -76,7 +77,7 @@ func (r *request) acquire() (pathlock.Grant, error) {
 // which it grants is that of the queue.
 func (r *request) lead() (*ask, error) {
 	for {
-		up := r.store.available()
+		up := r.available()
 		if len(up) < r.store.majority {
 			return nil, r.unavailable()
 		}
@@ -86,7 +87,9 @@ func (r *request) lead() (*ask, error) {
 				r.add(m, 0)
 			}
 		}
-		r.awaitLead(lead)
+		if err := r.awaitLead(lead); err != nil {
+			return nil, err
+		}
 		over, err := lead.outcome()
 		switch {
 		case over && err == nil:
@@ -111,7 +114,7 @@ func (r *request) lead() (*ask, error) {
 			if err := r.confirm(); err != nil {
 				return nil, err
 			}
-			r.without[lead.member.index] = true
+			r.without[lead.member.index], r.confirmed = true, true
 		default:
 			return nil, fmt.Errorf("quorum: %w", err)
 		}
@@ -129,7 +132,7 @@ func (r *request) mayHurry(up []*member) bool {
 
 // awaitLead waits for the lead's answer. Only a place in the lead's queue is worth more than the time
 // that a member has to answer. When it returns without an answer, the lead is silent.
-func (r *request) awaitLead(lead *ask) {
+func (r *request) awaitLead(lead *ask) error {
 	patience := time.NewTimer(r.store.config.timeout)
 	defer patience.Stop()
 	gone, interrupted, waits := lead.member.lost(), r.ctx.Done(), false
@@ -139,21 +142,28 @@ func (r *request) awaitLead(lead *ask) {
 		r.mu.Unlock()
 		switch {
 		case over:
-			return
+			return nil
 		case queued && !waits:
 			waits = true
 			patience.Stop()
 			r.store.contended.add(r.Tree)
 			r.giveBackOthers(lead)
 			r.announce()
+			// From here on the lead knows whether the owner loses what it has, or gives it back.
+			if lead.held && !r.confirmed {
+				if err := r.confirm(); err != nil {
+					return err
+				}
+				r.confirmed = true
+			}
 		}
 		select {
 		case <-r.news:
 		case <-lead.done:
 		case <-gone:
-			return
+			return nil
 		case <-patience.C:
-			return
+			return nil
 		case <-interrupted:
 			// It is about to say how the wait ended.
 			interrupted = nil

@@ -14,6 +14,9 @@ const (
 	// longestRound is how long a request waits in the queues of those that follow before it lets go
 	// what they have granted, and asks again.
 	longestRound = 250 * time.Millisecond
+	// grace is how long a request that has a majority waits for a release that is under way: the more
+	// members have a grant, the more may fail.
+	grace = 5 * time.Millisecond
 	// mostRounds is how many rounds a lead that is not the first member of all is kept.
 	mostRounds = 4
 )
@@ -37,7 +40,10 @@ func (r *request) follow(lead *ask) ([]place, error) {
 		if len(places) >= r.store.majority {
 			return places, nil
 		}
-		if err := r.stop(); err != nil {
+		if r.askWithout() {
+			continue
+		}
+		if err := r.over(); err != nil {
 			return nil, err
 		}
 		if lead.member.index > 0 && round >= mostRounds {
@@ -53,6 +59,20 @@ func (r *request) follow(lead *ask) ([]place, error) {
 	}
 }
 
+// askWithout has members asked again that have nothing of the owner's, where that is no reason to
+// refuse: a majority had it when the request began to wait, and has lost nothing since. It reports
+// whether there are any.
+func (r *request) askWithout() bool {
+	found := false
+	for i, err := range r.failed {
+		if r.confirmed && !r.without[i] && errors.Is(err, pathlock.ErrLost) {
+			r.without[i], found = true, true
+			delete(r.failed, i)
+		}
+	}
+	return found
+}
+
 // round returns how long to wait in the queues of those that follow: less than a lease, since what
 // has been granted is not renewed meanwhile.
 func (r *request) round() time.Duration { return min(longestRound, max(r.Lease/8, time.Millisecond)) }
@@ -65,12 +85,14 @@ func (r *request) collect(wait time.Duration) {
 	defer over.Stop()
 	linger := time.NewTimer(timeout)
 	defer linger.Stop()
-	lingers := false
+	releases := time.NewTimer(wait + timeout)
+	defer releases.Stop()
+	lingers, graced := false, false
 	for {
 		granted, queued, pending := r.tally()
 		majority := granted >= r.store.majority
 		switch {
-		case majority && allSlow(pending):
+		case majority && allSlow(pending) && (len(queued) == 0 || graced):
 			r.giveBack(queued...)
 			for _, a := range pending {
 				a.leave()
@@ -81,6 +103,7 @@ func (r *request) collect(wait time.Duration) {
 		case majority && !lingers:
 			lingers = true
 			linger.Reset(min(timeout, r.Lease/8))
+			releases.Reset(min(grace, r.Lease/8))
 		case len(queued) > 0 && !majority && len(pending) == 0:
 			r.announce()
 		}
@@ -98,6 +121,8 @@ func (r *request) collect(wait time.Duration) {
 					a.member.silence(errTimeout)
 				}
 			}
+		case <-releases.C:
+			graced = true
 		case <-over.C:
 			// A queue that outlasts the wait is that of a member that does not answer.
 			for _, a := range append(queued, pending...) {
@@ -143,8 +168,8 @@ func (r *request) tally() (granted int, queued, pending []*ask) {
 	return granted, queued, pending
 }
 
-// stop returns why a request that no majority has granted has to end, nil if it goes on.
-func (r *request) stop() error {
+// over returns why a request that no majority has granted has to end, nil if it goes on.
+func (r *request) over() error {
 	lost, refused := 0, error(nil)
 	for i, err := range r.failed {
 		switch {
@@ -160,7 +185,7 @@ func (r *request) stop() error {
 		return r.interrupted()
 	case lost > 0 && !r.Held, lost >= r.store.majority:
 		return fmt.Errorf("quorum: %s: %w: owner %s holds nothing any more", r.operation(), pathlock.ErrLost, r.Owner.Short())
-	case len(r.store.available())-lost < r.store.majority:
+	case len(r.available())-lost < r.store.majority:
 		return r.unavailable()
 	case r.ctx.Err() != nil || r.remaining() == 0 && time.Since(r.began) > r.round():
 		if refused == nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// constantDrift is the part of the drift that does not grow with the lease: members may keep time in
-// milliseconds.
-const constantDrift = 500 * time.Microsecond
+// leastDrift is the least by which members' leases are longer: they may keep time in milliseconds.
+const leastDrift = 2 * time.Millisecond
 
 // drifted returns the lease that members are asked for, so that it lasts for as long as was asked
 // for by this process's clock.
@@ -17,16 +16,17 @@ func (c *config) drifted(lease time.Duration) time.Duration {
 	if lease <= 0 || lease >= pathlock.Forever {
 		return lease
 	}
-	return lease + c.drift1(lease)
+	return lease + c.allowance(lease)
 }
 
 // undrifted returns how much of a lease that members have is certain.
 func (c *config) undrifted(left time.Duration) time.Duration {
-	return max(0, left-c.drift1(left))
+	return max(0, left-c.allowance(left))
 }
 
-func (c *config) drift1(d time.Duration) time.Duration {
-	return time.Duration(float64(d)*c.drift) + constantDrift
+// allowance returns by how much clocks may differ after a time.
+func (c *config) allowance(d time.Duration) time.Duration {
+	return max(leastDrift, time.Duration(float64(d)*c.drift))
 }
 
 // asked returns the moment from which a majority holds the grant for at least its lease.

@@ -15,6 +15,7 @@ import (
 // It is a [*MajorityError] if neither those that gave it back nor those that had nothing are a
 // majority.
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	s.granted.remove(key{tree, owner, id})
 	what := fmt.Sprintf("release in %s of owner %s", tree, owner.Short())
 	answers, err := s.giveBack(ctx, what, debt{tree, owner, id})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,11 +19,16 @@ type request struct {
 	// ctx ends with the caller's, and with the store.
 	ctx    context.Context
 	cancel context.CancelFunc
+	stop   func() bool
 	began  time.Time
 	// told says that the caller knows that the request waits.
 	told bool
 	// without are the members where the owner holds nothing of what a majority has.
 	without map[int]bool
+	// confirmed says that a majority had it when the request began to wait.
+	confirmed bool
+	// among, where not nil, are the members that have granted the request before.
+	among map[int]bool
 	// failed is why members did not grant, by their indexes: for the error.
 	failed map[int]error
 
@@ -45,8 +51,9 @@ func (s *Store) newRequest(ctx context.Context, req pathlock.Acquisition) *reque
 		Acquisition: req, store: s, key: key{req.Tree, req.Owner, req.Grant}, began: time.Now(),
 		without: make(map[int]bool), failed: make(map[int]error), news: make(chan struct{}, 1),
 	}
+	r.among = s.granted.members(r.key)
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	context.AfterFunc(s.life, r.cancel)
+	r.stop = context.AfterFunc(s.life, r.cancel)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asking[r.key] == nil {
@@ -75,6 +82,7 @@ func (r *request) end(granted bool) {
 	default:
 		r.leaveUnanswered()
 	}
+	r.stop()
 	r.cancel()
 }
 
@@ -140,6 +148,16 @@ func (r *request) places() []place {
 	return granted
 }
 
+// available returns the members that serve, in their order. A request that is repeated is for those
+// that have granted it: another would add its fence.
+func (r *request) available() []*member {
+	up := r.store.available()
+	if r.among != nil {
+		up = slices.DeleteFunc(up, func(m *member) bool { return !r.among[m.index] })
+	}
+	return up
+}
+
 // unasked returns the members that serve, and are neither asked at present nor have granted.
 func (r *request) unasked() []*member {
 	r.mu.Lock()
@@ -149,8 +167,8 @@ func (r *request) unasked() []*member {
 		asked[a.member] = true
 	}
 	var members []*member
-	for _, m := range r.store.members {
-		if !asked[m] && !m.isSilent() {
+	for _, m := range r.available() {
+		if !asked[m] {
 			members = append(members, m)
 		}
 	}

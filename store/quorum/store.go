@@ -28,6 +28,8 @@ type Store struct {
 	asking map[key]*asking
 	// contended has the trees in which somebody had to wait lately.
 	contended contended
+	// granted has who has granted what.
+	granted granted
 }
 
 var _ pathlock.TransferStore = (*Store)(nil)
