@@ -1,7 +1,6 @@
-package memstore
+package locktable
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -9,23 +8,11 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Transfer implements [pathlock.TransferStore]. The error matches [pathlock.ErrInvalidRequest] if
-// the transfer makes no sense, or if To is another owner and takes part in the tree already while
-// From holds something.
-func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
-	if err := tr.Validate(); err != nil {
-		return pathlock.Transferred{}, fmt.Errorf("pathlock/memstore: %w", err)
-	}
-	t := s.use(tr.Tree)
-	defer s.unuse(t)
-	return t.transfer(tr)
-}
-
-// transfer gives what one owner holds to another and sets the end of the lease. It expects mu to be
-// unlocked.
-func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
-	now := t.enter()
-	defer t.leave()
+// Transfer gives what one owner holds to another and sets the end of the lease. The error matches
+// [pathlock.ErrInvalidRequest] if To is another owner and takes part in the tree already while From
+// holds something.
+func (t *Table) Transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
+	now := t.now
 	from, to := t.owners[tr.From], t.owners[tr.To]
 	switch {
 	case from != nil && from.holds():
@@ -49,7 +36,7 @@ func (t *table) transfer(tr pathlock.Transfer) (pathlock.Transferred, error) {
 }
 
 // succeed makes an owner of what from holds. The waiting requests stay with from.
-func (t *table) succeed(from *owner, id pathlock.Owner) *owner {
+func (t *Table) succeed(from *owner, id pathlock.Owner) *owner {
 	to := t.newOwner(id)
 	to.grants = from.grants
 	for r := range to.grants.all {
@@ -84,7 +71,7 @@ func (o *owner) transferred(now time.Time) pathlock.Transferred {
 }
 
 // claims returns a copy of r's claim set.
-func (r *request) claims() []pathlock.Claim {
+func (r *Request) claims() []pathlock.Claim {
 	set := make([]pathlock.Claim, 0, len(r.places)-1)
 	for _, p := range r.places[1:] {
 		set = append(set, p.Claim)

@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"maps"
@@ -14,7 +14,7 @@ import (
 // anew.
 
 // suspectOf finds the suspects when a waiting request goes.
-func (t *table) suspectOf(r *request) {
+func (t *Table) suspectOf(r *Request) {
 	if t.passers == 0 {
 		return
 	}
@@ -31,7 +31,7 @@ func (t *table) suspectOf(r *request) {
 // suspectOfRelease finds the suspects when an owner with waiting requests releases a grant. A
 // request that waited for the grant may not wait for the owner then, nor for those for whom the
 // owner waits. An owner that holds nothing else may pass nobody then, and all are judged anew.
-func (t *table) suspectOfRelease(o *owner) {
+func (t *Table) suspectOfRelease(o *owner) {
 	switch {
 	case t.passers == 0 || o.waits.newest == nil:
 	case o.grants.newest.older == nil:
@@ -44,7 +44,7 @@ func (t *table) suspectOfRelease(o *owner) {
 // suspectPassers finds the passers of requests that wait for the passers' owners through gone, a
 // request that goes. If gone is nil, it is through any request of o, which releases something. If
 // there are suspects already, all are judged anew.
-func (t *table) suspectPassers(o *owner, gone *request) {
+func (t *Table) suspectPassers(o *owner, gone *Request) {
 	if t.stale = t.stale || len(t.suspects) > 0; t.stale {
 		return
 	}
@@ -61,11 +61,11 @@ func (t *table) suspectPassers(o *owner, gone *request) {
 		return
 	}
 	stamp = t.aim(o, gone)
-	t.suspects = slices.DeleteFunc(t.suspects, func(r *request) bool { return r.owner.searched != stamp })
+	t.suspects = slices.DeleteFunc(t.suspects, func(r *Request) bool { return r.owner.searched != stamp })
 }
 
 // searchThrough marks the requests that wait behind r, if it is not nil, and those that wait for o.
-func (t *table) searchThrough(o *owner, r *request) (stamp uint64) {
+func (t *Table) searchThrough(o *owner, r *Request) (stamp uint64) {
 	t.stamp++
 	s := &search{stamp: t.stamp, limit: noLimit}
 	if r != nil {
@@ -79,9 +79,9 @@ func (t *table) searchThrough(o *owner, r *request) (stamp uint64) {
 }
 
 // anyLoses reports whether one of the suspects may pass fewer of the present waiters than before.
-func (t *table) anyLoses(suspects []*request) bool {
+func (t *Table) anyLoses(suspects []*Request) bool {
 	for _, r := range suspects {
-		maps.DeleteFunc(r.passed, func(q *request, _ struct{}) bool { return !q.queued })
+		maps.DeleteFunc(r.passed, func(q *Request, _ struct{}) bool { return !q.queued })
 		before := r.passed
 		if t.judge(r); !maps.Equal(before, r.passed) {
 			return true
@@ -94,7 +94,7 @@ func (t *table) anyLoses(suspects []*request) bool {
 // each request and each owner once, and walks each list about once.
 type aims struct {
 	stamp uint64
-	next  []*request // marked, but not looked at yet
+	next  []*Request // marked, but not looked at yet
 	// queued has the place to which a list of waiters has been walked, from its beginning. held has
 	// the only owner of a list of holders that has not been marked, nil if all have.
 	queued map[*list]*place
@@ -102,7 +102,7 @@ type aims struct {
 }
 
 // aim marks the owners for whom r waits. If r is nil, it marks o and the owners for whom o waits.
-func (t *table) aim(o *owner, r *request) (stamp uint64) {
+func (t *Table) aim(o *owner, r *Request) (stamp uint64) {
 	t.stamp++
 	a := &aims{stamp: t.stamp, queued: make(map[*list]*place), held: make(map[*list]*owner)}
 	if r != nil {
@@ -153,7 +153,7 @@ func (a *aims) markHolders(l *list, except *owner) {
 }
 
 // markEarlier marks the requests of a list of waiters that r is behind.
-func (a *aims) markEarlier(l *list, r *request) {
+func (a *aims) markEarlier(l *list, r *Request) {
 	from, done, complete := l.first, a.queued[l], true
 	if done != nil {
 		from = done.next
@@ -183,7 +183,7 @@ func (a *aims) markOwner(o *owner) {
 	}
 }
 
-func (a *aims) mark(r *request) {
+func (a *aims) mark(r *Request) {
 	if r.found != a.stamp {
 		r.found = a.stamp
 		a.next = append(a.next, r)

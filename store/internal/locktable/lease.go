@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"container/heap"
@@ -8,11 +8,12 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// lease is the lease of an owner, which its grants share, or of a single apart grant.
+// lease is the lease of an owner, which its grants share, or of a single request: an apart grant, or
+// a mortal waiter.
 type lease struct {
-	owner *owner   // nil for that of a grant
-	grant *request // nil for that of an owner
-	until time.Time
+	owner   *owner   // nil for that of a request
+	request *Request // nil for that of an owner
+	until   time.Time
 	// index is the lease's in the table's heap, while it runs.
 	index int
 	runs  bool
@@ -71,7 +72,7 @@ func (l *leases) remove(e *lease) {
 }
 
 // lease returns the lease of a granted request.
-func (r *request) lease() *lease {
+func (r *Request) lease() *lease {
 	if r.apartLease != nil {
 		return r.apartLease
 	}
@@ -79,24 +80,29 @@ func (r *request) lease() *lease {
 }
 
 // ends returns when a granted request ends, unless its lease is renewed.
-func (r *request) ends() time.Time {
+func (r *Request) ends() time.Time {
 	if r.apartLease != nil && r.apartLease.until.Before(r.owner.lease.until) {
 		return r.apartLease.until
 	}
 	return r.owner.lease.until
 }
 
-// begin starts the lease of a request that is being granted. A request that is to be apart shares
-// its owner's lease if the owner has released everything meanwhile.
-func (t *table) begin(r *request, now time.Time) {
+// begin starts the lease of a request that is being granted: with the grant, or with the last sign
+// of life of a mortal waiter. A request that is to be apart shares its owner's lease if the owner
+// has released everything meanwhile.
+func (t *Table) begin(r *Request, now time.Time) {
 	if r.Apart && r.owner.lease.runs {
-		r.apartLease = &lease{grant: r}
+		r.apartLease = &lease{request: r}
 	}
-	t.leases.extend(r.lease(), now.Add(r.Lease))
+	until := now.Add(r.Lease)
+	if r.life != nil && r.waited {
+		until = r.life.until
+	}
+	t.leases.extend(r.lease(), until)
 }
 
 // share ends the lease of an apart request.
-func (t *table) share(r *request) {
+func (t *Table) share(r *Request) {
 	if r.apartLease != nil {
 		t.leases.remove(r.apartLease)
 		r.apartLease = nil
@@ -105,12 +111,16 @@ func (t *table) share(r *request) {
 
 // reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
 // end too, because they asked for more than what they have lost. An apart grant alone is released
-// at the end of its own lease.
-func (t *table) reclaim(now time.Time) {
-	var unwatched []*request
+// at the end of its own lease, and a mortal waiter leaves the queue at the end of its life.
+func (t *Table) reclaim(now time.Time) {
+	var unwatched []*Request
 	for len(t.leases) > 0 && !now.Before(t.leases[0].until) {
-		if r := t.leases[0].grant; r != nil {
+		if r := t.leases[0].request; r != nil {
+			waited := r.queued
 			unwatched = append(unwatched, t.remove(r)...)
+			if waited {
+				t.end(r, fmt.Errorf("%w: nobody asked any more for what owner %s waits for in %s", pathlock.ErrLost, r.Owner.Short(), t.tree))
+			}
 			continue
 		}
 		o := t.leases[0].owner
@@ -120,35 +130,10 @@ func (t *table) reclaim(now time.Time) {
 	t.handOver(now, unwatched)
 }
 
-// alarm ticks at the earliest lease end while somebody waits. All waiters listen to its one
-// channel. The tick reaches one of them, which clears up for all.
-type alarm struct {
-	timer *time.Timer
-	at    time.Time // zero while it is off
-}
-
-// ticks returns the channel to listen to.
-func (a *alarm) ticks() <-chan time.Time {
-	if a.timer == nil {
-		a.timer = time.NewTimer(0)
-		a.timer.Stop()
+// FirstEnd returns when the first of the leases ends. It reports false if none runs.
+func (t *Table) FirstEnd() (time.Time, bool) {
+	if len(t.leases) == 0 {
+		return time.Time{}, false
 	}
-	return a.timer.C
-}
-
-// set makes the alarm tick at the first of the lease ends, or not at all if nobody waits. now is
-// when the table was entered: a tick until then has been dealt with.
-func (a *alarm) set(somebodyWaits bool, l leases, now time.Time) {
-	switch {
-	case !somebodyWaits || len(l) == 0:
-		if !a.at.IsZero() {
-			a.timer.Stop()
-			a.at = time.Time{}
-		}
-	case a.at.IsZero() || l[0].until.Before(a.at) || !now.Before(a.at):
-		// A renewal does not move the alarm. The tick comes early then, finds nothing, and sets the
-		// next one. That costs less than resetting the timer with every renewal.
-		a.at = l[0].until
-		a.timer.Reset(time.Until(a.at))
-	}
+	return t.leases[0].until, true
 }

@@ -1,9 +1,9 @@
-package memstore
+package locktable
 
 import "github.com/pathlock-go/pathlock"
 
 // watch makes r wait for q to go.
-func (r *request) watch(q *request) {
+func (r *Request) watch(q *Request) {
 	r.watching = q
 	r.beside, r.ahead = q.watched, nil
 	if q.watched != nil {
@@ -13,7 +13,7 @@ func (r *request) watch(q *request) {
 }
 
 // unwatch undoes watch.
-func (r *request) unwatch() {
+func (r *Request) unwatch() {
 	q := r.watching
 	if q == nil {
 		return
@@ -30,7 +30,7 @@ func (r *request) unwatch() {
 }
 
 // watchers yields the requests that watch r. The loop may make the one that it got watch another.
-func (r *request) watchers(yield func(*request) bool) {
+func (r *Request) watchers(yield func(*Request) bool) {
 	for w := r.watched; w != nil; {
 		beside := w.beside
 		if !yield(w) {
@@ -40,10 +40,13 @@ func (r *request) watchers(yield func(*request) bool) {
 	}
 }
 
+// Watchers yields the requests that watch r.
+func (r *Request) Watchers(yield func(*Request) bool) { r.watchers(yield) }
+
 // leave ends the watches of r, which goes. It returns the requests to decide anew. If r itself
 // watched a request, the watchers that have to wait for that one too watch it instead: thousands of
 // them may have been behind r.
-func (r *request) leave(watching *request) (unwatched []*request) {
+func (r *Request) leave(watching *Request) (unwatched []*Request) {
 	for w := range r.watchers {
 		if w.unwatch(); watching != nil && w.isKeptBackBy(watching) {
 			w.watch(watching)
@@ -56,7 +59,7 @@ func (r *request) leave(watching *request) (unwatched []*request) {
 
 // isKeptBackBy reports whether r, which is queued, has to wait for q, which holds or came before r.
 // It may report false where the answer depends on whom r may pass.
-func (r *request) isKeptBackBy(q *request) bool {
+func (r *Request) isKeptBackBy(q *Request) bool {
 	if r.owner == q.owner || !q.granted() && r.owner.holds() {
 		return false
 	}

@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import "math"
 
@@ -10,7 +10,7 @@ type search struct {
 	target *owner
 	// limit is a ticket. A later request whose owner holds something counts as behind nobody.
 	limit uint64
-	next  []*request // marked, but not looked at yet
+	next  []*Request // marked, but not looked at yet
 	// queued and held have the place to which a list has been walked, from its end: for waiters,
 	// and for holders.
 	queued, held map[*list]*place
@@ -21,7 +21,7 @@ const noLimit = math.MaxUint64
 
 // search marks, with a new stamp of the table, the requests that want what an owner holds. spread
 // marks all that wait for these in turn.
-func (t *table) search(target *owner, limit uint64) *search {
+func (t *Table) search(target *owner, limit uint64) *search {
 	t.stamp++
 	s := &search{stamp: t.stamp, target: target, limit: limit}
 	s.markBehindHolder(target)
@@ -48,28 +48,28 @@ func (s *search) markBehindHolder(o *owner) {
 		for i := range r.places {
 			p := &r.places[i]
 			for l := range p.node.waiting.against(p) {
-				s.walk(l, &s.held, 0, func(q *request) bool { return q.owner != o })
+				s.walk(l, &s.held, 0, func(q *Request) bool { return q.owner != o })
 			}
 		}
 	}
 }
 
 // markBehindWaiter marks the requests that are behind a waiting one.
-func (s *search) markBehindWaiter(r *request) {
+func (s *search) markBehindWaiter(r *Request) {
 	for i := range r.places {
 		p := &r.places[i]
 		for l := range p.node.waiting.against(p) {
 			if l.last.request.ticket <= r.ticket {
 				continue
 			}
-			s.walk(l, &s.queued, r.ticket, func(q *request) bool { return q.owner != r.owner && !q.mayPass(r) })
+			s.walk(l, &s.queued, r.ticket, func(q *Request) bool { return q.owner != r.owner && !q.mayPass(r) })
 		}
 	}
 }
 
 // walk marks the requests of a list that are later than a ticket and for which waits is true. It
 // does not walk again over the end of the list where all have been marked.
-func (s *search) walk(l *list, walked *map[*list]*place, after uint64, waits func(*request) bool) {
+func (s *search) walk(l *list, walked *map[*list]*place, after uint64, waits func(*Request) bool) {
 	from := l.last
 	if done := (*walked)[l]; done != nil {
 		from = done.prev
@@ -98,7 +98,7 @@ func (s *search) walk(l *list, walked *map[*list]*place, after uint64, waits fun
 	}
 }
 
-func (s *search) mark(r *request) {
+func (s *search) mark(r *Request) {
 	if r.found != s.stamp {
 		r.found = s.stamp
 		s.next = append(s.next, r)

@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import "github.com/pathlock-go/pathlock"
 
@@ -18,11 +18,11 @@ func (o *owner) holds() bool { return o.grants.newest != nil }
 // requests is a list of one owner's requests. There is hardly ever more than one. The newest comes
 // first, since it is mostly released first.
 type requests struct {
-	newest *request
+	newest *Request
 }
 
 // find returns the request with an id, nil if there is none.
-func (l *requests) find(id pathlock.GrantID) *request {
+func (l *requests) find(id pathlock.GrantID) *Request {
 	for r := l.newest; r != nil; r = r.older {
 		if r.Grant == id {
 			return r
@@ -31,10 +31,10 @@ func (l *requests) find(id pathlock.GrantID) *request {
 	return nil
 }
 
-func (l *requests) add(r *request) { r.older, l.newest = l.newest, r }
+func (l *requests) add(r *Request) { r.older, l.newest = l.newest, r }
 
 // remove takes out one of the requests.
-func (l *requests) remove(r *request) {
+func (l *requests) remove(r *Request) {
 	link := &l.newest
 	for *link != r {
 		link = &(*link).older
@@ -43,7 +43,7 @@ func (l *requests) remove(r *request) {
 }
 
 // all yields every request. The loop may remove the one that it got.
-func (l *requests) all(yield func(*request) bool) {
+func (l *requests) all(yield func(*Request) bool) {
 	for r := l.newest; r != nil; {
 		older := r.older
 		if !yield(r) {

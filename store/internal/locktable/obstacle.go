@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ type obstacle struct {
 }
 
 // holder returns a granted request that conflicts with r.
-func (r *request) holder() obstacle {
+func (r *Request) holder() obstacle {
 	for i := range r.places {
 		for by := range r.places[i].holders {
 			return obstacle{&r.places[i], by}
@@ -21,7 +21,7 @@ func (r *request) holder() obstacle {
 }
 
 // predecessor returns a waiting request that r is behind.
-func (r *request) predecessor() obstacle {
+func (r *Request) predecessor() obstacle {
 	for by := range r.earlier {
 		if !r.mayPass(by.request) {
 			return obstacle{r.placeAt(by.node), by}
@@ -31,7 +31,7 @@ func (r *request) predecessor() obstacle {
 }
 
 // placeAt returns r's place at a node that it claims.
-func (r *request) placeAt(n *node) *place {
+func (r *Request) placeAt(n *node) *place {
 	for i := range r.places {
 		if r.places[i].node == n {
 			return &r.places[i]
@@ -43,7 +43,7 @@ func (r *request) placeAt(n *node) *place {
 // obstacle returns one of the requests that r has to wait for. It prefers the waiter just before r.
 // So the waiters for one thing watch each other in a chain, and only the first is looked at when
 // the thing is free.
-func (t *table) obstacle(r *request) obstacle {
+func (t *Table) obstacle(r *Request) obstacle {
 	if t.waiters > 0 {
 		if o := r.predecessor(); o.by != nil {
 			return o
@@ -54,7 +54,7 @@ func (t *table) obstacle(r *request) obstacle {
 
 // isFree reports whether nothing held or waited for on r's nodes conflicts with r. Then there is
 // neither an obstacle nor anybody to pass.
-func (r *request) isFree() bool {
+func (r *Request) isFree() bool {
 	for i := range r.places {
 		if !r.places[i].isFree() {
 			return false
@@ -65,7 +65,7 @@ func (r *request) isFree() bool {
 
 // cycle returns a holder in r's way that waits, directly or through others, for r's owner. Nobody
 // can wait for an owner that holds nothing.
-func (t *table) cycle(r *request) obstacle {
+func (t *Table) cycle(r *Request) obstacle {
 	if t.waiters == 0 || !r.owner.holds() {
 		return obstacle{}
 	}
@@ -85,15 +85,15 @@ func (t *table) cycle(r *request) obstacle {
 // advance ends the watches of the waiting requests of an owner that has been granted something, and
 // returns them: what they watched may wait for the owner by now. A request with a holder in its way
 // that waits for the owner ends with a deadlock.
-func (t *table) advance(o *owner) (unwatched []*request) {
+func (t *Table) advance(o *owner) (unwatched []*Request) {
 	if o.waits.newest == nil {
 		return nil
 	}
 	for _, r := range slices.SortedFunc(o.waits.all, byArrival) {
 		if cycle := t.cycle(r); cycle.by != nil {
-			r.err = t.deadlockError(r, cycle)
+			err := t.deadlockError(r, cycle)
 			unwatched = append(unwatched, t.remove(r)...)
-			close(r.done)
+			t.end(r, err)
 			continue
 		}
 		r.unwatch()

@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"fmt"
@@ -6,10 +6,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// audit checks what must be true of a table whenever its mutex is free.
-func (t *table) audit() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// Audit checks what must be true of a table whenever nobody uses it. It serves the tests of the
+// stores that are built on tables.
+func (t *Table) Audit() error {
 	requests, waiting := t.allRequests()
 	places := make(map[*node]int)
 	for r := range requests {
@@ -74,8 +73,8 @@ func (t *nodes) find(p *place) *node {
 }
 
 // allRequests returns the granted and the waiting requests, and the latter alone.
-func (t *table) allRequests() (all, waiting map[*request]bool) {
-	all, waiting = make(map[*request]bool), make(map[*request]bool)
+func (t *Table) allRequests() (all, waiting map[*Request]bool) {
+	all, waiting = make(map[*Request]bool), make(map[*Request]bool)
 	for _, o := range t.owners {
 		for r := range o.grants.all {
 			all[r] = true
@@ -89,7 +88,7 @@ func (t *table) allRequests() (all, waiting map[*request]bool) {
 
 // audit checks that no two holders conflict, and that every waiter watches somebody who is still in
 // its way: a waiter with nothing in its way would have been forgotten.
-func (r *request) audit(requests map[*request]bool) error {
+func (r *Request) audit(requests map[*Request]bool) error {
 	if r.granted() {
 		for other := range requests {
 			if other.granted() && conflict(r, other) {
@@ -110,7 +109,7 @@ func (r *request) audit(requests map[*request]bool) error {
 }
 
 // conflict compares two requests claim by claim.
-func conflict(a, b *request) bool {
+func conflict(a, b *Request) bool {
 	if a.owner == b.owner {
 		return false
 	}
@@ -124,8 +123,8 @@ func conflict(a, b *request) bool {
 	return false
 }
 
-// auditLeases checks the heap of lease ends and the alarm.
-func (t *table) auditLeases() error {
+// auditLeases checks the heap of lease ends.
+func (t *Table) auditLeases() error {
 	leased := 0
 	for _, o := range t.owners {
 		if o.lease.runs != o.holds() {
@@ -135,6 +134,11 @@ func (t *table) auditLeases() error {
 		for r := range o.grants.all {
 			if r.apartLease != nil {
 				all = append(all, r.apartLease)
+			}
+		}
+		for r := range o.waits.all {
+			if r.life != nil {
+				all = append(all, r.life)
 			}
 		}
 		for _, e := range all {
@@ -149,12 +153,6 @@ func (t *table) auditLeases() error {
 	}
 	if leased != len(t.leases) {
 		return fmt.Errorf("%d leases, want %d", len(t.leases), leased)
-	}
-	if armed := !t.alarm.at.IsZero(); armed != (t.waiters > 0 && leased > 0) {
-		return fmt.Errorf("the alarm is set: %v, with %d waiters and %d leases", armed, t.waiters, leased)
-	}
-	if t.waiters > 0 && t.alarm.at.After(t.leases[0].until) {
-		return fmt.Errorf("the alarm ticks at %v, after the first lease ends at %v", t.alarm.at, t.leases[0].until)
 	}
 	return nil
 }

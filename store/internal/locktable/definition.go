@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"fmt"
@@ -7,12 +7,12 @@ import (
 
 // definition is who waits for whom, in the words of the definition: plain recursion over two lists.
 type definition struct {
-	granted, waiting []*request
-	passes           map[[2]*request]bool // what mayPass has said
+	granted, waiting []*Request
+	passes           map[[2]*Request]bool // what mayPass has said
 }
 
-func newDefinition(requests map[*request]bool) *definition {
-	d := &definition{passes: make(map[[2]*request]bool)}
+func newDefinition(requests map[*Request]bool) *definition {
+	d := &definition{passes: make(map[[2]*Request]bool)}
 	for r := range requests {
 		if r.granted() {
 			d.granted = append(d.granted, r)
@@ -26,7 +26,7 @@ func newDefinition(requests map[*request]bool) *definition {
 
 // waitsFor says whether w waits for a. Of requests later than limit whose owners hold something, it
 // does not look at whom they are behind.
-func (d *definition) waitsFor(w *request, a *owner, limit uint64, seen map[*request]bool) bool {
+func (d *definition) waitsFor(w *Request, a *owner, limit uint64, seen map[*Request]bool) bool {
 	if w.owner == a || seen[w] {
 		return false
 	}
@@ -56,20 +56,20 @@ func (d *definition) waitsFor(w *request, a *owner, limit uint64, seen map[*requ
 }
 
 // mayPass says whether w need not wait for v, which came before it.
-func (d *definition) mayPass(w, v *request) bool {
+func (d *definition) mayPass(w, v *Request) bool {
 	if !w.owner.holds() {
 		return false
 	}
-	pair := [2]*request{w, v}
+	pair := [2]*Request{w, v}
 	if known, ok := d.passes[pair]; ok {
 		return known
 	}
-	d.passes[pair] = d.waitsFor(v, w.owner, w.ticket, make(map[*request]bool))
+	d.passes[pair] = d.waitsFor(v, w.owner, w.ticket, make(map[*Request]bool))
 	return d.passes[pair]
 }
 
 // audit checks what a table knows of those who wait, and that nobody waits who need not.
-func (d *definition) audit(t *table) error {
+func (d *definition) audit(t *Table) error {
 	passers := 0
 	for _, w := range d.waiting {
 		free := true
@@ -113,19 +113,19 @@ func (d *definition) audit(t *table) error {
 }
 
 // closesCycle says whether somebody whom w waits for waits for w's owner.
-func (d *definition) closesCycle(w *request) bool {
+func (d *definition) closesCycle(w *Request) bool {
 	for _, h := range d.granted {
 		if !conflict(w, h) {
 			continue
 		}
 		for _, u := range d.waiting {
-			if u.owner == h.owner && d.waitsFor(u, w.owner, noLimit, make(map[*request]bool)) {
+			if u.owner == h.owner && d.waitsFor(u, w.owner, noLimit, make(map[*Request]bool)) {
 				return true
 			}
 		}
 	}
 	for _, v := range d.waiting {
-		if v.ticket < w.ticket && conflict(w, v) && !d.mayPass(w, v) && d.waitsFor(v, w.owner, noLimit, make(map[*request]bool)) {
+		if v.ticket < w.ticket && conflict(w, v) && !d.mayPass(w, v) && d.waitsFor(v, w.owner, noLimit, make(map[*Request]bool)) {
 			return true
 		}
 	}

@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"maps"
@@ -8,23 +8,23 @@ import (
 // passing is what a table knows of conversions, the waiting requests of owners that hold something.
 // Only they may pass others, and whom they may pass can change while they wait.
 type passing struct {
-	conversions map[*request]struct{}
+	conversions map[*Request]struct{}
 	passers     int  // how many of them may pass somebody
 	stale       bool // all have to be judged anew
 	// suspects are conversions that may have lost the right to pass somebody.
-	suspects []*request
+	suspects []*Request
 	stamp    uint64
 }
 
 // mayPass reports whether r may pass q, which came earlier, as judged last.
-func (r *request) mayPass(q *request) bool {
+func (r *Request) mayPass(q *Request) bool {
 	_, ok := r.passed[q]
 	return ok
 }
 
 // judge finds the earlier waiters that r may pass: those that wait for its owner. If each of two
 // requests may pass somebody only if the other may not, the earlier one is judged first.
-func (t *table) judge(r *request) {
+func (t *Table) judge(r *Request) {
 	t.forgive(r)
 	if t.waiters == 0 || !r.owner.holds() || !r.isLate() {
 		return
@@ -35,7 +35,7 @@ func (t *table) judge(r *request) {
 	for q := range r.earlier {
 		if q.request.found == t.stamp {
 			if r.passed == nil {
-				r.passed = make(map[*request]struct{})
+				r.passed = make(map[*Request]struct{})
 			}
 			r.passed[q.request] = struct{}{}
 		}
@@ -46,7 +46,7 @@ func (t *table) judge(r *request) {
 }
 
 // hasAllFound reports whether a search has found every earlier waiter that r conflicts with.
-func (r *request) hasAllFound(stamp uint64) bool {
+func (r *Request) hasAllFound(stamp uint64) bool {
 	for q := range r.earlier {
 		if q.request.found != stamp {
 			return false
@@ -56,7 +56,7 @@ func (r *request) hasAllFound(stamp uint64) bool {
 }
 
 // forgive makes r pass nobody.
-func (t *table) forgive(r *request) {
+func (t *Table) forgive(r *Request) {
 	if r.queued && len(r.passed) > 0 {
 		t.passers--
 	}
@@ -64,15 +64,15 @@ func (t *table) forgive(r *request) {
 }
 
 // beginConversions notes that the owner of waiting requests has begun to hold something.
-func (t *table) beginConversions(o *owner) {
+func (t *Table) beginConversions(o *owner) {
 	for r := range o.waits.all {
 		t.beginConversion(r)
 	}
 }
 
-func (t *table) beginConversion(r *request) {
+func (t *Table) beginConversion(r *Request) {
 	if t.conversions == nil {
-		t.conversions = make(map[*request]struct{})
+		t.conversions = make(map[*Request]struct{})
 	}
 	t.conversions[r] = struct{}{}
 	if len(r.passed) > 0 {
@@ -80,13 +80,13 @@ func (t *table) beginConversion(r *request) {
 	}
 }
 
-func (t *table) endConversion(r *request) {
+func (t *Table) endConversion(r *Request) {
 	t.forgive(r)
 	delete(t.conversions, r)
 }
 
 // endConversions notes that the owner of waiting requests has released everything.
-func (t *table) endConversions(o *owner) {
+func (t *Table) endConversions(o *owner) {
 	for r := range o.waits.all {
 		t.endConversion(r)
 	}
@@ -94,7 +94,7 @@ func (t *table) endConversions(o *owner) {
 
 // rejudge judges all conversions anew, in order of arrival, if that is needed. It ends the watches
 // of those that may pass what they watched, and returns them.
-func (t *table) rejudge() (unwatched []*request) {
+func (t *Table) rejudge() (unwatched []*Request) {
 	suspects := t.suspects
 	t.suspects = nil
 	if !t.stale && !t.anyLoses(suspects) {
@@ -112,7 +112,7 @@ func (t *table) rejudge() (unwatched []*request) {
 
 // earlier yields the places of other owners' waiting requests that came before r and conflict with
 // it. For one node and mode, the latest comes first.
-func (r *request) earlier(yield func(*place) bool) {
+func (r *Request) earlier(yield func(*place) bool) {
 	for i := range r.places {
 		p := &r.places[i]
 		for l := range p.node.waiting.against(p) {
@@ -129,7 +129,7 @@ func (r *request) earlier(yield func(*place) bool) {
 }
 
 // isLate reports whether r conflicts with any earlier waiter.
-func (r *request) isLate() bool {
+func (r *Request) isLate() bool {
 	for range r.earlier {
 		return true
 	}

@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"iter"
@@ -23,7 +23,7 @@ type node struct {
 // place is one claim of one request: its element in one list of the claimed node.
 type place struct {
 	pathlock.Claim
-	request    *request
+	request    *Request
 	node       *node
 	prev, next *place
 }

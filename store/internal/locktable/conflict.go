@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 import (
 	"time"
@@ -8,7 +8,7 @@ import (
 
 // conflictError says what is in r's way. It prefers a holder, which tells people more than an
 // earlier waiter. err may be nil.
-func (t *table) conflictError(r *request, waited time.Duration, err error) error {
+func (t *Table) conflictError(r *Request, waited time.Duration, err error) error {
 	o := r.holder()
 	if o.by == nil {
 		o = r.predecessor()
@@ -21,7 +21,7 @@ func (t *table) conflictError(r *request, waited time.Duration, err error) error
 }
 
 // deadlockError says that r's owner would wait for itself through o.
-func (t *table) deadlockError(r *request, o obstacle) error {
+func (t *Table) deadlockError(r *Request, o obstacle) error {
 	path, mode := o.target()
 	return &pathlock.DeadlockError{
 		Tree: t.tree, Path: path, Mode: mode, Gate: r.Gate,

@@ -1,4 +1,4 @@
-package memstore
+package locktable
 
 // children are the records of the nodes right below a node. They are in a list while they are few,
 // as nearly everywhere. Then they are in a map by name until the last one goes.
