@@ -17,18 +17,27 @@ const (
 	compressed = 'z'
 )
 
-// maxTicketData is how long a ticket's data may be, and maxTickets how many of them one update
-// writes. Together they fit into one request of the default size of 1 MB.
-const (
-	maxTicketData = 14 << 10
-	maxTickets    = 64
-)
+// limits are what one request to a server can carry.
+type limits struct {
+	// tickets is how many of them one update writes, ticket how many bytes each may have. Together
+	// they fit into one request.
+	tickets, ticket int
+}
+
+// defaultPacket is the jute.maxbuffer that servers have unless they are told otherwise.
+const defaultPacket = 1<<20 - 1
+
+// newLimits leaves an eighth of a request to the tree's record and to paths.
+func newLimits(packet int) limits {
+	const tickets = 128
+	return limits{tickets: tickets, ticket: packet / 8 * 7 / tickets}
+}
 
 // maxDecompressed bounds what a ticket may become when it is read.
 const maxDecompressed = 64 << 20
 
-// encodeTicket returns the data of a ticket's znode.
-func encodeTicket(t ticketstore.Ticket) ([]byte, error) {
+// encode returns the data of a ticket's znode.
+func (l limits) encode(t ticketstore.Ticket) ([]byte, error) {
 	text := ticketstore.Encode(t)
 	if len(text) <= plain {
 		return text, nil
@@ -45,9 +54,9 @@ func encodeTicket(t ticketstore.Ticket) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	if b.Len() > maxTicketData {
-		return nil, fmt.Errorf("%w: a claim set that takes %d bytes compressed, at most %d are allowed: claim an ancestor, or the gate, in its place",
-			pathlock.ErrInvalidRequest, b.Len(), maxTicketData)
+	if b.Len() > l.ticket {
+		return nil, fmt.Errorf("%w: the claims and the note take %d bytes compressed, at most %d are allowed: claim an ancestor, or the gate, in their place",
+			pathlock.ErrInvalidRequest, b.Len(), l.ticket)
 	}
 	return b.Bytes(), nil
 }

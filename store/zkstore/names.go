@@ -33,6 +33,9 @@ func (n names) ticket(tree pathlock.Tree, name string) string { return n.tree(tr
 
 func (n names) sweeper() string { return n.root + "/" + sweeperName }
 
+// parentOf returns the path of the znode above, "" if that is the root.
+func parentOf(path string) string { return path[:strings.LastIndexByte(path, '/')] }
+
 // nameOf returns the name of a tree's znode. The names of two trees differ, and none is special to
 // ZooKeeper.
 func nameOf(tree pathlock.Tree) string {

@@ -137,18 +137,19 @@ func entryOf(name string, got *zk.Get, r record) (entry, bool, error) {
 	return entry{name: name, version: got.Stat.Version, session: got.Stat.EphemeralOwner, ticket: ticket}, true, nil
 }
 
-// fenceBits is how many fences an update can give out: a power of two, of at least maxTickets.
+// fenceBits is how many fences an update can give out, as a power of two. So all fences of an update
+// are above those of the last one, counted from its transaction.
 const fenceBits = 8
 
 // state returns what a tree holds as the lock table wants it.
 func (b *backend) state(ctx context.Context, r *reading) (ticketstore.State, error) {
-	now, uncertain, err := b.now(ctx)
+	now, uncertain, began, err := b.now(ctx)
 	if err != nil {
 		return ticketstore.State{}, err
 	}
 	state := ticketstore.State{
 		Tickets: make([]ticketstore.Ticket, 0, len(r.entries)),
-		Now:     now, Error: uncertain,
+		Now:     now, Error: uncertain, Began: began,
 		Fence: r.record.fence,
 		Floor: uint64(r.zxid) << fenceBits,
 	}
