@@ -143,6 +143,11 @@ func (s *Server) end(sig syscall.Signal) {
 func (s *Server) Pause() {
 	s.signal(syscall.SIGSTOP)
 	s.paused = true
+	// The signal reaches one thread after the other.
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(s.process.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		s.t.Errorf("pausing %s: %v, status %v", s.command[0], err, status)
+	}
 }
 
 // Resume lets a paused process run on. It does nothing if the process was not paused.
@@ -228,5 +233,13 @@ func Await(t testing.TB, what string, holds func() bool) {
 		case <-over:
 			t.Fatalf("still not so after %v: %s", patience, what)
 		}
+	}
+}
+
+// Forget removes what a stopped server has kept.
+func (s *Server) Forget() {
+	s.t.Helper()
+	if err := os.RemoveAll(filepath.Join(s.dir, "version-2")); err != nil {
+		s.t.Fatal(err)
 	}
 }

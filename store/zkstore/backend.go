@@ -205,6 +205,8 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 		set := &zk.Set{Path: b.names.root, Version: -1}
 		err := b.client.Do(ctx, set)
 		switch {
+		case errors.Is(err, zk.ErrLost) && try < tries:
+			// The next try does as well.
 		case err != nil:
 			return now, 0, at, err
 		case set.Err == nil:
