@@ -132,7 +132,7 @@ func (u *update) write(img image, write func(*change) error) error {
 		delete(next, place)
 	}
 	for _, t := range c.put {
-		next[t.place] = &entry{version: c.version, text: t.text}
+		next[t.place] = &entry{version: c.version, state: t.state, text: t.text}
 	}
 	u.backend.cache.put(u.key, &known{c.version, next})
 	return nil

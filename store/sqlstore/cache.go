@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -17,6 +18,7 @@ const (
 // entry is a ticket as it was read or written. The text of one version never changes.
 type entry struct {
 	version int64
+	state   int
 	text    []byte
 
 	once   sync.Once
@@ -41,6 +43,20 @@ func (e *entry) decode(place int64) (ticketstore.Ticket, error) {
 type known struct {
 	version int64
 	tickets map[int64]*entry
+}
+
+// waiters returns how many tickets wait. It is 0 if the owner's request is one of them.
+func (k *known) waiters(owner pathlock.Owner, grant pathlock.GrantID) (n int) {
+	for place, e := range k.tickets {
+		if e.state != waiting {
+			continue
+		}
+		n++
+		if t, err := e.decode(place); err == nil && t.Owner == owner && t.Grant == grant {
+			return 0
+		}
+	}
+	return n
 }
 
 // cache remembers tickets, so that an update need not fetch and decode those that are as they were.

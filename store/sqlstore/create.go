@@ -9,7 +9,9 @@ import (
 )
 
 // tableNames returns the names of both tables.
-func (p prefix) tableNames() (trees, tickets string) { return string(p) + "trees", string(p) + "tickets" }
+func (p prefix) tableNames() (trees, tickets string) {
+	return string(p) + "trees", string(p) + "tickets"
+}
 
 // kinds are the types of columns, as a database calls them.
 type kinds struct {

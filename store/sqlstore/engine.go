@@ -81,16 +81,16 @@ func scanImage(r *rows, began time.Time, k *known) (img image, err error) {
 	img.tickets = make(map[int64]*entry, len(k.tickets))
 	for r.Next() {
 		var now int64
-		var version, fence, place, ticketVersion sql.NullInt64
+		var version, fence, place, ticketVersion, state sql.NullInt64
 		var text []byte
-		if err := r.Scan(&now, &version, &fence, &place, &ticketVersion, &text); err != nil {
+		if err := r.Scan(&now, &version, &fence, &place, &ticketVersion, &state, &text); err != nil {
 			return img, err
 		}
 		img.now, img.exists, img.version, img.fence = now, version.Valid, version.Int64, fence.Int64
 		switch old := k.tickets[place.Int64]; {
 		case !place.Valid:
 		case text != nil:
-			img.tickets[place.Int64] = &entry{version: ticketVersion.Int64, text: text}
+			img.tickets[place.Int64] = &entry{version: ticketVersion.Int64, state: int(state.Int64), text: text}
 		case old == nil || old.version != ticketVersion.Int64:
 			return img, errStale
 		default:

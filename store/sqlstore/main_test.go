@@ -59,9 +59,22 @@ func eachServer(t *testing.T, test func(t *testing.T, d database)) {
 	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, scratchMySQL(t, server)) })
 }
 
+// databases returns what each has, as far as it is there.
+func databases(t testing.TB) []database {
+	t.Helper()
+	all := []database{{"SQLite", "sqlite://" + filepath.Join(t.TempDir(), "locks.db"), sqlstore.SQLite}}
+	if testserver.Available(testserver.PostgresVariable) {
+		all = append(all, scratchPostgres(t))
+	}
+	for _, server := range testserver.MySQLServers(t) {
+		all = append(all, scratchMySQL(t, server))
+	}
+	return all
+}
+
 func scratchName() string { return "pathlock_sqlstore_" + strings.ToLower(rand.Text()[:10]) }
 
-func scratchPostgres(t *testing.T) database {
+func scratchPostgres(t testing.TB) database {
 	t.Helper()
 	server := testserver.Postgres(t)
 	admin := opened(t, "pgx", server)
@@ -76,7 +89,7 @@ func scratchPostgres(t *testing.T) database {
 	return database{"PostgreSQL", u.String(), sqlstore.Postgres}
 }
 
-func scratchMySQL(t *testing.T, server testserver.MySQLServer) database {
+func scratchMySQL(t testing.TB, server testserver.MySQLServer) database {
 	t.Helper()
 	admin := opened(t, "mysql", server.DSN)
 	name := scratchName()
@@ -91,7 +104,7 @@ func scratchMySQL(t *testing.T, server testserver.MySQLServer) database {
 }
 
 // opened opens a pool until the end of the test.
-func opened(t *testing.T, driver, dsn string) *sql.DB {
+func opened(t testing.TB, driver, dsn string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open(driver, dsn)
 	if err != nil {
@@ -102,7 +115,7 @@ func opened(t *testing.T, driver, dsn string) *sql.DB {
 }
 
 // pool opens a pool of the test's own on a database.
-func (d database) pool(t *testing.T) *sql.DB {
+func (d database) pool(t testing.TB) *sql.DB {
 	t.Helper()
 	switch d.dialect {
 	case sqlstore.Postgres:
@@ -114,7 +127,7 @@ func (d database) pool(t *testing.T) *sql.DB {
 	}
 }
 
-func run(t *testing.T, db *sql.DB, statement string) {
+func run(t testing.TB, db *sql.DB, statement string) {
 	t.Helper()
 	if _, err := db.ExecContext(context.Background(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
@@ -122,7 +135,7 @@ func run(t *testing.T, db *sql.DB, statement string) {
 }
 
 // store opens a store until the end of the test, in tables that are there afterwards.
-func (d database) store(t *testing.T, opts ...sqlstore.Option) *sqlstore.Store {
+func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
 	t.Helper()
 	s, err := sqlopen.Open(d.url, opts...)
 	if err != nil {
@@ -140,7 +153,7 @@ func (d database) store(t *testing.T, opts ...sqlstore.Option) *sqlstore.Store {
 }
 
 // behind returns the same database behind a proxy.
-func (d database) behind(t *testing.T, delay time.Duration) (database, *delayproxy.Proxy) {
+func (d database) behind(t testing.TB, delay time.Duration) (database, *delayproxy.Proxy) {
 	t.Helper()
 	var upstream string
 	var through func(addr string) string
@@ -169,7 +182,7 @@ func (d database) behind(t *testing.T, delay time.Duration) (database, *delaypro
 }
 
 // mortal returns a store of another client, and what cuts it off from the database.
-func (d database) mortal(t *testing.T) (victim *sqlstore.Store, crash func()) {
+func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 	t.Helper()
 	if d.dialect != sqlstore.SQLite {
 		far, proxy := d.behind(t, 0)

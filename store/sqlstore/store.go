@@ -68,7 +68,16 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, fmt.Errorf("%w: pathlock/sqlstore: a request of %d bytes, at most %d are allowed: claim an ancestor, or the gate",
 			pathlock.ErrInvalidRequest, size, limit)
 	}
-	return s.Store.Acquire(ctx, req)
+	if req.Wait <= 0 || s.backend.cache.get(keyOf(req.Tree)).waiters(req.Owner, req.Grant) < s.backend.maxWaiters {
+		return s.Store.Acquire(ctx, req)
+	}
+	// It may pass all those who wait.
+	req.Wait = 0
+	grant, err := s.Store.Acquire(ctx, req)
+	if conflict, ok := errors.AsType[*pathlock.ConflictError](err); ok {
+		conflict.Err = errors.Join(conflict.Err, ErrQueueFull)
+	}
+	return grant, err
 }
 
 // Close ends all calls that wait, with errors that match [pathlock.ErrUnavailable], and what the

@@ -89,7 +89,9 @@ func array[T any](values []T, write func(*strings.Builder, T)) string {
 	return b.String()
 }
 
-func writeNumber[T ~int | ~int64](b *strings.Builder, n T) { b.WriteString(strconv.FormatInt(int64(n), 10)) }
+func writeNumber[T ~int | ~int64](b *strings.Builder, n T) {
+	b.WriteString(strconv.FormatInt(int64(n), 10))
+}
 
 // writeName writes the name of a process or a message, which has no character that would have to be
 // escaped, NULL if it is empty.
