@@ -4,19 +4,16 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
 func TestConformance(t *testing.T) {
 	for name, set := range map[string]func(*backend){
-		"a backend without limits":            func(*backend) {},
-		"a backend that writes a few tickets": func(b *backend) { b.limit = 60 },
-		"a clock that is hardly known":        func(b *backend) { b.late = 3 * time.Millisecond },
+		"a backend without limits": func(*backend) {},
+		"a backend that writes a few tickets and hardly knows the time": func(b *backend) {
+			b.limit, b.late = 60, 3*time.Millisecond
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) pathlock.Store {
