@@ -55,9 +55,10 @@ func (p *pair) empty() *Table {
 
 // restore makes the second table anew.
 func (p *pair) restore() {
-	var records []Record
+	var records []*Record
 	for r := range p.restored.Requests {
-		records = append(records, r.Record())
+		rec := r.Record()
+		records = append(records, &rec)
 	}
 	fence := p.restored.fence
 	p.restored = p.empty()
