@@ -162,3 +162,20 @@ func (c *chaos) end() {
 		}
 	}
 }
+
+// audit checks what must be true of a table whenever its mutex is free.
+func (t *table) audit() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.Audit(); err != nil {
+		return err
+	}
+	first, runs := t.FirstEnd()
+	if armed := !t.alarm.at.IsZero(); armed != (t.Waiters() > 0 && runs) {
+		return fmt.Errorf("the alarm is set: %v, with %d waiters, and a lease runs: %v", armed, t.Waiters(), runs)
+	}
+	if t.Waiters() > 0 && t.alarm.at.After(first) {
+		return fmt.Errorf("the alarm ticks at %v, after the first lease ends at %v", t.alarm.at, first)
+	}
+	return nil
+}

@@ -70,21 +70,41 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 func (s *Store) Release(_ context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	t := s.use(tree)
 	defer s.unuse(t)
-	return t.release(owner, id)
+	t.enter()
+	defer t.leave()
+	return t.Table.Release(owner, id)
 }
 
 // Renew implements [pathlock.Store].
 func (s *Store) Renew(_ context.Context, tree pathlock.Tree, renewals []pathlock.Lease) ([]pathlock.Owner, error) {
 	t := s.use(tree)
 	defer s.unuse(t)
-	return t.renew(renewals), nil
+	t.enter()
+	defer t.leave()
+	return t.Table.Renew(renewals), nil
+}
+
+// Transfer implements [pathlock.TransferStore]. The error matches [pathlock.ErrInvalidRequest] if
+// the transfer makes no sense, or if To is another owner and takes part in the tree already while
+// From holds something.
+func (s *Store) Transfer(_ context.Context, tr pathlock.Transfer) (pathlock.Transferred, error) {
+	if err := tr.Validate(); err != nil {
+		return pathlock.Transferred{}, fmt.Errorf("pathlock/memstore: %w", err)
+	}
+	t := s.use(tr.Tree)
+	defer s.unuse(t)
+	t.enter()
+	defer t.leave()
+	return t.Table.Transfer(tr)
 }
 
 // ForceRelease implements [pathlock.Store].
 func (s *Store) ForceRelease(_ context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	t := s.use(tree)
 	defer s.unuse(t)
-	return t.forceRelease(owner)
+	t.enter()
+	defer t.leave()
+	return t.Table.ForceRelease(owner)
 }
 
 // Snapshot implements [pathlock.Store]. A tree that nobody uses has no fence on record.
@@ -93,7 +113,7 @@ func (s *Store) Snapshot(_ context.Context, tree pathlock.Tree) (pathlock.Snapsh
 	defer s.unuse(t)
 	t.enter()
 	defer t.leave()
-	return t.snapshot(), nil
+	return t.Table.Snapshot(), nil
 }
 
 // Trees implements [pathlock.Store].
@@ -101,8 +121,8 @@ func (s *Store) Trees(context.Context) ([]pathlock.Tree, error) {
 	var trees []pathlock.Tree
 	for _, t := range s.useAll() {
 		t.enter()
-		if len(t.owners) > 0 {
-			trees = append(trees, t.tree)
+		if !t.IsEmpty() {
+			trees = append(trees, t.Tree())
 		}
 		t.leave()
 		s.unuse(t)
@@ -139,8 +159,8 @@ func (s *Store) newTable(tree pathlock.Tree) *table {
 	}
 	t := s.idle[0]
 	s.takeIdle(t)
-	delete(s.tables, t.tree)
-	t.tree = tree
+	delete(s.tables, t.Tree())
+	t.Reset(tree)
 	return t
 }
 
@@ -156,16 +176,16 @@ func (s *Store) takeIdle(t *table) {
 
 // keepIdle keeps an empty table that nobody uses, or forgets it.
 func (s *Store) keepIdle(t *table) {
-	if !t.isSmall() {
-		delete(s.tables, t.tree)
+	if !t.IsSmall() {
+		delete(s.tables, t.Tree())
 		return
 	}
 	if len(s.idle) == maxIdle {
 		oldest := s.idle[0]
 		s.takeIdle(oldest)
-		delete(s.tables, oldest.tree)
+		delete(s.tables, oldest.Tree())
 	}
-	t.reset()
+	t.Reset(t.Tree())
 	t.isIdle = true
 	s.idle = append(s.idle, t)
 }
@@ -191,7 +211,7 @@ func (s *Store) unuse(t *table) {
 	defer s.mu.Unlock()
 	t.users--
 	// A table without users can be read without its mutex.
-	if t.users == 0 && len(t.owners) == 0 {
+	if t.users == 0 && t.IsEmpty() {
 		s.keepIdle(t)
 	}
 }

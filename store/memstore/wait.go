@@ -7,27 +7,40 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
+
+// wait is what the calls share that wait for one request.
+type wait struct {
+	calls int           // more than one if a call was repeated
+	done  chan struct{} // closed when the wait is over
+}
+
+// endWait tells those who wait for a request that its wait is over.
+func endWait(r *locktable.Request) { close(r.Data.(*wait).done) }
 
 // attempt is one call of Acquire that waits for a request.
 type attempt struct {
-	request *request
+	request *locktable.Request
+	*wait
 	ticks   <-chan time.Time // of the table's alarm
 	began   time.Time
-	wait    time.Duration
+	longest time.Duration
 }
 
 // newAttempt registers another call that waits for r. It expects mu to be locked.
-func (t *table) newAttempt(ctx context.Context, r *request, now time.Time, wait time.Duration) *attempt {
-	until := now.Add(wait)
+func (t *table) newAttempt(ctx context.Context, r *locktable.Request, now time.Time, longest time.Duration) *attempt {
+	until := now.Add(longest)
 	if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
 		until = deadline
 	}
-	if until.After(r.until) {
-		r.until = until
+	r.WaitUntil(until)
+	if r.Data == nil {
+		r.Data = &wait{done: make(chan struct{})}
 	}
-	r.calls++
-	return &attempt{request: r, ticks: t.alarm.ticks(), began: now, wait: wait}
+	a := &attempt{request: r, wait: r.Data.(*wait), ticks: t.alarm.ticks(), began: now, longest: longest}
+	a.calls++
+	return a
 }
 
 // announce calls a request's Waiting. If that panics, the request leaves the queue: nobody would
@@ -46,12 +59,12 @@ func (t *table) announce(ctx context.Context, a *attempt, waiting func()) {
 // await returns when the request is granted, when the attempt's time is up, or when ctx ends. It
 // expects mu to be unlocked.
 func (t *table) await(ctx context.Context, a *attempt) (pathlock.Grant, error) {
-	timer := time.NewTimer(time.Until(a.began.Add(a.wait)))
+	timer := time.NewTimer(time.Until(a.began.Add(a.longest)))
 	defer timer.Stop()
 	for {
 		select {
-		case <-a.request.done:
-			return a.request.outcome()
+		case <-a.done:
+			return outcome(a.request)
 		case <-timer.C:
 			return t.giveUp(ctx, a)
 		case <-ctx.Done():
@@ -69,28 +82,28 @@ func (t *table) giveUp(ctx context.Context, a *attempt) (pathlock.Grant, error) 
 	now := t.enter()
 	defer t.leave()
 	r := a.request
-	if !r.queued {
-		return r.outcome()
+	if !r.Queued() {
+		return outcome(r)
 	}
 	var err error
 	if cause := ctx.Err(); cause == nil || errors.Is(cause, context.DeadlineExceeded) {
-		err = t.conflictError(r, now.Sub(a.began), cause)
+		err = t.Conflict(r, now.Sub(a.began), cause)
 	} else {
-		err = fmt.Errorf("pathlock/memstore: waiting for a lock in %s: %w", t.tree, contextError(ctx))
+		err = fmt.Errorf("pathlock/memstore: waiting for a lock in %s: %w", t.Tree(), contextError(ctx))
 	}
-	r.calls--
-	if r.calls == 0 {
-		t.handOver(now, t.remove(r))
+	a.calls--
+	if a.calls == 0 {
+		t.GiveUp(r)
 	}
 	return pathlock.Grant{}, err
 }
 
 // outcome returns the result of a wait that is over.
-func (r *request) outcome() (pathlock.Grant, error) {
-	if r.err != nil {
-		return pathlock.Grant{}, r.err
+func outcome(r *locktable.Request) (pathlock.Grant, error) {
+	if err := r.Err(); err != nil {
+		return pathlock.Grant{}, err
 	}
-	return r.grant(), nil
+	return pathlock.Grant{Fence: r.Fence(), Asked: r.Since()}, nil
 }
 
 // contextError returns ctx's error with its cause.

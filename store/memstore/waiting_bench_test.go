@@ -140,7 +140,7 @@ func (s *stand) awaitWaiters(n int) {
 	defer s.store.unuse(t)
 	for {
 		t.mu.Lock()
-		waiters := t.waiters
+		waiters := t.Waiters()
 		t.mu.Unlock()
 		if waiters >= n {
 			return

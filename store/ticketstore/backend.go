@@ -20,6 +20,8 @@ type Backend interface {
 	//
 	// After an error that leaves the outcome open, such as a lost reply, Update may be called again:
 	// change is then shown what the first call has written, if anything.
+	//
+	// Update sets the Key of the new tickets in [Changes.Put].
 	Update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error
 
 	// View returns what a tree holds at one instant, without writing anything.
@@ -29,7 +31,8 @@ type Backend interface {
 	Trees(ctx context.Context) ([]pathlock.Tree, error)
 
 	// Watch calls wake once, or more often, when a waiting ticket is in another state than Waiting,
-	// or gone, or when the ticket before it is gone, even if that has happened before the call. A
+	// has other Looks, or is gone, or when the ticket before it is gone, even if that has happened
+	// before the call. A
 	// backend that can be sure that every deletion comes from an Update may ignore before: updates
 	// change the state of the tickets that they let in. wake does not block. No call of wake begins
 	// after stop has returned.
@@ -44,6 +47,15 @@ type Backend interface {
 	Ping(ctx context.Context) error
 }
 
+// SessionBackend is a [Backend] whose server ends the tickets of a process with the session that the
+// process has there.
+type SessionBackend interface {
+	Backend
+	// Session returns a channel that is closed when the present session has ended. It does not
+	// block. See [pathlock.SessionStore].
+	Session() <-chan struct{}
+}
+
 // State is what a tree holds at one instant.
 type State struct {
 	// Tickets are in no particular order. Those that the server has ended by itself, with the
@@ -54,6 +66,9 @@ type State struct {
 	// begins late and ends late.
 	Now   time.Time
 	Error time.Duration
+	// Began is a moment by this process's clock at which Now had not come yet, such as when the
+	// tickets were asked for. Where it is zero, the call of Update or View counts.
+	Began time.Time
 	// Fence is the latest fence on record in the tree, 0 if there is none.
 	Fence uint64
 	// Floor is less than every fence that a grant of the tree may get now. It makes fences grow
@@ -67,10 +82,21 @@ type Changes struct {
 	Put []Ticket
 	// Delete are tickets to remove.
 	Delete []Ticket
-	// Woken are those of Put that waited and have ended their wait: their processes are to be told.
+	// Woken are those of Put that waited and have ended their wait, or have other Looks: their
+	// processes are to be told.
 	Woken []Ticket
 	// Fence is the latest fence of the tree, at least that of the State.
 	Fence uint64
+}
+
+// named returns a ticket with the name that it has got by being written.
+func (c Changes) named(t Ticket) Ticket {
+	for _, put := range c.Put {
+		if put.Place == t.Place {
+			t.Key, t.Home = put.Key, put.Home
+		}
+	}
+	return t
 }
 
 // Empty reports whether there is nothing to write.

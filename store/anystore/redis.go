@@ -1,0 +1,46 @@
+package anystore
+
+import (
+	"context"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// openRedis opens a store on a single Redis, on the primary that sentinels name, or on a cluster.
+func openRedis(_ context.Context, url string) (opened, error) {
+	store, err := redisstore.Open(url)
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{store, store.Close}, nil
+}
+
+// redisRefusals are the beginnings of a Redis server's errors. An error may be quoted in another.
+var redisRefusals = []refusal{
+	{"WRONGPASS", "refuses the user or the password"},
+	{"NOAUTH", "refuses the user or the password"},
+	{"ERR AUTH", "refuses the user or the password"},
+	{"ERR invalid password", "refuses the user or the password"},
+	{"NOPERM", "does not let the user do what locks need"},
+	{"ERR DB index is out of range", "has no database of that number"},
+	{"ERR invalid DB index", "has no database of that number"},
+	{"ERR SELECT", "has no database of that number"},
+	{"LOADING", "is still loading its data"},
+	{"READONLY", "is a replica, which takes no writes"},
+	{"MISCONF", "cannot save its data, and takes no writes"},
+	{"OOM", "is out of memory, and takes no writes"},
+	{"CLUSTERDOWN", "is a cluster that is not complete"},
+	{"ERR max number of clients", "has too many clients"},
+}
+
+// redisTrouble says what a Redis server's error means.
+func redisTrouble(err error) (means string, ok bool) {
+	refused, ok := errors.AsType[redis.Error](err)
+	if !ok {
+		return "", false
+	}
+	return meaning(refused.Error(), redisRefusals), true
+}

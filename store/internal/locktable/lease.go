@@ -1,0 +1,139 @@
+package locktable
+
+import (
+	"container/heap"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// lease is the lease of an owner, which its grants share, or of a single request: an apart grant, or
+// a mortal waiter.
+type lease struct {
+	owner   *owner   // nil for that of a request
+	request *Request // nil for that of an owner
+	until   time.Time
+	// index is the lease's in the table's heap, while it runs.
+	index int
+	runs  bool
+}
+
+// leases are the running leases of a table, as a heap with the one that ends first on top.
+type leases []*lease
+
+func (l leases) Len() int           { return len(l) }
+func (l leases) Less(i, j int) bool { return l[i].until.Before(l[j].until) }
+func (l leases) Swap(i, j int) {
+	l[i], l[j] = l[j], l[i]
+	l[i].index, l[j].index = i, j
+}
+
+// Push implements [heap.Interface].
+func (l *leases) Push(x any) {
+	e := x.(*lease)
+	e.index, e.runs = len(*l), true
+	*l = append(*l, e)
+}
+
+// Pop implements [heap.Interface].
+func (l *leases) Pop() any {
+	last := len(*l) - 1
+	e := (*l)[last]
+	(*l)[last] = nil
+	*l = (*l)[:last]
+	e.runs = false
+	return e
+}
+
+// extend makes a lease run until the given time at least. It never shortens one.
+func (l *leases) extend(e *lease, until time.Time) {
+	switch {
+	case !e.runs:
+		e.until = until
+		heap.Push(l, e)
+	case until.After(e.until):
+		e.until = until
+		heap.Fix(l, e.index)
+	}
+}
+
+// set sets the end of a running lease, even to an earlier time.
+func (l *leases) set(e *lease, until time.Time) {
+	e.until = until
+	heap.Fix(l, e.index)
+}
+
+// remove ends a lease, if it runs.
+func (l *leases) remove(e *lease) {
+	if e.runs {
+		heap.Remove(l, e.index)
+	}
+}
+
+// lease returns the lease of a granted request.
+func (r *Request) lease() *lease {
+	if r.apartLease != nil {
+		return r.apartLease
+	}
+	return &r.owner.lease
+}
+
+// ends returns when a granted request ends, unless its lease is renewed.
+func (r *Request) ends() time.Time {
+	if r.apartLease != nil && r.apartLease.until.Before(r.owner.lease.until) {
+		return r.apartLease.until
+	}
+	return r.owner.lease.until
+}
+
+// begin starts the lease of a request that is being granted: with the grant, or with the last sign
+// of life of a mortal waiter. A request that is to be apart shares its owner's lease if the owner
+// has released everything meanwhile.
+func (t *Table) begin(r *Request, now time.Time) {
+	if r.Apart && r.owner.lease.runs {
+		r.apartLease = &lease{request: r}
+	}
+	until := now.Add(r.Lease)
+	if r.life != nil && r.waited {
+		until = r.life.until
+	}
+	t.leases.extend(r.lease(), until)
+}
+
+// share ends the lease of an apart request.
+func (t *Table) share(r *Request) {
+	if r.apartLease != nil {
+		t.leases.remove(r.apartLease)
+		r.apartLease = nil
+	}
+}
+
+// reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
+// end too, because they asked for more than what they have lost. An apart grant alone is released
+// at the end of its own lease, and a mortal waiter leaves the queue at the end of its life.
+func (t *Table) reclaim(now time.Time) {
+	var unwatched []*Request
+	for len(t.leases) > 0 && !now.Before(t.leases[0].until) {
+		if r := t.leases[0].request; r != nil {
+			waited := r.queued
+			unwatched = append(unwatched, t.remove(r)...)
+			if waited {
+				t.end(r, fmt.Errorf("%w: nobody asked any more for what owner %s waits for in %s", pathlock.ErrLost, r.Owner.Short(), t.tree))
+			}
+			continue
+		}
+		o := t.leases[0].owner
+		reason := fmt.Errorf("%w: the lease of owner %s in %s ended", pathlock.ErrLost, o.id.Short(), t.tree)
+		unwatched = append(unwatched, t.evict(o, reason)...)
+	}
+	t.handOver(now, unwatched)
+}
+
+// FirstEnd returns when the first of the leases ends. It reports false if none runs.
+func (t *Table) FirstEnd() (time.Time, bool) {
+	if len(t.leases) == 0 {
+		return time.Time{}, false
+	}
+	return t.leases[0].until, true
+}

@@ -1,0 +1,145 @@
+package locktable
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Record is a request as it is kept outside of a table, so that another process can go on with it.
+type Record struct {
+	pathlock.Acquisition
+	// Ticket is the request's place in the order of arrival.
+	Ticket uint64
+	// Fence is that of the grant, 0 while the request waits.
+	Fence uint64
+	// Since is when the wait began, and then when the grant was made.
+	Since time.Time
+	// Until is when the lease ends: of the grant, or of the waiter, whose lease runs from its last
+	// sign of life.
+	Until time.Time
+	// OwnerUntil is when the lease ends that the owner's grants share. It means nothing while the
+	// request waits.
+	OwnerUntil time.Time
+	// WaitUntil is when the wait ends.
+	WaitUntil time.Time
+	// Data is the caller's.
+	Data any
+}
+
+// Restore fills an empty table with what records say at the given time, and hands over what nobody
+// holds any more. It is followed by no [Table.Enter]. Waiters are mortal in a restored table: each
+// leaves the queue when its lease ends, unless it is asked for again.
+//
+// At most limit requests are granted by all that follows, if limit is positive. fence is that of the
+// latest grant.
+func (t *Table) Restore(records []Record, now time.Time, fence uint64, limit int) {
+	t.now, t.fence, t.mortal, t.quota = now, fence, true, quota{limit: limit}
+	slices.SortFunc(records, func(a, b Record) int {
+		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Ticket, b.Ticket))
+	})
+	var waiting []*Request
+	for i := range records {
+		rec := &records[i]
+		if rec.Fence != 0 {
+			t.restoreGrant(rec)
+		}
+	}
+	for i := range records {
+		rec := &records[i]
+		if rec.Fence == 0 {
+			waiting = append(waiting, t.restoreWaiter(rec))
+		}
+	}
+	for i := range records {
+		t.ticket = max(t.ticket, records[i].Ticket)
+	}
+	t.stale = len(t.conversions) > 0
+	t.reclaim(now)
+	t.handOver(now, waiting)
+}
+
+// restored makes a request of a record.
+func (t *Table) restored(rec *Record) *Request {
+	r := t.newRequest(t.owners[rec.Owner], &rec.Acquisition, rec.Since)
+	r.ticket, r.Data = rec.Ticket, rec.Data
+	return r
+}
+
+func (t *Table) restoreGrant(rec *Record) {
+	r := t.restored(rec)
+	r.fence = rec.Fence
+	for i := range r.places {
+		p := &r.places[i]
+		p.node.granted.append(p)
+		p.node.uses++
+	}
+	r.owner.grants.add(r)
+	t.leases.extend(&r.owner.lease, rec.OwnerUntil)
+	if r.Apart {
+		r.apartLease = &lease{request: r}
+		t.leases.extend(r.apartLease, rec.Until)
+	}
+}
+
+func (t *Table) restoreWaiter(rec *Record) *Request {
+	r := t.restored(rec)
+	r.life = &lease{request: r, until: rec.Until}
+	r.until = rec.WaitUntil
+	t.enqueue(r)
+	return r
+}
+
+// Requests yields all requests of the table, in no particular order.
+func (t *Table) Requests(yield func(*Request) bool) {
+	for _, o := range t.owners {
+		for r := range o.grants.all {
+			if !yield(r) {
+				return
+			}
+		}
+		for r := range o.waits.all {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// Record returns what is to be kept of a request.
+func (r *Request) Record() Record {
+	rec := Record{
+		Acquisition: r.Acquisition, Ticket: r.ticket, Fence: r.fence, Since: r.since, WaitUntil: r.until, Data: r.Data,
+	}
+	rec.Claims = r.claims()
+	switch {
+	case r.granted():
+		rec.Apart = r.apartLease != nil
+		rec.Until, rec.OwnerUntil = r.lease().until, r.owner.lease.until
+	case r.life != nil:
+		rec.Until = r.life.until
+	}
+	return rec
+}
+
+// Watched returns the request that a waiting request watches: it cannot be granted while that one is
+// there. It is nil where the quota was used up before the request had its turn.
+func (r *Request) Watched() *Request { return r.watching }
+
+// Deferred reports whether requests are left in the queue because the quota is used up.
+func (t *Table) Deferred() bool { return t.quota.isUsedUp() && t.waiters > 0 }
+
+// Alive prolongs the life of a mortal waiter: it lasts for the given time from now.
+func (t *Table) Alive(r *Request, lease time.Duration) {
+	if r.life != nil && r.queued {
+		t.leases.extend(r.life, t.now.Add(lease))
+	}
+}
+
+// OwnerEnd returns when the lease ends that the grants of a request's owner share. It reports false
+// if the owner holds nothing.
+func (t *Table) OwnerEnd(r *Request) (time.Time, bool) {
+	return r.owner.lease.until, r.owner.holds()
+}

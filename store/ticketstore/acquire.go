@@ -1,0 +1,309 @@
+package ticketstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/locktable"
+)
+
+// Acquire implements [pathlock.Store]. The error matches [pathlock.ErrInvalidRequest] if the
+// acquisition makes no sense.
+//
+// A request that does not wait gets a conflict and never a deadlock. A second call with the owner
+// and grant id of a waiting request waits for the same grant. The request leaves the queue when the
+// last of the calls in this process gives up.
+func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock.Grant, error) {
+	if err := req.Validate(); err != nil {
+		return pathlock.Grant{}, s.failed(err)
+	}
+	if ctx.Err() != nil {
+		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, contextError(ctx)))
+	}
+	a := &attempt{store: s, req: req, key: waiterKey{req.Tree, req.Owner, req.Grant}, began: time.Now()}
+	a.req.Lease, a.req.Wait, a.req.Waiting = min(req.Lease, pathlock.Forever), min(req.Wait, pathlock.Forever), nil
+	s.waiters.join(a.key)
+	defer func() {
+		// A panic of Waiting leaves the request unsettled, too.
+		if last := s.waiters.leave(a.key); last && a.unsettled {
+			a.takeBack()
+		}
+	}()
+	return a.run(ctx, req.Waiting)
+}
+
+// attempt is one call of Acquire.
+type attempt struct {
+	store *Store
+	req   pathlock.Acquisition
+	key   waiterKey
+	began time.Time
+	// asked is when the question was sent that gave the request its present lease.
+	asked time.Time
+	// unsettled says that the store may have a ticket of the request.
+	unsettled bool
+}
+
+// view is what an attempt sees of its request in an update.
+type view struct {
+	fence  uint64 // of the grant, 0 if there is none
+	queued bool
+	err    error
+	// ticket is the request's while it waits, and before the one that it watches, nil if none.
+	ticket Ticket
+	before *Ticket
+	// look is how long the request can wait before a lease ends that concerns it.
+	look time.Duration
+	// revived says that the ticket's lease began anew.
+	revived bool
+}
+
+// run returns when the request is granted or has failed.
+func (a *attempt) run(ctx context.Context, waiting func()) (pathlock.Grant, error) {
+	for announced := false; ; announced = true {
+		changed := a.store.waiters.changed(a.key)
+		v, err := a.ask(ctx, announced)
+		switch {
+		case err != nil:
+			return pathlock.Grant{}, a.failed(ctx, announced, err)
+		case v.err != nil:
+			a.unsettled = false
+			return pathlock.Grant{}, v.err
+		case !v.queued:
+			a.unsettled = false
+			return pathlock.Grant{Fence: v.fence, Asked: a.asked}, nil
+		}
+		if !announced && waiting != nil {
+			waiting()
+		}
+		if grant, over, err := a.wait(ctx, v, changed); over {
+			return grant, err
+		}
+	}
+}
+
+// ask puts the request into the tree, or looks at what has become of it. It is a sign of life.
+func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
+	var v view
+	var r *locktable.Request
+	op := &operation{}
+	op.apply = func(b *book) {
+		v, r = view{}, nil
+		if v.err = b.takeRefusal(a.req.Owner, a.req.Grant); v.err != nil {
+			return
+		}
+		if v.err = a.ownRefusal(b); v.err != nil {
+			return
+		}
+		known := b.table.Find(a.req.Owner, a.req.Grant)
+		if again && known != nil && (known.Fence() != 0 || !a.isFaint()) {
+			r = known
+		} else {
+			req := a.req
+			req.Lease = b.lateBy(req.Lease)
+			req.Wait = a.left(ctx)
+			if again && req.Wait <= 0 {
+				req.Wait = 1 // the wait ends by the clock of this process, in wait
+			}
+			if r, v.err = b.table.Acquire(req); v.err != nil {
+				return
+			}
+			v.revived = known == nil || known.Fence() == 0 || !again
+			if r.Queued() {
+				r.WaitUntil(b.state.Now.Add(req.Wait))
+			}
+		}
+		v.fence = r.Fence()
+	}
+	op.finish = func(b *book) {
+		if v.err == nil && v.fence == 0 {
+			v.settle(b, r)
+		}
+	}
+	op.written = func(c Changes) {
+		v.ticket = c.named(v.ticket)
+		if v.before != nil {
+			before := c.named(*v.before)
+			v.before = &before
+		}
+	}
+	a.unsettled = true
+	if err := a.store.do(ctx, a.req.Tree, op); err != nil {
+		return view{}, err // the operation may still be under way
+	}
+	if v.revived {
+		a.asked = op.began
+	}
+	return v, nil
+}
+
+// ownRefusal returns why the request's wait was refused in this very update.
+func (a *attempt) ownRefusal(b *book) error {
+	for r, err := range b.ended {
+		if r.Owner == a.req.Owner && r.Grant == a.req.Grant {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFaint reports whether a waiting request needs a sign of life.
+func (a *attempt) isFaint() bool { return time.Since(a.asked) >= a.req.Lease/4 }
+
+// left returns how long the request may wait from now.
+func (a *attempt) left(ctx context.Context) time.Duration {
+	left := a.req.Wait - time.Since(a.began)
+	if a.req.Wait <= 0 {
+		return 0
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		left = min(left, time.Until(deadline))
+	}
+	return max(left, 1)
+}
+
+// settle notes what has become of a request that was not granted at once, when all operations of
+// the update have been applied.
+func (v *view) settle(b *book, r *locktable.Request) {
+	if err, over := b.ended[r]; over {
+		v.err = err
+		return
+	}
+	if v.fence = r.Fence(); v.fence != 0 {
+		return
+	}
+	v.queued, v.ticket = r.Queued(), ticketOf(r)
+	end := b.state.Now.Add(turnless)
+	if watched := r.Watched(); watched != nil {
+		before := ticketOf(watched)
+		v.before = &before
+		end = before.Ends()
+	}
+	if own, holds := b.table.OwnerEnd(r); holds && own.Before(end) {
+		end = own
+	}
+	v.look = end.Sub(b.state.Now)
+}
+
+// turnless is how long a request waits that nothing is in the way of, and that others were to let in:
+// see [Backend.Limit].
+const turnless = 100 * time.Millisecond
+
+// wait returns when it is time to look at the ticket again. If the wait is over, it returns the
+// outcome.
+func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (grant pathlock.Grant, over bool, err error) {
+	left := a.req.Wait - time.Since(a.began)
+	timer := time.NewTimer(max(0, min(left, v.look, time.Until(a.asked.Add(a.req.Lease/3)))))
+	defer timer.Stop()
+	if v.before != nil && v.ticket.Key != "" {
+		stop, err := a.store.backend.Watch(ctx, a.req.Tree, v.ticket, *v.before, func() { a.store.waiters.signal(a.key) })
+		switch {
+		case err == nil:
+			defer stop()
+		case ctx.Err() == nil:
+			return pathlock.Grant{}, true, a.store.failed(err)
+		}
+	}
+	select {
+	case <-changed:
+		return pathlock.Grant{}, false, nil
+	case <-timer.C:
+		if time.Since(a.began) < a.req.Wait {
+			return pathlock.Grant{}, false, nil
+		}
+	case <-ctx.Done():
+	case <-a.store.closing:
+		return pathlock.Grant{}, true, errClosed
+	}
+	grant, err = a.giveUp(ctx)
+	return grant, true, err
+}
+
+// giveUp takes the request out of the queue, unless its wait is over or another call waits for it
+// too. It returns why the request was not granted.
+func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
+	bye, stop := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer stop()
+	others := a.store.waiters.others(a.key)
+	var v view
+	op := &operation{apply: func(b *book) {
+		v = view{}
+		if v.err = b.takeRefusal(a.req.Owner, a.req.Grant); v.err != nil {
+			return
+		}
+		if v.err = a.ownRefusal(b); v.err != nil {
+			return
+		}
+		r := b.table.Find(a.req.Owner, a.req.Grant)
+		switch {
+		case r == nil:
+			v.err = a.inVain(ctx, nil)
+		case r.Fence() != 0:
+			v.fence = r.Fence()
+		default:
+			v.err = a.inVain(ctx, func(cause error) error {
+				return b.table.Conflict(r, time.Since(a.began), cause)
+			})
+			if !others {
+				b.table.GiveUp(r)
+			}
+		}
+	}}
+	if err := a.store.do(bye, a.req.Tree, op); err != nil {
+		return pathlock.Grant{}, a.failed(ctx, true, err)
+	}
+	a.unsettled = false
+	if v.err != nil {
+		return pathlock.Grant{}, v.err
+	}
+	return pathlock.Grant{Fence: v.fence, Asked: a.asked}, nil
+}
+
+// inVain returns why a wait has ended: the context was cancelled, or the time is up.
+func (a *attempt) inVain(ctx context.Context, conflict func(cause error) error) error {
+	cause := ctx.Err()
+	if cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
+		return a.store.failed(fmt.Errorf("waiting for a lock in %s: %w", a.req.Tree, contextError(ctx)))
+	}
+	if conflict != nil {
+		return conflict(cause)
+	}
+	return &pathlock.ConflictError{Tree: a.req.Tree, Gate: a.req.Gate, Waited: time.Since(a.began), Err: cause}
+}
+
+// failed returns the error of a request that the store could not be asked about. queued says that
+// the request had begun to wait.
+func (a *attempt) failed(ctx context.Context, queued bool, err error) error {
+	switch cause := ctx.Err(); {
+	case cause == nil && !queued:
+		return err
+	case cause == nil:
+		return fmt.Errorf("waiting for a lock in %s: %w", a.req.Tree, err)
+	case !errors.Is(cause, context.DeadlineExceeded) || queued:
+		return a.inVain(ctx, nil)
+	case errors.Is(err, pathlock.ErrUnavailable):
+		return fmt.Errorf("%w: %w", err, cause)
+	default:
+		return a.store.failed(fmt.Errorf("%w: acquiring in %s: no answer in time: %w", pathlock.ErrUnavailable, a.req.Tree, cause))
+	}
+}
+
+// takeBack removes what the request may have left in the store. Where that fails, the lease sees to
+// it.
+func (a *attempt) takeBack() {
+	ctx, stop := context.WithTimeout(context.Background(), farewell)
+	defer stop()
+	_ = a.store.do(ctx, a.req.Tree, &operation{apply: func(b *book) {
+		_ = b.takeRefusal(a.req.Owner, a.req.Grant) // nobody waits any more
+		switch r := b.table.Find(a.req.Owner, a.req.Grant); {
+		case r == nil:
+		case r.Queued():
+			b.table.GiveUp(r)
+		default:
+			_ = b.table.Release(a.req.Owner, a.req.Grant) // it is there
+		}
+	}})
+}

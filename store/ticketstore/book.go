@@ -1,0 +1,206 @@
+package ticketstore
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/locktable"
+)
+
+// book is a tree's tickets, opened at one instant: the lock table that they make, and what becomes
+// of them.
+type book struct {
+	state State
+	table *locktable.Table
+	fence uint64
+	// loaded are the tickets as they were read, but for those that have been refused before.
+	loaded []*Ticket
+	// refused are the tickets of waits that ended without a grant before, or end now.
+	refused []*Ticket
+	deleted []Ticket
+	woken   []*Ticket
+	// told has the tickets as they were read whose processes are told to look, by what is written.
+	told map[*Ticket]*Ticket
+	// ended has the errors of waits that end without a grant now.
+	ended map[*locktable.Request]error
+}
+
+// openBook makes a table of a tree's tickets. At most limit requests are granted in it, if limit is
+// positive.
+func openBook(tree pathlock.Tree, state State, limit int) *book {
+	b := &book{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), told: make(map[*Ticket]*Ticket)}
+	b.table = locktable.New(tree, b.mint, b.waitEnded)
+	records := make([]locktable.Record, 0, len(state.Tickets))
+	for i := range state.Tickets {
+		t := &state.Tickets[i]
+		switch {
+		case t.State != Refused:
+			b.loaded = append(b.loaded, t)
+			records = append(records, t.record())
+		case state.Now.Before(t.Until):
+			b.refused = append(b.refused, t)
+		default:
+			b.deleted = append(b.deleted, *t)
+		}
+	}
+	b.table.Restore(records, state.Now, state.Fence, limit)
+	return b
+}
+
+// record returns a ticket as lock tables know it.
+func (t *Ticket) record() locktable.Record {
+	return locktable.Record{
+		Acquisition: pathlock.Acquisition{
+			Owner: t.Owner, Grant: t.Grant, Gate: t.Gate, Apart: t.Apart, Claims: t.Claims, Note: t.Note, Lease: t.Lease,
+		},
+		Ticket: t.Place, Fence: t.Fence, Since: t.Since,
+		Until: t.Until, OwnerUntil: t.OwnerUntil, WaitUntil: t.WaitUntil, Data: t,
+	}
+}
+
+// mint makes the fence of a grant.
+func (b *book) mint(time.Time) uint64 {
+	b.fence++
+	return b.fence
+}
+
+// waitEnded notes that the wait of a request is over.
+func (b *book) waitEnded(r *locktable.Request) {
+	t, wasLoaded := r.Data.(*Ticket)
+	if err := r.Err(); err != nil {
+		b.ended[r] = err
+		if wasLoaded {
+			b.refuse(t, err)
+		}
+		return
+	}
+	if wasLoaded {
+		b.woken = append(b.woken, t)
+	}
+}
+
+// refuse keeps a ticket for its process, which is to learn why its wait has ended.
+func (b *book) refuse(t *Ticket, why error) {
+	if !b.state.Now.Before(t.Until) {
+		return // nobody asks for it any more
+	}
+	told := *t
+	told.State, told.Reason = Refused, encodeReason(why)
+	b.refused = append(b.refused, &told)
+	b.woken = append(b.woken, &told)
+}
+
+// takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was not.
+func (b *book) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) error {
+	i := slices.IndexFunc(b.refused, func(t *Ticket) bool { return t.Owner == owner && t.Grant == id })
+	if i < 0 {
+		return nil
+	}
+	t := b.refused[i]
+	b.refused = slices.Delete(b.refused, i, i+1)
+	b.woken = slices.DeleteFunc(b.woken, func(w *Ticket) bool { return w == t })
+	b.deleted = append(b.deleted, *t)
+	return decodeReason(b.table.Tree(), t.Reason)
+}
+
+// changes returns what there is to write.
+func (b *book) changes() Changes {
+	b.tellOfEarlierEnds()
+	c := Changes{Fence: b.state.Fence}
+	kept := make(map[*Ticket]bool, len(b.loaded))
+	for r := range b.table.Requests {
+		t := ticketOf(r)
+		before, _ := r.Data.(*Ticket)
+		if loaded := b.told[before]; loaded != nil {
+			before = loaded
+		}
+		if before == nil {
+			c.Put = append(c.Put, t)
+		} else if kept[before] = true; !t.equals(before) {
+			c.Put = append(c.Put, t)
+		}
+		if r.Queued() {
+			continue
+		}
+		c.Fence = max(c.Fence, t.Fence)
+	}
+	if b.fence > max(b.state.Fence, b.state.Floor) {
+		c.Fence = max(c.Fence, b.fence)
+	}
+	for _, t := range b.refused {
+		kept[t] = true
+		if before := b.find(t); before != nil && before.State != Refused {
+			kept[before] = true
+			c.Put = append(c.Put, *t)
+		}
+	}
+	for _, t := range b.loaded {
+		if !kept[t] && !slices.ContainsFunc(b.deleted, func(d Ticket) bool { return d.Key == t.Key }) {
+			c.Delete = append(c.Delete, *t)
+		}
+	}
+	c.Delete = append(c.Delete, b.deleted...)
+	for _, t := range b.woken {
+		for i := range c.Put {
+			if c.Put[i].Key == t.Key {
+				c.Woken = append(c.Woken, c.Put[i])
+			}
+		}
+	}
+	return c
+}
+
+// tellOfEarlierEnds has those look who watch a request whose lease ends earlier than it did: they
+// expect its end later.
+func (b *book) tellOfEarlierEnds() {
+	for r := range b.table.Requests {
+		before, ok := r.Data.(*Ticket)
+		if !ok || !ticketOf(r).Ends().Before(before.Ends()) {
+			continue
+		}
+		for w := range r.Watchers {
+			if t, ok := w.Data.(*Ticket); ok {
+				told := *t
+				told.Looks++
+				w.Data = &told
+				b.woken = append(b.woken, &told)
+				b.told[&told] = t
+			}
+		}
+	}
+}
+
+// find returns the loaded ticket with the key of another one.
+func (b *book) find(t *Ticket) *Ticket {
+	i := slices.IndexFunc(b.loaded, func(l *Ticket) bool { return l.Key == t.Key })
+	if i < 0 {
+		return nil
+	}
+	return b.loaded[i]
+}
+
+// ticketOf returns what is to be kept of a request.
+func ticketOf(r *locktable.Request) Ticket {
+	rec := r.Record()
+	t := Ticket{
+		Place: rec.Ticket, Owner: rec.Owner, Grant: rec.Grant, Gate: rec.Gate, Apart: rec.Apart, Claims: rec.Claims, Note: rec.Note,
+		Lease: rec.Lease, State: Waiting, Since: rec.Since, Until: rec.Until, WaitUntil: rec.WaitUntil,
+	}
+	if rec.Fence != 0 {
+		t.State, t.Fence, t.OwnerUntil, t.WaitUntil = Granted, rec.Fence, rec.OwnerUntil, time.Time{}
+	}
+	if before, ok := r.Data.(*Ticket); ok {
+		t.Key, t.Home, t.Looks = before.Key, before.Home, before.Looks
+	}
+	return t
+}
+
+// equals reports whether two tickets are the same, as far as anything that can change is concerned.
+// Times count in microseconds.
+func (t *Ticket) equals(o *Ticket) bool {
+	return t.Key == o.Key && t.Owner == o.Owner && t.Apart == o.Apart && t.State == o.State && t.Fence == o.Fence &&
+		instantOf(t.Until) == instantOf(o.Until) && instantOf(t.OwnerUntil) == instantOf(o.OwnerUntil) &&
+		instantOf(t.WaitUntil) == instantOf(o.WaitUntil) && t.Looks == o.Looks && bytes.Equal(t.Reason, o.Reason)
+}

@@ -1,0 +1,229 @@
+package ticketstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// lane has the operations of this process on one tree. Those that come while an update is under way
+// go into the next one together, so that a crowd costs a few updates, and the process never competes
+// with itself.
+type lane struct {
+	store *Store
+	tree  pathlock.Tree
+
+	mu     sync.Mutex
+	queued []*operation
+	runs   bool
+}
+
+// operation is what one call does to a tree.
+type operation struct {
+	ctx context.Context
+	// apply does it, to the book of each try. The last one counts.
+	apply func(*book)
+	// finish, where not nil, follows when the other operations of the update have been applied.
+	finish func(*book)
+	// written, where not nil, is called when the update has been written, with what was.
+	written func(Changes)
+	// began is a moment before the last try read the tree. It is set when done is closed.
+	began time.Time
+	err   error
+	done  chan struct{}
+}
+
+// maxTogether is how many operations go into one update, unless the backend's limit is lower.
+const maxTogether = 64
+
+// do applies an operation to a tree, and returns when that is written. If ctx ends first, the
+// operation may still be applied, or not.
+func (s *Store) do(ctx context.Context, tree pathlock.Tree, op *operation) error {
+	op.ctx, op.done = ctx, make(chan struct{})
+	l, err := s.enter(tree)
+	if err != nil {
+		return err
+	}
+	l.add(op)
+	select {
+	case <-op.done:
+		return op.err
+	case <-ctx.Done():
+		if l.remove(op) {
+			return contextError(ctx)
+		}
+	}
+	select {
+	case <-op.done:
+		return op.err
+	case <-ctx.Done():
+		return contextError(ctx)
+	}
+}
+
+// enter returns a tree's lane, which stays until it has run empty.
+func (s *Store) enter(tree pathlock.Tree) (*lane, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, errClosed
+	}
+	l := s.lanes[tree]
+	if l == nil {
+		l = &lane{store: s, tree: tree}
+		s.lanes[tree] = l
+	}
+	// The lane counts as used until add has been called.
+	s.running.Add(1)
+	return l, nil
+}
+
+// add queues an operation, and has the lane run.
+func (l *lane) add(op *operation) {
+	l.mu.Lock()
+	l.queued = append(l.queued, op)
+	start := !l.runs
+	l.runs = true
+	l.mu.Unlock()
+	if start {
+		go l.run()
+	} else {
+		l.store.running.Done()
+	}
+}
+
+// remove takes an operation back that is not under way. It reports whether it was not.
+func (l *lane) remove(op *operation) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.queued, op)
+	if i < 0 {
+		return false
+	}
+	l.queued = slices.Delete(l.queued, i, i+1)
+	return true
+}
+
+// run applies operations until there are none.
+func (l *lane) run() {
+	defer l.store.running.Done()
+	for {
+		ops := l.take()
+		if len(ops) == 0 {
+			return
+		}
+		l.update(ops)
+	}
+}
+
+// take returns the operations of the next update. If there are none, the lane has ended.
+func (l *lane) take() []*operation {
+	l.store.mu.Lock()
+	defer l.store.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := min(len(l.queued), l.store.together())
+	if n == 0 {
+		l.runs = false
+		if l.store.lanes[l.tree] == l {
+			delete(l.store.lanes, l.tree)
+		}
+		return nil
+	}
+	ops := slices.Clone(l.queued[:n])
+	l.queued = slices.Delete(l.queued, 0, n)
+	return ops
+}
+
+// update applies operations in one step, and what they leave over in further ones.
+func (l *lane) update(ops []*operation) {
+	ctx, stop := together(ops)
+	more, err := l.step(ctx, ops)
+	stop()
+	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
+		// One of them is more than the backend takes. The others shall not suffer.
+		for i := range ops {
+			l.update(ops[i : i+1])
+		}
+		return
+	}
+	for _, op := range ops {
+		op.err = err
+		close(op.done)
+	}
+	if !more || err != nil {
+		return
+	}
+	// What is left over has no caller who would try again. Its waiters look by themselves if this
+	// fails.
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	for more && err == nil {
+		more, err = l.step(ctx, nil)
+	}
+}
+
+// step is one update. It reports whether it has left requests in the queue because there were too
+// many for one step.
+func (l *lane) step(ctx context.Context, ops []*operation) (more bool, err error) {
+	var b *book
+	var written Changes
+	called := time.Now()
+	err = l.store.update(ctx, l.tree, func(state State) Changes {
+		if state.Began.IsZero() {
+			state.Began = called
+		}
+		b = openBook(l.tree, state, l.store.quota())
+		for _, op := range ops {
+			op.began = state.Began
+			op.apply(b)
+		}
+		for _, op := range ops {
+			if op.finish != nil {
+				op.finish(b)
+			}
+		}
+		written = b.changes()
+		return written
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, op := range ops {
+		if op.written != nil {
+			op.written(written)
+		}
+	}
+	l.store.waiters.wake(l.tree, written.Woken)
+	return b != nil && b.table.Deferred(), nil
+}
+
+// together returns a context that ends when those of all operations have ended.
+func together(ops []*operation) (context.Context, func()) {
+	if len(ops) == 1 {
+		return ops[0].ctx, func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var mu sync.Mutex
+	left := len(ops)
+	stops := make([]func() bool, len(ops))
+	for i, op := range ops {
+		stops[i] = context.AfterFunc(op.ctx, func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if left--; left == 0 {
+				cancel()
+			}
+		})
+	}
+	return ctx, func() {
+		for _, stop := range stops {
+			stop()
+		}
+		cancel()
+	}
+}

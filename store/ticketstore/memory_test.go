@@ -1,0 +1,203 @@
+package ticketstore_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// server keeps tickets in memory, as text, for any number of backends.
+type server struct {
+	mu      sync.Mutex
+	trees   map[pathlock.Tree]*shelf
+	keys    int
+	watches map[*watch]struct{}
+}
+
+// shelf is what the server keeps of one tree.
+type shelf struct {
+	fence   uint64
+	tickets map[string][]byte
+}
+
+// watch is somebody who waits for the change of a ticket.
+type watch struct {
+	tree        pathlock.Tree
+	key, before string
+	looks       uint64
+	wake        func()
+}
+
+func newServer() *server {
+	return &server{trees: make(map[pathlock.Tree]*shelf), watches: make(map[*watch]struct{})}
+}
+
+// backend is one process's view of a server.
+type backend struct {
+	*server
+	limit int
+	// late is how far the process's idea of the server's clock may be off.
+	late time.Duration
+	// dead is closed when the process has no connection any more.
+	dead chan struct{}
+}
+
+func (s *server) backend() *backend { return &backend{server: s, dead: make(chan struct{})} }
+
+// reach fails if the server cannot be reached.
+func (b *backend) reach(ctx context.Context) error {
+	select {
+	case <-b.dead:
+		return fmt.Errorf("%w: the connection is gone", pathlock.ErrUnavailable)
+	default:
+		return ctx.Err()
+	}
+}
+
+// state returns what a tree holds. It expects mu to be locked.
+func (b *backend) state(tree pathlock.Tree) (ticketstore.State, error) {
+	now := time.Now()
+	state := ticketstore.State{Now: now.Add(-b.late), Error: b.late, Floor: uint64(now.UnixMicro())}
+	if s := b.trees[tree]; s != nil {
+		state.Fence = s.fence
+		for key, text := range s.tickets {
+			t, err := ticketstore.Decode(text)
+			if err != nil {
+				return state, err
+			}
+			t.Key = key
+			state.Tickets = append(state.Tickets, t)
+		}
+	}
+	return state, nil
+}
+
+func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	if err := b.reach(ctx); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	state, err := b.state(tree)
+	if err != nil {
+		return err
+	}
+	change(state) // as if another process had been faster
+	state, _ = b.state(tree)
+	c := change(state)
+	if n := len(c.Put) + len(c.Delete); b.limit > 0 && n > b.limit {
+		return fmt.Errorf("%w: %d tickets in one step", pathlock.ErrInvalidRequest, n)
+	}
+	b.write(tree, c)
+	return nil
+}
+
+// write applies changes, and tells those who wait. It expects mu to be locked.
+func (b *backend) write(tree pathlock.Tree, c ticketstore.Changes) {
+	if c.Empty() {
+		return
+	}
+	s := b.trees[tree]
+	if s == nil {
+		s = &shelf{tickets: make(map[string][]byte)}
+		b.trees[tree] = s
+	}
+	s.fence = c.Fence
+	for i := range c.Put {
+		t := &c.Put[i]
+		if t.Key == "" {
+			b.keys++
+			t.Key = fmt.Sprint(b.keys)
+		}
+		s.tickets[t.Key] = ticketstore.Encode(*t)
+	}
+	for _, t := range c.Delete {
+		delete(s.tickets, t.Key)
+	}
+	if len(s.tickets) == 0 {
+		delete(b.trees, tree)
+	}
+	for w := range b.watches {
+		if w.tree == tree && b.hasChanged(*w) {
+			w.wake()
+		}
+	}
+}
+
+// hasChanged reports whether a watch has seen what it waits for. It expects mu to be locked.
+func (b *backend) hasChanged(w watch) bool {
+	s := b.trees[w.tree]
+	if s == nil || s.tickets[w.key] == nil || s.tickets[w.before] == nil {
+		return true
+	}
+	t, err := ticketstore.Decode(s.tickets[w.key])
+	return err != nil || t.State != ticketstore.Waiting || t.Looks != w.looks
+}
+
+func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
+	if err := b.reach(ctx); err != nil {
+		return ticketstore.State{}, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state(tree)
+}
+
+func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+	if err := b.reach(ctx); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var live []pathlock.Tree
+	for _, tree := range slices.Collect(maps.Keys(b.trees)) {
+		state, err := b.state(tree)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(state.Tickets, func(t ticketstore.Ticket) bool { return t.Live(state.Now) }) {
+			live = append(live, tree)
+		}
+	}
+	return live, nil
+}
+
+func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before ticketstore.Ticket, wake func()) (func(), error) {
+	if err := b.reach(ctx); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := &watch{tree: tree, key: ticket.Key, before: before.Key, looks: ticket.Looks, wake: wake}
+	if b.hasChanged(*w) {
+		wake()
+	}
+	b.watches[w] = struct{}{}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.watches, w)
+	}, nil
+}
+
+func (b *backend) Limit() int { return b.limit }
+
+func (b *backend) Ping(ctx context.Context) error { return b.reach(ctx) }
+
+// open returns a store on a backend, which is closed at the end of the test.
+func open(t testing.TB, b *backend) *ticketstore.Store {
+	s := ticketstore.New("memory", b)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}

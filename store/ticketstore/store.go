@@ -1,0 +1,223 @@
+package ticketstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Store is a [pathlock.TransferStore] on a [Backend].
+type Store struct {
+	backend Backend
+	name    string
+	waiters waiters
+	closing chan struct{}
+
+	mu      sync.Mutex
+	lanes   map[pathlock.Tree]*lane
+	closed  bool
+	running sync.WaitGroup // of lanes
+}
+
+var (
+	_ pathlock.TransferStore = (*Store)(nil)
+	_ pathlock.SessionStore  = (*Store)(nil)
+)
+
+// New returns a store that keeps its tickets in a backend. The name is that of the backend's
+// package, for errors.
+func New(name string, backend Backend) *Store {
+	return &Store{
+		backend: backend, name: name, closing: make(chan struct{}),
+		waiters: waiters{waiting: make(map[waiterKey]*waiter)},
+		lanes:   make(map[pathlock.Tree]*lane),
+	}
+}
+
+// errClosed is the error of every call to a store that has been closed.
+var errClosed = fmt.Errorf("%w: the store is closed", pathlock.ErrUnavailable)
+
+// Close ends all calls that wait, with errors that match [pathlock.ErrUnavailable], and returns when
+// nothing of the store uses the backend any more. It gives nothing back: leases see to what is held.
+// Further calls fail.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if !s.closed {
+		s.closed = true
+		close(s.closing)
+	}
+	s.mu.Unlock()
+	s.running.Wait()
+	return nil
+}
+
+// farewell is how long a call may take, when its own time is over, to leave everything in order.
+const farewell = time.Second
+
+// update is the backend's Update, whose errors say which store failed at what.
+func (s *Store) update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error {
+	if err := s.backend.Update(ctx, tree, change); err != nil {
+		return s.failed(err)
+	}
+	return nil
+}
+
+// failed says which store an error comes from.
+func (s *Store) failed(err error) error { return fmt.Errorf("pathlock/%s: %w", s.name, err) }
+
+// quota is how many requests one update may grant, 0 if any number.
+func (s *Store) quota() int { return s.backend.Limit() / 2 }
+
+// together is how many operations go into one update: each of them writes a ticket or two, beside
+// those that it lets in.
+func (s *Store) together() int {
+	if limit := s.backend.Limit(); limit > 0 {
+		return min(maxTogether, max(1, limit/8))
+	}
+	return maxTogether
+}
+
+// Release implements [pathlock.Store].
+func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	var refused error
+	err := s.do(ctx, tree, &operation{apply: func(b *book) {
+		refused = b.table.Release(owner, id)
+	}})
+	if err != nil {
+		return err // the operation may still be under way
+	}
+	return refused
+}
+
+// Renew implements [pathlock.Store].
+func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) (lost []pathlock.Owner, err error) {
+	portion := max(1, s.together())
+	for len(leases) > 0 {
+		n := min(portion, len(leases))
+		var gone []pathlock.Owner
+		err := s.do(ctx, tree, &operation{apply: func(b *book) {
+			gone = b.table.Renew(b.late(leases[:n]))
+		}})
+		if err != nil {
+			return lost, err
+		}
+		lost, leases = append(lost, gone...), leases[n:]
+	}
+	return lost, nil
+}
+
+// late returns leases that last as long as was asked even if the clock is as late as it can be.
+func (b *book) late(leases []pathlock.Lease) []pathlock.Lease {
+	if b.state.Error == 0 {
+		return leases
+	}
+	late := make([]pathlock.Lease, len(leases))
+	for i, l := range leases {
+		l.For = b.lateBy(l.For)
+		late[i] = l
+	}
+	return late
+}
+
+// lateBy returns a lease as it is written.
+func (b *book) lateBy(lease time.Duration) time.Duration {
+	return min(lease, pathlock.Forever) + b.state.Error
+}
+
+// Transfer implements [pathlock.TransferStore].
+func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
+	if err := t.Validate(); err != nil {
+		return pathlock.Transferred{}, s.failed(err)
+	}
+	var got pathlock.Transferred
+	var refused error
+	op := &operation{apply: func(b *book) {
+		late := t
+		if late.Lease > 0 {
+			late.Lease = b.lateBy(t.Lease)
+		}
+		got, refused = b.table.Transfer(late)
+		got.Left -= b.state.Error
+	}}
+	if err := s.do(ctx, t.Tree, op); err != nil {
+		return pathlock.Transferred{}, err
+	}
+	if refused != nil {
+		return pathlock.Transferred{}, refused
+	}
+	// The lease was read at some time after began, and the answer comes only now.
+	got.Left -= time.Since(op.began)
+	return got, nil
+}
+
+// ForceRelease implements [pathlock.Store].
+func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+	var refused error
+	err := s.do(ctx, tree, &operation{apply: func(b *book) {
+		refused = b.table.ForceRelease(owner)
+	}})
+	if err != nil {
+		return err
+	}
+	return refused
+}
+
+// Snapshot implements [pathlock.Store].
+func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	state, err := s.backend.View(ctx, tree)
+	if err != nil {
+		return pathlock.Snapshot{}, s.failed(err)
+	}
+	b := openBook(tree, state, 0)
+	if c := b.changes(); c.Empty() {
+		return b.table.Snapshot(), nil
+	}
+	// A lease has ended since anybody looked. Who is let in by that is decided by an update.
+	var got pathlock.Snapshot
+	err = s.do(ctx, tree, &operation{
+		apply:  func(*book) {},
+		finish: func(b *book) { got = b.table.Snapshot() },
+	})
+	if err != nil {
+		return pathlock.Snapshot{}, err
+	}
+	return got, nil
+}
+
+// Trees implements [pathlock.Store].
+func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+	trees, err := s.backend.Trees(ctx)
+	if err != nil {
+		return nil, s.failed(err)
+	}
+	return trees, nil
+}
+
+// Ping implements [pathlock.Store].
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.backend.Ping(ctx); err != nil {
+		return s.failed(err)
+	}
+	return nil
+}
+
+// Session implements [pathlock.SessionStore]. Without a [SessionBackend], no session ever ends.
+func (s *Store) Session() <-chan struct{} {
+	if b, ok := s.backend.(SessionBackend); ok {
+		return b.Session()
+	}
+	return nil
+}
+
+// contextError returns ctx's error with its cause.
+func contextError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
