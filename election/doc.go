@@ -23,8 +23,8 @@
 // An election is a tree in the namespace [Namespace]. The leader has two nodes of it exclusively:
 // the seat, for which all candidates queue, and a node of its own with a random name. Observers
 // wait for the latter with a shared lock, which is granted when the leader has gone, and stands in
-// no candidate's way. So the store wakes observers, and they neither delay an election nor take part
-// in one, even if they hang.
+// no candidate's way. So the store wakes observers, and they neither delay an election nor take
+// part in one, even if they hang.
 //
 // While nobody leads, there is nothing to wait for. Then observers look at the store from time to
 // time: see [Election.Observe]. A candidate that waits is elected when the leader goes, so this is
