@@ -114,7 +114,7 @@ func (r *request) lead() (*ask, error) {
 			if err := r.confirm(); err != nil {
 				return nil, err
 			}
-			r.without[lead.member.index], r.confirmed = true, true
+			r.without[lead.member.index] = true
 		default:
 			return nil, fmt.Errorf("quorum: %w", err)
 		}
@@ -148,14 +148,12 @@ func (r *request) awaitLead(lead *ask) error {
 			patience.Stop()
 			r.store.contended.add(r.Tree)
 			r.giveBackOthers(lead)
-			r.announce()
-			// From here on the lead knows whether the owner loses what it has, or gives it back.
 			if lead.held && !r.confirmed {
-				if err := r.confirm(); err != nil {
+				if err := r.confirmQueued(lead); err != nil {
 					return err
 				}
-				r.confirmed = true
 			}
+			r.announce()
 		}
 		select {
 		case <-r.news:
@@ -183,18 +181,4 @@ func (r *request) giveBackOthers(but *ask) {
 	}
 	r.mu.Unlock()
 	r.giveBack(others...)
-}
-
-// confirm returns an error unless a majority has something of the owner's. It asks for a renewal that
-// changes nothing.
-func (r *request) confirm() error {
-	lost, err := r.store.renew(r.ctx, r.Tree, []pathlock.Lease{{Owner: r.Owner, For: 1}}, r.operation())
-	switch {
-	case len(lost) > 0:
-		return fmt.Errorf("quorum: %s: %w: owner %s holds nothing any more", r.operation(), pathlock.ErrLost, r.Owner.Short())
-	case err != nil && r.ctx.Err() != nil:
-		return r.interrupted()
-	default:
-		return err
-	}
 }
