@@ -79,6 +79,9 @@ func (r *request) lead() (*ask, error) {
 	for {
 		up := r.available()
 		if len(up) < r.store.majority {
+			if r.awaitBack() {
+				continue
+			}
 			return nil, r.unavailable()
 		}
 		lead := r.add(up[0], r.remaining())
@@ -119,6 +122,24 @@ func (r *request) lead() (*ask, error) {
 			return nil, fmt.Errorf("quorum: %w", err)
 		}
 	}
+}
+
+// awaitBack waits until a member answers again that was silent, for as long as it takes to look at
+// all of them once more, and reports whether one does. A request that must not wait does not.
+func (r *request) awaitBack() bool {
+	back := r.store.cameBack()
+	if len(r.available()) >= r.store.majority {
+		return true
+	}
+	timer := time.NewTimer(min(2*r.store.config.timeout, r.remaining()))
+	defer timer.Stop()
+	select {
+	case <-back:
+		return true
+	case <-timer.C:
+	case <-r.ctx.Done():
+	}
+	return false
 }
 
 // mayHurry reports whether all members may be asked at once: where nobody had to wait lately, those
