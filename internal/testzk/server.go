@@ -58,7 +58,7 @@ func newServer(t testing.TB, class string, config []string) *Server {
 	host, port, _ := net.SplitHostPort(s.Addr)
 	lines := append([]string{
 		"tickTime=" + strconv.FormatInt(tick.Milliseconds(), 10),
-		"maxSessionTimeout=60000",
+		"maxSessionTimeout=600000",
 		"maxClientCnxns=0",
 		"dataDir=" + s.dir,
 		"clientPort=" + port,

@@ -3,6 +3,7 @@ package zkstore
 import (
 	"context"
 	"crypto/rand"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if arguments := os.Getenv(childVariable); arguments != "" {
+		os.Exit(runChild(arguments))
+	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
