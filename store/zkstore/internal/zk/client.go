@@ -115,7 +115,7 @@ func (c *Client) do(ctx context.Context, only int64, ops []Op) error {
 	case c.tokens <- struct{}{}:
 		defer func() { <-c.tokens }()
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %d calls are under way", ErrUnreachable, c.config.InFlight)
+		return over(ctx, fmt.Errorf("%w: %d calls are under way", ErrUnreachable, c.config.InFlight))
 	case <-c.closed.Done():
 		return ErrClosed
 	}
@@ -138,6 +138,15 @@ func (c *Client) do(ctx context.Context, only int64, ops []Op) error {
 			return err
 		}
 	}
+}
+
+// over returns why a call ends: the caller's context has ended, or else the time that the client
+// gives a call, which is what err is for.
+func over(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), ErrUnreachable) {
+		return err
+	}
+	return ctx.Err()
 }
 
 // check refuses what a server would answer by closing the connection.
@@ -180,10 +189,7 @@ func exchange(ctx context.Context, l *link, ops []Op) error {
 				failed = err
 			}
 		case <-ctx.Done():
-			if errors.Is(context.Cause(ctx), ErrUnreachable) {
-				return ErrLost
-			}
-			return ctx.Err()
+			return over(ctx, ErrLost)
 		}
 	}
 	return failed
@@ -211,13 +217,10 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 		case <-c.closed.Done():
 			return nil, ErrClosed
 		case <-ctx.Done():
-			if !errors.Is(context.Cause(ctx), ErrUnreachable) {
-				return nil, ctx.Err()
-			}
 			if reason != nil {
-				return nil, fmt.Errorf("%w: %w", ErrUnreachable, reason)
+				return nil, over(ctx, fmt.Errorf("%w: %w", ErrUnreachable, reason))
 			}
-			return nil, ErrUnreachable
+			return nil, over(ctx, ErrUnreachable)
 		}
 	}
 }
