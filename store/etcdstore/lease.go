@@ -11,6 +11,8 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // lease is an etcd lease that this process has asked for, or has asked about. While it lives, the
@@ -31,7 +33,9 @@ type lease struct {
 // renewal is a request to renew a lease that any number of updates wait for.
 type renewal struct {
 	done chan struct{}
-	err  error // valid when done is closed
+	// asked is when it was asked for. It is valid when done is closed, as err is.
+	asked time.Time
+	err   error
 }
 
 // lives reports whether the lease is known to live at a moment.
@@ -90,6 +94,7 @@ func detachedLength(d time.Duration) time.Duration { return wholeSeconds(d) + ti
 
 // wholeSeconds rounds up to what etcd can count.
 func wholeSeconds(d time.Duration) time.Duration {
+	d = min(d, pathlock.Forever)
 	whole := d.Truncate(time.Second)
 	if whole < d {
 		whole += time.Second
@@ -179,10 +184,10 @@ func (ls *leases) make(ctx context.Context, length time.Duration) (*lease, error
 	return l, nil
 }
 
-// renew returns when the lease is known to live until the given moment, which is at most its
-// length from now. The error matches rpctypes.ErrLeaseNotFound if it has ended.
+// renew returns when the lease is known to live until the given moment, or else for its whole length
+// from now. The error matches rpctypes.ErrLeaseNotFound if it has ended.
 func (ls *leases) renew(ctx context.Context, l *lease, until time.Time) error {
-	for {
+	for began := ls.b.clock.now(); ; {
 		l.mu.Lock()
 		if l.gone {
 			l.mu.Unlock()
@@ -204,7 +209,7 @@ func (ls *leases) renew(ctx context.Context, l *lease, until time.Time) error {
 		l.mu.Unlock()
 		select {
 		case <-r.done:
-			if r.err != nil {
+			if r.err != nil || !r.asked.Before(began) {
 				return r.err
 			}
 		case <-ctx.Done():
@@ -232,7 +237,7 @@ func (ls *leases) renewOnce(l *lease, r *renewal) {
 	case err == nil && until.After(l.until):
 		l.until = until
 	}
-	r.err, l.renewal = err, nil
+	r.asked, r.err, l.renewal = asked, err, nil
 	l.mu.Unlock()
 	close(r.done)
 }
