@@ -8,6 +8,7 @@ require (
 	github.com/jackc/pgx/v5 v5.10.0
 	github.com/ncruces/go-sqlite3 v0.34.0
 	github.com/pathlock-go/pathlock v0.0.0
+	github.com/pathlock-go/pathlock/store/anystore v0.0.0
 	github.com/schollz/progressbar/v3 v3.19.1
 	go.uber.org/goleak v1.3.0
 )

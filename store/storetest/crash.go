@@ -11,7 +11,7 @@ import (
 // Option adds to what [Run] tests.
 type Option func(*suite)
 
-// Crash adds the promises about clients that die. Run calls the function once for each of them. It
+// Crash adds the promises about two clients of one server, and about clients that die. Run calls the function once for each of them. It
 // returns two clients of one server. When crash is called, the second client dies: nothing that it
 // does reaches the server, as if its process had been killed or its network cut. Its calls may fail
 // then, or hang until their context ends. The function registers what has to be closed or removed

@@ -63,7 +63,9 @@
 //     PATHLOCK_STORETEST_SEED in the environment repeats it.
 //   - a locker on the store: what programs see, with renewals that hang and releases that fail.
 //   - workload: counters that only the locks guard.
-//   - crash: clients that die, if [Crash] says how.
+//   - between two clients: who waits in one process is woken by what happens in another, if [Crash]
+//     says how to make two.
+//   - crash: clients that die, likewise.
 //
 // # The order of the queue
 //

@@ -99,7 +99,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 			return
 		}
 		known := b.table.Find(a.req.Owner, a.req.Grant)
-		if again && known != nil && (known.Fence() != 0 || !a.isFaint(b, known)) {
+		if again && known != nil && (known.Fence() != 0 || !a.isFaint()) {
 			r = known
 		} else {
 			req := a.req
@@ -123,6 +123,13 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 			v.settle(b, r)
 		}
 	}
+	op.written = func(c Changes) {
+		v.ticket = c.named(v.ticket)
+		if v.before != nil {
+			before := c.named(*v.before)
+			v.before = &before
+		}
+	}
 	a.unsettled = true
 	if err := a.store.do(ctx, a.req.Tree, op); err != nil {
 		return view{}, err // the operation may still be under way
@@ -144,9 +151,7 @@ func (a *attempt) ownRefusal(b *book) error {
 }
 
 // isFaint reports whether a waiting request needs a sign of life.
-func (a *attempt) isFaint(b *book, r *locktable.Request) bool {
-	return r.Record().Until.Sub(b.state.Now) < a.req.Lease/4*3
-}
+func (a *attempt) isFaint() bool { return time.Since(a.asked) >= a.req.Lease/4 }
 
 // left returns how long the request may wait from now.
 func (a *attempt) left(ctx context.Context) time.Duration {

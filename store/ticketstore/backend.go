@@ -47,6 +47,15 @@ type Backend interface {
 	Ping(ctx context.Context) error
 }
 
+// SessionBackend is a [Backend] whose server ends the tickets of a process with the session that the
+// process has there.
+type SessionBackend interface {
+	Backend
+	// Session returns a channel that is closed when the present session has ended. It does not
+	// block. See [pathlock.SessionStore].
+	Session() <-chan struct{}
+}
+
 // State is what a tree holds at one instant.
 type State struct {
 	// Tickets are in no particular order. Those that the server has ended by itself, with the
@@ -78,6 +87,16 @@ type Changes struct {
 	Woken []Ticket
 	// Fence is the latest fence of the tree, at least that of the State.
 	Fence uint64
+}
+
+// named returns a ticket with the name that it has got by being written.
+func (c Changes) named(t Ticket) Ticket {
+	for _, put := range c.Put {
+		if put.Place == t.Place {
+			t.Key, t.Home = put.Key, put.Home
+		}
+	}
+	return t
 }
 
 // Empty reports whether there is nothing to write.

@@ -1,22 +1,21 @@
 package ticketstore_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/storetest"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestConformance(t *testing.T) {
 	for name, set := range map[string]func(*backend){
-		"a backend without limits":            func(*backend) {},
-		"a backend that writes a few tickets": func(b *backend) { b.limit = 60 },
-		"a clock that is hardly known":        func(b *backend) { b.late = 3 * time.Millisecond },
+		"a backend without limits": func(*backend) {},
+		"a backend that writes a few tickets and hardly knows the time": func(b *backend) {
+			b.limit, b.late = 60, 3*time.Millisecond
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Run(t, func(t *testing.T) pathlock.Store {
@@ -31,5 +30,36 @@ func TestConformance(t *testing.T) {
 				return open(t, alive), open(t, dying), func() { close(dying.dead) }
 			}))
 		})
+	}
+}
+
+// The backend of the example is one that people begin with.
+func TestTheExampleConforms(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return openExample(t, newDrawer()) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			shared := newDrawer()
+			mortal := &mortalDrawer{drawer: shared, dead: make(chan struct{})}
+			return openExample(t, shared), openExample(t, mortal), func() { close(mortal.dead) }
+		}))
+}
+
+func openExample(t *testing.T, b ticketstore.Backend) *ticketstore.Store {
+	s := ticketstore.New("drawer", b)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// mortalDrawer is a drawer that a process can be cut off from.
+type mortalDrawer struct {
+	*drawer
+	dead chan struct{}
+}
+
+func (m *mortalDrawer) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	select {
+	case <-m.dead:
+		return pathlock.ErrUnavailable
+	default:
+		return m.drawer.Update(ctx, tree, change)
 	}
 }

@@ -2,6 +2,7 @@ package ticketstore
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -28,6 +29,8 @@ type operation struct {
 	apply func(*book)
 	// finish, where not nil, follows when the other operations of the update have been applied.
 	finish func(*book)
+	// written, where not nil, is called when the update has been written, with what was.
+	written func(Changes)
 	// began is a moment before the last try read the tree. It is set when done is closed.
 	began time.Time
 	err   error
@@ -139,8 +142,15 @@ func (l *lane) take() []*operation {
 // update applies operations in one step, and what they leave over in further ones.
 func (l *lane) update(ops []*operation) {
 	ctx, stop := together(ops)
-	defer stop()
 	more, err := l.step(ctx, ops)
+	stop()
+	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
+		// One of them is more than the backend takes. The others shall not suffer.
+		for i := range ops {
+			l.update(ops[i : i+1])
+		}
+		return
+	}
 	for _, op := range ops {
 		op.err = err
 		close(op.done)
@@ -182,6 +192,11 @@ func (l *lane) step(ctx context.Context, ops []*operation) (more bool, err error
 	})
 	if err != nil {
 		return false, err
+	}
+	for _, op := range ops {
+		if op.written != nil {
+			op.written(written)
+		}
 	}
 	l.store.waiters.wake(l.tree, written.Woken)
 	return b != nil && b.table.Deferred(), nil

@@ -1,0 +1,130 @@
+package sqlstore_test
+
+import (
+	"context"
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+)
+
+func newTree(t testing.TB) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("sqlstore", t.Name()+" "+rand.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// ask returns a request of a new owner that does not wait.
+func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
+	return pathlock.Acquisition{
+		Tree: tree, Owner: pathlock.Owner(rand.Text()), Grant: pathlock.GrantID(rand.Text()),
+		Claims: pathlock.Normalize(claims...), Lease: long, Note: "test",
+	}
+}
+
+func x(s string) pathlock.Claim { return pathlock.X(pathlock.MustParsePath(s)) }
+
+// take requires that a request is granted.
+func take(t testing.TB, s pathlock.Store, req pathlock.Acquisition) pathlock.Grant {
+	t.Helper()
+	grant, err := s.Acquire(t.Context(), req)
+	if err != nil {
+		t.Fatalf("acquire %v: %v", req.Claims, err)
+	}
+	return grant
+}
+
+// release requires that a grant can be given back.
+func release(t testing.TB, s pathlock.Store, req pathlock.Acquisition) {
+	t.Helper()
+	if err := s.Release(context.WithoutCancel(t.Context()), req.Tree, req.Owner, req.Grant); err != nil {
+		t.Fatalf("release: %v", err)
+	}
+}
+
+// An acquisition is two round trips, and so is a release.
+func TestRoundTrips(t *testing.T) {
+	eachServer(t, func(t *testing.T, d database) {
+		const there = 10 * time.Millisecond
+		far, _ := d.behind(t, there)
+		d.store(t) // creates the tables
+		s := far.store(t)
+		tree := newTree(t)
+		for range 2 { // connects, prepares, and makes the tree's row
+			warm := ask(tree, x("/a"))
+			take(t, s, warm)
+			release(t, s, warm)
+		}
+		trips := func(do func()) float64 {
+			fastest := time.Hour
+			for range 3 {
+				began := time.Now()
+				do()
+				fastest = min(fastest, time.Since(began))
+			}
+			return float64(fastest) / float64(2*there)
+		}
+		var req pathlock.Acquisition
+		var acquired []pathlock.Acquisition
+		if n := trips(func() { req = ask(tree, x("/"+rand.Text())); take(t, s, req); acquired = append(acquired, req) }); n >= 2.5 {
+			t.Errorf("an acquisition takes %.1f round trips, want 2", n)
+		}
+		i := 0
+		if n := trips(func() { release(t, s, acquired[i]); i++ }); n >= 2.5 {
+			t.Errorf("a release takes %.1f round trips, want 2", n)
+		}
+	})
+}
+
+func BenchmarkAcquireRelease(b *testing.B) {
+	for _, d := range databases(b) {
+		b.Run(d.name, func(b *testing.B) {
+			s := d.store(b)
+			tree := newTree(b)
+			for b.Loop() {
+				req := ask(tree, x("/a/b"))
+				take(b, s, req)
+				release(b, s, req)
+			}
+		})
+	}
+}
+
+// BenchmarkHandOver measures how long it takes from a release in one process to the grant of a
+// waiter in another one.
+func BenchmarkHandOver(b *testing.B) {
+	for _, d := range databases(b) {
+		b.Run(d.name, func(b *testing.B) {
+			stores := [2]*sqlstore.Store{d.store(b), d.store(b)}
+			tree := newTree(b)
+			held := ask(tree, x("/a"))
+			take(b, stores[0], held)
+			var total time.Duration
+			for i := 0; b.Loop(); i++ {
+				holder, waiter := stores[i%2], stores[(i+1)%2]
+				next := ask(tree, x("/a"))
+				next.Wait = long
+				queued := make(chan struct{})
+				next.Waiting = func() { close(queued) }
+				granted := make(chan time.Time)
+				go func() {
+					take(b, waiter, next)
+					granted <- time.Now()
+				}()
+				<-queued
+				time.Sleep(20 * time.Millisecond) // somebody works under the lock for a while
+				began := time.Now()
+				release(b, holder, held)
+				total += (<-granted).Sub(began)
+				held = next
+			}
+			b.ReportMetric(float64(total.Microseconds())/float64(b.N), "µs/handover")
+			release(b, stores[b.N%2], held)
+		})
+	}
+}

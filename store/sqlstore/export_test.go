@@ -1,0 +1,25 @@
+package sqlstore
+
+import (
+	"context"
+	"time"
+
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// Backend returns what the store keeps its tickets in.
+func (s *Store) Backend() ticketstore.Backend { return s.backend }
+
+// Sweep sweeps now.
+func (s *Store) Sweep(ctx context.Context) error { return s.backend.sweeper.sweep(ctx) }
+
+// Listening reports whether notifications arrive.
+func (s *Store) Listening() bool {
+	l := s.backend.lookout
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.listening
+}
+
+// WithKeep sets how long the row of an empty tree stays.
+func WithKeep(d time.Duration) Option { return func(c *config) { c.keep = d } }

@@ -1,0 +1,213 @@
+package sqlstore_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/delayproxy"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+const (
+	// long is a lease, or a wait, that no test sees the end of.
+	long = time.Minute
+	// patience is how long a test waits for what has to happen.
+	patience = 15 * time.Second
+)
+
+func TestMain(m *testing.M) {
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// database is an empty database of a test's own.
+type database struct {
+	name    string
+	url     string
+	dialect sqlstore.Dialect
+}
+
+// each runs a test on an SQLite file, and on an empty database of each server. The subtest of a
+// server that there is none of is skipped; in CI it fails.
+func each(t *testing.T, test func(t *testing.T, d database)) {
+	t.Helper()
+	t.Run("SQLite", func(t *testing.T) {
+		test(t, database{"SQLite", "sqlite://" + filepath.Join(t.TempDir(), "locks.db"), sqlstore.SQLite})
+	})
+	eachServer(t, test)
+}
+
+// eachServer is each without SQLite.
+func eachServer(t *testing.T, test func(t *testing.T, d database)) {
+	t.Helper()
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, scratchPostgres(t)) })
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, scratchMySQL(t, server)) })
+}
+
+// databases returns what each has, as far as it is there.
+func databases(t testing.TB) []database {
+	t.Helper()
+	all := []database{{"SQLite", "sqlite://" + filepath.Join(t.TempDir(), "locks.db"), sqlstore.SQLite}}
+	if testserver.Available(testserver.PostgresVariable) {
+		all = append(all, scratchPostgres(t))
+	}
+	for _, server := range testserver.MySQLServers(t) {
+		all = append(all, scratchMySQL(t, server))
+	}
+	return all
+}
+
+func scratchName() string { return "pathlock_sqlstore_" + strings.ToLower(rand.Text()[:10]) }
+
+func scratchPostgres(t testing.TB) database {
+	t.Helper()
+	server := testserver.Postgres(t)
+	admin := opened(t, "pgx", server)
+	name := scratchName()
+	run(t, admin, "CREATE DATABASE "+name)
+	t.Cleanup(func() { run(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
+	u, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return database{"PostgreSQL", u.String(), sqlstore.Postgres}
+}
+
+func scratchMySQL(t testing.TB, server testserver.MySQLServer) database {
+	t.Helper()
+	admin := opened(t, "mysql", server.DSN)
+	name := scratchName()
+	run(t, admin, "CREATE DATABASE "+name)
+	t.Cleanup(func() { run(t, admin, "DROP DATABASE "+name) })
+	cfg, err := mysql.ParseDSN(server.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DBName = name
+	return database{server.Product, "mysql://" + cfg.FormatDSN(), sqlstore.MySQL}
+}
+
+// opened opens a pool until the end of the test.
+func opened(t testing.TB, driver, dsn string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open(driver, dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// pool opens a pool of the test's own on a database.
+func (d database) pool(t testing.TB) *sql.DB {
+	t.Helper()
+	switch d.dialect {
+	case sqlstore.Postgres:
+		return opened(t, "pgx", d.url)
+	case sqlstore.MySQL:
+		return opened(t, "mysql", strings.TrimPrefix(d.url, "mysql://"))
+	default:
+		return opened(t, "sqlite3", "file:"+strings.TrimPrefix(d.url, "sqlite://")+"?_pragma=busy_timeout(10000)")
+	}
+}
+
+func run(t testing.TB, db *sql.DB, statement string) {
+	t.Helper()
+	if _, err := db.ExecContext(context.Background(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// store opens a store until the end of the test, in tables that are there afterwards.
+func (d database) store(t testing.TB, opts ...sqlstore.Option) *sqlstore.Store {
+	t.Helper()
+	s, err := sqlopen.Open(d.url, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("closing the store: %v", err)
+		}
+	})
+	if err := s.Create(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// behind returns the same database behind a proxy.
+func (d database) behind(t testing.TB, delay time.Duration) (database, *delayproxy.Proxy) {
+	t.Helper()
+	var upstream string
+	var through func(addr string) string
+	switch d.dialect {
+	case sqlstore.Postgres:
+		u, err := url.Parse(d.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		upstream = u.Host
+		through = func(addr string) string { u.Host = addr; return u.String() }
+	default:
+		cfg, err := mysql.ParseDSN(strings.TrimPrefix(d.url, "mysql://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		upstream = cfg.Addr
+		through = func(addr string) string { cfg.Addr = addr; return "mysql://" + cfg.FormatDSN() }
+	}
+	proxy, err := delayproxy.Start(t.Context(), upstream, delay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	return database{d.name, through(proxy.Addr()), d.dialect}, proxy
+}
+
+// mortal returns a store of another client, and what cuts it off from the database.
+func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
+	t.Helper()
+	if d.dialect != sqlstore.SQLite {
+		far, proxy := d.behind(t, 0)
+		return far.store(t), func() { _ = proxy.Close() }
+	}
+	db := d.pool(t)
+	s, err := sqlstore.New(db, d.dialect)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, func() { _ = db.Close() }
+}
+
+func TestStore(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		t.Parallel()
+		first := d.store(t)
+		storetest.Run(t, func(t *testing.T) pathlock.Store { return d.store(t) },
+			storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+				v, crash := d.mortal(t)
+				return d.store(t), v, crash
+			}))
+		if trees, err := first.Trees(t.Context()); err != nil || len(trees) > 0 {
+			t.Errorf("left behind: %v, %v", trees, err)
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Dialect says which SQL a database speaks.
+type Dialect string
+
+// The dialects.
+const (
+	// MySQL is for MySQL 8.0 and later, and for MariaDB 10.6 and later, by go-sql-driver/mysql.
+	MySQL Dialect = "mysql"
+	// Postgres is for PostgreSQL 13 and later, by pgx or another driver.
+	Postgres Dialect = "postgres"
+	// SQLite is for SQLite 3.24 and later, by any driver.
+	SQLite Dialect = "sqlite"
+)
+
+// DefaultPrefix begins the names of the tables unless [WithPrefix] says otherwise.
+const DefaultPrefix = "pathlock_"
+
+// DefaultTimeout is how long a store tries to do one thing in the database, unless [WithTimeout]
+// says otherwise.
+const DefaultTimeout = 10 * time.Second
+
+// DefaultMaxRequest is how many bytes the claims of a request may have, unless [WithMaxRequest] says
+// otherwise. Twice as many fit into one packet of every server with its default settings.
+const DefaultMaxRequest = 1 << 20
+
+// DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says
+// otherwise. An update reads them all.
+const DefaultMaxWaiters = 2_000
+
+// Option configures a [Store].
+type Option func(*config)
+
+type config struct {
+	prefix     string
+	timeout    time.Duration
+	maxRequest int
+	maxWaiters int
+	listener   func(context.Context) (*pgx.Conn, error)
+	// pollFrom and pollTo bound the pauses between two looks for news.
+	pollFrom, pollTo time.Duration
+	// keep is how long the row of an empty tree stays, and sweep how often to look for such rows.
+	keep, sweep time.Duration
+	// ownPool says that Close closes the pool.
+	ownPool bool
+}
+
+func newConfig(opts []Option) (config, error) {
+	c := config{
+		prefix: DefaultPrefix, timeout: DefaultTimeout, maxRequest: DefaultMaxRequest, maxWaiters: DefaultMaxWaiters,
+		pollFrom: time.Millisecond, pollTo: 50 * time.Millisecond,
+		keep: 10 * time.Minute, sweep: time.Minute,
+	}
+	for _, opt := range opts {
+		opt(&c)
+	}
+	if !prefixes.MatchString(c.prefix) {
+		return c, fmt.Errorf("sqlstore: the prefix %q: give up to 40 lower-case letters, digits and underscores, a letter first", c.prefix)
+	}
+	return c, nil
+}
+
+// prefixes are those that every database takes without quotes, and that leave room for the rest of
+// a name.
+var prefixes = regexp.MustCompile(`^[a-z][a-z0-9_]{0,39}$`)
+
+// WithPrefix sets what the names of the tables begin with, in place of [DefaultPrefix]. Stores with
+// different prefixes know nothing of each other's locks.
+func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
+
+// WithTimeout sets how long to try to do one thing in the database, in place of [DefaultTimeout]:
+// to get a connection, to have an answer, to be the one of several processes that writes. The
+// context's deadline bounds it too. Values that are not positive are ignored.
+func WithTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if d > 0 {
+			c.timeout = d
+		}
+	}
+}
+
+// WithMaxRequest sets how many bytes the paths of a request's claims may have together, in place of
+// [DefaultMaxRequest]. A larger one is refused with an error that matches
+// [pathlock.ErrInvalidRequest]; a claim on an ancestor, or the gate, does in its place. Values that
+// are not positive are ignored.
+func WithMaxRequest(bytes int) Option {
+	return func(c *config) {
+		if bytes > 0 {
+			c.maxRequest = bytes
+		}
+	}
+}
+
+// WithMaxWaiters sets how many requests may wait in one tree, in place of [DefaultMaxWaiters]. A
+// request too many gets a conflict at once, which also matches [ErrQueueFull]. Values that are not
+// positive are ignored.
+func WithMaxWaiters(n int) Option {
+	return func(c *config) {
+		if n > 0 {
+			c.maxWaiters = n
+		}
+	}
+}
+
+// WithListener sets how to connect to PostgreSQL for LISTEN, in place of a connection of the pool.
+// The connection has to lead to the database itself: a pgbouncer in transaction mode passes no
+// notifications on. The store closes it.
+func WithListener(connect func(context.Context) (*pgx.Conn, error)) Option {
+	return func(c *config) { c.listener = connect }
+}
+
+// WithOwnPool has [Store.Close] close the pool too.
+func WithOwnPool() Option { return func(c *config) { c.ownPool = true } }

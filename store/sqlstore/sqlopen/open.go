@@ -1,0 +1,150 @@
+package sqlopen
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/ncruces/go-sqlite3/driver"
+
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+)
+
+// Connections is how many connections a store opens to a server at most, besides the one on which it
+// listens for PostgreSQL's notifications. Operations wait for one in turn.
+const Connections = 8
+
+// sqliteConnections is the same for a file. One writes at a time.
+const sqliteConnections = 4
+
+// connectTimeout is how long it may take to connect, unless the URL says otherwise.
+const connectTimeout = 5 * time.Second
+
+// Open returns a store in the database that a URL names, with a pool of its own, which
+// [sqlstore.Store.Close] closes. It does not connect: the first operation does, and
+// [sqlstore.Store.Ping] tells whether it can. The tables have to be there: see
+// [sqlstore.Store.Create].
+//
+//	mysql://user:password@tcp(host:3306)/name    MySQL and MariaDB: a DSN of go-sql-driver/mysql
+//	postgres://user:password@host:5432/name      PostgreSQL: a URL of libpq
+//	sqlite://PATH                                a file
+//
+// Errors have nothing of the URL, where a password may be anywhere.
+func Open(rawURL string, opts ...sqlstore.Option) (*sqlstore.Store, error) {
+	scheme, rest, ok := strings.Cut(rawURL, "://")
+	if !ok {
+		return nil, errors.New("sqlopen: the URL has no scheme: give " + forms)
+	}
+	var db *sql.DB
+	var err error
+	var dialect sqlstore.Dialect
+	switch scheme {
+	case "mysql":
+		dialect = sqlstore.MySQL
+		db, err = openMySQL(rest)
+	case "postgres", "postgresql":
+		dialect = sqlstore.Postgres
+		var cfg *pgx.ConnConfig
+		if db, cfg, err = openPostgres(rawURL); err == nil {
+			listen := func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, cfg.Copy()) }
+			opts = append([]sqlstore.Option{sqlstore.WithListener(listen)}, opts...)
+		}
+	case "sqlite":
+		dialect = sqlstore.SQLite
+		db, err = openSQLite(rest)
+	default:
+		return nil, errors.New("sqlopen: unknown scheme: give " + forms)
+	}
+	if err != nil {
+		return nil, err
+	}
+	store, err := sqlstore.New(db, dialect, append(opts, sqlstore.WithOwnPool())...)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return store, nil
+}
+
+const forms = "mysql://user:password@tcp(host:3306)/name, postgres://user:password@host:5432/name or sqlite://PATH"
+
+// openMySQL opens a pool whose connections take several statements in one text.
+func openMySQL(dsn string) (*sql.DB, error) {
+	const give = "give mysql://user:password@tcp(host:3306)/name"
+	cfg, err := mysql.ParseDSN(dsn)
+	switch {
+	// In a DSN without @, the driver takes what precedes the address for the network.
+	case err != nil, cfg.Net != "tcp" && cfg.Net != "unix":
+		return nil, errors.New("sqlopen: the MySQL DSN makes no sense: " + give)
+	case cfg.DBName == "":
+		return nil, errors.New("sqlopen: the MySQL DSN names no database: " + give)
+	}
+	cfg.MultiStatements = true
+	// The driver logs nothing: errors reach the caller.
+	cfg.Logger = &mysql.NopLogger{}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = connectTimeout
+	}
+	if cfg.Params == nil {
+		cfg.Params = map[string]string{}
+	}
+	if cfg.Params["autocommit"] == "" {
+		cfg.Params["autocommit"] = "1"
+	}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, errors.New("sqlopen: the MySQL DSN makes no sense: " + give)
+	}
+	return bounded(sql.OpenDB(connector), Connections), nil
+}
+
+// openPostgres opens a pool, and returns how to connect outside of it.
+func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
+	const give = "give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25"
+	cfg, err := pgx.ParseConfig(rawURL)
+	// A # is never right. An @ in the name of the database means that the password has a slash, and
+	// that half of it was taken for a port.
+	if err != nil || strings.ContainsRune(rawURL, '#') || strings.ContainsRune(cfg.Database, '@') {
+		return nil, nil, errors.New("sqlopen: the PostgreSQL URL makes no sense: " + give)
+	}
+	if cfg.Database == "" {
+		return nil, nil, errors.New("sqlopen: the PostgreSQL URL names no database: " + give)
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTimeout
+	}
+	if cfg.RuntimeParams["application_name"] == "" {
+		cfg.RuntimeParams["application_name"] = "pathlock"
+	}
+	return bounded(stdlib.OpenDB(*cfg), Connections), cfg, nil
+}
+
+// openSQLite opens a file. The write-ahead log lets others read while one writes. busy_timeout comes
+// first, for switching the log on, and is 0 afterwards: the store itself waits for its turn.
+func openSQLite(path string) (*sql.DB, error) {
+	if path == "" || path == ":memory:" {
+		return nil, errors.New("sqlopen: SQLite needs a file that several connections can open: give sqlite://PATH")
+	}
+	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
+	name.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=busy_timeout(0)"
+	db, err := driver.Open(name.String())
+	if err != nil {
+		return nil, fmt.Errorf("sqlopen: open the SQLite file: %w", err)
+	}
+	return bounded(db, sqliteConnections), nil
+}
+
+// bounded limits a pool.
+func bounded(db *sql.DB, connections int) *sql.DB {
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(time.Minute)
+	return db
+}

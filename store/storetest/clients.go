@@ -1,0 +1,120 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// lasting is a lease so long that no wait of a test is ended by what clients do from time to time,
+// such as a sign of life at a third of it.
+const lasting = 10 * time.Minute
+
+// clients is about two processes on one server: who waits in one is woken by what happens in the
+// other.
+func (s *suite) betweenClients() topic {
+	if s.clients == nil {
+		return topic{name: "between two clients"}
+	}
+	with := func(name string, check func(here, there *fixture)) promise {
+		return promise{name, func(f *fixture) {
+			one, other, _ := s.clients(f.T)
+			here := newFixture(f.T, one)
+			there := &fixture{T: f.T, ctx: f.ctx, store: other, tree: here.tree}
+			check(here, there)
+		}}
+	}
+	return topic{"between two clients", []promise{
+		with("a release lets in the one who waits in the other", func(here, there *fixture) {
+			holder := here.actor("holder").takes(x("/a"))
+			waiter := there.actor("waiter").lastingly(x("/a"))
+			holder.release()
+			waiter.isGranted()
+		}),
+		with("those in a queue are let in one after the other, wherever they are", func(here, there *fixture) {
+			holder := here.actor("holder").takes(x("/a"))
+			var waits []*pending
+			for range 4 {
+				waits = append(waits, there.actor("waiter there").lastingly(x("/a")), here.actor("waiter here").lastingly(x("/a")))
+			}
+			holder.release()
+			var last uint64
+			for _, p := range waits {
+				h := p.isGranted()
+				last = here.requireGrowth(last, h)
+				h.release()
+			}
+		}),
+		with("readers who wait in the other are let in together", func(here, there *fixture) {
+			writer := here.actor("writer").takes(x("/a"))
+			var waits []*pending
+			for range 10 {
+				waits = append(waits, there.actor("reader").lastingly(read("/a")))
+			}
+			writer.release()
+			for _, p := range waits {
+				p.isGranted()
+			}
+		}),
+		with("one who gives up lets in those behind it in the other", func(here, there *fixture) {
+			here.actor("reader").takes(read("/a"))
+			writer := here.actor("writer").lastingly(x("/a"))
+			late := there.actor("late reader").lastingly(read("/a"))
+			writer.isCancelled()
+			late.isGranted()
+		}),
+		with("a gate that is given back lets in the other's waiters", func(here, there *fixture) {
+			gate := here.actor("migration").takesGate()
+			waiter := there.actor("waiter").lastingly(x("/a"))
+			gate.release()
+			waiter.isGranted()
+		}),
+		with("the end of a lease lets in the other's waiter", func(here, there *fixture) {
+			here.actor("holder").leases(short, x("/a"))
+			there.actor("waiter").lastingly(x("/a")).isGranted()
+		}),
+		with("a lease that is set to end earlier lets in the other's waiter then", func(here, there *fixture) {
+			holder := here.actor("holder")
+			holder.takes(x("/a"))
+			waiter := there.actor("waiter").lastingly(x("/a"))
+			holder.transfers(holder, short)
+			waiter.isGranted()
+		}),
+		with("force release lets in the other's waiter, and takes its place away", func(here, there *fixture) {
+			holder := there.actor("holder")
+			holder.takes(x("/a"))
+			waiter := there.actor("waiter").lastingly(x("/a"))
+			next := there.actor("next").lastingly(x("/a"))
+			(&actor{fixture: here, tree: here.tree, owner: waiter.owner, name: waiter.name}).forced()
+			here.requireIs(waiter.fails(), pathlock.ErrLost)
+			(&actor{fixture: here, tree: here.tree, owner: holder.owner, name: holder.name}).forced()
+			next.isGranted()
+		}),
+		with("a cycle of waits is a deadlock, whoever closes it", func(here, there *fixture) {
+			a, b := here.actor("first"), there.actor("second")
+			a.takes(x("/a"))
+			second := b.takes(x("/b"))
+			p := a.lastingly(x("/b"))
+			b.deadlocks(x("/a"))
+			second.release()
+			p.isGranted()
+		}),
+		with("both see the same", func(here, there *fixture) {
+			here.actor("holder").takes(x("/a"))
+			there.actor("waiter").lastingly(x("/a"))
+			for _, f := range []*fixture{here, there} {
+				if s := f.snapshot(f.tree); len(s.Holders) != 1 || len(s.Waiters) != 1 {
+					f.Errorf("a client sees the holders %v and the waiters %v, want one each", s.Holders, s.Waiters)
+				}
+			}
+		}),
+	}}
+}
+
+// lastingly requires that a request with a lasting lease begins to wait.
+func (a *actor) lastingly(claims ...pathlock.Claim) *pending {
+	a.Helper()
+	req := a.ask(claims...)
+	req.Lease = lasting
+	return a.queue(a.ctx, req)
+}

@@ -1,0 +1,354 @@
+package ticketstore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// meddler is a backend that counts its updates, and does to them what a test wants.
+type meddler struct {
+	*backend
+	updates atomic.Int64
+
+	mu sync.Mutex
+	// before, where set, is called before each update, which fails with its error. after is called
+	// when it has been written.
+	before, after hook
+}
+
+// hook is what is done at an update.
+type hook func(ctx context.Context) error
+
+// meddle sets what is done before and after each update from now on.
+func (m *meddler) meddle(before, after hook) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.before, m.after = before, after
+}
+
+func (m *meddler) hooks() (before, after hook) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.before, m.after
+}
+
+func (m *meddler) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	m.updates.Add(1)
+	before, after := m.hooks()
+	if before != nil {
+		if err := before(ctx); err != nil {
+			return err
+		}
+	}
+	err := m.backend.Update(ctx, tree, change)
+	if err == nil && after != nil {
+		err = after(ctx)
+	}
+	return err
+}
+
+// stage is a server in a bubble of virtual time, with a tree.
+type stage struct {
+	*testing.T
+	*server
+	tree pathlock.Tree
+}
+
+func onStage(t *testing.T, test func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		tree, err := pathlock.NewTree("test", "plan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(&stage{t, newServer(), tree})
+	})
+}
+
+// process returns a process of its own, and its store.
+func (s *stage) process() (*meddler, *ticketstore.Store) {
+	m := &meddler{backend: s.backend()}
+	store := ticketstore.New("memory", m)
+	s.Cleanup(func() { _ = store.Close() })
+	return m, store
+}
+
+// ask returns a request of an owner, whose name is the grant's id too. It waits for an hour.
+func (s *stage) ask(owner, path string) pathlock.Acquisition {
+	return pathlock.Acquisition{
+		Tree: s.tree, Owner: pathlock.Owner(owner), Grant: pathlock.GrantID(owner), Note: owner,
+		Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath(path))), Lease: 30 * time.Second, Wait: time.Hour,
+	}
+}
+
+// begin makes a request in the background, and returns when it has ended or waits.
+func (s *stage) begin(ctx context.Context, store *ticketstore.Store, req pathlock.Acquisition) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		_, err := store.Acquire(ctx, req)
+		ended <- err
+	}()
+	synctest.Wait()
+	return ended
+}
+
+// isEmpty fails the test unless the server keeps nothing.
+func (s *stage) isEmpty() {
+	s.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for tree, shelf := range s.trees {
+		s.Errorf("left in %s: %s", tree, shelf.tickets)
+	}
+	if len(s.watches) > 0 {
+		s.Errorf("%d watches are left", len(s.watches))
+	}
+}
+
+func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
+	onStage(t, func(s *stage) {
+		const crowd = 50
+		other, holder := s.process()
+		_, store := s.process()
+		if _, err := holder.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		m, waiting := s.process()
+		var ended []<-chan error
+		for i := range crowd {
+			ended = append(ended, s.begin(s.Context(), waiting, s.ask(fmt.Sprint(i), "/a")))
+		}
+		queued := m.updates.Load()
+		if queued > crowd {
+			t.Errorf("%d updates for %d requests", queued, crowd)
+		}
+		before := other.updates.Load()
+		if err := holder.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
+			t.Fatal(err)
+		}
+		for i, e := range ended {
+			if err := <-e; err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			// The one who is let in looks once, and nobody else does.
+			if looks := m.updates.Load() - queued; looks != int64(2*i+1) {
+				t.Fatalf("%d updates after %d hand-overs", looks, i+1)
+			}
+			if err := waiting.Release(s.Context(), s.tree, pathlock.Owner(fmt.Sprint(i)), pathlock.GrantID(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if updates := other.updates.Load() - before; updates != 1 {
+			t.Errorf("a release took %d updates", updates)
+		}
+		_ = store
+		s.isEmpty()
+	})
+}
+
+func TestWhatComesTogetherIsWrittenTogether(t *testing.T) {
+	onStage(t, func(s *stage) {
+		const crowd = 500
+		m, store := s.process()
+		gate := make(chan struct{})
+		m.meddle(func(context.Context) error { <-gate; return nil }, nil)
+		var all sync.WaitGroup
+		for i := range crowd {
+			all.Go(func() {
+				if _, err := store.Acquire(s.Context(), s.ask(fmt.Sprint(i), fmt.Sprint("/n", i))); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		close(gate)
+		all.Wait()
+		if n := m.updates.Load(); n > 10 {
+			t.Errorf("%d updates for %d requests that came at once", n, crowd)
+		}
+	})
+}
+
+// A reply is lost: the ticket is there, and the caller does not know.
+func TestARequestWhoseReplyIsLostIsTakenBack(t *testing.T) {
+	lost := fmt.Errorf("%w: the reply was lost", pathlock.ErrUnavailable)
+	for _, taken := range []bool{false, true} {
+		t.Run(fmt.Sprint("somebody is in the way: ", taken), func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				m, store := s.process()
+				if taken {
+					if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				first := true
+				m.meddle(nil, func(context.Context) error {
+					if first {
+						first = false
+						return lost
+					}
+					return nil
+				})
+				_, err := store.Acquire(s.Context(), s.ask("owner", "/a"))
+				if !errors.Is(err, pathlock.ErrUnavailable) {
+					t.Errorf("the error is %v", err)
+				}
+				if taken {
+					if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s.isEmpty()
+			})
+		})
+	}
+}
+
+func TestAServerThatIsSilent(t *testing.T) {
+	silent := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+	for name, c := range map[string]struct {
+		end  func(context.Context) (context.Context, context.CancelFunc)
+		want []error
+	}{
+		"until the deadline": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, time.Minute)
+		}, []error{context.DeadlineExceeded, pathlock.ErrUnavailable}},
+		"until the caller goes": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(time.Minute, cancel)
+			return ctx, cancel
+		}, []error{context.Canceled}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				m, store := s.process()
+				m.meddle(silent, nil)
+				ctx, cancel := c.end(s.Context())
+				defer cancel()
+				began := time.Now()
+				_, err := store.Acquire(ctx, s.ask("owner", "/a"))
+				for _, want := range c.want {
+					if !errors.Is(err, want) {
+						t.Errorf("the error is %v, want one that matches %v", err, want)
+					}
+				}
+				if took := time.Since(began); took > time.Minute+2*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+		})
+	}
+}
+
+func TestAClosedStoreEndsWaits(t *testing.T) {
+	onStage(t, func(s *stage) {
+		_, store := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		ended := s.begin(s.Context(), store, s.ask("waiter", "/a"))
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("the wait ends with %v", err)
+		}
+		if err := store.Release(s.Context(), s.tree, "holder", "holder"); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("a release after the end: %v", err)
+		}
+		if err := store.Close(); err != nil {
+			t.Errorf("closed again: %v", err)
+		}
+	})
+}
+
+func TestARequestWhoseWaitingPanicsLeavesTheQueue(t *testing.T) {
+	onStage(t, func(s *stage) {
+		_, store := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		req := s.ask("waiter", "/a")
+		req.Waiting = func() { panic("thrown") }
+		func() {
+			defer func() {
+				if recover() != "thrown" {
+					t.Error("the panic did not get through")
+				}
+			}()
+			_, _ = store.Acquire(s.Context(), req)
+		}()
+		snapshot, err := store.Snapshot(s.Context(), s.tree)
+		if err != nil || len(snapshot.Waiters) > 0 {
+			t.Errorf("%+v wait, error %v", snapshot.Waiters, err)
+		}
+	})
+}
+
+func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
+	onStage(t, func(s *stage) {
+		_, store := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(s.Context())
+		first := s.begin(ctx, store, s.ask("waiter", "/a"))
+		second := s.begin(s.Context(), store, s.ask("waiter", "/a"))
+		cancel()
+		if err := <-first; !errors.Is(err, context.Canceled) {
+			t.Errorf("the first call ends with %v", err)
+		}
+		if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-second; err != nil {
+			t.Errorf("the second call ends with %v", err)
+		}
+	})
+}
+
+// A waiter whose process was stopped for longer than its lease has lost its place, and gets another.
+func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
+	onStage(t, func(s *stage) {
+		sleeper, asleep := s.process()
+		_, store := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		hold := func() {
+			if _, err := store.Renew(s.Context(), s.tree, []pathlock.Lease{{Owner: "holder", For: time.Hour}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		hold()
+		ended := s.begin(s.Context(), asleep, s.ask("sleeper", "/a"))
+		wakes := make(chan struct{})
+		sleeper.meddle(func(context.Context) error { <-wakes; return nil }, nil)
+		time.Sleep(time.Minute)
+		next := s.begin(s.Context(), store, s.ask("next", "/a"))
+		close(wakes)
+		synctest.Wait()
+		if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-next; err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Release(s.Context(), s.tree, "next", "next"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Errorf("the sleeper's wait ends with %v", err)
+		}
+	})
+}
