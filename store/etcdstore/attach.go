@@ -42,6 +42,9 @@ func (a *attaching) attach(ctx context.Context, t ticketstore.Ticket, rec *recor
 		return t, 0, err
 	}
 	t.Home = a.b.home
+	if isHold(t) {
+		t.Home = a.b.homeOfHold(l, until.Sub(a.now))
+	}
 	a.restore(&t, rec)
 	if last := a.u.used[l]; last.Before(until) {
 		a.u.used[l] = until

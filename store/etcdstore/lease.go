@@ -88,10 +88,6 @@ func sharedLength(d time.Duration) time.Duration {
 	return whole + min(whole/10, 5*time.Second).Truncate(time.Second)
 }
 
-// detachedLength returns how long the etcd lease of a detached hold is to last. What is left of an
-// etcd lease is known in whole seconds, rounded down: one more second makes up for that.
-func detachedLength(d time.Duration) time.Duration { return wholeSeconds(d) + time.Second }
-
 // wholeSeconds rounds up to what etcd can count.
 func wholeSeconds(d time.Duration) time.Duration {
 	d = min(d, pathlock.Forever)
@@ -138,7 +134,7 @@ func (ls *leases) ofProcess(ctx context.Context, d time.Duration) (*lease, error
 
 // ofHold makes an etcd lease for a detached hold with a lease of d.
 func (ls *leases) ofHold(ctx context.Context, d time.Duration) (*lease, error) {
-	l, err := ls.make(ctx, detachedLength(d))
+	l, err := ls.make(ctx, wholeSeconds(d))
 	if err != nil {
 		return nil, err
 	}
@@ -157,9 +153,8 @@ func (ls *leases) forget(now time.Time) {
 			delete(ls.shared, length)
 		}
 	}
-	// The end of a detached hold is looked up at most once a second: see endOf.
 	for id, l := range ls.detached {
-		if !l.lives(now.Add(-time.Minute)) {
+		if !l.lives(now) {
 			delete(ls.detached, id)
 		}
 	}
@@ -265,9 +260,9 @@ func (ls *leases) revoke(id clientv3.LeaseID) {
 	})
 }
 
-// endOf returns the moment before which etcd does not end the lease of a detached hold, by this
-// process's clock. It asks etcd if this process does not know, or if that moment has passed: since
-// then somebody else may have renewed the lease. The zero time means that the lease has ended.
+// endOf returns a moment, by this process's clock, before which etcd does not end the lease of a
+// detached hold. It asks etcd if this process does not know, or if that moment has passed: somebody
+// else may have renewed the lease. etcd answers in whole seconds, rounded down.
 func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (time.Time, error) {
 	ls.mu.Lock()
 	l := ls.detached[id]
@@ -284,10 +279,10 @@ func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (time.Time, er
 		return err
 	})
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) || err == nil && left.TTL < 0 {
-		return time.Time{}, nil
+		return asked, nil
 	}
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, unavailable(err)
 	}
 	end := asked.Add(time.Duration(left.TTL) * time.Second)
 	ls.mu.Lock()
@@ -301,7 +296,7 @@ func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (time.Time, er
 func (ls *leases) known(id clientv3.LeaseID, d time.Duration) *lease {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if l := ls.detached[id]; l != nil && l.ttl == detachedLength(d) {
+	if l := ls.detached[id]; l != nil && l.ttl == wholeSeconds(d) {
 		return l
 	}
 	return nil
