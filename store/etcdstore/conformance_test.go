@@ -8,6 +8,10 @@ import (
 )
 
 func TestConformance(t *testing.T) {
-	_, client := newServer(t)
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, client) })
+	server, client := newServer(t)
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, client) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			line := newLine(t, server.Addr)
+			return newStore(t, client), newStore(t, connect(t, line.Addr())), line.cut
+		}))
 }

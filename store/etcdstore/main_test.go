@@ -9,10 +9,17 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // connect returns a client of some members that is closed at the end of the test.
 func connect(t testing.TB, addrs ...string) *clientv3.Client {
@@ -47,4 +54,28 @@ func newServer(t testing.TB, args ...string) (*testetcd.Server, *clientv3.Client
 	t.Helper()
 	server := testetcd.Start(t, args...)
 	return server, connect(t, server.Addr)
+}
+
+// line is a connection to a member that can be cut.
+type line struct {
+	*delayproxy.Proxy
+	t testing.TB
+}
+
+// newLine returns a line that is cut at the end of the test, if not before.
+func newLine(t testing.TB, addr string) line {
+	t.Helper()
+	p, err := delayproxy.Start(t.Context(), addr, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := line{p, t}
+	t.Cleanup(l.cut)
+	return l
+}
+
+func (l line) cut() {
+	if err := l.Close(); err != nil {
+		l.t.Error(err)
+	}
 }
