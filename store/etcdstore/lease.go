@@ -19,7 +19,7 @@ import (
 // tickets attached to it do.
 type lease struct {
 	id  clientv3.LeaseID
-	ttl time.Duration // 0 if unknown: another process has made it
+	ttl time.Duration
 
 	mu sync.Mutex
 	// until is the moment, by this process's clock, before which etcd does not end the lease.
@@ -263,32 +263,35 @@ func (ls *leases) revoke(id clientv3.LeaseID) {
 // endOf returns a moment, by this process's clock, before which etcd does not end the lease of a
 // detached hold. It asks etcd if this process does not know, or if that moment has passed: somebody
 // else may have renewed the lease. etcd answers in whole seconds, rounded down.
-func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (time.Time, error) {
+//
+// It also returns the lease's length.
+func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (end time.Time, length time.Duration, err error) {
 	ls.mu.Lock()
 	l := ls.detached[id]
 	ls.mu.Unlock()
 	if l != nil && l.lives(ls.b.clock.now()) {
-		return l.end(), nil
+		return l.end(), l.ttl, nil
 	}
 	var asked time.Time
 	var left *clientv3.LeaseTimeToLiveResponse
-	err := ls.b.ask(ctx, "asking for the end of a lease", func(ctx context.Context) error {
+	err = ls.b.ask(ctx, "asking for the end of a lease", func(ctx context.Context) error {
 		asked = ls.b.clock.now()
 		var err error
 		left, err = ls.b.client.TimeToLive(ctx, id)
 		return err
 	})
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) || err == nil && left.TTL < 0 {
-		return asked, nil
+		return asked.Add(-etcdPrecision), 0, nil // not even by how exactly ends are known
 	}
 	if err != nil {
-		return time.Time{}, unavailable(err)
+		return time.Time{}, 0, unavailable(err)
 	}
-	end := asked.Add(time.Duration(left.TTL) * time.Second)
+	end = asked.Add(time.Duration(left.TTL) * time.Second)
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.detached[id] = &lease{id: id, ttl: time.Duration(left.GrantedTTL) * time.Second, until: end}
-	return end, nil
+	l = &lease{id: id, ttl: time.Duration(left.GrantedTTL) * time.Second, until: end}
+	ls.detached[id] = l
+	return end, l.ttl, nil
 }
 
 // known returns the lease of a detached hold if this process may renew it instead of making a new
