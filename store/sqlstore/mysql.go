@@ -236,7 +236,7 @@ func (m *mysqlEngine) writes(c *change) []string {
 		if t.home != "" {
 			home = t.home
 		}
-		values.WriteString(filled("(?,?,?,?,?,?,?)", c.key[:], t.place, c.version, t.state, home, t.ends, t.text))
+		values.WriteString(filled("(?,?,?,?,?,?,?,?)", c.key[:], t.place, c.version, t.state, t.looks, home, t.ends, t.text))
 	}
 	flush()
 	return statements
