@@ -17,6 +17,7 @@ import (
 // count is lost and nothing is left.
 func exercise(t *testing.T, stores ...*sqlstore.Store) {
 	t.Helper()
+	updates(t, stores...)
 	tree := newTree(t)
 	const rounds, each = 5, 3
 	count := 0 // guarded by the lock alone

@@ -304,4 +304,3 @@ func TestAPoolThatIsUsedUp(t *testing.T) {
 		take(t, s, ask(tree, x("/b")))
 	})
 }
-
