@@ -25,6 +25,8 @@ type backend struct {
 	sweeper   *sweeper
 	sightings *sightings
 	updates   atomic.Uint64
+	// expire updates a tree if a lease has ended in it.
+	expire func(context.Context, pathlock.Tree) error
 
 	// ctx ends when the store is closed. running are the goroutines that it ends.
 	ctx     context.Context
@@ -41,7 +43,6 @@ func newBackend(client *clientv3.Client, c config) *backend {
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.leases = newLeases(b)
 	b.sweeper = newSweeper(b.clock)
-	b.start(b.sweep)
 	return b
 }
 
