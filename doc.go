@@ -36,6 +36,7 @@
 //
 //	tree, path, fold, mode, claim     what can be locked, and how
 //	request, acquire                  from a Request to the question for the store
+//	mutex                             locks with a name, where there is no tree
 //	scope, holding, lock, latecontext who holds, what it holds, and what callers get
 //	renewer, agenda, renewal          which leases are due, and what the store answers
 //	term, clock, loss                 until when a lease counts, and its early end

@@ -12,8 +12,9 @@
 #   3. programs on free ports of the loopback interface, in a scratch folder: the Debian packages
 #      redis-server, mariadb-server and postgresql, installed if they are missing and this is root,
 #      and Oracle's MySQL, which test/mysql.sh fetches without installing it.
-# Sentinels, clusters, valkey and Galera are started by the tests themselves from the programs
-# redis-server, valkey-server and mariadbd, which are installed in the same way.
+# Sentinels, clusters, valkey, Galera and ZooKeeper are started by the tests themselves from the
+# programs redis-server, valkey-server, mariadbd and java, which are installed in the same way. So is
+# etcd, which the tests build from its Go module.
 
 # scratch_parent: the file system in memory, where it has room. The tests make and drop hundreds of
 # tables, and a third of what that costs a server on a disk goes to the files.
@@ -82,6 +83,12 @@ need() {
 # two, but another MariaDB may be installed.
 need_galera() {
 	need mariadbd mariadb-server && need /usr/lib/galera/libgalera_smm.so galera-4 && need rsync rsync
+}
+
+# need_zookeeper: the server's classes, and what runs them. The package zookeeper would add a desktop's
+# Java to these.
+need_zookeeper() {
+	need /usr/share/java/zookeeper.jar libzookeeper-java && need java default-jre-headless
 }
 
 # need_valkey: the package is in Debian 13 and later; for Debian 12 it is in the backports, from
@@ -255,6 +262,7 @@ fi
 # Tests that disturb servers, or need several, start their own, whichever server the others use.
 need redis-server redis-server || echo "== NOT TESTED: what happens when Redis is restarted, fails over or moves slots, since there is no redis-server here" >&2
 need_galera || echo "== NOT TESTED: a cluster of several writable servers, since there is no Galera here" >&2
+need_zookeeper || echo "== NOT TESTED: anything on ZooKeeper, since there are no zookeeper.jar and java here" >&2
 need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
 need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2

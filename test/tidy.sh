@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs go mod tidy in every module. The modules require the last release of the root module, which
-# may lack what the working tree imports, or not exist yet. So a temporary replacement puts the
-# working tree in its place. The checksums of the release stay.
+# Runs go mod tidy in every module. The modules require each other at the last release, which may
+# lack what the working tree imports, or not exist yet. So temporary replacements put the working
+# tree in its place. The checksums of the release stay.
 #
 # With -check, it writes nothing and fails if a module is not tidy.
 set -euo pipefail
@@ -11,8 +11,18 @@ check=
 if [ "${1-}" = -check ]; then check=1; fi
 
 root=$(go list -m -f '{{if eq .Dir "'"$PWD"'"}}{{.Path}}{{end}}' | grep .)
+# The version that go.work replaces with the working tree, of all modules alike.
+version=$(awk -v root="$root" '$1 == "replace" && $2 == root { print $3 }' go.work | grep .)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+
+# The modules of the working tree: a path and a folder a line.
+modules=$(go list -m -f '{{.Path}} {{.Dir}}')
+replace=() drop=()
+while read -r path dir; do
+	replace+=(-replace "$path@$version=$dir")
+	drop+=(-dropreplace "$path@$version")
+done <<<"$modules"
 
 # tidy DIR: tidies the copies of a module's go.mod and go.sum.
 tidy() {
@@ -20,21 +30,27 @@ tidy() {
 		(cd "$1" && GOWORK=off go mod tidy -modfile "$scratch/go.mod")
 		return
 	fi
-	released=$(grep -F "$root v" "$1/go.sum" || true)
-	go mod edit -replace "$root=$PWD" "$scratch/go.mod"
+	go mod edit "${replace[@]}" "$scratch/go.mod"
 	(cd "$1" && GOWORK=off go mod tidy -modfile "$scratch/go.mod") || return
-	go mod edit -dropreplace "$root" "$scratch/go.mod"
-	# In the go command's order, which is by path.
-	LC_ALL=C awk -v root="$root" -v released="$released" '
-		!put && $1 > root { if (released != "") print released; put = 1 }
-		{ print }
-		END { if (!put && released != "") print released }
-	' "$scratch/go.sum" >"$scratch/sum"
+	go mod edit "${drop[@]}" "$scratch/go.mod"
+	# The release's checksums of what is still required, in the go command's order, which is by path.
+	LC_ALL=C awk -v root="$root" '
+		FILENAME == ARGV[1] { for (i = 1; i <= NF; i++) required[$i] = 1; next }
+		FILENAME == ARGV[2] {
+			if (($1 == root || index($1, root "/") == 1) && $1 in required) { path[++count] = $1; line[count] = $0 }
+			next
+		}
+		{ while (put < count && path[put + 1] < $1) print line[++put]; print }
+		END { while (put < count) print line[++put] }
+	' "$scratch/go.mod" "$1/go.sum" "$scratch/go.sum" >"$scratch/sum"
 	mv "$scratch/sum" "$scratch/go.sum"
 }
 
 status=0
-for dir in $(go list -m -f '{{.Dir}}'); do
+# A module outside of go.work is to be tidy, too.
+for file in $(git ls-files go.mod '*/go.mod'); do
+	dir=$PWD/$(dirname "$file")
+	dir=${dir%/.}
 	cp "$dir/go.mod" "$dir/go.sum" "$scratch"
 	if ! tidy "$dir"; then
 		echo "cannot be tidied: $dir" >&2

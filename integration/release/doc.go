@@ -5,12 +5,13 @@
 //
 // # What it changes
 //
-// Every module but the root requires the root at the version of the last release. A release sets
-// that requirement to its own version, writes the checksums of the root's zip into each go.sum,
-// makes go.work replace the new version with the working tree, and gives the changes in
-// CHANGELOG.md a heading. All of that is one commit with a tag for each published module: v0.1.0,
-// cmd/pathlock/v0.1.0 and sample-app/v0.1.0. The root's zip holds no file of another module, so
-// the commit can contain the checksum of its own root.
+// Every module but the root requires the root at the version of the last release, and so it
+// requires other modules of the repository. A release sets these requirements to its own version,
+// writes the checksums of the required zips into each go.sum, makes go.work replace the new version
+// with the working tree, and gives the changes in CHANGELOG.md a heading. All of that is one commit
+// with a tag for each published module: v0.1.0, store/sqlstore/v0.1.0, sample-app/v0.1.0 and so on.
+// A zip holds no file of another module, and no two modules require each other. So the commit can
+// contain the checksums of its own zips, computed in the order of the requirements.
 //
 // # What it refuses
 //
@@ -18,5 +19,6 @@
 //   - a version that is not a semantic version of major version 0 or 1, that has a tag here or at a
 //     remote, or that is not above the last one;
 //   - a changelog without changes;
+//   - a published module that requires one that is not, and modules that require each other;
 //   - a shallow checkout.
 package main

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -17,10 +18,20 @@ const rootPath = "github.com/pathlock-go/pathlock"
 
 // published are the folders of the modules that people outside require, install or run. The other
 // modules serve only this repository.
-var published = []string{".", "cmd/pathlock", "sample-app"}
+var published = []string{
+	".", "store/sqlstore", "store/zkstore", "store/etcdstore", "store/anystore", "cmd/pathlock", "sample-app",
+}
 
 // modulePath returns the path of the module in a folder.
 func modulePath(folder string) string { return path.Join(rootPath, folder) }
+
+// subdirectory returns a module's folder as package zip calls it.
+func subdirectory(folder string) string {
+	if folder == "." {
+		return ""
+	}
+	return folder
+}
 
 // tag returns the tag under which the go command finds a version of the module in a folder.
 func tag(folder, version string) string { return path.Join(folder, version) }
@@ -33,6 +44,9 @@ func tags(version string) []string {
 	}
 	return names
 }
+
+// isOurs reports whether a path is that of a module of the repository.
+func isOurs(path string) bool { return path == rootPath || strings.HasPrefix(path, rootPath+"/") }
 
 // requiring returns the folders of the workspace's modules, without the root.
 func requiring(root string) ([]string, error) {
@@ -53,77 +67,114 @@ func requiring(root string) ([]string, error) {
 	return folders, nil
 }
 
-// required returns the version of the root module that the module in a folder requires.
-func required(root, folder string) (string, error) {
+// required returns the modules of the repository that the module in a folder requires, directly or
+// not: none, or the root and others.
+func required(root, folder string) ([]module.Version, error) {
 	name := path.Join(folder, "go.mod")
 	text, err := os.ReadFile(filepath.Join(root, name))
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	file, err := modfile.Parse(name, text, nil)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
+	var ours []module.Version
 	for _, require := range file.Require {
-		if require.Mod.Path == rootPath {
-			return require.Mod.Version, nil
+		if isOurs(require.Mod.Path) {
+			ours = append(ours, require.Mod)
 		}
 	}
-	return "", fmt.Errorf("release: %s does not require %s", name, rootPath)
+	if len(ours) > 0 && !slices.ContainsFunc(ours, func(v module.Version) bool { return v.Path == rootPath }) {
+		return nil, fmt.Errorf("release: %s requires %s and not %s", name, ours[0].Path, rootPath)
+	}
+	return ours, nil
 }
 
-// require returns a go.mod that requires the root module at a version.
+// inOrder returns the folders of the workspace's modules, the root first, and each after all that
+// it requires: its go.sum has the checksums of their zips.
+func inOrder(root string) ([]string, error) {
+	waiting, err := requiring(root)
+	if err != nil {
+		return nil, err
+	}
+	ordered := []string{"."}
+	for len(waiting) > 0 {
+		before := len(ordered)
+		for _, folder := range waiting {
+			ours, err := required(root, folder)
+			if err != nil {
+				return nil, err
+			}
+			if !slices.ContainsFunc(ours, func(v module.Version) bool {
+				return !slices.ContainsFunc(ordered, func(folder string) bool { return modulePath(folder) == v.Path })
+			}) {
+				ordered = append(ordered, folder)
+			}
+		}
+		if len(ordered) == before {
+			return nil, fmt.Errorf("release: %s require each other, or a module outside of go.work", strings.Join(waiting, ", "))
+		}
+		waiting = slices.DeleteFunc(waiting, func(folder string) bool { return slices.Contains(ordered, folder) })
+	}
+	return ordered, nil
+}
+
+// require returns a go.mod that requires the repository's modules at a version, as far as it
+// requires them.
 func require(name string, text []byte, version string) ([]byte, error) {
 	file, err := modfile.Parse(name, text, nil)
 	if err != nil {
 		return nil, err
 	}
-	if err := file.AddRequire(rootPath, version); err != nil {
-		return nil, err
+	for _, require := range slices.Clone(file.Require) {
+		if !isOurs(require.Mod.Path) {
+			continue
+		}
+		if err := file.AddRequire(require.Mod.Path, version); err != nil {
+			return nil, err
+		}
 	}
 	return file.Format()
 }
 
-// standIn returns a go.work that replaces a version of the root module with the working tree.
+// standIn returns a go.work that replaces a version of the repository's modules with the working
+// tree, for the same modules as before.
 func standIn(text []byte, version string) ([]byte, error) {
 	work, err := modfile.ParseWork("go.work", text, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, replace := range slices.Clone(work.Replace) {
-		if replace.Old.Path == rootPath {
-			if err := work.DropReplace(replace.Old.Path, replace.Old.Version); err != nil {
-				return nil, err
-			}
+		if !isOurs(replace.Old.Path) {
+			continue
 		}
-	}
-	if err := work.AddReplace(rootPath, version, "./", ""); err != nil {
-		return nil, err
+		module, folder := replace.Old, replace.New.Path
+		if err := work.DropReplace(module.Path, module.Version); err != nil {
+			return nil, err
+		}
+		if err := work.AddReplace(module.Path, version, folder, ""); err != nil {
+			return nil, err
+		}
 	}
 	work.Cleanup()
 	return modfile.Format(work.Syntax), nil
 }
 
-// checksums returns a go.sum that has the checksums of one version of the root module and of no
-// other version.
-func checksums(text []byte, version, zip, mod string) ([]byte, error) {
-	sums := map[module.Version]string{
-		{Path: rootPath, Version: version}:             zip,
-		{Path: rootPath, Version: version + "/go.mod"}: mod,
-	}
+// checksums returns a go.sum that has the given checksums of the repository's modules, and no
+// others of them.
+func checksums(text []byte, ours map[module.Version]string) ([]byte, error) {
+	sums := maps.Clone(ours)
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
 		if len(fields) != 3 {
 			return nil, fmt.Errorf("release: a go.sum has the line %q", line)
 		}
-		if fields[0] != rootPath {
+		if !isOurs(fields[0]) {
 			sums[module.Version{Path: fields[0], Version: fields[1]}] = fields[2]
 		}
 	}
-	var sorted []module.Version
-	for version := range sums {
-		sorted = append(sorted, version)
-	}
+	sorted := slices.Collect(maps.Keys(sums))
 	module.Sort(sorted)
 	var result strings.Builder
 	for _, version := range sorted {

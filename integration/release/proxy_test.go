@@ -31,11 +31,7 @@ func publish(t *testing.T, r repository, version string) (proxy string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		subdir := folder
-		if folder == "." {
-			subdir = ""
-		}
-		if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath(folder), Version: version}, string(r), tag(folder, version), subdir); err != nil {
+		if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath(folder), Version: version}, string(r), tag(folder, version), subdirectory(folder)); err != nil {
 			t.Fatal(err)
 		}
 		if info, err := archive.Stat(); err != nil {

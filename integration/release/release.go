@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/module"
@@ -22,6 +23,8 @@ var (
 	errExists  = errors.New("release: the version exists")
 	errDirty   = errors.New("release: the tree has uncommitted changes")
 	errShallow = errors.New("release: the checkout is shallow")
+
+	errUnpublished = errors.New("release: a module that is required is not published")
 )
 
 // release is one release of all modules.
@@ -65,12 +68,14 @@ func (r release) checkVersion() error {
 		return err
 	}
 	for _, folder := range folders {
-		last, err := required(string(r.repo), folder)
+		ours, err := required(string(r.repo), folder)
 		if err != nil {
 			return err
 		}
-		if semver.Compare(r.version, last) <= 0 {
-			return fmt.Errorf("%w: %s is not above %s, which %s requires", errVersion, r.version, last, folder)
+		for _, last := range ours {
+			if semver.Compare(r.version, last.Version) <= 0 {
+				return fmt.Errorf("%w: %s is not above %s, which %s requires", errVersion, r.version, last, folder)
+			}
 		}
 	}
 	return nil
@@ -158,7 +163,7 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 			"commit", "--quiet", "--no-verify", "--all", "--message", "release")
 		return err
 	}
-	folders, err := requiring(string(clone))
+	folders, err := inOrder(string(clone))
 	if err != nil {
 		return nil, err
 	}
@@ -175,45 +180,82 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 	if err := commit(); err != nil {
 		return nil, err
 	}
-	zipSum, modSum, err := r.sums(clone)
-	if err != nil {
-		return nil, err
-	}
+	commits := 1
+	sums := map[string]moduleSums{} // by path, of the modules before the one at hand
 	for _, folder := range folders {
-		name := path.Join(folder, "go.mod")
-		if err := edit(name, func(text []byte) ([]byte, error) { return require(name, text, r.version) }); err != nil {
+		ours, err := required(string(clone), folder)
+		if err != nil {
 			return nil, err
 		}
-		if err := edit(path.Join(folder, "go.sum"), func(text []byte) ([]byte, error) {
-			return checksums(text, r.version, zipSum, modSum)
-		}); err != nil {
+		if len(ours) > 0 {
+			name := path.Join(folder, "go.mod")
+			if err := edit(name, func(text []byte) ([]byte, error) { return require(name, text, r.version) }); err != nil {
+				return nil, err
+			}
+			if err := edit(path.Join(folder, "go.sum"), func(text []byte) ([]byte, error) {
+				lines, err := r.linesOf(ours, sums)
+				if err != nil {
+					return nil, fmt.Errorf("%w, and %s requires it", err, folder)
+				}
+				return checksums(text, lines)
+			}); err != nil {
+				return nil, err
+			}
+			if err := commit(); err != nil {
+				return nil, err
+			}
+			commits++
+		}
+		if !slices.Contains(published, folder) {
+			continue
+		}
+		if sums[modulePath(folder)], err = r.sums(clone, folder); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := clone.git(ctx, "reset", "--quiet", "--soft", "HEAD~"); err != nil {
+	if _, err := clone.git(ctx, "reset", "--quiet", "--soft", fmt.Sprintf("HEAD~%d", commits)); err != nil {
 		return nil, err
 	}
 	return changed, commit()
 }
 
-// sums returns the go command's checksums of the root module in the last commit of a clone.
-func (r release) sums(clone repository) (zipSum, modSum string, err error) {
+// moduleSums are the go command's checksums of one version of a module.
+type moduleSums struct{ zip, mod string }
+
+// linesOf returns what a go.sum says of the new versions of some modules. The error matches
+// [errUnpublished] if one of them gets no tag.
+func (r release) linesOf(ours []module.Version, sums map[string]moduleSums) (map[module.Version]string, error) {
+	lines := map[module.Version]string{}
+	for _, v := range ours {
+		sum, ok := sums[v.Path]
+		if !ok {
+			return nil, fmt.Errorf("%w: %s", errUnpublished, v.Path)
+		}
+		lines[module.Version{Path: v.Path, Version: r.version}] = sum.zip
+		lines[module.Version{Path: v.Path, Version: r.version + "/go.mod"}] = sum.mod
+	}
+	return lines, nil
+}
+
+// sums returns the checksums of the module in a folder, as the last commit of a clone has it.
+func (r release) sums(clone repository, folder string) (moduleSums, error) {
+	var sums moduleSums
 	archive, err := os.CreateTemp("", "release-*.zip")
 	if err != nil {
-		return "", "", err
+		return sums, err
 	}
 	defer func() { _ = os.Remove(archive.Name()) }()
 	defer func() { _ = archive.Close() }()
-	if err := zip.CreateFromVCS(archive, module.Version{Path: rootPath, Version: r.version}, string(clone), "HEAD", ""); err != nil {
-		return "", "", err
+	if err := zip.CreateFromVCS(archive, module.Version{Path: modulePath(folder), Version: r.version}, string(clone), "HEAD", subdirectory(folder)); err != nil {
+		return sums, err
 	}
-	if zipSum, err = dirhash.HashZip(archive.Name(), dirhash.Hash1); err != nil {
-		return "", "", err
+	if sums.zip, err = dirhash.HashZip(archive.Name(), dirhash.Hash1); err != nil {
+		return sums, err
 	}
-	modSum, err = dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
-		return os.Open(filepath.Join(string(clone), "go.mod"))
+	sums.mod, err = dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
+		return os.Open(filepath.Join(string(clone), folder, "go.mod"))
 	})
-	return zipSum, modSum, err
+	return sums, err
 }
 
 // record commits the changed files of the clone in the repository. It tags the commit only if its

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // at makes a release in a repository, as the command line does.
@@ -98,7 +101,9 @@ func TestADryRunShowsTheReleaseAndMakesNone(t *testing.T) {
 	}
 	for _, shown := range []string{
 		"+## [0.1.0] - 2006-01-02", "+replace " + rootPath + " v0.1.0 => ./", "+require " + rootPath + " v0.1.0",
-		"+" + rootPath + " v0.1.0 h1:", "v0.1.0 cmd/pathlock/v0.1.0 sample-app/v0.1.0", "nothing is written",
+		"+replace " + rootPath + "/store/sqlstore v0.1.0 => ./store/sqlstore", "+require " + rootPath + "/store/sqlstore v0.1.0",
+		"+" + rootPath + " v0.1.0 h1:", "+" + rootPath + "/store/sqlstore v0.1.0 h1:",
+		"tags: v0.1.0 store/sqlstore/v0.1.0 ", "store/anystore/v0.1.0 cmd/pathlock/v0.1.0 sample-app/v0.1.0\n", "nothing is written",
 	} {
 		if !strings.Contains(out.String(), shown) {
 			t.Errorf("it does not show %q: %s", shown, &out)
@@ -113,6 +118,9 @@ func TestADryRunShowsTheReleaseAndMakesNone(t *testing.T) {
 // builds the same commit without a proxy.
 func TestAReleasedCommitBuildsWithAndWithoutTheWorkspace(t *testing.T) {
 	r := commit(t, small)
+	put(t, r, "test/tidy.sh", read(t, repository(filepath.Join("..", "..")), "test/tidy.sh"))
+	git(t, r, "add", "--all")
+	git(t, r, "commit", "--quiet", "--message", "second")
 	for _, version := range []string{"v0.1.0", "v0.2.0-rc.1", "v0.2.0"} {
 		if err := at(t, r, io.Discard, "-write", version); err != nil {
 			t.Fatal(err)
@@ -127,10 +135,16 @@ func TestAReleasedCommitBuildsWithAndWithoutTheWorkspace(t *testing.T) {
 			t.Errorf("%s leaves changes: %s", version, changes)
 		}
 		proxy := publish(t, r, version)
-		for _, folder := range []string{"bench", "cmd/pathlock", "sample-app"} {
+		for _, folder := range []string{"bench", "store/anystore", "cmd/pathlock", "sample-app"} {
 			// Without the flag the go command would mend a go.sum.
 			build(t, r, folder, append(outside(t, proxy), "GOPROXY=file://"+proxy, "GOFLAGS=-modcacherw -mod=readonly"))
 			build(t, r, folder, append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS="))
+		}
+		// tidy.sh keeps the checksums of the release.
+		tidy := exec.CommandContext(t.Context(), "bash", "test/tidy.sh", "-check")
+		tidy.Dir, tidy.Env = string(r), append(os.Environ(), "GOPROXY=off", "GOWORK=", "GOFLAGS=")
+		if out, err := tidy.CombinedOutput(); err != nil {
+			t.Errorf("after %s: %v: %s", version, err, out)
 		}
 		put(t, r, "CHANGELOG.md", strings.Replace(read(t, r, "CHANGELOG.md"), unreleased, unreleased+"\n- more\n", 1))
 		put(t, r, "text.lua", "return '"+version+"'\n")
@@ -176,31 +190,66 @@ func TestACommitThatHooksChangeIsNotTagged(t *testing.T) {
 }
 
 // The modules that people outside use are in the workspace, and all modules require one version of
-// the root.
+// the repository's modules, which are published.
 func TestAllModulesRequireOneVersionAndReplaceNothing(t *testing.T) {
 	root := filepath.Join("..", "..")
 	folders, err := requiring(root)
 	if err != nil {
 		t.Fatal(err)
 	}
+	tagged := map[string]bool{}
 	for _, folder := range published {
 		if folder != "." && !slices.Contains(folders, folder) {
 			t.Errorf("%s is published and not in go.work", folder)
 		}
+		tagged[modulePath(folder)] = true
 	}
+	work := read(t, repository(root), "go.work")
 	versions := map[string][]string{}
 	for _, folder := range folders {
-		version, err := required(root, folder)
+		ours, err := required(root, folder)
 		if err != nil {
 			t.Error(err)
 		}
-		versions[version] = append(versions[version], folder)
+		for _, v := range ours {
+			versions[v.Version] = append(versions[v.Version], folder)
+			if !tagged[v.Path] {
+				t.Errorf("%s requires %s, which is not published", folder, v.Path)
+			}
+			if !strings.Contains(work, "replace "+v.Path+" "+v.Version+" => ./") {
+				t.Errorf("%s requires %s %s, which go.work does not replace with the working tree", folder, v.Path, v.Version)
+			}
+		}
 		if text := read(t, repository(root), filepath.Join(folder, "go.mod")); strings.Contains(text, "replace") {
 			t.Errorf("%s has a replace directive: it could not be installed", folder)
 		}
 	}
 	if len(versions) != 1 {
-		t.Errorf("the root is required at several versions: %v", versions)
+		t.Errorf("the repository's modules are required at several versions: %v", versions)
+	}
+	if _, err := inOrder(root); err != nil {
+		t.Error(err)
+	}
+}
+
+// No order of checksums serves these.
+func TestModulesThatCannotBeReleasedAreRefused(t *testing.T) {
+	for name, parts := range map[string][]part{
+		"modules that require each other":  {{"sample-app", []string{"cmd/pathlock"}}, {"cmd/pathlock", []string{"sample-app"}}},
+		"a module that nobody has":         {{"sample-app", []string{"store/nostore"}}},
+		"a requirement without a tag":      {{"sample-app", []string{"bench"}}, {"bench", nil}},
+		"an indirect one in a chain of it": {{"sample-app", []string{"store/anystore"}}, {"store/anystore", []string{"bench"}}, {"bench", nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := commit(t, workspace(parts...))
+			before := state(t, r)
+			if err := at(t, r, io.Discard, "-write", "v0.1.0"); err == nil {
+				t.Error("the release is made")
+			}
+			if after := state(t, r); after != before {
+				t.Errorf("it was\n%s\nand is\n%s", before, after)
+			}
+		})
 	}
 }
 
@@ -224,15 +273,7 @@ func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 	if want := strconv.Itoa(older + 1); versions[4] != want {
 		t.Errorf("CI runs Go %s and %s: these are no neighbours", versions[1], versions[3])
 	}
-	folders, err := requiring(string(root))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := []string{"go.work", "go.mod"}
-	for _, folder := range folders {
-		files = append(files, filepath.Join(folder, "go.mod"))
-	}
-	for _, name := range files {
+	for _, name := range append([]string{"go.work"}, goMods(t, root)...) {
 		if directive := goDirective.FindStringSubmatch(read(t, root, name)); directive == nil || directive[1] != versions[1] {
 			t.Errorf("%s asks for %q, and the older version that CI runs is %s", name, directive, versions[1])
 		}
@@ -244,17 +285,27 @@ func TestEveryModuleAsksForTheOlderOfTheVersionsThatCIRuns(t *testing.T) {
 	}
 }
 
-// dependabot updates every module of the workspace.
+// dependabot updates every module, even one outside of the workspace.
 func TestEveryModuleIsKeptUpToDate(t *testing.T) {
 	root := repository(filepath.Join("..", ".."))
-	folders, err := requiring(string(root))
-	if err != nil {
-		t.Fatal(err)
-	}
 	settings := read(t, root, ".github/dependabot.yml")
-	for _, folder := range folders {
-		if !strings.Contains(settings, "      - /"+filepath.ToSlash(folder)+"\n") {
+	for _, name := range goMods(t, root) {
+		folder := path.Join("/", path.Dir(name))
+		if !strings.Contains(settings, "      - "+folder+"\n") {
 			t.Errorf("dependabot does not know %s", folder)
 		}
 	}
+}
+
+// goMods returns the go.mod files of the working tree, committed or not.
+func goMods(t *testing.T, root repository) []string {
+	t.Helper()
+	names, err := root.lines(t.Context(), "ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate", "go.mod", "*/go.mod")
+	if err != nil {
+		testserver.Missing(t, err.Error())
+	}
+	if !slices.Contains(names, "go.mod") {
+		t.Fatalf("no go.mod of the root: %q", names)
+	}
+	return names
 }

@@ -1,34 +1,89 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
-// small is a repository like this one: three published modules, and one that is not. All of them
-// import the root and nothing else.
-var small = map[string]string{
-	"go.work":              "go 1.26.0\n\nuse (\n\t.\n\t./bench\n\t./cmd/pathlock\n\t./sample-app\n)\n\nreplace " + rootPath + " v0.0.0 => ./\n",
-	"go.mod":               "module " + rootPath + "\n\ngo 1.26.0\n",
-	"go.sum":               "",
-	"root.go":              "package pathlock\n\nimport _ \"embed\"\n\n//go:embed text.lua\nvar Text string\n",
-	"text.lua":             "return 1\n",
-	"LICENSE":              "the licence\n",
-	".gitignore":           "*.db\n",
-	"CHANGELOG.md":         "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- everything\n",
-	"bench/go.mod":         "module " + rootPath + "/bench\n\ngo 1.26.0\n\nrequire " + rootPath + " v0.0.0\n",
-	"bench/go.sum":         "",
-	"bench/main.go":        "package main\n\nimport _ \"" + rootPath + "\"\n\nfunc main() {}\n",
-	"cmd/pathlock/go.mod":  "module " + rootPath + "/cmd/pathlock\n\ngo 1.26.0\n\nrequire " + rootPath + " v0.0.0\n",
-	"cmd/pathlock/go.sum":  "",
-	"cmd/pathlock/main.go": "package main\n\nimport _ \"" + rootPath + "\"\n\nfunc main() {}\n",
-	"sample-app/go.mod":    "module " + rootPath + "/sample-app\n\ngo 1.26.0\n\nrequire " + rootPath + " v0.0.0\n",
-	"sample-app/go.sum":    "",
-	"sample-app/main.go":   "package main\n\nimport _ \"" + rootPath + "\"\n\nfunc main() {}\n",
+// small is a repository like this one: all of its published modules, and two that are not. They
+// require each other as those of this repository may, and nothing else. No module precedes those
+// that require it.
+var small = workspace(
+	part{"bench", []string{"store/sqlstore"}},
+	part{"sample-app", []string{"store/anystore", "store/sqlstore"}},
+	part{"cmd/pathlock", []string{"store/anystore"}},
+	part{"store/anystore", []string{"store/etcdstore", "store/sqlstore", "store/zkstore"}},
+	part{"store/etcdstore", nil},
+	part{"store/sqlstore", nil},
+	part{"store/zkstore", nil},
+)
+
+// part is a module of a repository: its folder, and those of the modules that it imports beside the
+// root.
+type part struct {
+	folder  string
+	imports []string
+}
+
+// workspace returns the files of a repository of some modules, the root, and a module that requires
+// none of them.
+func workspace(parts ...part) map[string]string {
+	files := map[string]string{
+		"go.mod":       "module " + rootPath + "\n\ngo 1.26.0\n",
+		"go.sum":       "",
+		"root.go":      "package pathlock\n\nimport _ \"embed\"\n\n//go:embed text.lua\nvar Text string\n",
+		"text.lua":     "return 1\n",
+		"LICENSE":      "the licence\n",
+		".gitignore":   "*.db\n",
+		"CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- everything\n",
+	}
+	imported := map[string][]string{}
+	for _, p := range parts {
+		imported[p.folder] = p.imports
+	}
+	uses, replaces := "\t.\n", "replace "+rootPath+" v0.0.0 => ./\n"
+	for _, p := range parts {
+		uses += "\t./" + p.folder + "\n"
+		replaces += "\nreplace " + modulePath(p.folder) + " v0.0.0 => ./" + p.folder + "\n"
+		direct := map[string]bool{rootPath: true}
+		name := "main"
+		if strings.HasPrefix(p.folder, "store/") {
+			name = filepath.Base(p.folder)
+		}
+		code := "package " + name + "\n\nimport (\n\t_ \"" + rootPath + "\"\n"
+		for _, folder := range p.imports {
+			direct[modulePath(folder)] = true
+			for _, further := range imported[folder] {
+				direct[modulePath(further)] = slices.Contains(p.imports, further)
+			}
+			code += "\t_ \"" + modulePath(folder) + "\"\n"
+		}
+		if code += ")\n"; name == "main" {
+			code += "\nfunc main() {}\n"
+		}
+		mod := "module " + modulePath(p.folder) + "\n\ngo 1.26.0\n\n"
+		for _, path := range slices.Sorted(maps.Keys(direct)) {
+			mod += "require " + path + " v0.0.0"
+			if !direct[path] {
+				mod += " // indirect"
+			}
+			mod += "\n"
+		}
+		files[p.folder+"/go.mod"], files[p.folder+"/go.sum"], files[p.folder+"/code.go"] = mod, "", code
+	}
+	// A program that the tests build, for which nothing changes.
+	uses += "\t./store/zkstore/internal/server\n"
+	files["store/zkstore/internal/server/go.mod"] = "module " + modulePath("store/zkstore/internal/server") + "\n\ngo 1.26.0\n"
+	files["store/zkstore/internal/server/go.sum"] = ""
+	files["store/zkstore/internal/server/main.go"] = "package main\n\nfunc main() {}\n"
+	files["go.work"] = "go 1.26.0\n\nuse (\n" + uses + ")\n\n" + replaces
+	return files
 }
 
 // commit makes a repository whose first commit has the given files.

@@ -1,11 +1,13 @@
 package ticketstore_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/storetest"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
 func TestConformance(t *testing.T) {
@@ -28,5 +30,36 @@ func TestConformance(t *testing.T) {
 				return open(t, alive), open(t, dying), func() { close(dying.dead) }
 			}))
 		})
+	}
+}
+
+// The backend of the example is one that people begin with.
+func TestTheExampleConforms(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return openExample(t, newDrawer()) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			shared := newDrawer()
+			mortal := &mortalDrawer{drawer: shared, dead: make(chan struct{})}
+			return openExample(t, shared), openExample(t, mortal), func() { close(mortal.dead) }
+		}))
+}
+
+func openExample(t *testing.T, b ticketstore.Backend) *ticketstore.Store {
+	s := ticketstore.New("drawer", b)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// mortalDrawer is a drawer that a process can be cut off from.
+type mortalDrawer struct {
+	*drawer
+	dead chan struct{}
+}
+
+func (m *mortalDrawer) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	select {
+	case <-m.dead:
+		return pathlock.ErrUnavailable
+	default:
+		return m.drawer.Update(ctx, tree, change)
 	}
 }

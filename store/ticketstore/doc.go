@@ -1,4 +1,43 @@
 // Package ticketstore makes a lock store of anything that keeps records and can change a few of
-// them in one atomic step: [New] adds the lock table, the queue, the leases and the search for
-// deadlocks to a [Backend].
+// them in one atomic step: a database, a coordination service, a file. [New] adds the lock table,
+// the queue, the leases and the search for deadlocks to a [Backend]. The result passes store/storetest
+// if the backend does what its interface says.
+//
+//	process                                          server
+//	┌──────────────────────────────────────────┐     ┌─────────────────────────────────┐
+//	│ Acquire, Release, Renew, …               │     │ tickets of "testplan/plan-001"  │
+//	│   │ those that come together             │     │   7  granted  X /dir1   fence 41│
+//	│   ▼                                      │     │   8  waiting  X /dir1           │
+//	│ lane of the tree ── Update ──────────────┼────►│   9  granted  X /dir2   fence 42│
+//	│   a lock table, restored from the tickets│     └───────────────┬─────────────────┘
+//	│   the operations, in their order         │                     │
+//	│   what has changed ──────────────────────┼────►                │
+//	│ waiters ◄────────── Watch ───────────────┼─────────────────────┘
+//	└──────────────────────────────────────────┘
+//
+// # Tickets
+//
+// A request appends a [Ticket] with its whole claim set. The ticket waits, in the order of arrival,
+// until nothing is in its way. Then it holds, until it is released or its lease ends. An update reads
+// all tickets of one tree, so its cost grows with how many hold and wait in that tree, and not with
+// how many trees there are.
+//
+// Whoever changes a tree decides for all: a release writes the grants of those whom it lets in, in
+// the same step. A lease that has ended is noticed by the next update, of whichever process.
+//
+// # Waiting
+//
+// A waiter looks at its ticket when the backend wakes it, when the lease ends of the one ticket that
+// it waits for, and at each third of its own lease, as a sign of life. So a release costs as many
+// looks as it lets requests in. A waiter that gives no sign of life for a lease loses its place.
+//
+// # Time
+//
+// Ends of leases are written by the clock that all processes share, the server's. Where a backend
+// knows that clock only approximately, leases last longer by the error, and never shorter.
+//
+// # What a crash leaves
+//
+// Nothing but tickets, whose leases end. An update whose reply is lost is looked at again before it
+// is repeated: a request is known by its owner and grant id.
 package ticketstore

@@ -1,3 +1,14 @@
 module github.com/pathlock-go/pathlock/store/zkstore
 
 go 1.26.0
+
+require (
+	github.com/pathlock-go/pathlock v0.0.0
+	go.uber.org/goleak v1.3.0
+)
+
+require (
+	filippo.io/edwards25519 v1.2.0 // indirect
+	github.com/go-sql-driver/mysql v1.10.1 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)

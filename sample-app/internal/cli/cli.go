@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // Exit codes. An import or a storm ended by SIGINT exits with 130, and by SIGTERM with 143, as
@@ -40,7 +43,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 	parser, err := kong.New(&commands,
 		kong.Name("sample-app"),
 		kong.Description("A test-plan backend whose tree stays right under concurrent changes. By default, it serves on http://127.0.0.1:8080."),
-		kong.Vars{"db": defaultDB},
+		kong.Vars{"db": defaultDB, "stores": strings.Join(anystore.Forms(), ", ")},
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { exit = code }),
 	)

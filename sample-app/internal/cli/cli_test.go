@@ -20,7 +20,6 @@ import (
 	"github.com/gin-gonic/gin"
 	"go.uber.org/goleak"
 
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/sample-app/internal/cli"
 	"github.com/pathlock-go/pathlock/sample-app/internal/server"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
@@ -268,30 +267,5 @@ func TestUsage(t *testing.T) {
 		if code := cli.Main(t.Context(), tt.args, &out, &out); code != tt.code || !strings.Contains(out.String(), tt.says) {
 			t.Errorf("%q: exit code %d and %q, want %d and something about %q", tt.args, code, &out, tt.code, tt.says)
 		}
-	}
-}
-
-// Unprotected trees break, and protected ones do not, both with one process and with one for each
-// instance.
-func TestStorm(t *testing.T) {
-	storms := map[string]func(*testing.T) []string{"in one process": func(*testing.T) []string { return nil }}
-	for _, db := range testdb.All(t)[1:] {
-		storms["on "+db.Name] = func(t *testing.T) []string {
-			return []string{"--db", db.URL, "--locks", testserver.Redis(t)}
-		}
-	}
-	for name, flags := range storms {
-		t.Run(name, func(t *testing.T) {
-			args := append([]string{"storm", "--duration", "1500ms", "--clients", "4", "--seed", "1"}, flags(t)...)
-			out, err := program(t, args...).CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v:\n%s", err, out)
-			}
-			for _, want := range []string{"locks and assertion off", "assertion alone", "wrong-path: suite"} {
-				if !strings.Contains(string(out), want) {
-					t.Errorf("the report does not say %q:\n%s", want, out)
-				}
-			}
-		})
 	}
 }

@@ -31,7 +31,7 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		{"--db", "PATHLOCK_DB", "mysql://root:secret@127.0.0.1:3306/x", "mysql://user:password@"},
 		{"--locks", "PATHLOCK_LOCKS", "redis:/:secret@127.0.0.1:6379/0", "redis://host:6379/0"},
 		{"--locks", "PATHLOCK_LOCKS", "redis://:12/secret@127.0.0.1/0", "%2F"},
-		{"--locks-password", "PATHLOCK_LOCKS_PASSWORD", "secret", "only a redis lock store"},
+		{"--locks-password", "PATHLOCK_LOCKS_PASSWORD", "secret", "without a password"},
 	} {
 		check := func(how string, args ...string) {
 			t.Helper()

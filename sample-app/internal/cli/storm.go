@@ -16,7 +16,7 @@ import (
 type stormCommand struct {
 	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Locks         string        `help:"Lock store. With memory://, all instances run in this process. Otherwise, each is a process of its own." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Locks         string        `help:"Lock store: ${stores}. The default is the SQL lock store, in the database of each row. With memory://, all instances run in this process. Otherwise, each is a process of its own." env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Instances     int           `help:"Number of instances." default:"3"`
 	Clients       int           `help:"Number of clients of each instance." default:"8"`
 	Duration      time.Duration `help:"How long each of the three rows takes." default:"3s"`
@@ -34,7 +34,19 @@ func (c *stormCommand) Validate() error {
 	if c.Instances < 1 || c.Clients < 1 || c.Duration <= 0 || c.Think < 0 {
 		positive = errors.New("--instances, --clients and --duration have to be positive, and --think not negative")
 	}
-	return errors.Join(refused("--db", "PATHLOCK_DB", db), checkLocks(c.Locks, c.LocksPassword), positive)
+	return errors.Join(refused("--db", "PATHLOCK_DB", db), c.checkLocks(), positive)
+}
+
+// checkLocks refuses the settings of the lock store, unless it is the default.
+func (c *stormCommand) checkLocks() error {
+	switch {
+	case c.Locks != "":
+		return checkLocks(c.Locks, c.LocksPassword)
+	case c.LocksPassword != "":
+		return refused("--locks-password", "PATHLOCK_LOCKS_PASSWORD", errors.New("no --locks (PATHLOCK_LOCKS) that it is the password of"))
+	default:
+		return nil
+	}
 }
 
 // Run implements the command.

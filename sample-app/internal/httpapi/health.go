@@ -11,7 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
-	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // pingTimeout is how long the database and the lock store together may take to answer.
@@ -29,7 +29,7 @@ func (a *api) ready(c *gin.Context) (any, error) {
 		return nil, notReady("database", database.Trouble(err), err)
 	}
 	if err := a.Locker.Ping(ctx); err != nil {
-		return nil, notReady("lock store", lockstore.Trouble(err), err)
+		return nil, notReady("lock store", anystore.Trouble(err), err)
 	}
 	return gin.H{"status": "ready"}, nil
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 // Config says what an instance works with.
@@ -162,7 +163,7 @@ func (i *Instance) greet(ctx context.Context, log *slog.Logger) {
 	limited, cancel := context.WithTimeout(ctx, greetTimeout)
 	defer cancel()
 	if err := i.locker.Ping(limited); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "the lock store "+lockstore.Trouble(err)+"; nothing is written until it serves",
+		log.WarnContext(ctx, "the lock store "+anystore.Trouble(err)+"; nothing is written until it serves",
 			"locks", i.Store.Where, "error", err)
 	}
 }

@@ -33,7 +33,8 @@ type running struct {
 
 // start starts the instances of a row.
 func start(ctx context.Context, config Config, p protection, each instance.Config) (cluster, error) {
-	each.Locks, each.LocksPassword, each.Assert, each.Think, each.Log = config.Locks, config.LocksPassword, p.assert, config.Think, config.Log
+	each.Locks, each.LocksPassword = config.locks(each.DB), config.LocksPassword
+	each.Assert, each.Think, each.Log = p.assert, config.Think, config.Log
 	if !p.locks {
 		each.Locks, each.LocksPassword = "off://", ""
 	}

@@ -18,7 +18,9 @@ type row struct {
 	// corrupted counts the rows whose path, parent or root is wrong. orphans and cycles count some
 	// of them once more.
 	corrupted, orphans, cycles, duplicates int
-	examples                               []treecheck.Problem
+	// left counts the trees in which a lock is left after all instances have ended.
+	left     int
+	examples []treecheck.Problem
 }
 
 // shownProblems is how many problems the report quotes.
@@ -51,7 +53,7 @@ func newRow(p protection, t *tally, rows int, problems []treecheck.Problem) row 
 
 // holds reports whether the protection held.
 func (r row) holds() bool {
-	return r.isNone() || r.corrupted == 0 && r.duplicates == 0 && r.failed == 0 && r.rejected == 0 && r.done > 0
+	return r.isNone() || r.corrupted == 0 && r.duplicates == 0 && r.left == 0 && r.failed == 0 && r.rejected == 0 && r.done > 0
 }
 
 // report collects the rows and writes them.
@@ -101,10 +103,10 @@ func (r *report) finish() error {
 // table writes one line for each row.
 func table(out io.Writer, rows []row) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	_, _ = fmt.Fprintln(w, "\toperations\tconflicts\tfailures\tp50\tp99\tsuites\tcorrupted paths\torphans\tin cycles\tduplicate siblings\t")
+	_, _ = fmt.Fprintln(w, "\toperations\tconflicts\tfailures\tp50\tp99\tsuites\tcorrupted paths\torphans\tin cycles\tduplicate siblings\tlocks left\t")
 	for _, r := range rows {
-		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t\n", r.what, r.done, r.conflicts, r.failed+r.rejected,
-			millis(r.quantile(0.50)), millis(r.quantile(0.99)), r.rows, r.corrupted, r.orphans, r.cycles, r.duplicates)
+		_, _ = fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t\n", r.what, r.done, r.conflicts, r.failed+r.rejected,
+			millis(r.quantile(0.50)), millis(r.quantile(0.99)), r.rows, r.corrupted, r.orphans, r.cycles, r.duplicates, r.left)
 	}
 	_ = w.Flush()
 }

@@ -18,6 +18,7 @@ func TestVerdict(t *testing.T) {
 		what     string
 		problems []treecheck.Problem
 		answers  func(*tally)
+		left     int
 		holds    bool
 	}{
 		{what: "changes made and refused", answers: func(t *tally) {
@@ -32,6 +33,7 @@ func TestVerdict(t *testing.T) {
 		{what: "a cycle", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Cycle, ID: 1}}},
 		{what: "no root", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Root}}},
 		{what: "two siblings of one name", answers: done, problems: []treecheck.Problem{{Problem: treecheck.Duplicate, ID: 1}}},
+		{what: "a lock that nobody holds", answers: done, left: 1},
 		{what: "a 5xx", answers: func(t *tally) { done(t); t.count(http.StatusServiceUnavailable, errors.New("503"), 0) }},
 		{what: "no answer", answers: func(t *tally) { done(t); t.count(0, errors.New("refused"), 0) }},
 		{what: "a request that makes no sense", answers: func(t *tally) { done(t); t.count(http.StatusBadRequest, nil, 0) }},
@@ -42,7 +44,9 @@ func TestVerdict(t *testing.T) {
 			r := &report{config: Config{Out: &out, Think: time.Millisecond}}
 			answers := &tally{}
 			tt.answers(answers)
-			r.add(newRow(p, answers, 7, tt.problems))
+			row := newRow(p, answers, 7, tt.problems)
+			row.left = tt.left
+			r.add(row)
 			err := r.finish()
 			if want := tt.holds || p.isNone(); (err == nil) != want || err != nil && !errors.Is(err, ErrBroken) {
 				t.Errorf("%s with %s: error %v, want it to hold = %t", tt.what, p.what, err, want)

@@ -17,11 +17,14 @@ import (
 
 // Config describes a storm. All fields are required unless they say otherwise.
 type Config struct {
-	// DB and Locks are the URLs that the instances share. Each row runs on a database of its own,
-	// beside the one that DB names; "sqlite://" means a temporary file. With memory:// locks, all
-	// instances run in this process. Otherwise, each is a process of its own.
-	DB, Locks string
-	// LocksPassword is the password of the lock store if its URL has none. Optional.
+	// DB is the URL of the database that the instances share. Each row runs on a database of its
+	// own, beside the one that DB names; "sqlite://" means a temporary file.
+	DB string
+	// Locks is the URL of the lock store that the instances share. "" means the SQL lock store, in
+	// the database of each row. With memory:// locks, all instances run in this process. Otherwise,
+	// each is a process of its own.
+	Locks string
+	// LocksPassword is the password of the lock store if Locks has none. Optional.
 	LocksPassword string
 	Instances     int
 	// Clients is the number of clients of each instance.
@@ -105,5 +108,12 @@ func run(ctx context.Context, config Config, p protection) (row row, err error) 
 		return row, err
 	}
 	problems, rows, err := verify(ctx, db)
-	return newRow(p, result, rows, problems), err
+	if err != nil {
+		return row, err
+	}
+	row = newRow(p, result, rows, problems)
+	if p.locks {
+		row.left, err = left(ctx, config, url, namespace)
+	}
+	return row, err
 }

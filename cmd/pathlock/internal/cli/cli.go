@@ -42,7 +42,7 @@ func Main(ctx context.Context, args []string, out, errs io.Writer) int {
 		kong.Name("pathlock"),
 		kong.Description("Finds and repairs damage in SQL tables that hold trees with materialised paths."),
 		kong.Writers(out, errs),
-		kong.Vars{"version": version()},
+		kong.Vars{"version": version(), "stores": stores()},
 		kong.Exit(func(code int) { exit = code }),
 	)
 	if err != nil {

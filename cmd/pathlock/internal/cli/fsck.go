@@ -9,10 +9,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
 	"github.com/pathlock-go/pathlock/fsck"
-	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
 type fsckCommand struct {
@@ -34,13 +32,14 @@ type fsckCommand struct {
 	Repair bool `help:"Show what a repair would change. With --apply, repair." group:"Repair:"`
 	Apply  bool `help:"Write the changes of --repair to the database. Needs --locks." aliases:"yes" group:"Repair:"`
 
-	Locks     string         `help:"Lock store of the programs that write the table: redis://host:6379/0, redis+cluster://h1,h2,h3 or redis+sentinel://master@h1,h2. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
-	Namespace string         `help:"Namespace of the trees' locks, as the writing programs have it (default: the table's name)." placeholder:"NAME" group:"Repair:"`
-	Wait      *time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." placeholder:"DURATION" group:"Repair:"`
-	Batch     *int           `help:"Most rows that a transaction repairs (default: 500)." placeholder:"N" group:"Repair:"`
-	LostFound *string        `help:"Name of the row at the top of each tree below which orphans and broken cycles go (default: lost+found)." placeholder:"NAME" group:"Repair:"`
-	ToTop     bool           `help:"Move orphans and broken cycles to the top of their tree instead." group:"Repair:"`
-	Log       string         `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
+	Locks         string         `help:"Lock store of the programs that write the table: ${stores}. Give off if no program writes the table." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Repair:"`
+	LocksPassword string         `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Repair:"`
+	Namespace     string         `help:"Namespace of the trees' locks, as the writing programs have it (default: the table's name)." placeholder:"NAME" group:"Repair:"`
+	Wait          *time.Duration `help:"How long to wait for the lock of a tree, or of a row. The repair skips a tree that is busy for longer (default: 1m)." placeholder:"DURATION" group:"Repair:"`
+	Batch         *int           `help:"Most rows that a transaction repairs (default: 500)." placeholder:"N" group:"Repair:"`
+	LostFound     *string        `help:"Name of the row at the top of each tree below which orphans and broken cycles go (default: lost+found)." placeholder:"NAME" group:"Repair:"`
+	ToTop         bool           `help:"Move orphans and broken cycles to the top of their tree instead." group:"Repair:"`
+	Log           string         `help:"File to which each change is appended before its commit, as a line of JSON." type:"path" placeholder:"FILE" group:"Repair:"`
 
 	JSON  bool `help:"Write one JSON object per line." group:"Output:"`
 	Quiet bool `help:"Write only the summary, neither problems nor changes." short:"q" group:"Output:"`
@@ -208,14 +207,14 @@ func (c *fsckCommand) repair(ctx context.Context, checker *fsck.Checker, report 
 		Report: report.problem, Changed: report.change, Left: report.left, Skipped: report.skipped, Progress: report.progress,
 	}
 	if c.Apply {
-		closeLocks, err := c.openLocks(&opts, report)
-		if err != nil {
-			return exitFailure, err
+		closeLocks, failed := c.openLocks(ctx, &opts, report)
+		if failed != nil {
+			return exitFailure, failed
 		}
 		defer func() { err = errors.Join(err, closeLocks()) }()
-		log, err := c.openLog()
-		if err != nil {
-			return exitFailure, err
+		log, failed := c.openLog()
+		if failed != nil {
+			return exitFailure, failed
 		}
 		if log != nil {
 			opts.Log = log
@@ -243,20 +242,6 @@ func value[T any](flag *T) (given T) {
 		given = *flag
 	}
 	return given
-}
-
-// openLocks opens the lock store, unless the command line says off.
-func (c *fsckCommand) openLocks(opts *fsck.RepairOptions, report *report) (func() error, error) {
-	if c.Locks == "off" || c.Locks == "off://" {
-		report.warn("repairing without locks: only row locks protect the repair from other writers")
-		return func() error { return nil }, nil
-	}
-	store, err := redisstore.Open(c.Locks)
-	if err != nil {
-		return nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
-	}
-	opts.Locker = pathlock.New(store)
-	return func() error { return store.Close(context.Background()) }, nil
 }
 
 // openLog opens the log, nil if there is none.

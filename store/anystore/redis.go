@@ -1,14 +1,25 @@
-package lockstore
+package anystore
 
 import (
+	"context"
 	"errors"
-	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
-// refusals are the meanings of a Redis server's errors, by their beginnings.
-var refusals = []struct{ begins, means string }{
+// openRedis opens a store on a single Redis, on the primary that sentinels name, or on a cluster.
+func openRedis(_ context.Context, url string) (opened, error) {
+	store, err := redisstore.Open(url)
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{store: store, close: store.Close}, nil
+}
+
+// redisRefusals are the beginnings of a Redis server's errors. An error may be quoted in another.
+var redisRefusals = []refusal{
 	{"WRONGPASS", "refuses the user or the password"},
 	{"NOAUTH", "refuses the user or the password"},
 	{"ERR AUTH", "refuses the user or the password"},
@@ -25,18 +36,11 @@ var refusals = []struct{ begins, means string }{
 	{"ERR max number of clients", "has too many clients"},
 }
 
-// Trouble says in a few words why a lock store does not serve. Its text continues "the lock store
-// …", and has no addresses, so that clients may see it.
-func Trouble(err error) string {
-	refusal, ok := errors.AsType[redis.Error](err)
+// redisTrouble says what a Redis server's error means.
+func redisTrouble(err error) (means string, ok bool) {
+	refused, ok := errors.AsType[redis.Error](err)
 	if !ok {
-		return "does not answer"
+		return "", false
 	}
-	text := refusal.Error()
-	for _, r := range refusals {
-		if strings.Contains(text, r.begins) {
-			return r.means
-		}
-	}
-	return "refuses what it is asked for; the log has more"
+	return meaning(refused.Error(), redisRefusals), true
 }

@@ -1,0 +1,32 @@
+// Package election elects one leader among any number of processes, on any lock store of pathlock:
+// for a cron job that must run on one instance only, or for the one process that may write.
+//
+//	e := election.New(locker, "nightly-report")
+//	leadership, err := e.Campaign(ctx, "10.0.0.7:8080") // waits until it leads
+//	defer leadership.Resign(ctx)
+//	work(leadership.Context(), leadership.Term())
+//
+// Candidates lead in the order in which they came. A leader leads until it resigns or its lease
+// ends, which is renewed in the background. If its process crashes or hangs, the next candidate
+// leads within one lease of its last sign of life.
+//
+// # What is guaranteed
+//
+// The lock store names one leader at a time, and terms grow with every leader. A leader that was
+// stopped past its lease is told so by its context before it acts, if it looks: see
+// [Leadership.Context]. Between that look and the act it may be stopped again, and no lock can rule
+// that out. So where an act of a late leader would do harm, give it the term and have it refused:
+// the written row keeps the term of its latest writer, and refuses smaller ones.
+//
+// # How it works
+//
+// An election is a tree in the namespace [Namespace]. The leader has two nodes of it exclusively:
+// the seat, for which all candidates queue, and a node of its own with a random name. Observers
+// wait for the latter with a shared lock, which is granted when the leader has gone, and stands in
+// no candidate's way. So the store wakes observers, and they neither delay an election nor take
+// part in one, even if they hang.
+//
+// While nobody leads, there is nothing to wait for. Then observers look at the store from time to
+// time: see [Election.Observe]. A candidate that waits is elected when the leader goes, so this is
+// rare.
+package election

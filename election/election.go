@@ -1,0 +1,109 @@
+package election
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
+
+// Namespace is the namespace of the trees in which elections are held: the election "nightly" is
+// the tree (Namespace, "nightly"), for [pathlock.Locker.Snapshot] and
+// [pathlock.Locker.ForceRelease].
+const Namespace = "election"
+
+// MaxValueBytes is the longest value of a candidate, in bytes.
+const MaxValueBytes = pathlock.MaxNoteBytes
+
+// Election is a named office that one candidate at a time holds. It is nothing but the name and the
+// lock store: any number of goroutines may use it, and those of the same name on one store are the
+// same election.
+type Election struct {
+	// Lease is how long a leader outlives the last sign of life of its process. 0 means the
+	// locker's default. Set it before the first use.
+	Lease time.Duration
+
+	locker *pathlock.Locker
+	name   string
+}
+
+// New returns the election of a name, without asking the store. The name is any text that can be
+// the id of a tree: see [pathlock.NewTree]. Programs that share a store share its names. Methods of
+// an election with an impossible name return an error that matches [pathlock.ErrInvalidTree].
+func New(locker *pathlock.Locker, name string) *Election {
+	return &Election{locker: locker, name: name}
+}
+
+// Name returns the name of the election.
+func (e *Election) Name() string { return e.name }
+
+// Campaign waits until the candidate leads, or ctx ends. The caller has to resign, also when the
+// leadership has been lost.
+//
+// The value says who leads, such as a name or an address, to all that observe the election. It is
+// valid UTF-8 of at most [MaxValueBytes], and no secret: everybody who can read the lock store sees
+// it, as the hold's note in a [pathlock.Snapshot], in errors and in logs.
+//
+// The leadership's context descends from ctx. So a time-out of ctx would end the leadership too: to
+// bound only the wait, cancel ctx by a timer that is stopped on success.
+//
+// Under the context of a leadership of the same election, Campaign returns the same term at once,
+// with the first value. The candidate leads until both leaderships have resigned.
+//
+// Errors are those of [pathlock.Locker.Acquire], and match [pathlock.ErrInvalidRequest] for an
+// impossible value. After an error nobody campaigns.
+func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, error) {
+	if len(value) > MaxValueBytes || !utf8.ValidString(value) {
+		return nil, fmt.Errorf("%w: the value %q is not valid UTF-8 of at most %d bytes", pathlock.ErrInvalidRequest, shown.Cut(value), MaxValueBytes)
+	}
+	tree, err := e.tree()
+	if err != nil {
+		return nil, err
+	}
+	key := leadershipKey{e.locker, e.name}
+	own, again := ctx.Value(key).(candidacy)
+	if !again {
+		own = candidacy{pathlock.MustParsePath("/" + strings.ToLower(rand.Text())), value}
+	}
+	lock, err := e.locker.Acquire(ctx, pathlock.Request{
+		Tree:   tree,
+		Claims: []pathlock.Claim{pathlock.X(seat), pathlock.X(own.node)},
+		Wait:   pathlock.Forever,
+		Lease:  e.Lease,
+		Note:   own.value,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Leadership{lock: lock, ctx: context.WithValue(lock.Context(), key, own), value: own.value}, nil
+}
+
+// seat is the node that all candidates want.
+var seat = pathlock.MustParsePath("/seat")
+
+// candidacy is what a leader has beside the seat.
+type candidacy struct {
+	// node is the leader's own. It is random, and its name is folded.
+	node  pathlock.Path
+	value string
+}
+
+// leadershipKey is the context key of a leader's candidacy.
+type leadershipKey struct {
+	locker *pathlock.Locker
+	name   string
+}
+
+// tree returns the tree in which the election is held.
+func (e *Election) tree() (pathlock.Tree, error) {
+	tree, err := pathlock.NewTree(Namespace, e.name)
+	if err != nil {
+		return pathlock.Tree{}, fmt.Errorf("election %q: %w", shown.Cut(e.name), err)
+	}
+	return tree, nil
+}

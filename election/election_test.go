@@ -1,0 +1,273 @@
+package election_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/election"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// Many candidates of several processes lead in turn: never two at once, and each with a larger term
+// than all before. The race detector sees what a second leader would write.
+func TestOneLeadsAtATime(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		const processes, candidates, terms = 3, 4, 5
+		var (
+			work    sync.WaitGroup
+			leaders atomic.Int64
+			served  int
+			latest  uint64
+		)
+		for process := range processes {
+			e := newElection(t, store)
+			for candidate := range candidates {
+				value := fmt.Sprintf("process %d, candidate %d", process, candidate)
+				work.Go(func() {
+					for range terms {
+						l, err := e.Campaign(t.Context(), value)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if n := leaders.Add(1); n != 1 || l.Term() <= latest || l.Value() != value {
+							t.Errorf("%s leads as one of %d, in term %d after %d", l.Value(), n, l.Term(), latest)
+						}
+						latest = l.Term()
+						served++
+						leaders.Add(-1)
+						if err := l.Resign(t.Context()); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+		}
+		work.Wait()
+		if want := processes * candidates * terms; served != want {
+			t.Errorf("%d terms, want %d", served, want)
+		}
+		if trees, err := store.Trees(t.Context()); err != nil || len(trees) != 0 {
+			t.Errorf("left behind: %v, %v", trees, err)
+		}
+	})
+}
+
+// The next candidate leads as soon as the leader resigns, without waiting for a lease, and
+// candidates lead in the order in which they came.
+func TestAResignationHandsOverAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		leader := campaign(t.Context(), t, newElection(t, store), "a")
+		var queue []<-chan *election.Leadership
+		values := []string{"b", "c", "d"}
+		for _, value := range values {
+			queue = append(queue, inBackground(t, store, value))
+		}
+		for i, value := range values {
+			ctx := leader.Context()
+			resign(t, leader)
+			if ctx.Err() == nil || errors.Is(context.Cause(ctx), pathlock.ErrLost) {
+				t.Errorf("the context after the resignation: %v, %v", ctx.Err(), context.Cause(ctx))
+			}
+			if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrNotHeld) {
+				t.Errorf("resigned twice: %v, want ErrNotHeld", err)
+			}
+			next := within(t, value+" leads", queue[i])
+			if next == nil || next.Value() != value || next.Term() <= leader.Term() {
+				t.Fatalf("after %s leads %v", leader.Value(), next)
+			}
+			leader = next
+		}
+		resign(t, leader)
+	})
+}
+
+func TestACampaignEndsWithItsContext(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		leader := campaign(t.Context(), t, newElection(t, store), "the leader")
+		ctx, cancel := context.WithCancel(t.Context())
+		e, locker := newProcess(store, pathlock.WithObserver(&waiting{do: cancel}))
+		if _, err := e.Campaign(ctx, "b"); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer stop()
+		var conflict *pathlock.ConflictError
+		if _, err := e.Campaign(ctx, "b"); !errors.As(err, &conflict) || conflict.Blocker.Note != "the leader" || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("at the deadline: %v", err)
+		}
+		resign(t, leader)
+		// Nobody is left in the queue who could be elected.
+		if trees, err := locker.Trees(t.Context()); err != nil || len(trees) != 0 {
+			t.Errorf("left behind: %v, %v", trees, err)
+		}
+	})
+}
+
+// An operator who deposes a leader has the next one elected at once. The deposed one learns of it
+// with its next renewal.
+func TestALostLeadershipEndsItsContext(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		e := newElection(t, store)
+		e.Lease = 3 * time.Second
+		leader := campaign(t.Context(), t, e, "a")
+		next := inBackground(t, store, "b")
+		_, locker := newProcess(store)
+		tree, err := pathlock.NewTree(election.Namespace, e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot, err := locker.Snapshot(t.Context(), tree)
+		if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Note != "a" {
+			t.Fatalf("holders %v, %v", snapshot.Holders, err)
+		}
+		if err := locker.ForceRelease(t.Context(), tree, snapshot.Holders[0].Owner); err != nil {
+			t.Fatal(err)
+		}
+		successor := within(t, "b leads", next)
+		within(t, "a learns of it", leader.Context().Done())
+		if cause := context.Cause(leader.Context()); !errors.Is(cause, pathlock.ErrLost) {
+			t.Errorf("the cause is %v, want ErrLost", cause)
+		}
+		if err := leader.Resign(t.Context()); !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("resigned after the loss: %v, want ErrLost", err)
+		}
+		if successor.Context().Err() != nil {
+			t.Error("the late resignation has ended the successor's leadership")
+		}
+		resign(t, successor)
+	})
+}
+
+// silent is a store that does not answer while it is cut off.
+type silent struct {
+	pathlock.Store
+	cut atomic.Bool
+}
+
+func (s *silent) fail(ctx context.Context) error {
+	if !s.cut.Load() {
+		return nil
+	}
+	<-ctx.Done()
+	return fmt.Errorf("%w: cut off", pathlock.ErrUnavailable)
+}
+
+func (s *silent) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
+	if err := s.fail(ctx); err != nil {
+		return nil, err
+	}
+	return s.Store.Renew(ctx, tree, leases)
+}
+
+// A leader that is cut off from the store leads no longer than its lease, by its own clock.
+func TestALeaderThatIsCutOffEndsWithItsLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		cut := &silent{Store: store}
+		e, _ := newProcess(cut)
+		next := make(chan time.Time, 1)
+		leader := campaign(t.Context(), t, e, "a")
+		began := time.Now()
+		cut.cut.Store(true)
+		go func() {
+			other, _ := newProcess(store)
+			l, err := other.Campaign(t.Context(), "b")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			next <- time.Now()
+			resign(t, l)
+		}()
+		<-leader.Context().Done()
+		ended := time.Now()
+		if elapsed := ended.Sub(began); elapsed > long || elapsed < long/2 {
+			t.Errorf("the context ended after %v, the lease is %v", elapsed, long)
+		}
+		if elected := <-next; elected.Before(ended) || elected.Sub(began) > long {
+			t.Errorf("the next one led %v after the last, the lease is %v", elected.Sub(began), long)
+		}
+		_ = leader.Resign(t.Context())
+	})
+}
+
+// Under its own context, a leader leads already, and goes when it has resigned as often.
+func TestALeaderCampaignsAgainInItsTerm(t *testing.T) {
+	e := newElection(t, memstore.New())
+	outer := campaign(t.Context(), t, e, "a")
+	inner := campaign(outer.Context(), t, e, "another value")
+	if inner.Term() != outer.Term() || inner.Value() != "a" {
+		t.Errorf("term %d of %q within term %d", inner.Term(), inner.Value(), outer.Term())
+	}
+	again := campaign(inner.Context(), t, e, "")
+	resign(t, outer)
+	resign(t, inner)
+	if leader, err := e.Leader(t.Context()); err != nil || leader.Term != again.Term() {
+		t.Errorf("%v leads, %v", leader, err)
+	}
+	resign(t, again)
+	if leader, err := e.Leader(t.Context()); err != nil || !leader.IsZero() {
+		t.Errorf("%v leads after all, %v", leader, err)
+	}
+}
+
+// Elections of different names are apart, and apart from mutexes.
+func TestElectionsAreApart(t *testing.T) {
+	locker := pathlock.New(memstore.New())
+	for _, name := range []string{"office", "Office", "office ", "{}", "夜间报告"} {
+		l := campaign(t.Context(), t, election.New(locker, name), name)
+		defer resign(t, l)
+	}
+	lock, err := locker.Mutex("office").TryLock(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestImpossibleElectionsAreRefused(t *testing.T) {
+	locker := pathlock.New(memstore.New())
+	for _, name := range []string{"", "a\nb", "\xff", strings.Repeat("x", pathlock.MaxTreeBytes+1)} {
+		e := election.New(locker, name)
+		if _, err := e.Campaign(t.Context(), "a"); !errors.Is(err, pathlock.ErrInvalidTree) {
+			t.Errorf("campaign in %.10q: %v, want ErrInvalidTree", name, err)
+		}
+		if _, err := e.Leader(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
+			t.Errorf("the leader in %.10q: %v, want ErrInvalidTree", name, err)
+		}
+		yields := 0
+		for _, err := range e.Observe(t.Context()) {
+			if yields++; !errors.Is(err, pathlock.ErrInvalidTree) {
+				t.Errorf("observe %.10q: %v, want ErrInvalidTree", name, err)
+			}
+		}
+		if yields != 1 {
+			t.Errorf("an observer of %.10q yields %d times, want once", name, yields)
+		}
+	}
+	e := election.New(locker, "office")
+	for _, value := range []string{"\xff", strings.Repeat("x", election.MaxValueBytes+1)} {
+		if _, err := e.Campaign(t.Context(), value); !errors.Is(err, pathlock.ErrInvalidRequest) {
+			t.Errorf("the value %.10q: %v, want ErrInvalidRequest", value, err)
+		}
+	}
+	for _, value := range []string{"", "line 1\nline 2", strings.Repeat("x", election.MaxValueBytes)} {
+		l := campaign(t.Context(), t, e, value)
+		if leader, err := e.Leader(t.Context()); err != nil || leader.Value != value {
+			t.Errorf("%q leads, %v, want %q", leader.Value, err, value)
+		}
+		resign(t, l)
+	}
+}

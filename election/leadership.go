@@ -1,0 +1,41 @@
+package election
+
+import (
+	"context"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Leadership is a won election, from [Election.Campaign] until [Leadership.Resign]. It is safe for
+// concurrent use.
+type Leadership struct {
+	lock  *pathlock.Lock
+	ctx   context.Context
+	value string
+}
+
+// Context returns the context to lead under. It ends with the context given to Campaign, and when
+// the leader resigns. When the leadership is lost, it ends with a cause that matches
+// [pathlock.ErrLost], by the clock no later than the lease, so before the next leader begins,
+// whether the store answers or not.
+//
+// After the process or its host was stopped, its Err is right at once, and Done is closed within a
+// second. So ask Err before each step that only a leader may take, beside awaiting Done. Contexts
+// that descend from it end with Done.
+//
+// It carries the owner of the hold, as every context of a lock does.
+func (l *Leadership) Context() context.Context { return l.ctx }
+
+// Term returns a number that grows strictly with every leader of the election, the fence of its
+// lock. A late write of an earlier leader has a smaller one.
+func (l *Leadership) Term() uint64 { return l.lock.Fence() }
+
+// Value returns the value that the leader campaigned with.
+func (l *Leadership) Value() string { return l.value }
+
+// Resign ends the leadership, and lets the next candidate lead at once. It does its work even under
+// a context that has ended. Errors are those of [pathlock.Lock.Release]: the error matches
+// [pathlock.ErrLost] if the leadership was lost before, and [pathlock.ErrNotHeld] if it was
+// resigned before. If the store does not answer, the locker retries in the background, and the
+// lease ends the leadership at the latest.
+func (l *Leadership) Resign(ctx context.Context) error { return l.lock.Release(ctx) }

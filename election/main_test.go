@@ -1,0 +1,152 @@
+package election_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"iter"
+	"log/slog"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/election"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+const (
+	// long is a lease that no test sees the end of.
+	long = time.Minute
+	// patience is how long a test waits for what has to happen. It is shorter than the third of a
+	// long lease after which a waiter asks again by itself.
+	patience = 10 * time.Second
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// eachStore runs a test on a store in memory and on the Redis of the tests.
+func eachStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
+	t.Run("memstore", func(t *testing.T) { test(t, memstore.New()) })
+	t.Run("redisstore", func(t *testing.T) {
+		test(t, openRedis(t, testserver.Redis(t), "election-"+rand.Text()))
+	})
+}
+
+// openRedis returns a store that is closed at the end of the test.
+func openRedis(t *testing.T, url, prefix string) pathlock.Store {
+	t.Helper()
+	store, err := redisstore.Open(url, redisstore.WithPrefix(prefix))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+// newElection returns an election as a process of its own sees it.
+func newElection(t *testing.T, store pathlock.Store) *election.Election {
+	t.Helper()
+	e, locker := newProcess(store)
+	t.Cleanup(func() {
+		if err := locker.Shutdown(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func newProcess(store pathlock.Store, opts ...pathlock.Option) (*election.Election, *pathlock.Locker) {
+	opts = append([]pathlock.Option{pathlock.WithLease(long), pathlock.WithLogger(slog.New(slog.DiscardHandler))}, opts...)
+	locker := pathlock.New(store, opts...)
+	return election.New(locker, "office"), locker
+}
+
+func campaign(ctx context.Context, t *testing.T, e *election.Election, value string) *election.Leadership {
+	t.Helper()
+	leadership, err := e.Campaign(ctx, value)
+	if err != nil {
+		t.Fatalf("%s campaigns: %v", value, err)
+	}
+	return leadership
+}
+
+func resign(t *testing.T, l *election.Leadership) {
+	t.Helper()
+	if err := l.Resign(t.Context()); err != nil {
+		t.Errorf("%s resigns: %v", l.Value(), err)
+	}
+}
+
+// within returns what comes from a channel in time.
+func within[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("%s: nothing after %v", what, patience)
+		panic("unreachable")
+	}
+}
+
+// inBackground campaigns in another goroutine, and returns when the candidate waits.
+func inBackground(t *testing.T, store pathlock.Store, value string) <-chan *election.Leadership {
+	t.Helper()
+	waits := make(chan struct{})
+	e, _ := newProcess(store, pathlock.WithObserver(&waiting{do: func() { close(waits) }}))
+	won := make(chan *election.Leadership, 1)
+	go func() {
+		leadership, err := e.Campaign(t.Context(), value)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		won <- leadership
+	}()
+	within(t, value+" queues", waits)
+	return won
+}
+
+// waiting does something when a request begins to wait.
+type waiting struct {
+	pathlock.NopObserver
+	do func()
+}
+
+func (w *waiting) Waiting(context.Context, pathlock.Event) { w.do() }
+
+// seen is what an observer yields.
+type seen struct {
+	leader election.Leader
+	err    error
+}
+
+// watch passes on what an observer sees, until the returned function is called.
+func watch(ctx context.Context, t *testing.T, leaders func(context.Context) iter.Seq2[election.Leader, error]) (<-chan seen, func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(ctx)
+	all, over := make(chan seen, 100), make(chan struct{})
+	go func() {
+		defer close(over)
+		for leader, err := range leaders(ctx) {
+			all <- seen{leader, err}
+		}
+	}()
+	ended := false
+	end := func() {
+		if !ended {
+			ended = true
+			stop()
+			within(t, "the observer ends", over)
+		}
+	}
+	t.Cleanup(end)
+	return all, end
+}

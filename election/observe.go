@@ -1,0 +1,122 @@
+package election
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Leader is who leads an election, as others see it. The zero Leader says that nobody does.
+type Leader struct {
+	// Value is what the leader campaigned with.
+	Value string
+	// Term is [Leadership.Term].
+	Term uint64
+	// Since is when the term began, by the clock of the lock store.
+	Since time.Time
+}
+
+// IsZero reports whether nobody leads.
+func (l Leader) IsZero() bool { return l.Term == 0 }
+
+// Leader returns who leads at this moment, and the zero Leader if nobody does. The error matches
+// [pathlock.ErrUnavailable] if the store did not answer, and [pathlock.ErrInvalidTree] if no
+// election can have the name.
+func (e *Election) Leader(ctx context.Context) (Leader, error) {
+	_, leader, _, err := e.look(ctx)
+	return leader, err
+}
+
+// Observe yields who leads now, and then every leader that comes after, until ctx ends. It yields
+// the zero Leader while nobody leads. A leader whose term was shorter than the way to the observer
+// may be left out, but never the latest one.
+//
+// What it yields may have changed already: a leader knows by its own context whether it leads, and
+// others must not conclude it from here.
+//
+// Between two leaders it waits for the store to wake it, as one waiter in the election's tree. It
+// asks the store three times for each leader. While nobody leads, it looks after 50 ms first, and
+// then ever more seldom, down to once a second. It does the same where the store cannot take more
+// waiters.
+//
+// If the store does not answer, it yields an error that matches [pathlock.ErrUnavailable], and goes
+// on, at the same pace. The first answer after that is yielded again. Any other error is the last
+// thing that it yields, such as [pathlock.ErrInvalidTree] and [pathlock.ErrClosed].
+func (e *Election) Observe(ctx context.Context) iter.Seq2[Leader, error] {
+	return func(yield func(Leader, error) bool) {
+		var known pathlock.Path // the own node of the leader that was yielded last, "/" for none
+		var looks pace
+		for first := true; ctx.Err() == nil; {
+			tree, leader, node, err := e.look(ctx)
+			isNews := first || node != known
+			if err == nil && isNews {
+				if !yield(leader, nil) {
+					return
+				}
+				known, first = node, false
+			}
+			if err == nil && !leader.IsZero() {
+				if err = e.awaitEnd(ctx, tree, node); err == nil && isNews {
+					looks.reset()
+					continue
+				}
+			}
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err == nil, errors.Is(err, pathlock.ErrConflict), errors.Is(err, pathlock.ErrLost):
+			default:
+				first = true
+				passing := errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrClosed)
+				if !yield(Leader{}, err) || !passing {
+					return
+				}
+			}
+			looks.pause(ctx)
+		}
+	}
+}
+
+// look returns the leader, and the leader's own node.
+func (e *Election) look(ctx context.Context) (tree pathlock.Tree, leader Leader, node pathlock.Path, err error) {
+	if tree, err = e.tree(); err != nil {
+		return tree, leader, node, err
+	}
+	folded, err := e.locker.Folded(seat)
+	if err != nil {
+		return tree, leader, node, err
+	}
+	snapshot, err := e.locker.Snapshot(ctx, tree)
+	if err != nil {
+		return tree, leader, node, err
+	}
+	for _, hold := range snapshot.Holders {
+		if !slices.Contains(hold.Claims, pathlock.X(folded)) {
+			continue // an observer, on its way
+		}
+		for _, c := range hold.Claims {
+			if c.Mode == pathlock.ModeX && c.Path != folded {
+				return tree, Leader{hold.Note, hold.Fence, hold.Since}, c.Path, nil
+			}
+		}
+	}
+	return tree, leader, node, nil
+}
+
+// awaitEnd waits until nobody has a leader's own node. It asks as an owner of its own: ctx may be
+// the leader's.
+func (e *Election) awaitEnd(ctx context.Context, tree pathlock.Tree, node pathlock.Path) error {
+	stranger := e.locker.Scope(context.Background())
+	lock, err := e.locker.Acquire(stranger.Context(ctx), pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.S(node)}, Wait: pathlock.Forever, Note: "observer",
+	})
+	if err != nil {
+		return err
+	}
+	lock.ReleaseInBackground(ctx)
+	return nil
+}

@@ -1,0 +1,143 @@
+package pathlock
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock/internal/shown"
+)
+
+// MutexNamespace is the namespace of the trees in which named locks are held: the mutex "nightly"
+// is the tree (MutexNamespace, "nightly"), for [Locker.Snapshot] and [Locker.ForceRelease].
+const MutexNamespace = "mutex"
+
+// Mutex is a lock with a name, on all processes that share the lock store, where there is no tree.
+// It holds nothing itself: each of its methods returns a [Lock] of its own, which [Lock.Release]
+// gives back. Any number of goroutines may use it, and a copy of it is the same mutex.
+//
+// It re-enters by the context, as all locks do. Under [Lock.Context], a lock on the same name costs
+// no round trip and waits for nobody, and what is released last, releases. Any other context is
+// another owner, also in the same goroutine.
+//
+// Those that wait are served first come, first served, whichever process they are in.
+//
+// A lock is lost if its lease ends before its release. Then its context ends, with a cause that
+// matches [ErrLost], by the clock no later than the lease, so before anybody else gets the mutex.
+// What is written without a look at the context may still come late. Where that would do harm,
+// write [Lock.Fence] along, which grows with every grant of a name, and have the writes refused
+// that bring a smaller one than the last.
+//
+// Each name has its own record in the store, so names never wait for each other. The price is that
+// a deadlock across names goes undetected: lock them in one order everywhere, or bound the wait.
+type Mutex struct {
+	// Lease and Note are those of every request: see [Request]. Set them before the first use.
+	Lease time.Duration
+	Note  string
+
+	locker *Locker
+	name   string
+}
+
+// RWMutex is a [Mutex] that any number of readers may hold at once. It and the Mutex of the same
+// name are the same lock.
+//
+// Readers and writers queue together: a reader waits behind a writer that came first, so neither
+// keeps the other out for good.
+//
+// A reader becomes a writer by Lock under the context of its read lock. It keeps reading while it
+// waits for the other readers. If one of those becomes a writer too, each would wait for the other,
+// and the second gets [ErrDeadlock] at once. A read lock that is acquired under the context of a
+// write lock keeps the write lock's hold alive.
+type RWMutex struct {
+	// Lease and Note are those of every request: see [Request]. Set them before the first use.
+	Lease time.Duration
+	Note  string
+
+	locker *Locker
+	name   string
+}
+
+// Mutex returns the mutex of a name, without asking the store. The name is any text that can be the
+// id of a [Tree]: see [NewTree]. Programs that share a store share its names, so a name that begins
+// with the program's, such as "billing/nightly", is a good one. Methods of a mutex with an
+// impossible name return an error that matches [ErrInvalidTree].
+func (l *Locker) Mutex(name string) *Mutex { return &Mutex{locker: l, name: name} }
+
+// RWMutex returns the mutex of a name for readers and writers. Names are as in [Locker.Mutex].
+func (l *Locker) RWMutex(name string) *RWMutex { return &RWMutex{locker: l, name: name} }
+
+// Name returns the name of the mutex.
+func (m *Mutex) Name() string { return m.name }
+
+// Lock waits for the mutex until it gets it or ctx ends. Errors are those of [Locker.Acquire]. At
+// the deadline of ctx, the error is a [*ConflictError] that says who has the mutex, and it matches
+// [context.DeadlineExceeded] too.
+func (m *Mutex) Lock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, Forever) }
+
+// TryLock takes the mutex if it is free and nobody waits for it. Otherwise it returns a
+// [*ConflictError] at once.
+func (m *Mutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, NoWait) }
+
+// TryLockFor waits for the mutex for at most d, or until ctx ends, and then returns a
+// [*ConflictError]. It does not wait if d is not positive.
+func (m *Mutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
+	return m.locker.acquireNamed(ctx, m.name, X(Root()), Request{Wait: d, Lease: m.Lease, Note: m.Note})
+}
+
+// Name returns the name of the mutex.
+func (m *RWMutex) Name() string { return m.name }
+
+// Lock is [Mutex.Lock]: it waits for all readers and writers before it.
+func (m *RWMutex) Lock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, Forever) }
+
+// TryLock is [Mutex.TryLock].
+func (m *RWMutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, NoWait) }
+
+// TryLockFor is [Mutex.TryLockFor].
+func (m *RWMutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
+	return m.acquire(ctx, X(Root()), d)
+}
+
+// RLock waits, until it may read or ctx ends, for the writers that hold the mutex or came before
+// it. Errors are those of [Mutex.Lock].
+func (m *RWMutex) RLock(ctx context.Context) (*Lock, error) { return m.TryRLockFor(ctx, Forever) }
+
+// TryRLock takes the mutex for reading if no writer holds it or waits for it. Otherwise it returns
+// a [*ConflictError] at once.
+func (m *RWMutex) TryRLock(ctx context.Context) (*Lock, error) { return m.TryRLockFor(ctx, NoWait) }
+
+// TryRLockFor waits for at most d, or until ctx ends, and then returns a [*ConflictError]. It does
+// not wait if d is not positive.
+func (m *RWMutex) TryRLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
+	return m.acquire(ctx, S(Root()), d)
+}
+
+func (m *RWMutex) acquire(ctx context.Context, claim Claim, wait time.Duration) (*Lock, error) {
+	return m.locker.acquireNamed(ctx, m.name, claim, Request{Wait: wait, Lease: m.Lease, Note: m.Note})
+}
+
+// acquireNamed acquires a claim on a name's tree, which has no node but its root.
+func (l *Locker) acquireNamed(ctx context.Context, name string, claim Claim, req Request) (*Lock, error) {
+	tree, err := NewTree(MutexNamespace, name)
+	if err != nil {
+		return nil, fmt.Errorf("pathlock: mutex %q: %w", shown.Cut(name), err)
+	}
+	if req.Wait <= 0 {
+		req.Wait = NoWait
+	}
+	req.Tree, req.Claims = tree, []Claim{claim}
+	return l.Acquire(ctx, req)
+}
+
+// namedTarget names what a request for a mutex was for, and returns "" for other requests.
+func namedTarget(tree Tree, path Path, mode Mode) string {
+	switch {
+	case tree.namespace != MutexNamespace || !path.IsRoot():
+		return ""
+	case mode == ModeS:
+		return fmt.Sprintf("mutex %q for reading", shown.Cut(tree.id))
+	default:
+		return fmt.Sprintf("mutex %q", shown.Cut(tree.id))
+	}
+}

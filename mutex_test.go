@@ -1,0 +1,279 @@
+package pathlock_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// eachStore runs a test on a store in memory and on the Redis of the tests.
+func eachStore(t *testing.T, test func(t *testing.T, store pathlock.Store)) {
+	t.Run("memstore", func(t *testing.T) { test(t, memstore.New()) })
+	t.Run("redisstore", func(t *testing.T) {
+		store, err := redisstore.Open(testserver.Redis(t), redisstore.WithPrefix("mutex-"+rand.Text()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+		test(t, store)
+	})
+}
+
+// locked returns what a method of a mutex has granted.
+func locked(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.Lock {
+	t.Helper()
+	lock, err := method(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lock
+}
+
+// refusal returns the error with which a method of a mutex must refuse because of others.
+func refusal(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.ConflictError {
+	t.Helper()
+	lock, err := method(ctx)
+	var conflict *pathlock.ConflictError
+	if !errors.As(err, &conflict) {
+		t.Fatalf("got %v, %v, want a ConflictError", lock, err)
+	}
+	return conflict
+}
+
+// refused fails the test unless a method of a mutex refuses because of others.
+func refused(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) {
+	t.Helper()
+	_ = refusal(ctx, t, method)
+}
+
+// tryFor returns TryLockFor as a method without a duration.
+func tryFor(m *pathlock.Mutex, d time.Duration) func(context.Context) (*pathlock.Lock, error) {
+	return func(ctx context.Context) (*pathlock.Lock, error) { return m.TryLockFor(ctx, d) }
+}
+
+func TestAMutexExcludesAllOthers(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		ctx := t.Context()
+		here, there := pathlock.New(store, quiet).Mutex("m"), pathlock.New(store, quiet).Mutex("m")
+		lock := locked(ctx, t, here.Lock)
+		for _, try := range []func(context.Context) (*pathlock.Lock, error){
+			here.TryLock, there.TryLock, tryFor(there, 0), tryFor(there, -time.Hour), tryFor(there, 20*time.Millisecond),
+			pathlock.New(store, quiet).RWMutex("m").TryRLock,
+		} {
+			refused(ctx, t, try)
+		}
+		release(t, locked(ctx, t, pathlock.New(store, quiet).Mutex("another").TryLock))
+		release(t, lock)
+		next := locked(ctx, t, there.TryLock)
+		if next.Fence() <= lock.Fence() {
+			t.Errorf("fence %d after %d", next.Fence(), lock.Fence())
+		}
+		release(t, next)
+	})
+}
+
+func TestLockWaitsAsLongAsItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pathlock.New(memstore.New(), quiet)
+		m := l.Mutex("m")
+		m.Note = "the first"
+		lock := locked(t.Context(), t, m.Lock)
+
+		const day = 24 * time.Hour
+		ctx, stop := context.WithTimeout(t.Context(), day)
+		defer stop()
+		began := time.Now()
+		conflict := refusal(ctx, t, l.Mutex("m").Lock)
+		if waited := time.Since(began); waited != day || conflict.Blocker.Note != "the first" {
+			t.Errorf("refused after %v, because of %q", waited, conflict.Blocker.Note)
+		}
+		if !errors.Is(conflict, context.DeadlineExceeded) {
+			t.Errorf("the error does not match the end of the context: %v", conflict)
+		}
+
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(day, cancel)
+		if _, err := l.Mutex("m").Lock(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+
+		time.AfterFunc(day, func() { _ = lock.Release(t.Context()) })
+		began = time.Now()
+		release(t, locked(t.Context(), t, m.Lock))
+		if waited := time.Since(began); waited != day {
+			t.Errorf("granted after %v, want the release after a day", waited)
+		}
+
+		lock = locked(t.Context(), t, m.Lock)
+		began = time.Now()
+		refused(t.Context(), t, tryFor(m, time.Minute))
+		if waited := time.Since(began); waited != time.Minute {
+			t.Errorf("TryLockFor a minute waited %v", waited)
+		}
+		began = time.Now()
+		refused(t.Context(), t, m.TryLock)
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("TryLock waited %v", waited)
+		}
+		release(t, lock)
+	})
+}
+
+func TestRefusalsNameTheMutex(t *testing.T) {
+	l := pathlock.New(memstore.New(), quiet)
+	writer := l.RWMutex("nightly report")
+	writer.Note = "host-3"
+	lock := locked(t.Context(), t, writer.Lock)
+	err := error(refusal(t.Context(), t, l.Mutex("nightly report").TryLock))
+	if want := `pathlock: locked by others: mutex "nightly report": held by "host-3", which has X since`; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s…", err, want)
+	}
+	err = refusal(t.Context(), t, l.RWMutex("nightly report").TryRLock)
+	if want := `pathlock: locked by others: mutex "nightly report" for reading: held by "host-3"`; !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s…", err, want)
+	}
+	release(t, lock)
+}
+
+func TestNamesOfMutexesAreAnyIDOfATree(t *testing.T) {
+	l := pathlock.New(memstore.New(), quiet)
+	var held []*pathlock.Lock
+	// Names differ byte by byte, and none can break out of the store's own keys.
+	for _, name := range []string{
+		"a", "A", "a ", " ", "a/b", "/", "..", ".", "{a}", "}{", "%2F", "夜间报告", "a\u0301", "á", strings.Repeat("x", pathlock.MaxTreeBytes),
+	} {
+		m := l.Mutex(name)
+		if m.Name() != name || l.RWMutex(name).Name() != name {
+			t.Errorf("%q is called %q", name, m.Name())
+		}
+		held = append(held, locked(t.Context(), t, m.TryLock))
+	}
+	for _, lock := range held {
+		release(t, lock)
+	}
+	for _, name := range []string{"", "a\nb", "\x00", "\xff", strings.Repeat("x", pathlock.MaxTreeBytes+1)} {
+		if _, err := l.Mutex(name).Lock(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
+			t.Errorf("%.10q: %v, want ErrInvalidTree", name, err)
+		}
+		if _, err := l.RWMutex(name).RLock(t.Context()); !errors.Is(err, pathlock.ErrInvalidTree) {
+			t.Errorf("%.10q: %v, want ErrInvalidTree", name, err)
+		}
+	}
+	bad := l.Mutex("m")
+	bad.Lease = time.Nanosecond
+	if _, err := bad.TryLock(t.Context()); !errors.Is(err, pathlock.ErrInvalidRequest) {
+		t.Errorf("a lease of %v: %v, want ErrInvalidRequest", bad.Lease, err)
+	}
+}
+
+// What is held already costs no question to the store, and what is released last, releases.
+func TestAMutexReentersByTheContext(t *testing.T) {
+	l, store := newLocker()
+	m := l.RWMutex("m")
+	outer := locked(t.Context(), t, m.Lock)
+	store.called()
+	inner := locked(outer.Context(), t, m.Lock)
+	reader := locked(outer.Context(), t, m.TryRLock)
+	if calls := store.called(); len(calls) != 0 || inner.Fence() != outer.Fence() {
+		t.Errorf("re-entry asked the store %q, with fences %d and %d", calls, outer.Fence(), inner.Fence())
+	}
+	release(t, outer)
+	release(t, inner)
+	refused(t.Context(), t, m.TryRLock)
+	release(t, reader)
+	release(t, locked(t.Context(), t, m.TryLock))
+}
+
+func TestAReaderBecomesAWriter(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		queued := make(chan struct{}, 1)
+		l := pathlock.New(store, quiet, pathlock.WithObserver(&waitingObserver{do: func() { queued <- struct{}{} }}))
+		m := l.RWMutex("m")
+		a, b := locked(t.Context(), t, m.RLock), locked(t.Context(), t, m.RLock)
+		writer := make(chan *pathlock.Lock, 1)
+		go func() {
+			lock, err := m.Lock(a.Context())
+			if err != nil {
+				t.Error(err)
+			}
+			writer <- lock
+		}()
+		<-queued
+		// Two that read and want to write wait for each other.
+		if _, err := m.Lock(b.Context()); !errors.Is(err, pathlock.ErrDeadlock) || !strings.Contains(err.Error(), `mutex "m"`) {
+			t.Errorf("the second reader that writes: %v, want ErrDeadlock", err)
+		}
+		// The one that waits keeps out readers that come later.
+		refused(t.Context(), t, m.TryRLock)
+		release(t, b)
+		x := <-writer
+		refused(t.Context(), t, m.TryRLock)
+		release(t, x)
+		c := locked(t.Context(), t, m.TryRLock) // a reads on
+		release(t, c)
+		release(t, a)
+	})
+}
+
+// A stream of readers does not keep a writer out, nor one of writers a reader.
+func TestReadersAndWritersAreServedInTurn(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		queued := make(chan struct{}, 1)
+		l := pathlock.New(store, quiet, pathlock.WithObserver(&waitingObserver{do: func() { queued <- struct{}{} }}))
+		m := l.RWMutex("m")
+		type turn struct {
+			who  string
+			lock *pathlock.Lock
+		}
+		turns := make(chan turn, 5)
+		first := locked(t.Context(), t, m.RLock)
+		for _, who := range []string{"W1", "R2", "R3", "W4", "R5"} {
+			go func() {
+				method := m.Lock
+				if who[0] == 'R' {
+					method = m.RLock
+				}
+				lock, err := method(t.Context())
+				if err != nil {
+					t.Error(err)
+				}
+				turns <- turn{who, lock}
+			}()
+			<-queued
+		}
+		release(t, first)
+		for _, batch := range [][]string{{"W1"}, {"R2", "R3"}, {"W4"}, {"R5"}} {
+			var served []string
+			var locks []*pathlock.Lock
+			for range batch {
+				next := <-turns
+				served, locks = append(served, next.who), append(locks, next.lock)
+			}
+			if slices.Sort(served); !slices.Equal(served, batch) {
+				t.Errorf("%q were served, want %q", served, batch)
+			}
+			select {
+			case early := <-turns:
+				t.Fatalf("%s was served together with %q", early.who, batch)
+			default:
+			}
+			for _, lock := range locks {
+				release(t, lock)
+			}
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package anystore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// kind is a kind of lock store. Another one is another entry in [kinds].
+type kind struct {
+	// schemes are what precedes the :// of its URLs.
+	schemes []string
+	// forms are examples of its URLs, for messages.
+	forms []string
+	// open opens a store. Its errors quote nothing of the URL.
+	open func(ctx context.Context, url string) (opened, error)
+	// show returns a URL without what is secret.
+	show func(url string) string
+	// secure puts a password into a URL that has none. Its errors quote nothing of the URL.
+	secure func(url, password string) (string, error)
+	// trouble says what an error means with which a server of this kind answers, "" if that is not
+	// known. ok is false for other errors. A kind without servers has none.
+	trouble func(error) (means string, ok bool)
+	// alone says that the store cannot be one of a quorum.
+	alone bool
+}
+
+// opened is an open store. prepare, if not nil, comes before its first use, and close after its
+// last one.
+type opened struct {
+	store   pathlock.TransferStore
+	prepare func(context.Context) error
+	close   func(context.Context) error
+}
+
+// kinds returns all kinds.
+func kinds() []kind {
+	return []kind{
+		{
+			schemes: []string{"memory"}, forms: []string{"memory://"},
+			open: openMemory, show: always("memory:// (this process only)"), secure: noPassword,
+		},
+		{
+			schemes: []string{"off"}, forms: []string{"off://"},
+			open: openOff, show: always("off:// (no locks)"), secure: noPassword, alone: true,
+		},
+		{
+			schemes: []string{"redis", "rediss", "redis+cluster", "redis+sentinel"},
+			forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"},
+			open:    openRedis, show: withoutUser, secure: withPassword, trouble: redisTrouble,
+		},
+		{
+			schemes: []string{"mysql"}, forms: []string{"mysql://user:password@tcp(host:3306)/name"},
+			open: openSQL, show: showMySQL, secure: secureMySQL, trouble: sqlTrouble,
+		},
+		{
+			schemes: []string{"postgres", "postgresql"}, forms: []string{"postgres://user:password@host:5432/name"},
+			open: openSQL, show: showPostgres, secure: withPassword, trouble: sqlTrouble,
+		},
+		{
+			schemes: []string{"sqlite"}, forms: []string{"sqlite://PATH"},
+			open: openSQLite, show: showSQLite, secure: noPassword, trouble: sqlTrouble,
+		},
+		{
+			schemes: []string{"zk", "zks"}, forms: []string{"zk://h1,h2,h3/root"},
+			open: openZK, show: withoutUser, secure: withUsersPassword, trouble: zkTrouble,
+		},
+		{
+			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"},
+			open: openQuorum, show: showMembers, secure: secureMembers, trouble: quorumTrouble, alone: true,
+		},
+	}
+}
+
+// Forms returns an example of each form of URL that [Open] takes, for messages and help texts.
+func Forms() []string {
+	var forms []string
+	for _, k := range kinds() {
+		forms = append(forms, k.forms...)
+	}
+	return forms
+}
+
+// schemeOf returns what precedes the first colon of a URL.
+func schemeOf(url string) string {
+	scheme, _, _ := strings.Cut(url, ":")
+	return scheme
+}
+
+// kindOf returns the kind of store that a URL names. Of other texts, the error quotes nothing.
+func kindOf(url string) (kind, error) {
+	scheme := schemeOf(url)
+	for _, k := range kinds() {
+		// The examples show what follows the scheme.
+		_, slashes, _ := strings.Cut(k.forms[0], ":")
+		prefix := scheme + ":"
+		if strings.HasPrefix(slashes, "//") {
+			prefix += "//"
+		}
+		if slices.Contains(k.schemes, scheme) && strings.HasPrefix(url, prefix) {
+			return k, nil
+		}
+	}
+	return kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(Forms(), ", "))
+}
+
+// always shows one text for all URLs.
+func always(text string) func(string) string { return func(string) string { return text } }
+
+// noPassword refuses passwords.
+func noPassword(url, _ string) (string, error) {
+	return "", errors.New(schemeOf(url) + ":// is a lock store without a password")
+}

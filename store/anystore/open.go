@@ -1,0 +1,60 @@
+package anystore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrURL is matched by the error for a URL that names no lock store, or that does not go with the
+// options.
+var ErrURL = errors.New("anystore: not the URL of a lock store")
+
+// Option is a setting of [Open].
+type Option func(*options)
+
+type options struct{ password string }
+
+// WithPassword puts a password, not encoded, into a URL that has none. It keeps the password out of
+// the URL, which programs like to show. "" changes nothing.
+func WithPassword(password string) Option {
+	return func(o *options) { o.password = password }
+}
+
+// Open opens the lock store that a URL names. It waits for no server: the first use of the store
+// does, and its Ping tells whether it can serve.
+//
+// The error matches [ErrURL]. It quotes no part of the URL: if one part is missing, the password
+// may stand in its place.
+func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
+	var o options
+	for _, opt := range opts {
+		opt(&o)
+	}
+	k, err := kindOf(url)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
+	}
+	if o.password != "" {
+		if url, err = k.secure(url, o.password); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrURL, err)
+		}
+	}
+	store, err := k.openStore(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
+	}
+	return store, nil
+}
+
+// openStore opens the store of a URL of this kind.
+func (k kind) openStore(ctx context.Context, url string) (*Store, error) {
+	o, err := k.open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{
+		TransferStore: o.store, scheme: schemeOf(url), where: k.show(url),
+		preparation: newPreparation(o.prepare), close: o.close,
+	}, nil
+}

@@ -1,0 +1,78 @@
+package anystore
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+)
+
+// errTwoPasswords is for a URL that has a password, or so many @ that it may have one.
+var errTwoPasswords = errors.New("the password is given beside the URL, so the URL must not have one")
+
+// errNoUser is for a URL without a user to whom a password could belong.
+var errNoUser = errors.New("the password is given beside the URL, which names no user")
+
+// errSlash is for a URL whose path has an @.
+var errSlash = errors.New("there is an @ behind a slash: in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
+// checkSlash refuses a URL whose password has a slash: half of it would count as the path, and the
+// other half as a host.
+func checkSlash(rawURL string) error {
+	_, rest, _ := strings.Cut(rawURL, "://")
+	if _, path, _ := strings.Cut(rest, "/"); strings.Contains(path, "@") {
+		return errSlash
+	}
+	return nil
+}
+
+// names says how many parts that end with an @ stand between the user and the hosts of a URL.
+func names(scheme string) int {
+	if scheme == "redis+sentinel" {
+		return 1 // the primary's name
+	}
+	return 0
+}
+
+// withoutUser removes the user, the password and the options from a URL with a user before its
+// hosts.
+func withoutUser(rawURL string) string {
+	rawURL, _, _ = strings.Cut(rawURL, "?")
+	scheme, rest, _ := strings.Cut(rawURL, "://")
+	at := strings.LastIndexByte(rest, '@')
+	for range names(scheme) {
+		if at >= 0 {
+			at = strings.LastIndexByte(rest[:at], '@')
+		}
+	}
+	return scheme + "://" + rest[at+1:]
+}
+
+// withPassword puts a password into a URL with a user before its hosts, and percent-encodes it.
+func withPassword(rawURL, password string) (string, error) {
+	scheme, rest, _ := strings.Cut(rawURL, "://")
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	parts := strings.Split(rest[:end], "@")
+	fixed := 1 + names(scheme)
+	user := ""
+	switch {
+	case len(parts) > fixed+1, len(parts) < fixed, len(parts) == fixed+1 && strings.Contains(parts[0], ":"):
+		return "", errTwoPasswords
+	case len(parts) == fixed+1:
+		user = parts[0]
+		parts = parts[1:]
+	}
+	// Everything but letters and digits is encoded: what has a meaning differs between the stores.
+	user += ":" + strings.ReplaceAll(url.QueryEscape(password), "+", "%20")
+	return scheme + "://" + user + "@" + strings.Join(parts, "@") + rest[end:], nil
+}
+
+// withUsersPassword is [withPassword] for stores that take no password without a user.
+func withUsersPassword(rawURL, password string) (string, error) {
+	if _, rest, _ := strings.Cut(rawURL, "://"); strings.IndexByte(rest, '@') <= 0 {
+		return "", errNoUser
+	}
+	return withPassword(rawURL, password)
+}

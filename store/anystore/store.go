@@ -1,0 +1,43 @@
+package anystore
+
+import (
+	"context"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Store is an open lock store of any kind.
+type Store struct {
+	// TransferStore is the store itself, such as a *redisstore.Store, for what only that kind can
+	// do. The methods of this Store prepare it for its first use: in a database, they create the
+	// tables of the locks if there are none.
+	pathlock.TransferStore
+
+	scheme, where string
+	preparation   *preparation
+	close         func(context.Context) error
+}
+
+var _ pathlock.LocalStore = (*Store)(nil)
+
+// Local implements [pathlock.LocalStore] for the store that is open.
+func (s *Store) Local() bool {
+	local, ok := s.TransferStore.(pathlock.LocalStore)
+	return ok && local.Local()
+}
+
+// Scheme returns the scheme of the URL, such as redis+cluster. That of a store that grants
+// everything is off.
+func (s *Store) Scheme() string { return s.scheme }
+
+// String describes the store to people by its URL, without user, password and options.
+func (s *Store) String() string { return s.where }
+
+// Close ends the store and its connections. Locks that are still held are left to their leases. If
+// ctx ends first, the error matches ctx's error.
+func (s *Store) Close(ctx context.Context) error {
+	if s.close == nil {
+		return nil
+	}
+	return s.close(ctx)
+}

@@ -1,0 +1,87 @@
+package anystore_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/anystore"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+)
+
+// A locker sees the same of a store that was opened by its URL: whether a call is worth a
+// goroutine.
+func TestOnlyStoresOfThisProcessAreLocal(t *testing.T) {
+	for url, local := range map[string]bool{"memory://": true, "off://": true, "redis://127.0.0.1:1/0": false} {
+		store := open(t, url)
+		if store.Local() != local {
+			t.Errorf("%s is local: %t, want %t", url, store.Local(), local)
+		}
+	}
+}
+
+// Two processes that have nothing in common but a URL exclude each other. Nobody has to create
+// anything first, and both may be the first.
+func TestProcessesMeetByTheirURL(t *testing.T) {
+	for name, url := range servers {
+		t.Run(name, func(t *testing.T) {
+			url := url(t)
+			tree, err := pathlock.NewTree("anystore", strings.ReplaceAll(t.Name(), "/", " "))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lockers [4]*pathlock.Locker
+			var group sync.WaitGroup
+			for i := range lockers {
+				store := open(t, url)
+				lockers[i] = pathlock.New(store)
+				group.Go(func() {
+					if err := store.Ping(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}, Wait: pathlock.NoWait}
+			for i := range lockers {
+				lock, err := lockers[i].Acquire(t.Context(), request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for j := range lockers {
+					if _, err := lockers[j].Acquire(t.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
+						t.Errorf("%d while %d holds: %v, want a conflict", j, i, err)
+					}
+				}
+				if err := lock.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// What only one kind of store can do is at hand.
+func TestTheStoreItselfIsAtHand(t *testing.T) {
+	if _, ok := open(t, "redis://127.0.0.1:1/0").TransferStore.(*redisstore.Store); !ok {
+		t.Error("it is no *redisstore.Store")
+	}
+}
+
+// open opens a store for the time of the test.
+func open(t *testing.T, url string) *anystore.Store {
+	t.Helper()
+	store, err := anystore.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}

@@ -1,0 +1,33 @@
+package anystore
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Trouble says in a few words why a store does not serve: what the error of its Ping means. The
+// text continues "the lock store …". It has no addresses, so that clients may see it.
+func Trouble(err error) string {
+	for _, k := range kinds() {
+		if k.trouble == nil {
+			continue
+		}
+		if means, ok := k.trouble(err); ok {
+			return cmp.Or(means, "refuses what it is asked for; the log has more")
+		}
+	}
+	return "does not answer"
+}
+
+// refusal is what a server means that answers but does not serve, by a part of what it says.
+type refusal struct{ says, means string }
+
+// meaning returns what a server's text means, "" if that is not known.
+func meaning(text string, refusals []refusal) string {
+	for _, r := range refusals {
+		if strings.Contains(text, r.says) {
+			return r.means
+		}
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package etcdstore
+
+import "time"
+
+// DefaultTimeout is how long a store goes on asking while etcd does not answer, unless
+// [WithTimeout] says otherwise. It is longer than the choice of a new leader takes with etcd's
+// default settings.
+const DefaultTimeout = 5 * time.Second
+
+// DefaultMaxTxnOps is etcd's own default for --max-txn-ops.
+const DefaultMaxTxnOps = 128
+
+// Option configures a [Store].
+type Option func(*config)
+
+type config struct {
+	prefix  string
+	timeout time.Duration
+	maxOps  int
+}
+
+func newConfig(opts []Option) config {
+	c := config{prefix: DefaultPrefix, timeout: DefaultTimeout, maxOps: DefaultMaxTxnOps}
+	for _, opt := range opts {
+		opt(&c)
+	}
+	return c
+}
+
+// attempt is how long one request may go unanswered before it is sent again, to another member if
+// there is one.
+func (c config) attempt() time.Duration { return max(c.timeout/4, 50*time.Millisecond) }
+
+// WithPrefix sets what the names of all keys begin with, in place of [DefaultPrefix]. Stores with
+// different prefixes know nothing of each other's locks, unless one prefix begins with the other. A
+// slash is added if the prefix does not end in one.
+func WithPrefix(prefix string) Option { return func(c *config) { c.prefix = prefix } }
+
+// WithTimeout sets how long to go on asking while etcd does not answer, in place of
+// [DefaultTimeout]. The context's deadline bounds it too. Values that are not positive are ignored.
+func WithTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if d > 0 {
+			c.timeout = d
+		}
+	}
+}
+
+// WithMaxTxnOps says what the members' --max-txn-ops is, if it is not [DefaultMaxTxnOps]. An update
+// that writes n tickets has n+1 operations. Values under 2 are ignored.
+func WithMaxTxnOps(n int) Option {
+	return func(c *config) {
+		if n >= 2 {
+			c.maxOps = n
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package etcdstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+)
+
+// Store is a [pathlock.TransferStore] in etcd. Make one per process with [New] or [Open], and
+// [Store.Close] it in the end.
+type Store struct {
+	*ticketstore.Store
+	backend *backend
+	// own is the client that Close closes; nil if the caller does.
+	own io.Closer
+}
+
+var _ pathlock.TransferStore = (*Store)(nil)
+
+// New returns a store that keeps its locks in the etcd that client talks to. Stores on one etcd
+// with one prefix see each other's locks. The client remains the caller's.
+//
+// Give the client the endpoints of all members, and a DialKeepAliveTime, as [Open] does: without
+// it, a client notices very late that a member has vanished without a word.
+func New(client *clientv3.Client, opts ...Option) *Store {
+	b := newBackend(client, newConfig(opts))
+	return &Store{Store: ticketstore.New("etcdstore", b), backend: b}
+}
+
+// Close ends the waits that are under way, with an error that matches [pathlock.ErrUnavailable],
+// and everything that the store does in the background. It closes the client if [Open] made it.
+//
+// It releases no locks: that is up to their holders. What is still held ends with its lease. Close
+// may be called again.
+func (s *Store) Close(ctx context.Context) error {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		s.end(ctx)
+	}()
+	var err error
+	select {
+	case <-over:
+	case <-ctx.Done():
+		s.backend.cancel()
+		<-over
+		err = fmt.Errorf("etcdstore: closing the store: %w", ctx.Err())
+	}
+	if s.own != nil {
+		if failed := s.own.Close(); failed != nil && !errors.Is(failed, context.Canceled) {
+			err = errors.Join(err, fmt.Errorf("etcdstore: closing the client: %w", failed))
+		}
+	}
+	return err
+}
+
+// end ends everything in the store. If etcd does not answer, it does not wait for long.
+func (s *Store) end(ctx context.Context) {
+	defer s.backend.close()
+	ended := make(chan struct{})
+	s.backend.start(func() {
+		defer close(ended)
+		_ = s.Store.Close() // it has no errors
+	})
+	patience := time.NewTimer(s.backend.config.attempt())
+	defer patience.Stop()
+	select {
+	case <-ended:
+		s.backend.tidyUp(ctx)
+	case <-patience.C:
+	}
+}

@@ -1,0 +1,74 @@
+package quorum_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/memstore"
+	"github.com/pathlock-go/pathlock/store/quorum"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+// generous is a time to answer that no member exceeds on a busy machine.
+const generous = 10 * time.Second
+
+func TestConformance(t *testing.T) {
+	for _, members := range []int{1, 3, 5} {
+		t.Run(fmt.Sprintf("%d memstores", members), func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) pathlock.Store {
+				return newQuorum(t, memstores(members), quorum.WithTimeout(generous))
+			})
+		})
+	}
+}
+
+// memstores returns n new stores.
+func memstores(n int) []pathlock.Store {
+	stores := make([]pathlock.Store, n)
+	for i := range stores {
+		stores[i] = memstore.New()
+	}
+	return stores
+}
+
+// newQuorum returns a quorum that is closed at the end of the test.
+func newQuorum(t testing.TB, stores []pathlock.Store, opts ...quorum.Option) *quorum.Store {
+	t.Helper()
+	s, err := quorum.New(stores, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*generous)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Errorf("closing the quorum: %v", err)
+		}
+	})
+	return s
+}
+
+// TestConformanceOneDown: one of three members never answers, or refuses from the start.
+func TestConformanceOneDown(t *testing.T) {
+	for name, down := range map[string]struct {
+		member  int
+		mode    mode
+		timeout time.Duration
+	}{
+		"the first refuses":        {0, refusing, generous},
+		"the last refuses":         {2, refusing, generous},
+		"the first never answers":  {0, hanging, 400 * time.Millisecond},
+		"the second never answers": {1, hanging, 400 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Run(t, func(t *testing.T) pathlock.Store {
+				links, members := links(memstores(3))
+				links[down.member].set(down.mode)
+				return newQuorum(t, members, quorum.WithTimeout(down.timeout))
+			})
+		})
+	}
+}

@@ -1,0 +1,2 @@
+// Package quorum keeps locks in a majority of independent stores.
+package quorum

@@ -1,0 +1,231 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+const (
+	// longestRound is how long a request waits in the queues of those that follow before it lets go
+	// what they have granted, and asks again.
+	longestRound = 250 * time.Millisecond
+	// grace is how long a request that has a majority waits for a release that is under way: the more
+	// members have a grant, the more may fail.
+	grace = 5 * time.Millisecond
+	// mostRounds is how many rounds a lead that is not the first member of all is kept.
+	mostRounds = 4
+)
+
+// follow has the other members grant what the lead has granted, and returns what a majority has. It
+// returns none if the lead has to be given back, and asked anew.
+//
+// What is in the way there is about to go: somebody releases, or gives up. Members also queue
+// requests of processes that another member leads because they do not reach the same ones. Then each
+// may have a part of the members, and none a majority. So everybody lets go of the others after a
+// while, and of a lead that is not the first after some more: in the end the first member decides.
+func (r *request) follow(lead *ask) ([]place, error) {
+	for round := 1; ; round++ {
+		wait := r.round()
+		r.tally() // what was refused at once is asked again
+		for _, m := range r.unasked() {
+			r.add(m, wait)
+		}
+		r.collect(wait)
+		places := r.places()
+		if len(places) >= r.store.majority {
+			return places, nil
+		}
+		if r.askWithout() {
+			continue
+		}
+		if err := r.over(); err != nil {
+			return nil, err
+		}
+		if lead.member.index > 0 && round >= mostRounds {
+			r.giveBackAll()
+			r.pause(lead.member.index)
+			return nil, nil
+		}
+		r.giveBackOthers(lead)
+		r.pause(lead.member.index)
+		if !r.refresh(lead) {
+			return nil, nil
+		}
+	}
+}
+
+// askWithout has members asked again that have nothing of the owner's, where that is no reason to
+// refuse: a majority had it when the request began to wait, and has lost nothing since. It reports
+// whether there are any.
+func (r *request) askWithout() bool {
+	found := false
+	for i, err := range r.failed {
+		if r.confirmed && !r.without[i] && errors.Is(err, pathlock.ErrLost) {
+			r.without[i], found = true, true
+			delete(r.failed, i)
+		}
+	}
+	return found
+}
+
+// round returns how long to wait in the queues of those that follow: less than a lease, since what
+// has been granted is not renewed meanwhile.
+func (r *request) round() time.Duration { return min(longestRound, max(r.Lease/8, time.Millisecond)) }
+
+// collect waits for the answers. It returns with a majority when all others have answered, wait in a
+// queue, or have had their time, and without a majority when all have answered.
+func (r *request) collect(wait time.Duration) {
+	timeout := r.store.config.timeout
+	over := time.NewTimer(wait + timeout)
+	defer over.Stop()
+	linger := time.NewTimer(timeout)
+	defer linger.Stop()
+	releases := time.NewTimer(wait + timeout)
+	defer releases.Stop()
+	lingers, graced := false, false
+	for {
+		granted, queued, pending := r.tally()
+		majority := granted >= r.store.majority
+		switch {
+		case majority && allSlow(pending) && (len(queued) == 0 || graced):
+			r.giveBack(queued...)
+			for _, a := range pending {
+				a.leave()
+			}
+			return
+		case !majority && len(queued)+len(pending) == 0:
+			return
+		case majority && !lingers:
+			lingers = true
+			linger.Reset(min(timeout, r.Lease/8))
+			releases.Reset(min(grace, r.Lease/8))
+		case len(queued) > 0 && !majority && len(pending) == 0:
+			r.announce()
+		}
+		select {
+		case <-r.news:
+		case <-r.ctx.Done():
+			return
+		case <-linger.C:
+			for _, a := range pending {
+				if majority {
+					a.member.late()
+				} else {
+					r.drop(a)
+					a.leave()
+					a.member.silence(errTimeout)
+				}
+			}
+		case <-releases.C:
+			graced = true
+		case <-over.C:
+			// A queue that outlasts the wait is that of a member that does not answer.
+			for _, a := range append(queued, pending...) {
+				r.drop(a)
+				a.leave()
+				a.member.silence(errTimeout)
+			}
+		}
+	}
+}
+
+// allSlow reports whether all of the questions are to members that are known to be slow.
+func allSlow(pending []*ask) bool {
+	for _, a := range pending {
+		if !a.member.isSlow() && !a.member.isSilent() {
+			return false
+		}
+	}
+	return true
+}
+
+// tally sorts the questions by their answers. Those that were refused are dropped.
+func (r *request) tally() (granted int, queued, pending []*ask) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept := r.asks[:0:0]
+	for _, a := range r.asks {
+		switch {
+		case a.over && a.err != nil:
+			r.failed[a.member.index] = a.err
+			continue
+		case a.over:
+			granted++
+			delete(r.failed, a.member.index)
+		case a.queued:
+			queued = append(queued, a)
+		default:
+			pending = append(pending, a)
+		}
+		kept = append(kept, a)
+	}
+	r.asks = kept
+	return granted, queued, pending
+}
+
+// over returns why a request that no majority has granted has to end, nil if it goes on.
+func (r *request) over() error {
+	lost, refused := 0, error(nil)
+	for i, err := range r.failed {
+		switch {
+		case r.store.members[i].isSilent():
+		case errors.Is(err, pathlock.ErrLost):
+			lost++
+		case errors.Is(err, pathlock.ErrConflict):
+			refused = err
+		}
+	}
+	switch {
+	case r.store.life.Err() != nil, errors.Is(r.ctx.Err(), context.Canceled), r.ctx.Err() != nil && refused == nil:
+		return r.interrupted()
+	case lost > 0 && !r.Held, lost >= r.store.majority:
+		return r.lost()
+	case len(r.available())-lost < r.store.majority:
+		return r.unavailable()
+	case r.ctx.Err() != nil || r.remaining() == 0 && time.Since(r.began) > r.round():
+		if refused == nil {
+			return r.unavailable()
+		}
+		return r.conflict(refused)
+	}
+	return nil
+}
+
+// pause lets others go ahead, for a random time that is longer for those whose lead comes later.
+func (r *request) pause(index int) {
+	timer := time.NewTimer(rand.N(r.round()/8+time.Millisecond) * time.Duration(1+index))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-r.ctx.Done():
+	}
+}
+
+// refresh asks the lead again, so that its lease does not end meanwhile, and reports whether it has
+// granted the request still.
+func (r *request) refresh(lead *ask) bool {
+	again := r.ask(lead.member, 0)
+	patience := time.NewTimer(r.store.config.timeout)
+	defer patience.Stop()
+	select {
+	case <-again.done:
+	case <-patience.C:
+		again.member.silence(errTimeout)
+		again.leave()
+		return false
+	case <-r.ctx.Done():
+		again.leave()
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if again.err != nil {
+		return false
+	}
+	lead.grant, lead.came = again.grant, again.came
+	return true
+}

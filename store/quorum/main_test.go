@@ -1,0 +1,16 @@
+package quorum_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+func TestMain(m *testing.M) {
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}

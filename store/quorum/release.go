@@ -1,0 +1,76 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Release implements [pathlock.Store]: all members are told at once. Those that do not answer are
+// told in the background, when they answer again.
+//
+// The error matches [pathlock.ErrNotHeld] if a majority has no such grant, whatever the others had.
+// It is a [*MajorityError] if neither those that gave it back nor those that had nothing are a
+// majority.
+func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
+	s.granted.remove(key{tree, owner, id})
+	what := fmt.Sprintf("release in %s of owner %s", tree, owner.Short())
+	answers, err := s.giveBack(ctx, what, debt{tree, owner, id})
+	if err != nil {
+		return err
+	}
+	switch {
+	case answers.count(released) >= s.majority:
+		return nil
+	case answers.count(notHeld) >= s.majority:
+		return fmt.Errorf("%w: quorum: %s", pathlock.ErrNotHeld, what)
+	default:
+		return answers.unavailable(ctx)
+	}
+}
+
+// ForceRelease implements [pathlock.Store]. A waiting request is in the queue of one member, so it is
+// enough that one of a majority that answers has something to take away.
+func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
+	what := fmt.Sprintf("force release in %s of owner %s", tree, owner.Short())
+	answers, err := s.giveBack(ctx, what, debt{tree: tree, owner: owner})
+	if err != nil {
+		return err
+	}
+	switch {
+	case answers.count(isAnswer) < s.majority:
+		return answers.unavailable(ctx)
+	case answers.count(released) > 0:
+		return nil
+	default:
+		return fmt.Errorf("%w: quorum: %s", pathlock.ErrNotHeld, what)
+	}
+}
+
+// giveBack has all members give something back, now or when they answer again.
+func (s *Store) giveBack(ctx context.Context, what string, d debt) (answers[struct{}], error) {
+	if err := s.begin(); err != nil {
+		return answers[struct{}]{}, err
+	}
+	defer s.running.Done()
+	p := poll[struct{}]{store: s, operation: what}
+	// What has begun is brought to its end, whatever becomes of the caller.
+	got := p.ask(context.WithoutCancel(ctx), func(ctx context.Context, m *member) (struct{}, error) {
+		if d.grant == "" {
+			return struct{}{}, m.store.ForceRelease(ctx, d.tree, d.owner)
+		}
+		return struct{}{}, m.store.Release(ctx, d.tree, d.owner, d.grant)
+	})
+	for _, a := range got.all {
+		if !isAnswer(a.err) {
+			a.member.owe(d, 0)
+		}
+	}
+	return got, nil
+}
+
+func released(err error) bool { return err == nil }
+
+func notHeld(err error) bool { return errors.Is(err, pathlock.ErrNotHeld) }

@@ -1,0 +1,145 @@
+package quorum
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// mostMembers is how many members there can be: fences have room for the numbers of so many.
+const mostMembers = 1<<fenceBits - 1
+
+// Store is a [pathlock.TransferStore] whose locks are held by a majority of other stores. Make one
+// per process with [New], and [Store.Close] it in the end.
+type Store struct {
+	config   config
+	members  []*member
+	majority int
+
+	// life ends with Close. running are the calls and whatever they have left in the background.
+	life    context.Context
+	end     context.CancelFunc
+	mu      sync.Mutex
+	closed  bool
+	running sync.WaitGroup
+	// asking are the acquisitions that are under way.
+	asking map[key]*asking
+	// contended has the trees in which somebody had to wait lately.
+	contended contended
+	// back is closed when a member answers again that was silent.
+	back chan struct{}
+	// granted has who has granted what.
+	granted granted
+}
+
+var _ pathlock.TransferStore = (*Store)(nil)
+
+// New returns a store over an odd number of others, at most fifteen. The members must be
+// independent: what fails one of them must not fail another. Every process lists the same members
+// in the same order. They remain the caller's, who closes them after [Store.Close].
+//
+// New connects to nothing. The error matches [ErrMembers] if the number is even, or a member is nil,
+// given twice, or no [pathlock.TransferStore].
+func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
+	if n := len(stores); n%2 == 0 || n > mostMembers {
+		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
+	}
+	s := &Store{config: newConfig(opts), majority: len(stores)/2 + 1, asking: make(map[key]*asking), back: make(chan struct{})}
+	s.life, s.end = context.WithCancel(context.Background())
+	for i, store := range stores {
+		transfers, ok := store.(pathlock.TransferStore)
+		if !ok {
+			s.end()
+			return nil, fmt.Errorf("%w: %s is a %T, which is no TransferStore", ErrMembers, s.config.name(i), store)
+		}
+		for _, m := range s.members {
+			if same(m.store, transfers) {
+				s.end()
+				return nil, fmt.Errorf("%w: %s is %s again", ErrMembers, s.config.name(i), m.name)
+			}
+		}
+		s.members = append(s.members, newMember(s, i, transfers))
+	}
+	return s, nil
+}
+
+// same reports whether two members are one. Stores of types that cannot be compared differ.
+func same(a, b pathlock.Store) (equal bool) {
+	defer func() { _ = recover() }()
+	return a == b
+}
+
+// begin notes a call that is under way. The error matches [pathlock.ErrClosed] after Close.
+func (s *Store) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	s.running.Add(1)
+	return nil
+}
+
+// Close releases no locks: that is up to their holders, and their leases. It ends the calls that are
+// under way, with errors that match [pathlock.ErrClosed], and returns when nothing runs in the
+// background. If ctx ends first, the error matches ctx's. Close may be called again.
+func (s *Store) Close(ctx context.Context) error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.end()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		s.running.Wait()
+	}()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("quorum: closing the store: %w", ctx.Err())
+	}
+}
+
+// Ping implements [pathlock.Store]. It asks all members, also those that are known to be silent, and
+// succeeds as soon as a majority serves.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	defer s.running.Done()
+	p := poll[struct{}]{store: s, operation: "ping", eager: true, everybody: true}
+	answers := p.ask(ctx, func(ctx context.Context, m *member) (struct{}, error) { return struct{}{}, m.store.Ping(ctx) })
+	if answers.count(func(err error) bool { return err == nil }) >= s.majority {
+		return nil
+	}
+	return answers.unavailable(ctx)
+}
+
+// available returns the members that are not silent, in their order.
+func (s *Store) available() []*member {
+	up := make([]*member, 0, len(s.members))
+	for _, m := range s.members {
+		if !m.isSilent() {
+			up = append(up, m)
+		}
+	}
+	return up
+}
+
+// cameBack returns what is closed when the next member answers again that was silent.
+func (s *Store) cameBack() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.back
+}
+
+// comesBack tells those that wait for it that a member answers again.
+func (s *Store) comesBack() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.back)
+	s.back = make(chan struct{})
+}

@@ -1,0 +1,245 @@
+package zkstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
+)
+
+// backend keeps tickets in ZooKeeper.
+type backend struct {
+	client  *zk.Client
+	names   names
+	acl     []zk.ACL
+	limits  limits
+	timeout time.Duration
+	log     *slog.Logger
+	clock   *clock
+	memory
+
+	sweep   time.Duration
+	sweeper sync.Once
+	closing context.Context
+	close   context.CancelFunc
+	running sync.WaitGroup
+}
+
+var _ ticketstore.SessionBackend = (*backend)(nil)
+
+// callsOfUpdate is how many times the time-out of one call an update may take: it reads and writes,
+// looks a lost answer up, and begins anew where another process was faster.
+const callsOfUpdate = 3
+
+// Update implements [ticketstore.Backend].
+func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	b.startSweeper()
+	within, cancel := context.WithTimeout(ctx, callsOfUpdate*b.timeout)
+	defer cancel()
+	if err := b.update(within, tree, change); err != nil {
+		return b.failed(ctx, "updating the tree "+tree.String(), err)
+	}
+	return nil
+}
+
+func (b *backend) update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	current := false
+	for try := 0; ; {
+		r, err := b.read(ctx, tree, current)
+		if err != nil {
+			return err
+		}
+		state, err := b.state(ctx, r)
+		if err != nil {
+			return err
+		}
+		changes := change(state)
+		switch {
+		case changes.Empty() && current:
+			return nil
+		case changes.Empty():
+			// The server may be behind. What is refused is refused by what is so.
+			current = true
+			continue
+		case r.absent:
+			// Fences of the tree's next life are above those of the last, if they are counted from
+			// the transaction that creates it.
+			if err := b.create(ctx, b.names.tree(tree)); err != nil {
+				return err
+			}
+			continue
+		}
+		done, err := b.commit(ctx, tree, r, state, changes)
+		if done || err != nil {
+			return err
+		}
+		try++
+		if err := b.pause(ctx, try); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits before a further try, for longer each time, with jitter.
+func (b *backend) pause(ctx context.Context, try int) error {
+	if try == 0 {
+		return ctx.Err()
+	}
+	const first, longest = time.Millisecond, 50 * time.Millisecond
+	timer := time.NewTimer(rand.N(min(first<<min(try, 10), longest)))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// create creates a container, and those above it that are missing.
+func (b *backend) create(ctx context.Context, path string) error {
+	c := &zk.Create{Path: path, ACL: b.acl, Mode: zk.Container}
+	err := b.client.Do(ctx, c)
+	switch {
+	case errors.Is(err, zk.ErrLost):
+		return nil // the caller looks again
+	case err != nil:
+		return err
+	case c.Err == nil || c.Err == error(zk.ErrNodeExists):
+		return nil
+	case c.Err == error(zk.ErrNoNode) && parentOf(path) != "":
+		if err := b.create(ctx, parentOf(path)); err != nil {
+			return err
+		}
+		return b.create(ctx, path)
+	default:
+		return fmt.Errorf("creating the znode %s: %w", path, c.Err)
+	}
+}
+
+// View implements [ticketstore.Backend].
+func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
+	r, err := b.read(ctx, tree, true)
+	if err == nil {
+		var state ticketstore.State
+		if state, err = b.state(ctx, r); err == nil {
+			return state, nil
+		}
+	}
+	return ticketstore.State{}, b.failed(ctx, "reading the tree "+tree.String(), err)
+}
+
+// Trees implements [ticketstore.Backend].
+func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+	trees, err := b.inhabited(ctx)
+	if err != nil {
+		return nil, b.failed(ctx, "listing the trees", err)
+	}
+	return slices.DeleteFunc(trees, func(tree pathlock.Tree) bool {
+		if err != nil {
+			return true
+		}
+		var state ticketstore.State
+		state, err = b.View(ctx, tree)
+		return !slices.ContainsFunc(state.Tickets, func(t ticketstore.Ticket) bool { return t.Live(state.Now) })
+	}), err
+}
+
+// inhabited returns the trees that have tickets, live or not.
+func (b *backend) inhabited(ctx context.Context) ([]pathlock.Tree, error) {
+	list := &zk.Children{Path: b.names.root}
+	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}, list); err != nil {
+		return nil, err
+	}
+	if list.Err != nil && list.Err != error(zk.ErrNoNode) {
+		return nil, list.Err
+	}
+	var trees []pathlock.Tree
+	for names := range slices.Chunk(list.Names, batch) {
+		ops := make([]zk.Op, len(names))
+		for i, name := range names {
+			ops[i] = &zk.Children{Path: b.names.root + "/" + name}
+		}
+		if err := b.client.Do(ctx, ops...); err != nil {
+			return nil, err
+		}
+		for i, op := range ops {
+			if tree, ok := treeOf(names[i]); ok && len(op.(*zk.Children).Names) > 0 {
+				trees = append(trees, tree)
+			}
+		}
+	}
+	return trees, nil
+}
+
+// Limit implements [ticketstore.Backend].
+func (b *backend) Limit() int { return b.limits.tickets }
+
+// Ping implements [ticketstore.Backend]. It asks the leader, so it fails on a server without one.
+func (b *backend) Ping(ctx context.Context) error {
+	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}); err != nil {
+		return b.failed(ctx, "ping", err)
+	}
+	return nil
+}
+
+// Session implements [ticketstore.SessionBackend].
+func (b *backend) Session() <-chan struct{} { return b.client.Gone() }
+
+// now returns the time by the leader's clock, and when that was by this process's. The first time, it writes something to learn it.
+func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, at time.Time, err error) {
+	// A sample is as good as its request is fast, so a first slow one is followed by others. Later
+	// on, updates give samples.
+	const tries, goodEnough, stale = 4, 3 * time.Millisecond, 50 * time.Millisecond
+	_, _, _, known := b.clock.now()
+	for try := 0; ; try++ {
+		now, uncertain, at, ok := b.clock.now()
+		if ok && (known && uncertain <= stale || uncertain <= goodEnough || try >= tries) {
+			return now, uncertain, at, nil
+		}
+		set := &zk.Set{Path: b.names.root, Version: -1}
+		err := b.client.Do(ctx, set)
+		switch {
+		case errors.Is(err, zk.ErrLost) && try < tries:
+			// The next try does as well.
+		case err != nil:
+			return now, 0, at, err
+		case set.Err == nil:
+			b.clock.sample(set.Stat.Mtime, set.Sent, set.Received)
+		case set.Err != error(zk.ErrNoNode):
+			return now, 0, at, fmt.Errorf("writing %s: %w", b.names.root, set.Err)
+		default:
+			if err := b.create(ctx, b.names.root); err != nil {
+				return now, 0, at, err
+			}
+		}
+	}
+}
+
+// failed returns the error of an operation: ctx's, or one that says that the store is unavailable.
+func (b *backend) failed(ctx context.Context, what string, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		cause := ctx.Err()
+		if c := context.Cause(ctx); !errors.Is(c, cause) {
+			cause = fmt.Errorf("%w: %w", cause, c)
+		}
+		return fmt.Errorf("%s: %w", what, cause)
+	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
+		return fmt.Errorf("%s: %w", what, err)
+	case errors.Is(err, zk.ErrTooLarge):
+		return fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidRequest, what, err)
+	case errors.Is(err, context.DeadlineExceeded): // of the update's own time
+		return fmt.Errorf("%w: %s: other processes were faster again and again", pathlock.ErrUnavailable, what)
+	default:
+		return fmt.Errorf("%w: %s: %w", pathlock.ErrUnavailable, what, err)
+	}
+}

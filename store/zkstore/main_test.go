@@ -1,0 +1,208 @@
+package zkstore
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/testzk"
+	"github.com/pathlock-go/pathlock/store/storetest"
+	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
+)
+
+func TestMain(m *testing.M) {
+	if arguments := os.Getenv(childVariable); arguments != "" {
+		os.Exit(runChild(arguments))
+	}
+	if err := testserver.WaitTogether(); err != nil {
+		panic(err)
+	}
+	stop, err := serveExamples()
+	if err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		stop()
+		os.Exit(code)
+	}))
+}
+
+// serverVariable has the address of the server that examples use.
+const serverVariable = "PATHLOCK_TEST_ZOOKEEPER"
+
+// serveExamples starts that server, or has the examples skipped where none can be started.
+func serveExamples() (stop func(), err error) {
+	if testzk.Lacking() != "" {
+		return func() {}, testserver.SkipExamples("^Example(New|Open)$", serverVariable)
+	}
+	addr, stop, err := testzk.Serve(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return stop, os.Setenv(serverVariable, addr)
+}
+
+func TestStore(t *testing.T) {
+	server := testzk.Start(t)
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, server.Addr) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			line := &line{}
+			return newStore(t, server.Addr), newStore(t, server.Addr, line.option()), line.vanish
+		}))
+}
+
+// newStore returns a store on some servers that is closed at the end of the test.
+func newStore(t testing.TB, servers string, opts ...Option) *Store {
+	t.Helper()
+	s, err := New(strings.Split(servers, ","), opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Second)
+		defer cancel()
+		_ = s.Close(ctx) // the servers may have gone by now
+	})
+	return s
+}
+
+// newTree returns a tree that nobody else uses.
+func newTree(t testing.TB) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("zkstore", t.Name()+" "+rand.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+const (
+	// long is a lease, or a wait, that no test sees the end of.
+	long = 30 * time.Second
+	// short is a lease that is meant to end during the test.
+	short = 700 * time.Millisecond
+	// patience is how long a test waits for what has to happen. It is shorter than the third of a
+	// long lease after which a waiter asks again by itself, so that a watch that does not fire is
+	// missed.
+	patience = 8 * time.Second
+)
+
+// ask returns a request of a new owner that does not wait.
+func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
+	return pathlock.Acquisition{
+		Tree:   tree,
+		Owner:  pathlock.Owner(rand.Text()),
+		Grant:  pathlock.GrantID(rand.Text()),
+		Claims: pathlock.Normalize(claims...),
+		Lease:  long,
+		Note:   "test",
+	}
+}
+
+func x(path string) pathlock.Claim  { return pathlock.X(pathlock.MustParsePath(path)) }
+func ix(path string) pathlock.Claim { return pathlock.IX(pathlock.MustParsePath(path)) }
+
+// take requires that a request is granted.
+func take(t testing.TB, s *Store, req pathlock.Acquisition) pathlock.Grant {
+	t.Helper()
+	grant, err := s.Acquire(t.Context(), req)
+	if err != nil {
+		t.Fatalf("acquire %v: %v", req.Claims, err)
+	}
+	return grant
+}
+
+// release requires that a grant can be given back.
+func release(t testing.TB, s *Store, req pathlock.Acquisition) {
+	t.Helper()
+	if err := s.Release(context.WithoutCancel(t.Context()), req.Tree, req.Owner, req.Grant); err != nil {
+		t.Fatalf("release: %v", err)
+	}
+}
+
+// waiting is a request that waits.
+type waiting struct {
+	t     testing.TB
+	req   pathlock.Acquisition
+	over  chan struct{}
+	grant pathlock.Grant
+	err   error
+}
+
+// queue requires that a request begins to wait.
+func queue(t testing.TB, s *Store, req pathlock.Acquisition) *waiting {
+	t.Helper()
+	if req.Wait == 0 {
+		req.Wait = long
+	}
+	begun := make(chan struct{})
+	req.Waiting = func() { close(begun) }
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	w := &waiting{t: t, req: req, over: make(chan struct{})}
+	go func() {
+		defer close(w.over)
+		w.grant, w.err = s.Acquire(ctx, req)
+	}()
+	t.Cleanup(func() { cancel(); <-w.over })
+	select {
+	case <-begun:
+	case <-w.over:
+		t.Fatalf("acquire %v: fence %d, error %v; want it to wait", req.Claims, w.grant.Fence, w.err)
+	case <-time.After(patience):
+		t.Fatalf("acquire %v: neither queued nor refused", req.Claims)
+	}
+	return w
+}
+
+// granted requires that the wait ends with a grant.
+func (w *waiting) granted() pathlock.Grant {
+	w.t.Helper()
+	select {
+	case <-w.over:
+	case <-time.After(patience):
+		w.t.Fatalf("%v: still waits", w.req.Claims)
+	}
+	if w.err != nil {
+		w.t.Fatalf("%v: %v, want a grant", w.req.Claims, w.err)
+	}
+	return w.grant
+}
+
+// znodes returns the names of a tree's tickets in ZooKeeper, and how many of them are ephemeral.
+func znodes(t testing.TB, s *Store, tree pathlock.Tree) (names []string, ephemeral int) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	list := &zk.Children{Path: s.backend.names.tree(tree)}
+	if err := s.backend.client.Do(ctx, &zk.Sync{Path: list.Path}, list); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range list.Names {
+		get := &zk.Get{Path: s.backend.names.ticket(tree, name)}
+		if err := s.backend.client.Do(ctx, get); err != nil {
+			t.Fatal(err)
+		}
+		if get.Stat.EphemeralOwner != 0 {
+			ephemeral++
+		}
+	}
+	return list.Names, ephemeral
+}
+
+// holders requires that a number of grants is held in a tree.
+func holders(t testing.TB, s *Store, tree pathlock.Tree, want int) {
+	t.Helper()
+	snapshot, err := s.Snapshot(context.WithoutCancel(t.Context()), tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(snapshot.Holders) != want || len(snapshot.Waiters) != 0 {
+		t.Fatalf("%d hold and %d wait, want %d and none: %+v", len(snapshot.Holders), len(snapshot.Waiters), want, snapshot)
+	}
+}

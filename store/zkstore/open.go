@@ -1,0 +1,115 @@
+package zkstore
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Open returns a store on the ensemble that a URL names. It does not connect: the first call does,
+// and Ping tells whether it can.
+//
+//	zk://[user:password@]host1[:port],host2[:port][/root]    zks:// with TLS
+//
+// The user and the password are for [WithDigest], and percent-encoded. The path is the znode for
+// [WithRoot], and the port defaults to 2181. A query may set the options session_timeout, timeout
+// and sweep, such as 30s, and max_calls and max_packet. Further options, from opts, go before the
+// URL's.
+func Open(rawURL string, opts ...Option) (*Store, error) {
+	fromURL, servers, err := parse(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	return New(servers, append(opts, fromURL...)...)
+}
+
+// errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
+var errMalformed = errors.New("pathlock/zkstore: not a valid URL: see Open for its form; in a user or password, write / ? # @ : , % as %2F %3F %23 %40 %3A %2C %25")
+
+// parse reads a URL with several hosts, which net/url does not.
+func parse(rawURL string) (opts []Option, servers []string, err error) {
+	scheme, rest, ok := strings.Cut(rawURL, "://")
+	switch {
+	case !ok, scheme != "zk" && scheme != "zks":
+		return nil, nil, errors.New("pathlock/zkstore: the URL's scheme is not zk or zks")
+	case strings.Contains(rest, "#"):
+		return nil, nil, errMalformed
+	case strings.LastIndexByte(rest, '@') > strings.IndexAny(rest+"/", "/?"):
+		return nil, nil, errMalformed // a password with a slash or a question mark
+	case scheme == "zks":
+		opts = append(opts, WithTLS(&tls.Config{MinVersion: tls.VersionTLS12}))
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	authority, root, hasRoot := strings.Cut(rest, "/")
+	if hasRoot && root != "" {
+		if root, err = url.PathUnescape(root); err != nil {
+			return nil, nil, errMalformed
+		}
+		opts = append(opts, WithRoot("/"+root))
+	}
+	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+		digest, err := credentials(authority[:at])
+		if err != nil {
+			return nil, nil, err
+		}
+		opts = append(opts, digest)
+		authority = authority[at+1:]
+	}
+	fromQuery, err := parseQuery(query)
+	if err != nil {
+		return nil, nil, err
+	}
+	return append(opts, fromQuery...), strings.Split(authority, ","), nil
+}
+
+func credentials(userinfo string) (Option, error) {
+	user, password, ok := strings.Cut(userinfo, ":")
+	if !ok || strings.ContainsAny(userinfo, "@,") {
+		return nil, errMalformed
+	}
+	user, err := url.PathUnescape(user)
+	if err != nil {
+		return nil, errMalformed
+	}
+	if password, err = url.PathUnescape(password); err != nil || user == "" {
+		return nil, errMalformed
+	}
+	return WithDigest(user, password), nil
+}
+
+func parseQuery(query string) ([]Option, error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return nil, errMalformed
+	}
+	durations := map[string]func(time.Duration) Option{
+		"session_timeout": WithSessionTimeout, "timeout": WithTimeout, "sweep": WithSweep,
+	}
+	numbers := map[string]func(int) Option{"max_calls": WithMaxCalls, "max_packet": WithMaxPacket}
+	var opts []Option
+	for name := range values {
+		value := values.Get(name)
+		if with, ok := durations[name]; ok {
+			d, err := time.ParseDuration(value)
+			if err != nil || d < 0 {
+				return nil, fmt.Errorf("pathlock/zkstore: the URL's option %s is no duration such as 30s", name)
+			}
+			opts = append(opts, with(d))
+			continue
+		}
+		with, ok := numbers[name]
+		if !ok {
+			return nil, errors.New("pathlock/zkstore: the URL has an option that is none of session_timeout, timeout, sweep, max_calls, max_packet")
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || n <= 0 {
+			return nil, fmt.Errorf("pathlock/zkstore: the URL's option %s is no positive number", name)
+		}
+		opts = append(opts, with(n))
+	}
+	return opts, nil
+}

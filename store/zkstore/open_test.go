@@ -1,0 +1,64 @@
+package zkstore
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOpen(t *testing.T) {
+	for url, want := range map[string]struct {
+		servers        []string
+		root           string
+		user, password string
+		session        time.Duration
+		tls            bool
+	}{
+		"zk://h": {servers: []string{"h"}, root: DefaultRoot, session: DefaultSessionTimeout},
+		"zk://h1,h2:2182,[::1]:2183/a/b?session_timeout=30s&max_calls=7": {
+			servers: []string{"h1", "h2:2182", "[::1]:2183"}, root: "/a/b", session: 30 * time.Second,
+		},
+		"zks://u%40x:p%3A%2F%2C@h/": {
+			servers: []string{"h"}, root: DefaultRoot, user: "u@x", password: "p:/,", session: DefaultSessionTimeout, tls: true,
+		},
+	} {
+		opts, servers, err := parse(url)
+		if err != nil {
+			t.Errorf("%s: %v", url, err)
+			continue
+		}
+		c := newConfig(opts)
+		if !slices.Equal(servers, want.servers) || c.root != want.root || c.user != want.user ||
+			c.password != want.password || c.session != want.session || (c.tls != nil) != want.tls {
+			t.Errorf("%s: servers %q, root %q, user %q, password %q, session %v, TLS %v; want %+v",
+				url, servers, c.root, c.user, c.password, c.session, c.tls != nil, want)
+		}
+	}
+}
+
+func TestOpenRefusesWithoutQuoting(t *testing.T) {
+	for _, url := range []string{
+		"", "h:2181", "redis://h", "zk://", "zk://,", "zk://h:", "zk://h/a//b", "zk://h/a/../b",
+		"zk://sesame@h", "zk://u:sesame#@h", "zk://u:%zzsesame@h", "zk://:sesame@h", "zk://u:ses@ame@h",
+		"zk://u:sesame@h?timeout=soon", "zk://u:sesame@h?tmeout=sesame", "zk://u:sesame@h?max_calls=-1",
+		"zk://u:a/sesame@h", "zk://u:a?sesame@h", "zk://h:sesame", "zk://u:p@ss/sesame@h/locks",
+	} {
+		s, err := Open(url)
+		if err == nil {
+			t.Errorf("%q is accepted: %v", url, s)
+		} else if strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%q: the error quotes the password: %v", url, err)
+		}
+	}
+}
+
+func TestDefaultPort(t *testing.T) {
+	got, err := hostPorts([]string{"h", "h:1", "::1", "[::1]", "[::1]:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"h:2181", "h:1", "[::1]:2181", "[::1]:2181", "[::1]:1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,156 @@
+package zkstore
+
+import (
+	"context"
+	"crypto/sha1" //nolint:gosec // ZooKeeper's digest ACLs are made with it
+	"crypto/tls"
+	"encoding/base64"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
+)
+
+// The values that options change.
+const (
+	// DefaultTimeout is how long a call waits for ZooKeeper: see [WithTimeout].
+	DefaultTimeout = 6 * time.Second
+	// DefaultSessionTimeout is the session's time-out: see [WithSessionTimeout].
+	DefaultSessionTimeout = 40 * time.Second
+	// DefaultMaxCalls is how many calls a process has under way: see [WithMaxCalls].
+	DefaultMaxCalls = 256
+	// DefaultSweep is how often ended tickets are looked for: see [WithSweep].
+	DefaultSweep = 10 * time.Minute
+)
+
+// Option configures a [Store].
+type Option func(*config)
+
+type config struct {
+	root                    string
+	session, timeout, sweep time.Duration
+	calls, packet           int
+	user, password          string
+	tls                     *tls.Config
+	dial                    func(ctx context.Context, network, address string) (net.Conn, error)
+	log                     *slog.Logger
+}
+
+func newConfig(opts []Option) config {
+	c := config{
+		root: DefaultRoot, session: DefaultSessionTimeout, timeout: DefaultTimeout, sweep: DefaultSweep,
+		calls: DefaultMaxCalls, packet: defaultPacket,
+		dial: (&net.Dialer{}).DialContext, log: slog.New(slog.DiscardHandler),
+	}
+	for _, opt := range opts {
+		opt(&c)
+	}
+	return c
+}
+
+// WithRoot sets the znode below which everything is kept, in place of [DefaultRoot]. Stores with
+// different roots know nothing of each other's locks. It is created when it is needed, with those
+// above it.
+func WithRoot(path string) Option { return func(c *config) { c.root = path } }
+
+// WithSessionTimeout sets how long the session is to outlive its process's last sign of life, in
+// place of [DefaultSessionTimeout]. Servers grant no more than 20 of their ticks, which is 40 s by
+// default.
+//
+// Tickets with leases up to three quarters of that are ephemeral: a crashed process leaves nothing.
+// Those with longer leases are persistent, and removed after their leases have ended. Nobody waits
+// longer for either, because everybody heeds the leases. Values that are not positive are ignored.
+func WithSessionTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if d > 0 {
+			c.session = d
+		}
+	}
+}
+
+// WithTimeout sets how long a call waits for ZooKeeper, in place of [DefaultTimeout]. The context's
+// deadline bounds it too. A server that does not answer within two thirds of it is left for another
+// one. Values that are not positive are ignored.
+func WithTimeout(d time.Duration) Option {
+	return func(c *config) {
+		if d > 0 {
+			c.timeout = d
+		}
+	}
+}
+
+// WithDigest gives every session the credentials of ZooKeeper's digest scheme, and every znode that
+// is created an ACL that allows everything to that user and nothing to others.
+func WithDigest(user, password string) Option {
+	return func(c *config) { c.user, c.password = user, password }
+}
+
+// WithTLS connects with TLS, to the servers' secureClientPort.
+func WithTLS(settings *tls.Config) Option { return func(c *config) { c.tls = settings } }
+
+// WithDialer sets what makes connections, in place of [net.Dialer.DialContext].
+func WithDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) Option {
+	return func(c *config) { c.dial = dial }
+}
+
+// WithLogger has the store log when connections and sessions come and go. It logs nothing otherwise.
+func WithLogger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
+
+// WithMaxCalls sets how many calls the process has under way, in place of [DefaultMaxCalls]. Further
+// ones wait. Values that are not positive are ignored.
+func WithMaxCalls(n int) Option {
+	return func(c *config) {
+		if n > 0 {
+			c.calls = n
+		}
+	}
+}
+
+// WithMaxPacket tells the servers' jute.maxbuffer, in bytes, where that is not the default of 1 MB.
+// It bounds how large a claim set can be. Values that are not positive are ignored.
+func WithMaxPacket(n int) Option {
+	return func(c *config) {
+		if n > 0 {
+			c.packet = n
+		}
+	}
+}
+
+// WithSweep sets how often one of the processes looks for trees in which only ended tickets are
+// left, and removes these, in place of [DefaultSweep]. 0 has this process never do it.
+func WithSweep(every time.Duration) Option { return func(c *config) { c.sweep = every } }
+
+// acl returns the ACL of what is created.
+func (c config) acl() []zk.ACL {
+	if c.user == "" {
+		return []zk.ACL{{Perms: zk.PermAll, Scheme: "world", ID: "anyone"}}
+	}
+	sum := sha1.Sum([]byte(c.user + ":" + c.password)) //nolint:gosec // as above
+	return []zk.ACL{{Perms: zk.PermAll, Scheme: "digest", ID: c.user + ":" + base64.StdEncoding.EncodeToString(sum[:])}}
+}
+
+func (c config) auth() []zk.Auth {
+	if c.user == "" {
+		return nil
+	}
+	return []zk.Auth{{Scheme: "digest", Secret: []byte(c.user + ":" + c.password)}}
+}
+
+// connect makes a connection to a server.
+func (c config) connect(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := c.dial(ctx, "tcp", address)
+	if err != nil || c.tls == nil {
+		return conn, err
+	}
+	config := c.tls.Clone()
+	if config.ServerName == "" {
+		config.ServerName, _, _ = net.SplitHostPort(address)
+	}
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return secure, nil
+}

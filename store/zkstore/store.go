@@ -1,0 +1,97 @@
+package zkstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/store/ticketstore"
+	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
+)
+
+// Store is a lock store in ZooKeeper.
+type Store struct {
+	*ticketstore.Store
+	backend *backend
+}
+
+// errRoot is for a root that cannot be one.
+var errRoot = errors.New("pathlock/zkstore: the root is the path of a znode, such as /pathlock")
+
+// errServer does not quote the server: what is written in a wrong place may be a password.
+var errServer = errors.New("pathlock/zkstore: a server is host or host:port")
+
+// New returns a store on the ensemble of some servers, each host or host:port, with 2181 as the
+// default port. It does not connect: the first call does, and Ping tells whether it can. All calls
+// share one session, which [Store.Close] ends.
+func New(servers []string, opts ...Option) (*Store, error) {
+	c := newConfig(opts)
+	if err := checkRoot(c.root); err != nil {
+		return nil, err
+	}
+	hosts, err := hostPorts(servers)
+	if err != nil {
+		return nil, err
+	}
+	b := &backend{
+		client: zk.New(zk.Config{
+			Hosts: hosts, Dial: c.connect,
+			SessionTimeout: c.session, Timeout: c.timeout,
+			InFlight: c.calls, MaxPacket: c.packet,
+			Auth: c.auth(), Log: c.log,
+		}),
+		names: names{strings.TrimSuffix(c.root, "/")}, acl: c.acl(),
+		limits: newLimits(c.packet), timeout: c.timeout, sweep: c.sweep,
+		log: c.log, clock: newClock(),
+	}
+	b.closing, b.close = context.WithCancel(context.Background())
+	return &Store{Store: ticketstore.New("zkstore", b), backend: b}, nil
+}
+
+func checkRoot(root string) error {
+	if !strings.HasPrefix(root, "/") || root == "/" {
+		return errRoot
+	}
+	for part := range strings.SplitSeq(strings.TrimSuffix(root[1:], "/"), "/") {
+		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return errRoot
+		}
+	}
+	return nil
+}
+
+// hostPorts adds the default port where there is none.
+func hostPorts(servers []string) ([]string, error) {
+	const port = "2181"
+	hosts := make([]string, 0, len(servers))
+	for _, server := range servers {
+		host, given, err := net.SplitHostPort(server)
+		if err != nil {
+			host, given = strings.Trim(server, "[]"), port
+		}
+		if _, err := strconv.ParseUint(given, 10, 16); err != nil || host == "" {
+			return nil, errServer
+		}
+		hosts = append(hosts, net.JoinHostPort(host, given))
+	}
+	if len(hosts) == 0 {
+		return nil, errors.New("pathlock/zkstore: no servers")
+	}
+	return hosts, nil
+}
+
+// Close ends all calls that wait, and then the session, and with it all ephemeral tickets: locks
+// that this process still has are lost at once. Persistent tickets stay until their leases end. If
+// ctx ends first, the session is left to its time-out.
+func (s *Store) Close(ctx context.Context) error {
+	s.backend.close()
+	err := s.Store.Close()
+	s.backend.running.Wait()
+	if failed := s.backend.client.Close(ctx); failed != nil {
+		err = errors.Join(err, fmt.Errorf("pathlock/zkstore: ending the session: %w", failed))
+	}
+	return err
+}
