@@ -22,6 +22,11 @@ require (
 )
 
 require (
+	github.com/pathlock-go/pathlock/store/sqlstore v0.0.0 // indirect
+	github.com/pathlock-go/pathlock/store/zkstore v0.0.0 // indirect
+)
+
+require (
 	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bsm/redislock v0.10.0 // indirect

@@ -33,16 +33,28 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	}
 	k, err := kindOf(url)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
 	if o.password != "" {
 		if url, err = k.secure(url, o.password); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrURL, err)
 		}
 	}
-	opened, err := k.open(ctx, url)
+	store, err := k.openStore(ctx, url)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
-	return &Store{TransferStore: opened.store, scheme: schemeOf(url), where: k.show(url), close: opened.close}, nil
+	return store, nil
+}
+
+// openStore opens the store of a URL of this kind.
+func (k kind) openStore(ctx context.Context, url string) (*Store, error) {
+	o, err := k.open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{
+		TransferStore: o.store, scheme: schemeOf(url), where: k.show(url),
+		preparation: newPreparation(o.prepare), close: o.close,
+	}, nil
 }

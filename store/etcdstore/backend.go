@@ -20,10 +20,11 @@ type backend struct {
 	keys   keys
 	clock  clock
 	// home is this process's name in its tickets.
-	home    string
-	leases  *leases
-	sweeper *sweeper
-	updates atomic.Uint64
+	home      string
+	leases    *leases
+	sweeper   *sweeper
+	sightings *sightings
+	updates   atomic.Uint64
 
 	// ctx ends when the store is closed. running are the goroutines that it ends.
 	ctx     context.Context
@@ -36,7 +37,7 @@ var _ ticketstore.Backend = (*backend)(nil)
 
 func newBackend(client *clientv3.Client, c config) *backend {
 	const unique = 10 // characters of 5 bits: no two processes on one etcd have the same
-	b := &backend{client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), home: rand.Text()[:unique]}
+	b := &backend{client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), home: rand.Text()[:unique], sightings: newSightings()}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.leases = newLeases(b)
 	b.sweeper = newSweeper(b.clock)

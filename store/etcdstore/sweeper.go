@@ -109,7 +109,7 @@ func (b *backend) ownEnd(records []*record) (end time.Time) {
 }
 
 // isOwn reports whether a ticket's times are this process's, and it is this process that ends it.
-func (b *backend) isOwn(rec *record) bool { return rec.stored.Home == b.home && !rec.isHold() }
+func (b *backend) isOwn(rec *record) bool { return b.isHome(rec.stored) && !isHold(rec.stored) }
 
 // sweep runs the sweeper until the store is closed.
 func (b *backend) sweep() {
@@ -176,7 +176,7 @@ func (b *backend) sweepTree(ctx context.Context, tree pathlock.Tree) error {
 			return err
 		}
 	}
-	b.sweeper.track(tree, b.ownEnd(left))
+	b.keep(tree, left)
 	return nil
 }
 

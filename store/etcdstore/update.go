@@ -26,13 +26,14 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	}
 	for lost := 0; ; lost++ {
 		began := time.Now()
+		b.sightings.add(r, b.clock.now())
 		state, err := b.state(ctx, r)
 		if err != nil {
 			return err
 		}
 		changes := change(state)
 		if changes.Empty() {
-			b.sweeper.track(tree, b.ownEnd(r.records))
+			b.keep(tree, r.records)
 			return nil
 		}
 		u, err := b.prepare(ctx, r, state.Now, changes)
@@ -56,6 +57,15 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	}
 }
 
+// keep keeps what this process has to know of a tree while it has tickets there.
+func (b *backend) keep(tree pathlock.Tree, records []*record) {
+	end := b.ownEnd(records)
+	b.sweeper.track(tree, end)
+	if end.IsZero() {
+		b.sightings.forget(tree)
+	}
+}
+
 // update is a transaction that writes changes.
 type update struct {
 	b       *backend
@@ -72,6 +82,8 @@ type update struct {
 	left map[string]*record
 	// used are the etcd leases that tickets are attached to, and how long they have to live.
 	used map[*lease]time.Time
+	// kept are the tickets that go on with the lease of one that was read, by key.
+	kept map[string]*record
 	// made are the leases among them that are for this update alone.
 	made []*lease
 	// ahead says that the tree is empty afterwards and its fence is ahead of etcd's revision.
@@ -83,7 +95,7 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 	if n := len(changes.Put) + len(changes.Delete); n > b.Limit() {
 		return nil, fmt.Errorf("%w: etcdstore: an update of %d tickets in %s: etcd's limit of operations in a transaction allows %d (see WithMaxTxnOps)", pathlock.ErrInvalidRequest, n, r.tree, b.Limit())
 	}
-	u := &update{b: b, r: r, name: b.nextUpdate(), changes: changes, left: map[string]*record{}, used: map[*lease]time.Time{}}
+	u := &update{b: b, r: r, name: b.nextUpdate(), changes: changes, left: map[string]*record{}, kept: map[string]*record{}, used: map[*lease]time.Time{}}
 	for _, rec := range r.records {
 		u.left[rec.key] = rec
 	}
@@ -318,17 +330,18 @@ func (u *update) done(revision int64) {
 		used[rec.lease] = true
 	}
 	for _, rec := range u.r.records {
-		if rec.isHold() && !used[rec.lease] {
+		if isHold(rec.stored) && !used[rec.lease] {
 			used[rec.lease] = true
 			u.b.leases.revoke(rec.lease)
 		}
 	}
+	u.b.sightings.carry(u.r.tree, u.kept, revision)
 	for i := range u.changes.Put {
 		if t := &u.changes.Put[i]; t.Key == "" {
 			t.Key = ticketKey(t.Place, revision)
 		}
 	}
-	u.b.sweeper.track(u.r.tree, u.b.ownEnd(slices.Collect(maps.Values(u.left))))
+	u.b.keep(u.r.tree, slices.Collect(maps.Values(u.left)))
 	if u.ahead {
 		u.b.sweeper.settle(u.r.tree)
 	}

@@ -166,6 +166,7 @@ func (m *member) over(err error, missed int) bool {
 	switch {
 	case err == nil && m.silent != nil && len(m.debts) == 0:
 		m.silent, m.slow, m.gone = nil, false, make(chan struct{})
+		m.quorum.comesBack()
 	case err != nil && missed >= mostMissed:
 		m.fallSilent(err)
 	}

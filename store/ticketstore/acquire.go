@@ -188,8 +188,8 @@ func (v *view) settle(b *book, r *locktable.Request) {
 	v.look = end.Sub(b.state.Now)
 }
 
-// turnless is how long a request waits that nothing is in the way of, and that others were to let in:
-// see [Backend.Limit].
+// turnless is how long a request waits that nothing is in the way of, and that others were to let
+// in: see [Backend.Limit].
 const turnless = 100 * time.Millisecond
 
 // wait returns when it is time to look at the ticket again. If the wait is over, it returns the

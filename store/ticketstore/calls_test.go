@@ -317,7 +317,8 @@ func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
 	})
 }
 
-// A waiter whose process was stopped for longer than its lease has lost its place, and gets another.
+// A waiter whose process was stopped for longer than its lease has lost its place, and gets
+// another.
 func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
 	onStage(t, func(s *stage) {
 		sleeper, asleep := s.process()

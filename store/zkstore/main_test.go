@@ -3,6 +3,7 @@ package zkstore
 import (
 	"context"
 	"crypto/rand"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,10 +18,35 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if arguments := os.Getenv(childVariable); arguments != "" {
+		os.Exit(runChild(arguments))
+	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	stop, err := serveExamples()
+	if err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		stop()
+		os.Exit(code)
+	}))
+}
+
+// serverVariable has the address of the server that examples use.
+const serverVariable = "PATHLOCK_TEST_ZOOKEEPER"
+
+// serveExamples starts that server, or has the examples skipped where none can be started.
+func serveExamples() (stop func(), err error) {
+	if testzk.Lacking() != "" {
+		return func() {}, testserver.SkipExamples("^Example(New|Open)$", serverVariable)
+	}
+	addr, stop, err := testzk.Serve(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return stop, os.Setenv(serverVariable, addr)
 }
 
 func TestStore(t *testing.T) {
