@@ -159,7 +159,7 @@ func TestOneMasterDown(t *testing.T) {
 					req := ask(tree, x("/again"))
 					take(t, s, req)
 					defer release(t, s, req)
-					snap, err := redisMembers(t, servers[down : down+1])[0].Snapshot(t.Context(), tree)
+					snap, err := redisMembers(t, servers[down:down+1])[0].Snapshot(t.Context(), tree)
 					return err == nil && len(snap.Holders) == 1
 				})
 				requireEmpty(t, s, tree, servers)

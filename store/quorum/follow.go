@@ -13,6 +13,8 @@ const (
 	// longestRound is how long a request waits in the queues of those that follow before it lets go
 	// what they have granted, and asks again.
 	longestRound = 250 * time.Millisecond
+	// shortestRound is that of a request that must not wait.
+	shortestRound = 50 * time.Millisecond
 	// grace is how long a request that has a majority waits for a release that is under way: the more
 	// members have a grant, the more may fail.
 	grace = 5 * time.Millisecond
@@ -74,7 +76,14 @@ func (r *request) askWithout() bool {
 
 // round returns how long to wait in the queues of those that follow: less than a lease, since what
 // has been granted is not renewed meanwhile.
-func (r *request) round() time.Duration { return min(longestRound, max(r.Lease/8, time.Millisecond)) }
+// A request that must not wait gives a release that is under way the time to arrive.
+func (r *request) round() time.Duration {
+	longest := longestRound
+	if r.Wait <= 0 {
+		longest = shortestRound
+	}
+	return min(longest, max(r.Lease/8, time.Millisecond))
+}
 
 // collect waits for the answers. It returns with a majority when all others have answered, wait in a
 // queue, or have had their time, and without a majority when all have answered.
@@ -185,6 +194,9 @@ func (r *request) over() error {
 	case lost > 0 && !r.Held, lost >= r.store.majority:
 		return r.lost()
 	case len(r.available())-lost < r.store.majority:
+		if lost == 0 && r.awaitBack() {
+			return nil
+		}
 		return r.unavailable()
 	case r.ctx.Err() != nil || r.remaining() == 0 && time.Since(r.began) > r.round():
 		if refused == nil {
