@@ -83,6 +83,8 @@ func (a *ask) answer(ctx context.Context, acquisition pathlock.Acquisition) {
 	case cause == nil || errors.Is(cause, errTimeout):
 		m.silence(err)
 		m.owe(a.request.debt(), a.request.Lease) // it may have granted what it has not answered
+	case a.request.isAlone():
+		m.giveBackOrOwe(a.request.debt(), a.request.Lease) // so it may where the call was cut short
 	}
 	if stray {
 		if err == nil {

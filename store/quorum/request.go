@@ -87,6 +87,15 @@ func (r *request) end(granted bool) {
 	r.cancel()
 }
 
+// isAlone reports whether no other call makes the same request.
+func (r *request) isAlone() bool {
+	s := r.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	same := s.asking[r.key]
+	return same == nil || same.calls <= 1
+}
+
 // note changes what is known of a question.
 func (r *request) note(change func()) {
 	r.mu.Lock()
