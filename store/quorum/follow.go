@@ -26,9 +26,10 @@ const (
 // returns none if the lead has to be given back, and asked anew.
 //
 // What is in the way there is about to go: somebody releases, or gives up. Members also queue
-// requests of processes that another member leads because they do not reach the same ones. Then each
-// may have a part of the members, and none a majority. So everybody lets go of the others after a
-// while, and of a lead that is not the first after some more: in the end the first member decides.
+// requests of processes that another member leads because they do not reach the same ones. Then
+// each may have a part of the members, and none a majority. So everybody lets go of the others
+// after a while, and of a lead that is not the first after some more: in the end the first member
+// decides.
 func (r *request) follow(lead *ask) ([]place, error) {
 	for round := 1; ; round++ {
 		wait := r.round()
@@ -85,8 +86,8 @@ func (r *request) round() time.Duration {
 	return min(longest, max(r.Lease/8, time.Millisecond))
 }
 
-// collect waits for the answers. It returns with a majority when all others have answered, wait in a
-// queue, or have had their time, and without a majority when all have answered.
+// collect waits for the answers. It returns with a majority when all others have answered, wait in
+// a queue, or have had their time, and without a majority when all have answered.
 func (r *request) collect(wait time.Duration) {
 	timeout := r.store.config.timeout
 	over := time.NewTimer(wait + timeout)

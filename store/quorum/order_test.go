@@ -80,14 +80,15 @@ func TestSilentMemberIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestLeadFallsSilent: a request that waits in the queue of a member that falls silent waits in that
-// of the next one, and its caller is told once that it waits.
+// TestLeadFallsSilent: a request that waits in the queue of a member that falls silent waits in
+// that of the next one, and its caller is told once that it waits.
 func TestLeadFallsSilent(t *testing.T) {
 	processes := newProcesses(t, 2, memstores(3), quorum.WithTimeout(100*time.Millisecond))
 	t.Cleanup(func() { heal(processes) })
 	held := ask(newTree(t), x("/a"))
 	take(t, processes[0].store, held)
-	w := queue(t, processes[1].store, ask(held.Tree, x("/a"))) // a second call would close a closed channel
+	// A second call of Waiting would close a closed channel.
+	w := queue(t, processes[1].store, ask(held.Tree, x("/a")))
 	for _, p := range processes {
 		p.links[0].set(hanging)
 	}

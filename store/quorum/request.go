@@ -63,8 +63,8 @@ func (s *Store) newRequest(ctx context.Context, req pathlock.Acquisition) *reque
 	return r
 }
 
-// end ends the request. What it has been granted is given back unless it, or another call that makes
-// the same request, returns the grant.
+// end ends the request. What it has been granted is given back unless it, or another call that
+// makes the same request, returns the grant.
 func (r *request) end(granted bool) {
 	s := r.store
 	s.mu.Lock()
