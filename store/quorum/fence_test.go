@@ -98,7 +98,7 @@ func TestFencesFall(t *testing.T) {
 // TestFencesOfManyAtOnce: no two grants have the same fence, and one that was asked for when
 // another had been made has the greater one.
 func TestFencesOfManyAtOnce(t *testing.T) {
-	processes := newProcesses(t, 3, memstores(3))
+	processes := newProcesses(t, 3, memstores(3), quorum.WithTimeout(generous))
 	tree := newTree(t)
 	var mu sync.Mutex
 	seen := make(map[uint64]bool)
@@ -141,7 +141,7 @@ func TestLyingClock(t *testing.T) {
 	for liar := range 3 {
 		stores := memstores(3)
 		stores[liar] = wrong{TransferStore: stores[liar].(pathlock.TransferStore), pace: 1e-9}
-		processes := newProcesses(t, 2, stores)
+		processes := newProcesses(t, 2, stores, quorum.WithTimeout(generous))
 		held := ask(newTree(t), x("/a"))
 		take(t, processes[0].store, held)
 		for range 20 {
