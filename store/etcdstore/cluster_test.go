@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -42,6 +43,7 @@ type storm struct {
 	mu     sync.Mutex
 	holder pathlock.Owner
 	fence  uint64
+	last   string
 	turns  int
 	failed map[string]int
 	turned chan struct{} // has a value after each turn
@@ -76,9 +78,9 @@ func (s *storm) turn(ctx context.Context, store *Store, tree pathlock.Tree, owne
 		s.t.Errorf("%s has the lock, and so does %s", owner, s.holder)
 	}
 	if g.Fence <= s.fence {
-		s.t.Errorf("fence %d after %d", g.Fence, s.fence)
+		s.t.Errorf("%s (grant %s) has fence %d after %s", owner, id, g.Fence, s.last)
 	}
-	s.holder, s.fence = owner, g.Fence
+	s.holder, s.fence, s.last = owner, g.Fence, fmt.Sprintf("%d of %s (grant %s)", g.Fence, owner, id)
 	s.mu.Unlock()
 	s.mu.Lock()
 	s.holder = ""
@@ -88,7 +90,11 @@ func (s *storm) turn(ctx context.Context, store *Store, tree pathlock.Tree, owne
 	case s.turned <- struct{}{}:
 	default:
 	}
-	if err := store.Release(ctx, tree, owner, id); err != nil {
+	for ctx.Err() == nil {
+		err := store.Release(ctx, tree, owner, id)
+		if err == nil || errors.Is(err, pathlock.ErrNotHeld) {
+			return
+		}
 		s.fails(ctx, err)
 	}
 }
@@ -97,8 +103,8 @@ func (s *storm) fails(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	// A release whose reply is lost, and that is sent again, may find that it has been done.
-	if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrNotHeld) {
+	// A waiter that could not give a sign of life for a whole lease has lost its place.
+	if !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrLost) {
 		s.t.Errorf("%v, want what matches ErrUnavailable", err)
 	}
 	s.mu.Lock()

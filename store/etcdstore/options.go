@@ -47,10 +47,10 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithMaxTxnOps says what the members' --max-txn-ops is, if it is not [DefaultMaxTxnOps]. An update
-// that writes n tickets has n+1 operations. Values under 2 are ignored.
+// that writes n tickets has n+2 operations. Values under 10 are ignored.
 func WithMaxTxnOps(n int) Option {
 	return func(c *config) {
-		if n >= 2 {
+		if n >= 10 {
 			c.maxOps = n
 		}
 	}
