@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -314,18 +315,34 @@ func (u *update) outcome(next *reading, open bool) (outcome, int64) {
 			return done, next.guarded
 		}
 	}
-	// If all that the transaction had to do was to delete tickets, it does not matter who did it.
-	if len(u.changes.Put) == 0 && u.deleted(next) {
+	switch gone := u.gone(next); {
+	case gone == len(u.changes.Delete) && u.present(next):
 		return carriedOut, next.revision
+	case gone == 0:
+		// All but deleting may be done twice: change finds what it has done, or does it.
+		return notCarriedOut, 0
+	default:
+		return unknown, 0
 	}
-	return unknown, 0
 }
 
-// deleted reports whether the tickets to delete are gone.
-func (u *update) deleted(next *reading) bool {
+// gone returns how many of the tickets to delete are gone.
+func (u *update) gone(next *reading) (n int) {
 	for _, t := range u.changes.Delete {
 		key := u.b.keys.ticket(u.r.tree, t.Place)
-		if rec := next.byKey[key]; rec != nil && rec.created == u.r.byKey[key].created {
+		if rec := next.byKey[key]; rec == nil || rec.created != u.r.byKey[key].created {
+			n++
+		}
+	}
+	return n
+}
+
+// present reports whether the tickets to put are there as they were to be written.
+func (u *update) present(next *reading) bool {
+	for _, t := range u.changes.Put {
+		key := u.b.keys.ticket(u.r.tree, t.Place)
+		rec, want := next.byKey[key], u.left[key].stored
+		if rec == nil || !bytes.Equal(ticketstore.Encode(rec.stored), ticketstore.Encode(want)) {
 			return false
 		}
 	}
