@@ -4,6 +4,6 @@
 // own, and is killed at the end of the test, by its process id. A server can be stopped, killed,
 // paused (SIGSTOP), resumed and started again with the same data.
 //
-// It needs java and the package zookeeper of Debian. Where one of them is missing, the test is
-// skipped as package testserver says, and fails in CI.
+// It needs java and the package libzookeeper-java of Debian. Where one of them is missing, the test
+// is skipped as package testserver says, and fails in CI.
 package testzk

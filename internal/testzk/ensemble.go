@@ -25,8 +25,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 	e := &Ensemble{t: t}
 	peers := append([]string(nil), config...)
 	for i := range size {
-		_, sync, _ := net.SplitHostPort(freeAddr(t))
-		peers = append(peers, fmt.Sprintf("server.%d=127.0.0.1:%s:%s", i+1, sync, portOf(freeAddr(t))))
+		peers = append(peers, fmt.Sprintf("server.%d=127.0.0.1:%s:%s", i+1, freePort(t), freePort(t)))
 	}
 	for i := range size {
 		s := newServer(t, "org.apache.zookeeper.server.quorum.QuorumPeerMain", peers)
@@ -44,7 +43,15 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 	return e
 }
 
-func portOf(addr string) string { _, port, _ := net.SplitHostPort(addr); return port }
+func freePort(t testing.TB) string {
+	t.Helper()
+	addr, err := freeAddr(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, _ := net.SplitHostPort(addr)
+	return port
+}
 
 // Hosts returns the addresses of all servers, separated by commas.
 func (e *Ensemble) Hosts() string {

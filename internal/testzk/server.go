@@ -47,20 +47,43 @@ func Start(t testing.TB, config ...string) *Server {
 
 func newServer(t testing.TB, class string, config []string) *Server {
 	t.Helper()
-	java, err := exec.LookPath("java")
+	if lacking := Lacking(); lacking != "" {
+		testserver.Missing(t, lacking)
+	}
+	addr, err := freeAddr(t.Context())
 	if err != nil {
-		testserver.Missing(t, "java is not installed")
+		t.Fatal(err)
+	}
+	s := &Server{Addr: addr, t: t, dir: t.TempDir()}
+	if s.command, err = prepare(s.dir, addr, class, config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.cleanUp)
+	return s
+}
+
+// Lacking returns what is missing that servers need, "" if nothing is.
+func Lacking() string {
+	if _, err := exec.LookPath("java"); err != nil {
+		return "java is not installed"
 	}
 	if _, err := os.Stat(jar); err != nil {
-		testserver.Missing(t, "there is no "+jar)
+		return "there is no " + jar
 	}
-	s := &Server{Addr: freeAddr(t), t: t, dir: t.TempDir()}
-	host, port, _ := net.SplitHostPort(s.Addr)
+	return ""
+}
+
+// prepare writes a server's configuration, and returns the command that starts it.
+func prepare(dir, addr, class string, config []string) ([]string, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
 	lines := append([]string{
 		"tickTime=" + strconv.FormatInt(tick.Milliseconds(), 10),
-		"maxSessionTimeout=60000",
+		"maxSessionTimeout=600000",
 		"maxClientCnxns=0",
-		"dataDir=" + s.dir,
+		"dataDir=" + dir,
 		"clientPort=" + port,
 		"clientPortAddress=" + host,
 		"admin.enableServer=false",
@@ -69,36 +92,31 @@ func newServer(t testing.TB, class string, config []string) *Server {
 		"syncLimit=6",
 		"",
 	}, config...)
-	file := filepath.Join(s.dir, "zoo.cfg")
+	file := filepath.Join(dir, "zoo.cfg")
 	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	s.command = []string{
-		java, "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+	return []string{
+		"java", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
 		"-Dzookeeper.forceSync=no",               // what is kept need not outlive the machine
 		"-Dznode.container.checkIntervalMs=1000", // a minute by default
-		"-cp", s.dir + ":" + jar, class, file,
-	}
-	t.Cleanup(s.cleanUp)
-	return s
+		"-cp", dir + ":" + jar, class, file,
+	}, nil
 }
 
 // freeAddr returns an address that nobody listens on. Its port is below those that systems give to
 // outgoing connections: one of these could take it before the server does.
-func freeAddr(t testing.TB) string {
-	t.Helper()
+func freeAddr(ctx context.Context) (string, error) {
 	const first, last, tries = 10000, 32000, 100
 	var err error
 	for range tries {
 		var listener net.Listener
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.N(last-first)))
-		if listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr); err == nil {
-			_ = listener.Close()
-			return addr
+		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", addr); err == nil {
+			return addr, listener.Close()
 		}
 	}
-	t.Fatalf("no free port between %d and %d: %v", first, last, err)
-	return ""
+	return "", fmt.Errorf("no free port between %d and %d: %w", first, last, err)
 }
 
 // Start starts a server that was stopped or killed, on its old address, and returns when it serves.
@@ -177,7 +195,11 @@ func (s *Server) cleanUp() {
 
 // Ask sends one of the four-letter commands. The answer is empty if the server does not answer.
 func (s *Server) Ask(command string) string {
-	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(context.WithoutCancel(s.t.Context()), "tcp", s.Addr)
+	return ask(context.WithoutCancel(s.t.Context()), s.Addr, command)
+}
+
+func ask(ctx context.Context, addr, command string) string {
+	conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return ""
 	}
@@ -192,8 +214,10 @@ func (s *Server) Ask(command string) string {
 }
 
 // Mode returns what the server is: standalone, leader or follower, or "" if it does not serve.
-func (s *Server) Mode() string {
-	for line := range strings.Lines(s.Ask("srvr")) {
+func (s *Server) Mode() string { return modeOf(s.Ask("srvr")) }
+
+func modeOf(answer string) string {
+	for line := range strings.Lines(answer) {
 		if mode, ok := strings.CutPrefix(line, "Mode: "); ok {
 			return strings.TrimSpace(mode)
 		}

@@ -33,7 +33,7 @@ type backend struct {
 	running sync.WaitGroup
 }
 
-var _ ticketstore.Backend = (*backend)(nil)
+var _ ticketstore.SessionBackend = (*backend)(nil)
 
 // callsOfUpdate is how many times the time-out of one call an update may take: it reads and writes,
 // looks a lost answer up, and begins anew where another process was faster.
@@ -190,6 +190,9 @@ func (b *backend) Ping(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Session implements [ticketstore.SessionBackend].
+func (b *backend) Session() <-chan struct{} { return b.client.Gone() }
 
 // now returns the time by the leader's clock, and when that was by this process's. The first time, it writes something to learn it.
 func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, at time.Time, err error) {

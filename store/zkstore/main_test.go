@@ -3,6 +3,7 @@ package zkstore
 import (
 	"context"
 	"crypto/rand"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,18 +18,54 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if arguments := os.Getenv(childVariable); arguments != "" {
+		os.Exit(runChild(arguments))
+	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
-	goleak.VerifyTestMain(m)
+	stop, err := serveExamples()
+	if err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		stop()
+		os.Exit(code)
+	}))
 }
 
-func TestStore(t *testing.T) {
-	server := testzk.Start(t)
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, server.Addr) },
+// serverVariable has the address of the server that examples use.
+const serverVariable = "PATHLOCK_TEST_ZOOKEEPER"
+
+// serveExamples starts that server, or has the examples skipped where none can be started.
+func serveExamples() (stop func(), err error) {
+	if testzk.Lacking() != "" {
+		return func() {}, testserver.SkipExamples("^Example(New|Open)$", serverVariable)
+	}
+	addr, stop, err := testzk.Serve(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return stop, os.Setenv(serverVariable, addr)
+}
+
+func TestStore(t *testing.T) { conforms(t, testzk.Start(t).Addr) }
+
+// TestStoreOnEnsemble has clients on several servers, which may be behind the leader.
+func TestStoreOnEnsemble(t *testing.T) { conforms(t, testzk.StartEnsemble(t).Hosts()) }
+
+// TestStorePersistent has a session so short that hardly any ticket is ephemeral.
+func TestStorePersistent(t *testing.T) {
+	testserver.NotUnderRace(t)
+	conforms(t, testzk.Start(t).Addr, WithSessionTimeout(time.Second))
+}
+
+func conforms(t *testing.T, servers string, opts ...Option) {
+	t.Helper()
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, servers, opts...) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			line := &line{}
-			return newStore(t, server.Addr), newStore(t, server.Addr, line.option()), line.vanish
+			return newStore(t, servers, opts...), newStore(t, servers, append(opts, line.option())...), line.vanish
 		}))
 }
 

@@ -38,6 +38,8 @@ func parse(rawURL string) (opts []Option, servers []string, err error) {
 		return nil, nil, errors.New("pathlock/zkstore: the URL's scheme is not zk or zks")
 	case strings.Contains(rest, "#"):
 		return nil, nil, errMalformed
+	case strings.LastIndexByte(rest, '@') > strings.IndexAny(rest+"/", "/?"):
+		return nil, nil, errMalformed // a password with a slash or a question mark
 	case scheme == "zks":
 		opts = append(opts, WithTLS(&tls.Config{MinVersion: tls.VersionTLS12}))
 	}

@@ -42,6 +42,7 @@ func TestOpenRefusesWithoutQuoting(t *testing.T) {
 		"", "h:2181", "redis://h", "zk://", "zk://,", "zk://h:", "zk://h/a//b", "zk://h/a/../b",
 		"zk://sesame@h", "zk://u:sesame#@h", "zk://u:%zzsesame@h", "zk://:sesame@h", "zk://u:ses@ame@h",
 		"zk://u:sesame@h?timeout=soon", "zk://u:sesame@h?tmeout=sesame", "zk://u:sesame@h?max_calls=-1",
+		"zk://u:a/sesame@h", "zk://u:a?sesame@h", "zk://h:sesame", "zk://u:p@ss/sesame@h/locks",
 	} {
 		s, err := Open(url)
 		if err == nil {

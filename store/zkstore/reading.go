@@ -86,11 +86,11 @@ func (b *backend) readTickets(ctx context.Context, tree pathlock.Tree, r *readin
 	var changed []string
 	for _, name := range names {
 		id := idOf(name)
-		version, ours := r.record.tickets[id]
+		version, listed := r.record.tickets[id]
 		switch e, ok := known[id]; {
-		case !ours:
-			// Nothing that an update has written.
-		case ok && e.version == version:
+		case id == "":
+			// Nobody's ticket.
+		case ok && listed && e.version == version:
 			r.entries[id] = e
 		default:
 			changed = append(changed, name)
@@ -117,8 +117,8 @@ func (b *backend) readTickets(ctx context.Context, tree pathlock.Tree, r *readin
 	return true, nil
 }
 
-// entryOf makes an entry of a ticket's znode. It returns false if the znode is not the one that the
-// record lists.
+// entryOf makes an entry of a ticket's znode. It returns false if the znode is another one than the
+// record lists. A ticket that no record lists counts all the same: see withdraw.
 func entryOf(name string, got *zk.Get, r record) (entry, bool, error) {
 	if errors.Is(got.Err, zk.ErrNoNode) {
 		return entry{}, false, nil
@@ -126,7 +126,7 @@ func entryOf(name string, got *zk.Get, r record) (entry, bool, error) {
 	if got.Err != nil {
 		return entry{}, false, got.Err
 	}
-	if got.Stat.Version != r.tickets[idOf(name)] {
+	if version, listed := r.tickets[idOf(name)]; listed && got.Stat.Version != version {
 		return entry{}, false, nil
 	}
 	ticket, err := decodeTicket(got.Data)

@@ -11,8 +11,8 @@ import (
 
 // record is the data of a tree's znode. Each update writes it, so its version is the tree's.
 //
-// It lists the tickets with their versions. A process that has read them before reads only those
-// that have changed.
+// It lists the tickets with their versions, so that a process that has read them before reads only
+// those that have changed.
 type record struct {
 	// fence is the latest in the tree.
 	fence uint64

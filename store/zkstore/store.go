@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/pathlock-go/pathlock/store/ticketstore"
@@ -19,6 +20,9 @@ type Store struct {
 
 // errRoot is for a root that cannot be one.
 var errRoot = errors.New("pathlock/zkstore: the root is the path of a znode, such as /pathlock")
+
+// errServer does not quote the server: what is written in a wrong place may be a password.
+var errServer = errors.New("pathlock/zkstore: a server is host or host:port")
 
 // New returns a store on the ensemble of some servers, each host or host:port, with 2181 as the
 // default port. It does not connect: the first call does, and Ping tells whether it can. All calls
@@ -68,8 +72,8 @@ func hostPorts(servers []string) ([]string, error) {
 		if err != nil {
 			host, given = strings.Trim(server, "[]"), port
 		}
-		if host == "" || given == "" {
-			return nil, fmt.Errorf("pathlock/zkstore: a server without a name: %q", server)
+		if _, err := strconv.ParseUint(given, 10, 16); err != nil || host == "" {
+			return nil, errServer
 		}
 		hosts = append(hosts, net.JoinHostPort(host, given))
 	}

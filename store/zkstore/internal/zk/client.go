@@ -54,6 +54,7 @@ type Client struct {
 	reason  error // why there is no connection
 	known   credentials
 	session Session
+	gone    chan struct{}                  // closed when the session has ended
 	watches map[string]map[*watch]struct{} // by path
 }
 
@@ -64,6 +65,7 @@ func New(config Config) *Client {
 		tokens:  make(chan struct{}, config.InFlight),
 		ended:   make(chan struct{}),
 		change:  make(chan struct{}),
+		gone:    make(chan struct{}),
 		watches: make(map[string]map[*watch]struct{}),
 	}
 	c.closed, c.close = context.WithCancel(context.Background())
@@ -79,6 +81,14 @@ func (c *Client) Session() Session {
 		s.Proven, _ = c.link.lives()
 	}
 	return s
+}
+
+// Gone returns a channel that is closed when the present session, or the next one if there is none,
+// has ended.
+func (c *Client) Gone() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.gone
 }
 
 // Do sends requests, in their order on one connection, and waits for all answers. An error is about
@@ -105,7 +115,7 @@ func (c *Client) do(ctx context.Context, only int64, ops []Op) error {
 	case c.tokens <- struct{}{}:
 		defer func() { <-c.tokens }()
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %d calls are under way", ErrUnreachable, c.config.InFlight)
+		return over(ctx, fmt.Errorf("%w: %d calls are under way", ErrUnreachable, c.config.InFlight))
 	case <-c.closed.Done():
 		return ErrClosed
 	}
@@ -128,6 +138,15 @@ func (c *Client) do(ctx context.Context, only int64, ops []Op) error {
 			return err
 		}
 	}
+}
+
+// over returns why a call ends: the caller's context has ended, or else the time that the client
+// gives a call, which is what err is for.
+func over(ctx context.Context, err error) error {
+	if errors.Is(context.Cause(ctx), ErrUnreachable) {
+		return err
+	}
+	return ctx.Err()
 }
 
 // check refuses what a server would answer by closing the connection.
@@ -170,10 +189,7 @@ func exchange(ctx context.Context, l *link, ops []Op) error {
 				failed = err
 			}
 		case <-ctx.Done():
-			if errors.Is(context.Cause(ctx), ErrUnreachable) {
-				return ErrLost
-			}
-			return ctx.Err()
+			return over(ctx, ErrLost)
 		}
 	}
 	return failed
@@ -187,7 +203,7 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 			return nil, ErrClosed
 		}
 		c.mu.Lock()
-		l, change, reason := c.link, c.change, c.reason
+		l, change := c.link, c.change
 		c.mu.Unlock()
 		if l != nil {
 			select {
@@ -201,15 +217,19 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 		case <-c.closed.Done():
 			return nil, ErrClosed
 		case <-ctx.Done():
-			if !errors.Is(context.Cause(ctx), ErrUnreachable) {
-				return nil, ctx.Err()
-			}
-			if reason != nil {
-				return nil, fmt.Errorf("%w: %w", ErrUnreachable, reason)
-			}
-			return nil, ErrUnreachable
+			return nil, over(ctx, c.unreachable())
 		}
 	}
+}
+
+// unreachable returns ErrUnreachable with the reason.
+func (c *Client) unreachable() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason == nil {
+		return ErrUnreachable
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, c.reason)
 }
 
 // run connects, again and again, until the client is closed.
@@ -257,7 +277,7 @@ func heartbeatOf(timeout time.Duration) time.Duration {
 
 // connect makes a connection to a server, and takes up the session there.
 func (c *Client) connect(host string) (*link, error) {
-	ctx, cancel := context.WithTimeout(c.closed, c.config.Timeout)
+	ctx, cancel := context.WithTimeout(c.closed, c.config.Timeout/3)
 	defer cancel()
 	conn, err := c.config.Dial(ctx, host)
 	if err != nil {
@@ -334,6 +354,8 @@ func (c *Client) giveUp(err error, lost time.Time) {
 	}
 	c.config.Log.Warn("zookeeper: the session is lost")
 	c.known, c.session = credentials{}, Session{}
+	close(c.gone)
+	c.gone = make(chan struct{})
 }
 
 // Close ends the session, and returns when nothing of the client is left.

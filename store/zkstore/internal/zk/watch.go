@@ -65,27 +65,27 @@ func (w *watch) arm(l *link) {
 			return // the next connection arms it
 		}
 		w.mu.Lock()
-		more := true
-		if w.look != nil {
-			if op.answer().Err == nil {
-				w.armed = l
-			}
-			more = w.look(op)
+		stands := op.answer().Err == nil
+		ended := w.look == nil
+		more := ended || w.look(op)
+		if stands && !ended {
+			w.armed = l
 		}
 		w.mu.Unlock()
-		if !more {
+		switch {
+		case stands && ended: // while the request was under way
+			w.disarm(l)
+		case !more:
 			w.stop()
 		}
 	})
 }
 
-// stop ends the watch, and has the server forget it.
+// stop ends the watch.
 func (w *watch) stop() {
 	w.mu.Lock()
-	ended := w.look == nil
-	w.look = nil
-	armed := w.armed
-	w.armed = nil
+	ended, armed := w.look == nil, w.armed
+	w.look, w.armed = nil, nil
 	w.mu.Unlock()
 	if ended {
 		return
@@ -93,18 +93,27 @@ func (w *watch) stop() {
 	c := w.client
 	c.mu.Lock()
 	delete(c.watches[w.path], w)
-	for other := range c.watches[w.path] {
-		if other.kind == w.kind {
-			armed = nil // the server keeps one watch for both
-		}
-	}
 	if len(c.watches[w.path]) == 0 {
 		delete(c.watches, w.path)
 	}
 	c.mu.Unlock()
 	if armed != nil {
-		armed.send(&removeWatches{path: w.path, kind: w.kind}, func(error) {})
+		w.disarm(armed)
 	}
+}
+
+// disarm has the server forget the watch, unless it is another one's, too: the server keeps one for
+// all of a connection.
+func (w *watch) disarm(l *link) {
+	c := w.client
+	c.mu.Lock()
+	defer c.mu.Unlock() // a watch that is added after this look is armed after this request
+	for other := range c.watches[w.path] {
+		if other.kind == w.kind {
+			return
+		}
+	}
+	l.send(&removeWatches{path: w.path, kind: w.kind}, func(error) {})
 }
 
 // event passes on what a server tells. It is called by the connection's reader.
