@@ -69,6 +69,10 @@ func kinds() []kind {
 			open: openZK, show: withoutUser, secure: withUsersPassword, trouble: zkTrouble,
 		},
 		{
+			schemes: []string{"etcd", "etcds"}, forms: []string{"etcd://h1,h2,h3/prefix"},
+			open: openEtcd, show: withoutUser, secure: withUsersPassword, trouble: etcdTrouble,
+		},
+		{
 			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"},
 			open: openQuorum, show: showMembers, secure: secureMembers, trouble: quorumTrouble, alone: true,
 		},

@@ -12,15 +12,15 @@ var errTwoPasswords = errors.New("the password is given beside the URL, so the U
 // errNoUser is for a URL without a user to whom a password could belong.
 var errNoUser = errors.New("the password is given beside the URL, which names no user")
 
-// errSlash is for a URL whose path has an @.
-var errSlash = errors.New("there is an @ behind a slash: in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+// errLateAt is for a URL with an @ behind its hosts.
+var errLateAt = errors.New("there is an @ behind the hosts: in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
 
-// checkSlash refuses a URL whose password has a slash: half of it would count as the path, and the
-// other half as a host.
-func checkSlash(rawURL string) error {
+// checkHosts refuses a URL whose password has a slash or a question mark: what precedes that would
+// count as the hosts.
+func checkHosts(rawURL string) error {
 	_, rest, _ := strings.Cut(rawURL, "://")
-	if _, path, _ := strings.Cut(rest, "/"); strings.Contains(path, "@") {
-		return errSlash
+	if end := strings.IndexAny(rest, "/?"); end >= 0 && strings.Contains(rest[end:], "@") {
+		return errLateAt
 	}
 	return nil
 }

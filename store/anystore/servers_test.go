@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/testetcd"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
@@ -22,6 +23,7 @@ var servers = map[string]func(t *testing.T) string{
 	"PostgreSQL": postgres,
 	"SQLite":     func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "locks.db") },
 	"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr + "/locks" },
+	"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr + "/locks" },
 	"quorum": func(t *testing.T) string {
 		var urls []string
 		for range 3 {

@@ -8,7 +8,7 @@ import (
 
 // openZK opens a store in a ZooKeeper ensemble.
 func openZK(_ context.Context, url string) (opened, error) {
-	if err := checkSlash(url); err != nil {
+	if err := checkHosts(url); err != nil {
 		return opened{}, err
 	}
 	store, err := zkstore.Open(url)

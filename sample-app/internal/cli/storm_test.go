@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/testetcd"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
@@ -28,6 +29,7 @@ var locks = map[string]func(t *testing.T) string{
 	"memory":    func(*testing.T) string { return "memory://" },
 	"Redis":     func(t *testing.T) string { return testserver.Redis(t) },
 	"ZooKeeper": func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr + "/storm" },
+	"etcd":      func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr + "/storm" },
 	"quorum": func(t *testing.T) string {
 		var urls []string
 		for range 3 {
