@@ -35,8 +35,8 @@ func Program(t testing.TB) string {
 	return program.path
 }
 
-// build builds the server where all tests of this user find it. The go command does nothing if it is
-// up to date.
+// build builds the server where all tests of this user find it. The go command does nothing if it
+// is up to date.
 func build() (path string, log []byte, err error) {
 	dir := filepath.Join(os.TempDir(), "pathlock-etcd-"+strconv.Itoa(os.Getuid()))
 	if err := os.MkdirAll(dir, 0o700); err != nil {

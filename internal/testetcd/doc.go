@@ -3,6 +3,6 @@
 //
 // The server is a current etcd. It is built from its Go module once, by the module
 // store/etcdstore/internal/etcdserver, which takes about a minute with an empty build cache. Every
-// server listens on free ports of the loopback interface, keeps its data in a folder of its own, and
-// is killed at the end of the test, by its process id.
+// server listens on free ports of the loopback interface, keeps its data in a folder of its own,
+// and is killed at the end of the test, by its process id.
 package testetcd

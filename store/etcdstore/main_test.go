@@ -2,6 +2,9 @@ package etcdstore
 
 import (
 	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -9,12 +12,20 @@ import (
 	"go.uber.org/goleak"
 	"go.uber.org/zap"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/delayproxy"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestMain(m *testing.M) {
+	if addr := os.Getenv(childAddr); addr != "" {
+		if err := beChild(addr); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
@@ -77,5 +88,110 @@ func newLine(t testing.TB, addr string) line {
 func (l line) cut() {
 	if err := l.Close(); err != nil {
 		l.t.Error(err)
+	}
+}
+
+// newTree returns a tree of the test's own.
+func newTree(t testing.TB) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("etcdstore", rand.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// x is X on a path with its intentions.
+func x(t testing.TB, path string) []pathlock.Claim {
+	t.Helper()
+	p, err := pathlock.ParsePath(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pathlock.Normalize(pathlock.X(p))
+}
+
+// request asks for X on /a for an owner, in the way of a locker.
+func request(t testing.TB, tree pathlock.Tree, owner pathlock.Owner, lease, wait time.Duration) pathlock.Acquisition {
+	return pathlock.Acquisition{Tree: tree, Owner: owner, Grant: pathlock.GrantID(owner + "'s"), Claims: x(t, "/a"), Lease: lease, Wait: wait}
+}
+
+// acquire acquires what has to be granted.
+func acquire(t testing.TB, s pathlock.Store, req pathlock.Acquisition) pathlock.Grant {
+	t.Helper()
+	g, err := s.Acquire(t.Context(), req)
+	if err != nil {
+		t.Fatalf("%s: %v", req.Owner, err)
+	}
+	return g
+}
+
+// release gives back what acquire has acquired.
+func release(t testing.TB, s pathlock.Store, req pathlock.Acquisition) {
+	t.Helper()
+	if err := s.Release(t.Context(), req.Tree, req.Owner, req.Grant); err != nil {
+		t.Fatalf("%s: %v", req.Owner, err)
+	}
+}
+
+// queue begins to wait, and returns the outcome when it is there.
+func queue(t testing.TB, s pathlock.Store, req pathlock.Acquisition) <-chan outcomeOf {
+	t.Helper()
+	waiting, over := make(chan struct{}), make(chan outcomeOf, 1)
+	req.Waiting = func() { close(waiting) }
+	go func() {
+		g, err := s.Acquire(t.Context(), req)
+		over <- outcomeOf{g, err, time.Now()}
+	}()
+	select {
+	case <-waiting:
+	case o := <-over:
+		t.Fatalf("%s does not wait: %+v", req.Owner, o)
+	}
+	return over
+}
+
+type outcomeOf struct {
+	grant pathlock.Grant
+	err   error
+	at    time.Time
+}
+
+// granted requires a grant.
+func granted(t testing.TB, over <-chan outcomeOf) outcomeOf {
+	t.Helper()
+	o := <-over
+	if o.err != nil {
+		t.Fatal(o.err)
+	}
+	return o
+}
+
+// requireNothing requires that etcd has no keys and no leases, within the time that a lease lasts
+// which nobody uses.
+func requireNothing(t testing.TB, client *clientv3.Client) {
+	t.Helper()
+	testetcd.Await(t, "nothing is left", func() bool {
+		keys, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		if err != nil {
+			t.Fatal(err)
+		}
+		leases, err := client.Leases(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(keys.Kvs) == 0 && len(leases.Leases) == 0
+	})
+}
+
+// requireNoKeys requires that etcd has no keys.
+func requireNoKeys(t testing.TB, client *clientv3.Client) {
+	t.Helper()
+	keys, err := client.Get(t.Context(), "", clientv3.WithPrefix())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kv := range keys.Kvs {
+		t.Errorf("left behind: %s = %s", kv.Key, kv.Value)
 	}
 }

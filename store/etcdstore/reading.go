@@ -20,6 +20,8 @@ type reading struct {
 	guarded int64
 	records []*record
 	byKey   map[string]*record
+	// remembered says that the reading is not new.
+	remembered bool
 }
 
 // record is a ticket's key.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -19,10 +17,15 @@ import (
 // Update implements [ticketstore.Backend]: one read of the tree, and one transaction that writes if
 // the guard and the tickets to write are still as they were read. If they are not, the transaction
 // reads the tree again.
+//
+// A process that has tickets in the tree remembers what it has read and written. It begins with the
+// transaction then, which writes if all tickets are still as remembered.
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	r, err := b.read(ctx, tree)
-	if err != nil {
-		return err
+	r, err := b.memory.take(tree), error(nil)
+	if r == nil || 1+len(r.records) > b.config.maxOps {
+		if r, err = b.read(ctx, tree); err != nil {
+			return err
+		}
 	}
 	for lost := 0; ; lost++ {
 		began := time.Now()
@@ -32,9 +35,15 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 			return err
 		}
 		changes := change(state)
-		if changes.Empty() {
-			b.keep(tree, r.records)
+		if changes.Empty() && !r.remembered {
+			b.keep(r)
 			return nil
+		}
+		if changes.Empty() {
+			if r, err = b.read(ctx, tree); err != nil {
+				return err
+			}
+			continue
 		}
 		u, err := b.prepare(ctx, r, state.Now, changes)
 		if err != nil {
@@ -58,11 +67,13 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 }
 
 // keep keeps what this process has to know of a tree while it has tickets there.
-func (b *backend) keep(tree pathlock.Tree, records []*record) {
-	end := b.ownEnd(records)
-	b.sweeper.track(tree, end)
+func (b *backend) keep(r *reading) {
+	end := b.ownEnd(r.records)
+	b.sweeper.track(r.tree, end)
 	if end.IsZero() {
-		b.sightings.forget(tree)
+		b.sightings.forget(r.tree)
+	} else {
+		b.memory.put(r)
 	}
 }
 
@@ -76,6 +87,7 @@ type update struct {
 	compares []clientv3.Cmp
 	tickets  []clientv3.Op // puts and deletes
 	guard    clientv3.Op
+	next     guard // what guard puts
 	// rewrites says that guard is a put, and not a delete.
 	rewrites bool
 	// left are the tickets that the tree has afterwards, by their keys.
@@ -111,6 +123,13 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 		u.tickets = append(u.tickets, clientv3.OpDelete(key))
 		delete(u.left, key)
 	}
+	if r.remembered {
+		// What was read may have ended since, by its lease.
+		u.compares = u.compares[:1]
+		for _, rec := range r.records {
+			u.compares = append(u.compares, unchanged(rec))
+		}
+	}
 	attaching := b.newAttaching(r, now, u)
 	for _, t := range changes.Put {
 		if err := u.put(ctx, attaching, t); err != nil {
@@ -134,12 +153,19 @@ func (u *update) put(ctx context.Context, a *attaching, t ticketstore.Ticket) er
 	if err != nil {
 		return err
 	}
-	if rec != nil {
-		u.compares = append(u.compares, unchanged(rec))
+	text := ticketstore.Encode(t)
+	left := &record{key: key, lease: id}
+	if left.stored, err = ticketstore.Decode(text); err != nil {
+		return fmt.Errorf("%w: etcdstore: a ticket that cannot be read back: %w", pathlock.ErrInvalidRequest, err)
 	}
-	text := string(ticketstore.Encode(t))
-	u.tickets = append(u.tickets, clientv3.OpPut(key, text, clientv3.WithLease(id)))
-	u.left[key] = &record{key: key, lease: id, stored: t}
+	if rec != nil {
+		left.created = rec.created
+		if !u.r.remembered {
+			u.compares = append(u.compares, unchanged(rec))
+		}
+	}
+	u.tickets = append(u.tickets, clientv3.OpPut(key, string(text), clientv3.WithLease(id)))
+	u.left[key] = left
 	return nil
 }
 
@@ -154,6 +180,7 @@ func (u *update) writeGuard(key string) error {
 		}
 		u.ahead = true
 	}
+	u.next = g
 	text, err := g.encode()
 	if err != nil {
 		return err
@@ -341,8 +368,27 @@ func (u *update) done(revision int64) {
 			t.Key = ticketKey(t.Place, revision)
 		}
 	}
-	u.b.keep(u.r.tree, slices.Collect(maps.Values(u.left)))
+	u.b.keep(u.written(revision))
 	if u.ahead {
 		u.b.sweeper.settle(u.r.tree)
 	}
+}
+
+// written returns what the tree holds after the transaction.
+func (u *update) written(revision int64) *reading {
+	r := &reading{tree: u.r.tree, revision: revision, byKey: u.left}
+	if u.rewrites {
+		r.guard, r.guarded = u.next, revision
+	}
+	for key, rec := range u.left {
+		if rec.modified == 0 {
+			place, _ := u.b.keys.place(key) // it is one that this package has made
+			rec.modified, rec.stored.Place, rec.stored.Key = revision, place, ticketKey(place, revision)
+			if rec.created == 0 {
+				rec.created = revision
+			}
+		}
+		r.records = append(r.records, rec)
+	}
+	return r
 }

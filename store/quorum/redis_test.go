@@ -29,7 +29,8 @@ func redisMembers(t testing.TB, servers []*testredis.Server, change ...func(*red
 	t.Helper()
 	var members []pathlock.Store
 	for _, server := range servers {
-		options := &redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true}
+		// As redisstore.Open has it.
+		options := &redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true, DialTimeout: time.Second, DialerRetries: 1}
 		for _, f := range change {
 			f(options)
 		}
@@ -66,7 +67,18 @@ func TestConformanceRedis(t *testing.T) {
 	t.Run("one of them killed", func(t *testing.T) {
 		servers[1].Kill()
 		storetest.Run(t, func(t *testing.T) pathlock.Store {
-			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))
+			s := newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))
+			findSilent(t, s)
+			return s
 		})
 	})
+}
+
+// findSilent returns when the store has noticed which members are down: a question to all of them
+// has been answered.
+func findSilent(t *testing.T, s *quorum.Store) {
+	t.Helper()
+	if _, err := s.Snapshot(t.Context(), newTree(t)); err != nil {
+		t.Fatal(err)
+	}
 }

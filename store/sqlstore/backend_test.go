@@ -237,6 +237,13 @@ func TestWatchOfWhatHasHappened(t *testing.T) {
 		put(there, newTicket(6), ticket)
 		wakes("deleted before the watch", watch(ticket))
 
+		if d.dialect == sqlstore.Postgres {
+			ticket = waits(8)
+			watched = watch(ticket)
+			put(there, newTicket(9), ticket)
+			wakes("deleted under the watch", watched)
+		}
+
 		for what, c := range map[string]chan struct{}{"waits": steady, "was called before, and waits": quiet} {
 			select {
 			case <-c:

@@ -22,7 +22,7 @@ type postgres struct {
 
 // idleTransaction is how long a process may do nothing while it is alone with a tree. A server ends
 // its session then, because the process may have been stopped.
-const idleTransaction = 10 * time.Second
+const idleTransaction = 5 * time.Second
 
 func (p *postgres) read(ctx context.Context, key treeKey, k *known) (image, error) {
 	began := time.Now()

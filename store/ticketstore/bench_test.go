@@ -15,7 +15,7 @@ func BenchmarkAcquireRelease(b *testing.B) {
 	for _, others := range []int{0, 10, 100, 1000} {
 		b.Run(fmt.Sprint("others=", others), func(b *testing.B) {
 			store := ticketstore.New("drawer", newDrawer())
-			defer store.Close()
+			defer func() { _ = store.Close() }()
 			tree, err := pathlock.NewTree("test", "plan")
 			if err != nil {
 				b.Fatal(err)

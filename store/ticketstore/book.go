@@ -91,7 +91,8 @@ func (b *book) refuse(t *Ticket, why error) {
 	b.woken = append(b.woken, &told)
 }
 
-// takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was not.
+// takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was
+// not.
 func (b *book) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) error {
 	i := slices.IndexFunc(b.refused, func(t *Ticket) bool { return t.Owner == owner && t.Grant == id })
 	if i < 0 {

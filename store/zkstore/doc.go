@@ -1,2 +1,96 @@
-// Package zkstore is the lock store in ZooKeeper.
+// Package zkstore keeps the locks of pathlock in ZooKeeper, for any number of processes.
+//
+//	store, err := zkstore.Open("zk://zk1,zk2,zk3/pathlock")
+//	if err != nil { … }
+//	defer store.Close(ctx)
+//	locker := pathlock.New(store)
+//
+// It needs ZooKeeper 3.6 or later, and is tested with 3.8, standalone and as an ensemble of three.
+// The client is its own: see internal/zk.
+//
+// # What it does
+//
+// A request is one sequential znode, its ticket, which holds the whole claim set. Package
+// ticketstore has the rules: an operation reads the tickets of a tree, decides by the lock table,
+// and writes the difference. Here, that is one Multi, which also writes the tree's znode and fails
+// if anybody else has done so since.
+//
+//	 process A                       ZooKeeper                           process B
+//	┌──────────┐  Get, Children   ┌──────────────────────────────┐
+//	│  locker  │ ───────────────▶ │ /pathlock                    │
+//	│ ticket-  │  Multi           │  └ testplan:plan-001         │  watches   ┌──────────┐
+//	│  store   │ ───────────────▶ │     ├ t-…-0000000001  A      │ ─────────▶ │  waiter  │
+//	│ zkstore  │   one session    │     └ t-…-0000000002  B      │            └──────────┘
+//	└──────────┘                  └──────────────────────────────┘
+//
+// An acquisition that is granted at once takes two round trips, of which one is a write to a
+// majority of the servers. So do a release and a renewal. The operations of a process on one tree go
+// together.
+//
+// # Waiting
+//
+// A waiter watches the data of its own znode, which changes when it is let in, and the znode before
+// it that it conflicts with. The latter is a watch of children on a znode that has none: it fires
+// when the znode goes, and not at its signs of life. So each waiter has two watches, no event wakes
+// two waiters, and a release costs the same number of requests whether 50 wait or 500.
+//
+// # Ephemeral and persistent tickets
+//
+// Every ticket has a lease, which everybody heeds by the clock of ZooKeeper's leader. A znode must
+// not go before that: so a ticket is ephemeral if the session is certain to outlive its lease, and
+// otherwise persistent. With the default session of 40 s, that is so up to leases of 30 s, the
+// locker's default. A ticket whose lease is renewed for longer, or that becomes a detached hold, is
+// replaced by a persistent one.
+//
+// A crash costs others what is left of the lease, in either case. Thereafter, an ephemeral znode goes
+// with its session, up to a session's time-out after the crash. A persistent one is removed by the
+// next update of the tree, or by the sweep: see [WithSweep]. A process that calls [Store.Close]
+// leaves nothing, except for its detached holds and longer leases.
+//
+// A session that is lost takes its ephemeral tickets with it: the locks end within a second or so,
+// their waiters are let in at once, and the client begins a new session. That happens before a lease
+// has ended only if somebody ends the session on purpose.
+//
+// # What is guaranteed
+//
+//   - Modes, queueing, re-entry, upgrades and deadlocks are as [pathlock.Store] says. A grant is one
+//     transaction of ZooKeeper, which a majority has on disk before anybody learns of it. No
+//     failover forgets it.
+//   - Fences are counted from the number of the tree's latest transaction, 256 for each. They grow
+//     over all leaders, and after a tree was empty and its znode removed. They begin anew only where
+//     an ensemble is set up anew, or restored from a backup.
+//   - An operation whose answer was lost is looked up, and not repeated: each update leaves its name
+//     in the tree's znode. It fails with an error that matches [pathlock.ErrUnavailable] if more
+//     than 16 updates have followed by then, as it does when no server answers in time.
+//   - What is refused is refused by the latest state, also where a server is behind: it asks the
+//     leader first.
+//   - Empty trees go by themselves. They are containers, which the leader removes about once a
+//     minute, as is the root.
+//
+// # What is assumed
+//
+//   - The clocks of the ensemble's hosts agree, as NTP sees to. Where another leader is elected whose
+//     clock is ahead, leases end earlier by as much, and their holders learn of it only at their next
+//     update: for that long, two owners may hold the same node. An update that finds the clock ahead
+//     by more than a second fails. Safety must not rest on the locks alone. The clocks of the
+//     processes themselves do not matter.
+//   - tickTime is at most a fifth of the session's time-out. Followers tell the leader of signs of
+//     life every half tick.
+//   - Nobody else writes below the root. [WithDigest] sees to that.
+//
+// # Limits
+//
+//   - A request to ZooKeeper has at most 1 MB, its jute.maxbuffer. So a ticket has at most 7 kB,
+//     compressed: some 300 claims on random names, and many more on ordinary ones. Larger ones get an
+//     error that matches [pathlock.ErrInvalidRequest]. [WithMaxPacket] raises that with the servers'
+//     own limit.
+//   - An update writes at most 128 tickets. Crowds are let in in portions.
+//   - All tickets of a tree are listed in its znode: some 30,000 at most.
+//   - Every grant is a write to all servers. An ensemble does a few thousand each second.
+//
+// # Looking
+//
+// zkCli.sh shows what there is: ls /pathlock names the trees, get a ticket shows its owner, claims
+// and times as JSON, unless it is long and compressed. Owners are secrets: whoever can read the
+// znodes can release the locks.
 package zkstore

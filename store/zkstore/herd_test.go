@@ -16,6 +16,7 @@ func TestNoHerd(t *testing.T) {
 	// No sign of life falls into the test.
 	const lease, session = 5 * time.Minute, 10 * time.Minute
 	few, many := 50, 500
+	const turns = 20
 	if testing.Short() {
 		many = 100
 	}
@@ -44,7 +45,6 @@ func TestNoHerd(t *testing.T) {
 		before := here.sent(opGet, opChildren, opMulti)
 		release(t, holder, held)
 		crowd[0].granted()
-		const turns = 20
 		for i := range turns {
 			release(t, waiters, crowd[i].req)
 			crowd[i+1].granted()
@@ -55,6 +55,10 @@ func TestNoHerd(t *testing.T) {
 		})
 		cost[n] = here.sent(opGet, opChildren, opMulti) - before
 		t.Logf("%d waiters: %d requests for %d releases and grants", n, cost[n], turns)
+	}
+	const most = 10 // requests for a release, and for the grant that comes of it
+	if cost[few] > most*turns {
+		t.Errorf("it costs %d requests each time", cost[few]/turns)
 	}
 	if cost[many] > cost[few]+cost[few]/10 {
 		t.Errorf("among %d waiters it costs %d requests, among %d %d", few, cost[few], many, cost[many])

@@ -49,12 +49,23 @@ func serveExamples() (stop func(), err error) {
 	return stop, os.Setenv(serverVariable, addr)
 }
 
-func TestStore(t *testing.T) {
-	server := testzk.Start(t)
-	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, server.Addr) },
+func TestStore(t *testing.T) { conforms(t, testzk.Start(t).Addr) }
+
+// TestStoreOnEnsemble has clients on several servers, which may be behind the leader.
+func TestStoreOnEnsemble(t *testing.T) { conforms(t, testzk.StartEnsemble(t).Hosts()) }
+
+// TestStorePersistent has a session so short that hardly any ticket is ephemeral.
+func TestStorePersistent(t *testing.T) {
+	testserver.NotUnderRace(t)
+	conforms(t, testzk.Start(t).Addr, WithSessionTimeout(time.Second))
+}
+
+func conforms(t *testing.T, servers string, opts ...Option) {
+	t.Helper()
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, servers, opts...) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			line := &line{}
-			return newStore(t, server.Addr), newStore(t, server.Addr, line.option()), line.vanish
+			return newStore(t, servers, opts...), newStore(t, servers, append(opts, line.option())...), line.vanish
 		}))
 }
 

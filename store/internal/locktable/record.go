@@ -33,8 +33,8 @@ type Record struct {
 // holds any more. It is followed by no [Table.Enter]. Waiters are mortal in a restored table: each
 // leaves the queue when its lease ends, unless it is asked for again.
 //
-// At most limit requests are granted by all that follows, if limit is positive. fence is that of the
-// latest grant.
+// At most limit requests are granted by all that follows, if limit is positive. fence is that of
+// the latest grant.
 func (t *Table) Restore(records []*Record, now time.Time, fence uint64, limit int) {
 	t.now, t.fence, t.mortal, t.quota = now, fence, true, quota{limit: limit}
 	slices.SortFunc(records, func(a, b *Record) int {
@@ -142,8 +142,8 @@ func (r *Request) Ends() time.Time {
 	return r.life.until
 }
 
-// Watched returns the request that a waiting request watches: it cannot be granted while that one is
-// there. It is nil where the quota was used up before the request had its turn.
+// Watched returns the request that a waiting request watches: it cannot be granted while that one
+// is there. It is nil where the quota was used up before the request had its turn.
 func (r *Request) Watched() *Request { return r.watching }
 
 // Deferred reports whether requests are left in the queue because the quota is used up.

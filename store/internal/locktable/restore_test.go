@@ -12,8 +12,8 @@ import (
 )
 
 // A table that is made anew from its records before each use does what one does that stays: random
-// requests, signs of life, releases, renewals, transfers, and leases that end. After every step, both
-// are sound and hold the same.
+// requests, signs of life, releases, renewals, transfers, and leases that end. After every step,
+// both are sound and hold the same.
 func TestARestoredTableGoesOnAsOneThatStays(t *testing.T) {
 	for range 100 {
 		seed := rand.Uint64()

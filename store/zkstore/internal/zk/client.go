@@ -203,7 +203,7 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 			return nil, ErrClosed
 		}
 		c.mu.Lock()
-		l, change, reason := c.link, c.change, c.reason
+		l, change := c.link, c.change
 		c.mu.Unlock()
 		if l != nil {
 			select {
@@ -217,12 +217,19 @@ func (c *Client) connected(ctx context.Context) (*link, error) {
 		case <-c.closed.Done():
 			return nil, ErrClosed
 		case <-ctx.Done():
-			if reason != nil {
-				return nil, over(ctx, fmt.Errorf("%w: %w", ErrUnreachable, reason))
-			}
-			return nil, over(ctx, ErrUnreachable)
+			return nil, over(ctx, c.unreachable())
 		}
 	}
+}
+
+// unreachable returns ErrUnreachable with the reason.
+func (c *Client) unreachable() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.reason == nil {
+		return ErrUnreachable
+	}
+	return fmt.Errorf("%w: %w", ErrUnreachable, c.reason)
 }
 
 // run connects, again and again, until the client is closed.
