@@ -123,10 +123,10 @@ func TestPersistence(t *testing.T) {
 	req := ask(tree, x("/n"))
 	req.Lease = 15 * time.Second
 	fence := take(t, s, req).Fence
-	expect := func(when string, want int) {
+	expect := func(when string, tickets, ephemeral int) {
 		t.Helper()
-		if names, got := znodes(t, s, tree); len(names) != 1 || got != want {
-			t.Fatalf("%s: %d tickets, %d of them ephemeral; want 1 and %d", when, len(names), got, want)
+		if names, got := znodes(t, s, tree); len(names) != tickets || got != ephemeral {
+			t.Fatalf("%s: %d tickets, %d of them ephemeral; want %d and %d", when, len(names), got, tickets, ephemeral)
 		}
 	}
 	renew := func(lease time.Duration) {
@@ -135,23 +135,24 @@ func TestPersistence(t *testing.T) {
 			t.Fatalf("renew: %v are lost, error %v", lost, err)
 		}
 	}
-	expect("a lease that the session covers", 1)
+	expect("a lease that the session covers", 1, 1)
 	renew(16 * time.Second)
-	expect("a renewal", 1)
+	expect("a renewal", 1, 1)
 	w := queue(t, s, ask(tree, x("/n")))
 	renew(time.Minute)
+	expect("a renewal for longer, and a waiter with a longer lease", 2, 0)
 	snapshot, err := s.Snapshot(t.Context(), tree)
 	if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Fence != fence || len(snapshot.Waiters) != 1 {
 		t.Fatalf("after a renewal for longer: %+v, error %v", snapshot, err)
 	}
 	release(t, s, req)
 	w.granted()
-	expect("a lease that is longer", 0)
+	expect("a lease that is longer", 1, 0)
 	release(t, s, w.req)
 	detached := ask(tree, x("/n"))
 	detached.Owner, detached.Lease = "d-"+detached.Owner, time.Second
 	take(t, s, detached)
-	expect("a detached hold", 0)
+	expect("a detached hold", 1, 0)
 	release(t, s, detached)
 }
 
