@@ -43,8 +43,8 @@ func locked(ctx context.Context, t testing.TB, method func(context.Context) (*pa
 	return lock
 }
 
-// refused returns the error with which a method of a mutex must refuse because of others.
-func refused(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.ConflictError {
+// refusal returns the error with which a method of a mutex must refuse because of others.
+func refusal(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) *pathlock.ConflictError {
 	t.Helper()
 	lock, err := method(ctx)
 	var conflict *pathlock.ConflictError
@@ -52,6 +52,12 @@ func refused(ctx context.Context, t testing.TB, method func(context.Context) (*p
 		t.Fatalf("got %v, %v, want a ConflictError", lock, err)
 	}
 	return conflict
+}
+
+// refused fails the test unless a method of a mutex refuses because of others.
+func refused(ctx context.Context, t testing.TB, method func(context.Context) (*pathlock.Lock, error)) {
+	t.Helper()
+	_ = refusal(ctx, t, method)
 }
 
 // tryFor returns TryLockFor as a method without a duration.
@@ -91,7 +97,7 @@ func TestLockWaitsAsLongAsItsContext(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), day)
 		defer stop()
 		began := time.Now()
-		conflict := refused(ctx, t, l.Mutex("m").Lock)
+		conflict := refusal(ctx, t, l.Mutex("m").Lock)
 		if waited := time.Since(began); waited != day || conflict.Blocker.Note != "the first" {
 			t.Errorf("refused after %v, because of %q", waited, conflict.Blocker.Note)
 		}
@@ -132,11 +138,11 @@ func TestRefusalsNameTheMutex(t *testing.T) {
 	writer := l.RWMutex("nightly report")
 	writer.Note = "host-3"
 	lock := locked(t.Context(), t, writer.Lock)
-	err := error(refused(t.Context(), t, l.Mutex("nightly report").TryLock))
+	err := error(refusal(t.Context(), t, l.Mutex("nightly report").TryLock))
 	if want := `pathlock: locked by others: mutex "nightly report": held by "host-3", which has X since`; !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s…", err, want)
 	}
-	err = refused(t.Context(), t, l.RWMutex("nightly report").TryRLock)
+	err = refusal(t.Context(), t, l.RWMutex("nightly report").TryRLock)
 	if want := `pathlock: locked by others: mutex "nightly report" for reading: held by "host-3"`; !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s…", err, want)
 	}

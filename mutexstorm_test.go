@@ -225,7 +225,7 @@ func TestAProcessHoldsManyMutexes(t *testing.T) {
 	eachStore(t, func(t *testing.T, store pathlock.Store) {
 		const many = 300
 		counted := &renewals{Store: store, of: map[pathlock.Tree]int{}, trees: many, times: 4, done: make(chan struct{})}
-		l := pathlock.New(counted, quiet, pathlock.WithLease(1500*time.Millisecond))
+		l := pathlock.New(counted, quiet, pathlock.WithLease(3*time.Second))
 		var held []*pathlock.Lock
 		for i := range many {
 			held = append(held, locked(t.Context(), t, l.Mutex(fmt.Sprint(i)).TryLock))

@@ -14,19 +14,19 @@
 //
 // The lock store names one leader at a time, and terms grow with every leader. A leader that was
 // stopped past its lease is told so by its context before it acts, if it looks: see
-// [Leadership.Context]. Between that look and the act it may be stopped again. No lock can rule that
-// out, so where an act of a late leader would do harm, give it the term and have it refused: the
-// written row keeps the term of its latest writer, and refuses smaller ones.
+// [Leadership.Context]. Between that look and the act it may be stopped again, and no lock can rule
+// that out. So where an act of a late leader would do harm, give it the term and have it refused:
+// the written row keeps the term of its latest writer, and refuses smaller ones.
 //
 // # How it works
 //
-// An election is a tree in the namespace [Namespace]. The leader has two nodes of it exclusively: the
-// seat, for which all candidates queue, and a node of its own, of which nobody knows before. Who
-// observes the leader waits for the latter with a shared lock. It is granted when the leader has
-// gone, and stands in no candidate's way. So observers are woken by the store, and neither delay an
-// election nor take part in one, even if they hang.
+// An election is a tree in the namespace [Namespace]. The leader has two nodes of it exclusively:
+// the seat, for which all candidates queue, and a node of its own with a random name. Observers
+// wait for the latter with a shared lock, which is granted when the leader has gone, and stands in
+// no candidate's way. So the store wakes observers, and they neither delay an election nor take
+// part in one, even if they hang.
 //
-// Only while there is no leader at all, there is nothing to wait for. Then observers look at the
-// store from time to time, at most once a second after a while. While any candidate waits, there
-// always is a leader.
+// While nobody leads, there is nothing to wait for. Then observers look at the store from time to
+// time: see [Election.Observe]. A candidate that waits is elected when the leader goes, so this is
+// rare.
 package election

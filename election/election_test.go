@@ -118,7 +118,7 @@ func TestACampaignEndsWithItsContext(t *testing.T) {
 func TestALostLeadershipEndsItsContext(t *testing.T) {
 	eachStore(t, func(t *testing.T, store pathlock.Store) {
 		e := newElection(t, store)
-		e.Lease = time.Second
+		e.Lease = 3 * time.Second
 		leader := campaign(t.Context(), t, e, "a")
 		next := inBackground(t, store, "b")
 		_, locker := newProcess(store)

@@ -159,11 +159,36 @@ func TestTheDocumentedCommandsWorkOutside(t *testing.T) {
 				}
 				v.run(line)
 			}
-			if mods := v.run("go version -m program"); !strings.Contains(mods, rootPath+"\t"+next) {
+			mods := v.run("go version -m program")
+			if !strings.Contains(mods, rootPath+"\t"+next) {
 				t.Errorf("the program is not built of the published module: %s", mods)
+			}
+			if strings.Contains(mods, rootPath+"/store/") {
+				t.Errorf("the program has lock stores that it does not use: %s", mods)
 			}
 		})
 	}
+
+	t.Run("the lock store of a URL", func(t *testing.T) {
+		v := visitor{t, t.TempDir(), env}
+		code := "package main\n\nimport (\n\t\"context\"\n\t\"fmt\"\n\n\t\"" + modulePath("store/anystore") + "\"\n)\n\n" +
+			"func main() {\n\tstore, err := anystore.Open(context.Background(), \"memory://\")\n\tfmt.Println(store, err)\n}\n"
+		if err := os.WriteFile(filepath.Join(v.dir, "main.go"), []byte(code), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		v.run("go mod init example.com/locks")
+		v.run("go get " + modulePath("store/anystore") + "@" + next)
+		v.run("go build -o program .")
+		if said := v.run("./program"); said != "memory:// (this process only) <nil>\n" {
+			t.Errorf("the program says %q", said)
+		}
+		mods := v.run("go version -m program")
+		for _, folder := range published {
+			if strings.HasPrefix(folder, "store/") && !strings.Contains(mods, modulePath(folder)+"\t"+next) {
+				t.Errorf("the program is not built of %s: %s", folder, mods)
+			}
+		}
+	})
 
 	t.Run("go install", func(t *testing.T) {
 		v := visitor{t, t.TempDir(), env}

@@ -176,17 +176,18 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 	if err := edit("go.work", func(text []byte) ([]byte, error) { return standIn(text, r.version) }); err != nil {
 		return nil, err
 	}
-	commits := 0
+	// Only a commit has the right checksum: git applies its attributes to it.
+	if err := commit(); err != nil {
+		return nil, err
+	}
+	commits := 1
 	sums := map[string]moduleSums{} // by path, of the modules before the one at hand
 	for _, folder := range folders {
-		if folder != "." {
-			ours, err := required(string(clone), folder)
-			if err != nil {
-				return nil, err
-			}
-			if len(ours) == 0 && !slices.Contains(published, folder) {
-				continue
-			}
+		ours, err := required(string(clone), folder)
+		if err != nil {
+			return nil, err
+		}
+		if len(ours) > 0 {
 			name := path.Join(folder, "go.mod")
 			if err := edit(name, func(text []byte) ([]byte, error) { return require(name, text, r.version) }); err != nil {
 				return nil, err
@@ -200,12 +201,11 @@ func (r release) edit(ctx context.Context, clone repository) (changed []string, 
 			}); err != nil {
 				return nil, err
 			}
+			if err := commit(); err != nil {
+				return nil, err
+			}
+			commits++
 		}
-		// Only a commit has the right checksum: git applies its attributes to it.
-		if err := commit(); err != nil {
-			return nil, err
-		}
-		commits++
 		if !slices.Contains(published, folder) {
 			continue
 		}

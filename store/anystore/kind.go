@@ -3,7 +3,6 @@ package anystore
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,10 +28,12 @@ type kind struct {
 	alone bool
 }
 
-// opened is an open store. close is nil if there is nothing to close.
+// opened is an open store. prepare, if not nil, comes before its first use, and close after its
+// last one.
 type opened struct {
-	store pathlock.TransferStore
-	close func(context.Context) error
+	store   pathlock.TransferStore
+	prepare func(context.Context) error
+	close   func(context.Context) error
 }
 
 // kinds returns all kinds.
@@ -50,6 +51,30 @@ func kinds() []kind {
 			schemes: []string{"redis", "rediss", "redis+cluster", "redis+sentinel"},
 			forms:   []string{"redis://host:6379/0", "redis+cluster://h1,h2,h3", "redis+sentinel://master@h1,h2"},
 			open:    openRedis, show: withoutUser, secure: withPassword, trouble: redisTrouble,
+		},
+		{
+			schemes: []string{"mysql"}, forms: []string{"mysql://user:password@tcp(host:3306)/name"},
+			open: openSQL, show: showMySQL, secure: secureMySQL, trouble: sqlTrouble,
+		},
+		{
+			schemes: []string{"postgres", "postgresql"}, forms: []string{"postgres://user:password@host:5432/name"},
+			open: openSQL, show: showPostgres, secure: withPassword, trouble: sqlTrouble,
+		},
+		{
+			schemes: []string{"sqlite"}, forms: []string{"sqlite://PATH"},
+			open: openSQLite, show: showSQLite, secure: noPassword, trouble: sqlTrouble,
+		},
+		{
+			schemes: []string{"zk", "zks"}, forms: []string{"zk://h1,h2,h3/root"},
+			open: openZK, show: withoutUser, secure: withUsersPassword, trouble: zkTrouble,
+		},
+		{
+			schemes: []string{"etcd", "etcds"}, forms: []string{"etcd://h1,h2,h3/prefix"},
+			open: openEtcd, show: withoutUser, secure: withUsersPassword, trouble: etcdTrouble,
+		},
+		{
+			schemes: []string{"quorum"}, forms: []string{"quorum:URL|URL|URL"},
+			open: openQuorum, show: showMembers, secure: secureMembers, trouble: quorumTrouble, alone: true,
 		},
 	}
 }
@@ -73,12 +98,17 @@ func schemeOf(url string) string {
 func kindOf(url string) (kind, error) {
 	scheme := schemeOf(url)
 	for _, k := range kinds() {
-		// An example shows whether slashes follow.
-		if slices.Contains(k.schemes, scheme) && (strings.HasPrefix(url, scheme+"://") || !strings.Contains(k.forms[0], "//")) {
+		// The examples show what follows the scheme.
+		_, slashes, _ := strings.Cut(k.forms[0], ":")
+		prefix := scheme + ":"
+		if strings.HasPrefix(slashes, "//") {
+			prefix += "//"
+		}
+		if slices.Contains(k.schemes, scheme) && strings.HasPrefix(url, prefix) {
 			return k, nil
 		}
 	}
-	return kind{}, fmt.Errorf("%w: its scheme is unknown: supported are %s", ErrURL, strings.Join(Forms(), ", "))
+	return kind{}, errors.New("its scheme is unknown: supported are " + strings.Join(Forms(), ", "))
 }
 
 // always shows one text for all URLs.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // ErrURL is matched by the error for a URL that names no lock store, or that does not go with the
@@ -22,10 +24,10 @@ func WithPassword(password string) Option {
 }
 
 // Open opens the lock store that a URL names. It waits for no server: the first use of the store
-// does, and its Ping tells whether it can serve.
+// does, and its Ping tells whether it can serve. Only in an etcd with users, Open logs in.
 //
-// The error matches [ErrURL]. It quotes no part of the URL: if one part is missing, the password
-// may stand in its place.
+// The error matches [ErrURL], or [pathlock.ErrUnavailable] where Open has to log in and cannot. It
+// quotes no part of the URL: if one part is missing, the password may stand in its place.
 func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	var o options
 	for _, opt := range opts {
@@ -33,16 +35,28 @@ func Open(ctx context.Context, url string, opts ...Option) (*Store, error) {
 	}
 	k, err := kindOf(url)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", ErrURL, err)
 	}
 	if o.password != "" {
 		if url, err = k.secure(url, o.password); err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrURL, err)
 		}
 	}
-	opened, err := k.open(ctx, url)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrURL, err)
+	store, err := k.openStore(ctx, url)
+	if err != nil && !errors.Is(err, pathlock.ErrUnavailable) {
+		err = fmt.Errorf("%w: %w", ErrURL, err)
 	}
-	return &Store{TransferStore: opened.store, scheme: schemeOf(url), where: k.show(url), close: opened.close}, nil
+	return store, err
+}
+
+// openStore opens the store of a URL of this kind.
+func (k kind) openStore(ctx context.Context, url string) (*Store, error) {
+	o, err := k.open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{
+		TransferStore: o.store, scheme: schemeOf(url), where: k.show(url),
+		preparation: newPreparation(o.prepare), close: o.close,
+	}, nil
 }

@@ -15,7 +15,7 @@ func openRedis(_ context.Context, url string) (opened, error) {
 	if err != nil {
 		return opened{}, err
 	}
-	return opened{store, store.Close}, nil
+	return opened{store: store, close: store.Close}, nil
 }
 
 // redisRefusals are the beginnings of a Redis server's errors. An error may be quoted in another.

@@ -9,6 +9,22 @@ import (
 // errTwoPasswords is for a URL that has a password, or so many @ that it may have one.
 var errTwoPasswords = errors.New("the password is given beside the URL, so the URL must not have one")
 
+// errNoUser is for a URL without a user to whom a password could belong.
+var errNoUser = errors.New("the password is given beside the URL, which names no user")
+
+// errLateAt is for a URL with an @ behind its hosts.
+var errLateAt = errors.New("there is an @ behind the hosts: in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
+// checkHosts refuses a URL whose password has a slash or a question mark: what precedes that would
+// count as the hosts.
+func checkHosts(rawURL string) error {
+	_, rest, _ := strings.Cut(rawURL, "://")
+	if end := strings.IndexAny(rest, "/?"); end >= 0 && strings.Contains(rest[end:], "@") {
+		return errLateAt
+	}
+	return nil
+}
+
 // names says how many parts that end with an @ stand between the user and the hosts of a URL.
 func names(scheme string) int {
 	if scheme == "redis+sentinel" {
@@ -48,6 +64,15 @@ func withPassword(rawURL, password string) (string, error) {
 		user = parts[0]
 		parts = parts[1:]
 	}
-	user += url.UserPassword("", password).String()
+	// Everything but letters and digits is encoded: what has a meaning differs between the stores.
+	user += ":" + strings.ReplaceAll(url.QueryEscape(password), "+", "%20")
 	return scheme + "://" + user + "@" + strings.Join(parts, "@") + rest[end:], nil
+}
+
+// withUsersPassword is [withPassword] for stores that take no password without a user.
+func withUsersPassword(rawURL, password string) (string, error) {
+	if _, rest, _ := strings.Cut(rawURL, "://"); strings.IndexByte(rest, '@') <= 0 {
+		return "", errNoUser
+	}
+	return withPassword(rawURL, password)
 }

@@ -3,10 +3,11 @@ package anystore_test
 import (
 	"context"
 	"errors"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
@@ -22,30 +23,44 @@ func TestOnlyStoresOfThisProcessAreLocal(t *testing.T) {
 	}
 }
 
-// Two lockers on one URL exclude each other.
+// Two processes that have nothing in common but a URL exclude each other. Nobody has to create
+// anything first, and both may be the first.
 func TestProcessesMeetByTheirURL(t *testing.T) {
-	url := testserver.Redis(t)
-	tree, err := pathlock.NewTree("anystore", t.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, second := pathlock.New(open(t, url)), pathlock.New(open(t, url))
-	lock, err := first.Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}, Wait: pathlock.NoWait}
-	if _, err := second.Acquire(t.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
-		t.Errorf("%v, want a conflict", err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if lock, err = second.Acquire(t.Context(), request); err != nil {
-		t.Fatal(err)
-	}
-	if err := lock.Release(t.Context()); err != nil {
-		t.Error(err)
+	for name, url := range servers {
+		t.Run(name, func(t *testing.T) {
+			url := url(t)
+			tree, err := pathlock.NewTree("anystore", strings.ReplaceAll(t.Name(), "/", " "))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var lockers [4]*pathlock.Locker
+			var group sync.WaitGroup
+			for i := range lockers {
+				store := open(t, url)
+				lockers[i] = pathlock.New(store)
+				group.Go(func() {
+					if err := store.Ping(t.Context()); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			group.Wait()
+			request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}, Wait: pathlock.NoWait}
+			for i := range lockers {
+				lock, err := lockers[i].Acquire(t.Context(), request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for j := range lockers {
+					if _, err := lockers[j].Acquire(t.Context(), request); !errors.Is(err, pathlock.ErrConflict) {
+						t.Errorf("%d while %d holds: %v, want a conflict", j, i, err)
+					}
+				}
+				if err := lock.Release(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

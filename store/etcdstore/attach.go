@@ -35,13 +35,14 @@ func (a *attaching) attach(ctx context.Context, t ticketstore.Ticket, rec *recor
 	if source := a.source(t, rec); source != nil {
 		t.Home = source.stored.Home
 		a.restore(&t, rec)
+		a.u.kept[a.b.keys.ticket(a.r.tree, t.Place)] = source
 		return t, source.lease, nil
 	}
 	l, err := a.lease(ctx, t)
 	if err != nil {
 		return t, 0, err
 	}
-	t.Home = a.b.home
+	t.Home = a.b.homeFor(until.Sub(a.now))
 	a.restore(&t, rec)
 	if last := a.u.used[l]; last.Before(until) {
 		a.u.used[l] = until
@@ -52,7 +53,7 @@ func (a *attaching) attach(ctx context.Context, t ticketstore.Ticket, rec *recor
 // source returns the ticket that was read with the same end as t, if its lease serves t, too. It is
 // t itself if possible, or another one of the owner.
 func (a *attaching) source(t ticketstore.Ticket, rec *record) *record {
-	serves := func(r *record) bool { return isHold(t) == r.isHold() && r.shown.Until.Equal(t.Until) }
+	serves := func(r *record) bool { return isHold(t) == isHold(r.stored) && r.shown.Until.Equal(t.Until) }
 	if rec != nil && serves(rec) {
 		return rec
 	}
@@ -64,42 +65,46 @@ func (a *attaching) source(t ticketstore.Ticket, rec *record) *record {
 	return nil
 }
 
-// restore puts the times back that have stood in for those that were read: see backend.show.
+// restore puts the times back that were shown in place of those that were read: see backend.state.
 func (a *attaching) restore(t *ticketstore.Ticket, rec *record) {
-	var shown, stored ticketstore.Ticket
-	if rec != nil {
-		shown, stored = rec.shown, rec.stored
+	if rec != nil && t.WaitUntil.Equal(rec.shown.WaitUntil) {
+		t.WaitUntil = rec.stored.WaitUntil
 	}
-	t.Until = a.original(*t, t.Until, shown.Until, stored.Until)
-	t.OwnerUntil = a.original(*t, t.OwnerUntil, shown.OwnerUntil, stored.OwnerUntil)
-	if rec != nil && t.WaitUntil.Equal(shown.WaitUntil) {
-		t.WaitUntil = stored.WaitUntil
-	}
+	t.Until = a.original(t.Owner, t.Until, rec)
+	t.OwnerUntil = a.original(t.Owner, t.OwnerUntil, rec)
 }
 
-// original returns the time that was stored where at has been shown.
-func (a *attaching) original(t ticketstore.Ticket, at, shown, stored time.Time) time.Time {
-	switch {
-	case at.IsZero():
-		return at
-	case !stored.IsZero() && at.Equal(shown):
-		return stored
-	case !at.Equal(a.now.Add(standIn)):
+// original returns the end that was read where at was shown, in the ticket itself or in another one
+// of the owner.
+func (a *attaching) original(owner pathlock.Owner, at time.Time, rec *record) time.Time {
+	if at.IsZero() {
 		return at
 	}
-	// The end of another ticket of the owner.
-	latest := time.Time{}
+	if rec != nil {
+		if end, ok := rec.original(at); ok {
+			return end
+		}
+	}
 	for _, r := range a.r.records {
-		if r.stored.Owner == t.Owner && r.stored.Home == t.Home {
-			if r.stored.Until.After(latest) && r.shown.Until.Equal(at) {
-				latest = r.stored.Until
+		if r.stored.Owner == owner {
+			if end, ok := r.original(at); ok {
+				return end
 			}
 		}
 	}
-	if latest.IsZero() {
-		return at
+	return at
+}
+
+// original returns the end that was read where at was shown.
+func (r *record) original(at time.Time) (end time.Time, ok bool) {
+	switch {
+	case r.shown.OwnerUntil.Equal(at):
+		return r.stored.OwnerUntil, true
+	case r.shown.Until.Equal(at):
+		return r.stored.Until, true
+	default:
+		return at, false
 	}
-	return latest
 }
 
 // lease returns the etcd lease for a ticket that this process gives a new end.
@@ -112,7 +117,7 @@ func (a *attaching) lease(ctx context.Context, t ticketstore.Ticket) (*lease, er
 		return l, nil
 	}
 	for _, r := range a.r.records {
-		if r.isHold() && r.stored.Owner == t.Owner {
+		if isHold(r.stored) && r.stored.Owner == t.Owner {
 			if l := a.b.leases.known(r.lease, d); l != nil {
 				a.holds[t.Owner] = l
 				return l, nil

@@ -20,10 +20,14 @@ type backend struct {
 	keys   keys
 	clock  clock
 	// home is this process's name in its tickets.
-	home    string
-	leases  *leases
-	sweeper *sweeper
-	updates atomic.Uint64
+	home      string
+	leases    *leases
+	sweeper   *sweeper
+	sightings *sightings
+	memory    *memory
+	updates   atomic.Uint64
+	// expire updates a tree if a lease has ended in it.
+	expire func(context.Context, pathlock.Tree) error
 
 	// ctx ends when the store is closed. running are the goroutines that it ends.
 	ctx     context.Context
@@ -36,11 +40,10 @@ var _ ticketstore.Backend = (*backend)(nil)
 
 func newBackend(client *clientv3.Client, c config) *backend {
 	const unique = 10 // characters of 5 bits: no two processes on one etcd have the same
-	b := &backend{client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), home: rand.Text()[:unique]}
+	b := &backend{client: client, config: c, keys: newKeys(c.prefix), clock: newClock(), home: rand.Text()[:unique], sightings: newSightings(), memory: newMemory()}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	b.leases = newLeases(b)
 	b.sweeper = newSweeper(b.clock)
-	b.start(b.sweep)
 	return b
 }
 

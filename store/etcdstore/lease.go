@@ -11,13 +11,15 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/pathlock-go/pathlock"
 )
 
 // lease is an etcd lease that this process has asked for, or has asked about. While it lives, the
 // tickets attached to it do.
 type lease struct {
 	id  clientv3.LeaseID
-	ttl time.Duration // 0 if unknown: another process has made it
+	ttl time.Duration
 
 	mu sync.Mutex
 	// until is the moment, by this process's clock, before which etcd does not end the lease.
@@ -31,7 +33,9 @@ type lease struct {
 // renewal is a request to renew a lease that any number of updates wait for.
 type renewal struct {
 	done chan struct{}
-	err  error // valid when done is closed
+	// asked is when it was asked for. It is valid when done is closed, as err is.
+	asked time.Time
+	err   error
 }
 
 // lives reports whether the lease is known to live at a moment.
@@ -84,12 +88,9 @@ func sharedLength(d time.Duration) time.Duration {
 	return whole + min(whole/10, 5*time.Second).Truncate(time.Second)
 }
 
-// detachedLength returns how long the etcd lease of a detached hold is to last. What is left of an
-// etcd lease is known in whole seconds, rounded down: one more second makes up for that.
-func detachedLength(d time.Duration) time.Duration { return wholeSeconds(d) + time.Second }
-
 // wholeSeconds rounds up to what etcd can count.
 func wholeSeconds(d time.Duration) time.Duration {
+	d = min(d, pathlock.Forever)
 	whole := d.Truncate(time.Second)
 	if whole < d {
 		whole += time.Second
@@ -133,7 +134,7 @@ func (ls *leases) ofProcess(ctx context.Context, d time.Duration) (*lease, error
 
 // ofHold makes an etcd lease for a detached hold with a lease of d.
 func (ls *leases) ofHold(ctx context.Context, d time.Duration) (*lease, error) {
-	l, err := ls.make(ctx, detachedLength(d))
+	l, err := ls.make(ctx, wholeSeconds(d))
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +153,8 @@ func (ls *leases) forget(now time.Time) {
 			delete(ls.shared, length)
 		}
 	}
-	// The end of a detached hold is looked up at most once a second: see endOf.
 	for id, l := range ls.detached {
-		if !l.lives(now.Add(-time.Minute)) {
+		if !l.lives(now) {
 			delete(ls.detached, id)
 		}
 	}
@@ -179,10 +179,10 @@ func (ls *leases) make(ctx context.Context, length time.Duration) (*lease, error
 	return l, nil
 }
 
-// renew returns when the lease is known to live until the given moment, which is at most its
-// length from now. The error matches rpctypes.ErrLeaseNotFound if it has ended.
+// renew returns when the lease is known to live until the given moment, or else for its whole length
+// from now. The error matches rpctypes.ErrLeaseNotFound if it has ended.
 func (ls *leases) renew(ctx context.Context, l *lease, until time.Time) error {
-	for {
+	for began := ls.b.clock.now(); ; {
 		l.mu.Lock()
 		if l.gone {
 			l.mu.Unlock()
@@ -204,7 +204,7 @@ func (ls *leases) renew(ctx context.Context, l *lease, until time.Time) error {
 		l.mu.Unlock()
 		select {
 		case <-r.done:
-			if r.err != nil {
+			if r.err != nil || !r.asked.Before(began) {
 				return r.err
 			}
 		case <-ctx.Done():
@@ -232,7 +232,7 @@ func (ls *leases) renewOnce(l *lease, r *renewal) {
 	case err == nil && until.After(l.until):
 		l.until = until
 	}
-	r.err, l.renewal = err, nil
+	r.asked, r.err, l.renewal = asked, err, nil
 	l.mu.Unlock()
 	close(r.done)
 }
@@ -260,35 +260,38 @@ func (ls *leases) revoke(id clientv3.LeaseID) {
 	})
 }
 
-// endOf returns the moment before which etcd does not end the lease of a detached hold, by this
-// process's clock. It asks etcd if this process does not know, or if that moment has passed: since
-// then somebody else may have renewed the lease. The zero time means that the lease has ended.
-func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (time.Time, error) {
+// endOf returns a moment, by this process's clock, before which etcd does not end the lease of a
+// detached hold. It asks etcd if this process does not know, or if that moment has passed: somebody
+// else may have renewed the lease. etcd answers in whole seconds, rounded down.
+//
+// It also returns the lease's length.
+func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (end time.Time, length time.Duration, err error) {
 	ls.mu.Lock()
 	l := ls.detached[id]
 	ls.mu.Unlock()
 	if l != nil && l.lives(ls.b.clock.now()) {
-		return l.end(), nil
+		return l.end(), l.ttl, nil
 	}
 	var asked time.Time
 	var left *clientv3.LeaseTimeToLiveResponse
-	err := ls.b.ask(ctx, "asking for the end of a lease", func(ctx context.Context) error {
+	err = ls.b.ask(ctx, "asking for the end of a lease", func(ctx context.Context) error {
 		asked = ls.b.clock.now()
 		var err error
 		left, err = ls.b.client.TimeToLive(ctx, id)
 		return err
 	})
 	if errors.Is(err, rpctypes.ErrLeaseNotFound) || err == nil && left.TTL < 0 {
-		return time.Time{}, nil
+		return asked.Add(-etcdPrecision), 0, nil // not even by how exactly ends are known
 	}
 	if err != nil {
-		return time.Time{}, err
+		return time.Time{}, 0, unavailable(err)
 	}
-	end := asked.Add(time.Duration(left.TTL) * time.Second)
+	end = asked.Add(time.Duration(left.TTL) * time.Second)
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.detached[id] = &lease{id: id, ttl: time.Duration(left.GrantedTTL) * time.Second, until: end}
-	return end, nil
+	l = &lease{id: id, ttl: time.Duration(left.GrantedTTL) * time.Second, until: end}
+	ls.detached[id] = l
+	return end, l.ttl, nil
 }
 
 // known returns the lease of a detached hold if this process may renew it instead of making a new
@@ -296,7 +299,7 @@ func (ls *leases) endOf(ctx context.Context, id clientv3.LeaseID) (time.Time, er
 func (ls *leases) known(id clientv3.LeaseID, d time.Duration) *lease {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	if l := ls.detached[id]; l != nil && l.ttl == detachedLength(d) {
+	if l := ls.detached[id]; l != nil && l.ttl == wholeSeconds(d) {
 		return l
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
@@ -30,7 +31,13 @@ var _ pathlock.TransferStore = (*Store)(nil)
 // it, a client notices very late that a member has vanished without a word.
 func New(client *clientv3.Client, opts ...Option) *Store {
 	b := newBackend(client, newConfig(opts))
-	return &Store{Store: ticketstore.New("etcdstore", b), backend: b}
+	s := &Store{Store: ticketstore.New("etcdstore", b), backend: b}
+	b.expire = func(ctx context.Context, tree pathlock.Tree) error {
+		_, err := s.Snapshot(ctx, tree) // which looks to it that what it shows is up to date
+		return err
+	}
+	b.start(b.sweep)
+	return s
 }
 
 // Close ends the waits that are under way, with an error that matches [pathlock.ErrUnavailable],
@@ -39,18 +46,17 @@ func New(client *clientv3.Client, opts ...Option) *Store {
 // It releases no locks: that is up to their holders. What is still held ends with its lease. Close
 // may be called again.
 func (s *Store) Close(ctx context.Context) error {
-	over := make(chan error, 1)
+	over := make(chan struct{})
 	go func() {
-		err := s.Store.Close()
-		s.backend.tidyUp(ctx)
-		s.backend.close()
-		over <- err
+		defer close(over)
+		s.end(ctx)
 	}()
 	var err error
 	select {
-	case err = <-over:
+	case <-over:
 	case <-ctx.Done():
 		s.backend.cancel()
+		<-over
 		err = fmt.Errorf("etcdstore: closing the store: %w", ctx.Err())
 	}
 	if s.own != nil {
@@ -59,4 +65,21 @@ func (s *Store) Close(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// end ends everything in the store. If etcd does not answer, it does not wait for long.
+func (s *Store) end(ctx context.Context) {
+	defer s.backend.close()
+	ended := make(chan struct{})
+	s.backend.start(func() {
+		defer close(ended)
+		_ = s.Store.Close() // it has no errors
+	})
+	patience := time.NewTimer(s.backend.config.attempt())
+	defer patience.Stop()
+	select {
+	case <-ended:
+		s.backend.tidyUp(ctx)
+	case <-patience.C:
+	}
 }

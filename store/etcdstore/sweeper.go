@@ -56,6 +56,25 @@ func (s *sweeper) track(tree pathlock.Tree, end time.Time) {
 	s.notify()
 }
 
+// trackAgain is track, unless an update has done it since the sweeper took the tree up.
+func (s *sweeper) trackAgain(tree pathlock.Tree, end time.Time) {
+	s.mu.Lock()
+	if _, tracked := s.ends[tree]; !tracked && !end.IsZero() {
+		s.ends[tree] = end
+	}
+	s.mu.Unlock()
+	s.notify()
+}
+
+// postpone has the sweeper leave a tree alone for a while if it is still due.
+func (s *sweeper) postpone(tree pathlock.Tree, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if end, tracked := s.ends[tree]; tracked && !end.After(now) {
+		s.ends[tree] = now.Add(sweepAgain)
+	}
+}
+
 // settle has the sweeper look at the guard of an empty tree.
 func (s *sweeper) settle(tree pathlock.Tree) {
 	s.mu.Lock()
@@ -109,7 +128,7 @@ func (b *backend) ownEnd(records []*record) (end time.Time) {
 }
 
 // isOwn reports whether a ticket's times are this process's, and it is this process that ends it.
-func (b *backend) isOwn(rec *record) bool { return rec.stored.Home == b.home && !rec.isHold() }
+func (b *backend) isOwn(rec *record) bool { return b.isHome(rec.stored) && !isHold(rec.stored) }
 
 // sweep runs the sweeper until the store is closed.
 func (b *backend) sweep() {
@@ -119,7 +138,7 @@ func (b *backend) sweep() {
 		sweep, settle, next := b.sweeper.due(b.clock.now())
 		for _, tree := range sweep {
 			if err := b.sweepTree(b.ctx, tree); err != nil {
-				b.sweeper.track(tree, b.clock.now().Add(sweepAgain))
+				b.sweeper.trackAgain(tree, b.clock.now().Add(sweepAgain))
 			}
 		}
 		for _, tree := range settle {
@@ -142,41 +161,22 @@ func (b *backend) sweep() {
 	}
 }
 
-// sweepTree deletes this process's tickets that have ended. It leaves the guard as it is, as etcd
-// does when it ends tickets: waiters hear of it by their watches.
+// sweepTree has this process's tickets end that have ended, as an update of the tree does: it tells
+// the owners' other requests, and lets in those who waited.
 func (b *backend) sweepTree(ctx context.Context, tree pathlock.Tree) error {
 	r, err := b.read(ctx, tree)
 	if err != nil {
 		return err
 	}
-	now := b.clock.now()
-	var compares []clientv3.Cmp
-	var deletes []clientv3.Op
-	var left []*record
-	for _, rec := range r.records {
-		if b.isOwn(rec) && !rec.stored.Ends().After(now) && len(deletes) < b.Limit() {
-			compares = append(compares, unchanged(rec))
-			deletes = append(deletes, clientv3.OpDelete(rec.key))
-		} else {
-			left = append(left, rec)
-		}
+	end := b.ownEnd(r.records)
+	if end.IsZero() || end.After(b.clock.now()) {
+		b.sweeper.trackAgain(tree, end)
+		return nil
 	}
-	if len(left) == 0 && r.guarded != 0 {
-		b.sweeper.settle(tree)
+	if err := b.expire(ctx, tree); err != nil {
+		return err
 	}
-	if len(deletes) > 0 {
-		err := b.ask(ctx, fmt.Sprintf("ending tickets in %s", tree), func(ctx context.Context) error {
-			response, err := b.client.Txn(ctx).If(compares...).Then(deletes...).Commit()
-			if err == nil && !response.Succeeded {
-				left = r.records // some have changed, or a lost reply has done it
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	b.sweeper.track(tree, b.ownEnd(left))
+	b.sweeper.postpone(tree, b.clock.now())
 	return nil
 }
 

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -19,21 +17,33 @@ import (
 // Update implements [ticketstore.Backend]: one read of the tree, and one transaction that writes if
 // the guard and the tickets to write are still as they were read. If they are not, the transaction
 // reads the tree again.
+//
+// A process that has tickets in the tree remembers what it has read and written. It begins with the
+// transaction then, which writes if all tickets are still as remembered.
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	r, err := b.read(ctx, tree)
-	if err != nil {
-		return err
+	r, err := b.memory.take(tree), error(nil)
+	if r == nil || 1+len(r.records) > b.config.maxOps {
+		if r, err = b.read(ctx, tree); err != nil {
+			return err
+		}
 	}
 	for lost := 0; ; lost++ {
 		began := time.Now()
+		b.sightings.add(r, b.clock.now())
 		state, err := b.state(ctx, r)
 		if err != nil {
 			return err
 		}
 		changes := change(state)
-		if changes.Empty() {
-			b.sweeper.track(tree, b.ownEnd(r.records))
+		if changes.Empty() && !r.remembered {
+			b.keep(r)
 			return nil
+		}
+		if changes.Empty() {
+			if r, err = b.read(ctx, tree); err != nil {
+				return err
+			}
+			continue
 		}
 		u, err := b.prepare(ctx, r, state.Now, changes)
 		if err != nil {
@@ -56,6 +66,17 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	}
 }
 
+// keep keeps what this process has to know of a tree while it has tickets there.
+func (b *backend) keep(r *reading) {
+	end := b.ownEnd(r.records)
+	b.sweeper.track(r.tree, end)
+	if end.IsZero() {
+		b.sightings.forget(r.tree)
+	} else {
+		b.memory.put(r)
+	}
+}
+
 // update is a transaction that writes changes.
 type update struct {
 	b       *backend
@@ -66,12 +87,15 @@ type update struct {
 	compares []clientv3.Cmp
 	tickets  []clientv3.Op // puts and deletes
 	guard    clientv3.Op
+	next     guard // what guard puts
 	// rewrites says that guard is a put, and not a delete.
 	rewrites bool
 	// left are the tickets that the tree has afterwards, by their keys.
 	left map[string]*record
 	// used are the etcd leases that tickets are attached to, and how long they have to live.
 	used map[*lease]time.Time
+	// kept are the tickets that go on with the lease of one that was read, by key.
+	kept map[string]*record
 	// made are the leases among them that are for this update alone.
 	made []*lease
 	// ahead says that the tree is empty afterwards and its fence is ahead of etcd's revision.
@@ -83,7 +107,7 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 	if n := len(changes.Put) + len(changes.Delete); n > b.Limit() {
 		return nil, fmt.Errorf("%w: etcdstore: an update of %d tickets in %s: etcd's limit of operations in a transaction allows %d (see WithMaxTxnOps)", pathlock.ErrInvalidRequest, n, r.tree, b.Limit())
 	}
-	u := &update{b: b, r: r, name: b.nextUpdate(), changes: changes, left: map[string]*record{}, used: map[*lease]time.Time{}}
+	u := &update{b: b, r: r, name: b.nextUpdate(), changes: changes, left: map[string]*record{}, kept: map[string]*record{}, used: map[*lease]time.Time{}}
 	for _, rec := range r.records {
 		u.left[rec.key] = rec
 	}
@@ -98,6 +122,13 @@ func (b *backend) prepare(ctx context.Context, r *reading, now time.Time, change
 		u.compares = append(u.compares, unchanged(rec))
 		u.tickets = append(u.tickets, clientv3.OpDelete(key))
 		delete(u.left, key)
+	}
+	if r.remembered {
+		// What was read may have ended since, by its lease.
+		u.compares = u.compares[:1]
+		for _, rec := range r.records {
+			u.compares = append(u.compares, unchanged(rec))
+		}
 	}
 	attaching := b.newAttaching(r, now, u)
 	for _, t := range changes.Put {
@@ -122,12 +153,19 @@ func (u *update) put(ctx context.Context, a *attaching, t ticketstore.Ticket) er
 	if err != nil {
 		return err
 	}
-	if rec != nil {
-		u.compares = append(u.compares, unchanged(rec))
+	text := ticketstore.Encode(t)
+	left := &record{key: key, lease: id}
+	if left.stored, err = ticketstore.Decode(text); err != nil {
+		return fmt.Errorf("%w: etcdstore: a ticket that cannot be read back: %w", pathlock.ErrInvalidRequest, err)
 	}
-	text := string(ticketstore.Encode(t))
-	u.tickets = append(u.tickets, clientv3.OpPut(key, text, clientv3.WithLease(id)))
-	u.left[key] = &record{key: key, lease: id, stored: t}
+	if rec != nil {
+		left.created = rec.created
+		if !u.r.remembered {
+			u.compares = append(u.compares, unchanged(rec))
+		}
+	}
+	u.tickets = append(u.tickets, clientv3.OpPut(key, string(text), clientv3.WithLease(id)))
+	u.left[key] = left
 	return nil
 }
 
@@ -142,6 +180,7 @@ func (u *update) writeGuard(key string) error {
 		}
 		u.ahead = true
 	}
+	u.next = g
 	text, err := g.encode()
 	if err != nil {
 		return err
@@ -318,18 +357,38 @@ func (u *update) done(revision int64) {
 		used[rec.lease] = true
 	}
 	for _, rec := range u.r.records {
-		if rec.isHold() && !used[rec.lease] {
+		if isHold(rec.stored) && !used[rec.lease] {
 			used[rec.lease] = true
 			u.b.leases.revoke(rec.lease)
 		}
 	}
+	u.b.sightings.carry(u.r.tree, u.kept, revision)
 	for i := range u.changes.Put {
 		if t := &u.changes.Put[i]; t.Key == "" {
 			t.Key = ticketKey(t.Place, revision)
 		}
 	}
-	u.b.sweeper.track(u.r.tree, u.b.ownEnd(slices.Collect(maps.Values(u.left))))
+	u.b.keep(u.written(revision))
 	if u.ahead {
 		u.b.sweeper.settle(u.r.tree)
 	}
+}
+
+// written returns what the tree holds after the transaction.
+func (u *update) written(revision int64) *reading {
+	r := &reading{tree: u.r.tree, revision: revision, byKey: u.left}
+	if u.rewrites {
+		r.guard, r.guarded = u.next, revision
+	}
+	for key, rec := range u.left {
+		if rec.modified == 0 {
+			place, _ := u.b.keys.place(key) // it is one that this package has made
+			rec.modified, rec.stored.Place, rec.stored.Key = revision, place, ticketKey(place, revision)
+			if rec.created == 0 {
+				rec.created = revision
+			}
+		}
+		r.records = append(r.records, rec)
+	}
+	return r
 }

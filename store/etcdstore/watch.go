@@ -73,6 +73,8 @@ type watched struct {
 	key string
 	// revision is one at which the key was there, 0 if none is known.
 	revision int64
+	// forgotten says that etcd cannot tell any more what has happened since: see the key itself.
+	forgotten bool
 	// own says that the key is the waiter's own. Otherwise only its end matters.
 	own bool
 }
@@ -90,7 +92,7 @@ func (w *watch) notify() {
 func (w *watch) follow(ctx context.Context, k watched) {
 	w.b.start(func() {
 		for ctx.Err() == nil {
-			if k.revision == 0 && !w.look(ctx, &k) {
+			if (k.revision == 0 || k.forgotten) && !w.look(ctx, &k) {
 				continue
 			}
 			w.listen(ctx, &k)
@@ -110,10 +112,11 @@ func (w *watch) look(ctx context.Context, k *watched) bool {
 		_ = w.b.sleep(ctx, watchAgain)
 		return false
 	}
-	k.revision = response.Header.Revision
-	if len(response.Kvs) == 0 || k.own && !w.waits(response.Kvs[0].Value) {
+	// A key may be another ticket's by now.
+	if len(response.Kvs) == 0 || k.revision != 0 && response.Kvs[0].CreateRevision > k.revision || k.own && !w.waits(response.Kvs[0].Value) {
 		w.notify()
 	}
+	k.revision, k.forgotten = response.Header.Revision, false
 	return true
 }
 
@@ -132,7 +135,7 @@ func (w *watch) listen(ctx context.Context, k *watched) {
 		}
 		switch {
 		case response.CompactRevision != 0:
-			k.revision = 0 // some of what happened cannot be told any more: look again
+			k.forgotten = true
 			return
 		case response.Err() != nil:
 			_ = w.b.sleep(ctx, watchAgain)

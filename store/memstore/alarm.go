@@ -18,8 +18,8 @@ func (a *alarm) ticks() <-chan time.Time {
 	return a.timer.C
 }
 
-// set makes the alarm tick at the first of the lease ends, or not at all if nobody waits or no lease
-// runs. now is when the table was entered: a tick until then has been dealt with.
+// set makes the alarm tick at the first of the lease ends, or not at all if nobody waits or no
+// lease runs. now is when the table was entered: a tick until then has been dealt with.
 func (a *alarm) set(somebodyWaits bool, first time.Time, runs bool, now time.Time) {
 	switch {
 	case !somebodyWaits || !runs:

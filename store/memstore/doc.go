@@ -5,8 +5,8 @@
 //
 // # How it works
 //
-// Every tree has its own lock table, under its own mutex: package locktable has the rules. A table in
-// which nobody holds or waits is forgotten. A few unused ones are kept for the next trees, so an
+// Every tree has its own lock table, under its own mutex: package locktable has the rules. A table
+// in which nobody holds or waits is forgotten. A few unused ones are kept for the next trees, so an
 // uncontended request allocates nothing, however deep it is.
 //
 // There are no goroutines besides the callers'. The next look at a table notices a lease that has

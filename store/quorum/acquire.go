@@ -79,6 +79,9 @@ func (r *request) lead() (*ask, error) {
 	for {
 		up := r.available()
 		if len(up) < r.store.majority {
+			if r.awaitBack() {
+				continue
+			}
 			return nil, r.unavailable()
 		}
 		lead := r.add(up[0], r.remaining())
@@ -114,11 +117,29 @@ func (r *request) lead() (*ask, error) {
 			if err := r.confirm(); err != nil {
 				return nil, err
 			}
-			r.without[lead.member.index], r.confirmed = true, true
+			r.without[lead.member.index] = true
 		default:
 			return nil, fmt.Errorf("quorum: %w", err)
 		}
 	}
+}
+
+// awaitBack waits until a member answers again that was silent, for as long as it takes to look at
+// all of them once more, and reports whether one does. A request that must not wait does not.
+func (r *request) awaitBack() bool {
+	back := r.store.cameBack()
+	if len(r.available()) >= r.store.majority {
+		return true
+	}
+	timer := time.NewTimer(min(2*r.store.config.timeout, r.remaining()))
+	defer timer.Stop()
+	select {
+	case <-back:
+		return true
+	case <-timer.C:
+	case <-r.ctx.Done():
+	}
+	return false
 }
 
 // mayHurry reports whether all members may be asked at once: where nobody had to wait lately, those
@@ -148,14 +169,12 @@ func (r *request) awaitLead(lead *ask) error {
 			patience.Stop()
 			r.store.contended.add(r.Tree)
 			r.giveBackOthers(lead)
-			r.announce()
-			// From here on the lead knows whether the owner loses what it has, or gives it back.
 			if lead.held && !r.confirmed {
-				if err := r.confirm(); err != nil {
+				if err := r.confirmQueued(lead); err != nil {
 					return err
 				}
-				r.confirmed = true
 			}
+			r.announce()
 		}
 		select {
 		case <-r.news:
@@ -183,18 +202,4 @@ func (r *request) giveBackOthers(but *ask) {
 	}
 	r.mu.Unlock()
 	r.giveBack(others...)
-}
-
-// confirm returns an error unless a majority has something of the owner's. It asks for a renewal that
-// changes nothing.
-func (r *request) confirm() error {
-	lost, err := r.store.renew(r.ctx, r.Tree, []pathlock.Lease{{Owner: r.Owner, For: 1}}, r.operation())
-	switch {
-	case len(lost) > 0:
-		return fmt.Errorf("quorum: %s: %w: owner %s holds nothing any more", r.operation(), pathlock.ErrLost, r.Owner.Short())
-	case err != nil && r.ctx.Err() != nil:
-		return r.interrupted()
-	default:
-		return err
-	}
 }

@@ -17,7 +17,7 @@ type ask struct {
 	held   bool
 	wait   time.Duration
 	sent   time.Time
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	done   chan struct{} // closed with the answer
 	// before is the end of an earlier question of the same request that was left behind, and after
 	// that of this one: then nothing is left of it at the member.
@@ -35,7 +35,7 @@ type ask struct {
 // ask has a member grant the request within a time. Where an earlier question of the same request
 // has been left behind, it is waited for first.
 func (r *request) ask(m *member, wait time.Duration) *ask {
-	ctx, cancel := context.WithCancel(r.ctx)
+	ctx, cancel := context.WithCancelCause(r.ctx)
 	a := &ask{
 		request: r, member: m, wait: wait, sent: time.Now(), cancel: cancel, done: make(chan struct{}),
 		before: m.stray(r.key), after: make(chan struct{}),
@@ -49,7 +49,7 @@ func (r *request) ask(m *member, wait time.Duration) *ask {
 		m.queue(1)
 	}
 	r.store.running.Go(func() {
-		defer cancel()
+		defer cancel(nil)
 		a.answer(ctx, acquisition)
 		if wait > 0 {
 			m.queue(-1)
@@ -75,11 +75,14 @@ func (a *ask) answer(ctx context.Context, acquisition pathlock.Acquisition) {
 		stray, queued = a.stray, a.queued
 		close(a.done)
 	})
-	switch {
-	case context.Cause(ctx) == nil && !queued:
-		m.answered(time.Since(began), err)
-	case !isAnswer(err) && (context.Cause(ctx) == nil || errors.Is(context.Cause(ctx), errTimeout)):
+	switch cause := context.Cause(ctx); {
+	case isAnswer(err):
+		if !queued {
+			m.answered(time.Since(began), nil)
+		}
+	case cause == nil || errors.Is(cause, errTimeout):
 		m.silence(err)
+		m.owe(a.request.debt(), a.request.Lease) // it may have granted what it has not answered
 	}
 	if stray {
 		if err == nil {
@@ -106,19 +109,19 @@ func (a *ask) leave() (answered bool) {
 	r.mu.Unlock()
 	left := r.store.config.timeout - time.Since(a.sent)
 	if queued || left <= 0 {
-		a.cancel()
+		a.cancel(nil)
 		return false
 	}
 	timer := time.AfterFunc(left, func() {
 		a.member.silence(errTimeout)
-		a.cancel()
+		a.cancel(errTimeout)
 	})
 	r.store.running.Go(func() {
 		defer timer.Stop()
 		select {
 		case <-a.done:
 		case <-r.store.life.Done():
-			a.cancel()
+			a.cancel(nil)
 		}
 	})
 	return false

@@ -3,7 +3,6 @@ package quorum
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -184,7 +183,7 @@ func (r *request) over() error {
 	case r.store.life.Err() != nil, errors.Is(r.ctx.Err(), context.Canceled), r.ctx.Err() != nil && refused == nil:
 		return r.interrupted()
 	case lost > 0 && !r.Held, lost >= r.store.majority:
-		return fmt.Errorf("quorum: %s: %w: owner %s holds nothing any more", r.operation(), pathlock.ErrLost, r.Owner.Short())
+		return r.lost()
 	case len(r.available())-lost < r.store.majority:
 		return r.unavailable()
 	case r.ctx.Err() != nil || r.remaining() == 0 && time.Since(r.began) > r.round():

@@ -144,7 +144,7 @@ func (m *member) look() {
 		}
 		err := m.within(timeout, m.store.Ping)
 		if err == nil && m.isSilent() {
-			err = m.settle()
+			err = m.comeBack()
 		}
 		pause := timeout
 		if missed++; err == nil {
@@ -163,14 +163,32 @@ func (m *member) look() {
 func (m *member) over(err error, missed int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	switch {
-	case err == nil && m.silent != nil && len(m.debts) == 0:
-		m.silent, m.slow, m.gone = nil, false, make(chan struct{})
-	case err != nil && missed >= mostMissed:
+	if err != nil && missed >= mostMissed {
 		m.fallSilent(err)
 	}
 	m.watched = m.silent != nil || m.waiting > 0
 	return !m.watched
+}
+
+// comeBack has the member asked again like the others when it owes nothing. The error is that of
+// what it could not give back.
+func (m *member) comeBack() error {
+	for {
+		m.mu.Lock()
+		if len(m.debts) == 0 {
+			if m.silent != nil {
+				m.silent, m.slow, m.gone = nil, false, make(chan struct{})
+				m.quorum.comesBack()
+			}
+			m.mu.Unlock()
+			return nil
+		}
+		m.mu.Unlock()
+		// Others may run up debts meanwhile.
+		if err := m.settle(); err != nil {
+			return err
+		}
+	}
 }
 
 // within asks the member something in the background of the store.

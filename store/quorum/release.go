@@ -56,7 +56,8 @@ func (s *Store) giveBack(ctx context.Context, what string, d debt) (answers[stru
 	}
 	defer s.running.Done()
 	p := poll[struct{}]{store: s, operation: what}
-	got := p.ask(ctx, func(ctx context.Context, m *member) (struct{}, error) {
+	// What has begun is brought to its end, whatever becomes of the caller.
+	got := p.ask(context.WithoutCancel(ctx), func(ctx context.Context, m *member) (struct{}, error) {
 		if d.grant == "" {
 			return struct{}{}, m.store.ForceRelease(ctx, d.tree, d.owner)
 		}

@@ -78,6 +78,7 @@ func (r *request) end(granted bool) {
 	s.mu.Unlock()
 	switch {
 	case giveBack:
+		s.granted.remove(r.key)
 		r.giveBackAll()
 	default:
 		r.leaveUnanswered()

@@ -28,6 +28,8 @@ type Store struct {
 	asking map[key]*asking
 	// contended has the trees in which somebody had to wait lately.
 	contended contended
+	// back is closed when a member answers again that was silent.
+	back chan struct{}
 	// granted has who has granted what.
 	granted granted
 }
@@ -44,7 +46,7 @@ func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	if n := len(stores); n%2 == 0 || n > mostMembers {
 		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
 	}
-	s := &Store{config: newConfig(opts), majority: len(stores)/2 + 1, asking: make(map[key]*asking)}
+	s := &Store{config: newConfig(opts), majority: len(stores)/2 + 1, asking: make(map[key]*asking), back: make(chan struct{})}
 	s.life, s.end = context.WithCancel(context.Background())
 	for i, store := range stores {
 		transfers, ok := store.(pathlock.TransferStore)
@@ -125,4 +127,19 @@ func (s *Store) available() []*member {
 		}
 	}
 	return up
+}
+
+// cameBack returns what is closed when the next member answers again that was silent.
+func (s *Store) cameBack() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.back
+}
+
+// comesBack tells those that wait for it that a member answers again.
+func (s *Store) comesBack() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.back)
+	s.back = make(chan struct{})
 }

@@ -93,27 +93,21 @@ func (s *Store) inOrder(ctx context.Context, t pathlock.Transfer, p poll[pathloc
 // returns what the members answered, with ErrLost for those that have nothing.
 func (s *Store) stays(ctx context.Context, t pathlock.Transfer, operation string) (answers[pathlock.Transferred], bool) {
 	const looks = 5
-	p := poll[pathlock.Transferred]{store: s, operation: operation}
 	for look := 1; ; look++ {
-		seen := p.ask(ctx, func(ctx context.Context, m *member) (pathlock.Transferred, error) {
-			// A renewal that changes nothing.
-			lost, err := m.store.Renew(ctx, t.Tree, []pathlock.Lease{{Owner: t.From, For: 1}})
-			if len(lost) > 0 {
-				err = fmt.Errorf("%w: owner %s has nothing here", pathlock.ErrLost, t.From.Short())
-			}
-			return pathlock.Transferred{}, err
-		})
+		seen := s.look(ctx, t.Tree, t.From, operation)
 		held, lost := seen.count(released), seen.count(isLost)
 		if look == looks && held >= s.majority {
-			return seen, true
+			return answers[pathlock.Transferred]{}, true
 		}
 		if look == looks || lost >= s.majority || ctx.Err() != nil {
-			for i := range seen.all {
-				if seen.all[i].err == nil {
-					seen.all[i].err = errUndecided
+			none := answers[pathlock.Transferred]{store: s, operation: operation}
+			for _, a := range seen.all {
+				if a.err == nil {
+					a.err = errUndecided
 				}
+				none.all = append(none.all, answer[pathlock.Transferred]{member: a.member, err: a.err, at: a.at})
 			}
-			return seen, false
+			return none, false
 		}
 		pause := time.NewTimer(s.config.timeout / 20)
 		select {

@@ -82,7 +82,8 @@ type update struct {
 	tree    pathlock.Tree
 	key     treeKey
 	decide  func(ticketstore.State) ticketstore.Changes
-	// ended are the tickets of this process whose waits the last try has ended.
+	// ended are the tickets of this process whose waits the last try has ended, or that it is to
+	// look at.
 	ended []ticketID
 }
 
@@ -182,10 +183,10 @@ func (u *update) changeOf(img image, changes ticketstore.Changes) (*change, erro
 		if t.Key == "" {
 			t.Key, t.Home = strconv.FormatInt(place, 10), u.backend.home
 		}
-		row := ticketRow{place: place, state: stateOf(t.State), ends: micros(t.Ends()), text: ticketstore.Encode(*t)}
+		row := ticketRow{place: place, state: stateOf(*t), looks: int64(t.Looks), ends: micros(t.Ends()), text: ticketstore.Encode(*t)}
 		// A process is named as long as it waits, and until it has seen why it need not.
 		ended := woken[t.Key]
-		if row.state == waiting || ended {
+		if t.State == ticketstore.Waiting || ended {
 			row.home = t.Home
 		}
 		if ended {
@@ -213,7 +214,7 @@ func (u *update) changeOf(img image, changes ticketstore.Changes) (*change, erro
 	return c, nil
 }
 
-// end notes that the wait of a ticket ends.
+// end notes that a process is to be told of a ticket.
 func (u *update) end(c *change, home string, place int64) {
 	id := ticketID{u.key, place}
 	if home == u.backend.home {
@@ -303,7 +304,7 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, _ ticke
 	if err != nil {
 		return nil, err
 	}
-	stop, err = b.lookout.watch(ticketID{keyOf(tree), place}, wake)
+	stop, err = b.lookout.watch(ticketID{keyOf(tree), place}, int64(ticket.Looks), wake)
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ type known struct {
 // waiters returns how many tickets wait. It is 0 if the owner's request is one of them.
 func (k *known) waiters(owner pathlock.Owner, grant pathlock.GrantID) (n int) {
 	for place, e := range k.tickets {
-		if e.state != waiting {
+		if e.state != waiting && e.state != called {
 			continue
 		}
 		n++

@@ -33,6 +33,7 @@ func (p prefix) expect(k kinds) []column {
 		{table: tickets, name: "place", kind: k.number, key: 2},
 		{table: tickets, name: "version", kind: k.number},
 		{table: tickets, name: "state", kind: k.small},
+		{table: tickets, name: "looks", kind: k.number},
 		{table: tickets, name: "home", kind: k.text, nullable: true},
 		{table: tickets, name: "ends", kind: k.number},
 		{table: tickets, name: "ticket", kind: k.bytes},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -19,6 +20,15 @@ func (s *Store) Listening() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.listening
+}
+
+// Lock begins a transaction that is alone with a tree, and abandons it. The function ends it.
+func (s *Store) Lock(ctx context.Context, tree pathlock.Tree) (end func(), err error) {
+	l, err := s.backend.engine.lock(ctx, identity{keyOf(tree), tree.Namespace(), tree.ID()})
+	if err != nil {
+		return nil, err
+	}
+	return l.close, nil
 }
 
 // WithKeep sets how long the row of an empty tree stays.

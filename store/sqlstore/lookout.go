@@ -38,6 +38,8 @@ type lookout struct {
 
 // watch is one call of Watch.
 type watch struct {
+	// looks is how often the process had been told to look at the ticket when it last did.
+	looks int64
 	wake  func()
 	woken bool
 }
@@ -52,11 +54,12 @@ func newLookout(b *backend, w *work) *lookout {
 	return &lookout{backend: b, work: w, watches: make(map[ticketID]map[*watch]struct{}), ring: make(chan struct{}, 1)}
 }
 
-// watch calls wake when a ticket does not wait any more, and returns what ends that.
-func (l *lookout) watch(id ticketID, wake func()) (stop func(), err error) {
+// watch calls wake when a ticket does not wait any more, or has other looks, and returns what ends
+// that.
+func (l *lookout) watch(id ticketID, looks int64, wake func()) (stop func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := &watch{wake: wake}
+	w := &watch{looks: looks, wake: wake}
 	if !l.runs {
 		if !l.work.start(l.run) {
 			return nil, errClosed
@@ -92,17 +95,15 @@ func (l *lookout) call() {
 }
 
 // wake wakes those who watch a ticket.
-func (l *lookout) wake(ids ...ticketID) (woken bool) {
+func (l *lookout) wake(ids ...ticketID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range ids {
 		for w := range l.watches[id] {
 			w.woken = true
 			w.wake()
-			woken = true
 		}
 	}
-	return woken
 }
 
 // hears says whether notifications arrive from now on. Those that came before may have been missed.
@@ -159,7 +160,7 @@ func (l *lookout) run(ctx context.Context) {
 		case found, fresh:
 			pause = l.backend.pollFrom
 		default:
-			pause = min(pause+pause/2, l.backend.pollTo)
+			pause = min(pause+pause/4, l.backend.pollTo)
 		}
 		sleep := pause
 		if watches == 0 {
@@ -186,18 +187,18 @@ func (l *lookout) rest(ctx context.Context, d time.Duration, deaf bool) {
 	}
 }
 
-// lookForNews wakes those whose tickets are granted or refused.
+// lookForNews wakes those whose tickets are granted or refused, or are to be looked at.
 func (l *lookout) lookForNews(ctx context.Context) (found bool, err error) {
-	ended, err := l.ids(ctx, "news", l.backend.home, granted, refused)
+	news, err := l.sightings(ctx, "news", l.backend.home, granted, refused, called)
 	if err != nil {
 		return false, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, id := range ended {
+	for id, seen := range news {
 		for w := range l.watches[id] {
 			// A thorough look wakes it again if it does not go.
-			if !w.woken {
+			if !w.woken && !seen.waitsFor(w) {
 				w.woken, found = true, true
 				w.wake()
 			}
@@ -206,33 +207,45 @@ func (l *lookout) lookForNews(ctx context.Context) (found bool, err error) {
 	return found, nil
 }
 
-// lookThoroughly wakes those whose tickets do not wait.
+// lookThoroughly wakes all those that lookForNews does, and those whose tickets are gone.
 func (l *lookout) lookThoroughly(ctx context.Context) (found bool, err error) {
 	l.mu.Lock()
-	covered := make([]ticketID, 0, len(l.watches))
-	for id := range l.watches {
-		covered = append(covered, id)
+	covered := make(map[*watch]ticketID, len(l.watches))
+	for id, watches := range l.watches {
+		for w := range watches {
+			covered[w] = id
+		}
 	}
 	l.mu.Unlock()
-	still, err := l.ids(ctx, "waiting", l.backend.home, waiting)
+	still, err := l.sightings(ctx, "waiting", l.backend.home, waiting, called)
 	if err != nil {
 		return false, err
 	}
-	waits := make(map[ticketID]bool, len(still))
-	for _, id := range still {
-		waits[id] = true
-	}
-	var over []ticketID
-	for _, id := range covered {
-		if !waits[id] {
-			over = append(over, id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for w, id := range covered {
+		_, watches := l.watches[id][w]
+		if seen, waits := still[id]; watches && !(waits && seen.waitsFor(w)) {
+			w.woken, found = true, true
+			w.wake()
 		}
 	}
-	return l.wake(over...), nil
+	return found, nil
 }
 
-// ids returns the tickets that a statement finds.
-func (l *lookout) ids(ctx context.Context, name string, args ...any) (ids []ticketID, err error) {
+// sighting is what a look has seen of a ticket.
+type sighting struct {
+	state int
+	looks int64
+}
+
+// waitsFor reports whether there is nothing to tell those who watch.
+func (s sighting) waitsFor(w *watch) bool {
+	return (s.state == waiting || s.state == called) && s.looks == w.looks
+}
+
+// sightings returns the tickets that a statement finds.
+func (l *lookout) sightings(ctx context.Context, name string, args ...any) (found map[ticketID]sighting, err error) {
 	ctx, cancel := context.WithTimeout(ctx, l.backend.timeout)
 	defer cancel()
 	r, err := l.backend.engine.query(ctx, name, args...)
@@ -240,14 +253,16 @@ func (l *lookout) ids(ctx context.Context, name string, args ...any) (ids []tick
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close()) }()
+	found = make(map[ticketID]sighting)
 	for r.Next() {
 		var tree []byte
 		var id ticketID
-		if err := r.Scan(&tree, &id.place); err != nil {
+		var seen sighting
+		if err := r.Scan(&tree, &id.place, &seen.state, &seen.looks); err != nil {
 			return nil, err
 		}
 		copy(id.tree[:], tree)
-		ids = append(ids, id)
+		found[id] = seen
 	}
-	return ids, r.Err()
+	return found, r.Err()
 }

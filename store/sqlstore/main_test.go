@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -29,6 +31,13 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if role := os.Getenv(childRole); role != "" {
+		if err := child(role); err != nil {
+			fmt.Println("failed:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}

@@ -26,6 +26,8 @@ type mysqlEngine struct {
 	several bool
 	// commits says that statements outside of transactions commit by themselves.
 	commits bool
+	// plain says that such statements see what is committed, and all of it.
+	plain bool
 }
 
 // Numbers of errors. See https://dev.mysql.com/doc/mysql-errors/8.4/en/server-error-reference.html.
@@ -45,10 +47,17 @@ func (m *mysqlEngine) learn(ctx context.Context) error {
 	if m.asked {
 		return nil
 	}
+	var name, level string
 	if err := m.db.QueryRowContext(ctx, "SELECT @@autocommit").Scan(&m.commits); err != nil {
 		return err
 	}
-	_, err := m.db.ExecContext(ctx, "DO 0; DO 0")
+	// The first name is MariaDB's, the second one MySQL's.
+	err := m.db.QueryRowContext(ctx, "SHOW VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')").Scan(&name, &level)
+	if err != nil {
+		return err
+	}
+	m.plain = m.commits && level != "READ-UNCOMMITTED"
+	_, err = m.db.ExecContext(ctx, "DO 0; DO 0")
 	if err != nil && mysqlNumber(err) != mysqlSyntax {
 		return err
 	}
@@ -67,13 +76,13 @@ func (m *mysqlEngine) read(ctx context.Context, key treeKey, k *known) (image, e
 
 // query reads outside of transactions. Where the connection begins one by itself, what it sees might
 // be as old as the last use of the connection: that transaction is ended first, and the new one
-// afterwards.
+// afterwards. At READ UNCOMMITTED it might see half of an update: another level is asked for.
 func (m *mysqlEngine) query(ctx context.Context, name string, args ...any) (*rows, error) {
 	if err := m.learn(ctx); err != nil {
 		return nil, err
 	}
 	text := filled(m.text(name), args...)
-	if m.commits {
+	if m.plain {
 		r, err := m.db.QueryContext(ctx, text) //nolint:rowserrcheck,sqlclosecheck // The caller does.
 		if err != nil {
 			return nil, err
@@ -84,9 +93,11 @@ func (m *mysqlEngine) query(ctx context.Context, name string, args ...any) (*row
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "ROLLBACK"); err != nil {
-		discard(conn)
-		return nil, err
+	for _, s := range []string{"ROLLBACK", readCommitted} {
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			discard(conn)
+			return nil, err
+		}
 	}
 	r, err := conn.QueryContext(ctx, text) //nolint:rowserrcheck,sqlclosecheck // The caller does.
 	if err != nil {
@@ -120,10 +131,14 @@ func (m *mysqlEngine) swap() func(context.Context, *change) error {
 	}
 }
 
+// readCommitted sets the level of the next transaction. At a higher one, those who write would lock
+// gaps between rows, and so each other.
+const readCommitted = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED"
+
 // begin are the statements that begin a transaction which writes, on whichever connection. The
 // server ends the session if the process is stopped in the middle.
 func (m *mysqlEngine) begin(whole bool) []string {
-	statements := []string{"SET TRANSACTION ISOLATION LEVEL READ COMMITTED", "START TRANSACTION READ WRITE"}
+	statements := []string{readCommitted, "START TRANSACTION READ WRITE"}
 	if !m.commits {
 		statements = append([]string{"ROLLBACK"}, statements...)
 	}
@@ -236,7 +251,7 @@ func (m *mysqlEngine) writes(c *change) []string {
 		if t.home != "" {
 			home = t.home
 		}
-		values.WriteString(filled("(?,?,?,?,?,?,?)", c.key[:], t.place, c.version, t.state, home, t.ends, t.text))
+		values.WriteString(filled("(?,?,?,?,?,?,?,?)", c.key[:], t.place, c.version, t.state, t.looks, home, t.ends, t.text))
 	}
 	flush()
 	return statements

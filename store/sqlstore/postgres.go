@@ -22,7 +22,7 @@ type postgres struct {
 
 // idleTransaction is how long a process may do nothing while it is alone with a tree. A server ends
 // its session then, because the process may have been stopped.
-const idleTransaction = 10 * time.Second
+const idleTransaction = 5 * time.Second
 
 func (p *postgres) read(ctx context.Context, key treeKey, k *known) (image, error) {
 	began := time.Now()
@@ -80,9 +80,9 @@ func (p *postgres) write(ctx context.Context, q querier, c *change) error {
 	if !c.exists {
 		name, second = "postgres_swap_first", []byte(c.tree.Namespace())
 	}
-	var places, states, ends, homes, texts strings.Builder
+	var places, states, looks, homes, ends, texts strings.Builder
 	for i, t := range c.put {
-		for _, b := range []*strings.Builder{&places, &states, &ends, &homes, &texts} {
+		for _, b := range []*strings.Builder{&places, &states, &looks, &homes, &ends, &texts} {
 			if i == 0 {
 				b.WriteByte('{')
 			} else {
@@ -91,6 +91,7 @@ func (p *postgres) write(ctx context.Context, q querier, c *change) error {
 		}
 		writeNumber(&places, t.place)
 		writeNumber(&states, t.state)
+		writeNumber(&looks, t.looks)
 		writeNumber(&ends, t.ends)
 		writeName(&homes, t.home)
 		writeBytes(&texts, t.text)
@@ -104,7 +105,7 @@ func (p *postgres) write(ctx context.Context, q querier, c *change) error {
 	args := []any{
 		c.key[:], second, c.version, c.fence, c.now,
 		array(c.gone, writeNumber[int64]),
-		list(&places), list(&states), list(&homes), list(&ends), list(&texts),
+		list(&places), list(&states), list(&looks), list(&homes), list(&ends), list(&texts),
 		array(c.messages, func(b *strings.Builder, m message) { writeName(b, m.home) }),
 		array(c.messages, func(b *strings.Builder, m message) { writeName(b, m.ticket.String()) }),
 	}

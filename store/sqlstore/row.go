@@ -68,13 +68,17 @@ const (
 	waiting = iota
 	granted
 	refused
+	// called is the state of a ticket that waits, and that its process has been told to look at.
+	called
 )
 
-func stateOf(s ticketstore.TicketState) int {
-	switch s {
-	case ticketstore.Waiting:
+func stateOf(t ticketstore.Ticket) int {
+	switch {
+	case t.State == ticketstore.Waiting && t.Looks > 0:
+		return called
+	case t.State == ticketstore.Waiting:
 		return waiting
-	case ticketstore.Granted:
+	case t.State == ticketstore.Granted:
 		return granted
 	default:
 		return refused
@@ -88,6 +92,7 @@ func micros(t time.Time) int64 { return t.UnixMicro() }
 type ticketRow struct {
 	place int64
 	state int
+	looks int64
 	// home is the process that waits, "" if none has to be told of the ticket.
 	home string
 	ends int64

@@ -158,7 +158,7 @@ func (l *sqliteLocked) rehearse(ctx context.Context, changes ...*change) error {
 		for i := 0; err == nil && i < len(c.put); i++ {
 			t := &c.put[i]
 			home := sql.NullString{String: t.home, Valid: t.home != ""}
-			err = exec("sqlite_ticket_put", c.key[:], t.place, c.version, t.state, home, t.ends, t.text)
+			err = exec("sqlite_ticket_put", c.key[:], t.place, c.version, t.state, t.looks, home, t.ends, t.text)
 		}
 		if err != nil {
 			return err

@@ -12,13 +12,13 @@ const lasting = 10 * time.Minute
 
 // clients is about two processes on one server: who waits in one is woken by what happens in the
 // other.
-func (s *suite) betweenClients() topic {
-	if s.clients == nil {
+func (r *suite) betweenClients() topic {
+	if r.clients == nil {
 		return topic{name: "between two clients"}
 	}
 	with := func(name string, check func(here, there *fixture)) promise {
 		return promise{name, func(f *fixture) {
-			one, other, _ := s.clients(f.T)
+			one, other, _ := r.clients(f.T)
 			here := newFixture(f.T, one)
 			there := &fixture{T: f.T, ctx: f.ctx, store: other, tree: here.tree}
 			check(here, there)
@@ -49,7 +49,7 @@ func (s *suite) betweenClients() topic {
 			writer := here.actor("writer").takes(x("/a"))
 			var waits []*pending
 			for range 10 {
-				waits = append(waits, there.actor("reader").lastingly(read("/a")))
+				waits = append(waits, there.actor("reader").lastingly(s("/a")))
 			}
 			writer.release()
 			for _, p := range waits {
@@ -57,9 +57,9 @@ func (s *suite) betweenClients() topic {
 			}
 		}),
 		with("one who gives up lets in those behind it in the other", func(here, there *fixture) {
-			here.actor("reader").takes(read("/a"))
+			here.actor("reader").takes(s("/a"))
 			writer := here.actor("writer").lastingly(x("/a"))
-			late := there.actor("late reader").lastingly(read("/a"))
+			late := there.actor("late reader").lastingly(s("/a"))
 			writer.isCancelled()
 			late.isGranted()
 		}),
@@ -103,8 +103,8 @@ func (s *suite) betweenClients() topic {
 			here.actor("holder").takes(x("/a"))
 			there.actor("waiter").lastingly(x("/a"))
 			for _, f := range []*fixture{here, there} {
-				if s := f.snapshot(f.tree); len(s.Holders) != 1 || len(s.Waiters) != 1 {
-					f.Errorf("a client sees the holders %v and the waiters %v, want one each", s.Holders, s.Waiters)
+				if seen := f.snapshot(f.tree); len(seen.Holders) != 1 || len(seen.Waiters) != 1 {
+					f.Errorf("a client sees the holders %v and the waiters %v, want one each", seen.Holders, seen.Waiters)
 				}
 			}
 		}),

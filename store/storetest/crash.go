@@ -11,11 +11,11 @@ import (
 // Option adds to what [Run] tests.
 type Option func(*suite)
 
-// Crash adds the promises about two clients of one server, and about clients that die. Run calls the function once for each of them. It
-// returns two clients of one server. When crash is called, the second client dies: nothing that it
-// does reaches the server, as if its process had been killed or its network cut. Its calls may fail
-// then, or hang until their context ends. The function registers what has to be closed or removed
-// afterwards with t.Cleanup.
+// Crash adds the promises about two clients of one server, and about clients that die. Run calls
+// the function once for each of them. It returns two clients of one server. When crash is called,
+// the second client dies: nothing that it does reaches the server, as if its process had been
+// killed or its network cut. Its calls may fail then, or hang until their context ends. The
+// function registers what has to be closed or removed afterwards with t.Cleanup.
 func Crash(clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())) Option {
 	return func(s *suite) { s.clients = clients }
 }
@@ -31,13 +31,13 @@ const lifetime = 2 * time.Second
 
 // crashes is about clients that die. What a dead client held, or waited for, keeps nobody out for
 // longer than one lease from its last sign of life.
-func (s *suite) crashes() topic {
-	if s.clients == nil {
+func (r *suite) crashes() topic {
+	if r.clients == nil {
 		return topic{name: "crash"}
 	}
 	with := func(name string, check func(c *crash)) promise {
 		return promise{name, func(f *fixture) {
-			survivor, victim, die := s.clients(f.T)
+			survivor, victim, die := r.clients(f.T)
 			// This fixture's last checks come before the survivor is closed.
 			c := &crash{fixture: newFixture(f.T, survivor), die: die}
 			c.victim = &fixture{T: f.T, ctx: f.ctx, store: victim, tree: c.tree, mortal: true}
@@ -51,9 +51,9 @@ func (s *suite) crashes() topic {
 			c.frees(c.actor("next").queuesFor(x("/a")))
 		}),
 		with("a dead waiter's place in the queue ends within one lease of its last sign of life", func(c *crash) {
-			c.actor("reader").takes(read("/a"))
+			c.actor("reader").takes(s("/a"))
 			c.waits(x("/a"))
-			late := c.actor("late reader").queuesFor(read("/a"))
+			late := c.actor("late reader").queuesFor(s("/a"))
 			c.dies()
 			c.frees(late)
 		}),
@@ -90,9 +90,6 @@ func (s *suite) crashes() topic {
 		}),
 	}}
 }
-
-// read is s, where s is the suite.
-func read(path string) pathlock.Claim { return s(path) }
 
 // crash is a test with a client that dies.
 type crash struct {

@@ -188,8 +188,8 @@ func (v *view) settle(b *book, r *locktable.Request) {
 	v.look = end.Sub(b.state.Now)
 }
 
-// turnless is how long a request waits that nothing is in the way of, and that others were to let in:
-// see [Backend.Limit].
+// turnless is how long a request waits that nothing is in the way of, and that others were to let
+// in: see [Backend.Limit].
 const turnless = 100 * time.Millisecond
 
 // wait returns when it is time to look at the ticket again. If the wait is over, it returns the
@@ -198,8 +198,12 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 	left := a.req.Wait - time.Since(a.began)
 	timer := time.NewTimer(max(0, min(left, v.look, time.Until(a.asked.Add(a.req.Lease/3)))))
 	defer timer.Stop()
-	if v.before != nil && v.ticket.Key != "" {
-		stop, err := a.store.backend.Watch(ctx, a.req.Tree, v.ticket, *v.before, func() { a.store.waiters.signal(a.key) })
+	if v.ticket.Key != "" {
+		before := v.ticket // where nothing is in the way, its own ticket tells when it is let in
+		if v.before != nil {
+			before = *v.before
+		}
+		stop, err := a.store.backend.Watch(ctx, a.req.Tree, v.ticket, before, func() { a.store.waiters.signal(a.key) })
 		switch {
 		case err == nil:
 			defer stop()

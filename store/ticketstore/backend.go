@@ -13,13 +13,13 @@ import (
 // Any number of goroutines may call any method. Its error matches [pathlock.ErrUnavailable] if the
 // method cannot reach the server, or the server answers that it cannot serve.
 type Backend interface {
-	// Update reads the tickets of a tree, calls change with them, and writes what change returns, in
-	// one step that is atomic beside all other updates of the tree, of whichever process. Where it
-	// has to read again because another process was faster, it calls change again, whose last
+	// Update reads the tickets of a tree, calls change with them, and writes what change returns,
+	// in one step that is atomic beside all other updates of the tree, of whichever process. Where
+	// it has to read again because another process was faster, it calls change again, whose last
 	// answer counts. Nothing is written where the changes are empty.
 	//
-	// After an error that leaves the outcome open, such as a lost reply, Update may be called again:
-	// change is then shown what the first call has written, if anything.
+	// After an error that leaves the outcome open, such as a lost reply, Update may be called
+	// again: change is then shown what the first call has written, if anything.
 	//
 	// Update sets the Key of the new tickets in [Changes.Put].
 	Update(ctx context.Context, tree pathlock.Tree, change func(State) Changes) error
@@ -47,8 +47,8 @@ type Backend interface {
 	Ping(ctx context.Context) error
 }
 
-// SessionBackend is a [Backend] whose server ends the tickets of a process with the session that the
-// process has there.
+// SessionBackend is a [Backend] whose server ends the tickets of a process with the session that
+// the process has there.
 type SessionBackend interface {
 	Backend
 	// Session returns a channel that is closed when the present session has ended. It does not

@@ -1,7 +1,6 @@
 package ticketstore
 
 import (
-	"bytes"
 	"slices"
 	"time"
 
@@ -32,7 +31,7 @@ type book struct {
 func openBook(tree pathlock.Tree, state State, limit int) *book {
 	b := &book{state: state, fence: max(state.Fence, state.Floor), ended: make(map[*locktable.Request]error), told: make(map[*Ticket]*Ticket)}
 	b.table = locktable.New(tree, b.mint, b.waitEnded)
-	records := make([]locktable.Record, 0, len(state.Tickets))
+	records := make([]*locktable.Record, 0, len(state.Tickets))
 	for i := range state.Tickets {
 		t := &state.Tickets[i]
 		switch {
@@ -50,8 +49,8 @@ func openBook(tree pathlock.Tree, state State, limit int) *book {
 }
 
 // record returns a ticket as lock tables know it.
-func (t *Ticket) record() locktable.Record {
-	return locktable.Record{
+func (t *Ticket) record() *locktable.Record {
+	return &locktable.Record{
 		Acquisition: pathlock.Acquisition{
 			Owner: t.Owner, Grant: t.Grant, Gate: t.Gate, Apart: t.Apart, Claims: t.Claims, Note: t.Note, Lease: t.Lease,
 		},
@@ -92,7 +91,8 @@ func (b *book) refuse(t *Ticket, why error) {
 	b.woken = append(b.woken, &told)
 }
 
-// takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was not.
+// takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was
+// not.
 func (b *book) takeRefusal(owner pathlock.Owner, id pathlock.GrantID) error {
 	i := slices.IndexFunc(b.refused, func(t *Ticket) bool { return t.Owner == owner && t.Grant == id })
 	if i < 0 {
@@ -111,20 +111,18 @@ func (b *book) changes() Changes {
 	c := Changes{Fence: b.state.Fence}
 	kept := make(map[*Ticket]bool, len(b.loaded))
 	for r := range b.table.Requests {
-		t := ticketOf(r)
 		before, _ := r.Data.(*Ticket)
-		if loaded := b.told[before]; loaded != nil {
-			before = loaded
+		loaded := b.told[before]
+		switch {
+		case loaded != nil:
+			kept[loaded] = true
+		case before != nil:
+			kept[before] = true
 		}
-		if before == nil {
-			c.Put = append(c.Put, t)
-		} else if kept[before] = true; !t.equals(before) {
-			c.Put = append(c.Put, t)
+		if loaded != nil || r.Changed() {
+			c.Put = append(c.Put, ticketOf(r))
 		}
-		if r.Queued() {
-			continue
-		}
-		c.Fence = max(c.Fence, t.Fence)
+		c.Fence = max(c.Fence, r.Fence())
 	}
 	if b.fence > max(b.state.Fence, b.state.Floor) {
 		c.Fence = max(c.Fence, b.fence)
@@ -157,7 +155,7 @@ func (b *book) changes() Changes {
 func (b *book) tellOfEarlierEnds() {
 	for r := range b.table.Requests {
 		before, ok := r.Data.(*Ticket)
-		if !ok || !ticketOf(r).Ends().Before(before.Ends()) {
+		if !ok || !r.Ends().Before(before.Ends()) {
 			continue
 		}
 		for w := range r.Watchers {
@@ -195,12 +193,4 @@ func ticketOf(r *locktable.Request) Ticket {
 		t.Key, t.Home, t.Looks = before.Key, before.Home, before.Looks
 	}
 	return t
-}
-
-// equals reports whether two tickets are the same, as far as anything that can change is concerned.
-// Times count in microseconds.
-func (t *Ticket) equals(o *Ticket) bool {
-	return t.Key == o.Key && t.Owner == o.Owner && t.Apart == o.Apart && t.State == o.State && t.Fence == o.Fence &&
-		instantOf(t.Until) == instantOf(o.Until) && instantOf(t.OwnerUntil) == instantOf(o.OwnerUntil) &&
-		instantOf(t.WaitUntil) == instantOf(o.WaitUntil) && t.Looks == o.Looks && bytes.Equal(t.Reason, o.Reason)
 }

@@ -60,7 +60,8 @@ func (m *meddler) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 type stage struct {
 	*testing.T
 	*server
-	tree pathlock.Tree
+	tree      pathlock.Tree
+	processes []*meddler
 }
 
 func onStage(t *testing.T, test func(s *stage)) {
@@ -70,7 +71,7 @@ func onStage(t *testing.T, test func(s *stage)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		test(&stage{t, newServer(), tree})
+		test(&stage{T: t, server: newServer(), tree: tree})
 	})
 }
 
@@ -78,6 +79,7 @@ func onStage(t *testing.T, test func(s *stage)) {
 func (s *stage) process() (*meddler, *ticketstore.Store) {
 	m := &meddler{backend: s.backend()}
 	store := ticketstore.New("memory", m)
+	s.processes = append(s.processes, m)
 	s.Cleanup(func() { _ = store.Close() })
 	return m, store
 }
@@ -317,7 +319,8 @@ func TestOfTwoCallsForOneGrantOneGivesUp(t *testing.T) {
 	})
 }
 
-// A waiter whose process was stopped for longer than its lease has lost its place, and gets another.
+// A waiter whose process was stopped for longer than its lease has lost its place, and gets
+// another.
 func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
 	onStage(t, func(s *stage) {
 		sleeper, asleep := s.process()

@@ -14,7 +14,8 @@ func TestConformance(t *testing.T) {
 	for name, set := range map[string]func(*backend){
 		"a backend without limits": func(*backend) {},
 		"a backend that writes a few tickets and hardly knows the time": func(b *backend) {
-			b.limit, b.late = 60, 3*time.Millisecond
+			b.limit.Store(60)
+			b.late = 3 * time.Millisecond
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

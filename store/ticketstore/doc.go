@@ -1,7 +1,7 @@
 // Package ticketstore makes a lock store of anything that keeps records and can change a few of
 // them in one atomic step: a database, a coordination service, a file. [New] adds the lock table,
-// the queue, the leases and the search for deadlocks to a [Backend]. The result passes store/storetest
-// if the backend does what its interface says.
+// the queue, the leases and the search for deadlocks to a [Backend]. The result passes
+// store/storetest if the backend does what its interface says.
 //
 //	process                                          server
 //	┌──────────────────────────────────────────┐     ┌─────────────────────────────────┐
@@ -18,18 +18,19 @@
 // # Tickets
 //
 // A request appends a [Ticket] with its whole claim set. The ticket waits, in the order of arrival,
-// until nothing is in its way. Then it holds, until it is released or its lease ends. An update reads
-// all tickets of one tree, so its cost grows with how many hold and wait in that tree, and not with
-// how many trees there are.
+// until nothing is in its way. Then it holds, until it is released or its lease ends. An update
+// reads all tickets of one tree, so its cost grows with how many hold and wait in that tree, and
+// not with how many trees there are.
 //
 // Whoever changes a tree decides for all: a release writes the grants of those whom it lets in, in
 // the same step. A lease that has ended is noticed by the next update, of whichever process.
 //
 // # Waiting
 //
-// A waiter looks at its ticket when the backend wakes it, when the lease ends of the one ticket that
-// it waits for, and at each third of its own lease, as a sign of life. So a release costs as many
-// looks as it lets requests in. A waiter that gives no sign of life for a lease loses its place.
+// A waiter looks at its ticket when the backend wakes it, when the lease ends of the one ticket
+// that it waits for, and at each third of its own lease, as a sign of life. So a release costs as
+// many looks as it lets requests in. A waiter that gives no sign of life for a lease loses its
+// place.
 //
 // # Time
 //

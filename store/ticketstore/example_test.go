@@ -109,8 +109,7 @@ func Example() {
 	ctx := context.Background()
 	shared := newDrawer()
 	here, there := ticketstore.New("drawer", shared), ticketstore.New("drawer", shared)
-	defer here.Close()
-	defer there.Close()
+	defer func() { fmt.Println(here.Close(), there.Close()) }()
 
 	tree, _ := pathlock.NewTree("testplan", "plan-001")
 	dir := pathlock.MustParsePath("/dir1")
@@ -137,4 +136,5 @@ func Example() {
 	// true
 	// <nil>
 	// <nil>
+	// <nil> <nil>
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // lane has the operations of this process on one tree. Those that come while an update is under way
-// go into the next one together, so that a crowd costs a few updates, and the process never competes
-// with itself.
+// go into the next one together, so that a crowd costs a few updates, and the process never
+// competes with itself.
 type lane struct {
 	store *Store
 	tree  pathlock.Tree

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,7 +43,9 @@ func newServer() *server {
 // backend is one process's view of a server.
 type backend struct {
 	*server
-	limit int
+	// limit is how many tickets an update may write, and largest how many bytes in one ticket, 0 if
+	// there is no limit.
+	limit, largest atomic.Int64
 	// late is how far the process's idea of the server's clock may be off.
 	late time.Duration
 	// dead is closed when the process has no connection any more.
@@ -92,8 +95,13 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 	change(state) // as if another process had been faster
 	state, _ = b.state(tree)
 	c := change(state)
-	if n := len(c.Put) + len(c.Delete); b.limit > 0 && n > b.limit {
+	if n := len(c.Put) + len(c.Delete); b.Limit() > 0 && n > b.Limit() {
 		return fmt.Errorf("%w: %d tickets in one step", pathlock.ErrInvalidRequest, n)
+	}
+	for _, t := range c.Put {
+		if n, most := len(ticketstore.Encode(t)), b.largest.Load(); most > 0 && int64(n) > most {
+			return fmt.Errorf("%w: a ticket of %d bytes", pathlock.ErrInvalidRequest, n)
+		}
 	}
 	b.write(tree, c)
 	return nil
@@ -187,7 +195,7 @@ func (b *backend) Watch(ctx context.Context, tree pathlock.Tree, ticket, before 
 	}, nil
 }
 
-func (b *backend) Limit() int { return b.limit }
+func (b *backend) Limit() int { return int(b.limit.Load()) }
 
 func (b *backend) Ping(ctx context.Context) error { return b.reach(ctx) }
 

@@ -41,9 +41,9 @@ func New(name string, backend Backend) *Store {
 // errClosed is the error of every call to a store that has been closed.
 var errClosed = fmt.Errorf("%w: the store is closed", pathlock.ErrUnavailable)
 
-// Close ends all calls that wait, with errors that match [pathlock.ErrUnavailable], and returns when
-// nothing of the store uses the backend any more. It gives nothing back: leases see to what is held.
-// Further calls fail.
+// Close ends all calls that wait, with errors that match [pathlock.ErrUnavailable], and returns
+// when nothing of the store uses the backend any more. It gives nothing back: leases see to what is
+// held. Further calls fail.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if !s.closed {

@@ -35,8 +35,8 @@ type Ticket struct {
 	OwnerUntil time.Time
 	// WaitUntil is when the wait ends.
 	WaitUntil time.Time
-	// Looks counts how often the process has been told to look at the ticket while it waits: because
-	// the lease of one that it waits for ends earlier than it did.
+	// Looks counts how often the process has been told to look at the ticket while it waits:
+	// because the lease of one that it waits for ends earlier than it did.
 	Looks uint64
 	// Reason is why the wait was Refused, in a form of this package's own.
 	Reason []byte

@@ -7,4 +7,8 @@ require (
 	go.uber.org/goleak v1.3.0
 )
 
-require golang.org/x/text v0.43.0 // indirect
+require (
+	filippo.io/edwards25519 v1.2.0 // indirect
+	github.com/go-sql-driver/mysql v1.10.1 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)

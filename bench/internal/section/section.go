@@ -57,6 +57,7 @@ func All() []Section {
 		{"memory", "what does a held lock take of the server's memory?", Redis, memory},
 		{"wakeup", "how soon after a release has the one who waits got the lock?", Redis, wakeUp},
 		{"drain", "how soon after a release have many waiting processes each had the lock?", Redis, drain},
+		{"stores", "what does each lock store cost, and how soon does it wake those who wait?", Redis | MariaDB, stores},
 		{"scripts", "does any script occupy the server for longer than a millisecond?", Redis, scripts},
 		{"deadlocks", "how long does it take to find out who waits for whom?", Redis, deadlocks},
 		{"replicas", "what does it cost to wait until a replica has the grant?", Redis, replicas},

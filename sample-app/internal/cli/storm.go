@@ -16,7 +16,7 @@ import (
 type stormCommand struct {
 	DB            string        `help:"Database server or SQLite path. Each row gets a new database beside it, so the user needs the right to create one. The default is a temporary file." default:"sqlite://" env:"PATHLOCK_DB" placeholder:"URL"`
 	LocksPassword string        `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD"`
-	Locks         string        `help:"Lock store: ${stores}. With memory://, all instances run in this process. Otherwise, each is a process of its own." default:"memory://" env:"PATHLOCK_LOCKS" placeholder:"URL"`
+	Locks         string        `help:"Lock store: ${stores}. The default is the SQL lock store, in the database of each row. With memory://, all instances run in this process. Otherwise, each is a process of its own." env:"PATHLOCK_LOCKS" placeholder:"URL"`
 	Instances     int           `help:"Number of instances." default:"3"`
 	Clients       int           `help:"Number of clients of each instance." default:"8"`
 	Duration      time.Duration `help:"How long each of the three rows takes." default:"3s"`

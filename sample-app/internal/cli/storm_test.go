@@ -4,11 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/testzk"
 	"github.com/pathlock-go/pathlock/sample-app/internal/testdb"
 )
 
-// Unprotected trees break, and protected ones do not, on every database.
+// Unprotected trees break, and protected ones do not, on every database. The locks are in the
+// database of each row.
 func TestStorm(t *testing.T) {
 	for _, db := range testdb.All(t) {
 		t.Run("on "+db.Name, func(t *testing.T) {
@@ -20,11 +24,19 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// locks are the lock stores that several processes can share, by how to get one. A store in a
-// database is what a storm has by default.
+// locks are lock stores outside of the database, by how to get the URL of one.
 var locks = map[string]func(t *testing.T) string{
-	"memory": func(*testing.T) string { return "memory://" },
-	"Redis":  func(t *testing.T) string { return testserver.Redis(t) },
+	"memory":    func(*testing.T) string { return "memory://" },
+	"Redis":     func(t *testing.T) string { return testserver.Redis(t) },
+	"ZooKeeper": func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr + "/storm" },
+	"etcd":      func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr + "/storm" },
+	"quorum": func(t *testing.T) string {
+		var urls []string
+		for range 3 {
+			urls = append(urls, "redis://"+testredis.Start(t, testredis.Redis).Addr)
+		}
+		return "quorum:" + strings.Join(urls, "|")
+	},
 }
 
 // Three instances keep a tree right under the locks of any store, and leave none behind.

@@ -1,14 +1,14 @@
-// Package locktable is the lock table of one tree: who holds what, who waits for whom, and whose turn
-// it is. Package storetest has the definition of what a table does.
+// Package locktable is the lock table of one tree: who holds what, who waits for whom, and whose
+// turn it is. Package storetest has the definition of what a table does.
 //
-// A table knows neither clocks nor goroutines: time comes with each use. A store in memory keeps its
-// tables for as long as somebody holds or waits. A store that keeps its tickets elsewhere restores a
-// table from them, uses it, and writes what has changed.
+// A table knows neither clocks nor goroutines: time comes with each use. A store in memory keeps
+// its tables for as long as somebody holds or waits. A store that keeps its tickets elsewhere
+// restores a table from them, uses it, and writes what has changed.
 //
 // # The records
 //
-// A table is itself a tree, with one record for each node on which somebody holds or waits. A record
-// has two lists for each mode, in order of arrival:
+// A table is itself a tree, with one record for each node on which somebody holds or waits. A
+// record has two lists for each mode, in order of arrival:
 //
 //	table of "testplan/plan-001"
 //	├── gate          granted IX: r1 r2 r3     waiting IX: r4

@@ -8,8 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// lease is the lease of an owner, which its grants share, or of a single request: an apart grant, or
-// a mortal waiter.
+// lease is the lease of an owner, which its grants share, or of a single request: an apart grant,
+// or a mortal waiter.
 type lease struct {
 	owner   *owner   // nil for that of a request
 	request *Request // nil for that of an owner

@@ -33,28 +33,26 @@ type Record struct {
 // holds any more. It is followed by no [Table.Enter]. Waiters are mortal in a restored table: each
 // leaves the queue when its lease ends, unless it is asked for again.
 //
-// At most limit requests are granted by all that follows, if limit is positive. fence is that of the
-// latest grant.
-func (t *Table) Restore(records []Record, now time.Time, fence uint64, limit int) {
+// At most limit requests are granted by all that follows, if limit is positive. fence is that of
+// the latest grant.
+func (t *Table) Restore(records []*Record, now time.Time, fence uint64, limit int) {
 	t.now, t.fence, t.mortal, t.quota = now, fence, true, quota{limit: limit}
-	slices.SortFunc(records, func(a, b Record) int {
+	slices.SortFunc(records, func(a, b *Record) int {
 		return cmp.Or(cmp.Compare(a.Fence, b.Fence), cmp.Compare(a.Ticket, b.Ticket))
 	})
 	var waiting []*Request
-	for i := range records {
-		rec := &records[i]
+	for _, rec := range records {
 		if rec.Fence != 0 {
 			t.restoreGrant(rec)
 		}
 	}
-	for i := range records {
-		rec := &records[i]
+	for _, rec := range records {
 		if rec.Fence == 0 {
 			waiting = append(waiting, t.restoreWaiter(rec))
 		}
 	}
-	for i := range records {
-		t.ticket = max(t.ticket, records[i].Ticket)
+	for _, rec := range records {
+		t.ticket = max(t.ticket, rec.Ticket)
 	}
 	t.stale = len(t.conversions) > 0
 	t.reclaim(now)
@@ -64,13 +62,13 @@ func (t *Table) Restore(records []Record, now time.Time, fence uint64, limit int
 // restored makes a request of a record.
 func (t *Table) restored(rec *Record) *Request {
 	r := t.newRequest(t.owners[rec.Owner], &rec.Acquisition, rec.Since)
-	r.ticket, r.Data = rec.Ticket, rec.Data
+	r.ticket, r.Data, r.restored = rec.Ticket, rec.Data, rec
 	return r
 }
 
 func (t *Table) restoreGrant(rec *Record) {
 	r := t.restored(rec)
-	r.fence = rec.Fence
+	r.fence, r.until = rec.Fence, rec.WaitUntil
 	for i := range r.places {
 		p := &r.places[i]
 		p.node.granted.append(p)
@@ -124,8 +122,28 @@ func (r *Request) Record() Record {
 	return rec
 }
 
-// Watched returns the request that a waiting request watches: it cannot be granted while that one is
-// there. It is nil where the quota was used up before the request had its turn.
+// Changed reports whether the request is new, or another than the record that it was restored from.
+func (r *Request) Changed() bool {
+	rec := r.restored
+	if rec == nil || r.Owner != rec.Owner || r.fence != rec.Fence || !r.until.Equal(rec.WaitUntil) {
+		return true
+	}
+	if !r.granted() {
+		return !r.life.until.Equal(rec.Until)
+	}
+	return r.Apart && r.apartLease == nil || !r.lease().until.Equal(rec.Until) || !r.owner.lease.until.Equal(rec.OwnerUntil)
+}
+
+// Ends returns when the request ends, unless its lease is prolonged.
+func (r *Request) Ends() time.Time {
+	if r.granted() {
+		return r.ends()
+	}
+	return r.life.until
+}
+
+// Watched returns the request that a waiting request watches: it cannot be granted while that one
+// is there. It is nil where the quota was used up before the request had its turn.
 func (r *Request) Watched() *Request { return r.watching }
 
 // Deferred reports whether requests are left in the queue because the quota is used up.

@@ -30,6 +30,9 @@ type Request struct {
 	// apartLease is the lease of an apart grant, nil if the grant shares its owner's.
 	apartLease *lease
 
+	// restored is what the request was restored from, nil for a new one.
+	restored *Record
+
 	// watching is a request in the way of this one, nil if it watches none.
 	watching *Request
 	// watched is the first of the requests that watch this one. beside and ahead are the neighbours

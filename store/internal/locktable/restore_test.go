@@ -12,8 +12,8 @@ import (
 )
 
 // A table that is made anew from its records before each use does what one does that stays: random
-// requests, signs of life, releases, renewals, transfers, and leases that end. After every step, both
-// are sound and hold the same.
+// requests, signs of life, releases, renewals, transfers, and leases that end. After every step,
+// both are sound and hold the same.
 func TestARestoredTableGoesOnAsOneThatStays(t *testing.T) {
 	for range 100 {
 		seed := rand.Uint64()
@@ -55,9 +55,10 @@ func (p *pair) empty() *Table {
 
 // restore makes the second table anew.
 func (p *pair) restore() {
-	var records []Record
+	var records []*Record
 	for r := range p.restored.Requests {
-		records = append(records, r.Record())
+		rec := r.Record()
+		records = append(records, &rec)
 	}
 	fence := p.restored.fence
 	p.restored = p.empty()

@@ -4,6 +4,7 @@ CREATE TABLE IF NOT EXISTS {prefix}tickets (
 	place   BIGINT        NOT NULL,
 	version BIGINT        NOT NULL,
 	state   SMALLINT      NOT NULL,
+	looks   BIGINT        NOT NULL,
 	home    VARBINARY(63) NULL,
 	ends    BIGINT        NOT NULL,
 	ticket  LONGBLOB      NOT NULL,

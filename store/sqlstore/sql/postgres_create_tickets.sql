@@ -4,6 +4,7 @@ CREATE TABLE IF NOT EXISTS {prefix}tickets (
 	place   bigint   NOT NULL,
 	version bigint   NOT NULL,
 	state   smallint NOT NULL,
+	looks   bigint   NOT NULL,
 	home    text     NULL,
 	ends    bigint   NOT NULL,
 	ticket  bytea    NOT NULL,

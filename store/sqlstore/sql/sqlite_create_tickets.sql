@@ -4,6 +4,7 @@ CREATE TABLE IF NOT EXISTS {prefix}tickets (
 	place   INTEGER NOT NULL,
 	version INTEGER NOT NULL,
 	state   INTEGER NOT NULL,
+	looks   INTEGER NOT NULL,
 	home    TEXT    NULL,
 	ends    INTEGER NOT NULL,
 	ticket  BLOB    NOT NULL,

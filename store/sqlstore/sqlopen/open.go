@@ -134,11 +134,11 @@ func openSQLite(path string) (*sql.DB, error) {
 	}
 	name := url.URL{Scheme: "file", Opaque: (&url.URL{Path: filepath.ToSlash(path)}).EscapedPath()}
 	name.RawQuery = "_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(normal)&_pragma=busy_timeout(0)"
-	db, err := driver.Open(name.String())
+	connector, err := (&driver.SQLite{}).OpenConnector(name.String())
 	if err != nil {
 		return nil, fmt.Errorf("sqlopen: open the SQLite file: %w", err)
 	}
-	return bounded(db, sqliteConnections), nil
+	return bounded(sql.OpenDB(patient{connector}), sqliteConnections), nil
 }
 
 // bounded limits a pool.

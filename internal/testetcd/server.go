@@ -1,0 +1,220 @@
+package testetcd
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// ready is in the log when a member answers its clients.
+const ready = "serving client traffic insecurely"
+
+// Server is one member.
+type Server struct {
+	// Addr is where it listens for clients, host:port.
+	Addr string
+
+	t       testing.TB
+	peer    string // where it listens for members
+	name    string
+	command []string
+	process *exec.Cmd
+	paused  bool
+	log     *serverLog
+	ended   chan struct{} // closed when the log is read to its end
+}
+
+// Start starts a server that is a cluster by itself. Further arguments are as on its command line.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	return StartCluster(t, 1, args...)[0]
+}
+
+// Cluster is a cluster's members.
+type Cluster []*Server
+
+// StartCluster starts a cluster of n members.
+func StartCluster(t testing.TB, n int, args ...string) Cluster {
+	t.Helper()
+	members := make(Cluster, n)
+	var initial []string
+	for i := range members {
+		members[i] = &Server{t: t, Addr: freeAddr(t), peer: freeAddr(t), name: "m" + strconv.Itoa(i+1)}
+		initial = append(initial, members[i].name+"=http://"+members[i].peer)
+	}
+	for _, m := range members {
+		m.command = append([]string{
+			Program(t), "--name", m.name, "--data-dir", t.TempDir(), "--log-level", "info", "--unsafe-no-fsync",
+			"--listen-client-urls", "http://" + m.Addr, "--advertise-client-urls", "http://" + m.Addr,
+			"--listen-peer-urls", "http://" + m.peer, "--initial-advertise-peer-urls", "http://" + m.peer,
+			"--initial-cluster", strings.Join(initial, ","), "--initial-cluster-token", members[0].peer,
+		}, args...)
+		t.Cleanup(m.cleanUp)
+	}
+	members.Start()
+	return members
+}
+
+// Start starts all members that do not run, and returns when they answer.
+func (c Cluster) Start() {
+	for _, m := range c {
+		m.t.Helper()
+	}
+	var awaiting []func()
+	for _, m := range c {
+		if m.process == nil {
+			awaiting = append(awaiting, m.launch())
+		}
+	}
+	for _, await := range awaiting {
+		await()
+	}
+}
+
+// Kill ends all members as a power failure does.
+func (c Cluster) Kill() {
+	for _, m := range c {
+		m.Kill()
+	}
+}
+
+// Addrs returns where the members listen for clients.
+func (c Cluster) Addrs() []string {
+	addrs := make([]string, len(c))
+	for i, m := range c {
+		addrs[i] = m.Addr
+	}
+	return addrs
+}
+
+// freeAddr returns an address that nobody listens on. Its port is below those that systems give to
+// outgoing connections: one of these could take it before the server does.
+func freeAddr(t testing.TB) string {
+	t.Helper()
+	const first, last, tries = 10000, 32000, 100
+	var err error
+	for range tries {
+		var listener net.Listener
+		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.N(last-first)))
+		if listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr); err == nil {
+			_ = listener.Close()
+			return addr
+		}
+	}
+	t.Fatalf("no free port between %d and %d: %v", first, last, err)
+	return ""
+}
+
+// Start starts a member that was killed, on its old address and with its data, and returns when it
+// answers.
+func (s *Server) Start() {
+	s.t.Helper()
+	s.launch()()
+}
+
+// launch starts the process. The function that it returns waits until the member answers.
+func (s *Server) launch() func() {
+	s.t.Helper()
+	s.process = exec.CommandContext(context.Background(), s.command[0], s.command[1:]...) // until it is killed
+	output, err := s.process.StderrPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.process.Start(); err != nil {
+		s.t.Fatalf("starting %s: %v", s.command[0], err)
+	}
+	started, ended := make(chan struct{}), make(chan struct{})
+	s.log, s.ended = &serverLog{}, ended
+	go func() {
+		defer close(ended)
+		s.log.read(output, started)
+	}()
+	return func() {
+		s.t.Helper()
+		select {
+		case <-started:
+		case <-ended:
+			s.t.Fatalf("%v ended before it was ready:\n%s", s.command, s.log)
+		}
+	}
+}
+
+// PID returns the process id.
+func (s *Server) PID() int { return s.process.Process.Pid }
+
+// Kill ends the member as a crash does: nothing is said to anybody.
+func (s *Server) Kill() {
+	if s.process == nil {
+		return
+	}
+	s.signal(syscall.SIGKILL)
+	<-s.ended
+	_ = s.process.Wait() // it was ended by a signal: that is the error
+	s.process, s.paused = nil, false
+}
+
+// Pause stops the process from running (SIGSTOP): it keeps its connections and answers nothing
+// until Resume.
+func (s *Server) Pause() {
+	s.signal(syscall.SIGSTOP)
+	s.paused = true
+}
+
+// Resume lets a paused process run on.
+func (s *Server) Resume() {
+	if s.paused {
+		s.signal(syscall.SIGCONT)
+		s.paused = false
+	}
+}
+
+func (s *Server) signal(sig syscall.Signal) {
+	if err := s.process.Process.Signal(sig); err != nil {
+		s.t.Errorf("signalling %s: %v", s.command[0], err)
+	}
+}
+
+func (s *Server) cleanUp() {
+	s.Kill()
+	if s.t.Failed() && s.log != nil {
+		s.t.Logf("the log of %s on %s ends with\n%s", s.name, s.Addr, s.log)
+	}
+}
+
+// serverLog has the last lines that a server wrote.
+type serverLog struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+// read reads the log to its end and closes started when the member is ready.
+func (l *serverLog) read(r io.Reader, started chan<- struct{}) {
+	const kept, longest = 12, 1 << 20
+	waiting := true
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, longest)
+	for lines.Scan() {
+		if waiting && strings.Contains(lines.Text(), ready) {
+			waiting = false
+			close(started)
+		}
+		l.mu.Lock()
+		l.lines = append(l.lines, lines.Text())
+		l.lines = l.lines[max(0, len(l.lines)-kept):]
+		l.mu.Unlock()
+	}
+}
+
+func (l *serverLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Join(l.lines, "\n")
+}

@@ -1,0 +1,117 @@
+package anystore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/quorum"
+)
+
+// member is one of a quorum's stores.
+type member struct {
+	kind
+	url string
+}
+
+// membersOf returns the members that the URL of a quorum names.
+func membersOf(url string) ([]member, error) {
+	var all []member
+	for i, url := range strings.Split(strings.TrimPrefix(url, "quorum:"), "|") {
+		k, err := kindOf(url)
+		switch {
+		case err != nil:
+			return nil, inMember(i, err)
+		case k.alone:
+			return nil, inMember(i, errors.New(schemeOf(url)+" cannot be a member of a quorum"))
+		}
+		all = append(all, member{k, url})
+	}
+	return all, nil
+}
+
+func inMember(i int, err error) error { return fmt.Errorf("member %d of the quorum: %w", i+1, err) }
+
+// showMembers shows the URLs of all members.
+func showMembers(url string) string {
+	all, err := membersOf(url)
+	if err != nil {
+		return "quorum:"
+	}
+	return "quorum:" + strings.Join(shown(all), "|")
+}
+
+func shown(members []member) []string {
+	urls := make([]string, len(members))
+	for i, m := range members {
+		urls[i] = m.show(m.url)
+	}
+	return urls
+}
+
+// secureMembers puts one password into the URLs of all members.
+func secureMembers(url, password string) (string, error) {
+	all, err := membersOf(url)
+	if err != nil {
+		return "", err
+	}
+	urls := make([]string, len(all))
+	for i, m := range all {
+		if urls[i], err = m.secure(m.url, password); err != nil {
+			return "", inMember(i, err)
+		}
+	}
+	return "quorum:" + strings.Join(urls, "|"), nil
+}
+
+// openQuorum opens a store over an odd number of others.
+func openQuorum(ctx context.Context, url string) (_ opened, err error) {
+	all, err := membersOf(url)
+	if err != nil {
+		return opened{}, err
+	}
+	var stores []pathlock.Store
+	var closers []func(context.Context) error
+	closeAll := func(ctx context.Context) error {
+		var errs []error
+		for _, closeOne := range closers {
+			errs = append(errs, closeOne(ctx))
+		}
+		return errors.Join(errs...)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, closeAll(ctx))
+		}
+	}()
+	for i, m := range all {
+		// Two stores in memory are different ones.
+		first := slices.IndexFunc(all, func(other member) bool { return other.url == m.url })
+		if first < i && schemeOf(m.url) != "memory" {
+			return opened{}, inMember(i, fmt.Errorf("it is member %d again, and fails with that one", first+1))
+		}
+		store, err := m.openStore(ctx, m.url)
+		if err != nil {
+			return opened{}, inMember(i, err)
+		}
+		stores = append(stores, store)
+		closers = append(closers, store.Close)
+	}
+	store, err := quorum.New(stores, quorum.WithNames(shown(all)...))
+	if err != nil {
+		return opened{}, err
+	}
+	closers = slices.Insert(closers, 0, store.Close)
+	return opened{store: store, close: closeAll}, nil
+}
+
+// quorumTrouble says what it means that a majority does not serve.
+func quorumTrouble(err error) (means string, ok bool) {
+	if _, ok := errors.AsType[*quorum.MajorityError](err); !ok {
+		return "", false
+	}
+	return "is a quorum of which too few members serve", true
+}

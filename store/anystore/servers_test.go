@@ -1,0 +1,81 @@
+package anystore_test
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/testzk"
+)
+
+// servers are the lock stores that several processes share, by how to get the URL of one. Tests that
+// lack a server are skipped.
+var servers = map[string]func(t *testing.T) string{
+	"Redis":      func(t *testing.T) string { return testserver.Redis(t) },
+	"MySQL":      func(t *testing.T) string { return mysql(t, testserver.Oracle) },
+	"MariaDB":    func(t *testing.T) string { return mysql(t, testserver.MariaDB) },
+	"PostgreSQL": postgres,
+	"SQLite":     func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "locks.db") },
+	"ZooKeeper":  func(t *testing.T) string { return "zk://" + testzk.Start(t).Addr + "/locks" },
+	"etcd":       func(t *testing.T) string { return "etcd://" + testetcd.Start(t).Addr + "/locks" },
+	"quorum": func(t *testing.T) string {
+		var urls []string
+		for range 3 {
+			urls = append(urls, "redis://"+testredis.Start(t, testredis.Redis).Addr)
+		}
+		return "quorum:" + strings.Join(urls, "|")
+	},
+}
+
+// mysql returns the URL of an empty database on a server of a product.
+func mysql(t *testing.T, product string) string {
+	t.Helper()
+	for _, server := range testserver.MySQLServers(t) {
+		if server.Product == product {
+			name := scratch(t, "mysql", server.DSN)
+			slash := strings.LastIndexByte(server.DSN, '/')
+			return "mysql://" + server.DSN[:slash+1] + name + server.DSN[slash+1:]
+		}
+	}
+	testserver.Missing(t, "there is no server of "+product)
+	return ""
+}
+
+// postgres returns the URL of an empty database.
+func postgres(t *testing.T) string {
+	t.Helper()
+	server := testserver.Postgres(t)
+	return server[:strings.LastIndexByte(server, '/')+1] + scratch(t, "pgx", server)
+}
+
+// scratch creates a database on a server until the end of the test, and returns its name.
+func scratch(t *testing.T, driver, server string) string {
+	t.Helper()
+	name := "pathlock_any_" + strings.ToLower(rand.Text()[:10])
+	admin := administer(t, driver, server)
+	admin("CREATE DATABASE " + name)
+	t.Cleanup(func() { admin("DROP DATABASE " + name) })
+	return name
+}
+
+// administer returns a function that runs statements on a server, even while the test is cleaned up.
+func administer(t *testing.T, driver, server string) func(statement string) {
+	t.Helper()
+	pool, err := sql.Open(driver, server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pool.Close() })
+	return func(statement string) {
+		t.Helper()
+		if _, err := pool.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil {
+			t.Errorf("%s: %v", driver, err)
+		}
+	}
+}

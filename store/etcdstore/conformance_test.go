@@ -1,0 +1,17 @@
+package etcdstore
+
+import (
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+func TestConformance(t *testing.T) {
+	server, client := newServer(t)
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t, client) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			line := newLine(t, server.Addr)
+			return newStore(t, client), newStore(t, connect(t, line.Addr())), line.cut
+		}))
+}

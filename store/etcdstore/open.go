@@ -1,0 +1,190 @@
+package etcdstore
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// A member that has vanished without a word is noticed after both of these. Members refuse clients
+// that ask more often than every five seconds, by default.
+const (
+	keepAliveTime    = 6 * time.Second
+	keepAliveTimeout = 2 * time.Second
+)
+
+const defaultPort = "2379"
+
+// Open returns a store on the etcd that a URL names, with a client of its own, which [Store.Close]
+// closes.
+//
+//	etcd://[user:password@]host1[:port],host2[:port]…[/prefix][?options]    etcds:// with TLS
+//
+// Name all members. The prefix is that of [WithPrefix]. User and password are percent-encoded. The
+// options are
+//
+//	timeout=5s          see WithTimeout
+//	max_txn_ops=128     see WithMaxTxnOps
+//	ca_file=ca.pem      the authorities to trust, instead of the system's
+//	cert_file=my.pem    this client's certificate, with key_file=my.key
+//	server_name=etcd    the name in the members' certificates, if it is not their host
+//
+// Open does not connect, and [Store.Ping] tells whether it can. Only where the URL has a user, Open
+// logs in, and its error matches [pathlock.ErrUnavailable] if it cannot.
+func Open(rawURL string, opts ...Option) (*Store, error) {
+	u, err := parseURL(rawURL)
+	if err != nil {
+		return nil, err
+	}
+	config := newConfig(append(u.options, opts...))
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:            u.endpoints,
+		Username:             u.user,
+		Password:             u.password,
+		TLS:                  u.tls,
+		DialTimeout:          config.timeout,
+		DialKeepAliveTime:    keepAliveTime,
+		DialKeepAliveTimeout: keepAliveTimeout,
+		Logger:               zap.NewNop(), // errors are returned
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: etcdstore: connecting: %w", pathlock.ErrUnavailable, err)
+	}
+	s := New(client, append(u.options, opts...)...)
+	s.own = client
+	return s, nil
+}
+
+// errMalformed quotes nothing of the URL: a password may be anywhere in a malformed one.
+var errMalformed = errors.New("etcdstore: not a valid etcd URL: see Open for its form; in a user or password, write / ? # @ : % as %2F %3F %23 %40 %3A %25")
+
+// location is what a URL says.
+type location struct {
+	endpoints      []string
+	user, password string
+	tls            *tls.Config
+	options        []Option
+}
+
+func parseURL(rawURL string) (location, error) {
+	var l location
+	scheme, rest, ok := strings.Cut(rawURL, "://")
+	if !ok || scheme != "etcd" && scheme != "etcds" {
+		return l, errors.New("etcdstore: the URL's scheme is not etcd or etcds")
+	}
+	if strings.ContainsRune(rest, '#') {
+		return l, errMalformed
+	}
+	rest, query, _ := strings.Cut(rest, "?")
+	hosts, prefix, _ := strings.Cut(rest, "/")
+	if i := strings.LastIndexByte(hosts, '@'); i >= 0 {
+		var err error
+		if l.user, l.password, err = parseUser(hosts[:i]); err != nil {
+			return l, err
+		}
+		hosts = hosts[i+1:]
+	}
+	web := "http://"
+	if scheme == "etcds" {
+		web = "https://"
+		l.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	for host := range strings.SplitSeq(hosts, ",") {
+		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
+			host += ":" + defaultPort
+		}
+		if name, port, err := net.SplitHostPort(host); err != nil || name == "" || port == "" {
+			return l, errMalformed
+		}
+		l.endpoints = append(l.endpoints, web+host)
+	}
+	if prefix != "" {
+		name, err := url.PathUnescape(prefix)
+		if err != nil {
+			return l, errMalformed
+		}
+		l.options = append(l.options, WithPrefix("/"+name))
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return l, errMalformed
+	}
+	return l, l.apply(values)
+}
+
+// parseUser reads user:password. etcd has no users without a password.
+func parseUser(s string) (user, password string, err error) {
+	user, password, _ = strings.Cut(s, ":")
+	if user, err = url.PathUnescape(user); err == nil {
+		password, err = url.PathUnescape(password)
+	}
+	if err != nil || user == "" || password == "" {
+		return "", "", errMalformed
+	}
+	return user, password, nil
+}
+
+// apply applies the options of a URL.
+func (l *location) apply(values url.Values) error {
+	for name := range values {
+		value := values.Get(name)
+		switch name {
+		case "timeout":
+			d, err := time.ParseDuration(value)
+			if err != nil || d <= 0 {
+				return fmt.Errorf("etcdstore: the URL's timeout %q is no duration such as 5s", value)
+			}
+			l.options = append(l.options, WithTimeout(d))
+		case "max_txn_ops":
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 2 {
+				return fmt.Errorf("etcdstore: the URL's max_txn_ops %q is no number above 1", value)
+			}
+			l.options = append(l.options, WithMaxTxnOps(n))
+		case "ca_file", "cert_file", "key_file", "server_name":
+			if l.tls == nil {
+				return fmt.Errorf("etcdstore: the URL's option %s is for etcds://", name)
+			}
+		default:
+			return fmt.Errorf("etcdstore: the URL has an unknown option %q", name)
+		}
+	}
+	if l.tls == nil {
+		return nil
+	}
+	l.tls.ServerName = values.Get("server_name")
+	if file := values.Get("ca_file"); file != "" {
+		pem, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("etcdstore: reading the URL's ca_file: %w", err)
+		}
+		l.tls.RootCAs = x509.NewCertPool()
+		if !l.tls.RootCAs.AppendCertsFromPEM(pem) {
+			return fmt.Errorf("etcdstore: no certificate in the URL's ca_file %s", file)
+		}
+	}
+	cert, key := values.Get("cert_file"), values.Get("key_file")
+	if (cert == "") != (key == "") {
+		return errors.New("etcdstore: the URL's options cert_file and key_file belong together")
+	}
+	if cert != "" {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
+			return fmt.Errorf("etcdstore: reading the URL's certificate: %w", err)
+		}
+		l.tls.Certificates = []tls.Certificate{pair}
+	}
+	return nil
+}

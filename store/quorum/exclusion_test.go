@@ -1,0 +1,169 @@
+package quorum_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	mathrand "math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/quorum"
+)
+
+// process is one of several processes with the same members, and links of its own to them.
+type process struct {
+	store *quorum.Store
+	links []*link
+}
+
+func newProcesses(t *testing.T, n int, stores []pathlock.Store, opts ...quorum.Option) []process {
+	t.Helper()
+	processes := make([]process, n)
+	for i := range processes {
+		links, members := links(stores)
+		processes[i] = process{newQuorum(t, members, opts...), links}
+	}
+	return processes
+}
+
+// heal lets all links of all processes work again.
+func heal(processes []process) {
+	for _, p := range processes {
+		for _, l := range p.links {
+			l.set(open)
+		}
+	}
+}
+
+// nemesis cuts and mends links at random, so that no process ever misses more than so many members.
+// Processes may miss different ones.
+func nemesis(ctx context.Context, processes []process, most int) (cuts int) {
+	modes := []mode{refusing, hanging, deaf}
+	ticks := time.NewTicker(60 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return cuts
+		}
+		apart := mathrand.IntN(3) == 0
+		together := mathrand.Perm(len(processes[0].links))[:most]
+		for _, p := range processes {
+			down := together
+			if apart {
+				down = mathrand.Perm(len(p.links))[:most]
+			}
+			for _, l := range p.links {
+				l.set(open)
+			}
+			if mathrand.IntN(4) > 0 {
+				for _, i := range down {
+					p.links[i].set(modes[mathrand.IntN(len(modes))])
+					cuts++
+				}
+			}
+		}
+	}
+}
+
+// node is what a lock guards: writers count as crowd, readers as one.
+type node struct{ users atomic.Int64 }
+
+const crowd = 1000
+
+// TestNoTwoHolders: while fewer than half of the members fail, no two conflicting owners hold at
+// once, and work goes on. Each process loses and finds other members than the others at times.
+func TestNoTwoHolders(t *testing.T) {
+	for _, tt := range []struct{ members, failing int }{{3, 1}, {5, 2}} {
+		t.Run(fmt.Sprintf("%d of %d fail", tt.failing, tt.members), func(t *testing.T) {
+			processes := newProcesses(t, 3, memstores(tt.members), quorum.WithTimeout(100*time.Millisecond))
+			t.Cleanup(func() { heal(processes) })
+			tree := newTree(t)
+			ctx, stop := context.WithTimeout(t.Context(), 4*time.Second)
+			defer stop()
+			var nodes [3]node
+			var grants, refusals atomic.Int64
+			var working sync.WaitGroup
+			for i := range 12 {
+				p := processes[i%len(processes)]
+				working.Go(func() {
+					for n := i; ctx.Err() == nil; n++ {
+						at, mode := n%len(nodes), pathlock.ModeX
+						weight := int64(crowd)
+						if n%3 == 0 {
+							mode, weight = pathlock.ModeS, 1
+						}
+						req := ask(tree, pathlock.Claim{Path: pathlock.MustParsePath(fmt.Sprintf("/dir/%d", at)), Mode: mode})
+						req.Lease, req.Wait = 30*time.Second, 2*time.Second
+						_, err := p.store.Acquire(ctx, req)
+						if err != nil {
+							if refusals.Add(1); !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrConflict) && ctx.Err() == nil {
+								t.Errorf("%v: %v", req.Claims, err)
+							}
+							continue
+						}
+						grants.Add(1)
+						users := nodes[at].users.Add(weight)
+						if users >= crowd && users != crowd {
+							t.Errorf("%d writers and %d readers hold %d at once", users/crowd, users%crowd, at)
+						}
+						time.Sleep(time.Duration(mathrand.IntN(2)) * time.Millisecond) // work
+						nodes[at].users.Add(-weight)
+						// A release that no majority confirms has been given up, and goes on in the
+						// background.
+						if err := p.store.Release(ctx, tree, req.Owner, req.Grant); err != nil && !errors.Is(err, pathlock.ErrUnavailable) && !errors.Is(err, pathlock.ErrNotHeld) && ctx.Err() == nil {
+							t.Errorf("release: %v", err)
+						}
+					}
+				})
+			}
+			cuts := nemesis(ctx, processes, tt.failing)
+			working.Wait()
+			heal(processes)
+			t.Logf("%d grants, %d refusals, %d cuts", grants.Load(), refusals.Load(), cuts)
+			if grants.Load() < 50 || cuts < 20 {
+				t.Errorf("%d grants and %d cuts show nothing", grants.Load(), cuts)
+			}
+			// Everything works again, and nothing is left behind.
+			for i, p := range processes {
+				req := ask(tree, pathlock.X(pathlock.Root()))
+				req.Wait = generous
+				if _, err := p.store.Acquire(t.Context(), req); err != nil {
+					t.Errorf("process %d, when all is well again: %v", i, err)
+					continue
+				}
+				if err := p.store.Release(t.Context(), tree, req.Owner, req.Grant); err != nil {
+					t.Errorf("process %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
+
+// newTree returns a tree that nobody else uses.
+func newTree(t testing.TB) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("quorum", t.Name()+" "+rand.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// ask returns a request of a new owner that does not wait.
+func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
+	return pathlock.Acquisition{
+		Tree:   tree,
+		Owner:  pathlock.Owner(rand.Text()),
+		Grant:  pathlock.GrantID(rand.Text()),
+		Claims: pathlock.Normalize(claims...),
+		Lease:  time.Minute,
+		Note:   "test",
+	}
+}

@@ -1,0 +1,84 @@
+package quorum_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/store/quorum"
+	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/storetest"
+)
+
+// startRedis starts n independent servers.
+func startRedis(t testing.TB, n int) []*testredis.Server {
+	t.Helper()
+	servers := make([]*testredis.Server, n)
+	for i := range servers {
+		servers[i] = testredis.Start(t, testredis.Redis)
+	}
+	return servers
+}
+
+// redisMembers returns a store on each of the servers, as one process has them.
+func redisMembers(t testing.TB, servers []*testredis.Server, change ...func(*redis.Options)) []pathlock.Store {
+	t.Helper()
+	var members []pathlock.Store
+	for _, server := range servers {
+		// As redisstore.Open has it.
+		options := &redis.Options{Addr: server.Addr, ContextTimeoutEnabled: true, DialTimeout: time.Second, DialerRetries: 1}
+		for _, f := range change {
+			f(options)
+		}
+		client := redis.NewClient(options)
+		store := redisstore.New(client)
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), generous)
+			defer cancel()
+			if err := store.Close(ctx); err != nil {
+				t.Errorf("closing a member: %v", err)
+			}
+			if err := client.Close(); err != nil {
+				t.Errorf("closing a client: %v", err)
+			}
+		})
+		members = append(members, store)
+	}
+	return members
+}
+
+func TestConformanceRedis(t *testing.T) {
+	servers := startRedis(t, 3)
+	t.Run("three masters", func(t *testing.T) {
+		storetest.Run(t, func(t *testing.T) pathlock.Store {
+			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))
+		}, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			network := newNetwork()
+			members := redisMembers(t, servers, func(o *redis.Options) { o.Dialer = network.dial })
+			victim = newQuorum(t, members, quorum.WithTimeout(500*time.Millisecond))
+			t.Cleanup(network.heal)
+			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous)), victim, network.vanish
+		}))
+	})
+	t.Run("one of them killed", func(t *testing.T) {
+		servers[1].Kill()
+		storetest.Run(t, func(t *testing.T) pathlock.Store {
+			s := newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))
+			findSilent(t, s)
+			return s
+		})
+	})
+}
+
+// findSilent returns when the store has noticed which members are down: a question to all of them
+// has been answered.
+func findSilent(t *testing.T, s *quorum.Store) {
+	t.Helper()
+	if _, err := s.Snapshot(t.Context(), newTree(t)); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,107 @@
+package sqlstore_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/sqlstore"
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+)
+
+// What is too large is refused before it reaches the database, and what is allowed gets there.
+func TestLargeRequests(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		s := d.store(t, sqlstore.WithMaxWaiters(2))
+		tree := newTree(t)
+		name := strings.Repeat("n", pathlock.MaxNameBytes)
+		deep := func(n int) pathlock.Claim { return x(strings.Repeat("/"+name, n)) }
+		req := ask(tree, deep(30)) // with its ancestors just below the limit
+		take(t, s, req)
+		release(t, s, req)
+		_, err := s.Acquire(t.Context(), ask(tree, deep(60)))
+		if !errors.Is(err, pathlock.ErrInvalidRequest) || !strings.Contains(err.Error(), "at most 1048576 are allowed") {
+			t.Errorf("a request of many megabytes: %v", err)
+		}
+	})
+}
+
+// A request too many neither waits nor keeps anybody from what is free.
+func TestQueueIsFull(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		s := d.store(t, sqlstore.WithMaxWaiters(2))
+		tree := newTree(t)
+		held := ask(tree, x("/a"))
+		take(t, s, held)
+		waits := []*pending{queue(t, s, ask(tree, x("/a"))), queue(t, s, ask(tree, x("/a")))}
+		late := ask(tree, x("/a"))
+		late.Wait = long
+		_, err := s.Acquire(t.Context(), late)
+		if !errors.Is(err, pathlock.ErrConflict) || !errors.Is(err, sqlstore.ErrQueueFull) {
+			t.Errorf("a request too many: %v", err)
+		}
+		late.Claims = pathlock.Normalize(x("/b"))
+		take(t, s, late)
+		release(t, s, held)
+		for _, w := range waits {
+			w.granted()
+			release(t, s, w.req)
+		}
+	})
+}
+
+func TestNewRefuses(t *testing.T) {
+	db := opened(t, "sqlite3", "file:"+t.TempDir()+"/x.db")
+	for _, prefix := range []string{"", "1a", "A_", "a-b", "a b", `a"`, strings.Repeat("a", 41), "a\x00"} {
+		if _, err := sqlstore.New(db, sqlstore.SQLite, sqlstore.WithPrefix(prefix)); err == nil {
+			t.Errorf("the prefix %q is taken", prefix)
+		}
+	}
+	if _, err := sqlstore.New(db, "oracle"); err == nil {
+		t.Error("the dialect oracle is taken")
+	}
+	if _, err := sqlstore.New(nil, sqlstore.SQLite); err == nil {
+		t.Error("no database is taken")
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	for _, bad := range []string{
+		"", "locks.db", "oracle://scott:tiger-secret@db", "sqlite://", "sqlite://:memory:",
+		"mysql://user:secret@tcp(db.example:3306)/", "mysql://user:secret@db.example", "mysql://secret",
+		"postgres://user:secret@127.0.0.1:port/locks", "postgres://user:secret@127.0.0.1:1/", "postgres://user:se/secret@db.example/locks",
+		"postgres://user:secret@db.example/locks#x",
+	} {
+		s, err := sqlopen.Open(bad)
+		if err == nil {
+			t.Errorf("%q: opened", bad)
+			_ = s.Close()
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: the error has the password: %v", bad, err)
+		}
+	}
+}
+
+// Whoever cannot reach the server learns that, and no password.
+func TestNobodyThere(t *testing.T) {
+	for _, url := range []string{
+		"mysql://user:secret@tcp(127.0.0.1:1)/locks", "postgres://user:secret@127.0.0.1:1/locks", "sqlite:///nowhere/secretly/locks.db",
+	} {
+		s, err := sqlopen.Open(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, err := range map[string]error{
+			"Ping": s.Ping(t.Context()), "Create": s.Create(t.Context()), "Check": s.Check(t.Context()),
+			"Acquire": func() error { _, err := s.Acquire(t.Context(), ask(newTree(t), x("/a"))); return err }(),
+		} {
+			if !errors.Is(err, pathlock.ErrUnavailable) || strings.Contains(err.Error(), "user:secret") || strings.Contains(err.Error(), "secret@") {
+				t.Errorf("%s of %s: %v", what, url, err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
