@@ -113,9 +113,9 @@ func (b *backend) create(ctx context.Context, path string) error {
 		return nil // the caller looks again
 	case err != nil:
 		return err
-	case c.Err == nil || c.Err == error(zk.ErrNodeExists):
+	case c.Err == nil || errors.Is(c.Err, zk.ErrNodeExists):
 		return nil
-	case c.Err == error(zk.ErrNoNode) && parentOf(path) != "":
+	case errors.Is(c.Err, zk.ErrNoNode) && parentOf(path) != "":
 		if err := b.create(ctx, parentOf(path)); err != nil {
 			return err
 		}
@@ -159,7 +159,7 @@ func (b *backend) inhabited(ctx context.Context) ([]pathlock.Tree, error) {
 	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}, list); err != nil {
 		return nil, err
 	}
-	if list.Err != nil && list.Err != error(zk.ErrNoNode) {
+	if list.Err != nil && !errors.Is(list.Err, zk.ErrNoNode) {
 		return nil, list.Err
 	}
 	var trees []pathlock.Tree
@@ -214,7 +214,7 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 			return now, 0, at, err
 		case set.Err == nil:
 			b.clock.sample(set.Stat.Mtime, set.Sent, set.Received)
-		case set.Err != error(zk.ErrNoNode):
+		case !errors.Is(set.Err, zk.ErrNoNode):
 			return now, 0, at, fmt.Errorf("writing %s: %w", b.names.root, set.Err)
 		default:
 			if err := b.create(ctx, b.names.root); err != nil {

@@ -47,12 +47,12 @@ const leap = time.Second
 
 // refusal returns nil if a write was refused because another process was faster.
 func refusal(m *zk.Multi) error {
-	switch code, _ := m.Err.(zk.Code); code {
-	case zk.ErrBadVersion, zk.ErrNoNode, zk.ErrNodeExists, zk.ErrExpired, zk.ErrMoved:
-		return nil
-	default:
-		return fmt.Errorf("writing: %w", m.Err)
+	for _, code := range []zk.Code{zk.ErrBadVersion, zk.ErrNoNode, zk.ErrExpired, zk.ErrMoved} {
+		if errors.Is(m.Err, code) {
+			return nil
+		}
 	}
+	return fmt.Errorf("writing: %w", m.Err)
 }
 
 // writing is one Multi, and what it means.

@@ -61,13 +61,6 @@ func (l *line) vanish() {
 	}
 }
 
-// restore lets connections be made again.
-func (l *line) restore() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.gone = false
-}
-
 // cutRequest cuts the connection at the nth request from now: with answers, after the server has
 // carried it out.
 func (l *line) cutRequest(n int, answers bool) {

@@ -48,7 +48,7 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree, current bool) (*
 		if err := b.client.Do(ctx, ops...); err != nil {
 			return nil, err
 		}
-		if data.Err == error(zk.ErrNoNode) {
+		if errors.Is(data.Err, zk.ErrNoNode) {
 			b.remember(tree, nil)
 			return &reading{absent: true}, nil
 		}

@@ -2,6 +2,7 @@ package zkstore
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -46,8 +47,14 @@ func (b *backend) sweepOnce(ctx context.Context) error {
 	if err := b.client.Do(ctx, whose); err != nil {
 		return err
 	}
-	if whose.Err != nil || whose.Stat.EphemeralOwner != b.client.Session().ID {
-		return nil // another process's turn, or there is nothing at all
+	if errors.Is(whose.Err, zk.ErrNoNode) {
+		return nil // there is no root, so there is nothing at all
+	}
+	if whose.Err != nil {
+		return whose.Err
+	}
+	if whose.Stat.EphemeralOwner != b.client.Session().ID {
+		return nil // it is another process's turn
 	}
 	trees, err := b.inhabited(ctx)
 	if err != nil {

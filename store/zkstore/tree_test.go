@@ -3,6 +3,7 @@ package zkstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
 	testzk.Await(t, "the empty container goes", func() bool {
 		get := &zk.Get{Path: s.backend.names.tree(tree)}
-		return s.backend.client.Do(t.Context(), get) == nil && get.Err == error(zk.ErrNoNode)
+		return s.backend.client.Do(t.Context(), get) == nil && errors.Is(get.Err, zk.ErrNoNode)
 	})
 }
 
