@@ -194,7 +194,8 @@ func (b *backend) Ping(ctx context.Context) error {
 // Session implements [ticketstore.SessionBackend].
 func (b *backend) Session() <-chan struct{} { return b.client.Gone() }
 
-// now returns the time by the leader's clock, and when that was by this process's. The first time, it writes something to learn it.
+// now returns the time by the leader's clock, and when that was by this process's. The first time,
+// it writes something to learn it.
 func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, at time.Time, err error) {
 	// A sample is as good as its request is fast, so a first slow one is followed by others. Later
 	// on, updates give samples.

@@ -61,6 +61,14 @@ func (l *line) vanish() {
 	}
 }
 
+// sever cuts all connections once.
+func (l *line) sever() {
+	l.vanish()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = false
+}
+
 // cutRequest cuts the connection at the nth request from now: with answers, after the server has
 // carried it out.
 func (l *line) cutRequest(n int, answers bool) {

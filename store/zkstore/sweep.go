@@ -68,8 +68,8 @@ func (b *backend) sweepOnce(ctx context.Context) error {
 	return nil
 }
 
-// clear removes the tickets of a tree in which all have ended. Where one is live, its process visits
-// the tree.
+// clear removes the tickets of a tree in which all have ended. Where one is live, its process
+// visits the tree.
 func (b *backend) clear(ctx context.Context, tree pathlock.Tree) error {
 	return b.update(ctx, tree, func(state ticketstore.State) (c ticketstore.Changes) {
 		c.Fence = state.Fence
