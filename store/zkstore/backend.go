@@ -139,7 +139,7 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.Sta
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	trees, err := b.inhabited(ctx)
+	trees, _, err := b.list(ctx)
 	if err != nil {
 		return nil, b.failed(ctx, "listing the trees", err)
 	}
@@ -153,31 +153,35 @@ func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	}), err
 }
 
-// inhabited returns the trees that have tickets, live or not.
-func (b *backend) inhabited(ctx context.Context) ([]pathlock.Tree, error) {
+// list returns the trees that have tickets, live or not, and those that never had any.
+func (b *backend) list(ctx context.Context) (used, unused []pathlock.Tree, err error) {
 	list := &zk.Children{Path: b.names.root}
 	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}, list); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if list.Err != nil && !errors.Is(list.Err, zk.ErrNoNode) {
-		return nil, list.Err
+		return nil, nil, list.Err
 	}
-	var trees []pathlock.Tree
 	for names := range slices.Chunk(list.Names, batch) {
 		ops := make([]zk.Op, len(names))
 		for i, name := range names {
 			ops[i] = &zk.Children{Path: b.names.root + "/" + name}
 		}
 		if err := b.client.Do(ctx, ops...); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i, op := range ops {
-			if tree, ok := treeOf(names[i]); ok && len(op.(*zk.Children).Names) > 0 {
-				trees = append(trees, tree)
+			tree, ok := treeOf(names[i])
+			switch children := op.(*zk.Children); {
+			case !ok || children.Err != nil:
+			case len(children.Names) > 0:
+				used = append(used, tree)
+			case children.Stat.Version == 0:
+				unused = append(unused, tree)
 			}
 		}
 	}
-	return trees, nil
+	return used, unused, nil
 }
 
 // Limit implements [ticketstore.Backend].
@@ -238,6 +242,8 @@ func (b *backend) failed(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	case errors.Is(err, zk.ErrTooLarge):
 		return fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidRequest, what, err)
+	case errors.Is(err, zk.ErrClosed):
+		return fmt.Errorf("%w: %w: %s", pathlock.ErrUnavailable, pathlock.ErrClosed, what)
 	case errors.Is(err, context.DeadlineExceeded): // of the update's own time
 		return fmt.Errorf("%w: %s: other processes were faster again and again", pathlock.ErrUnavailable, what)
 	default:

@@ -45,6 +45,9 @@ func TestNoServer(t *testing.T) {
 		t.Error(err)
 	}
 	unavailable(t, s, newTree(t))
+	if err := s.Ping(t.Context()); !errors.Is(err, pathlock.ErrClosed) {
+		t.Errorf("ping of a closed store: %v, want ErrClosed", err)
+	}
 }
 
 // TestTooLarge: a claim set that no server would take is refused, and hurts nobody else.

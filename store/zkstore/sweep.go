@@ -56,12 +56,19 @@ func (b *backend) sweepOnce(ctx context.Context) error {
 	if whose.Stat.EphemeralOwner != b.client.Session().ID {
 		return nil // it is another process's turn
 	}
-	trees, err := b.inhabited(ctx)
+	used, unused, err := b.list(ctx)
 	if err != nil {
 		return err
 	}
-	for _, tree := range trees {
+	for _, tree := range used {
 		if err := b.clear(ctx, tree); err != nil {
+			return err
+		}
+	}
+	for _, tree := range unused {
+		// ZooKeeper keeps containers that were never used. A process that is about to use this one
+		// creates it again.
+		if err := b.client.Do(ctx, &zk.Delete{Path: b.names.tree(tree), Version: 0}); err != nil {
 			return err
 		}
 	}

@@ -95,13 +95,18 @@ func TestSweep(t *testing.T) {
 	if err := gone.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	unused := newTree(t)
 	a, b := newStore(t, server.Addr, WithSweep(every)), newStore(t, server.Addr, WithSweep(every))
+	if err := a.backend.create(t.Context(), a.backend.names.tree(unused)); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range []*Store{a, b} {
 		req := ask(newTree(t), x("/n"))
 		take(t, s, req)
 		release(t, s, req)
 	}
 	awaitGone(t, a, left)
+	awaitGone(t, a, unused)
 	holders(t, a, detached, 1)
 	if trees, err := b.Trees(t.Context()); err != nil || len(trees) != 1 || trees[0] != detached {
 		t.Errorf("the trees are %v, error %v", trees, err)
