@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -75,17 +76,20 @@ func TestTooLarge(t *testing.T) {
 // TestLargestUpdate: as many tickets as one update may write, each as large as it may be, go into
 // one request.
 func TestLargestUpdate(t *testing.T) {
+	testserver.NotUnderRace(t) // it is about 100 times 700 claims
 	server := testzk.Start(t)
-	s, tree := newStore(t, server.Addr), newTree(t)
+	s, tree := newStore(t, server.Addr, WithSessionTimeout(10*time.Minute)), newTree(t)
 	held := ask(tree, x("/"))
+	held.Lease = 5 * time.Minute // queueing so much may take longer than an ordinary lease
 	take(t, s, held)
 	claims := make([]pathlock.Claim, 0, 330)
 	for range cap(claims) {
 		claims = append(claims, pathlock.S(pathlock.MustParsePath("/"+rand.Text()[:12])))
 	}
-	crowd := make([]*waiting, 0, 2*s.backend.limits.tickets)
+	crowd := make([]*waiting, 0, s.backend.limits.tickets*3/4)
 	for i := range cap(crowd) {
 		req := ask(tree, claims...)
+		req.Lease, req.Wait = held.Lease, held.Lease
 		req.Note = fmt.Sprint(i)
 		crowd = append(crowd, queue(t, s, req))
 	}
