@@ -187,9 +187,15 @@ func (b *backend) list(ctx context.Context) (used, unused []pathlock.Tree, err e
 // Limit implements [ticketstore.Backend].
 func (b *backend) Limit() int { return b.limits.tickets }
 
-// Ping implements [ticketstore.Backend]. It asks the leader, so it fails on a server without one.
+// Ping implements [ticketstore.Backend]. It writes to the root, if there is one, so it fails without
+// a majority of the servers, and where the root is another user's.
 func (b *backend) Ping(ctx context.Context) error {
-	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}); err != nil {
+	set := &zk.Set{Path: b.names.root, Version: -1}
+	err := b.client.Do(ctx, set)
+	if err == nil && !errors.Is(set.Err, zk.ErrNoNode) {
+		err = set.Err
+	}
+	if err != nil {
 		return b.failed(ctx, "ping", err)
 	}
 	return nil

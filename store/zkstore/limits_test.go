@@ -123,6 +123,9 @@ func TestDigest(t *testing.T) {
 		if _, err := stranger.Snapshot(t.Context(), tree); !errors.Is(err, pathlock.ErrUnavailable) || strings.Contains(err.Error(), "sesame") {
 			t.Errorf("%s sees the locks: %v", who, err)
 		}
+		if err := stranger.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s is served: %v", who, err)
+		}
 		if err := stranger.ForceRelease(t.Context(), tree, held.Owner); !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("%s takes locks away: %v", who, err)
 		}
