@@ -149,8 +149,8 @@ func (l *location) apply(values url.Values) error {
 			l.options = append(l.options, WithTimeout(d))
 		case "max_txn_ops":
 			n, err := strconv.Atoi(value)
-			if err != nil || n < 2 {
-				return fmt.Errorf("etcdstore: the URL's max_txn_ops %q is no number above 1", value)
+			if err != nil || n < 10 {
+				return fmt.Errorf("etcdstore: the URL's max_txn_ops %q is no number from 10 on", value)
 			}
 			l.options = append(l.options, WithMaxTxnOps(n))
 		case "ca_file", "cert_file", "key_file", "server_name":

@@ -338,6 +338,8 @@ func (m *mysqlEngine) again(err error) bool {
 	return false
 }
 
+func (m *mysqlEngine) close() {}
+
 func (m *mysqlEngine) advice(err error) string {
 	switch mysqlNumber(err) {
 	case 1146, 1054: // ER_NO_SUCH_TABLE, ER_BAD_FIELD_ERROR

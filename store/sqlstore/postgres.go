@@ -220,6 +220,8 @@ func (p *postgres) again(err error) bool {
 	return false
 }
 
+func (p *postgres) close() {}
+
 func (p *postgres) advice(err error) string {
 	switch sqlState(err) {
 	case "42P01", "42703":
