@@ -69,7 +69,7 @@ func (b *backend) close() {
 // tidyUp removes what nobody needs after the last update of this process: guards of empty trees, and
 // leases without tickets. What remains, because etcd does not answer at once, costs next to nothing.
 func (b *backend) tidyUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, b.config.attempt())
+	ctx, cancel := context.WithTimeout(ctx, b.config.longest())
 	defer cancel()
 	for _, tree := range b.sweeper.unsettled() {
 		_ = b.settleTree(ctx, tree)
@@ -82,8 +82,8 @@ func (b *backend) tidyUp(ctx context.Context) {
 // nextUpdate returns a name for an update that no other has.
 func (b *backend) nextUpdate() string { return b.home + strconv.FormatUint(b.updates.Add(1), 36) }
 
-// Limit implements [ticketstore.Backend]: one operation is the guard's.
-func (b *backend) Limit() int { return b.config.maxOps - 1 }
+// Limit implements [ticketstore.Backend]: two operations are for the guard and the floor.
+func (b *backend) Limit() int { return b.config.maxOps - 2 }
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {

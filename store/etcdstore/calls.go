@@ -26,8 +26,8 @@ func (b *backend) ask(ctx context.Context, what string, request func(context.Con
 		return closed(what)
 	}
 	began := time.Now()
-	for {
-		attempt, cancel := context.WithTimeout(ctx, b.config.attempt())
+	for n := 0; ; n++ {
+		attempt, cancel := context.WithTimeout(ctx, b.config.patience(n))
 		unlink := context.AfterFunc(b.ctx, cancel)
 		err := request(attempt)
 		unlink()

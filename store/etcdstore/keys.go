@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"encoding/hex"
 	"fmt"
+	"hash/fnv"
 	"net/url"
 	"strconv"
 	"strings"
@@ -25,6 +26,7 @@ const (
 //
 //	/pathlock/testplan/plan-001/guard                     the fence, and who wrote last
 //	/pathlock/testplan/plan-001/tickets/00000000000001f4  one ticket, by its place in the queue
+//	/pathlock//floors/1c                                  shared with other trees, and empty: see floor
 //
 // Namespace and id are escaped, so that neither can hold a slash: no tree's keys begin with
 // another's.
@@ -48,6 +50,18 @@ func (k keys) guard(tree pathlock.Tree) string { return k.tree(tree) + guardPart
 
 func (k keys) ticket(tree pathlock.Tree, place uint64) string {
 	return k.tree(tree) + ticketsPart + fmt.Sprintf("%016x", place)
+}
+
+// floors is how many keys count the guards that are made.
+const floors = 64
+
+// floor is the key that is written whenever the guard of a tree is made, or of another tree that
+// shares the key. Guards come and go: without it, a guard that is not there would say nothing of
+// whether there has been one since the tree was read.
+func (k keys) floor(tree pathlock.Tree) string {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(k.tree(tree)))
+	return fmt.Sprintf("%s/floors/%02x", k.prefix, h.Sum32()%floors)
 }
 
 // ping is a key that no tree has: an escaped namespace is never empty.

@@ -106,7 +106,17 @@ func (ls *leases) ofProcess(ctx context.Context, d time.Duration) (*lease, error
 		ls.forget(ls.b.clock.now())
 		if l := ls.shared[length]; l != nil {
 			ls.mu.Unlock()
-			return l, nil
+			now := ls.b.clock.now()
+			if l.lives(now.Add(ls.b.config.longest())) {
+				return l, nil
+			}
+			// It may end before the tickets are attached.
+			err := ls.renew(ctx, l, now.Add(l.ttl))
+			if !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+				return l, err
+			}
+			ls.drop(l.id)
+			continue
 		}
 		made := ls.making[length]
 		if made == nil {
@@ -254,7 +264,7 @@ func (ls *leases) drop(id clientv3.LeaseID) {
 func (ls *leases) revoke(id clientv3.LeaseID) {
 	ls.drop(id)
 	ls.b.start(func() {
-		ctx, cancel := context.WithTimeout(ls.b.ctx, ls.b.config.attempt())
+		ctx, cancel := context.WithTimeout(ls.b.ctx, ls.b.config.longest())
 		defer cancel()
 		_, _ = ls.b.client.Revoke(ctx, id)
 	})

@@ -105,7 +105,11 @@ func parseURL(rawURL string) (location, error) {
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
 			host += ":" + defaultPort
 		}
-		if name, port, err := net.SplitHostPort(host); err != nil || name == "" || port == "" {
+		name, port, err := net.SplitHostPort(host)
+		if err != nil || name == "" {
+			return l, errMalformed
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 			return l, errMalformed
 		}
 		l.endpoints = append(l.endpoints, web+host)
@@ -149,8 +153,8 @@ func (l *location) apply(values url.Values) error {
 			l.options = append(l.options, WithTimeout(d))
 		case "max_txn_ops":
 			n, err := strconv.Atoi(value)
-			if err != nil || n < 2 {
-				return fmt.Errorf("etcdstore: the URL's max_txn_ops %q is no number above 1", value)
+			if err != nil || n < 10 {
+				return fmt.Errorf("etcdstore: the URL's max_txn_ops %q is no number from 10 on", value)
 			}
 			l.options = append(l.options, WithMaxTxnOps(n))
 		case "ca_file", "cert_file", "key_file", "server_name":

@@ -27,9 +27,15 @@ func newConfig(opts []Option) config {
 	return c
 }
 
-// attempt is how long one request may go unanswered before it is sent again, to another member if
-// there is one.
-func (c config) attempt() time.Duration { return max(c.timeout/4, 50*time.Millisecond) }
+// patience is how long the nth sending of a request may go unanswered before it is sent again, to
+// another member if there is one. The first are short, because a member that hangs keeps its
+// connection, and gets its share of the requests, until the client finds out.
+func (c config) patience(n int) time.Duration {
+	return max(min(c.timeout>>4<<min(n, 8), c.longest()), 20*time.Millisecond)
+}
+
+// longest is the longest time that one sending may go unanswered.
+func (c config) longest() time.Duration { return c.timeout / 4 }
 
 // WithPrefix sets what the names of all keys begin with, in place of [DefaultPrefix]. Stores with
 // different prefixes know nothing of each other's locks, unless one prefix begins with the other. A
@@ -47,10 +53,10 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithMaxTxnOps says what the members' --max-txn-ops is, if it is not [DefaultMaxTxnOps]. An update
-// that writes n tickets has n+1 operations. Values under 2 are ignored.
+// that writes n tickets has n+2 operations. Values under 10 are ignored.
 func WithMaxTxnOps(n int) Option {
 	return func(c *config) {
-		if n >= 2 {
+		if n >= 10 {
 			c.maxOps = n
 		}
 	}

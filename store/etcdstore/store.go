@@ -75,7 +75,7 @@ func (s *Store) end(ctx context.Context) {
 		defer close(ended)
 		_ = s.Store.Close() // it has no errors
 	})
-	patience := time.NewTimer(s.backend.config.attempt())
+	patience := time.NewTimer(s.backend.config.longest())
 	defer patience.Stop()
 	select {
 	case <-ended:

@@ -1,6 +1,7 @@
 package etcdstore
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 // transaction then, which writes if all tickets are still as remembered.
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
 	r, err := b.memory.take(tree), error(nil)
-	if r == nil || 1+len(r.records) > b.config.maxOps {
+	if r == nil || len(r.records) > b.Limit() {
 		if r, err = b.read(ctx, tree); err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ type update struct {
 	changes ticketstore.Changes
 
 	compares []clientv3.Cmp
-	tickets  []clientv3.Op // puts and deletes
+	tickets  []clientv3.Op // puts and deletes, and the floor if the guard is made
 	guard    clientv3.Op
 	next     guard // what guard puts
 	// rewrites says that guard is a put, and not a delete.
@@ -192,6 +193,11 @@ func (u *update) writeGuard(key string) error {
 		lease = u.anyLease()
 	}
 	u.guard, u.rewrites = clientv3.OpPut(key, text, clientv3.WithLease(lease)), true
+	if u.r.guarded == 0 {
+		floor := u.b.keys.floor(u.r.tree)
+		u.compares = append(u.compares, clientv3.Compare(clientv3.ModRevision(floor), "<", u.r.revision+1))
+		u.tickets = append(u.tickets, clientv3.OpPut(floor, ""))
+	}
 	return nil
 }
 
@@ -309,18 +315,34 @@ func (u *update) outcome(next *reading, open bool) (outcome, int64) {
 			return done, next.guarded
 		}
 	}
-	// If all that the transaction had to do was to delete tickets, it does not matter who did it.
-	if len(u.changes.Put) == 0 && u.deleted(next) {
+	switch gone := u.gone(next); {
+	case gone == len(u.changes.Delete) && u.present(next):
 		return carriedOut, next.revision
+	case gone == 0:
+		// All but deleting may be done twice: change finds what it has done, or does it.
+		return notCarriedOut, 0
+	default:
+		return unknown, 0
 	}
-	return unknown, 0
 }
 
-// deleted reports whether the tickets to delete are gone.
-func (u *update) deleted(next *reading) bool {
+// gone returns how many of the tickets to delete are gone.
+func (u *update) gone(next *reading) (n int) {
 	for _, t := range u.changes.Delete {
 		key := u.b.keys.ticket(u.r.tree, t.Place)
-		if rec := next.byKey[key]; rec != nil && rec.created == u.r.byKey[key].created {
+		if rec := next.byKey[key]; rec == nil || rec.created != u.r.byKey[key].created {
+			n++
+		}
+	}
+	return n
+}
+
+// present reports whether the tickets to put are there as they were to be written.
+func (u *update) present(next *reading) bool {
+	for _, t := range u.changes.Put {
+		key := u.b.keys.ticket(u.r.tree, t.Place)
+		rec, want := next.byKey[key], u.left[key].stored
+		if rec == nil || !bytes.Equal(ticketstore.Encode(rec.stored), ticketstore.Encode(want)) {
 			return false
 		}
 	}
@@ -333,9 +355,9 @@ func (u *update) explain(err error) error {
 	case errors.Is(err, pathlock.ErrUnavailable):
 		return err
 	case errors.Is(err, rpctypes.ErrTooManyOps):
-		return fmt.Errorf("%w: an update of %d tickets in %s: the members' --max-txn-ops is lower than what WithMaxTxnOps says: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
+		return fmt.Errorf("%w: an update of %d keys in %s: the members' --max-txn-ops is lower than what WithMaxTxnOps says: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
 	case isTooLarge(err):
-		return fmt.Errorf("%w: an update of %d tickets in %s has more bytes than etcd takes in a request: claim fewer nodes: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
+		return fmt.Errorf("%w: an update of %d keys in %s has more bytes than etcd takes in a request: claim fewer nodes: %w", pathlock.ErrInvalidRequest, len(u.tickets), u.r.tree, err)
 	default:
 		return fmt.Errorf("%w: %w", pathlock.ErrUnavailable, err)
 	}
