@@ -100,9 +100,9 @@ func isTooLarge(err error) bool {
 	if errors.Is(err, rpctypes.ErrRequestTooLarge) {
 		return true
 	}
-	s, ok := status.FromError(err)
-	return ok && s.Code() == codes.ResourceExhausted && s.Message() != "" &&
-		rpctypes.Error(err) == err // etcd itself has other reasons
+	// The client has no error of its own for this, and etcd itself has other reasons.
+	var etcd rpctypes.EtcdError
+	return status.Code(err) == codes.ResourceExhausted && !errors.As(rpctypes.Error(err), &etcd)
 }
 
 // isPassing reports whether the same request may be answered later.

@@ -22,8 +22,9 @@ import (
 // A process that has tickets in the tree remembers what it has read and written. It begins with the
 // transaction then, which writes if all tickets are still as remembered.
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	r, err := b.memory.take(tree), error(nil)
+	r := b.memory.take(tree)
 	if r == nil || len(r.records) > b.Limit() {
+		var err error
 		if r, err = b.read(ctx, tree); err != nil {
 			return err
 		}
