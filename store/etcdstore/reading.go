@@ -36,8 +36,8 @@ type record struct {
 	shown ticketstore.Ticket
 }
 
-// isHold reports whether a ticket is a detached hold: it has to outlive its process, and has an etcd
-// lease of its own.
+// isHold reports whether a ticket is a detached hold: it has to outlive its process, and has an
+// etcd lease of its own.
 func isHold(t ticketstore.Ticket) bool {
 	return t.State == ticketstore.Granted && t.Owner.Detached() && !t.Apart
 }
