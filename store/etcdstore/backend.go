@@ -88,7 +88,7 @@ func (b *backend) Limit() int { return b.config.maxOps - 2 }
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	r, err := b.read(ctx, tree)
+	r, err := b.read(ctx, tree, nil)
 	if err != nil {
 		return ticketstore.State{}, err
 	}
