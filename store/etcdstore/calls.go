@@ -121,7 +121,7 @@ func isPassing(err error) bool {
 		code = etcd.Code()
 	}
 	switch code {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.Aborted:
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.Aborted, codes.Unknown:
 		return true
 	default:
 		return false
