@@ -203,3 +203,18 @@ func TestStoppedWaiter(t *testing.T) {
 	waiter.signal(syscall.SIGCONT)
 	waiter.says("granted") // it asks again, and its turn comes
 }
+
+// etcd's shortest lease is two seconds. A waiter sees earlier that a process has died.
+func TestShortLeaseOfADeadProcess(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	survivor, tree := newStore(t, client), newTree(t)
+	line := newLine(t, server.Addr)
+	victim := newStore(t, connect(t, line.Addr()))
+	const lease = 500 * time.Millisecond
+	acquire(t, victim, request(t, tree, "victim", lease, 0))
+	line.cut()
+	died := time.Now()
+	acquire(t, survivor, request(t, tree, "next", time.Minute, time.Minute))
+	requireWithin(t, "the next is let in", time.Since(died), 3*lease)
+}
