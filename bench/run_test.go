@@ -211,9 +211,9 @@ func TestCommandLine(t *testing.T) {
 		rounds int
 		names  string
 	}{
-		{"", "", 7, "latency throughput held waiters renewal deadlines memory wakeup drain scripts deadlocks replicas reentry local givingup middleware statements gorminsert gormrename gormuntagged http"},
-		{"-quick", "", 3, "latency throughput held waiters renewal deadlines memory wakeup drain scripts deadlocks replicas reentry local givingup middleware statements gorminsert gormrename gormuntagged http"},
-		{"-quick -rounds 9", "", 9, "latency throughput held waiters renewal deadlines memory wakeup drain scripts deadlocks replicas reentry local givingup middleware statements gorminsert gormrename gormuntagged http"},
+		{"", "", 7, "latency throughput held waiters renewal deadlines memory wakeup drain stores scripts deadlocks replicas reentry local givingup middleware statements gorminsert gormrename gormuntagged http"},
+		{"-quick", "", 3, "latency throughput held waiters renewal deadlines memory wakeup drain stores scripts deadlocks replicas reentry local givingup middleware statements gorminsert gormrename gormuntagged http"},
+		{"-quick -rounds 9", "", 9, "latency throughput held waiters renewal deadlines memory wakeup drain stores scripts deadlocks replicas reentry local givingup middleware statements gorminsert gormrename gormuntagged http"},
 		{"-run ^(local|held)$", "", 7, "held local"},
 		{"-run nothing", "no section has such a name", 0, ""},
 		{"-run (", "-run", 0, ""},

@@ -11,7 +11,7 @@ import (
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// compiled returns all code that is compiled here.
+// compiled returns all code that is compiled here, and that of the store of one's own.
 func compiled(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -25,11 +25,15 @@ func compiled(t *testing.T) string {
 		}
 		code.WriteString(readPage(t, file))
 	}
+	// The store of one's own is an example of package ticketstore, and tested there.
+	for _, file := range []string{"example_test.go", "conformance_test.go"} {
+		code.WriteString(readPage(t, filepath.Join("..", "..", "store", "ticketstore", file)))
+	}
 	return code.String()
 }
 
-// Every Go block of the pages is part of a file of this package, to the letter, so it compiles. A
-// page shows the same code in both languages.
+// Every Go block of the pages is part of a file that is compiled, to the letter. A page shows the
+// same code in both languages.
 func TestThePagesShowCodeThatCompiles(t *testing.T) {
 	code := compiled(t)
 	total := 0

@@ -12,9 +12,9 @@ import (
 // mostLate is how many times in a row a grant that came too late is asked for again.
 const mostLate = 3
 
-// Acquire implements [pathlock.Store]. The first member that serves decides the order, and a majority
-// with it in it makes the grant: see "How it works" in the package's documentation. Nobody in the
-// tree in the way, that is one round trip to all members at once.
+// Acquire implements [pathlock.Store]. The first member that serves decides the order, and a
+// majority with it in it makes the grant: see "How it works" in the package's documentation. Nobody
+// in the tree in the way, that is one round trip to all members at once.
 //
 // A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
 // [*MajorityError] if no majority answers.
@@ -151,8 +151,8 @@ func (r *request) mayHurry(up []*member) bool {
 	return !r.Held && len(up) > 1 && !r.store.contended.has(r.Tree)
 }
 
-// awaitLead waits for the lead's answer. Only a place in the lead's queue is worth more than the time
-// that a member has to answer. When it returns without an answer, the lead is silent.
+// awaitLead waits for the lead's answer. Only a place in the lead's queue is worth more than the
+// time that a member has to answer. When it returns without an answer, the lead is silent.
 func (r *request) awaitLead(lead *ask) error {
 	patience := time.NewTimer(r.store.config.timeout)
 	defer patience.Stop()

@@ -15,7 +15,6 @@ type ask struct {
 	member  *member
 	// held says whether the member is asked as one where the owner holds something.
 	held   bool
-	wait   time.Duration
 	sent   time.Time
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed with the answer
@@ -37,7 +36,7 @@ type ask struct {
 func (r *request) ask(m *member, wait time.Duration) *ask {
 	ctx, cancel := context.WithCancelCause(r.ctx)
 	a := &ask{
-		request: r, member: m, wait: wait, sent: time.Now(), cancel: cancel, done: make(chan struct{}),
+		request: r, member: m, sent: time.Now(), cancel: cancel, done: make(chan struct{}),
 		before: m.stray(r.key), after: make(chan struct{}),
 		held: r.Held && !r.without[m.index],
 	}
@@ -64,31 +63,43 @@ func (a *ask) answer(ctx context.Context, acquisition pathlock.Acquisition) {
 	began := time.Now()
 	grant, err := pathlock.Grant{}, a.awaitBefore(ctx)
 	if err == nil {
-		grant, err = m.store.Acquire(ctx, acquisition)
+		grant, err = guarded(func() (pathlock.Grant, error) { return m.store.Acquire(ctx, acquisition) })
 	}
 	if grant.Asked.IsZero() {
 		grant.Asked = began
 	}
-	stray, queued := false, false
+	a.judge(ctx, time.Since(began), err)
+	stray := false
 	a.request.note(func() {
 		a.grant, a.err, a.came, a.over = grant, err, time.Now(), true
-		stray, queued = a.stray, a.queued
+		stray = a.stray
 		close(a.done)
 	})
-	switch cause := context.Cause(ctx); {
-	case isAnswer(err):
-		if !queued {
-			m.answered(time.Since(began), nil)
-		}
-	case cause == nil || errors.Is(cause, errTimeout):
-		m.silence(err)
-		m.owe(a.request.debt(), a.request.Lease) // it may have granted what it has not answered
-	}
 	if stray {
 		if err == nil {
 			m.giveBackOrOwe(a.request.debt(), a.request.Lease)
 		}
 		m.endStray(a.request.key, a.after)
+	}
+}
+
+// judge notes what the answer says of the member. Where there is none, the member may have granted
+// the request all the same: it is told to give that back before the request asks it again.
+func (a *ask) judge(ctx context.Context, took time.Duration, err error) {
+	m, r := a.member, a.request
+	r.mu.Lock()
+	queued := a.queued
+	r.mu.Unlock()
+	switch cause := context.Cause(ctx); {
+	case isAnswer(err):
+		if !queued {
+			m.answered(took, nil)
+		}
+	case cause == nil || errors.Is(cause, errTimeout):
+		m.silence(err)
+		m.owe(r.debt(), r.Lease)
+	case r.isAlone():
+		m.giveBackOrOwe(r.debt(), r.Lease)
 	}
 }
 

@@ -37,8 +37,8 @@ func (r *request) confirm() error {
 }
 
 // confirmQueued is confirm for a request in the lead's queue. The lead found something of the
-// owner's. If that has gone by now, the owner has given it back, or the lead is about to say that it
-// is lost: it is for the lead to tell.
+// owner's. If that has gone by now, the owner has given it back, or the lead is about to say that
+// it is lost: it is for the lead to tell.
 func (r *request) confirmQueued(lead *ask) error {
 	const looks = 2 // a release that is under way may have come to some of the members
 	for look := 1; ; look++ {

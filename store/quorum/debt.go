@@ -9,8 +9,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// debt is what a member has to give back: a grant, or everything that an owner has where no grant is
-// named.
+// debt is what a member has to give back: a grant, or everything that an owner has where no grant
+// is named.
 type debt struct {
 	tree  pathlock.Tree
 	owner pathlock.Owner

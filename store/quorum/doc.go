@@ -1,2 +1,124 @@
-// Package quorum keeps locks in a majority of independent stores.
+// Package quorum holds locks at a majority of several independent stores, which is the rule of
+// Redis's Redlock for stores of any kind. A minority of them may fail without a lock being lost.
+//
+//	store, err := quorum.New([]pathlock.Store{a, b, c}) // the same ones, in this order, everywhere
+//	defer store.Close(ctx)
+//	locker := pathlock.New(store)
+//
+// # How it works
+//
+// Each member is a whole lock store, with a queue, leases and fences of its own. A request is
+// granted when a majority of the members has granted it within its lease. As any two majorities
+// share a member, and no member grants what conflicts, no two conflicting requests are granted at
+// once.
+//
+// Redlock leaves open who comes first when several want the same. Here the first member that serves
+// decides: it is the lead.
+//
+//	Acquire   the lead:   grants, or queues the request until it is its turn, or refuses it
+//	          the others: grant what the lead has granted; queue it while a release is under way
+//	Release   all members at once
+//
+// So the order of arrival, passing, conversions, deadlocks and gates are those of one store, and
+// there is no contest of clients that each get a part and none a majority. A newcomer that a
+// majority would grant is refused, or queued, if the lead does not grant it: nobody barges past
+// those who wait. What the members behind the lead are asked for is granted there already, so they
+// queue nobody but for the moment in which a release is on its way.
+//
+// Where nobody had to wait in a tree lately, all members are asked at once, without waiting: one
+// round trip. Otherwise the lead is asked first: two. If the lead then does not grant, whatever the
+// others have granted is given back before the caller hears of it.
+//
+// Processes that do not reach the same members may have different leads. Exclusion does not depend
+// on that, but each of them may then have a part of the members. So what the others have granted is
+// given back after a quarter of a second without a majority, and asked for again after a random
+// pause. A lead that is not the first member is given back after some more rounds. In the end the
+// first member decides.
+//
+// # Silence
+//
+// A member that has not answered within [WithTimeout], or fails, is silent: from then on it is
+// asked in the background alone, a few times per time-out, until it answers. Before it takes part
+// again it gives back what it has missed the release of. So a silent member costs one time-out,
+// once per process, and then nothing. A member that has requests in its queue is looked at once per
+// time-out, by one goroutine, however many wait. If it falls silent, they queue at the next one.
+//
+// When too few members are left, requests fail with a [*MajorityError], which matches
+// [pathlock.ErrUnavailable] and says which members failed and why. A request that may wait gives
+// them two time-outs to come back.
+//
+// # Leases
+//
+// A grant lives for as long as a majority has it. [pathlock.Grant].Asked is the moment from which a
+// majority keeps it for its lease: each of them was asked then, or later. A grant whose lease has
+// passed since is given back, and asked for anew. Members are asked for leases that are longer than
+// what is promised, by what their clocks may drift: see [WithDrift].
+//
+// A renewal is one call to each member. An owner is lost when a majority has nothing of it. A
+// member that has lost a grant, or was silent when it was made, does not get it later: Redlock's
+// rule does not add it either, and its fence would be a new one. So a hold ends as soon as
+// fewer than a majority have it, even if they were restarted one after the other. Keep that in mind
+// for holds that are detached for days.
+//
+// # Fences
+//
+// A fence is the greatest of those that the counted members gave, times sixteen, plus the member's
+// number, so that no two grants have the same one. Members' fences are at least their clocks in
+// microseconds in memstore and redisstore. Another majority need not have the member whose clock is
+// most ahead. So an acquisition returns when the clocks of a majority have passed its fence: every
+// later majority has one of them in it, and gives a greater fence. With clocks in step that is no
+// wait at all; otherwise it is as long as they are apart. Beyond [WithSkew] it is not waited for,
+// and fences may fall when the member whose clock is most ahead stops answering. A member that
+// restarts empty changes nothing, because its clock goes on.
+//
+// Members whose fences are no times, such as etcd's revisions, make fences that grow only for as
+// long as the same majority answers. A token that is attached while the member with the greatest
+// fence is silent has a smaller fence than its hold had before, though still a greater one than
+// every grant made before that hold. Fences of a quorum are greater than those of a single store: a
+// move from one store to a quorum is safe for them, and a move back is not.
+//
+// # What it assumes, and what its critics say
+//
+// Exclusion holds if, while a lock is held, fewer than half of the members fail, in the widest
+// sense:
+//
+//   - A member that restarts must remember its grants, or stay away for longer than the longest
+//     lease. One that restarts empty and at once makes two majorities possible: two owners then
+//     hold the same node until the next renewal of the first. TestRestartedEmptyForgets shows it. A
+//     member with asynchronous replicas that fails over is such a member.
+//   - A member's clock must run at the pace of the others, but for the drift. One whose leases end
+//     too soon counts as failing.
+//   - A process must not act on a lock after its lease. It can not know: it may stand still between
+//     the look at the clock and the write.
+//
+// Martin Kleppmann (How to do distributed locking, 2016) argues from the last two that Redlock is
+// neither one nor the other: too costly where a lock only saves work, and not safe where
+// correctness rests on it, since it trusts clocks and pauses, and its random tokens are no fences.
+// Salvatore Sanfilippo (Is Redlock safe?, 2016) answers that clocks need only be about right, that
+// the time taken is counted before a grant is believed, and that a client that stands still after
+// that is the trouble of every lock with a lease. Neither has convinced the other. The wider field
+// has turned from Redlock since, to one store with consensus (etcd, ZooKeeper) where a lock must
+// survive a machine, and to fencing where it must be safe. If you run etcd or ZooKeeper, prefer
+// them to a quorum.
+//
+// Here safety rests on neither: the assertion in the database, in the transaction that writes,
+// keeps the tree right whoever believes in a lock. With a quorum you get order, and go on working
+// when a minority of your Redis servers fails; what two owners at once cost is an aborted
+// transaction.
+//
+// # What else to know
+//
+//   - The order of arrival holds while the lead stays the same. When it falls silent, those who
+//     wait queue at the next member in any order. When a former lead comes back, newcomers queue
+//     there, and may come before those who wait elsewhere, once each.
+//   - A deadlock is found by the lead, at once. One between a hold that the lead does not have, as
+//     it was away when that was made, and one that it has goes undetected: the waits end in time.
+//   - A release that a silent member has missed blocks that member alone, until it answers or the
+//     lease ends there. If it is the lead, that is everybody.
+//   - An acquisition costs a call to each member, and so does a release: n times the load of one
+//     store.
+//   - Snapshots show what a majority has as far as those that answer can tell, and who waits
+//     anywhere.
+//   - With Redis members, a gate is not a redislock key that other programs may take: each member
+//     has one.
 package quorum

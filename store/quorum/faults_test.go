@@ -42,7 +42,6 @@ type waiter struct {
 	t    testing.TB
 	req  pathlock.Acquisition
 	done chan struct{}
-	got  pathlock.Grant
 	err  error
 }
 
@@ -55,7 +54,7 @@ func queue(t testing.TB, s pathlock.Store, req pathlock.Acquisition) *waiter {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	go func() {
 		defer close(w.done)
-		w.got, w.err = s.Acquire(ctx, req)
+		_, w.err = s.Acquire(ctx, req)
 	}()
 	t.Cleanup(func() { cancel(); <-w.done })
 	select {
@@ -69,7 +68,7 @@ func queue(t testing.TB, s pathlock.Store, req pathlock.Acquisition) *waiter {
 }
 
 // granted requires that the wait ends with a grant.
-func (w *waiter) granted() pathlock.Grant {
+func (w *waiter) granted() {
 	w.t.Helper()
 	select {
 	case <-w.done:
@@ -79,7 +78,6 @@ func (w *waiter) granted() pathlock.Grant {
 	if w.err != nil {
 		w.t.Fatalf("%v: %v, want a grant", w.req.Claims, w.err)
 	}
-	return w.got
 }
 
 // fault is a way in which a server fails, and how it comes back.
@@ -101,7 +99,7 @@ func TestOneMasterDown(t *testing.T) {
 	for _, fault := range faults() {
 		for down := range 3 {
 			t.Run(fault.name+", the "+[]string{"first", "second", "third"}[down], func(t *testing.T) {
-				servers := startRedis(t, 3)
+				servers := startRedis(t)
 				s := newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(timeout))
 				tree := newTree(t)
 				held := ask(tree, x("/held"))
@@ -159,7 +157,7 @@ func TestOneMasterDown(t *testing.T) {
 					req := ask(tree, x("/again"))
 					take(t, s, req)
 					defer release(t, s, req)
-					snap, err := redisMembers(t, servers[down : down+1])[0].Snapshot(t.Context(), tree)
+					snap, err := redisMembers(t, servers[down:down+1])[0].Snapshot(t.Context(), tree)
 					return err == nil && len(snap.Holders) == 1
 				})
 				requireEmpty(t, s, tree, servers)
@@ -191,7 +189,7 @@ func requireEmpty(t *testing.T, s *quorum.Store, tree pathlock.Tree, servers []*
 func TestTwoMastersDown(t *testing.T) {
 	for _, fault := range faults() {
 		t.Run(fault.name, func(t *testing.T) {
-			servers := startRedis(t, 3)
+			servers := startRedis(t)
 			s := newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(timeout), quorum.WithNames("a", "b", "c"))
 			tree := newTree(t)
 			held := ask(tree, x("/held"))
@@ -242,11 +240,11 @@ func TestTwoMastersDown(t *testing.T) {
 	}
 }
 
-// double sets up the classical accident: one owner has its grant from the first two members, and the
-// second of these is killed. It returns both
-// processes, and the first one's link to the third member.
+// double sets up the classical accident: one owner has its grant from the first two members, and
+// the second of these is killed. It returns both processes, and the first one's link to the third
+// member.
 func double(t *testing.T, lease time.Duration) (first, second *quorum.Store, servers []*testredis.Server, third *link, held pathlock.Acquisition) {
-	servers = startRedis(t, 3)
+	servers = startRedis(t)
 	// The one process does not reach the third member, and the other does not reach the first.
 	links1, members1 := links(redisMembers(t, servers))
 	links2, members2 := links(redisMembers(t, servers))
@@ -264,8 +262,8 @@ func double(t *testing.T, lease time.Duration) (first, second *quorum.Store, ser
 	return first, second, servers, links1[2], held
 }
 
-// TestRestartedEmptyForgets: a member that restarts without its data at once lets a second owner in.
-// The first one learns of it by the next renewal that reaches a majority, or by its clock.
+// TestRestartedEmptyForgets: a member that restarts without its data at once lets a second owner
+// in. The first one learns of it by the next renewal that reaches a majority, or by its clock.
 func TestRestartedEmptyForgets(t *testing.T) {
 	first, second, servers, third, held := double(t, time.Minute)
 	servers[1].Start()
@@ -305,7 +303,7 @@ func TestRestartedAfterALease(t *testing.T) {
 // TestRestartedEmptyOneAfterTheOther: renewals do not bring back what a member has lost, so that a
 // hold ends when a majority of the members have been restarted in its time.
 func TestRestartedEmptyOneAfterTheOther(t *testing.T) {
-	servers := startRedis(t, 3)
+	servers := startRedis(t)
 	s := newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(timeout))
 	held := ask(newTree(t), x("/a"))
 	take(t, s, held)

@@ -76,8 +76,8 @@ func fencing(t *testing.T, ahead ...time.Duration) (fell int) {
 	return fell
 }
 
-// TestFencesGrow: whichever majority grants, the next one's fence is greater, where the clocks of the
-// members are not further apart than WithSkew says.
+// TestFencesGrow: whichever majority grants, the next one's fence is greater, where the clocks of
+// the members are not further apart than WithSkew says.
 func TestFencesGrow(t *testing.T) {
 	if fell := fencing(t, 0, 0, 0); fell > 0 {
 		t.Errorf("of clocks that agree, %d of 60 fences were not greater than the one before", fell)
@@ -87,18 +87,18 @@ func TestFencesGrow(t *testing.T) {
 	}
 }
 
-// TestFencesFall: where a member's clock is ahead by more, fences fall when it stops answering. That
-// is a limit, and WithSkew says so.
+// TestFencesFall: where a member's clock is ahead by more, fences fall when it stops answering.
+// That is a limit, and WithSkew says so.
 func TestFencesFall(t *testing.T) {
 	if fell := fencing(t, time.Hour, 0, 0); fell == 0 {
 		t.Error("fences grow although a member whose clock is an hour ahead drops out: the documentation is too modest")
 	}
 }
 
-// TestFencesOfManyAtOnce: no two grants have the same fence, and one that was asked for when another
-// had been made has the greater one.
+// TestFencesOfManyAtOnce: no two grants have the same fence, and one that was asked for when
+// another had been made has the greater one.
 func TestFencesOfManyAtOnce(t *testing.T) {
-	processes := newProcesses(t, 3, memstores(3))
+	processes := newProcesses(t, 3, memstores(3), quorum.WithTimeout(generous))
 	tree := newTree(t)
 	var mu sync.Mutex
 	seen := make(map[uint64]bool)
@@ -141,7 +141,7 @@ func TestLyingClock(t *testing.T) {
 	for liar := range 3 {
 		stores := memstores(3)
 		stores[liar] = wrong{TransferStore: stores[liar].(pathlock.TransferStore), pace: 1e-9}
-		processes := newProcesses(t, 2, stores)
+		processes := newProcesses(t, 2, stores, quorum.WithTimeout(generous))
 		held := ask(newTree(t), x("/a"))
 		take(t, processes[0].store, held)
 		for range 20 {

@@ -13,6 +13,8 @@ const (
 	// longestRound is how long a request waits in the queues of those that follow before it lets go
 	// what they have granted, and asks again.
 	longestRound = 250 * time.Millisecond
+	// shortestRound is that of a request that must not wait.
+	shortestRound = 50 * time.Millisecond
 	// grace is how long a request that has a majority waits for a release that is under way: the more
 	// members have a grant, the more may fail.
 	grace = 5 * time.Millisecond
@@ -24,9 +26,10 @@ const (
 // returns none if the lead has to be given back, and asked anew.
 //
 // What is in the way there is about to go: somebody releases, or gives up. Members also queue
-// requests of processes that another member leads because they do not reach the same ones. Then each
-// may have a part of the members, and none a majority. So everybody lets go of the others after a
-// while, and of a lead that is not the first after some more: in the end the first member decides.
+// requests of processes that another member leads because they do not reach the same ones. Then
+// each may have a part of the members, and none a majority. So everybody lets go of the others
+// after a while, and of a lead that is not the first after some more: in the end the first member
+// decides.
 func (r *request) follow(lead *ask) ([]place, error) {
 	for round := 1; ; round++ {
 		wait := r.round()
@@ -74,10 +77,17 @@ func (r *request) askWithout() bool {
 
 // round returns how long to wait in the queues of those that follow: less than a lease, since what
 // has been granted is not renewed meanwhile.
-func (r *request) round() time.Duration { return min(longestRound, max(r.Lease/8, time.Millisecond)) }
+// A request that must not wait gives a release that is under way the time to arrive.
+func (r *request) round() time.Duration {
+	longest := longestRound
+	if r.Wait <= 0 {
+		longest = shortestRound
+	}
+	return min(longest, max(r.Lease/8, time.Millisecond))
+}
 
-// collect waits for the answers. It returns with a majority when all others have answered, wait in a
-// queue, or have had their time, and without a majority when all have answered.
+// collect waits for the answers. It returns with a majority when all others have answered, wait in
+// a queue, or have had their time, and without a majority when all have answered.
 func (r *request) collect(wait time.Duration) {
 	timeout := r.store.config.timeout
 	over := time.NewTimer(wait + timeout)
@@ -185,6 +195,9 @@ func (r *request) over() error {
 	case lost > 0 && !r.Held, lost >= r.store.majority:
 		return r.lost()
 	case len(r.available())-lost < r.store.majority:
+		if lost == 0 && r.awaitBack() {
+			return nil
+		}
 		return r.unavailable()
 	case r.ctx.Err() != nil || r.remaining() == 0 && time.Since(r.began) > r.round():
 		if refused == nil {

@@ -3,6 +3,8 @@ package quorum
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -195,9 +197,20 @@ func (m *member) comeBack() error {
 func (m *member) within(timeout time.Duration, ask func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(m.quorum.life, timeout)
 	defer cancel()
-	err := ask(ctx)
+	_, err := guarded(func() (struct{}, error) { return struct{}{}, ask(ctx) })
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return errTimeout
 	}
 	return err
+}
+
+// guarded asks a member, and turns its panic into an error: it happens on a goroutine on which the
+// caller could not.
+func guarded[T any](ask func() (T, error)) (value T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("it panicked: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return ask()
 }

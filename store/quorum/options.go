@@ -54,8 +54,8 @@ func WithTimeout(d time.Duration) Option {
 }
 
 // WithDrift sets by which fraction a member's clock may run faster than this process's, in place of
-// [DefaultDrift]. Members are asked for leases that are longer by so much, and by two milliseconds at
-// least. Redlock's own proposal is 0.01. Negative values are ignored.
+// [DefaultDrift]. Members are asked for leases that are longer by so much, and by two milliseconds
+// at least. Redlock's own proposal is 0.01. Negative values are ignored.
 func WithDrift(fraction float64) Option {
 	return func(c *config) {
 		if fraction >= 0 {

@@ -11,46 +11,38 @@ import (
 )
 
 // TestOrderWhileOthersFail: those that wait are served in the order of their arrival, whatever
-// becomes of the members but the first, and newcomers wait behind them.
+// becomes of a member that is not the first, and newcomers wait behind them.
 func TestOrderWhileOthersFail(t *testing.T) {
-	processes := newProcesses(t, 3, memstores(3), quorum.WithTimeout(100*time.Millisecond))
-	t.Cleanup(func() { heal(processes) })
-	tree := newTree(t)
-	held := ask(tree, x("/a"))
-	take(t, processes[0].store, held)
-	var line []*waiter
-	for i := range 12 {
-		line = append(line, queue(t, processes[i%3].store, ask(tree, x("/a"))))
-	}
-	release(t, processes[0].store, held)
-	for i, w := range line {
-		down := 1 + i%2
-		for _, p := range processes {
-			p.links[down].set([]mode{refusing, hanging, deaf}[i%3])
-			p.links[3-down].set(open)
-		}
-		w.granted()
-		for j, later := range line[i+1:] {
-			select {
-			case <-later.done:
-				t.Fatalf("waiter %d has ended before waiter %d: %v", i+1+j, i, later.err)
-			default:
+	for _, down := range []int{1, 2} {
+		t.Run([]string{1: "the second", 2: "the third"}[down], func(t *testing.T) {
+			processes := newProcesses(t, 3, memstores(3), quorum.WithTimeout(100*time.Millisecond))
+			t.Cleanup(func() { heal(processes) })
+			tree := newTree(t)
+			held := ask(tree, x("/a"))
+			take(t, processes[0].store, held)
+			var line []*waiter
+			for i := range 12 {
+				line = append(line, queue(t, processes[i%3].store, ask(tree, x("/a"))))
 			}
-		}
-		if _, err := processes[(i+1)%3].store.Acquire(t.Context(), ask(tree, x("/a"))); err == nil {
-			t.Fatalf("a newcomer is granted what waiter %d holds", i)
-		}
-		heal(processes)
-		s := processes[i%3].store
-		for {
-			err := s.Release(t.Context(), tree, w.req.Owner, w.req.Grant)
-			if err == nil || errors.Is(err, pathlock.ErrNotHeld) {
-				break
+			release(t, processes[0].store, held)
+			for i, w := range line {
+				for _, p := range processes {
+					p.links[down].set([]mode{refusing, hanging, open, deaf}[i%4])
+				}
+				w.granted()
+				for j, later := range line[i+1:] {
+					select {
+					case <-later.done:
+						t.Fatalf("waiter %d has ended before waiter %d: %v", i+1+j, i, later.err)
+					default:
+					}
+				}
+				if _, err := processes[(i+1)%3].store.Acquire(t.Context(), ask(tree, x("/a"))); err == nil {
+					t.Fatalf("a newcomer is granted what waiter %d holds", i)
+				}
+				release(t, processes[i%3].store, w.req)
 			}
-			if !errors.Is(err, pathlock.ErrUnavailable) {
-				t.Fatal(err)
-			}
-		}
+		})
 	}
 }
 
@@ -88,14 +80,15 @@ func TestSilentMemberIsLeftAlone(t *testing.T) {
 	}
 }
 
-// TestLeadFallsSilent: a request that waits in the queue of a member that falls silent waits in that
-// of the next one, and its caller is told once that it waits.
+// TestLeadFallsSilent: a request that waits in the queue of a member that falls silent waits in
+// that of the next one, and its caller is told once that it waits.
 func TestLeadFallsSilent(t *testing.T) {
 	processes := newProcesses(t, 2, memstores(3), quorum.WithTimeout(100*time.Millisecond))
 	t.Cleanup(func() { heal(processes) })
 	held := ask(newTree(t), x("/a"))
 	take(t, processes[0].store, held)
-	w := queue(t, processes[1].store, ask(held.Tree, x("/a"))) // a second call would close a closed channel
+	// A second call of Waiting would close a closed channel.
+	w := queue(t, processes[1].store, ask(held.Tree, x("/a")))
 	for _, p := range processes {
 		p.links[0].set(hanging)
 	}
@@ -163,4 +156,21 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want ErrMembers", name, err)
 		}
 	}
+}
+
+// panicking is a member with a fault of its own.
+type panicking struct{ pathlock.TransferStore }
+
+func (panicking) Acquire(context.Context, pathlock.Acquisition) (pathlock.Grant, error) {
+	panic("a fault")
+}
+
+// TestMemberPanics: it counts as one that fails.
+func TestMemberPanics(t *testing.T) {
+	stores := memstores(3)
+	stores[1] = panicking{stores[1].(pathlock.TransferStore)}
+	s := newQuorum(t, stores)
+	req := ask(newTree(t), x("/a"))
+	take(t, s, req)
+	release(t, s, req)
 }

@@ -59,7 +59,7 @@ func (p poll[T]) ask(ctx context.Context, question question[T]) answers[T] {
 			ctx, cancel := p.store.bound(ctx, timeout)
 			defer cancel()
 			began := time.Now()
-			value, err := question(ctx, m)
+			value, err := guarded(func() (T, error) { return question(ctx, m) })
 			if !isAnswer(err) && errors.Is(context.Cause(ctx), errTimeout) {
 				err = errTimeout
 			}

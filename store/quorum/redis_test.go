@@ -14,10 +14,10 @@ import (
 	"github.com/pathlock-go/pathlock/store/storetest"
 )
 
-// startRedis starts n independent servers.
-func startRedis(t testing.TB, n int) []*testredis.Server {
+// startRedis starts three independent servers.
+func startRedis(t testing.TB) []*testredis.Server {
 	t.Helper()
-	servers := make([]*testredis.Server, n)
+	servers := make([]*testredis.Server, 3)
 	for i := range servers {
 		servers[i] = testredis.Start(t, testredis.Redis)
 	}
@@ -52,7 +52,7 @@ func redisMembers(t testing.TB, servers []*testredis.Server, change ...func(*red
 }
 
 func TestConformanceRedis(t *testing.T) {
-	servers := startRedis(t, 3)
+	servers := startRedis(t)
 	t.Run("three masters", func(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) pathlock.Store {
 			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))

@@ -31,8 +31,8 @@ func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 	}
 }
 
-// ForceRelease implements [pathlock.Store]. A waiting request is in the queue of one member, so it is
-// enough that one of a majority that answers has something to take away.
+// ForceRelease implements [pathlock.Store]. A waiting request is in the queue of one member, so it
+// is enough that one of a majority that answers has something to take away.
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	what := fmt.Sprintf("force release in %s of owner %s", tree, owner.Short())
 	answers, err := s.giveBack(ctx, what, debt{tree: tree, owner: owner})

@@ -11,8 +11,8 @@ import (
 // nothing of it. If neither a majority has renewed it nor a majority has nothing, the error is a
 // [*MajorityError], and the owner may be held still.
 //
-// A member that has lost an owner's grants does not get them again: they live on at the others for as
-// long as those are a majority.
+// A member that has lost an owner's grants does not get them again: they live on at the others for
+// as long as those are a majority.
 func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) ([]pathlock.Owner, error) {
 	if len(leases) == 0 {
 		return nil, nil

@@ -63,8 +63,8 @@ func (s *Store) newRequest(ctx context.Context, req pathlock.Acquisition) *reque
 	return r
 }
 
-// end ends the request. What it has been granted is given back unless it, or another call that makes
-// the same request, returns the grant.
+// end ends the request. What it has been granted is given back unless it, or another call that
+// makes the same request, returns the grant.
 func (r *request) end(granted bool) {
 	s := r.store
 	s.mu.Lock()
@@ -85,6 +85,15 @@ func (r *request) end(granted bool) {
 	}
 	r.stop()
 	r.cancel()
+}
+
+// isAlone reports whether no other call makes the same request.
+func (r *request) isAlone() bool {
+	s := r.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	same := s.asking[r.key]
+	return same == nil || same.calls <= 1
 }
 
 // note changes what is known of a question.

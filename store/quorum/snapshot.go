@@ -10,9 +10,9 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Snapshot implements [pathlock.Store]. It shows the grants that a majority has, as far as the members
-// that answer can tell, and everybody who waits in the queue of some member. Times are those of the
-// first member that has the grant.
+// Snapshot implements [pathlock.Store]. It shows the grants that a majority has, as far as the
+// members that answer can tell, and everybody who waits in the queue of some member. Times are
+// those of the first member that has the grant.
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	if err := s.begin(); err != nil {
 		return pathlock.Snapshot{}, err
@@ -46,8 +46,8 @@ type shared struct {
 }
 
 // same returns the entries of all members, each once, in the order of the first member that has it.
-// Entries do not tell the id of their grant: those that look alike are told apart by their order, the
-// latest of one member being that of another.
+// Entries do not tell the id of their grant: those that look alike are told apart by their order,
+// the latest of one member being that of another.
 func (s *Store) same(answers answers[pathlock.Snapshot], of func(pathlock.Snapshot) []pathlock.Hold) []*shared {
 	var all []*shared
 	alike := make(map[string][]*shared) // the latest first

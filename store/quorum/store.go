@@ -40,8 +40,8 @@ var _ pathlock.TransferStore = (*Store)(nil)
 // independent: what fails one of them must not fail another. Every process lists the same members
 // in the same order. They remain the caller's, who closes them after [Store.Close].
 //
-// New connects to nothing. The error matches [ErrMembers] if the number is even, or a member is nil,
-// given twice, or no [pathlock.TransferStore].
+// New connects to nothing. The error matches [ErrMembers] if the number is even, or a member is
+// nil, given twice, or no [pathlock.TransferStore].
 func New(stores []pathlock.Store, opts ...Option) (*Store, error) {
 	if n := len(stores); n%2 == 0 || n > mostMembers {
 		return nil, fmt.Errorf("%w: there are %d, want an odd number up to %d", ErrMembers, n, mostMembers)
@@ -82,8 +82,8 @@ func (s *Store) begin() error {
 	return nil
 }
 
-// Close releases no locks: that is up to their holders, and their leases. It ends the calls that are
-// under way, with errors that match [pathlock.ErrClosed], and returns when nothing runs in the
+// Close releases no locks: that is up to their holders, and their leases. It ends the calls that
+// are under way, with errors that match [pathlock.ErrClosed], and returns when nothing runs in the
 // background. If ctx ends first, the error matches ctx's. Close may be called again.
 func (s *Store) Close(ctx context.Context) error {
 	s.mu.Lock()
@@ -103,8 +103,8 @@ func (s *Store) Close(ctx context.Context) error {
 	}
 }
 
-// Ping implements [pathlock.Store]. It asks all members, also those that are known to be silent, and
-// succeeds as soon as a majority serves.
+// Ping implements [pathlock.Store]. It asks all members, also those that are known to be silent,
+// and succeeds as soon as a majority serves.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.begin(); err != nil {
 		return err

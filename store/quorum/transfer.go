@@ -11,12 +11,13 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Transfer implements [pathlock.TransferStore]. It names the grants that a majority has transferred.
+// Transfer implements [pathlock.TransferStore]. It names the grants that a majority has
+// transferred.
 //
-// A transfer to another owner begins with the first member that serves and has something of From, so
-// that of two at once one comes first everywhere. A fence is that of the grant unless the member with
-// the greatest one is silent. Then it is less, and still greater than those of all grants that had
-// been made before.
+// A transfer to another owner begins with the first member that serves and has something of From,
+// so that of two at once one comes first everywhere. A fence is that of the grant unless the member
+// with the greatest one is silent. Then it is less, and still greater than those of all grants that
+// had been made before.
 func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Transferred, error) {
 	if err := t.Validate(); err != nil {
 		return pathlock.Transferred{}, fmt.Errorf("quorum: %w", err)
@@ -63,9 +64,9 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 	return pathlock.Transferred{}, fmt.Errorf("quorum: %s: %w: the owner holds nothing any more", what, pathlock.ErrLost)
 }
 
-// inOrder has one member after the other transfer until one does, and then the rest at once. Where one
-// has nothing of From, another transfer may be under way, or it has not been there when the grants
-// were made: then a majority has them, for longer than a transfer takes.
+// inOrder has one member after the other transfer until one does, and then the rest at once. Where
+// one has nothing of From, another transfer may be under way, or it has not been there when the
+// grants were made: then a majority has them, for longer than a transfer takes.
 func (s *Store) inOrder(ctx context.Context, t pathlock.Transfer, p poll[pathlock.Transferred], transfer question[pathlock.Transferred]) answers[pathlock.Transferred] {
 	first := make(map[*member]answer[pathlock.Transferred])
 	for _, m := range s.available() {
@@ -89,8 +90,8 @@ func (s *Store) inOrder(ctx context.Context, t pathlock.Transfer, p poll[pathloc
 	})
 }
 
-// stays reports whether a majority has something of From for longer than a transfer takes. If not, it
-// returns what the members answered, with ErrLost for those that have nothing.
+// stays reports whether a majority has something of From for longer than a transfer takes. If not,
+// it returns what the members answered, with ErrLost for those that have nothing.
 func (s *Store) stays(ctx context.Context, t pathlock.Transfer, operation string) (answers[pathlock.Transferred], bool) {
 	const looks = 5
 	for look := 1; ; look++ {

@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"hash/fnv"
 	"strings"
@@ -68,7 +67,7 @@ func (p *postgres) columns(ctx context.Context) ([]column, error) {
 
 // create creates the tables while no other process does: IF NOT EXISTS alone fails where two
 // processes run it at once.
-func (p *postgres) create(ctx context.Context) (err error) {
+func (p *postgres) create(ctx context.Context) error {
 	conn, err := p.db.Conn(ctx)
 	if err != nil {
 		return err
@@ -137,30 +136,20 @@ func (s *sqlite) columns(ctx context.Context) ([]column, error) {
 	return scanColumns(r)
 }
 
+// create creates the tables in one transaction, so that there are all or none.
 func (s *sqlite) create(ctx context.Context) error {
-	l, err := s.lock(ctx, identity{})
+	l, err := s.begin(ctx, identity{}, func(l *sqliteLocked) error {
+		_, err := l.tx.ExecContext(ctx, s.text("sqlite_create_trees"))
+		return err
+	})
 	if err != nil {
 		return err
 	}
 	defer l.close()
-	return l.(*sqliteLocked).create(ctx)
-}
-
-// create creates the tables in a transaction, so that there are all or none.
-func (l *sqliteLocked) create(ctx context.Context) error {
-	for _, text := range []string{
-		l.engine.text("sqlite_create_trees"), l.engine.text("sqlite_create_tickets"), l.engine.text("sqlite_create_home"), "COMMIT",
-	} {
-		err := patiently(ctx, func() error {
-			_, err := l.conn.ExecContext(ctx, text)
-			return err
-		})
-		if err != nil {
+	for _, name := range []string{"sqlite_create_tickets", "sqlite_create_home"} {
+		if _, err := l.tx.ExecContext(ctx, s.text(name)); err != nil {
 			return err
 		}
 	}
-	l.over = true
-	return nil
+	return l.commit(ctx)
 }
-
-var _ querier = (*sql.DB)(nil)

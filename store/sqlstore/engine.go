@@ -32,6 +32,8 @@ type engine interface {
 	expected() []column
 	// again reports whether an error only means that the whole has to be tried again.
 	again(err error) bool
+	// close gives back what the engine keeps in the pool.
+	close()
 	// advice says what to do about an error, "" if nothing special.
 	advice(err error) string
 }

@@ -55,9 +55,7 @@ type database struct {
 // server that there is none of is skipped; in CI it fails.
 func each(t *testing.T, test func(t *testing.T, d database)) {
 	t.Helper()
-	t.Run("SQLite", func(t *testing.T) {
-		test(t, database{"SQLite", "sqlite://" + filepath.Join(t.TempDir(), "locks.db"), sqlstore.SQLite})
-	})
+	t.Run("SQLite", func(t *testing.T) { test(t, sqliteFile(t)) })
 	eachServer(t, test)
 }
 
@@ -71,7 +69,7 @@ func eachServer(t *testing.T, test func(t *testing.T, d database)) {
 // databases returns what each has, as far as it is there.
 func databases(t testing.TB) []database {
 	t.Helper()
-	all := []database{{"SQLite", "sqlite://" + filepath.Join(t.TempDir(), "locks.db"), sqlstore.SQLite}}
+	all := []database{sqliteFile(t)}
 	if testserver.Available(testserver.PostgresVariable) {
 		all = append(all, scratchPostgres(t))
 	}
@@ -79,6 +77,10 @@ func databases(t testing.TB) []database {
 		all = append(all, scratchMySQL(t, server))
 	}
 	return all
+}
+
+func sqliteFile(t testing.TB) database {
+	return database{"SQLite", "sqlite://" + filepath.Join(t.TempDir(), "locks.db"), sqlstore.SQLite}
 }
 
 func scratchName() string { return "pathlock_sqlstore_" + strings.ToLower(rand.Text()[:10]) }
@@ -206,17 +208,28 @@ func (d database) mortal(t testing.TB) (victim *sqlstore.Store, crash func()) {
 	return s, func() { _ = db.Close() }
 }
 
-func TestStore(t *testing.T) {
-	each(t, func(t *testing.T, d database) {
+func TestServers(t *testing.T) {
+	eachServer(t, func(t *testing.T, d database) {
 		t.Parallel()
-		first := d.store(t)
-		storetest.Run(t, func(t *testing.T) pathlock.Store { return d.store(t) },
-			storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-				v, crash := d.mortal(t)
-				return d.store(t), v, crash
-			}))
-		if trees, err := first.Trees(t.Context()); err != nil || len(trees) > 0 {
-			t.Errorf("left behind: %v, %v", trees, err)
-		}
+		conforms(t, d)
 	})
+}
+
+func TestSQLite(t *testing.T) {
+	testserver.NotUnderRace(t)
+	conforms(t, sqliteFile(t))
+}
+
+// conforms requires all that a lock store promises, and that nothing is left.
+func conforms(t *testing.T, d database) {
+	t.Helper()
+	first := d.store(t)
+	storetest.Run(t, func(t *testing.T) pathlock.Store { return d.store(t) },
+		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
+			v, crash := d.mortal(t)
+			return d.store(t), v, crash
+		}))
+	if trees, err := first.Trees(t.Context()); err != nil || len(trees) > 0 {
+		t.Errorf("left behind: %v, %v", trees, err)
+	}
 }

@@ -6,19 +6,51 @@ import (
 	"errors"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"time"
 )
 
 // sqlite is the engine for SQLite. Every update is a transaction that is alone with the whole file.
 // Those of one process wait for each other here, and not in SQLite, which waits by sleeping.
+//
+// Statements are prepared once for each connection, since SQLite takes longer to parse than to run
+// them.
 type sqlite struct {
 	db *sql.DB
 	prefix
 	turn chan struct{}
+
+	mu       sync.Mutex
+	prepared map[string]*sql.Stmt
 }
 
 func newSQLite(db *sql.DB, p prefix) *sqlite {
-	return &sqlite{db: db, prefix: p, turn: make(chan struct{}, 1)}
+	return &sqlite{db: db, prefix: p, turn: make(chan struct{}, 1), prepared: make(map[string]*sql.Stmt)}
+}
+
+// statement returns a prepared statement. It may take a connection for a moment.
+func (s *sqlite) statement(ctx context.Context, name string) (*sql.Stmt, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if stmt := s.prepared[name]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.db.PrepareContext(ctx, s.text(name)) //nolint:sqlclosecheck // close does.
+	if err != nil {
+		return nil, err
+	}
+	s.prepared[name] = stmt
+	return stmt, nil
+}
+
+// close gives the statements back.
+func (s *sqlite) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, stmt := range s.prepared {
+		_ = stmt.Close()
+		delete(s.prepared, name)
+	}
 }
 
 func (s *sqlite) read(ctx context.Context, key treeKey, k *known) (image, error) {
@@ -33,7 +65,11 @@ func (s *sqlite) read(ctx context.Context, key treeKey, k *known) (image, error)
 }
 
 func (s *sqlite) query(ctx context.Context, name string, args ...any) (*rows, error) {
-	r, err := s.db.QueryContext(ctx, s.text(name), args...) //nolint:rowserrcheck,sqlclosecheck // The caller does.
+	stmt, err := s.statement(ctx, name) //nolint:sqlclosecheck // close does.
+	if err != nil {
+		return nil, err
+	}
+	r, err := stmt.QueryContext(ctx, args...) //nolint:rowserrcheck,sqlclosecheck // The caller does.
 	if err != nil {
 		return nil, err
 	}
@@ -71,27 +107,41 @@ func (s *sqlite) leave() { <-s.turn }
 // sqliteLocked is a transaction that has locked the file.
 type sqliteLocked struct {
 	engine *sqlite
-	conn   *sql.Conn
+	tx     *sql.Tx
 	id     identity
-	over   bool
+}
+
+// writing are the statements of a transaction.
+var writing = []string{
+	"sqlite_lock", "sqlite_read", "tree_put", "tree_change", "sqlite_ticket_put", "sqlite_ticket_delete",
 }
 
 func (s *sqlite) lock(ctx context.Context, id identity) (locked, error) {
+	// The transaction may have the pool's only connection.
+	for _, name := range writing {
+		if _, err := s.statement(ctx, name); err != nil { //nolint:sqlclosecheck // close does.
+			return nil, err
+		}
+	}
+	return s.begin(ctx, id, func(l *sqliteLocked) error { return l.exec(ctx, "sqlite_lock", id.key[:]) })
+}
+
+// begin begins a transaction whose first statement writes.
+func (s *sqlite) begin(ctx context.Context, id identity, first func(*sqliteLocked) error) (*sqliteLocked, error) {
 	if err := s.enter(ctx); err != nil {
 		return nil, err
 	}
-	conn, err := s.db.Conn(ctx)
-	if err != nil {
-		s.leave()
-		return nil, err
-	}
-	l := &sqliteLocked{engine: s, conn: conn, id: id}
-	err = patiently(ctx, func() error {
-		_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	l := &sqliteLocked{engine: s, id: id}
+	err := patiently(ctx, func() (err error) {
+		if l.tx, err = s.db.BeginTx(ctx, nil); err != nil {
+			return err
+		}
+		if err = first(l); err != nil {
+			_ = l.tx.Rollback()
+		}
 		return err
 	})
 	if err != nil {
-		release(conn)
 		s.leave()
 		return nil, err
 	}
@@ -116,9 +166,22 @@ func patiently(ctx context.Context, try func() error) error {
 	}
 }
 
+func (l *sqliteLocked) exec(ctx context.Context, name string, args ...any) error {
+	stmt, err := l.engine.statement(ctx, name)
+	if err != nil {
+		return err
+	}
+	_, err = l.tx.StmtContext(ctx, stmt).ExecContext(ctx, args...) //nolint:sqlclosecheck // The end of the transaction does.
+	return err
+}
+
 func (l *sqliteLocked) read(ctx context.Context, k *known) (image, error) {
+	stmt, err := l.engine.statement(ctx, "sqlite_read")
+	if err != nil {
+		return image{}, err
+	}
 	began := time.Now()
-	r, err := l.conn.QueryContext(ctx, l.engine.text("sqlite_read"), k.version, l.id.key[:]) //nolint:rowserrcheck,sqlclosecheck // scanImage does.
+	r, err := l.tx.StmtContext(ctx, stmt).QueryContext(ctx, k.version, l.id.key[:]) //nolint:rowserrcheck,sqlclosecheck // scanImage does.
 	if err != nil {
 		return image{}, err
 	}
@@ -131,34 +194,33 @@ func (l *sqliteLocked) write(ctx context.Context, c *change) error {
 	if err := l.rehearse(ctx, c); err != nil {
 		return err
 	}
-	// Without a write-ahead log, it waits for those who read.
-	err := patiently(ctx, func() error {
-		_, err := l.conn.ExecContext(ctx, "COMMIT")
+	return l.commit(ctx)
+}
+
+// commit commits. Without a write-ahead log, it waits for those who read: a Commit of database/sql
+// would give up at once.
+func (l *sqliteLocked) commit(ctx context.Context) error {
+	return patiently(ctx, func() error {
+		_, err := l.tx.ExecContext(ctx, "COMMIT")
 		return err
 	})
-	l.over = err == nil
-	return err
 }
 
 func (l *sqliteLocked) rehearse(ctx context.Context, changes ...*change) error {
-	exec := func(name string, args ...any) error {
-		_, err := l.conn.ExecContext(ctx, l.engine.text(name), args...)
-		return err
-	}
 	for _, c := range changes {
 		var err error
 		if c.exists {
-			err = exec("tree_change", c.version, c.fence, c.now, c.key[:], c.from)
+			err = l.exec(ctx, "tree_change", c.version, c.fence, c.now, c.key[:], c.from)
 		} else {
-			err = exec("tree_put", c.key[:], []byte(c.tree.Namespace()), []byte(c.tree.ID()), c.version, c.fence, c.now)
+			err = l.exec(ctx, "tree_put", c.key[:], []byte(c.tree.Namespace()), []byte(c.tree.ID()), c.version, c.fence, c.now)
 		}
 		for i := 0; err == nil && i < len(c.gone); i++ {
-			err = exec("sqlite_ticket_delete", c.key[:], c.gone[i])
+			err = l.exec(ctx, "sqlite_ticket_delete", c.key[:], c.gone[i])
 		}
 		for i := 0; err == nil && i < len(c.put); i++ {
 			t := &c.put[i]
 			home := sql.NullString{String: t.home, Valid: t.home != ""}
-			err = exec("sqlite_ticket_put", c.key[:], t.place, c.version, t.state, t.looks, home, t.ends, t.text)
+			err = l.exec(ctx, "sqlite_ticket_put", c.key[:], t.place, c.version, t.state, t.looks, home, t.ends, t.text)
 		}
 		if err != nil {
 			return err
@@ -168,11 +230,8 @@ func (l *sqliteLocked) rehearse(ctx context.Context, changes ...*change) error {
 }
 
 func (l *sqliteLocked) close() {
-	if l.over {
-		release(l.conn)
-	} else {
-		release(l.conn, "ROLLBACK")
-	}
+	// After a commit, it fails, and gives the connection back all the same.
+	_ = l.tx.Rollback()
 	l.engine.leave()
 }
 

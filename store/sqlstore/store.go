@@ -86,6 +86,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 func (s *Store) Close() error {
 	err := s.Store.Close()
 	s.work.close()
+	s.backend.engine.close()
 	if s.backend.ownPool {
 		err = errors.Join(err, s.db.Close())
 	}
