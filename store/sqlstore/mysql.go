@@ -274,14 +274,29 @@ func (m *mysqlEngine) lock(ctx context.Context, id identity) (locked, error) {
 		return nil, err
 	}
 	l := &mysqlLocked{engine: m, conn: conn, key: id.key}
-	_, err = m.run(ctx, conn, append(m.begin(false),
-		filled(m.text("mysql_lock_put"), id.key[:], []byte(id.namespace), []byte(id.id)),
-		filled(m.text("mysql_lock"), id.key[:])))
+	if _, err = m.run(ctx, conn, m.begin(false)); err == nil {
+		err = l.lockRow(ctx, id)
+	}
 	if err != nil {
 		l.close()
 		return nil, err
 	}
 	return l, nil
+}
+
+// lockRow locks the tree's row, and puts it first where there is none. An INSERT that finds the row
+// shares its lock with others who do the same, and none of them could go on.
+func (l *mysqlLocked) lockRow(ctx context.Context, id identity) error {
+	m, version := l.engine, int64(0)
+	lock := filled(m.text("mysql_lock"), id.key[:])
+	err := l.conn.QueryRowContext(ctx, lock).Scan(&version)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if _, err := l.conn.ExecContext(ctx, filled(m.text("mysql_lock_put"), id.key[:], []byte(id.namespace), []byte(id.id))); err != nil {
+		return err
+	}
+	return l.conn.QueryRowContext(ctx, lock).Scan(&version)
 }
 
 func (l *mysqlLocked) read(ctx context.Context, k *known) (image, error) {
