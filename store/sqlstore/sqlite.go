@@ -44,7 +44,7 @@ func (s *sqlite) statement(ctx context.Context, name string) (*sql.Stmt, error) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first := s.prepared[name]; first != nil {
-		_ = stmt.Close()
+		_ = stmt.Close() //nolint:sqlclosecheck // Only the one that is not kept.
 		return first, nil
 	}
 	s.prepared[name] = stmt

@@ -307,8 +307,8 @@ func TestAPoolThatIsUsedUp(t *testing.T) {
 	})
 }
 
-// Of those who use the only connection of a pool for the first time, none waits for another one that
-// waits for the connection.
+// Of those who use the only connection of a pool for the first time, none waits for another one
+// that waits for the connection.
 func TestAPoolOfOneIsShared(t *testing.T) {
 	each(t, func(t *testing.T, d database) {
 		d.store(t)
