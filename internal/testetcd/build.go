@@ -25,6 +25,11 @@ var program struct {
 // Program returns the path of the etcd server. It builds the server if need be.
 func Program(t testing.TB) string {
 	t.Helper()
+	return programFor(t)
+}
+
+func programFor(t reporter) string {
+	t.Helper()
 	if path := os.Getenv(Variable); path != "" {
 		return path
 	}

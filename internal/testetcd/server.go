@@ -22,7 +22,7 @@ type Server struct {
 	// Addr is where it listens for clients, host:port.
 	Addr string
 
-	t       testing.TB
+	t       reporter
 	peer    string // where it listens for members
 	name    string
 	command []string
@@ -51,16 +51,21 @@ func StartCluster(t testing.TB, n int, args ...string) Cluster {
 		initial = append(initial, members[i].name+"=http://"+members[i].peer)
 	}
 	for _, m := range members {
-		m.command = append([]string{
-			Program(t), "--name", m.name, "--data-dir", t.TempDir(), "--log-level", "info", "--unsafe-no-fsync",
-			"--listen-client-urls", "http://" + m.Addr, "--advertise-client-urls", "http://" + m.Addr,
-			"--listen-peer-urls", "http://" + m.peer, "--initial-advertise-peer-urls", "http://" + m.peer,
-			"--initial-cluster", strings.Join(initial, ","), "--initial-cluster-token", members[0].peer,
-		}, args...)
+		m.command = append(m.commandLine(Program(t), t.TempDir(), strings.Join(initial, ",")), args...)
 		t.Cleanup(m.cleanUp)
 	}
 	members.Start()
 	return members
+}
+
+// commandLine returns how to start a member of the cluster that consists of the initial members.
+func (s *Server) commandLine(program, dir, initial string) []string {
+	return []string{
+		program, "--name", s.name, "--data-dir", dir, "--log-level", "info", "--unsafe-no-fsync",
+		"--listen-client-urls", "http://" + s.Addr, "--advertise-client-urls", "http://" + s.Addr,
+		"--listen-peer-urls", "http://" + s.peer, "--initial-advertise-peer-urls", "http://" + s.peer,
+		"--initial-cluster", initial, "--initial-cluster-token", initial,
+	}
 }
 
 // Start starts all members that do not run, and returns when they answer.
@@ -97,7 +102,7 @@ func (c Cluster) Addrs() []string {
 
 // freeAddr returns an address that nobody listens on. Its port is below those that systems give to
 // outgoing connections: one of these could take it before the server does.
-func freeAddr(t testing.TB) string {
+func freeAddr(t reporter) string {
 	t.Helper()
 	const first, last, tries = 10000, 32000, 100
 	var err error

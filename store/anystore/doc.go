@@ -16,11 +16,28 @@
 //	redis://[user:password@]host[:port][/db]                 rediss:// with TLS
 //	redis+cluster://[user:password@]host1,host2              a cluster, by some of its nodes
 //	redis+sentinel://[user:password@]name@host1,host2[/db]   the primary called name
+//	mysql://user:password@tcp(host:3306)/name                MySQL and MariaDB
+//	postgres://user:password@host:5432/name                  PostgreSQL
+//	sqlite://PATH                                            the SQLite file PATH-locks
+//	zk://[user:password@]host1,host2[/root]                  ZooKeeper; zks:// with TLS
+//	etcd://[user:password@]host1,host2[/prefix]              etcd; etcds:// with TLS
+//	quorum:URL|URL|URL                                       an odd number of the others
 //
-// The documentation of a store's Open says which options may follow as a query.
+// The documentation of a store's Open says which options may follow as a query. That of the stores
+// in SQL is sqlopen's.
+//
+// # Databases
+//
+// The tables of the locks are made before the first use of a store if they are missing, by any
+// number of processes at once. For that, the user needs the right to create tables.
+//
+// A transaction in a SQLite file keeps everybody else from writing there, even the locks that the
+// same transaction waits for. So PATH may be the file with a program's data: the locks are in a file
+// of their own beside it.
 //
 // # Passwords
 //
-// No error and no [Store.String] has a password in it. In a URL, percent-encode / ? # @ : % and |
-// of a user and a password. [WithPassword] takes the password as it is.
+// No error and no [Store.String] has a password in it. In a user or a password in a URL,
+// percent-encode the characters / ? # @ : % , and |, but in none of MySQL. [WithPassword] takes the
+// password as it is.
 package anystore

@@ -105,7 +105,11 @@ func parseURL(rawURL string) (location, error) {
 		if !strings.Contains(host, ":") || strings.HasSuffix(host, "]") {
 			host += ":" + defaultPort
 		}
-		if name, port, err := net.SplitHostPort(host); err != nil || name == "" || port == "" {
+		name, port, err := net.SplitHostPort(host)
+		if err != nil || name == "" {
+			return l, errMalformed
+		}
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 			return l, errMalformed
 		}
 		l.endpoints = append(l.endpoints, web+host)

@@ -3,6 +3,7 @@ package etcdstore
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -107,8 +108,8 @@ func TestWaiterWhoseTicketIsGoneIsWoken(t *testing.T) {
 	granted(t, over)
 }
 
-// metric returns the sum of the values of a server's metric.
-func metric(t *testing.T, server *testetcd.Server, name string) (sum int) {
+// metric returns the sum of the values of a server's metric, of those that have a label.
+func metric(t *testing.T, server *testetcd.Server, name, label string) (sum int) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+server.Addr+"/metrics", http.NoBody)
 	if err != nil {
@@ -121,7 +122,7 @@ func metric(t *testing.T, server *testetcd.Server, name string) (sum int) {
 	defer response.Body.Close()
 	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
 		line := lines.Text()
-		if !strings.HasPrefix(line, name+" ") && !strings.HasPrefix(line, name+"{") {
+		if !strings.HasPrefix(line, name+" ") && !strings.HasPrefix(line, name+"{") || !strings.Contains(line, label) {
 			continue
 		}
 		value, err := strconv.ParseFloat(line[strings.LastIndexByte(line, ' ')+1:], 64)
@@ -154,13 +155,25 @@ func TestNoHerd(t *testing.T) {
 			turns = append(turns, queue(t, stores[i%processes], req))
 		}
 		testetcd.Await(t, "all watches stand", func() bool {
-			return metric(t, server, "etcd_debugging_mvcc_watcher_total") >= 2*waiters
+			return metric(t, server, "etcd_debugging_mvcc_watcher_total", "") >= 2*waiters
 		})
-		const events, ranges, txns = "etcd_debugging_mvcc_events_total", "etcd_mvcc_range_total", "etcd_mvcc_txn_total"
-		const sent = "etcd_network_client_grpc_sent_bytes_total"
-		before := map[string]int{}
-		for _, name := range []string{events, ranges, txns, sent} {
-			before[name] = metric(t, server, name)
+		events := func() int { return metric(t, server, "etcd_debugging_mvcc_events_total", "") }
+		requests := func(method string) func() int {
+			return func() int { return metric(t, server, "grpc_server_started_total", `"`+method+`"`) }
+		}
+		reads, writes, sent := requests("Range"), requests("Txn"), func() int {
+			return metric(t, server, "etcd_network_client_grpc_sent_bytes_total", "")
+		}
+		counts := []struct {
+			what string
+			most float64 // for each waiter
+			read func() int
+			from int
+		}{
+			{"events sent to watches", 3, events, events()},
+			{"reads", 3, reads, reads()},
+			{"transactions", 3, writes, writes()},
+			{"bytes", math.Inf(1), sent, sent()},
 		}
 		began := time.Now()
 		release(t, stores[0], first)
@@ -168,15 +181,13 @@ func TestNoHerd(t *testing.T) {
 			granted(t, turn)
 			release(t, stores[i%processes], reqs[i])
 		}
-		took := time.Since(began)
-		per := func(name string) float64 { return float64(metric(t, server, name)-before[name]) / float64(waiters) }
-		t.Logf("%d waiters: %.1f events to watches, %.1f ranges, %.1f transactions, %.0f bytes sent, and %v for each",
-			waiters, per(events), per(ranges), per(txns), per(sent), took/time.Duration(waiters))
-		if n := per(events); n > 3 {
-			t.Errorf("%.1f events were sent to watches for each waiter, want at most 3", n)
-		}
-		if n := per(ranges); n > 8 {
-			t.Errorf("%.1f ranges were read for each waiter, want at most 8", n)
+		t.Logf("%d waiters were served, each in %v", waiters, time.Since(began)/time.Duration(waiters))
+		for _, c := range counts {
+			each := float64(c.read()-c.from) / float64(waiters)
+			t.Logf("%.1f %s for each of %d waiters", each, c.what, waiters)
+			if each > c.most {
+				t.Errorf("%.1f %s for each of %d waiters, want at most %.0f", each, c.what, waiters, c.most)
+			}
 		}
 		requireNoKeys(t, client)
 	}

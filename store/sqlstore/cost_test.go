@@ -81,6 +81,67 @@ func TestRoundTrips(t *testing.T) {
 	})
 }
 
+// A release wakes only the one whom it lets in: what a process sends does not depend on how many
+// wait there.
+func TestNoHerd(t *testing.T) {
+	d := scratchPostgres(t)
+	here := d.store(t)
+	far, cutter := d.cutting(t)
+	there := far.store(t)
+	perWaiter := func(waiters int) float64 {
+		tree := newTree(t)
+		held := ask(tree, x("/a"))
+		take(t, here, held)
+		var waits []*pending
+		for range waiters {
+			waits = append(waits, queue(t, there, ask(tree, x("/a"))))
+		}
+		eventually(t, "the store listens", there.Listening)
+		before := cutter.messages()
+		release(t, here, held)
+		for _, w := range waits {
+			w.granted()
+			release(t, here, w.req)
+		}
+		return float64(cutter.messages()-before) / float64(waiters)
+	}
+	few, many := perWaiter(5), perWaiter(100)
+	// One is woken, reads and writes what it has seen. The others are asked about every few
+	// seconds.
+	const most = 5
+	if many > most || few > most+1 {
+		t.Errorf("a waiter costs %.1f messages where 5 wait, and %.1f where 100 do; want at most %d", few, many, most)
+	}
+}
+
+// BenchmarkCrowd measures how fast fifty who wait in two processes get a lock one after the other.
+func BenchmarkCrowd(b *testing.B) {
+	for _, d := range databases(b) {
+		b.Run(d.name, func(b *testing.B) {
+			stores := [2]*sqlstore.Store{d.store(b), d.store(b)}
+			tree := newTree(b)
+			const crowd = 50
+			var total time.Duration
+			for b.Loop() {
+				held := ask(tree, x("/a"))
+				take(b, stores[0], held)
+				var waits [crowd]*pending
+				for i := range waits {
+					waits[i] = queue(b, stores[i%2], ask(tree, x("/a")))
+				}
+				began := time.Now()
+				release(b, stores[0], held)
+				for i, w := range waits {
+					w.granted()
+					release(b, stores[i%2], w.req)
+				}
+				total += time.Since(began)
+			}
+			b.ReportMetric(float64(total.Microseconds())/float64(b.N*crowd), "µs/handover")
+		})
+	}
+}
+
 func BenchmarkAcquireRelease(b *testing.B) {
 	for _, d := range databases(b) {
 		b.Run(d.name, func(b *testing.B) {

@@ -25,9 +25,11 @@ type cutter struct {
 	mu sync.Mutex
 	// left is how many messages pass before the one at which the connection is cut, less than 0 if
 	// all do. Where late is set, the server gets that one, and the client no answer.
-	left  int
-	late  bool
-	cut   bool
+	left int
+	late bool
+	cut  bool
+	// sent is how many messages have been sent.
+	sent  int
 	conns map[net.Conn]bool
 }
 
@@ -133,6 +135,7 @@ func (c *cutter) accept() {
 func (c *cutter) count() (cut, late bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.sent++
 	if c.left < 0 {
 		return false, false
 	}
@@ -149,6 +152,13 @@ func (c *cutter) at(n int, late bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.left, c.late, c.cut = n, late, false
+}
+
+// messages returns how many messages the clients have sent.
+func (c *cutter) messages() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.sent
 }
 
 // off has all messages pass, and reports whether a connection was cut.

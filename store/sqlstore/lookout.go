@@ -225,7 +225,7 @@ func (l *lookout) lookThoroughly(ctx context.Context) (found bool, err error) {
 	defer l.mu.Unlock()
 	for w, id := range covered {
 		_, watches := l.watches[id][w]
-		if seen, waits := still[id]; watches && !(waits && seen.waitsFor(w)) {
+		if seen, waits := still[id]; watches && (!waits || !seen.waitsFor(w)) {
 			w.woken, found = true, true
 			w.wake()
 		}

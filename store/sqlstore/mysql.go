@@ -74,9 +74,9 @@ func (m *mysqlEngine) read(ctx context.Context, key treeKey, k *known) (image, e
 	return scanImage(r, began, k)
 }
 
-// query reads outside of transactions. Where the connection begins one by itself, what it sees might
-// be as old as the last use of the connection: that transaction is ended first, and the new one
-// afterwards. At READ UNCOMMITTED it might see half of an update: another level is asked for.
+// query reads outside of transactions. Where the connection begins one by itself, what it sees
+// might be as old as the last use of the connection: that transaction is ended first, and the new
+// one afterwards. At READ UNCOMMITTED it might see half of an update: another level is asked for.
 func (m *mysqlEngine) query(ctx context.Context, name string, args ...any) (*rows, error) {
 	if err := m.learn(ctx); err != nil {
 		return nil, err

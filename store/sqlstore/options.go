@@ -29,8 +29,8 @@ const DefaultPrefix = "pathlock_"
 // says otherwise.
 const DefaultTimeout = 10 * time.Second
 
-// DefaultMaxRequest is how many bytes the claims of a request may have, unless [WithMaxRequest] says
-// otherwise. Twice as many fit into one packet of every server with its default settings.
+// DefaultMaxRequest is how many bytes the claims of a request may have, unless [WithMaxRequest]
+// says otherwise. Twice as many fit into one packet of every server with its default settings.
 const DefaultMaxRequest = 1 << 20
 
 // DefaultMaxWaiters is how many requests may wait in one tree, unless [WithMaxWaiters] says

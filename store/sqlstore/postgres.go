@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -75,7 +76,7 @@ func (p *postgres) swap() func(context.Context, *change) error {
 }
 
 // write is the one statement of an update.
-func (p *postgres) write(ctx context.Context, q querier, c *change) error {
+func (p *postgres) write(ctx context.Context, q querier, c *change) (err error) {
 	name, second := "postgres_swap", any(c.from)
 	if !c.exists {
 		name, second = "postgres_swap_first", []byte(c.tree.Namespace())
@@ -116,14 +117,11 @@ func (p *postgres) write(ctx context.Context, q querier, c *change) error {
 	if err != nil {
 		return err
 	}
-	wrote := r.Next()
-	if err := errors.Join(r.Err(), r.Close()); err != nil {
-		return err
+	defer func() { err = errors.Join(err, r.Close()) }()
+	if r.Next() {
+		return r.Err()
 	}
-	if !wrote {
-		return errFaster
-	}
-	return nil
+	return cmp.Or(r.Err(), errFaster)
 }
 
 // postgresLocked is a transaction that has locked the row of a tree.

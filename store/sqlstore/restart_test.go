@@ -96,7 +96,9 @@ func (s *server) start() {
 func (s *server) kill() {
 	if s.cmd != nil {
 		_ = s.cmd.Process.Kill()
-		<-s.ended
+		if err := <-s.ended; err == nil {
+			s.t.Error("the server ended by itself")
+		}
 		s.cmd = nil
 	}
 }

@@ -65,7 +65,7 @@ func (s *sqlite) read(ctx context.Context, key treeKey, k *known) (image, error)
 }
 
 func (s *sqlite) query(ctx context.Context, name string, args ...any) (*rows, error) {
-	stmt, err := s.statement(ctx, name)
+	stmt, err := s.statement(ctx, name) //nolint:sqlclosecheck // close does.
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ var writing = []string{
 func (s *sqlite) lock(ctx context.Context, id identity) (locked, error) {
 	// The transaction may have the pool's only connection.
 	for _, name := range writing {
-		if _, err := s.statement(ctx, name); err != nil {
+		if _, err := s.statement(ctx, name); err != nil { //nolint:sqlclosecheck // close does.
 			return nil, err
 		}
 	}
@@ -171,7 +171,7 @@ func (l *sqliteLocked) exec(ctx context.Context, name string, args ...any) error
 	if err != nil {
 		return err
 	}
-	_, err = l.tx.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+	_, err = l.tx.StmtContext(ctx, stmt).ExecContext(ctx, args...) //nolint:sqlclosecheck // The end of the transaction does.
 	return err
 }
 

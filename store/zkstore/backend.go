@@ -113,9 +113,9 @@ func (b *backend) create(ctx context.Context, path string) error {
 		return nil // the caller looks again
 	case err != nil:
 		return err
-	case c.Err == nil || c.Err == error(zk.ErrNodeExists):
+	case c.Err == nil || errors.Is(c.Err, zk.ErrNodeExists):
 		return nil
-	case c.Err == error(zk.ErrNoNode) && parentOf(path) != "":
+	case errors.Is(c.Err, zk.ErrNoNode) && parentOf(path) != "":
 		if err := b.create(ctx, parentOf(path)); err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.Sta
 
 // Trees implements [ticketstore.Backend].
 func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
-	trees, err := b.inhabited(ctx)
+	trees, _, err := b.list(ctx)
 	if err != nil {
 		return nil, b.failed(ctx, "listing the trees", err)
 	}
@@ -153,39 +153,49 @@ func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 	}), err
 }
 
-// inhabited returns the trees that have tickets, live or not.
-func (b *backend) inhabited(ctx context.Context) ([]pathlock.Tree, error) {
+// list returns the trees that have tickets, live or not, and those that never had any.
+func (b *backend) list(ctx context.Context) (used, unused []pathlock.Tree, err error) {
 	list := &zk.Children{Path: b.names.root}
 	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}, list); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if list.Err != nil && list.Err != error(zk.ErrNoNode) {
-		return nil, list.Err
+	if list.Err != nil && !errors.Is(list.Err, zk.ErrNoNode) {
+		return nil, nil, list.Err
 	}
-	var trees []pathlock.Tree
 	for names := range slices.Chunk(list.Names, batch) {
 		ops := make([]zk.Op, len(names))
 		for i, name := range names {
 			ops[i] = &zk.Children{Path: b.names.root + "/" + name}
 		}
 		if err := b.client.Do(ctx, ops...); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i, op := range ops {
-			if tree, ok := treeOf(names[i]); ok && len(op.(*zk.Children).Names) > 0 {
-				trees = append(trees, tree)
+			tree, ok := treeOf(names[i])
+			switch children := op.(*zk.Children); {
+			case !ok || children.Err != nil:
+			case len(children.Names) > 0:
+				used = append(used, tree)
+			case children.Stat.Version == 0:
+				unused = append(unused, tree)
 			}
 		}
 	}
-	return trees, nil
+	return used, unused, nil
 }
 
 // Limit implements [ticketstore.Backend].
 func (b *backend) Limit() int { return b.limits.tickets }
 
-// Ping implements [ticketstore.Backend]. It asks the leader, so it fails on a server without one.
+// Ping implements [ticketstore.Backend]. It writes to the root, if there is one, so it fails without
+// a majority of the servers, and where the root is another user's.
 func (b *backend) Ping(ctx context.Context) error {
-	if err := b.client.Do(ctx, &zk.Sync{Path: b.names.root}); err != nil {
+	set := &zk.Set{Path: b.names.root, Version: -1}
+	err := b.client.Do(ctx, set)
+	if err == nil && !errors.Is(set.Err, zk.ErrNoNode) {
+		err = set.Err
+	}
+	if err != nil {
 		return b.failed(ctx, "ping", err)
 	}
 	return nil
@@ -194,7 +204,8 @@ func (b *backend) Ping(ctx context.Context) error {
 // Session implements [ticketstore.SessionBackend].
 func (b *backend) Session() <-chan struct{} { return b.client.Gone() }
 
-// now returns the time by the leader's clock, and when that was by this process's. The first time, it writes something to learn it.
+// now returns the time by the leader's clock, and when that was by this process's. The first time,
+// it writes something to learn it.
 func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Duration, at time.Time, err error) {
 	// A sample is as good as its request is fast, so a first slow one is followed by others. Later
 	// on, updates give samples.
@@ -214,7 +225,7 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 			return now, 0, at, err
 		case set.Err == nil:
 			b.clock.sample(set.Stat.Mtime, set.Sent, set.Received)
-		case set.Err != error(zk.ErrNoNode):
+		case !errors.Is(set.Err, zk.ErrNoNode):
 			return now, 0, at, fmt.Errorf("writing %s: %w", b.names.root, set.Err)
 		default:
 			if err := b.create(ctx, b.names.root); err != nil {
@@ -237,6 +248,8 @@ func (b *backend) failed(ctx context.Context, what string, err error) error {
 		return fmt.Errorf("%s: %w", what, err)
 	case errors.Is(err, zk.ErrTooLarge):
 		return fmt.Errorf("%w: %s: %w", pathlock.ErrInvalidRequest, what, err)
+	case errors.Is(err, zk.ErrClosed):
+		return fmt.Errorf("%w: %w: %s", pathlock.ErrUnavailable, pathlock.ErrClosed, what)
 	case errors.Is(err, context.DeadlineExceeded): // of the update's own time
 		return fmt.Errorf("%w: %s: other processes were faster again and again", pathlock.ErrUnavailable, what)
 	default:

@@ -47,12 +47,12 @@ const leap = time.Second
 
 // refusal returns nil if a write was refused because another process was faster.
 func refusal(m *zk.Multi) error {
-	switch code, _ := m.Err.(zk.Code); code {
-	case zk.ErrBadVersion, zk.ErrNoNode, zk.ErrNodeExists, zk.ErrExpired, zk.ErrMoved:
-		return nil
-	default:
-		return fmt.Errorf("writing: %w", m.Err)
+	for _, code := range []zk.Code{zk.ErrBadVersion, zk.ErrNoNode, zk.ErrExpired, zk.ErrMoved} {
+		if errors.Is(m.Err, code) {
+			return nil
+		}
 	}
+	return fmt.Errorf("writing: %w", m.Err)
 }
 
 // writing is one Multi, and what it means.
@@ -182,9 +182,9 @@ func (b *backend) lookUp(ctx context.Context, tree pathlock.Tree, r *reading, w 
 
 // withdraw removes tickets that were written to the wrong tree: the tree's znode was removed after
 // it was read, another of the same name was created, and that had the same version by chance. No
-// caller has been told of these tickets, their fences are lower than any of that tree, and the tickets
-// that their update has left out of the record count all the same. Until they are removed, they are
-// in the way of others.
+// caller has been told of these tickets, their fences are lower than any of that tree, and the
+// tickets that their update has left out of the record count all the same. Until they are removed,
+// they are in the way of others.
 func (b *backend) withdraw(ctx context.Context, tree pathlock.Tree, w *writing) error {
 	strayed := make(map[string]bool)
 	for _, p := range w.puts {

@@ -24,8 +24,8 @@
 //	└──────────┘                  └──────────────────────────────┘
 //
 // An acquisition that is granted at once takes two round trips, of which one is a write to a
-// majority of the servers. So do a release and a renewal. The operations of a process on one tree go
-// together.
+// majority of the servers. So do a release and a renewal. The operations of a process on one tree
+// go together.
 //
 // # Waiting
 //
@@ -42,14 +42,14 @@
 // locker's default. A ticket whose lease is renewed for longer, or that becomes a detached hold, is
 // replaced by a persistent one.
 //
-// A crash costs others what is left of the lease, in either case. Thereafter, an ephemeral znode goes
-// with its session, up to a session's time-out after the crash. A persistent one is removed by the
-// next update of the tree, or by the sweep: see [WithSweep]. A process that calls [Store.Close]
+// A crash costs others what is left of the lease, in either case. Thereafter, an ephemeral znode
+// goes with its session, up to a session's time-out after the crash. A persistent one is removed by
+// the next update of the tree, or by the sweep: see [WithSweep]. A process that calls [Store.Close]
 // leaves nothing, except for its detached holds and longer leases.
 //
 // A session that is lost takes its ephemeral tickets with it: the locks end within a second or so,
-// their waiters are let in at once, and the client begins a new session. That happens before a lease
-// has ended only if somebody ends the session on purpose.
+// their waiters are let in at once, and the client begins a new session. That happens before a
+// lease has ended only if somebody ends the session on purpose.
 //
 // # What is guaranteed
 //
@@ -64,8 +64,8 @@
 //     than 16 updates have followed by then, as it does when no server answers in time.
 //   - What is refused is refused by the latest state, also where a server is behind: it asks the
 //     leader first.
-//   - Empty trees go by themselves. They are containers, which the leader removes about once a
-//     minute, as is the root.
+//   - Empty trees go by themselves. They are containers, as is the root, and the leader removes
+//     empty ones once a minute.
 //
 // # What is assumed
 //

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -45,6 +46,9 @@ func TestNoServer(t *testing.T) {
 		t.Error(err)
 	}
 	unavailable(t, s, newTree(t))
+	if err := s.Ping(t.Context()); !errors.Is(err, pathlock.ErrClosed) {
+		t.Errorf("ping of a closed store: %v, want ErrClosed", err)
+	}
 }
 
 // TestTooLarge: a claim set that no server would take is refused, and hurts nobody else.
@@ -72,17 +76,20 @@ func TestTooLarge(t *testing.T) {
 // TestLargestUpdate: as many tickets as one update may write, each as large as it may be, go into
 // one request.
 func TestLargestUpdate(t *testing.T) {
+	testserver.NotUnderRace(t) // it is about 100 times 700 claims
 	server := testzk.Start(t)
-	s, tree := newStore(t, server.Addr), newTree(t)
+	s, tree := newStore(t, server.Addr, WithSessionTimeout(10*time.Minute)), newTree(t)
 	held := ask(tree, x("/"))
+	held.Lease = 5 * time.Minute // queueing so much may take longer than an ordinary lease
 	take(t, s, held)
 	claims := make([]pathlock.Claim, 0, 330)
 	for range cap(claims) {
 		claims = append(claims, pathlock.S(pathlock.MustParsePath("/"+rand.Text()[:12])))
 	}
-	crowd := make([]*waiting, 0, 2*s.backend.limits.tickets)
+	crowd := make([]*waiting, 0, s.backend.limits.tickets*3/4)
 	for i := range cap(crowd) {
 		req := ask(tree, claims...)
+		req.Lease, req.Wait = held.Lease, held.Lease
 		req.Note = fmt.Sprint(i)
 		crowd = append(crowd, queue(t, s, req))
 	}
@@ -115,6 +122,9 @@ func TestDigest(t *testing.T) {
 	} {
 		if _, err := stranger.Snapshot(t.Context(), tree); !errors.Is(err, pathlock.ErrUnavailable) || strings.Contains(err.Error(), "sesame") {
 			t.Errorf("%s sees the locks: %v", who, err)
+		}
+		if err := stranger.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
+			t.Errorf("%s is served: %v", who, err)
 		}
 		if err := stranger.ForceRelease(t.Context(), tree, held.Owner); !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("%s takes locks away: %v", who, err)

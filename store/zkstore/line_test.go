@@ -61,8 +61,9 @@ func (l *line) vanish() {
 	}
 }
 
-// restore lets connections be made again.
-func (l *line) restore() {
+// sever cuts all connections once.
+func (l *line) sever() {
+	l.vanish()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.gone = false

@@ -120,12 +120,15 @@ func ask(tree pathlock.Tree, claims ...pathlock.Claim) pathlock.Acquisition {
 func x(path string) pathlock.Claim  { return pathlock.X(pathlock.MustParsePath(path)) }
 func ix(path string) pathlock.Claim { return pathlock.IX(pathlock.MustParsePath(path)) }
 
+// few returns the first claims of a set, to be shown.
+func few(claims []pathlock.Claim) []pathlock.Claim { return claims[:min(len(claims), 4)] }
+
 // take requires that a request is granted.
 func take(t testing.TB, s *Store, req pathlock.Acquisition) pathlock.Grant {
 	t.Helper()
 	grant, err := s.Acquire(t.Context(), req)
 	if err != nil {
-		t.Fatalf("acquire %v: %v", req.Claims, err)
+		t.Fatalf("acquire %v: %v", few(req.Claims), err)
 	}
 	return grant
 }
@@ -165,9 +168,9 @@ func queue(t testing.TB, s *Store, req pathlock.Acquisition) *waiting {
 	select {
 	case <-begun:
 	case <-w.over:
-		t.Fatalf("acquire %v: fence %d, error %v; want it to wait", req.Claims, w.grant.Fence, w.err)
+		t.Fatalf("acquire %v: fence %d, error %v; want it to wait", few(req.Claims), w.grant.Fence, w.err)
 	case <-time.After(patience):
-		t.Fatalf("acquire %v: neither queued nor refused", req.Claims)
+		t.Fatalf("acquire %v: neither queued nor refused", few(req.Claims))
 	}
 	return w
 }
@@ -178,10 +181,10 @@ func (w *waiting) granted() pathlock.Grant {
 	select {
 	case <-w.over:
 	case <-time.After(patience):
-		w.t.Fatalf("%v: still waits", w.req.Claims)
+		w.t.Fatalf("%v: still waits", few(w.req.Claims))
 	}
 	if w.err != nil {
-		w.t.Fatalf("%v: %v, want a grant", w.req.Claims, w.err)
+		w.t.Fatalf("%v: %v, want a grant", few(w.req.Claims), w.err)
 	}
 	return w.grant
 }

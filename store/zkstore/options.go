@@ -94,11 +94,12 @@ func WithDialer(dial func(ctx context.Context, network, address string) (net.Con
 	return func(c *config) { c.dial = dial }
 }
 
-// WithLogger has the store log when connections and sessions come and go. It logs nothing otherwise.
+// WithLogger has the store log when connections and sessions come and go. Otherwise, it logs
+// nothing.
 func WithLogger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
 
-// WithMaxCalls sets how many calls the process has under way, in place of [DefaultMaxCalls]. Further
-// ones wait. Values that are not positive are ignored.
+// WithMaxCalls sets how many calls the process has under way, in place of [DefaultMaxCalls].
+// Further ones wait. Values that are not positive are ignored.
 func WithMaxCalls(n int) Option {
 	return func(c *config) {
 		if n > 0 {

@@ -48,7 +48,7 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree, current bool) (*
 		if err := b.client.Do(ctx, ops...); err != nil {
 			return nil, err
 		}
-		if data.Err == error(zk.ErrNoNode) {
+		if errors.Is(data.Err, zk.ErrNoNode) {
 			b.remember(tree, nil)
 			return &reading{absent: true}, nil
 		}
@@ -137,8 +137,8 @@ func entryOf(name string, got *zk.Get, r record) (entry, bool, error) {
 	return entry{name: name, version: got.Stat.Version, session: got.Stat.EphemeralOwner, ticket: ticket}, true, nil
 }
 
-// fenceBits is how many fences an update can give out, as a power of two. So all fences of an update
-// are above those of the last one, counted from its transaction.
+// fenceBits is how many fences an update can give out, as a power of two. So all fences of an
+// update are above those of the last one, counted from its transaction.
 const fenceBits = 8
 
 // state returns what a tree holds as the lock table wants it.

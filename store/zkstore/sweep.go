@@ -2,6 +2,7 @@ package zkstore
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -46,23 +47,36 @@ func (b *backend) sweepOnce(ctx context.Context) error {
 	if err := b.client.Do(ctx, whose); err != nil {
 		return err
 	}
-	if whose.Err != nil || whose.Stat.EphemeralOwner != b.client.Session().ID {
-		return nil // another process's turn, or there is nothing at all
+	if errors.Is(whose.Err, zk.ErrNoNode) {
+		return nil // there is no root, so there is nothing at all
 	}
-	trees, err := b.inhabited(ctx)
+	if whose.Err != nil {
+		return whose.Err
+	}
+	if whose.Stat.EphemeralOwner != b.client.Session().ID {
+		return nil // it is another process's turn
+	}
+	used, unused, err := b.list(ctx)
 	if err != nil {
 		return err
 	}
-	for _, tree := range trees {
+	for _, tree := range used {
 		if err := b.clear(ctx, tree); err != nil {
+			return err
+		}
+	}
+	for _, tree := range unused {
+		// ZooKeeper keeps containers that were never used. A process that is about to use this one
+		// creates it again.
+		if err := b.client.Do(ctx, &zk.Delete{Path: b.names.tree(tree), Version: 0}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// clear removes the tickets of a tree in which all have ended. Where one is live, its process visits
-// the tree.
+// clear removes the tickets of a tree in which all have ended. Where one is live, its process
+// visits the tree.
 func (b *backend) clear(ctx context.Context, tree pathlock.Tree) error {
 	return b.update(ctx, tree, func(state ticketstore.State) (c ticketstore.Changes) {
 		c.Fence = state.Fence

@@ -3,6 +3,7 @@ package zkstore
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
 	testzk.Await(t, "the empty container goes", func() bool {
 		get := &zk.Get{Path: s.backend.names.tree(tree)}
-		return s.backend.client.Do(t.Context(), get) == nil && get.Err == error(zk.ErrNoNode)
+		return s.backend.client.Do(t.Context(), get) == nil && errors.Is(get.Err, zk.ErrNoNode)
 	})
 }
 
@@ -94,13 +95,18 @@ func TestSweep(t *testing.T) {
 	if err := gone.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	unused := newTree(t)
 	a, b := newStore(t, server.Addr, WithSweep(every)), newStore(t, server.Addr, WithSweep(every))
+	if err := a.backend.create(t.Context(), a.backend.names.tree(unused)); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range []*Store{a, b} {
 		req := ask(newTree(t), x("/n"))
 		take(t, s, req)
 		release(t, s, req)
 	}
 	awaitGone(t, a, left)
+	awaitGone(t, a, unused)
 	holders(t, a, detached, 1)
 	if trees, err := b.Trees(t.Context()); err != nil || len(trees) != 1 || trees[0] != detached {
 		t.Errorf("the trees are %v, error %v", trees, err)
@@ -123,10 +129,10 @@ func TestPersistence(t *testing.T) {
 	req := ask(tree, x("/n"))
 	req.Lease = 15 * time.Second
 	fence := take(t, s, req).Fence
-	expect := func(when string, want int) {
+	expect := func(when string, tickets, ephemeral int) {
 		t.Helper()
-		if names, got := znodes(t, s, tree); len(names) != 1 || got != want {
-			t.Fatalf("%s: %d tickets, %d of them ephemeral; want 1 and %d", when, len(names), got, want)
+		if names, got := znodes(t, s, tree); len(names) != tickets || got != ephemeral {
+			t.Fatalf("%s: %d tickets, %d of them ephemeral; want %d and %d", when, len(names), got, tickets, ephemeral)
 		}
 	}
 	renew := func(lease time.Duration) {
@@ -135,23 +141,24 @@ func TestPersistence(t *testing.T) {
 			t.Fatalf("renew: %v are lost, error %v", lost, err)
 		}
 	}
-	expect("a lease that the session covers", 1)
+	expect("a lease that the session covers", 1, 1)
 	renew(16 * time.Second)
-	expect("a renewal", 1)
+	expect("a renewal", 1, 1)
 	w := queue(t, s, ask(tree, x("/n")))
 	renew(time.Minute)
+	expect("a renewal for longer, and a waiter with a longer lease", 2, 0)
 	snapshot, err := s.Snapshot(t.Context(), tree)
 	if err != nil || len(snapshot.Holders) != 1 || snapshot.Holders[0].Fence != fence || len(snapshot.Waiters) != 1 {
 		t.Fatalf("after a renewal for longer: %+v, error %v", snapshot, err)
 	}
 	release(t, s, req)
 	w.granted()
-	expect("a lease that is longer", 0)
+	expect("a lease that is longer", 1, 0)
 	release(t, s, w.req)
 	detached := ask(tree, x("/n"))
 	detached.Owner, detached.Lease = "d-"+detached.Owner, time.Second
 	take(t, s, detached)
-	expect("a detached hold", 0)
+	expect("a detached hold", 1, 0)
 	release(t, s, detached)
 }
 

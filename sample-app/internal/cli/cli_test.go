@@ -257,7 +257,7 @@ func TestUsage(t *testing.T) {
 		{args: []string{"serve", "--help"}, code: 0, says: "PATHLOCK_LOCKS"},
 		{args: []string{"import", "x"}, code: 2, says: "--plan"},
 		{args: []string{"--db", "postgres://localhost:1/x"}, code: 1, says: "failed to connect"},
-		{args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "a.db"), "--locks", "zk://localhost"}, code: 2, says: "supported are"},
+		{args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "a.db"), "--locks", "nowhere://localhost"}, code: 2, says: "supported are"},
 		{args: []string{"--db", "sqlite:///no/such/folder/a.db"}, code: 1, says: "/no/such/folder/a.db"},
 		{args: []string{"nonsense"}, code: 2, says: "nonsense"},
 		{args: []string{"storm", "--clients", "0"}, code: 2, says: "positive"},

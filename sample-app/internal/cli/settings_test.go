@@ -31,6 +31,11 @@ func TestSettingsThatCannotWorkAreRefused(t *testing.T) {
 		{"--db", "PATHLOCK_DB", "mysql://root:secret@127.0.0.1:3306/x", "mysql://user:password@"},
 		{"--locks", "PATHLOCK_LOCKS", "redis:/:secret@127.0.0.1:6379/0", "redis://host:6379/0"},
 		{"--locks", "PATHLOCK_LOCKS", "redis://:12/secret@127.0.0.1/0", "%2F"},
+		{"--locks", "PATHLOCK_LOCKS", "mysql://root:secret@127.0.0.1:3306/x", "mysql://user:password@"},
+		{"--locks", "PATHLOCK_LOCKS", "zk://user:12/secret@h1,h2", "%2F"},
+		{"--locks", "PATHLOCK_LOCKS", "etcd://user:12?secret@h1,h2", "%3F"},
+		{"--locks", "PATHLOCK_LOCKS", "quorum:redis://:secret@h1|redis://:secret@h2", "odd"},
+		{"--locks", "PATHLOCK_LOCKS", "zookeeper://user:secret@h1", "supported are"},
 		{"--locks-password", "PATHLOCK_LOCKS_PASSWORD", "secret", "without a password"},
 	} {
 		check := func(how string, args ...string) {

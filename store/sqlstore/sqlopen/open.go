@@ -18,8 +18,8 @@ import (
 	"github.com/pathlock-go/pathlock/store/sqlstore"
 )
 
-// Connections is how many connections a store opens to a server at most, besides the one on which it
-// listens for PostgreSQL's notifications. Operations wait for one in turn.
+// Connections is how many connections a store opens to a server at most, besides the one on which
+// it listens for PostgreSQL's notifications. Operations wait for one in turn.
 const Connections = 8
 
 // sqliteConnections is the same for a file. One writes at a time.
@@ -126,8 +126,8 @@ func openPostgres(rawURL string) (*sql.DB, *pgx.ConnConfig, error) {
 	return bounded(stdlib.OpenDB(*cfg), Connections), cfg, nil
 }
 
-// openSQLite opens a file. The write-ahead log lets others read while one writes. busy_timeout comes
-// first, for switching the log on, and is 0 afterwards: the store itself waits for its turn.
+// openSQLite opens a file. The write-ahead log lets others read while one writes. busy_timeout
+// comes first, for switching the log on, and is 0 afterwards: the store itself waits for its turn.
 func openSQLite(path string) (*sql.DB, error) {
 	if path == "" || path == ":memory:" {
 		return nil, errors.New("sqlopen: SQLite needs a file that several connections can open: give sqlite://PATH")

@@ -10,8 +10,8 @@ import (
 	"github.com/ncruces/go-sqlite3"
 )
 
-// patient opens connections to a SQLite file while others switch its write-ahead log on. Of two that
-// do so at once, SQLite refuses one at once, whatever its busy_timeout.
+// patient opens connections to a SQLite file while others switch its write-ahead log on. Of two
+// that do so at once, SQLite refuses one at once, whatever its busy_timeout.
 type patient struct{ driver.Connector }
 
 // Connect implements [driver.Connector].

@@ -11,7 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
-	"github.com/pathlock-go/pathlock/store/redisstore"
+	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
 const (
@@ -172,10 +172,23 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A repair waits for the locks of other programs, and its log is complete.
-func TestRedisLocksAndLog(t *testing.T) {
-	server := testserver.Redis(t)
-	store, err := redisstore.Open(server)
+// A repair waits for the locks of other programs on any lock store, and its log is complete. The
+// locks may be named by the file with the table.
+func TestLocksAndLog(t *testing.T) {
+	for name, server := range map[string]func(t *testing.T, table string) string{
+		"Redis":  func(t *testing.T, _ string) string { return testserver.Redis(t) },
+		"SQLite": func(_ *testing.T, table string) string { return table },
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, _ := table(t, broken)
+			locksAndLog(t, url, server(t, url))
+		})
+	}
+}
+
+func locksAndLog(t *testing.T, url, server string) {
+	t.Helper()
+	store, err := anystore.Open(t.Context(), server)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,7 +202,6 @@ func TestRedisLocksAndLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, _ := table(t, broken)
 	log := filepath.Join(t.TempDir(), "changes.jsonl")
 	args := []string{"fsck", "--table", "suites", "--db", url, "--repair", "--apply", "--locks", server, "--namespace", namespace, "--wait", "50ms", "--log", log}
 	if code, out, errs := run(t, args...); code != 4 || !strings.Contains(out, "skipped: tree 1: ") || !strings.Contains(out, `"an editor"`) {

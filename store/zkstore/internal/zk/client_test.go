@@ -91,7 +91,7 @@ func TestRequests(t *testing.T) {
 	}
 	failing := &Delete{Path: "/a/none", Version: -1}
 	multi = &Multi{Ops: []Op{&Set{Path: "/a", Version: 1}, failing, &Delete{Path: create.Created, Version: -1}}}
-	if err := c.DoMulti(t.Context(), multi); err != nil || multi.Err != error(ErrNoNode) || multi.Failed() != Op(failing) {
+	if err := c.DoMulti(t.Context(), multi); err != nil || !errors.Is(multi.Err, ErrNoNode) || multi.Failed() != Op(failing) {
 		t.Errorf("a multi that fails: %v, %v", err, multi.Err)
 	}
 	do(t, c, get)
@@ -135,7 +135,7 @@ func TestWatchOfChildren(t *testing.T) {
 	do(t, other, &Delete{Path: node.Created, Version: -1})
 	select {
 	case err := <-looks:
-		if err != error(ErrNoNode) {
+		if !errors.Is(err, ErrNoNode) {
 			t.Errorf("the watch has fired: %v", err)
 		}
 	case <-time.After(patience):

@@ -1,6 +1,9 @@
 package zk
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Multi carries out several requests in one atomic step, or none of them.
 type Multi struct {
@@ -50,7 +53,7 @@ func (m *Multi) decodeOne(d *decoder, code int32, op Op) {
 	case opError:
 		if c := Code(d.int32()); c != 0 {
 			op.answer().Err = c
-			if m.Err == nil || m.Err == error(ErrNotAttempted) {
+			if m.Err == nil {
 				m.Err = c
 			}
 		}
@@ -67,7 +70,7 @@ func (m *Multi) decodeOne(d *decoder, code int32, op Op) {
 // Failed returns the part that the server has refused, nil if there is none.
 func (m *Multi) Failed() Op {
 	for _, op := range m.Ops {
-		if err := op.answer().Err; err != nil && err != error(ErrNotAttempted) {
+		if err := op.answer().Err; err != nil && !errors.Is(err, ErrNotAttempted) {
 			return op
 		}
 	}

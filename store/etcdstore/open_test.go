@@ -1,0 +1,135 @@
+package etcdstore
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+func TestURLs(t *testing.T) {
+	l, err := parseURL("etcd://me:p%40ss@h1,h2:1234,[::1]/apps/locks?timeout=2s&max_txn_ops=500")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newConfig(l.options)
+	if got, want := strings.Join(l.endpoints, " "), "http://h1:2379 http://h2:1234 http://[::1]:2379"; got != want {
+		t.Errorf("endpoints %s, want %s", got, want)
+	}
+	if l.user != "me" || l.password != "p@ss" || c.prefix != "/apps/locks" || c.timeout != 2*time.Second || c.maxOps != 500 || l.tls != nil {
+		t.Errorf("%+v, %+v", l, c)
+	}
+	if l, err = parseURL("etcds://h1?server_name=etcd"); err != nil || l.endpoints[0] != "https://h1:2379" || l.tls.ServerName != "etcd" {
+		t.Errorf("%+v, %v", l, err)
+	}
+	if c := newConfig(l.options); c.prefix != DefaultPrefix {
+		t.Errorf("the prefix is %s, want the default", c.prefix)
+	}
+}
+
+func TestURLsThatAreWrong(t *testing.T) {
+	for _, rawURL := range []string{
+		"", "h1:2379", "redis://secret@h1", "etcd://", "etcd://secret@h1", "etcd://user:@h1", "etcd://u:sec%ZZret@h1",
+		"etcd://u:secret@h1,,h2", "etcd://u:sec/ret@h1", "etcd://u:secret@h1#x", "etcd://u:secret@h1?timeout=x",
+		"etcd://u:secret@h1?max_txn_ops=1", "etcd://u:secret@h1?ca_file=x", "etcds://u:secret@h1?ca_file=/no/such",
+		"etcds://u:secret@h1?cert_file=x", "etcd://u:secret@h1?unheard=of",
+	} {
+		_, err := Open(rawURL)
+		if err == nil {
+			t.Errorf("%s is accepted", rawURL)
+		} else if strings.Contains(err.Error(), "sec") {
+			t.Errorf("the error shows the password: %v", err)
+		}
+	}
+}
+
+func TestOpenAndClose(t *testing.T) {
+	t.Parallel()
+	server, _ := newServer(t)
+	store, err := Open("etcd://" + server.Addr + "/mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	tree := newTree(t)
+	acquire(t, store, request(t, tree, "holder", time.Minute, 0))
+	over := queue(t, store, request(t, tree, "waiter", time.Minute, time.Minute))
+	if err := store.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if o := <-over; !errors.Is(o.err, pathlock.ErrUnavailable) {
+		t.Errorf("a wait that the end of the store ends: %v", o.err)
+	}
+	if err := store.Ping(t.Context()); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("ping after the end: %v", err)
+	}
+	if err := store.Close(t.Context()); err != nil {
+		t.Errorf("a second Close: %v", err)
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	t.Parallel()
+	store, err := Open("etcd://127.0.0.1:1?timeout=300ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Acquire(t.Context(), request(t, newTree(t), "a", time.Minute, 0)); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("%v, want what matches ErrUnavailable", err)
+	}
+	if err := store.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	ctx := t.Context()
+	for _, do := range []func() error{
+		func() error { _, err := client.UserAdd(ctx, "root", "root"); return err },
+		func() error { _, err := client.UserGrantRole(ctx, "root", "root"); return err },
+		func() error { _, err := client.UserAdd(ctx, "locker", "p@ss"); return err },
+		func() error { _, err := client.RoleAdd(ctx, "locks"); return err },
+		func() error {
+			_, err := client.RoleGrantPermission(ctx, "locks", "/mine/", clientv3.GetPrefixRangeEnd("/mine/"), clientv3.PermissionType(clientv3.PermReadWrite))
+			return err
+		},
+		func() error { _, err := client.UserGrantRole(ctx, "locker", "locks"); return err },
+		func() error { _, err := client.AuthEnable(ctx); return err },
+	} {
+		if err := do(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open := func(rawURL string) *Store {
+		store, err := Open(rawURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close(ctx) })
+		return store
+	}
+	mine := open("etcd://locker:p%40ss@" + server.Addr + "/mine")
+	req := request(t, newTree(t), "a", 2*time.Second, 0)
+	acquire(t, mine, req)
+	over := queue(t, mine, request(t, req.Tree, "b", 2*time.Second, time.Minute))
+	release(t, mine, req)
+	granted(t, over)
+	if err := mine.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+	theirs := open("etcd://locker:p%40ss@" + server.Addr + "/theirs")
+	if _, err := theirs.Acquire(ctx, req); !errors.Is(err, pathlock.ErrUnavailable) {
+		t.Errorf("without permission: %v, want what matches ErrUnavailable", err)
+	}
+	if _, err := Open("etcd://locker:wrong@" + server.Addr); !errors.Is(err, pathlock.ErrUnavailable) || strings.Contains(err.Error(), "wrong@") {
+		t.Errorf("with a wrong password: %v, want what matches ErrUnavailable", err)
+	}
+}

@@ -1,0 +1,41 @@
+package sqlopen_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/pathlock-go/pathlock/store/sqlstore/sqlopen"
+)
+
+// One URL names the database, its kind and the user.
+func ExampleOpen() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	ctx := context.Background()
+
+	store, err := sqlopen.Open("sqlite://" + filepath.Join(dir, "locks.db"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer func() { _ = store.Close() }()
+	if err := store.Create(ctx); err != nil { // does nothing where the tables are there
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(store.Ping(ctx))
+	// Output: <nil>
+}
+
+// No error has a part of the URL, where a password may be anywhere.
+func ExampleOpen_password() {
+	_, err := sqlopen.Open("postgres://user:pass/word@db.example/locks")
+	fmt.Println(err)
+	// Output: sqlopen: the PostgreSQL URL makes no sense: give postgres://user:password@host:5432/name, with / ? # @ % in a password as %2F %3F %23 %40 %25
+}
