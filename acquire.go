@@ -40,7 +40,7 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("pathlock: acquire in %s: %w", req.Tree, withCause(ctx, ctx.Err()))
 	}
-	scope := l.Scope(ctx)
+	scope := l.scopeOf(ctx, a)
 	watched := l.watched(ctx)
 	lock, err := scope.reenter(ctx, a, watched)
 	if err != nil {

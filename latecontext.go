@@ -73,11 +73,16 @@ func (c *lateContext) context() context.Context {
 
 // Value implements [context.Context]. It finds the scope without the context that does the work.
 func (c *lateContext) Value(key any) any {
-	if k, ok := key.(scopeKey); ok && k.Locker == c.holding.scope.locker {
-		return c.holding.scope
-	}
-	if key == c.holding.scope.locker.carrier {
-		return nil // this context has the locks already
+	scope := c.holding.scope
+	if scope.only.IsZero() {
+		if k, ok := key.(scopeKey); ok && k.Locker == scope.locker {
+			return scope
+		}
+		if key == scope.locker.carrier {
+			return nil // this context has the locks already
+		}
+	} else if k, ok := key.(treeScopeKey); ok && k.Locker == scope.locker && k.Tree == scope.only {
+		return scope
 	}
 	return c.context().Value(key)
 }

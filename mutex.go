@@ -17,8 +17,9 @@ const MutexNamespace = "mutex"
 // gives back. Any number of goroutines may use it, and a copy of it is the same mutex.
 //
 // It re-enters by the context, as all locks do. Under [Lock.Context], a lock on the same name costs
-// no round trip and waits for nobody, and what is released last, releases. Any other context is
-// another owner, also in the same goroutine.
+// no round trip and waits for nobody, and what is released last, releases. So goroutines that share
+// the context share the hold. Any other context is another owner, also in the same goroutine, and
+// also under the lock of another name.
 //
 // Those that wait are served first come, first served, whichever process they are in.
 //
@@ -126,7 +127,7 @@ func (l *Locker) acquireNamed(ctx context.Context, name string, claim Claim, req
 	if req.Wait <= 0 {
 		req.Wait = NoWait
 	}
-	req.Tree, req.Claims = tree, []Claim{claim}
+	req.Tree, req.Claims, req.OwnScope = tree, []Claim{claim}, true
 	return l.Acquire(ctx, req)
 }
 

@@ -47,6 +47,10 @@ type Request struct {
 	Lease time.Duration
 	// Note says what the lock is for. It is shown to those that collide with the lock.
 	Note string
+	// OwnScope asks in a scope that holds in this tree alone: that of a lock in the tree whose
+	// context ctx descends from, or else a new one. So whoever works under locks of other trees
+	// conflicts with others who do, and [Lock.Context] leaves those locks their own scope.
+	OwnScope bool
 }
 
 // prepared is a checked request, with defaults filled in and claims folded.

@@ -76,6 +76,8 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, err
 		Wait:   pathlock.Forever,
 		Lease:  e.Lease,
 		Note:   own.value,
+		// Whatever else the caller holds, it is one candidate among others.
+		OwnScope: true,
 	})
 	if err != nil {
 		return nil, err

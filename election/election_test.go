@@ -271,3 +271,46 @@ func TestImpossibleElectionsAreRefused(t *testing.T) {
 		resign(t, l)
 	}
 }
+
+// Candidates that campaign under one lock, or under the leadership of another election, are
+// candidates like any others.
+func TestCandidatesUnderOneLockAreRivals(t *testing.T) {
+	locker := pathlock.New(memstore.New())
+	for name, around := range map[string]func(ctx context.Context) (context.Context, func()){
+		"a mutex": func(ctx context.Context) (context.Context, func()) {
+			lock, err := locker.Mutex("supervisor").Lock(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return lock.Context(), func() { _ = lock.Release(ctx) }
+		},
+		"another election": func(ctx context.Context) (context.Context, func()) {
+			led, err := election.New(locker, "node").Campaign(ctx, "host-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return led.Context(), func() { _ = led.Resign(ctx) }
+		},
+		"a scope": func(ctx context.Context) (context.Context, func()) {
+			return locker.Scope(ctx).Context(ctx), func() {}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, end := around(t.Context())
+			defer end()
+			shard := election.New(locker, "shard "+name)
+			first, err := shard.Campaign(ctx, "first")
+			if err != nil {
+				t.Fatal(err)
+			}
+			bounded, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
+			defer cancel()
+			if second, err := shard.Campaign(bounded, "second"); err == nil {
+				t.Errorf("two lead, with the terms %d and %d", first.Term(), second.Term())
+			}
+			if err := first.Resign(ctx); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

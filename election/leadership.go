@@ -23,7 +23,8 @@ type Leadership struct {
 // second. So ask Err before each step that only a leader may take, beside awaiting Done. Contexts
 // that descend from it end with Done.
 //
-// It carries the owner of the hold, as every context of a lock does.
+// Under it, [Election.Campaign] of the same election returns the same term. Other locks that are
+// acquired under it are owned as under the context given to Campaign.
 func (l *Leadership) Context() context.Context { return l.ctx }
 
 // Term returns a number that grows strictly with every leader of the election, the fence of its

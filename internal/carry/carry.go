@@ -16,6 +16,14 @@ type ScopeKey[Locker any] struct{ Locker *Locker }
 
 func (ScopeKey[Locker]) ofLocks() {}
 
+// TreeScopeKey is the context key of the scope of one locker that holds in one tree alone.
+type TreeScopeKey[Locker any, Tree comparable] struct {
+	Locker *Locker
+	Tree   Tree
+}
+
+func (TreeScopeKey[Locker, Tree]) ofLocks() {}
+
 // IsOfLocks reports whether a key is that of a scope. Its value ends with the locks.
 func IsOfLocks(key any) bool {
 	_, ok := key.(interface{ ofLocks() })

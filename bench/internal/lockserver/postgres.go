@@ -63,8 +63,8 @@ func (p *Postgres) run(ctx context.Context, initdb, server string) error {
 	if err != nil {
 		return err
 	}
-	make := append(slices.Clone(as), initdb, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
-	if out, err := exec.CommandContext(ctx, make[0], make[1:]...).CombinedOutput(); err != nil {
+	prepare := append(slices.Clone(as), initdb, "-D", data, "-U", "postgres", "-A", "trust", "--no-sync")
+	if out, err := exec.CommandContext(ctx, prepare[0], prepare[1:]...).CombinedOutput(); err != nil {
 		return fmt.Errorf("making a data folder: %w: %s", err, out)
 	}
 	port, err := daemon.FreePort(ctx)
@@ -72,7 +72,7 @@ func (p *Postgres) run(ctx context.Context, initdb, server string) error {
 		return err
 	}
 	p.Addr = "127.0.0.1:" + strconv.Itoa(port)
-	serve := append(as, server, "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
+	serve := append(slices.Clone(as), server, "-D", data, "-p", strconv.Itoa(port), "-c", "listen_addresses=127.0.0.1",
 		"-c", "unix_socket_directories="+p.Folder, "-c", "max_connections=300", "-c", "fsync=off")
 	if err := p.Start(ctx, serve[0], serve[1:]...); err != nil {
 		return err

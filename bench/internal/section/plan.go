@@ -29,9 +29,10 @@ type Plan struct {
 	Waiters, Drains int
 	// RivalPasses is the number of a lock store's turns in a round that compares all stores, and
 	// RivalBatch the number of operations of each goroutine in a turn. RivalWakeUps is the number of
-	// wake-ups of one waiter in a round. QueuedIn are the two lengths of queues.
-	RivalPasses, RivalBatch, RivalWakeUps int
-	QueuedIn                              [2]int
+	// wake-ups of one waiter in a round. QueuedIn are the two lengths of queues. RivalWarmUp is the
+	// number of operations before all that.
+	RivalPasses, RivalBatch, RivalWakeUps, RivalWarmUp int
+	QueuedIn                                           [2]int
 	// ScriptHeld is the number of held locks while scripts are timed. ScriptCrowd is the number of
 	// requests that wait, and of leases that are renewed or end.
 	ScriptHeld, ScriptCrowd int
@@ -86,7 +87,7 @@ func Full() Plan {
 		Held: []int{10, 10_000, 100_000}, HeldNaive: []int{10, 1_000},
 		MemoryLocks: 10_000, MemoryRounds: 3,
 		WakeUps: 20, PolledWakeUps: 8, Waiters: 50, Drains: 5, ScriptHeld: 10_000, ScriptCrowd: 500, WaitElsewhere: []int{1, 10, 100},
-		RivalPasses: 3, RivalBatch: 10, RivalWakeUps: 3, QueuedIn: [2]int{10, 50},
+		RivalPasses: 3, RivalBatch: 10, RivalWakeUps: 3, RivalWarmUp: 700, QueuedIn: [2]int{10, 50},
 		HeldTrees: []int{100, 1_000, 10_000}, RenewLease: 6 * time.Second, RenewRounds: 3,
 		HurriedTurn: 4500 * time.Millisecond, HurriedRounds: 3,
 		Tangled: []int{100, 400}, SearchRounds: 3, Line: []int{100, 10_000},
@@ -104,7 +105,7 @@ func Quick() Plan {
 		Held: []int{10, 2_000}, HeldNaive: []int{10, 200},
 		MemoryLocks: 1_000, MemoryRounds: 1,
 		WakeUps: 5, PolledWakeUps: 2, Waiters: 10, Drains: 1, ScriptHeld: 1_000, ScriptCrowd: 50, WaitElsewhere: []int{1, 10},
-		RivalPasses: 1, RivalBatch: 3, RivalWakeUps: 1, QueuedIn: [2]int{4, 8},
+		RivalPasses: 1, RivalBatch: 3, RivalWakeUps: 1, RivalWarmUp: 3, QueuedIn: [2]int{4, 8},
 		HeldTrees: []int{10, 200}, RenewLease: 1200 * time.Millisecond, RenewRounds: 1,
 		HurriedTurn: time.Second, HurriedRounds: 1,
 		Tangled: []int{10, 40}, SearchRounds: 1, Line: []int{10, 100},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -34,6 +35,9 @@ func stores(ctx context.Context, env *Env) (r result, err error) {
 	if err := c.open(ctx); err != nil {
 		return r, err
 	}
+	if err := c.warmUp(ctx); err != nil {
+		return r, err
+	}
 	for _, measure := range []func(context.Context) ([]report.Table, error){
 		c.alone, c.among, c.trips, c.requests, c.wakeOne, c.queues, c.oneTree, c.ownTrees,
 	} {
@@ -56,8 +60,7 @@ func stores(ctx context.Context, env *Env) (r result, err error) {
 
 // herds judges whether a hand-over asks for more where more wait.
 func herds(tables []report.Table, queued [2]int) (targets []report.Target) {
-	few, _ := tableOf(tables, perWaiterID(queued[0]))
-	many, _ := tableOf(tables, perWaiterID(queued[1]))
+	few, many := tableOf(tables, perWaiterID(queued[0])), tableOf(tables, perWaiterID(queued[1]))
 	for i, row := range few.Rows {
 		if row.Value == 0 { // it asks nobody
 			continue
@@ -72,13 +75,8 @@ func herds(tables []report.Table, queued [2]int) (targets []report.Target) {
 }
 
 // tableOf returns one of several tables.
-func tableOf(tables []report.Table, id string) (report.Table, bool) {
-	for _, t := range tables {
-		if t.ID == id {
-			return t, true
-		}
-	}
-	return report.Table{}, false
+func tableOf(tables []report.Table, id string) report.Table {
+	return tables[slices.IndexFunc(tables, func(t report.Table) bool { return t.ID == id })]
 }
 
 // comparison measures rivals.
@@ -100,6 +98,21 @@ func (c *comparison) open(ctx context.Context) error {
 			}
 			*place = append(*place, opened)
 			c.closing = append(c.closing, opened.close)
+		}
+	}
+	return nil
+}
+
+// warmUp uses all stores for a while: ZooKeeper, in Java, takes more than twice as long for its first
+// thousand requests.
+func (c *comparison) warmUp(ctx context.Context) error {
+	for i, r := range c.rivals {
+		lock, err := lockIn(c.here[i].store, "warm-up", "case-1")
+		if err != nil {
+			return err
+		}
+		if err := repeat(ctx, lock, c.plan.RivalWarmUp); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
 	return nil
