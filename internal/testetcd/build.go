@@ -52,7 +52,7 @@ func build() (path string, log []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return "", nil, err
 	}

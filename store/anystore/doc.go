@@ -32,8 +32,8 @@
 // number of processes at once. For that, the user needs the right to create tables.
 //
 // A transaction in a SQLite file keeps everybody else from writing there, even the locks that the
-// same transaction waits for. So PATH may be the file with a program's data: the locks are in a file
-// of their own beside it.
+// same transaction waits for. So PATH may be the file with a program's data: the locks are in a
+// file of their own beside it.
 //
 // # Passwords
 //

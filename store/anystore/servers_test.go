@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
-// servers are the lock stores that several processes share, by how to get the URL of one. Tests that
-// lack a server are skipped.
+// servers are the lock stores that several processes share, by how to get the URL of one. Tests
+// that lack a server are skipped.
 var servers = map[string]func(t *testing.T) string{
 	"Redis":      func(t *testing.T) string { return testserver.Redis(t) },
 	"MySQL":      func(t *testing.T) string { return mysql(t, testserver.Oracle) },
@@ -64,7 +64,8 @@ func scratch(t *testing.T, driver, server string) string {
 	return name
 }
 
-// administer returns a function that runs statements on a server, even while the test is cleaned up.
+// administer returns a function that runs statements on a server, even while the test is cleaned
+// up.
 func administer(t *testing.T, driver, server string) func(statement string) {
 	t.Helper()
 	pool, err := sql.Open(driver, server)

@@ -66,8 +66,9 @@ func (b *backend) close() {
 	b.running.Wait()
 }
 
-// tidyUp removes what nobody needs after the last update of this process: guards of empty trees, and
-// leases without tickets. What remains, because etcd does not answer at once, costs next to nothing.
+// tidyUp removes what nobody needs after the last update of this process: guards of empty trees,
+// and leases without tickets. What remains, because etcd does not answer at once, costs next to
+// nothing.
 func (b *backend) tidyUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, b.config.longest())
 	defer cancel()
@@ -87,7 +88,7 @@ func (b *backend) Limit() int { return b.config.maxOps - 2 }
 
 // View implements [ticketstore.Backend].
 func (b *backend) View(ctx context.Context, tree pathlock.Tree) (ticketstore.State, error) {
-	r, err := b.read(ctx, tree)
+	r, err := b.read(ctx, tree, nil)
 	if err != nil {
 		return ticketstore.State{}, err
 	}

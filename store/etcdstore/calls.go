@@ -100,9 +100,9 @@ func isTooLarge(err error) bool {
 	if errors.Is(err, rpctypes.ErrRequestTooLarge) {
 		return true
 	}
-	s, ok := status.FromError(err)
-	return ok && s.Code() == codes.ResourceExhausted && s.Message() != "" &&
-		rpctypes.Error(err) == err // etcd itself has other reasons
+	// The client has no error of its own for this, and etcd itself has other reasons.
+	var etcd rpctypes.EtcdError
+	return status.Code(err) == codes.ResourceExhausted && !errors.As(rpctypes.Error(err), &etcd)
 }
 
 // isPassing reports whether the same request may be answered later.
@@ -121,7 +121,7 @@ func isPassing(err error) bool {
 		code = etcd.Code()
 	}
 	switch code {
-	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.Aborted:
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.Aborted, codes.Unknown:
 		return true
 	default:
 		return false

@@ -10,7 +10,8 @@
 //
 // # What it does
 //
-// The lock table is package ticketstore's. This package keeps its tickets, and wakes those who wait:
+// The lock table is package ticketstore's. This package keeps its tickets, and wakes those who
+// wait:
 //
 //	/pathlock/testplan/plan-001/guard                     the latest fence, and who wrote last
 //	/pathlock/testplan/plan-001/tickets/00000000000001f4  one request, by its place in the queue
@@ -21,19 +22,20 @@
 //
 // An operation reads the tree, at one revision, and writes in one transaction: under the condition
 // that the guard, which every such transaction writes, and the tickets are still as they were read.
-// If somebody else was faster, the transaction reads the tree again instead. That is two round trips.
-// A process that has a ticket in the tree remembers the tree, which saves the read if nobody else has
-// written since. The operations of one process in a tree that come together go into one transaction.
+// If somebody else was faster, the transaction reads the tree again instead. That is two round
+// trips. A process that has a ticket in the tree remembers the tree, which saves the read if nobody
+// else has written since. The operations of one process in a tree that come together go into one
+// transaction.
 //
-// A waiter watches two keys: its own, and the end of the one before it in the queue that it conflicts
-// with. All watches of a process share a stream. A hand-over costs each waiter two events, one or two
-// reads and one transaction, however many others wait. But each read is of the whole tree: some 300
-// bytes for each request that holds or waits.
+// A waiter watches two keys: its own, and the end of the one before it in the queue that it
+// conflicts with. All watches of a process share a stream. A hand-over costs each waiter two
+// events, one or two reads and one transaction, however many others wait. But each read is of the
+// whole tree: some 300 bytes for each request that holds or waits.
 //
 // # Leases
 //
-// etcd tells nobody the time, so nothing depends on its clock, or on how far the clocks of processes
-// differ:
+// etcd tells nobody the time, so nothing depends on its clock, or on how far the clocks of
+// processes differ:
 //
 //   - A process ends its own tickets, by its own clock.
 //   - It ends another's, if it has seen it unchanged for the whole of its lease. So a waiter learns
@@ -45,11 +47,12 @@
 //
 // All tickets of a process with leases of one length share an etcd lease. No goroutine keeps it
 // alive. An operation that promises a lease renews it, if need be, while its transaction is under
-// way, and succeeds if both do. So nothing that a process does for one lock keeps another alive that
-// nobody renews.
+// way, and succeeds if both do. So nothing that a process does for one lock keeps another alive
+// that nobody renews.
 //
-// A detached hold has an etcd lease of its own. Its end is the one that was set, by the clock of the
-// process that set it. Where clocks differ by more than a second, etcd's answer counts, to a second.
+// A detached hold has an etcd lease of its own. Its end is the one that was set, by the clock of
+// the process that set it. Where clocks differ by more than a second, etcd's answer counts, to a
+// second.
 //
 // # What is guaranteed
 //
@@ -81,5 +84,6 @@
 //   - A member that hangs keeps its connections. Each request that goes to it costs a third of a
 //     second until the client has noticed, which takes some ten seconds.
 //
-// A user of etcd's needs the permission to read and write all keys with the prefix, and nothing else.
+// A user of etcd's needs the permission to read and write all keys with the prefix, and nothing
+// else.
 package etcdstore

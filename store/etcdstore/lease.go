@@ -189,8 +189,8 @@ func (ls *leases) make(ctx context.Context, length time.Duration) (*lease, error
 	return l, nil
 }
 
-// renew returns when the lease is known to live until the given moment, or else for its whole length
-// from now. The error matches rpctypes.ErrLeaseNotFound if it has ended.
+// renew returns when the lease is known to live until the given moment, or else for its whole
+// length from now. The error matches rpctypes.ErrLeaseNotFound if it has ended.
 func (ls *leases) renew(ctx context.Context, l *lease, until time.Time) error {
 	for began := ls.b.clock.now(); ; {
 		l.mu.Lock()

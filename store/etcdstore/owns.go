@@ -21,14 +21,14 @@ import (
 //	response, err := client.Txn(ctx).If(held...).Then(clientv3.OpPut(key, value)).Commit()
 //	// response.Succeeded is false, and nothing is written, if the lock was lost before.
 //
-// There is one condition for each grant that the lock relies on, which hardly ever is more than one.
-// They stay the same while the lock is held, so they serve any number of transactions. They go on to
-// hold after [pathlock.Lock.Detach], while the detached hold lives.
+// There is one condition for each grant that the lock relies on, which hardly ever is more than
+// one. They stay the same while the lock is held, so they serve any number of transactions. They go
+// on to hold after [pathlock.Lock.Detach], while the detached hold lives.
 //
 // Owns reads the tree. The error matches [pathlock.ErrLost] if the lock is not held any more, or is
 // another store's.
 func (s *Store) Owns(ctx context.Context, lock *pathlock.Lock) ([]clientv3.Cmp, error) {
-	r, err := s.backend.read(ctx, lock.Tree())
+	r, err := s.backend.read(ctx, lock.Tree(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("pathlock/etcdstore: %w", err)
 	}

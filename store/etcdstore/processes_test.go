@@ -62,10 +62,10 @@ type child struct {
 	lines   *bufio.Scanner
 }
 
-func startChild(t testing.TB, addr string, tree pathlock.Tree, lease time.Duration) *child {
+func startChild(t testing.TB, addr string, tree pathlock.Tree) *child {
 	t.Helper()
 	c := &child{t: t, process: exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])}
-	c.process.Env = append(os.Environ(), childAddr+"="+addr, childTree+"="+tree.ID(), childLease+"="+lease.String())
+	c.process.Env = append(os.Environ(), childAddr+"="+addr, childTree+"="+tree.ID(), childLease+"="+mortalLease.String())
 	c.process.Stderr = os.Stderr
 	output, err := c.process.StdoutPipe()
 	if err != nil {
@@ -123,7 +123,7 @@ func TestKilledHolder(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)
 	store, tree := newStore(t, client), newTree(t)
-	holder := startChild(t, server.Addr, tree, mortalLease)
+	holder := startChild(t, server.Addr, tree)
 	holder.says("granted")
 	req := request(t, tree, "next", time.Minute, time.Minute)
 	next := queue(t, store, req)
@@ -138,7 +138,7 @@ func TestKilledHolderWithoutWaiters(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)
 	tree := newTree(t)
-	holder := startChild(t, server.Addr, tree, mortalLease)
+	holder := startChild(t, server.Addr, tree)
 	holder.says("granted")
 	holder.kill()
 	requireNothing(t, client) // nobody looks at the tree: it is etcd that ends everything
@@ -150,7 +150,7 @@ func TestKilledWaiter(t *testing.T) {
 	store, tree := newStore(t, client), newTree(t)
 	first := request(t, tree, "first", time.Minute, 0)
 	acquire(t, store, first)
-	waiter := startChild(t, server.Addr, tree, mortalLease)
+	waiter := startChild(t, server.Addr, tree)
 	waiter.says("waiting")
 	req := request(t, tree, "next", time.Minute, time.Minute)
 	next := queue(t, store, req)
@@ -166,7 +166,7 @@ func TestStoppedPastItsLease(t *testing.T) {
 	t.Parallel()
 	server, client := newServer(t)
 	store, tree := newStore(t, client), newTree(t)
-	holder := startChild(t, server.Addr, tree, mortalLease)
+	holder := startChild(t, server.Addr, tree)
 	holder.says("granted")
 	req := request(t, tree, "next", time.Minute, time.Minute)
 	next := queue(t, store, req)
@@ -193,7 +193,7 @@ func TestStoppedWaiter(t *testing.T) {
 	store, tree := newStore(t, client), newTree(t)
 	first := request(t, tree, "first", time.Minute, 0)
 	acquire(t, store, first)
-	waiter := startChild(t, server.Addr, tree, mortalLease)
+	waiter := startChild(t, server.Addr, tree)
 	waiter.says("waiting")
 	waiter.signal(syscall.SIGSTOP)
 	release(t, store, first) // hands over to the one who is stopped
@@ -202,4 +202,19 @@ func TestStoppedWaiter(t *testing.T) {
 	release(t, store, req)
 	waiter.signal(syscall.SIGCONT)
 	waiter.says("granted") // it asks again, and its turn comes
+}
+
+// etcd's shortest lease is two seconds. A waiter sees earlier that a process has died.
+func TestShortLeaseOfADeadProcess(t *testing.T) {
+	t.Parallel()
+	server, client := newServer(t)
+	survivor, tree := newStore(t, client), newTree(t)
+	line := newLine(t, server.Addr)
+	victim := newStore(t, connect(t, line.Addr()))
+	const lease = 500 * time.Millisecond
+	acquire(t, victim, request(t, tree, "victim", lease, 0))
+	line.cut()
+	died := time.Now()
+	acquire(t, survivor, request(t, tree, "next", time.Minute, time.Minute))
+	requireWithin(t, "the next is let in", time.Since(died), 3*lease)
 }

@@ -36,14 +36,14 @@ type record struct {
 	shown ticketstore.Ticket
 }
 
-// isHold reports whether a ticket is a detached hold: it has to outlive its process, and has an etcd
-// lease of its own.
+// isHold reports whether a ticket is a detached hold: it has to outlive its process, and has an
+// etcd lease of its own.
 func isHold(t ticketstore.Ticket) bool {
 	return t.State == ticketstore.Granted && t.Owner.Detached() && !t.Apart
 }
 
-// read reads a tree.
-func (b *backend) read(ctx context.Context, tree pathlock.Tree) (*reading, error) {
+// read reads a tree. before is an earlier reading, or nil: what has not changed is not decoded again.
+func (b *backend) read(ctx context.Context, tree pathlock.Tree, before *reading) (*reading, error) {
 	base := b.keys.tree(tree)
 	var response *clientv3.GetResponse
 	err := b.ask(ctx, fmt.Sprintf("reading %s", tree), func(ctx context.Context) error {
@@ -54,10 +54,10 @@ func (b *backend) read(ctx context.Context, tree pathlock.Tree) (*reading, error
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	return b.newReading(tree, response.Header.Revision, response.Kvs)
+	return b.newReading(tree, response.Header.Revision, response.Kvs, before)
 }
 
-func (b *backend) newReading(tree pathlock.Tree, revision int64, kvs []*mvccpb.KeyValue) (*reading, error) {
+func (b *backend) newReading(tree pathlock.Tree, revision int64, kvs []*mvccpb.KeyValue, before *reading) (*reading, error) {
 	r := &reading{tree: tree, revision: revision, byKey: map[string]*record{}}
 	for _, kv := range kvs {
 		key := string(kv.Key)
@@ -73,8 +73,10 @@ func (b *backend) newReading(tree pathlock.Tree, revision int64, kvs []*mvccpb.K
 		if err != nil {
 			return nil, unreadable(tree, err)
 		}
-		t, err := ticketstore.Decode(kv.Value)
-		if err != nil {
+		var t ticketstore.Ticket
+		if old := before.unchanged(key, kv.ModRevision); old != nil {
+			t = old.stored
+		} else if t, err = ticketstore.Decode(kv.Value); err != nil {
 			return nil, unreadable(tree, err)
 		}
 		t.Key, t.Place = ticketKey(place, revision), place
@@ -83,6 +85,17 @@ func (b *backend) newReading(tree pathlock.Tree, revision int64, kvs []*mvccpb.K
 		r.byKey[key] = rec
 	}
 	return r, nil
+}
+
+// unchanged returns the record of a key as it was at a revision, nil if it is not in the reading.
+func (r *reading) unchanged(key string, modified int64) *record {
+	if r == nil {
+		return nil
+	}
+	if rec := r.byKey[key]; rec != nil && rec.modified == modified {
+		return rec
+	}
+	return nil
 }
 
 // unreadable is the error for keys that no etcdstore has written.

@@ -10,8 +10,8 @@ import (
 
 // sightings are the tickets of other processes that this process has seen, in the trees in which it
 // has tickets itself. Whoever gives a ticket longer to live writes it again. So if a ticket has not
-// been written since this process saw it first, and that is as long ago as its lease was when it was
-// written, its lease has ended, whatever the time is by any clock.
+// been written since this process saw it first, and that is as long ago as its lease was when it
+// was written, its lease has ended, whatever the time is by any clock.
 //
 // etcd ends the tickets of dead processes too, but later: its leases last for whole seconds, two at
 // least, and it looks for those that have ended twice a second.
@@ -56,8 +56,8 @@ func (s *sightings) first(tree pathlock.Tree, rec *record, now time.Time) time.T
 	return now
 }
 
-// carry notes that this process has written tickets, by key, without giving them longer to live: each
-// ends with the ticket that was read in its value.
+// carry notes that this process has written tickets, by key, without giving them longer to live:
+// each ends with the ticket that was read in its value.
 func (s *sightings) carry(tree pathlock.Tree, written map[string]*record, revision int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

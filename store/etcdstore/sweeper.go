@@ -164,7 +164,7 @@ func (b *backend) sweep() {
 // sweepTree has this process's tickets end that have ended, as an update of the tree does: it tells
 // the owners' other requests, and lets in those who waited.
 func (b *backend) sweepTree(ctx context.Context, tree pathlock.Tree) error {
-	r, err := b.read(ctx, tree)
+	r, err := b.read(ctx, tree, nil)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (b *backend) sweepTree(ctx context.Context, tree pathlock.Tree) error {
 func (b *backend) settleTree(ctx context.Context, tree pathlock.Tree) error {
 	key := b.keys.guard(tree)
 	for {
-		r, err := b.read(ctx, tree)
+		r, err := b.read(ctx, tree, nil)
 		if err != nil || r.guarded == 0 || len(r.records) > 0 {
 			return err
 		}

@@ -66,7 +66,7 @@ func (b *backend) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 
 // isLive reports whether a tree with these tickets has a live one.
 func (b *backend) isLive(ctx context.Context, tree pathlock.Tree, revision int64, kvs []*mvccpb.KeyValue) (bool, error) {
-	r, err := b.newReading(tree, revision, kvs)
+	r, err := b.newReading(tree, revision, kvs, nil)
 	if err != nil {
 		return false, err
 	}

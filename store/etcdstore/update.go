@@ -22,9 +22,10 @@ import (
 // A process that has tickets in the tree remembers what it has read and written. It begins with the
 // transaction then, which writes if all tickets are still as remembered.
 func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	r, err := b.memory.take(tree), error(nil)
+	r := b.memory.take(tree)
 	if r == nil || len(r.records) > b.Limit() {
-		if r, err = b.read(ctx, tree); err != nil {
+		var err error
+		if r, err = b.read(ctx, tree, r); err != nil {
 			return err
 		}
 	}
@@ -41,7 +42,7 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 			return nil
 		}
 		if changes.Empty() {
-			if r, err = b.read(ctx, tree); err != nil {
+			if r, err = b.read(ctx, tree, r); err != nil {
 				return err
 			}
 			continue
@@ -60,7 +61,7 @@ func (b *backend) Update(ctx context.Context, tree pathlock.Tree, change func(ti
 			if err := b.sleep(ctx, rand.N(time.Since(began)*time.Duration(min(lost, 8))+1)); err != nil {
 				return fmt.Errorf("%w: etcdstore: updating %s: %w", pathlock.ErrUnavailable, tree, err)
 			}
-			if r, err = b.read(ctx, tree); err != nil {
+			if r, err = b.read(ctx, tree, r); err != nil {
 				return err
 			}
 		}
@@ -231,13 +232,13 @@ func (u *update) commit(ctx context.Context) (*reading, error) {
 				u.b.leases.drop(l.id)
 			}
 		}
-		return u.b.read(ctx, u.r.tree)
+		return u.b.read(ctx, u.r.tree, u.r)
 	case err != nil:
 		u.abandon()
 		return nil, u.explain(err)
 	}
 	if !response.Succeeded {
-		next, err := u.b.newReading(u.r.tree, response.Header.Revision, response.Responses[0].GetResponseRange().Kvs)
+		next, err := u.b.newReading(u.r.tree, response.Header.Revision, response.Responses[0].GetResponseRange().Kvs, u.r)
 		if err != nil {
 			u.abandon()
 			return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // Compaction takes away the revisions from which the watches of waiters would be begun again.
@@ -193,8 +194,8 @@ func TestNoHerd(t *testing.T) {
 	}
 	for _, waiters := range []int{50, 500} {
 		t.Run(fmt.Sprint(waiters), func(t *testing.T) {
-			if waiters > 50 && testing.Short() {
-				t.Skip("50 show it")
+			if waiters > 50 {
+				testserver.NotUnderRace(t)
 			}
 			testNoHerd(t, waiters, 5)
 		})

@@ -13,8 +13,8 @@ import (
 const mostLate = 3
 
 // Acquire implements [pathlock.Store]. The first member that serves decides the order, and a
-// majority with it in it makes the grant: see "How it works" in the package's documentation. Nobody
-// in the tree in the way, that is one round trip to all members at once.
+// majority that it belongs to makes the grant: see "How it works" in the package's documentation.
+// Where nobody is in the way, that is one round trip to all members at once.
 //
 // A [*pathlock.ConflictError] and a [*pathlock.DeadlockError] are those of a member. The error is a
 // [*MajorityError] if no majority answers.

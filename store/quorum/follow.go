@@ -15,8 +15,8 @@ const (
 	longestRound = 250 * time.Millisecond
 	// shortestRound is that of a request that must not wait.
 	shortestRound = 50 * time.Millisecond
-	// grace is how long a request that has a majority waits for a release that is under way: the more
-	// members have a grant, the more may fail.
+	// grace is how long a request that has a majority waits for a release that is under way: the
+	// more members have a grant, the more may fail.
 	grace = 5 * time.Millisecond
 	// mostRounds is how many rounds a lead that is not the first member of all is kept.
 	mostRounds = 4

@@ -257,67 +257,6 @@ func (m *mysqlEngine) writes(c *change) []string {
 	return statements
 }
 
-// mysqlLocked is a transaction that has locked the row of a tree.
-type mysqlLocked struct {
-	engine *mysqlEngine
-	conn   *sql.Conn
-	key    treeKey
-	over   bool
-}
-
-func (m *mysqlEngine) lock(ctx context.Context, id identity) (locked, error) {
-	if err := m.learn(ctx); err != nil {
-		return nil, err
-	}
-	conn, err := m.db.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	l := &mysqlLocked{engine: m, conn: conn, key: id.key}
-	_, err = m.run(ctx, conn, append(m.begin(false),
-		filled(m.text("mysql_lock_put"), id.key[:], []byte(id.namespace), []byte(id.id)),
-		filled(m.text("mysql_lock"), id.key[:])))
-	if err != nil {
-		l.close()
-		return nil, err
-	}
-	return l, nil
-}
-
-func (l *mysqlLocked) read(ctx context.Context, k *known) (image, error) {
-	began := time.Now()
-	r, err := l.conn.QueryContext(ctx, filled(l.engine.text("mysql_read"), k.version, l.key[:])) //nolint:rowserrcheck,sqlclosecheck // scanImage does.
-	if err != nil {
-		return image{}, err
-	}
-	return scanImage(&rows{Rows: r}, began, k)
-}
-
-func (l *mysqlLocked) write(ctx context.Context, c *change) error {
-	if _, err := l.engine.run(ctx, l.conn, append(l.engine.writes(c), l.engine.end("COMMIT", false)...)); err != nil {
-		return faster(err)
-	}
-	l.over = true
-	return nil
-}
-
-func (l *mysqlLocked) rehearse(ctx context.Context, changes ...*change) error {
-	for _, c := range changes {
-		if _, err := l.engine.run(ctx, l.conn, l.engine.writes(c)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (l *mysqlLocked) close() {
-	if l.over {
-		release(l.conn)
-	} else {
-		release(l.conn, l.engine.end("ROLLBACK", false)...)
-	}
-}
-
 // mysqlNumber returns the number of an error that a server of MySQL or MariaDB has answered, 0 for
 // any other error.
 func mysqlNumber(err error) uint16 {

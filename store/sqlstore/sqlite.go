@@ -28,16 +28,24 @@ func newSQLite(db *sql.DB, p prefix) *sqlite {
 	return &sqlite{db: db, prefix: p, turn: make(chan struct{}, 1), prepared: make(map[string]*sql.Stmt)}
 }
 
-// statement returns a prepared statement. It may take a connection for a moment.
+// statement returns a prepared statement. The first time, it takes a connection for a moment, which
+// somebody may have who waits for a statement: so nobody waits for those who prepare.
 func (s *sqlite) statement(ctx context.Context, name string) (*sql.Stmt, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if stmt := s.prepared[name]; stmt != nil {
+	stmt := s.prepared[name]
+	s.mu.Unlock()
+	if stmt != nil {
 		return stmt, nil
 	}
 	stmt, err := s.db.PrepareContext(ctx, s.text(name)) //nolint:sqlclosecheck // close does.
 	if err != nil {
 		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if first := s.prepared[name]; first != nil {
+		_ = stmt.Close() //nolint:sqlclosecheck // Only the one that is not kept.
+		return first, nil
 	}
 	s.prepared[name] = stmt
 	return stmt, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -302,5 +304,45 @@ func TestAPoolThatIsUsedUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		take(t, s, ask(tree, x("/b")))
+	})
+}
+
+// Of those who use the only connection of a pool for the first time, none waits for another one
+// that waits for the connection.
+func TestAPoolOfOneIsShared(t *testing.T) {
+	each(t, func(t *testing.T, d database) {
+		d.store(t)
+		for range 5 {
+			db := d.pool(t)
+			db.SetMaxOpenConns(1)
+			s := d.on(t, db, sqlstore.WithTimeout(patience))
+			tree := newTree(t)
+			var all sync.WaitGroup
+			for i := range 8 {
+				all.Go(func() {
+					req := ask(tree, x(fmt.Sprintf("/%d", i)))
+					if i%2 == 0 {
+						req.Tree = newTree(t)
+					}
+					began := time.Now()
+					if _, err := s.Acquire(t.Context(), req); err != nil {
+						t.Error(err)
+					}
+					if _, err := s.Snapshot(t.Context(), req.Tree); err != nil {
+						t.Error(err)
+					}
+					if _, err := s.Trees(t.Context()); err != nil {
+						t.Error(err)
+					}
+					if took := time.Since(began); took > patience/2 {
+						t.Errorf("they waited for each other for %v", took)
+					}
+					if err := s.Release(t.Context(), req.Tree, req.Owner, req.Grant); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+		}
 	})
 }

@@ -23,6 +23,10 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 	if ctx.Err() != nil {
 		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, contextError(ctx)))
 	}
+	if err := s.begin(); err != nil {
+		return pathlock.Grant{}, err
+	}
+	defer s.attempts.Done()
 	a := &attempt{store: s, req: req, key: waiterKey{req.Tree, req.Owner, req.Grant}, began: time.Now()}
 	a.req.Lease, a.req.Wait, a.req.Waiting = min(req.Lease, pathlock.Forever), min(req.Wait, pathlock.Forever), nil
 	s.waiters.join(a.key)
@@ -220,7 +224,7 @@ func (a *attempt) wait(ctx context.Context, v view, changed <-chan struct{}) (gr
 		}
 	case <-ctx.Done():
 	case <-a.store.closing:
-		return pathlock.Grant{}, true, errClosed
+		return pathlock.Grant{}, true, a.store.failed(errClosed)
 	}
 	grant, err = a.giveUp(ctx)
 	return grant, true, err

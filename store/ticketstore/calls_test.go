@@ -262,11 +262,26 @@ func TestAClosedStoreEndsWaits(t *testing.T) {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-ended; !errors.Is(err, pathlock.ErrUnavailable) {
+		if err := <-ended; !errors.Is(err, pathlock.ErrClosed) || !errors.Is(err, pathlock.ErrUnavailable) {
 			t.Errorf("the wait ends with %v", err)
 		}
-		if err := store.Release(s.Context(), s.tree, "holder", "holder"); !errors.Is(err, pathlock.ErrUnavailable) {
-			t.Errorf("a release after the end: %v", err)
+		for name, err := range map[string]error{
+			"Release": store.Release(s.Context(), s.tree, "holder", "holder"),
+			"Ping":    store.Ping(s.Context()),
+			"Acquire": func() error { _, err := store.Acquire(s.Context(), s.ask("late", "/b")); return err }(),
+			"Trees":   func() error { _, err := store.Trees(s.Context()); return err }(),
+			"Snapshot": func() error {
+				_, err := store.Snapshot(s.Context(), s.tree)
+				return err
+			}(),
+		} {
+			if !errors.Is(err, pathlock.ErrClosed) {
+				t.Errorf("%s after the end: %v", name, err)
+			}
+		}
+		_, other := s.process()
+		if seen, err := other.Snapshot(s.Context(), s.tree); err != nil || len(seen.Waiters) != 0 || len(seen.Holders) != 1 {
+			t.Errorf("left behind: the waiters %v, the holders %v, error %v; want the holder alone", seen.Waiters, seen.Holders, err)
 		}
 		if err := store.Close(); err != nil {
 			t.Errorf("closed again: %v", err)
@@ -352,6 +367,30 @@ func TestAWaiterThatSleptQueuesAgain(t *testing.T) {
 		}
 		if err := <-ended; err != nil {
 			t.Errorf("the sleeper's wait ends with %v", err)
+		}
+	})
+}
+
+// A store is closed while its server does not answer: calls that are under way end all the same.
+func TestAStoreIsClosedBesideASilentServer(t *testing.T) {
+	onStage(t, func(s *stage) {
+		m, store := s.process()
+		m.meddle(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil)
+		var ended []<-chan error
+		for i := range 3 {
+			ended = append(ended, s.begin(s.Context(), store, s.ask(fmt.Sprint(i), "/a")))
+		}
+		began := time.Now()
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range ended {
+			if err := <-e; err == nil {
+				t.Error("a request was granted")
+			}
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

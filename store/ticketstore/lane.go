@@ -70,7 +70,7 @@ func (s *Store) enter(tree pathlock.Tree) (*lane, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, errClosed
+		return nil, s.failed(errClosed)
 	}
 	l := s.lanes[tree]
 	if l == nil {
@@ -126,7 +126,7 @@ func (l *lane) take() []*operation {
 	defer l.store.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n := min(len(l.queued), l.store.together())
+	n := min(len(l.queued), l.store.portion())
 	if n == 0 {
 		l.runs = false
 		if l.store.lanes[l.tree] == l {
@@ -141,7 +141,7 @@ func (l *lane) take() []*operation {
 
 // update applies operations in one step, and what they leave over in further ones.
 func (l *lane) update(ops []*operation) {
-	ctx, stop := together(ops)
+	ctx, stop := l.store.together(ops)
 	more, err := l.step(ctx, ops)
 	stop()
 	if errors.Is(err, pathlock.ErrInvalidRequest) && len(ops) > 1 {
@@ -160,7 +160,7 @@ func (l *lane) update(ops []*operation) {
 	}
 	// What is left over has no caller who would try again. Its waiters look by themselves if this
 	// fails.
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(l.store.open, farewell)
 	defer cancel()
 	for more && err == nil {
 		more, err = l.step(ctx, nil)
@@ -202,12 +202,15 @@ func (l *lane) step(ctx context.Context, ops []*operation) (more bool, err error
 	return b != nil && b.table.Deferred(), nil
 }
 
-// together returns a context that ends when those of all operations have ended.
-func together(ops []*operation) (context.Context, func()) {
+// together returns a context that ends when those of all operations have ended, or the store has to
+// be closed at last.
+func (s *Store) together(ops []*operation) (context.Context, func()) {
 	if len(ops) == 1 {
-		return ops[0].ctx, func() {}
+		ctx, cancel := context.WithCancel(ops[0].ctx)
+		stop := context.AfterFunc(s.open, cancel)
+		return ctx, func() { stop(); cancel() }
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(s.open)
 	var mu sync.Mutex
 	left := len(ops)
 	stops := make([]func() bool, len(ops))

@@ -15,12 +15,17 @@ type Store struct {
 	backend Backend
 	name    string
 	waiters waiters
+	// closing is closed when the store takes no more calls.
 	closing chan struct{}
+	// open ends when no update may go on.
+	open context.Context
+	shut context.CancelFunc
 
-	mu      sync.Mutex
-	lanes   map[pathlock.Tree]*lane
-	closed  bool
-	running sync.WaitGroup // of lanes
+	mu       sync.Mutex
+	lanes    map[pathlock.Tree]*lane
+	closed   bool           // not even calls that are under way may use the backend
+	attempts sync.WaitGroup // of Acquire
+	running  sync.WaitGroup // of lanes
 }
 
 var (
@@ -31,27 +36,55 @@ var (
 // New returns a store that keeps its tickets in a backend. The name is that of the backend's
 // package, for errors.
 func New(name string, backend Backend) *Store {
+	open, shut := context.WithCancel(context.Background())
 	return &Store{
-		backend: backend, name: name, closing: make(chan struct{}),
+		backend: backend, name: name, closing: make(chan struct{}), open: open, shut: shut,
 		waiters: waiters{waiting: make(map[waiterKey]*waiter)},
 		lanes:   make(map[pathlock.Tree]*lane),
 	}
 }
 
 // errClosed is the error of every call to a store that has been closed.
-var errClosed = fmt.Errorf("%w: the store is closed", pathlock.ErrUnavailable)
+var errClosed = fmt.Errorf("%w: %w", pathlock.ErrUnavailable, pathlock.ErrClosed)
 
-// Close ends all calls that wait, with errors that match [pathlock.ErrUnavailable], and returns
-// when nothing of the store uses the backend any more. It gives nothing back: leases see to what is
-// held. Further calls fail.
+// Close ends all calls that wait, with errors that match [pathlock.ErrClosed], and takes their
+// requests out of the queue, which takes two seconds at most. It returns when nothing of the
+// store uses the backend any more. What is held is left to its leases. Further calls fail.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	if !s.closed {
-		s.closed = true
+	if !s.isClosing() {
 		close(s.closing)
 	}
 	s.mu.Unlock()
+	last := time.AfterFunc(2*farewell, s.shut) // a backend that does not answer keeps nobody
+	defer last.Stop()
+	s.attempts.Wait()
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.running.Wait()
+	s.shut()
+	return nil
+}
+
+// isClosing reports whether the store takes no more calls.
+func (s *Store) isClosing() bool {
+	select {
+	case <-s.closing:
+		return true
+	default:
+		return false
+	}
+}
+
+// begin counts a call of Acquire, unless the store is closed.
+func (s *Store) begin() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isClosing() {
+		return s.failed(errClosed)
+	}
+	s.attempts.Add(1)
 	return nil
 }
 
@@ -66,15 +99,23 @@ func (s *Store) update(ctx context.Context, tree pathlock.Tree, change func(Stat
 	return nil
 }
 
+// call applies an operation, unless the store is closed.
+func (s *Store) call(ctx context.Context, tree pathlock.Tree, op *operation) error {
+	if s.isClosing() {
+		return s.failed(errClosed)
+	}
+	return s.do(ctx, tree, op)
+}
+
 // failed says which store an error comes from.
 func (s *Store) failed(err error) error { return fmt.Errorf("pathlock/%s: %w", s.name, err) }
 
 // quota is how many requests one update may grant, 0 if any number.
 func (s *Store) quota() int { return s.backend.Limit() / 2 }
 
-// together is how many operations go into one update: each of them writes a ticket or two, beside
+// portion is how many operations go into one update: each of them writes a ticket or two, beside
 // those that it lets in.
-func (s *Store) together() int {
+func (s *Store) portion() int {
 	if limit := s.backend.Limit(); limit > 0 {
 		return min(maxTogether, max(1, limit/8))
 	}
@@ -84,7 +125,7 @@ func (s *Store) together() int {
 // Release implements [pathlock.Store].
 func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner, id pathlock.GrantID) error {
 	var refused error
-	err := s.do(ctx, tree, &operation{apply: func(b *book) {
+	err := s.call(ctx, tree, &operation{apply: func(b *book) {
 		refused = b.table.Release(owner, id)
 	}})
 	if err != nil {
@@ -95,11 +136,11 @@ func (s *Store) Release(ctx context.Context, tree pathlock.Tree, owner pathlock.
 
 // Renew implements [pathlock.Store].
 func (s *Store) Renew(ctx context.Context, tree pathlock.Tree, leases []pathlock.Lease) (lost []pathlock.Owner, err error) {
-	portion := max(1, s.together())
+	portion := max(1, s.portion())
 	for len(leases) > 0 {
 		n := min(portion, len(leases))
 		var gone []pathlock.Owner
-		err := s.do(ctx, tree, &operation{apply: func(b *book) {
+		err := s.call(ctx, tree, &operation{apply: func(b *book) {
 			gone = b.table.Renew(b.late(leases[:n]))
 		}})
 		if err != nil {
@@ -143,7 +184,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 		got, refused = b.table.Transfer(late)
 		got.Left -= b.state.Error
 	}}
-	if err := s.do(ctx, t.Tree, op); err != nil {
+	if err := s.call(ctx, t.Tree, op); err != nil {
 		return pathlock.Transferred{}, err
 	}
 	if refused != nil {
@@ -157,7 +198,7 @@ func (s *Store) Transfer(ctx context.Context, t pathlock.Transfer) (pathlock.Tra
 // ForceRelease implements [pathlock.Store].
 func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner pathlock.Owner) error {
 	var refused error
-	err := s.do(ctx, tree, &operation{apply: func(b *book) {
+	err := s.call(ctx, tree, &operation{apply: func(b *book) {
 		refused = b.table.ForceRelease(owner)
 	}})
 	if err != nil {
@@ -168,6 +209,9 @@ func (s *Store) ForceRelease(ctx context.Context, tree pathlock.Tree, owner path
 
 // Snapshot implements [pathlock.Store].
 func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	if s.isClosing() {
+		return pathlock.Snapshot{}, s.failed(errClosed)
+	}
 	state, err := s.backend.View(ctx, tree)
 	if err != nil {
 		return pathlock.Snapshot{}, s.failed(err)
@@ -178,7 +222,7 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	}
 	// A lease has ended since anybody looked. Who is let in by that is decided by an update.
 	var got pathlock.Snapshot
-	err = s.do(ctx, tree, &operation{
+	err = s.call(ctx, tree, &operation{
 		apply:  func(*book) {},
 		finish: func(b *book) { got = b.table.Snapshot() },
 	})
@@ -190,6 +234,9 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 
 // Trees implements [pathlock.Store].
 func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
+	if s.isClosing() {
+		return nil, s.failed(errClosed)
+	}
 	trees, err := s.backend.Trees(ctx)
 	if err != nil {
 		return nil, s.failed(err)
@@ -199,6 +246,9 @@ func (s *Store) Trees(ctx context.Context) ([]pathlock.Tree, error) {
 
 // Ping implements [pathlock.Store].
 func (s *Store) Ping(ctx context.Context) error {
+	if s.isClosing() {
+		return s.failed(errClosed)
+	}
 	if err := s.backend.Ping(ctx); err != nil {
 		return s.failed(err)
 	}

@@ -187,17 +187,28 @@ func (b *backend) list(ctx context.Context) (used, unused []pathlock.Tree, err e
 // Limit implements [ticketstore.Backend].
 func (b *backend) Limit() int { return b.limits.tickets }
 
-// Ping implements [ticketstore.Backend]. It writes to the root, if there is one, so it fails without
-// a majority of the servers, and where the root is another user's.
+// Ping implements [ticketstore.Backend]. It writes, so it fails without a majority of the servers,
+// and where the root is another user's.
 func (b *backend) Ping(ctx context.Context) error {
-	set := &zk.Set{Path: b.names.root, Version: -1}
-	err := b.client.Do(ctx, set)
-	if err == nil && !errors.Is(set.Err, zk.ErrNoNode) {
-		err = set.Err
-	}
-	if err != nil {
+	if err := b.sample(ctx); err != nil && !errors.Is(err, zk.ErrNoNode) {
 		return b.failed(ctx, "ping", err)
 	}
+	return nil
+}
+
+// sample asks for the time by the leader's clock, which stamps what is written. It creates a znode,
+// writes it and removes it, in one step. The error matches [zk.ErrNoNode] if there is no root yet.
+func (b *backend) sample(ctx context.Context) error {
+	path := b.names.root + "/" + stampPrefix + newID()
+	stamp := &zk.Set{Path: path, Version: -1}
+	m := &zk.Multi{Ops: []zk.Op{&zk.Create{Path: path, ACL: b.acl, Mode: zk.Ephemeral}, stamp, &zk.Delete{Path: path, Version: -1}}}
+	if err := b.client.DoMulti(ctx, m); err != nil {
+		return err
+	}
+	if m.Err != nil {
+		return fmt.Errorf("writing below %s: %w", b.names.root, m.Err)
+	}
+	b.clock.sample(stamp.Stat.Mtime, m.Sent, m.Received)
 	return nil
 }
 
@@ -216,21 +227,16 @@ func (b *backend) now(ctx context.Context) (now time.Time, uncertain time.Durati
 		if ok && (known && uncertain <= stale || uncertain <= goodEnough || try >= tries) {
 			return now, uncertain, at, nil
 		}
-		set := &zk.Set{Path: b.names.root, Version: -1}
-		err := b.client.Do(ctx, set)
-		switch {
+		switch err := b.sample(ctx); {
+		case err == nil:
 		case errors.Is(err, zk.ErrLost) && try < tries:
 			// The next try does as well.
-		case err != nil:
-			return now, 0, at, err
-		case set.Err == nil:
-			b.clock.sample(set.Stat.Mtime, set.Sent, set.Received)
-		case !errors.Is(set.Err, zk.ErrNoNode):
-			return now, 0, at, fmt.Errorf("writing %s: %w", b.names.root, set.Err)
-		default:
+		case errors.Is(err, zk.ErrNoNode) && try < tries:
 			if err := b.create(ctx, b.names.root); err != nil {
 				return now, 0, at, err
 			}
+		default:
+			return now, 0, at, err
 		}
 	}
 }

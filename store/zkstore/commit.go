@@ -114,6 +114,9 @@ func (b *backend) put(w *writing, tree pathlock.Tree, t ticketstore.Ticket, sess
 		return err
 	}
 	if exists && (old.session == 0 || stays(old, t, session, state)) {
+		if old.session == session.ID {
+			w.multi.Only = session.ID // whose life the renewal relies on
+		}
 		w.multi.Ops = append(w.multi.Ops, &zk.Set{Path: b.names.ticket(tree, t.Key), Data: data, Version: old.version})
 		old.version, old.ticket = old.version+1, t
 		w.entries[id] = old

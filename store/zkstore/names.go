@@ -22,6 +22,7 @@ const (
 	treeSeparator = ":"
 	ticketPrefix  = "t-"
 	sweeperName   = "~sweeper"
+	stampPrefix   = "~stamp-" // of a znode that exists within one transaction
 )
 
 // names builds the paths of znodes.

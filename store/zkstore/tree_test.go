@@ -201,3 +201,23 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d trees without tickets are remembered", n)
 	}
 }
+
+// TestRootOfOthers: a root that is there already keeps what it holds.
+func TestRootOfOthers(t *testing.T) {
+	server := testzk.Start(t)
+	s := newStore(t, server.Addr, WithRoot("/prod"))
+	root := &zk.Create{Path: "/prod", Data: []byte("theirs"), ACL: s.backend.acl, Mode: zk.Persistent}
+	if err := s.backend.client.Do(t.Context(), root); err != nil || root.Err != nil {
+		t.Fatal(err, root.Err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+	req := ask(newTree(t), x("/n"))
+	take(t, s, req)
+	release(t, s, req)
+	get := &zk.Get{Path: "/prod"}
+	if err := s.backend.client.Do(t.Context(), get); err != nil || string(get.Data) != "theirs" || get.Stat.Version != 0 {
+		t.Errorf("the root holds %q, version %d, error %v", get.Data, get.Stat.Version, err)
+	}
+}

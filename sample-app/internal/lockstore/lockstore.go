@@ -3,6 +3,7 @@ package lockstore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -43,11 +44,15 @@ func (s *Store) Close() error {
 	return s.close(ctx)
 }
 
-// Check says why [Open] refuses its arguments.
+// Check says why [Open] refuses its arguments. That a store cannot be reached is no reason.
 func Check(url, password string) error {
 	store, err := Open(context.Background(), url, password)
-	if err != nil {
+	switch {
+	case errors.Is(err, pathlock.ErrUnavailable):
+		return nil
+	case err != nil:
 		return err
+	default:
+		return store.Close()
 	}
-	return store.Close()
 }
