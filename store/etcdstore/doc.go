@@ -4,9 +4,9 @@
 //	defer store.Close(ctx)
 //	locker := pathlock.New(store)
 //
-// It needs etcd 3.5 or later, and a client of all members. A grant is as durable as any write to
-// etcd: it survives the loss of a minority of the members, a change of the leader, and a restart of
-// the whole cluster.
+// It is tested with etcd 3.7. The client has to know all members. A grant is as durable as any
+// write to etcd: it survives the loss of a minority of the members, a change of the leader, and a
+// restart of the whole cluster.
 //
 // # What it does
 //
