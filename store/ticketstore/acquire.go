@@ -47,8 +47,9 @@ type attempt struct {
 	began time.Time
 	// asked is when the question was sent that gave the request its present lease.
 	asked time.Time
-	// unsettled says that the store may have a ticket of the request.
-	unsettled bool
+	// unsettled says that the store may have a ticket of the request, and open that an update may
+	// still be under way that writes one.
+	unsettled, open bool
 }
 
 // view is what an attempt sees of its request in an update.
@@ -136,6 +137,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	}
 	a.unsettled = true
 	if err := a.store.do(ctx, a.req.Tree, op); err != nil {
+		a.open = true
 		return view{}, err // the operation may still be under way
 	}
 	if v.revived {
@@ -261,6 +263,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 		}
 	}}
 	if err := a.store.do(bye, a.req.Tree, op); err != nil {
+		a.open = true
 		return pathlock.Grant{}, a.failed(ctx, true, err)
 	}
 	a.unsettled = false
@@ -299,14 +302,42 @@ func (a *attempt) failed(ctx context.Context, queued bool, err error) error {
 	}
 }
 
-// takeBack removes what the request may have left in the store. Where that fails, the lease sees to
-// it.
+// takeBack removes what the request may have left in the store. It goes on in the background where
+// that takes long. Where it fails, the lease sees to it.
 func (a *attempt) takeBack() {
-	ctx, stop := context.WithTimeout(context.Background(), farewell)
-	defer stop()
-	_ = a.store.do(ctx, a.req.Tree, &operation{apply: func(b *book) {
-		_ = b.takeRefusal(a.req.Owner, a.req.Grant) // nobody waits any more
+	a.store.attempts.Add(1)
+	done := make(chan struct{})
+	go func() {
+		defer a.store.attempts.Done()
+		defer close(done)
+		ctx, stop := context.WithTimeout(a.store.open, longFarewell)
+		defer stop()
+		if a.remove(ctx, true) && a.open {
+			a.remove(ctx, false)
+		}
+	}()
+	timer := time.NewTimer(farewell)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+// longFarewell is how long the store is asked to forget a request whose call has returned.
+const longFarewell = 10 * time.Second
+
+// remove removes the request, unless another call asks for it by now, and reports whether the store
+// has answered. If an update of the request may still be under way, it is entombed.
+func (a *attempt) remove(ctx context.Context, entomb bool) bool {
+	if a.store.waiters.has(a.key) {
+		return true
+	}
+	err := a.store.do(ctx, a.req.Tree, &operation{apply: func(b *book) {
+		refusal := b.takeRefusal(a.req.Owner, a.req.Grant)
 		switch r := b.table.Find(a.req.Owner, a.req.Grant); {
+		case r == nil && refusal == nil && entomb && a.open:
+			b.entomb(a.req)
 		case r == nil:
 		case r.Queued():
 			b.table.GiveUp(r)
@@ -314,4 +345,5 @@ func (a *attempt) takeBack() {
 			_ = b.table.Release(a.req.Owner, a.req.Grant) // it is there
 		}
 	}})
+	return err == nil
 }

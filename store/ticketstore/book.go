@@ -1,6 +1,7 @@
 package ticketstore
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -52,7 +53,7 @@ func openBook(tree pathlock.Tree, state State, limit int) *book {
 func (t *Ticket) record() *locktable.Record {
 	return &locktable.Record{
 		Acquisition: pathlock.Acquisition{
-			Owner: t.Owner, Grant: t.Grant, Gate: t.Gate, Apart: t.Apart, Claims: t.Claims, Note: t.Note, Lease: t.Lease,
+			Owner: t.Owner, Grant: t.Grant, Gate: t.Gate, Apart: t.Apart, Claims: t.Claims, Note: t.Note, Lease: t.Lease, Held: t.Held,
 		},
 		Ticket: t.Place, Fence: t.Fence, Since: t.Since,
 		Until: t.Until, OwnerUntil: t.OwnerUntil, WaitUntil: t.WaitUntil, Data: t,
@@ -90,6 +91,21 @@ func (b *book) refuse(t *Ticket, why error) {
 	b.refused = append(b.refused, &told)
 	b.woken = append(b.woken, &told)
 }
+
+// entomb puts a ticket into the tree that neither holds nor waits. So an update of the same request
+// that was given up, and may still be under way, comes too late, as the tree is another then.
+func (b *book) entomb(req pathlock.Acquisition) {
+	b.refused = append(b.refused, &Ticket{
+		Place: b.table.Reserve(), Owner: req.Owner, Grant: req.Grant, State: Refused, Lease: tomb,
+		Since: b.state.Now, Until: b.state.Now.Add(tomb), Reason: encodeReason(errTakenBack),
+	})
+}
+
+// tomb is how long a ticket stays at most that entomb has put there.
+const tomb = time.Minute
+
+// errTakenBack is why a request was refused that its own process has taken back.
+var errTakenBack = fmt.Errorf("%w: taken back", pathlock.ErrLost)
 
 // takeRefusal returns why a wait was refused, and forgets the ticket. It is nil if the wait was
 // not.
@@ -129,7 +145,9 @@ func (b *book) changes() Changes {
 	}
 	for _, t := range b.refused {
 		kept[t] = true
-		if before := b.find(t); before != nil && before.State != Refused {
+		if t.Key == "" {
+			c.Put = append(c.Put, *t)
+		} else if before := b.find(t); before != nil && before.State != Refused {
 			kept[before] = true
 			c.Put = append(c.Put, *t)
 		}
@@ -150,8 +168,8 @@ func (b *book) changes() Changes {
 	return c
 }
 
-// tellOfEarlierEnds has those look who watch a request whose lease ends earlier than it did: they
-// expect its end later.
+// tellOfEarlierEnds has those look who expect the end of a lease later than it is: who watch a
+// request whose lease ends earlier than it did, and who wait on top of it.
 func (b *book) tellOfEarlierEnds() {
 	for r := range b.table.Requests {
 		before, ok := r.Data.(*Ticket)
@@ -159,15 +177,25 @@ func (b *book) tellOfEarlierEnds() {
 			continue
 		}
 		for w := range r.Watchers {
-			if t, ok := w.Data.(*Ticket); ok {
-				told := *t
-				told.Looks++
-				w.Data = &told
-				b.woken = append(b.woken, &told)
-				b.told[&told] = t
-			}
+			b.tell(w)
+		}
+		for w := range r.OwnerWaits {
+			b.tell(w)
 		}
 	}
+}
+
+// tell has the process of a waiting request look at its ticket.
+func (b *book) tell(w *locktable.Request) {
+	t, wasLoaded := w.Data.(*Ticket)
+	if !wasLoaded || b.told[t] != nil {
+		return
+	}
+	told := *t
+	told.Looks++
+	w.Data = &told
+	b.woken = append(b.woken, &told)
+	b.told[&told] = t
 }
 
 // find returns the loaded ticket with the key of another one.
@@ -186,7 +214,9 @@ func ticketOf(r *locktable.Request) Ticket {
 		Place: rec.Ticket, Owner: rec.Owner, Grant: rec.Grant, Gate: rec.Gate, Apart: rec.Apart, Claims: rec.Claims, Note: rec.Note,
 		Lease: rec.Lease, State: Waiting, Since: rec.Since, Until: rec.Until, WaitUntil: rec.WaitUntil,
 	}
-	if rec.Fence != 0 {
+	if rec.Fence == 0 {
+		t.Held = rec.Held
+	} else {
 		t.State, t.Fence, t.OwnerUntil, t.WaitUntil = Granted, rec.Fence, rec.OwnerUntil, time.Time{}
 	}
 	if before, ok := r.Data.(*Ticket); ok {

@@ -23,6 +23,9 @@ type meddler struct {
 	// before, where set, is called before each update, which fails with its error. after is called
 	// when it has been written.
 	before, after hook
+	// abandons has the next update abandoned, which land then carries out.
+	abandons bool
+	land     func() bool
 }
 
 // hook is what is done at an update.
@@ -41,8 +44,41 @@ func (m *meddler) hooks() (before, after hook) {
 	return m.before, m.after
 }
 
+// abandon is an update whose call ends with its context, while the server still has it before
+// itself: land carries it out if no other update has come in between, and reports whether.
+func (m *meddler) abandon(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
+	m.server.mu.Lock()
+	state, err := m.state(tree)
+	version := m.server.updates[tree]
+	m.server.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	c := change(state)
+	m.mu.Lock()
+	m.land = func() bool {
+		m.server.mu.Lock()
+		defer m.server.mu.Unlock()
+		if m.server.updates[tree] != version {
+			return false
+		}
+		m.write(tree, c)
+		return true
+	}
+	m.abandons = false
+	m.mu.Unlock()
+	<-ctx.Done()
+	return ctx.Err()
+}
+
 func (m *meddler) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
 	m.updates.Add(1)
+	m.mu.Lock()
+	abandons := m.abandons
+	m.mu.Unlock()
+	if abandons {
+		return m.abandon(ctx, tree, change)
+	}
 	before, after := m.hooks()
 	if before != nil {
 		if err := before(ctx); err != nil {
@@ -391,6 +427,121 @@ func TestAStoreIsClosedBesideASilentServer(t *testing.T) {
 		}
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// A request is given up while its update is on the way. The update comes too late, however long it
+// takes: else a ticket would hold that nobody has.
+func TestAnUpdateThatWasGivenUpComesTooLate(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		t.Run(fmt.Sprint("somebody is in the way: ", taken), func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				m, store := s.process()
+				if taken {
+					if _, err := store.Acquire(s.Context(), s.ask("holder", "/a")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				m.abandons = true
+				ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+				defer cancel()
+				if _, err := store.Acquire(ctx, s.ask("owner", "/a")); !errors.Is(err, context.DeadlineExceeded) {
+					t.Fatalf("the request ends with %v", err)
+				}
+				if m.land() {
+					t.Error("the update was carried out after all")
+				}
+				if taken {
+					if err := store.Release(s.Context(), s.tree, "holder", "holder"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s.isEmpty()
+			})
+		})
+	}
+}
+
+// Who waits on top of a hold whose end is set earlier learns then that it is gone.
+func TestWhoWaitsOnTopOfAHoldThatEndsEarlier(t *testing.T) {
+	onStage(t, func(s *stage) {
+		_, store := s.process()
+		_, other := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("reader", "/b")); err != nil {
+			t.Fatal(err)
+		}
+		own := s.ask("owner", "/a")
+		if _, err := store.Acquire(s.Context(), own); err != nil {
+			t.Fatal(err)
+		}
+		more := s.ask("owner", "/b")
+		more.Grant = "more"
+		waits := s.begin(s.Context(), store, more)
+		const end = 300 * time.Millisecond
+		began := time.Now()
+		if _, err := other.Transfer(s.Context(), pathlock.Transfer{Tree: s.tree, From: "owner", To: "owner", Lease: end}); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("the wait ends with %v, want ErrLost", err)
+		}
+		if took := time.Since(began); took > end {
+			t.Errorf("the wait ends after %v, want %v", took, end)
+		}
+	})
+}
+
+// The server ends the tickets of a process with its session. Who waits on top of them has lost
+// them.
+func TestWhoWaitsOnTopOfAHoldThatTheServerHasEnded(t *testing.T) {
+	onStage(t, func(s *stage) {
+		_, store := s.process()
+		if _, err := store.Acquire(s.Context(), s.ask("reader", "/b")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); err != nil {
+			t.Fatal(err)
+		}
+		more := s.ask("owner", "/b")
+		more.Grant = "more"
+		waits := s.begin(s.Context(), store, more)
+		s.mu.Lock()
+		for key, text := range s.trees[s.tree].tickets {
+			if ticket, err := ticketstore.Decode(text); err == nil && ticket.Grant == "owner" {
+				delete(s.trees[s.tree].tickets, key)
+			}
+		}
+		s.mu.Unlock()
+		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("the wait ends with %v, want ErrLost", err)
+		}
+	})
+}
+
+// An unanswered call says that the store is unavailable, whichever it is.
+func TestEveryUnansweredCallSaysSo(t *testing.T) {
+	onStage(t, func(s *stage) {
+		m, store := s.process()
+		m.meddle(func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }, nil)
+		for name, call := range map[string]func(ctx context.Context) error{
+			"Release":      func(ctx context.Context) error { return store.Release(ctx, s.tree, "a", "1") },
+			"ForceRelease": func(ctx context.Context) error { return store.ForceRelease(ctx, s.tree, "a") },
+			"Renew": func(ctx context.Context) error {
+				_, err := store.Renew(ctx, s.tree, []pathlock.Lease{{Owner: "a", For: time.Minute}})
+				return err
+			},
+			"Transfer": func(ctx context.Context) error {
+				_, err := store.Transfer(ctx, pathlock.Transfer{Tree: s.tree, From: "a", To: "b"})
+				return err
+			},
+		} {
+			ctx, cancel := context.WithTimeout(s.Context(), time.Second)
+			err := call(ctx)
+			cancel()
+			if !errors.Is(err, pathlock.ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s ends with %v", name, err)
+			}
 		}
 	})
 }

@@ -18,7 +18,7 @@ func Encode(t Ticket) []byte {
 		Home: text(t.Home), Place: t.Place, Owner: text(t.Owner), Grant: text(t.Grant), Gate: t.Gate, Apart: t.Apart,
 		Claims: claimsWire(t.Claims), Note: text(t.Note), Lease: t.Lease, State: t.State, Fence: t.Fence,
 		Since: instantOf(t.Since), Until: instantOf(t.Until), OwnerUntil: instantOf(t.OwnerUntil), WaitUntil: instantOf(t.WaitUntil),
-		Looks: t.Looks,
+		Held: t.Held, Looks: t.Looks,
 	}
 	if len(t.Reason) > 0 {
 		w.Reason = t.Reason
@@ -47,7 +47,7 @@ func Decode(encoded []byte) (Ticket, error) {
 		Home: string(w.Home), Place: w.Place, Owner: pathlock.Owner(w.Owner), Grant: pathlock.GrantID(w.Grant), Gate: w.Gate, Apart: w.Apart,
 		Claims: w.Claims, Note: string(w.Note), Lease: w.Lease, State: w.State, Fence: w.Fence,
 		Since: w.Since.time(), Until: w.Until.time(), OwnerUntil: w.OwnerUntil.time(), WaitUntil: w.WaitUntil.time(),
-		Looks: w.Looks, Reason: w.Reason,
+		Held: w.Held, Looks: w.Looks, Reason: w.Reason,
 	}, nil
 }
 
@@ -68,6 +68,7 @@ type ticketWire struct {
 	Until      instant         `json:"until,omitzero"`
 	OwnerUntil instant         `json:"owner_until,omitzero"`
 	WaitUntil  instant         `json:"wait_until,omitzero"`
+	Held       bool            `json:"held,omitempty"`
 	Looks      uint64          `json:"looks,omitempty"`
 	Reason     json.RawMessage `json:"reason,omitempty"`
 }

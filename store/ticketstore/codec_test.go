@@ -40,7 +40,7 @@ func TestATicketIsReadAsItWasWritten(t *testing.T) {
 			Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath("/" + name.Draw(t, "name")))),
 			Lease:  time.Duration(rapid.Int64Min(0).Draw(t, "lease")),
 			State:  rapid.SampledFrom([]ticketstore.TicketState{ticketstore.Waiting, ticketstore.Granted, ticketstore.Refused}).Draw(t, "state"),
-			Fence:  rapid.Uint64().Draw(t, "fence"), Looks: rapid.Uint64().Draw(t, "looks"),
+			Fence:  rapid.Uint64().Draw(t, "fence"), Looks: rapid.Uint64().Draw(t, "looks"), Held: rapid.Bool().Draw(t, "held"),
 			Since: moment.Draw(t, "since"), Until: moment.Draw(t, "until"),
 			OwnerUntil: moment.Draw(t, "owner until"), WaitUntil: moment.Draw(t, "wait until"),
 		}

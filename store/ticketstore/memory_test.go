@@ -19,6 +19,7 @@ type server struct {
 	mu      sync.Mutex
 	trees   map[pathlock.Tree]*shelf
 	keys    int
+	updates map[pathlock.Tree]int // how many there were
 	watches map[*watch]struct{}
 }
 
@@ -37,7 +38,7 @@ type watch struct {
 }
 
 func newServer() *server {
-	return &server{trees: make(map[pathlock.Tree]*shelf), watches: make(map[*watch]struct{})}
+	return &server{trees: make(map[pathlock.Tree]*shelf), updates: make(map[pathlock.Tree]int), watches: make(map[*watch]struct{})}
 }
 
 // backend is one process's view of a server.
@@ -112,6 +113,7 @@ func (b *backend) write(tree pathlock.Tree, c ticketstore.Changes) {
 	if c.Empty() {
 		return
 	}
+	b.server.updates[tree]++
 	s := b.trees[tree]
 	if s == nil {
 		s = &shelf{tickets: make(map[string][]byte)}

@@ -104,7 +104,23 @@ func (s *Store) call(ctx context.Context, tree pathlock.Tree, op *operation) err
 	if s.isClosing() {
 		return s.failed(errClosed)
 	}
-	return s.do(ctx, tree, op)
+	if err := s.do(ctx, tree, op); err != nil {
+		return s.unanswered(tree, err)
+	}
+	return nil
+}
+
+// unanswered returns the error of a call. A context whose deadline passed says nothing of the
+// store, which has not answered in time.
+func (s *Store) unanswered(tree pathlock.Tree, err error) error {
+	switch {
+	case errors.Is(err, pathlock.ErrUnavailable):
+		return err
+	case errors.Is(err, context.DeadlineExceeded):
+		return s.failed(fmt.Errorf("%w: %s: no answer in time: %w", pathlock.ErrUnavailable, tree, err))
+	default:
+		return fmt.Errorf("%s: %w", tree, err)
+	}
 }
 
 // failed says which store an error comes from.
@@ -214,7 +230,7 @@ func (s *Store) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snap
 	}
 	state, err := s.backend.View(ctx, tree)
 	if err != nil {
-		return pathlock.Snapshot{}, s.failed(err)
+		return pathlock.Snapshot{}, s.unanswered(tree, s.failed(err))
 	}
 	b := openBook(tree, state, 0)
 	if c := b.changes(); c.Empty() {

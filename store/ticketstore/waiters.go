@@ -81,3 +81,10 @@ func (w *waiters) others(key waiterKey) bool {
 	defer w.mu.Unlock()
 	return w.waiting[key].calls > 1
 }
+
+// has reports whether a call waits for a request.
+func (w *waiters) has(key waiterKey) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.waiting[key] != nil
+}

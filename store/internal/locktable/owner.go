@@ -15,6 +15,13 @@ type owner struct {
 // holds reports whether the owner holds anything in the tree.
 func (o *owner) holds() bool { return o.grants.newest != nil }
 
+// rest notes whether what the owner waits for rests on something that it holds.
+func (o *owner) rest(held bool) {
+	for r := range o.waits.all {
+		r.Held = held
+	}
+}
+
 // requests is a list of one owner's requests. There is hardly ever more than one. The newest comes
 // first, since it is mostly released first.
 type requests struct {

@@ -2,6 +2,7 @@ package locktable
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 
 // Record is a request as it is kept outside of a table, so that another process can go on with it.
 type Record struct {
+	// Acquisition is what was asked for. Held says of a waiting request whether it rests on
+	// something that its owner holds.
 	pathlock.Acquisition
 	// Ticket is the request's place in the order of arrival.
 	Ticket uint64
@@ -55,8 +58,21 @@ func (t *Table) Restore(records []*Record, now time.Time, fence uint64, limit in
 		t.ticket = max(t.ticket, rec.Ticket)
 	}
 	t.stale = len(t.conversions) > 0
+	t.evictBereft(waiting)
 	t.reclaim(now)
 	t.handOver(now, waiting)
+}
+
+// evictBereft ends the waits that rest on holds which are gone without a release: with the session
+// of a process, for instance.
+func (t *Table) evictBereft(waiting []*Request) {
+	for _, r := range waiting {
+		if !r.restored.Held || r.owner.holds() {
+			continue
+		}
+		t.remove(r)
+		t.end(r, fmt.Errorf("%w: owner %s holds nothing in %s any more", pathlock.ErrLost, r.Owner.Short(), t.tree))
+	}
 }
 
 // restored makes a request of a record.
@@ -129,7 +145,7 @@ func (r *Request) Changed() bool {
 		return true
 	}
 	if !r.granted() {
-		return !r.life.until.Equal(rec.Until)
+		return r.Held != rec.Held || !r.life.until.Equal(rec.Until)
 	}
 	return r.Apart && r.apartLease == nil || !r.lease().until.Equal(rec.Until) || !r.owner.lease.until.Equal(rec.OwnerUntil)
 }
@@ -140,6 +156,15 @@ func (r *Request) Ends() time.Time {
 		return r.ends()
 	}
 	return r.life.until
+}
+
+// OwnerWaits yields the waiting requests of a request's owner.
+func (r *Request) OwnerWaits(yield func(*Request) bool) { r.owner.waits.all(yield) }
+
+// Reserve returns a place in the order of arrival that no request gets.
+func (t *Table) Reserve() uint64 {
+	t.ticket++
+	return t.ticket
 }
 
 // Watched returns the request that a waiting request watches: it cannot be granted while that one

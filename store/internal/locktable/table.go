@@ -177,6 +177,7 @@ func (t *Table) grant(r *Request, now time.Time) {
 	}
 	if first := !r.owner.holds(); first {
 		t.beginConversions(r.owner)
+		r.owner.rest(true)
 	}
 	r.owner.grants.add(r)
 	t.begin(r, now)
@@ -190,8 +191,8 @@ func (t *Table) enqueue(r *Request) {
 		p.node.uses++
 	}
 	r.owner.waits.add(r)
-	r.queued = true
-	if r.owner.holds() {
+	r.queued, r.Held = true, r.owner.holds()
+	if r.Held {
 		t.beginConversion(r)
 	}
 	r.waited = true
@@ -236,6 +237,7 @@ func (t *Table) remove(r *Request) (watchers []*Request) {
 		if !r.owner.holds() {
 			t.leases.remove(&r.owner.lease)
 			t.endConversions(r.owner)
+			r.owner.rest(false)
 		}
 	} else {
 		t.suspectOf(r)

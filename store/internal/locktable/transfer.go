@@ -48,6 +48,7 @@ func (t *Table) succeed(from *owner, id pathlock.Owner) *owner {
 	}
 	from.grants = requests{}
 	t.endConversions(from)
+	from.rest(false)
 	t.owners[id] = to
 	t.leases.remove(&from.lease)
 	t.leases.extend(&to.lease, from.lease.until)
