@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Connector counts the statements of a database's connections, those that begin and end transactions
-// included. It is for databases that have no line, such as SQLite. Its connections offer the
-// statements with contexts, and nothing else that a driver may.
+// Connector counts the statements of a database's connections, those that begin and end
+// transactions included. It is for databases that have no line, such as SQLite. Its connections
+// offer the statements with contexts, and nothing else that a driver may.
 type Connector struct {
 	driver.Connector
 	count atomic.Int64

@@ -28,9 +28,9 @@ type Plan struct {
 	// round.
 	Waiters, Drains int
 	// RivalPasses is the number of a lock store's turns in a round that compares all stores, and
-	// RivalBatch the number of operations of each goroutine in a turn. RivalWakeUps is the number of
-	// wake-ups of one waiter in a round. QueuedIn are the two lengths of queues. RivalWarmUp is the
-	// number of operations before all that.
+	// RivalBatch the number of operations of each goroutine in a turn. RivalWakeUps is the number
+	// of wake-ups of one waiter in a round. QueuedIn are the two lengths of queues. RivalWarmUp is
+	// the number of operations before all that.
 	RivalPasses, RivalBatch, RivalWakeUps, RivalWarmUp int
 	QueuedIn                                           [2]int
 	// ScriptHeld is the number of held locks while scripts are timed. ScriptCrowd is the number of

@@ -142,7 +142,8 @@ func mariadbRival(ctx context.Context, env *Env) (rival, error) {
 	return mysqlAt(ctx, "MariaDB", env.DSN)
 }
 
-// OracleVariable is the environment variable that has the DSN of an Oracle MySQL, as that of -mysql.
+// OracleVariable is the environment variable that has the DSN of an Oracle MySQL, as that of
+// -mysql.
 const OracleVariable = "PATHLOCK_BENCH_MYSQL_ORACLE"
 
 func mysqlRival(ctx context.Context, _ *Env) (rival, error) {

@@ -103,8 +103,8 @@ func (c *comparison) open(ctx context.Context) error {
 	return nil
 }
 
-// warmUp uses all stores for a while: ZooKeeper, in Java, takes more than twice as long for its first
-// thousand requests.
+// warmUp uses all stores for a while: ZooKeeper, in Java, takes more than twice as long for its
+// first thousand requests.
 func (c *comparison) warmUp(ctx context.Context) error {
 	for i, r := range c.rivals {
 		lock, err := lockIn(c.here[i].store, "warm-up", "case-1")
