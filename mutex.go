@@ -80,8 +80,9 @@ func (m *Mutex) Lock(ctx context.Context) (*Lock, error) { return m.TryLockFor(c
 // [*ConflictError] at once.
 func (m *Mutex) TryLock(ctx context.Context) (*Lock, error) { return m.TryLockFor(ctx, NoWait) }
 
-// TryLockFor waits for the mutex for at most d, or until ctx ends, and then returns a
-// [*ConflictError]. It does not wait if d is not positive.
+// TryLockFor is Lock with a time-out: when others have kept the mutex for d, it returns a
+// [*ConflictError]. It does not wait for others if d is not positive. A store that does not answer
+// may take longer.
 func (m *Mutex) TryLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
 	return m.locker.acquireNamed(ctx, m.name, X(Root()), Request{Wait: d, Lease: m.Lease, Note: m.Note})
 }
@@ -108,8 +109,7 @@ func (m *RWMutex) RLock(ctx context.Context) (*Lock, error) { return m.TryRLockF
 // a [*ConflictError] at once.
 func (m *RWMutex) TryRLock(ctx context.Context) (*Lock, error) { return m.TryRLockFor(ctx, NoWait) }
 
-// TryRLockFor waits for at most d, or until ctx ends, and then returns a [*ConflictError]. It does
-// not wait if d is not positive.
+// TryRLockFor is RLock with a time-out, as [Mutex.TryLockFor].
 func (m *RWMutex) TryRLockFor(ctx context.Context, d time.Duration) (*Lock, error) {
 	return m.acquire(ctx, S(Root()), d)
 }

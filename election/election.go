@@ -67,8 +67,8 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, err
 	}
 	key := leadershipKey{e.locker, e.name}
 	own, again := ctx.Value(key).(candidacy)
-	if !again {
-		own = candidacy{pathlock.MustParsePath("/" + strings.ToLower(rand.Text())), value}
+	if !again || own.led.Err() != nil {
+		own = candidacy{node: pathlock.MustParsePath("/" + strings.ToLower(rand.Text())), value: value}
 	}
 	lock, err := e.locker.Acquire(ctx, pathlock.Request{
 		Tree:   tree,
@@ -82,6 +82,9 @@ func (e *Election) Campaign(ctx context.Context, value string) (*Leadership, err
 	if err != nil {
 		return nil, err
 	}
+	if own.led == nil {
+		own.led = lock.Context()
+	}
 	return &Leadership{lock: lock, ctx: context.WithValue(lock.Context(), key, own), value: own.value}, nil
 }
 
@@ -93,6 +96,7 @@ type candidacy struct {
 	// node is the leader's own. It is random, and its name is folded.
 	node  pathlock.Path
 	value string
+	led   context.Context // ends with the first leadership
 }
 
 // leadershipKey is the context key of a leader's candidacy.

@@ -314,3 +314,25 @@ func TestCandidatesUnderOneLockAreRivals(t *testing.T) {
 		})
 	}
 }
+
+// A context that outlives a leadership is no reason to go on with its value.
+func TestACandidateAfterItsResignationHasItsNewValue(t *testing.T) {
+	e := election.New(pathlock.New(memstore.New()), "nightly")
+	first, err := e.Campaign(t.Context(), "old")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Resign(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second, err := e.Campaign(context.WithoutCancel(first.Context()), "new")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second.Value() != "new" {
+		t.Errorf("the candidate leads as %q", second.Value())
+	}
+	if err := second.Resign(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -54,7 +54,8 @@ func nightly(ctx context.Context, locker *pathlock.Locker, host string, nights <
 			err = lead(leadership, nights, report)
 			_ = leadership.Resign(ctx)
 		}
-		if !errors.Is(err, pathlock.ErrLost) && !errors.Is(err, pathlock.ErrUnavailable) {
+		passing := errors.Is(err, pathlock.ErrLost) || errors.Is(err, pathlock.ErrUnavailable)
+		if !passing || errors.Is(err, pathlock.ErrClosed) {
 			return err
 		}
 		select { // the leadership was lost, or the lock store does not answer: try again
@@ -72,7 +73,11 @@ func lead(leadership *election.Leadership, nights <-chan time.Time, report func(
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case night := <-nights:
-			if err := report(ctx, night, leadership.Term()); err != nil {
+			err := report(ctx, night, leadership.Term())
+			switch {
+			case ctx.Err() != nil:
+				return context.Cause(ctx) // the report ended with the leadership
+			case err != nil:
 				return err
 			}
 		}

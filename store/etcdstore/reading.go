@@ -42,7 +42,8 @@ func isHold(t ticketstore.Ticket) bool {
 	return t.State == ticketstore.Granted && t.Owner.Detached() && !t.Apart
 }
 
-// read reads a tree. before is an earlier reading, or nil: what has not changed is not decoded again.
+// read reads a tree. before is an earlier reading, or nil: what has not changed is not decoded
+// again.
 func (b *backend) read(ctx context.Context, tree pathlock.Tree, before *reading) (*reading, error) {
 	base := b.keys.tree(tree)
 	var response *clientv3.GetResponse

@@ -540,7 +540,8 @@ func TestEveryUnansweredCallSaysSo(t *testing.T) {
 	})
 }
 
-// An apart grant ends with the hold that it is apart from, also where the server has ended that one.
+// An apart grant ends with the hold that it is apart from, also where the server has ended that
+// one.
 func TestAnApartGrantEndsWithTheHoldThatTheServerHasEnded(t *testing.T) {
 	for _, ended := range []bool{true, false} {
 		t.Run(fmt.Sprint("by the server: ", ended), func(t *testing.T) {
