@@ -66,14 +66,20 @@ func (b *backend) latestEnd(tree pathlock.Tree, rec *record, now time.Time) time
 // sharesLease reports whether a ticket lives by the lease that the grants of its owner share.
 func sharesLease(t ticketstore.Ticket) bool { return t.State == ticketstore.Granted && !t.Apart }
 
-// sharedEnds returns the latest ends of the leases that the grants of owners share.
+// sharedEnds returns the latest ends of the leases that the grants of owners share. Those that this
+// process has written itself it knows.
 func (b *backend) sharedEnds(r *reading, now time.Time) map[pathlock.Owner]time.Time {
 	ends := map[pathlock.Owner]time.Time{}
 	for _, rec := range r.records {
-		if sharesLease(rec.stored) && !b.isHome(rec.stored) {
-			if end := b.latestEnd(r.tree, rec, now); end.After(ends[rec.stored.Owner]) {
-				ends[rec.stored.Owner] = end
-			}
+		if !sharesLease(rec.stored) {
+			continue
+		}
+		end := rec.stored.OwnerUntil
+		if !b.isHome(rec.stored) {
+			end = b.latestEnd(r.tree, rec, now)
+		}
+		if end.After(ends[rec.stored.Owner]) {
+			ends[rec.stored.Owner] = end
 		}
 	}
 	return ends

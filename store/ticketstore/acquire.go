@@ -146,10 +146,11 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	return v, nil
 }
 
-// ownRefusal returns why the request's wait was refused in this very update.
+// ownRefusal returns why the request's wait was refused in this very update. A process that slept
+// for too long has lost its place, and asks for another.
 func (a *attempt) ownRefusal(b *book) error {
 	for r, err := range b.ended {
-		if r.Owner == a.req.Owner && r.Grant == a.req.Grant {
+		if r.Owner == a.req.Owner && r.Grant == a.req.Grant && !errors.Is(err, locktable.ErrFaint) {
 			return err
 		}
 	}

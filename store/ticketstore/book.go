@@ -214,9 +214,7 @@ func ticketOf(r *locktable.Request) Ticket {
 		Place: rec.Ticket, Owner: rec.Owner, Grant: rec.Grant, Gate: rec.Gate, Apart: rec.Apart, Claims: rec.Claims, Note: rec.Note,
 		Lease: rec.Lease, State: Waiting, Since: rec.Since, Until: rec.Until, WaitUntil: rec.WaitUntil,
 	}
-	if rec.Fence == 0 {
-		t.Held = rec.Held
-	} else {
+	if t.Held = rec.Held; rec.Fence != 0 {
 		t.State, t.Fence, t.OwnerUntil, t.WaitUntil = Granted, rec.Fence, rec.OwnerUntil, time.Time{}
 	}
 	if before, ok := r.Data.(*Ticket); ok {

@@ -506,13 +506,7 @@ func TestWhoWaitsOnTopOfAHoldThatTheServerHasEnded(t *testing.T) {
 		more := s.ask("owner", "/b")
 		more.Grant = "more"
 		waits := s.begin(s.Context(), store, more)
-		s.mu.Lock()
-		for key, text := range s.trees[s.tree].tickets {
-			if ticket, err := ticketstore.Decode(text); err == nil && ticket.Grant == "owner" {
-				delete(s.trees[s.tree].tickets, key)
-			}
-		}
-		s.mu.Unlock()
+		s.drop("owner")
 		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
 			t.Errorf("the wait ends with %v, want ErrLost", err)
 		}
@@ -544,4 +538,45 @@ func TestEveryUnansweredCallSaysSo(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An apart grant ends with the hold that it is apart from, also where the server has ended that one.
+func TestAnApartGrantEndsWithTheHoldThatTheServerHasEnded(t *testing.T) {
+	for _, ended := range []bool{true, false} {
+		t.Run(fmt.Sprint("by the server: ", ended), func(t *testing.T) {
+			onStage(t, func(s *stage) {
+				_, store := s.process()
+				if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); err != nil {
+					t.Fatal(err)
+				}
+				apart := s.ask("owner", "/b")
+				apart.Grant, apart.Apart, apart.Held = "apart", true, true
+				if _, err := store.Acquire(s.Context(), apart); err != nil {
+					t.Fatal(err)
+				}
+				if ended {
+					s.drop("owner")
+				} else if err := store.Release(s.Context(), s.tree, "owner", "owner"); err != nil {
+					t.Fatal(err)
+				}
+				other := s.ask("other", "/b")
+				other.Wait = 0
+				_, err := store.Acquire(s.Context(), other)
+				if kept := errors.Is(err, pathlock.ErrConflict); kept == ended {
+					t.Errorf("another asks for what is apart: %v", err)
+				}
+			})
+		})
+	}
+}
+
+// drop ends the tickets of a grant, as the end of a session does.
+func (s *stage) drop(grant pathlock.GrantID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, text := range s.trees[s.tree].tickets {
+		if ticket, err := ticketstore.Decode(text); err == nil && ticket.Grant == grant {
+			delete(s.trees[s.tree].tickets, key)
+		}
+	}
 }

@@ -35,8 +35,8 @@ type Ticket struct {
 	OwnerUntil time.Time
 	// WaitUntil is when the wait ends.
 	WaitUntil time.Time
-	// Held says of a waiting ticket that its owner holds something in the tree. If that goes
-	// without a release, the wait ends.
+	// Held says that the ticket rests on others of its owner: a waiting one on any that hold, and
+	// one that is apart on those that are not. If these go without a release, the ticket ends.
 	Held bool
 	// Looks counts how often the process has been told to look at the ticket while it waits:
 	// because the lease of one that it waits for ends earlier than it did.

@@ -2,6 +2,7 @@ package locktable
 
 import (
 	"container/heap"
+	"errors"
 	"fmt"
 	"time"
 
@@ -109,6 +110,9 @@ func (t *Table) share(r *Request) {
 	}
 }
 
+// ErrFaint is why a waiter has lost its place whose process has given no sign of life.
+var ErrFaint = errors.New("nobody asked any more")
+
 // reclaim takes everything away from owners whose lease has ended, and hands it over. Their waits
 // end too, because they asked for more than what they have lost. An apart grant alone is released
 // at the end of its own lease, and a mortal waiter leaves the queue at the end of its life.
@@ -119,7 +123,7 @@ func (t *Table) reclaim(now time.Time) {
 			waited := r.queued
 			unwatched = append(unwatched, t.remove(r)...)
 			if waited {
-				t.end(r, fmt.Errorf("%w: nobody asked any more for what owner %s waits for in %s", pathlock.ErrLost, r.Owner.Short(), t.tree))
+				t.end(r, fmt.Errorf("%w: %w for what owner %s waits for in %s", pathlock.ErrLost, ErrFaint, r.Owner.Short(), t.tree))
 			}
 			continue
 		}

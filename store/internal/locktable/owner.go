@@ -15,6 +15,16 @@ type owner struct {
 // holds reports whether the owner holds anything in the tree.
 func (o *owner) holds() bool { return o.grants.newest != nil }
 
+// shares reports whether the owner has a grant that is not apart.
+func (o *owner) shares() bool {
+	for r := range o.grants.all {
+		if r.apartLease == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // rest notes whether what the owner waits for rests on something that it holds.
 func (o *owner) rest(held bool) {
 	for r := range o.waits.all {

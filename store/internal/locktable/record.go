@@ -11,8 +11,8 @@ import (
 
 // Record is a request as it is kept outside of a table, so that another process can go on with it.
 type Record struct {
-	// Acquisition is what was asked for. Held says of a waiting request whether it rests on
-	// something that its owner holds.
+	// Acquisition is what was asked for. Held says whether the request rests on something else: a
+	// waiting one on what its owner holds, and an apart grant on grants of its owner that are not.
 	pathlock.Acquisition
 	// Ticket is the request's place in the order of arrival.
 	Ticket uint64
@@ -58,14 +58,19 @@ func (t *Table) Restore(records []*Record, now time.Time, fence uint64, limit in
 		t.ticket = max(t.ticket, rec.Ticket)
 	}
 	t.stale = len(t.conversions) > 0
-	t.evictBereft(waiting)
+	t.evictBereft(records, waiting)
 	t.reclaim(now)
 	t.handOver(now, waiting)
 }
 
-// evictBereft ends the waits that rest on holds which are gone without a release: with the session
-// of a process, for instance.
-func (t *Table) evictBereft(waiting []*Request) {
+// evictBereft ends the apart grants and the waits that rest on holds which are gone without a
+// release: with the session of a process, for instance.
+func (t *Table) evictBereft(records []*Record, waiting []*Request) {
+	for _, rec := range records {
+		if o := t.owners[rec.Owner]; rec.Fence != 0 && rec.Apart && rec.Held && o != nil && !o.shares() {
+			t.remove(o.grants.find(rec.Grant))
+		}
+	}
 	for _, r := range waiting {
 		if !r.restored.Held || r.owner.holds() {
 			continue
@@ -131,6 +136,7 @@ func (r *Request) Record() Record {
 	switch {
 	case r.granted():
 		rec.Apart = r.apartLease != nil
+		rec.Held = rec.Apart && r.owner.shares()
 		rec.Until, rec.OwnerUntil = r.lease().until, r.owner.lease.until
 	case r.life != nil:
 		rec.Until = r.life.until
@@ -146,6 +152,9 @@ func (r *Request) Changed() bool {
 	}
 	if !r.granted() {
 		return r.Held != rec.Held || !r.life.until.Equal(rec.Until)
+	}
+	if r.apartLease != nil && r.owner.shares() != rec.Held {
+		return true
 	}
 	return r.Apart && r.apartLease == nil || !r.lease().until.Equal(rec.Until) || !r.owner.lease.until.Equal(rec.OwnerUntil)
 }
