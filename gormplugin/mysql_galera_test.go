@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -19,6 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/internal/freeport"
 	"github.com/pathlock-go/pathlock/internal/gormplugintest"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -31,15 +31,15 @@ import (
 // servers.
 const galeraProvider = "/usr/lib/galera/libgalera_smm.so"
 
-// freePorts returns ports that nobody listens on.
+// freePorts returns ports of a node's own.
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
 	ports := make([]int, n)
 	for i := range ports {
-		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		port, err := freeport.Port(t.Context())
 		must(t, err)
-		defer func() { _ = listener.Close() }()
-		ports[i] = listener.Addr().(*net.TCPAddr).Port
+		ports[i], err = strconv.Atoi(port)
+		must(t, err)
 	}
 	return ports
 }

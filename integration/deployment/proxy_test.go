@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/freeport"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -52,15 +53,10 @@ func startInstance(t *testing.T, name string, address [4]byte, port string) *ins
 	return i
 }
 
-// freePort returns a port that nobody listens on.
+// freePort returns a port of the proxy's own.
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
+	port, err := freeport.Port(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

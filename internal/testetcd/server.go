@@ -4,14 +4,14 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/freeport"
 )
 
 // ready is in the log when a member answers its clients.
@@ -100,22 +100,14 @@ func (c Cluster) Addrs() []string {
 	return addrs
 }
 
-// freeAddr returns an address that nobody listens on. Its port is below those that systems give to
-// outgoing connections: one of these could take it before the server does.
+// freeAddr returns an address of the member's own.
 func freeAddr(t reporter) string {
 	t.Helper()
-	const first, last, tries = 10000, 32000, 100
-	var err error
-	for range tries {
-		var listener net.Listener
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.N(last-first)))
-		if listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr); err == nil {
-			_ = listener.Close()
-			return addr
-		}
+	addr, err := freeport.Addr(t.Context())
+	if err != nil {
+		t.Fatalf("%v", err)
 	}
-	t.Fatalf("no free port between %d and %d: %v", first, last, err)
-	return ""
+	return addr
 }
 
 // Start starts a member that was killed, on its old address and with its data, and returns when it

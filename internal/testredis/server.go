@@ -4,10 +4,8 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/internal/freeport"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -77,22 +76,14 @@ func lookup(t testing.TB, program Program) string {
 	return path
 }
 
-// freeAddr returns an address that nobody listens on. Its port is below those that systems give to
-// outgoing connections: one of these could take it before the server does.
+// freeAddr returns an address of the server's own.
 func freeAddr(t testing.TB) string {
 	t.Helper()
-	const first, last, tries = 10000, 32000, 100
-	var err error
-	for range tries {
-		var listener net.Listener
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.N(last-first)))
-		if listener, err = (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr); err == nil {
-			_ = listener.Close()
-			return addr
-		}
+	addr, err := freeport.Addr(t.Context())
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatalf("no free port between %d and %d: %v", first, last, err)
-	return ""
+	return addr
 }
 
 func (s *Server) host() string { host, _, _ := net.SplitHostPort(s.Addr); return host }

@@ -2,12 +2,13 @@ package testzk
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/freeport"
 )
 
 // Ensemble is three servers.
@@ -45,11 +46,10 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	addr, err := freeAddr(t.Context())
+	port, err := freeport.Port(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ := net.SplitHostPort(addr)
 	return port
 }
 

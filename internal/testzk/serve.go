@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/pathlock-go/pathlock/internal/freeport"
 )
 
 // Serve starts a single server for examples, which have no [testing.TB]: a TestMain calls it, and
 // stop at the end. It returns when the server serves.
 func Serve(ctx context.Context) (addr string, stop func(), err error) {
-	if addr, err = freeAddr(ctx); err != nil {
+	if addr, err = freeport.Addr(ctx); err != nil {
 		return "", nil, err
 	}
 	dir, err := os.MkdirTemp("", "testzk")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pathlock-go/pathlock/internal/freeport"
 	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
@@ -50,7 +50,7 @@ func newServer(t testing.TB, class string, config []string) *Server {
 	if lacking := Lacking(); lacking != "" {
 		testserver.Missing(t, lacking)
 	}
-	addr, err := freeAddr(t.Context())
+	addr, err := freeport.Addr(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,21 +102,6 @@ func prepare(dir, addr, class string, config []string) ([]string, error) {
 		"-Dznode.container.checkIntervalMs=1000", // a minute by default
 		"-cp", dir + ":" + jar, class, file,
 	}, nil
-}
-
-// freeAddr returns an address that nobody listens on. Its port is below those that systems give to
-// outgoing connections: one of these could take it before the server does.
-func freeAddr(ctx context.Context) (string, error) {
-	const first, last, tries = 10000, 32000, 100
-	var err error
-	for range tries {
-		var listener net.Listener
-		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+rand.N(last-first)))
-		if listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", addr); err == nil {
-			return addr, listener.Close()
-		}
-	}
-	return "", fmt.Errorf("no free port between %d and %d: %w", first, last, err)
 }
 
 // Start starts a server that was stopped or killed, on its old address, and returns when it serves.

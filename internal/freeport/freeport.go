@@ -1,0 +1,81 @@
+// Package freeport finds ports for servers that tests start. Tests of several packages run at once,
+// and between the choice of a port and the start of its server another process could choose it, too.
+// So a port is reserved, among all processes that ask here, until the process ends.
+package freeport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// Ports are chosen below those that systems give to outgoing connections: one of these could take
+// a port before the server does.
+const first, last = 10000, 32000
+
+// tries is how many ports are looked at before there is taken to be none.
+const tries = 1000
+
+// reserved keeps the files open whose locks reserve ports.
+var reserved struct {
+	mu    sync.Mutex
+	files []*os.File
+}
+
+// Addr returns an address on the loopback interface, host:port, that nobody listens on. No other
+// call returns it, in this process or in another one of the same user, while this one runs.
+func Addr(ctx context.Context) (string, error) {
+	dir := filepath.Join(os.TempDir(), "pathlock-ports-"+strconv.Itoa(os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("freeport: %w", err)
+	}
+	var failed error
+	for range tries {
+		port := strconv.Itoa(first + rand.N(last-first))
+		file, err := reserve(filepath.Join(dir, port))
+		if err != nil {
+			failed = err
+			continue
+		}
+		addr := net.JoinHostPort("127.0.0.1", port)
+		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+		if err != nil {
+			failed = errors.Join(err, file.Close())
+			continue
+		}
+		reserved.mu.Lock()
+		reserved.files = append(reserved.files, file)
+		reserved.mu.Unlock()
+		return addr, listener.Close()
+	}
+	return "", fmt.Errorf("freeport: no free port between %d and %d: %w", first, last, failed)
+}
+
+// Port returns the port of such an address.
+func Port(ctx context.Context) (string, error) {
+	addr, err := Addr(ctx)
+	if err != nil {
+		return "", err
+	}
+	_, port, err := net.SplitHostPort(addr)
+	return port, err
+}
+
+// reserve locks a file, unless another process has it locked, or this one.
+func reserve(path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
