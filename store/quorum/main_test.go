@@ -1,6 +1,8 @@
 package quorum_test
 
 import (
+	"fmt"
+	"os"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -9,6 +11,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if servers := os.Getenv(childServers); servers != "" {
+		if err := beChild(servers); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := testserver.WaitTogether(); err != nil {
 		panic(err)
 	}
