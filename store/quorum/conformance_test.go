@@ -18,6 +18,7 @@ const generous = 10 * time.Second
 func TestConformance(t *testing.T) {
 	for _, members := range []int{1, 3, 5} {
 		t.Run(fmt.Sprintf("%d memstores", members), func(t *testing.T) {
+			t.Parallel()
 			storetest.Run(t, func(t *testing.T) pathlock.Store {
 				return newQuorum(t, memstores(members), quorum.WithTimeout(generous))
 			})
@@ -66,6 +67,7 @@ func TestConformanceOneDown(t *testing.T) {
 		"the second never answers": {1, hanging, 1500 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			storetest.Run(t, func(t *testing.T) pathlock.Store {
 				links, members := links(memstores(3))
 				links[down.member].set(down.mode)

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	if err := testserver.WaitTogether(); err != nil {
+	if err := testserver.IdleTogether(); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
