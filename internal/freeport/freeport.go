@@ -1,6 +1,6 @@
 // Package freeport finds ports for servers that tests start. Tests of several packages run at once,
-// and between the choice of a port and the start of its server another process could choose it, too.
-// So a port is reserved, among all processes that ask here, until the process ends.
+// and between the choice of a port and the start of its server another process could choose it,
+// too. So a port is reserved, among all processes that ask here, until the process ends.
 package freeport
 
 import (

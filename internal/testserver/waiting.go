@@ -6,8 +6,8 @@ import (
 )
 
 // waitTogether is how many parallel tests of a package run at a time where all of them wait, for
-// leases to end and for servers to fail over. idleTogether is the same where they do hardly anything
-// else.
+// leases to end and for servers to fail over. idleTogether is the same where they do hardly
+// anything else.
 const (
 	waitTogether = 4
 	idleTogether = 12
