@@ -1,17 +1,15 @@
 package testetcd
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // ready is in the log when a member answers its clients.
@@ -28,7 +26,7 @@ type Server struct {
 	command []string
 	process *exec.Cmd
 	paused  bool
-	log     *serverLog
+	log     *testserver.Log
 	ended   chan struct{} // closed when the log is read to its end
 }
 
@@ -129,10 +127,10 @@ func (s *Server) launch() func() {
 		s.t.Fatalf("starting %s: %v", s.command[0], err)
 	}
 	started, ended := make(chan struct{}), make(chan struct{})
-	s.log, s.ended = &serverLog{}, ended
+	s.log, s.ended = &testserver.Log{}, ended
 	go func() {
 		defer close(ended)
-		s.log.read(output, started)
+		s.log.Read(output, ready, started)
 	}()
 	return func() {
 		s.t.Helper()
@@ -184,34 +182,4 @@ func (s *Server) cleanUp() {
 	if s.t.Failed() && s.log != nil {
 		s.t.Logf("the log of %s on %s ends with\n%s", s.name, s.Addr, s.log)
 	}
-}
-
-// serverLog has the last lines that a server wrote.
-type serverLog struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-// read reads the log to its end and closes started when the member is ready.
-func (l *serverLog) read(r io.Reader, started chan<- struct{}) {
-	const kept, longest = 12, 1 << 20
-	waiting := true
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, longest)
-	for lines.Scan() {
-		if waiting && strings.Contains(lines.Text(), ready) {
-			waiting = false
-			close(started)
-		}
-		l.mu.Lock()
-		l.lines = append(l.lines, lines.Text())
-		l.lines = l.lines[max(0, len(l.lines)-kept):]
-		l.mu.Unlock()
-	}
-}
-
-func (l *serverLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Join(l.lines, "\n")
 }

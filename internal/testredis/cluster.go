@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // slots is how many slots a cluster has.
@@ -62,7 +64,7 @@ func StartCluster(t testing.TB, program Program, args ...string) *Cluster {
 		if i >= primaries {
 			s.awaitSync()
 		}
-		Await(t, s.Addr+" finds the cluster complete", func() bool {
+		testserver.Await(t, s.Addr+" finds the cluster complete", func() bool {
 			return strings.Contains(s.Text("CLUSTER", "INFO"), "cluster_state:ok")
 		})
 	}
@@ -144,7 +146,7 @@ func (s *Server) id() string { s.t.Helper(); return s.Text("CLUSTER", "MYID") }
 // await returns when a condition holds as every running node sees the cluster.
 func (c *Cluster) await(what string, holds func([]node) bool) {
 	c.t.Helper()
-	Await(c.t, what, func() bool {
+	testserver.Await(c.t, what, func() bool {
 		for _, s := range c.Nodes {
 			if s.Running() && !holds(s.nodes()) {
 				return false
@@ -229,7 +231,7 @@ func (c *Cluster) AwaitFailover(key string, old *Server) *Server {
 	c.t.Helper()
 	slot := c.slot(key)
 	var primary *Server
-	Await(c.t, "another node serves "+key, func() bool {
+	testserver.Await(c.t, "another node serves "+key, func() bool {
 		primary = c.Primary(key)
 		return primary != nil && primary != old
 	})

@@ -3,6 +3,8 @@ package testredis
 import (
 	"strconv"
 	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // Replicated is a primary with replicas, with nobody who would fail it over.
@@ -27,7 +29,7 @@ func StartReplicated(t testing.TB, program Program, n int) *Replicated {
 // awaitSync returns when a replica follows its primary.
 func (s *Server) awaitSync() {
 	s.t.Helper()
-	Await(s.t, s.Addr+" is in step with its primary", func() bool {
+	testserver.Await(s.t, s.Addr+" is in step with its primary", func() bool {
 		return s.Info("replication", "master_link_status") == "up"
 	})
 }
@@ -48,7 +50,7 @@ func AwaitReplicated(primary *Server, replicas ...*Server) {
 	primary.t.Helper()
 	written := primary.offset("master_repl_offset")
 	for _, replica := range replicas {
-		Await(replica.t, replica.Addr+" has caught up", func() bool { return replica.offset("slave_repl_offset") >= written })
+		testserver.Await(replica.t, replica.Addr+" has caught up", func() bool { return replica.offset("slave_repl_offset") >= written })
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // MasterName is what the sentinels call the primary that they watch.
@@ -31,7 +33,7 @@ func StartSentinel(t testing.TB, program Program) *Sentinel {
 		s.Sentinels = append(s.Sentinels, startSentinel(t, program, nodes.Primary))
 	}
 	for _, sentinel := range s.Sentinels {
-		Await(t, "the sentinels know everybody", func() bool {
+		testserver.Await(t, "the sentinels know everybody", func() bool {
 			about := sentinel.about()
 			return about["num-slaves"] == "2" && about["num-other-sentinels"] == "2" && about["flags"] == "master"
 		})
@@ -105,7 +107,7 @@ func (s *Sentinel) Client(change ...func(*redis.FailoverOptions)) *redis.Client 
 func (s *Sentinel) Primary() *Server {
 	s.t.Helper()
 	var primary *Server
-	Await(s.t, "the sentinels agree on a primary", func() bool {
+	testserver.Await(s.t, "the sentinels agree on a primary", func() bool {
 		addr := ""
 		for _, sentinel := range s.Sentinels {
 			about := sentinel.about()
@@ -137,7 +139,7 @@ func (s *Sentinel) Replicas() []*Server {
 func (s *Sentinel) Failover() *Server {
 	s.t.Helper()
 	old := s.Primary()
-	Await(s.t, "a sentinel begins the failover", func() bool {
+	testserver.Await(s.t, "a sentinel begins the failover", func() bool {
 		_, err := s.Sentinels[0].Try("SENTINEL", "FAILOVER", MasterName)
 		return err == nil // NOGOODSLAVE and INPROG pass
 	})
@@ -148,7 +150,7 @@ func (s *Sentinel) Failover() *Server {
 func (s *Sentinel) AwaitFailover(old *Server) *Server {
 	s.t.Helper()
 	var primary *Server
-	Await(s.t, "there is another primary", func() bool {
+	testserver.Await(s.t, "there is another primary", func() bool {
 		primary = s.Primary()
 		return primary != old
 	})

@@ -1,13 +1,11 @@
 package testredis
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"net"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -42,7 +40,7 @@ type Server struct {
 	ready   string
 	process *exec.Cmd
 	paused  bool
-	log     *serverLog
+	log     *testserver.Log
 	ended   chan struct{} // closed when the log is read to its end
 }
 
@@ -102,10 +100,10 @@ func (s *Server) Start() {
 		s.t.Fatalf("starting %s: %v", s.command[0], err)
 	}
 	started, ended := make(chan struct{}), make(chan struct{})
-	s.log, s.ended = &serverLog{}, ended
+	s.log, s.ended = &testserver.Log{}, ended
 	go func() {
 		defer close(ended)
-		s.log.read(output, s.ready, started)
+		s.log.Read(output, s.ready, started)
 	}()
 	select {
 	case <-started:
@@ -220,32 +218,4 @@ func closeClient[C io.Closer](t testing.TB, client C) C {
 		}
 	})
 	return client
-}
-
-// serverLog has the last lines that a server wrote.
-type serverLog struct {
-	mu    sync.Mutex
-	lines []string
-}
-
-// read reads the log to its end and closes started at the first line with the given text.
-func (l *serverLog) read(r io.Reader, ready string, started chan<- struct{}) {
-	const kept = 12
-	waiting := true
-	for lines := bufio.NewScanner(r); lines.Scan(); {
-		if waiting && strings.Contains(lines.Text(), ready) {
-			waiting = false
-			close(started)
-		}
-		l.mu.Lock()
-		l.lines = append(l.lines, lines.Text())
-		l.lines = l.lines[max(0, len(l.lines)-kept):]
-		l.mu.Unlock()
-	}
-}
-
-func (l *serverLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Join(l.lines, "\n")
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -20,7 +22,7 @@ func set(t *testing.T, client redis.UniversalClient, key string) {
 
 func requireGet(t *testing.T, client redis.UniversalClient, key string) {
 	t.Helper()
-	Await(t, key+" is there", func() bool {
+	testserver.Await(t, key+" is there", func() bool {
 		got, err := client.Get(context.WithoutCancel(t.Context()), key).Result()
 		if cluster, ok := client.(*redis.ClusterClient); ok && err != nil {
 			cluster.ReloadState(t.Context()) // of itself it asks once a minute which nodes there are
@@ -134,7 +136,7 @@ func TestCluster(t *testing.T) {
 			}
 			requireGet(t, client, key)
 
-			Await(t, "the old primary is a replica in step", func() bool {
+			testserver.Await(t, "the old primary is a replica in step", func() bool {
 				return to.Info("replication", "master_link_status") == "up"
 			})
 			replica.Kill()

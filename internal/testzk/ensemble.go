@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // Ensemble is three servers.
@@ -39,7 +40,7 @@ func StartEnsemble(t testing.TB, config ...string) *Ensemble {
 		s.launch()
 	}
 	for _, s := range e.Servers {
-		Await(t, s.Addr+" serves", func() bool { return s.Mode() != "" })
+		testserver.Await(t, s.Addr+" serves", func() bool { return s.Mode() != "" })
 	}
 	return e
 }
@@ -71,7 +72,7 @@ func (e *Ensemble) Follower() *Server { return e.having("follower") }
 func (e *Ensemble) having(mode string) *Server {
 	e.t.Helper()
 	var found *Server
-	Await(e.t, "there is a "+mode, func() bool {
+	testserver.Await(e.t, "there is a "+mode, func() bool {
 		for _, s := range e.Servers {
 			if s.process != nil && !s.paused && s.Mode() == mode {
 				found = s

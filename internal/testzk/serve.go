@@ -41,3 +41,6 @@ func Serve(ctx context.Context) (addr string, stop func(), err error) {
 	}
 	return addr, stop, nil
 }
+
+// patience is how long a server may take to serve. It bounds failures only.
+const patience = 30 * time.Second

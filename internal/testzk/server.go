@@ -108,7 +108,7 @@ func prepare(dir, addr, class string, config []string) ([]string, error) {
 func (s *Server) Start() {
 	s.t.Helper()
 	s.launch()
-	Await(s.t, s.Addr+" serves", func() bool { return s.Mode() != "" })
+	testserver.Await(s.t, s.Addr+" serves", func() bool { return s.Mode() != "" })
 }
 
 func (s *Server) launch() {
@@ -224,25 +224,6 @@ func (s *Server) Count(name string) int {
 	}
 	s.t.Fatalf("%s: the server does not count %s", s.Addr, name)
 	return 0
-}
-
-// patience is how long servers may take to do what they do by themselves. It bounds failures only.
-const patience = 30 * time.Second
-
-// Await returns when a condition holds that a server brings about, and of which it tells nobody. It
-// looks every few milliseconds.
-func Await(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	over := time.After(patience)
-	looks := time.NewTicker(10 * time.Millisecond)
-	defer looks.Stop()
-	for !holds() {
-		select {
-		case <-looks.C:
-		case <-over:
-			t.Fatalf("still not so after %v: %s", patience, what)
-		}
-	}
 }
 
 // Forget removes what a stopped server has kept.

@@ -12,13 +12,14 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testetcd"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // leader returns the member of a cluster that leads it.
 func leader(t *testing.T, client *clientv3.Client, cluster testetcd.Cluster) *testetcd.Server {
 	t.Helper()
 	var leads *testetcd.Server
-	testetcd.Await(t, "the cluster has a leader", func() bool {
+	testserver.Await(t, "the cluster has a leader", func() bool {
 		for _, m := range cluster {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			status, err := client.Status(ctx, "http://"+m.Addr)
@@ -203,7 +204,7 @@ func TestNoMajority(t *testing.T) {
 		}
 	}
 	cluster.Start()
-	testetcd.Await(t, "the store serves again", func() bool { return store.Ping(t.Context()) == nil })
+	testserver.Await(t, "the store serves again", func() bool { return store.Ping(t.Context()) == nil })
 	if err := store.Release(t.Context(), tree, req.Owner, req.Grant); err != nil && !errors.Is(err, pathlock.ErrNotHeld) {
 		t.Error(err)
 	}
@@ -221,7 +222,7 @@ func TestWholeClusterRestarted(t *testing.T) {
 	next := queue(t, newStore(t, connect(t, cluster.Addrs()...)), request(t, tree, "next", time.Minute, time.Minute))
 	cluster.Kill()
 	cluster.Start()
-	testetcd.Await(t, "the store serves again", func() bool { return store.Ping(t.Context()) == nil })
+	testserver.Await(t, "the store serves again", func() bool { return store.Ping(t.Context()) == nil })
 	select {
 	case o := <-next:
 		t.Fatalf("the waiter has got %+v, although the lock is held", o)

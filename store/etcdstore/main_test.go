@@ -177,7 +177,7 @@ func isFloor(kv *mvccpb.KeyValue) bool { return strings.Contains(string(kv.Key),
 // which nobody uses.
 func requireNothing(t testing.TB, client *clientv3.Client) {
 	t.Helper()
-	testetcd.Await(t, "nothing is left", func() bool {
+	testserver.Await(t, "nothing is left", func() bool {
 		keys, err := client.Get(t.Context(), "", clientv3.WithPrefix(), clientv3.WithKeysOnly())
 		if err != nil {
 			t.Fatal(err)

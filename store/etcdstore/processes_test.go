@@ -1,17 +1,15 @@
 package etcdstore
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testchild"
 )
 
 // The variables that make this test binary a process that takes a lock: see beChild.
@@ -55,54 +53,10 @@ type announcer struct{ pathlock.NopObserver }
 
 func (announcer) Waiting(context.Context, pathlock.Event) { fmt.Println("waiting") }
 
-// child is a process that takes a lock.
-type child struct {
-	t       testing.TB
-	process *exec.Cmd
-	lines   *bufio.Scanner
-}
-
-func startChild(t testing.TB, addr string, tree pathlock.Tree) *child {
+// startChild starts a process that takes a lock.
+func startChild(t testing.TB, addr string, tree pathlock.Tree) *testchild.Process {
 	t.Helper()
-	c := &child{t: t, process: exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])}
-	c.process.Env = append(os.Environ(), childAddr+"="+addr, childTree+"="+tree.ID(), childLease+"="+mortalLease.String())
-	c.process.Stderr = os.Stderr
-	output, err := c.process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.lines = bufio.NewScanner(output)
-	if err := c.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.kill)
-	return c
-}
-
-// says waits for a line that begins with a text.
-func (c *child) says(text string) {
-	c.t.Helper()
-	for c.lines.Scan() {
-		if strings.HasPrefix(c.lines.Text(), text) {
-			return
-		}
-	}
-	c.t.Fatalf("the process ended without saying %q", text)
-}
-
-func (c *child) signal(sig syscall.Signal) {
-	c.t.Helper()
-	if err := c.process.Process.Signal(sig); err != nil {
-		c.t.Error(err)
-	}
-}
-
-// kill kills the process as kill -9 does.
-func (c *child) kill() {
-	if c.process.ProcessState == nil {
-		c.signal(syscall.SIGKILL)
-		_ = c.process.Wait() // it was killed: that is the error
-	}
+	return testchild.Start(t, childAddr+"="+addr, childTree+"="+tree.ID(), childLease+"="+mortalLease.String())
 }
 
 // The lease of processes that die, and how much later than that others may be let in.
@@ -124,10 +78,10 @@ func TestKilledHolder(t *testing.T) {
 	server, client := newServer(t)
 	store, tree := newStore(t, client), newTree(t)
 	holder := startChild(t, server.Addr, tree)
-	holder.says("granted")
+	holder.Says("granted")
 	req := request(t, tree, "next", time.Minute, time.Minute)
 	next := queue(t, store, req)
-	holder.kill()
+	holder.Kill()
 	died := time.Now()
 	requireWithin(t, "the next is let in", granted(t, next).at.Sub(died), mortalLease+lateness)
 	release(t, store, req)
@@ -139,8 +93,8 @@ func TestKilledHolderWithoutWaiters(t *testing.T) {
 	server, client := newServer(t)
 	tree := newTree(t)
 	holder := startChild(t, server.Addr, tree)
-	holder.says("granted")
-	holder.kill()
+	holder.Says("granted")
+	holder.Kill()
 	requireNothing(t, client) // nobody looks at the tree: it is etcd that ends everything
 }
 
@@ -151,10 +105,10 @@ func TestKilledWaiter(t *testing.T) {
 	first := request(t, tree, "first", time.Minute, 0)
 	acquire(t, store, first)
 	waiter := startChild(t, server.Addr, tree)
-	waiter.says("waiting")
+	waiter.Says("waiting")
 	req := request(t, tree, "next", time.Minute, time.Minute)
 	next := queue(t, store, req)
-	waiter.kill()
+	waiter.Kill()
 	died := time.Now()
 	release(t, store, first)
 	requireWithin(t, "the next is let in", granted(t, next).at.Sub(died), mortalLease+lateness)
@@ -167,14 +121,14 @@ func TestStoppedPastItsLease(t *testing.T) {
 	server, client := newServer(t)
 	store, tree := newStore(t, client), newTree(t)
 	holder := startChild(t, server.Addr, tree)
-	holder.says("granted")
+	holder.Says("granted")
 	req := request(t, tree, "next", time.Minute, time.Minute)
 	next := queue(t, store, req)
-	holder.signal(syscall.SIGSTOP)
+	holder.Signal(syscall.SIGSTOP)
 	stopped := time.Now()
 	requireWithin(t, "the next is let in", granted(t, next).at.Sub(stopped), mortalLease+lateness)
-	holder.signal(syscall.SIGCONT)
-	holder.says("lost")
+	holder.Signal(syscall.SIGCONT)
+	holder.Says("lost")
 	// Whatever the process sent when it went on, it has brought nothing back to life.
 	snapshot, err := store.Snapshot(t.Context(), tree)
 	if err != nil {
@@ -194,14 +148,14 @@ func TestStoppedWaiter(t *testing.T) {
 	first := request(t, tree, "first", time.Minute, 0)
 	acquire(t, store, first)
 	waiter := startChild(t, server.Addr, tree)
-	waiter.says("waiting")
-	waiter.signal(syscall.SIGSTOP)
+	waiter.Says("waiting")
+	waiter.Signal(syscall.SIGSTOP)
 	release(t, store, first) // hands over to the one who is stopped
 	req := request(t, tree, "next", time.Minute, time.Minute)
 	acquire(t, store, req)
 	release(t, store, req)
-	waiter.signal(syscall.SIGCONT)
-	waiter.says("granted") // it asks again, and its turn comes
+	waiter.Signal(syscall.SIGCONT)
+	waiter.Says("granted") // it asks again, and its turn comes
 }
 
 // etcd's shortest lease is two seconds. A waiter sees earlier that a process has died.

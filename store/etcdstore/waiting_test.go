@@ -98,7 +98,7 @@ func TestWaiterWhoseTicketIsGoneIsWoken(t *testing.T) {
 		t.Fatal(err)
 	}
 	// It asks again, and waits in its new place.
-	testetcd.Await(t, "the waiter is back in the queue", func() bool {
+	testserver.Await(t, "the waiter is back in the queue", func() bool {
 		snapshot, err := store.Snapshot(t.Context(), tree)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestNoHerd(t *testing.T) {
 			reqs = append(reqs, req)
 			turns = append(turns, queue(t, stores[i%processes], req))
 		}
-		testetcd.Await(t, "all watches stand", func() bool {
+		testserver.Await(t, "all watches stand", func() bool {
 			return metric(t, server, "etcd_debugging_mvcc_watcher_total", "") >= 2*waiters
 		})
 		events := func() int { return metric(t, server, "etcd_debugging_mvcc_events_total", "") }

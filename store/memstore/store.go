@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
 // Store is a [pathlock.Store] in the memory of the process. It needs no clean-up. Lockers see each
@@ -51,7 +52,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: %w", err)
 	}
 	if ctx.Err() != nil {
-		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, contextError(ctx))
+		return pathlock.Grant{}, fmt.Errorf("pathlock/memstore: acquiring in %s: %w", req.Tree, ended.By(ctx))
 	}
 	t := s.use(req.Tree)
 	defer s.unuse(t)

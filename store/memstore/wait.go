@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
@@ -89,7 +90,7 @@ func (t *table) giveUp(ctx context.Context, a *attempt) (pathlock.Grant, error) 
 	if cause := ctx.Err(); cause == nil || errors.Is(cause, context.DeadlineExceeded) {
 		err = t.Conflict(r, now.Sub(a.began), cause)
 	} else {
-		err = fmt.Errorf("pathlock/memstore: waiting for a lock in %s: %w", t.Tree(), contextError(ctx))
+		err = fmt.Errorf("pathlock/memstore: waiting for a lock in %s: %w", t.Tree(), ended.By(ctx))
 	}
 	a.calls--
 	if a.calls == 0 {
@@ -104,13 +105,4 @@ func outcome(r *locktable.Request) (pathlock.Grant, error) {
 		return pathlock.Grant{}, err
 	}
 	return pathlock.Grant{Fence: r.Fence(), Asked: r.Since()}, nil
-}
-
-// contextError returns ctx's error with its cause.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/store/quorum"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
@@ -153,7 +154,7 @@ func TestOneMasterDown(t *testing.T) {
 				}
 
 				fault.end(servers[down])
-				testredis.Await(t, "the member takes part again", func() bool {
+				testserver.Await(t, "the member takes part again", func() bool {
 					req := ask(tree, x("/again"))
 					take(t, s, req)
 					defer release(t, s, req)
@@ -173,7 +174,7 @@ func requireEmpty(t *testing.T, s *quorum.Store, tree pathlock.Tree, servers []*
 		t.Errorf("left behind: %+v, %v", snap, err)
 	}
 	for i, m := range redisMembers(t, servers) {
-		testredis.Await(t, "nothing is left at a member", func() bool {
+		testserver.Await(t, "nothing is left at a member", func() bool {
 			snap, err := m.Snapshot(t.Context(), tree)
 			if err != nil {
 				t.Errorf("member %d: %v", i, err)
@@ -271,7 +272,7 @@ func TestRestartedEmptyForgets(t *testing.T) {
 	other.Wait = generous
 	take(t, second, other)
 	third.set(open)
-	testredis.Await(t, "the first owner is told", func() bool {
+	testserver.Await(t, "the first owner is told", func() bool {
 		lost, err := first.Renew(t.Context(), held.Tree, []pathlock.Lease{{Owner: held.Owner, For: time.Minute}})
 		return err == nil && len(lost) == 1 && lost[0] == held.Owner
 	})
@@ -326,7 +327,7 @@ func TestRestartedEmptyOneAfterTheOther(t *testing.T) {
 		t.Fatalf("after one restart: lost %v, %v", lost, err)
 	}
 	restart(1)
-	testredis.Await(t, "the loss is reported", func() bool {
+	testserver.Await(t, "the loss is reported", func() bool {
 		lost, err := renew()
 		return err == nil && len(lost) == 1
 	})

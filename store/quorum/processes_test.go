@@ -1,18 +1,17 @@
 package quorum_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/rand"
 	"fmt"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testchild"
 	"github.com/pathlock-go/pathlock/internal/testredis"
 	"github.com/pathlock-go/pathlock/store/quorum"
 	"github.com/pathlock-go/pathlock/store/redisstore"
@@ -69,59 +68,14 @@ type announcer struct{ pathlock.NopObserver }
 
 func (announcer) Waiting(context.Context, pathlock.Event) { fmt.Println("waiting") }
 
-// child is a process that takes a lock.
-type child struct {
-	t       testing.TB
-	process *exec.Cmd
-	lines   *bufio.Scanner
-}
-
-// startChild starts a process, which says first what becomes of its request.
-func startChild(t testing.TB, servers []*testredis.Server, tree pathlock.Tree) *child {
+// startChild starts a process that takes a lock.
+func startChild(t testing.TB, servers []*testredis.Server, tree pathlock.Tree) *testchild.Process {
 	t.Helper()
 	var addrs []string
 	for _, s := range servers {
 		addrs = append(addrs, s.Addr)
 	}
-	c := &child{t: t, process: exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])}
-	c.process.Env = append(os.Environ(), childServers+"="+strings.Join(addrs, ","), childTree+"="+tree.ID())
-	c.process.Stderr = os.Stderr
-	output, err := c.process.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.lines = bufio.NewScanner(output)
-	if err := c.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.kill)
-	return c
-}
-
-// says waits for a line that begins with a text.
-func (c *child) says(text string) {
-	c.t.Helper()
-	for c.lines.Scan() {
-		if strings.HasPrefix(c.lines.Text(), text) {
-			return
-		}
-	}
-	c.t.Fatalf("the process ended without saying %q", text)
-}
-
-func (c *child) signal(sig syscall.Signal) {
-	c.t.Helper()
-	if err := c.process.Process.Signal(sig); err != nil {
-		c.t.Error(err)
-	}
-}
-
-// kill kills the process as kill -9 does.
-func (c *child) kill() {
-	if c.process.ProcessState == nil {
-		c.signal(syscall.SIGKILL)
-		_ = c.process.Wait() // it was killed: that is the error
-	}
+	return testchild.Start(t, childServers+"="+strings.Join(addrs, ","), childTree+"="+tree.ID())
 }
 
 // site is three servers, and a process here that uses them.
@@ -165,8 +119,8 @@ func (s *site) takes(since func() time.Time) {
 func TestKilledHolder(t *testing.T) {
 	s := newSite(t)
 	holder := startChild(t, s.servers, s.tree)
-	holder.says("granted")
-	holder.kill()
+	holder.Says("granted")
+	holder.Kill()
 	died := time.Now()
 	s.takes(func() time.Time { return died })
 }
@@ -178,8 +132,8 @@ func TestKilledWaiter(t *testing.T) {
 		t.Fatal(err)
 	}
 	waiter := startChild(t, s.servers, s.tree)
-	waiter.says("waiting")
-	waiter.kill()
+	waiter.Says("waiting")
+	waiter.Kill()
 	died := time.Now()
 	if err := mine.Release(t.Context()); err != nil {
 		t.Fatal(err)
@@ -191,10 +145,10 @@ func TestKilledWaiter(t *testing.T) {
 func TestStoppedHolder(t *testing.T) {
 	s := newSite(t)
 	holder := startChild(t, s.servers, s.tree)
-	holder.says("granted")
-	holder.signal(syscall.SIGSTOP)
+	holder.Says("granted")
+	holder.Signal(syscall.SIGSTOP)
 	stopped := time.Now()
 	s.takes(func() time.Time { return stopped })
-	holder.signal(syscall.SIGCONT)
-	holder.says("lost")
+	holder.Signal(syscall.SIGCONT)
+	holder.Says("lost")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/vanishing"
 	"github.com/pathlock-go/pathlock/store/quorum"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 	"github.com/pathlock-go/pathlock/store/storetest"
@@ -57,11 +58,11 @@ func TestConformanceRedis(t *testing.T) {
 		storetest.Run(t, func(t *testing.T) pathlock.Store {
 			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))
 		}, storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
-			network := newNetwork()
-			members := redisMembers(t, servers, func(o *redis.Options) { o.Dialer = network.dial })
+			network := vanishing.New()
+			members := redisMembers(t, servers, func(o *redis.Options) { o.Dialer = network.Dial })
 			victim = newQuorum(t, members, quorum.WithTimeout(500*time.Millisecond))
-			t.Cleanup(network.heal)
-			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous)), victim, network.vanish
+			t.Cleanup(network.Heal)
+			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous)), victim, network.Vanish
 		}))
 	})
 	t.Run("one of them killed", func(t *testing.T) {

@@ -40,7 +40,7 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) pathlock.Store { return newStore(t) },
 		storetest.Crash(func(t *testing.T) (survivor, victim pathlock.Store, crash func()) {
 			client, network := distant(t, true)
-			return newStore(t), client, network.vanish
+			return newStore(t), client, network.Vanish
 		}))
 }
 

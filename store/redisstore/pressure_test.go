@@ -161,7 +161,7 @@ func TestCloseIsBounded(t *testing.T) {
 			if err := store.Ping(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			network.vanish()
+			network.Vanish()
 			var work sync.WaitGroup
 			for range failed {
 				tree := newTree(t)
@@ -181,7 +181,7 @@ func TestCloseIsBounded(t *testing.T) {
 			if took := time.Since(began); took > tt.limit+time.Second {
 				t.Errorf("closing took %v, want %v at most", took, tt.limit)
 			}
-			network.heal()
+			network.Heal()
 		})
 	}
 }

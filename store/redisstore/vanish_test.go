@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -13,100 +12,22 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/internal/vanishing"
 	"github.com/pathlock-go/pathlock/store/redisstore/internal/calls"
 )
 
-// network stands between a client and its servers. While it has vanished, it swallows all packets,
-// those of connections that are made as well as those of connections that there are.
-type network struct {
-	mu     sync.Mutex
-	healed chan struct{} // closed while packets pass
-}
-
-func newNetwork() *network {
-	n := &network{healed: make(chan struct{})}
-	close(n.healed)
-	return n
-}
-
-func (n *network) vanish() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.healed = make(chan struct{})
-}
-
-func (n *network) heal() {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	select {
-	case <-n.healed:
-	default:
-		close(n.healed)
-	}
-}
-
-func (n *network) passes() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.healed
-}
-
-func (n *network) there() bool {
-	select {
-	case <-n.passes():
-		return true
-	default:
-		return false
-	}
-}
-
-func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error) {
-	select {
-	case <-n.passes():
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	conn, err := (&net.Dialer{}).DialContext(ctx, kind, addr)
-	if err != nil {
-		return nil, err
-	}
-	return &swallowing{conn, n}, nil
-}
-
-// swallowing is a connection that a network may swallow.
-type swallowing struct {
-	net.Conn
-	network *network
-}
-
-func (s *swallowing) Write(b []byte) (int, error) {
-	if !s.network.there() {
-		return len(b), nil
-	}
-	return s.Conn.Write(b)
-}
-
-func (s *swallowing) Read(b []byte) (int, error) {
-	for {
-		n, err := s.Conn.Read(b)
-		if err != nil || s.network.there() {
-			return n, err
-		}
-	}
-}
-
 // distant returns a store whose network can vanish. Everything else is as go-redis has it by
 // default.
-func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *network) {
+func distant(t *testing.T, punctual bool, opts ...Option) (*Store, *vanishing.Network) {
 	t.Helper()
 	options, err := redis.ParseURL(testserver.Redis(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := newNetwork()
-	options.Dialer, options.ContextTimeoutEnabled = n.dial, punctual
+	n := vanishing.New()
+	options.Dialer, options.ContextTimeoutEnabled = n.Dial, punctual
 	store := closeStore(t, New(closeClient(t, redis.NewClient(options)), opts...))
-	t.Cleanup(n.heal)
+	t.Cleanup(n.Heal)
 	return store, n
 }
 
@@ -133,7 +54,7 @@ func TestHostVanishes(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			network.vanish()
+			network.Vanish()
 			waits := ask(tree, x("/waits"))
 			waits.Wait = long
 			for name, do := range map[string]func(context.Context) error{
@@ -157,7 +78,7 @@ func TestHostVanishes(t *testing.T) {
 					}
 				}
 			}
-			network.heal()
+			network.Heal()
 			over := time.Now().Add(patience)
 			for store.Ping(t.Context()) != nil {
 				if time.Now().After(over) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
 
@@ -176,7 +177,7 @@ func (b *backend) Ping(ctx context.Context) error {
 func (b *backend) failed(ctx context.Context, doing string, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w", doing, contextError(ctx))
+		return fmt.Errorf("%s: %w", doing, ended.By(ctx))
 	case errors.Is(err, pathlock.ErrInvalidRequest), errors.Is(err, pathlock.ErrUnavailable):
 		return fmt.Errorf("%s: %w", doing, err)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -187,13 +188,4 @@ func (b *backend) failed(ctx context.Context, doing string, err error) error {
 		return fmt.Errorf("%w: %s: %w: %s", pathlock.ErrUnavailable, doing, err, advice)
 	}
 	return fmt.Errorf("%w: %s: %w", pathlock.ErrUnavailable, doing, err)
-}
-
-// contextError returns ctx's error with its cause.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 	"github.com/pathlock-go/pathlock/store/internal/locktable"
 )
 
@@ -21,7 +22,7 @@ func (s *Store) Acquire(ctx context.Context, req pathlock.Acquisition) (pathlock
 		return pathlock.Grant{}, s.failed(err)
 	}
 	if ctx.Err() != nil {
-		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, contextError(ctx)))
+		return pathlock.Grant{}, s.failed(fmt.Errorf("acquiring in %s: %w", req.Tree, ended.By(ctx)))
 	}
 	if err := s.begin(); err != nil {
 		return pathlock.Grant{}, err
@@ -97,10 +98,7 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	op := &operation{}
 	op.apply = func(b *book) {
 		v, r = view{}, nil
-		if v.err = b.takeRefusal(a.req.Owner, a.req.Grant); v.err != nil {
-			return
-		}
-		if v.err = a.ownRefusal(b); v.err != nil {
+		if v.err = a.refusal(b); v.err != nil {
 			return
 		}
 		known := b.table.Find(a.req.Owner, a.req.Grant)
@@ -146,9 +144,12 @@ func (a *attempt) ask(ctx context.Context, again bool) (view, error) {
 	return v, nil
 }
 
-// ownRefusal returns why the request's wait was refused in this very update. A process that slept
-// for too long has lost its place, and asks for another.
-func (a *attempt) ownRefusal(b *book) error {
+// refusal returns why the request's wait was refused, before this update or in it. A process that
+// slept for too long has lost its place, and asks for another.
+func (a *attempt) refusal(b *book) error {
+	if err := b.takeRefusal(a.req.Owner, a.req.Grant); err != nil {
+		return err
+	}
 	for r, err := range b.ended {
 		if r.Owner == a.req.Owner && r.Grant == a.req.Grant && !errors.Is(err, locktable.ErrFaint) {
 			return err
@@ -242,10 +243,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 	var v view
 	op := &operation{apply: func(b *book) {
 		v = view{}
-		if v.err = b.takeRefusal(a.req.Owner, a.req.Grant); v.err != nil {
-			return
-		}
-		if v.err = a.ownRefusal(b); v.err != nil {
+		if v.err = a.refusal(b); v.err != nil {
 			return
 		}
 		r := b.table.Find(a.req.Owner, a.req.Grant)
@@ -278,7 +276,7 @@ func (a *attempt) giveUp(ctx context.Context) (pathlock.Grant, error) {
 func (a *attempt) inVain(ctx context.Context, conflict func(cause error) error) error {
 	cause := ctx.Err()
 	if cause != nil && !errors.Is(cause, context.DeadlineExceeded) {
-		return a.store.failed(fmt.Errorf("waiting for a lock in %s: %w", a.req.Tree, contextError(ctx)))
+		return a.store.failed(fmt.Errorf("waiting for a lock in %s: %w", a.req.Tree, ended.By(ctx)))
 	}
 	if conflict != nil {
 		return conflict(cause)

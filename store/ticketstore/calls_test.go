@@ -4,151 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/store/ticketstore"
 )
-
-// meddler is a backend that counts its updates, and does to them what a test wants.
-type meddler struct {
-	*backend
-	updates atomic.Int64
-
-	mu sync.Mutex
-	// before, where set, is called before each update, which fails with its error. after is called
-	// when it has been written.
-	before, after hook
-	// abandons has the next update abandoned, which land then carries out.
-	abandons bool
-	land     func() bool
-}
-
-// hook is what is done at an update.
-type hook func(ctx context.Context) error
-
-// meddle sets what is done before and after each update from now on.
-func (m *meddler) meddle(before, after hook) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.before, m.after = before, after
-}
-
-func (m *meddler) hooks() (before, after hook) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.before, m.after
-}
-
-// abandon is an update whose call ends with its context, while the server still has it before
-// itself: land carries it out if no other update has come in between, and reports whether.
-func (m *meddler) abandon(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	m.server.mu.Lock()
-	state := m.state(tree)
-	version := m.server.updates[tree]
-	m.server.mu.Unlock()
-	c := change(state)
-	m.mu.Lock()
-	m.land = func() bool {
-		m.server.mu.Lock()
-		defer m.server.mu.Unlock()
-		if m.server.updates[tree] != version {
-			return false
-		}
-		m.write(tree, c)
-		return true
-	}
-	m.abandons = false
-	m.mu.Unlock()
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-func (m *meddler) Update(ctx context.Context, tree pathlock.Tree, change func(ticketstore.State) ticketstore.Changes) error {
-	m.updates.Add(1)
-	m.mu.Lock()
-	abandons := m.abandons
-	m.mu.Unlock()
-	if abandons {
-		return m.abandon(ctx, tree, change)
-	}
-	before, after := m.hooks()
-	if before != nil {
-		if err := before(ctx); err != nil {
-			return err
-		}
-	}
-	err := m.backend.Update(ctx, tree, change)
-	if err == nil && after != nil {
-		err = after(ctx)
-	}
-	return err
-}
-
-// stage is a server in a bubble of virtual time, with a tree.
-type stage struct {
-	*testing.T
-	*server
-	tree      pathlock.Tree
-	processes []*meddler
-}
-
-func onStage(t *testing.T, test func(s *stage)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		tree, err := pathlock.NewTree("test", "plan")
-		if err != nil {
-			t.Fatal(err)
-		}
-		test(&stage{T: t, server: newServer(), tree: tree})
-	})
-}
-
-// process returns a process of its own, and its store.
-func (s *stage) process() (*meddler, *ticketstore.Store) {
-	m := &meddler{backend: s.backend()}
-	store := ticketstore.New("memory", m)
-	s.processes = append(s.processes, m)
-	s.Cleanup(func() { _ = store.Close() })
-	return m, store
-}
-
-// ask returns a request of an owner, whose name is the grant's id too. It waits for an hour.
-func (s *stage) ask(owner, path string) pathlock.Acquisition {
-	return pathlock.Acquisition{
-		Tree: s.tree, Owner: pathlock.Owner(owner), Grant: pathlock.GrantID(owner), Note: owner,
-		Claims: pathlock.Normalize(pathlock.X(pathlock.MustParsePath(path))), Lease: 30 * time.Second, Wait: time.Hour,
-	}
-}
-
-// begin makes a request in the background, and returns when it has ended or waits.
-func (s *stage) begin(ctx context.Context, store *ticketstore.Store, req pathlock.Acquisition) <-chan error {
-	ended := make(chan error, 1)
-	go func() {
-		_, err := store.Acquire(ctx, req)
-		ended <- err
-	}()
-	synctest.Wait()
-	return ended
-}
-
-// isEmpty fails the test unless the server keeps nothing.
-func (s *stage) isEmpty() {
-	s.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for tree, shelf := range s.trees {
-		s.Errorf("left in %s: %v", tree, shelf.tickets)
-	}
-	if len(s.watches) > 0 {
-		s.Errorf("%d watches are left", len(s.watches))
-	}
-}
 
 func TestACrowdIsServedWithAFewUpdatesEach(t *testing.T) {
 	onStage(t, func(s *stage) {
@@ -461,56 +323,6 @@ func TestAnUpdateThatWasGivenUpComesTooLate(t *testing.T) {
 	}
 }
 
-// Who waits on top of a hold whose end is set earlier learns then that it is gone.
-func TestWhoWaitsOnTopOfAHoldThatEndsEarlier(t *testing.T) {
-	onStage(t, func(s *stage) {
-		_, store := s.process()
-		_, other := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("reader", "/b")); err != nil {
-			t.Fatal(err)
-		}
-		own := s.ask("owner", "/a")
-		if _, err := store.Acquire(s.Context(), own); err != nil {
-			t.Fatal(err)
-		}
-		more := s.ask("owner", "/b")
-		more.Grant = "more"
-		waits := s.begin(s.Context(), store, more)
-		const end = 300 * time.Millisecond
-		began := time.Now()
-		if _, err := other.Transfer(s.Context(), pathlock.Transfer{Tree: s.tree, From: "owner", To: "owner", Lease: end}); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("the wait ends with %v, want ErrLost", err)
-		}
-		if took := time.Since(began); took > end {
-			t.Errorf("the wait ends after %v, want %v", took, end)
-		}
-	})
-}
-
-// The server ends the tickets of a process with its session. Who waits on top of them has lost
-// them.
-func TestWhoWaitsOnTopOfAHoldThatTheServerHasEnded(t *testing.T) {
-	onStage(t, func(s *stage) {
-		_, store := s.process()
-		if _, err := store.Acquire(s.Context(), s.ask("reader", "/b")); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); err != nil {
-			t.Fatal(err)
-		}
-		more := s.ask("owner", "/b")
-		more.Grant = "more"
-		waits := s.begin(s.Context(), store, more)
-		s.drop("owner")
-		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
-			t.Errorf("the wait ends with %v, want ErrLost", err)
-		}
-	})
-}
-
 // An unanswered call says that the store is unavailable, whichever it is.
 func TestEveryUnansweredCallSaysSo(t *testing.T) {
 	onStage(t, func(s *stage) {
@@ -536,43 +348,4 @@ func TestEveryUnansweredCallSaysSo(t *testing.T) {
 			}
 		}
 	})
-}
-
-// An apart grant ends with the hold that it is apart from, also where the server has ended that
-// one.
-func TestAnApartGrantEndsWithTheHoldThatTheServerHasEnded(t *testing.T) {
-	for _, ended := range []bool{true, false} {
-		t.Run(fmt.Sprint("by the server: ", ended), func(t *testing.T) {
-			onStage(t, func(s *stage) {
-				_, store := s.process()
-				if _, err := store.Acquire(s.Context(), s.ask("owner", "/a")); err != nil {
-					t.Fatal(err)
-				}
-				apart := s.ask("owner", "/b")
-				apart.Grant, apart.Apart, apart.Held = "apart", true, true
-				if _, err := store.Acquire(s.Context(), apart); err != nil {
-					t.Fatal(err)
-				}
-				if ended {
-					s.drop("owner")
-				} else if err := store.Release(s.Context(), s.tree, "owner", "owner"); err != nil {
-					t.Fatal(err)
-				}
-				other := s.ask("other", "/b")
-				other.Wait = 0
-				_, err := store.Acquire(s.Context(), other)
-				if kept := errors.Is(err, pathlock.ErrConflict); kept == ended {
-					t.Errorf("another asks for what is apart: %v", err)
-				}
-			})
-		})
-	}
-}
-
-// drop ends the tickets of a grant, as the end of a session does.
-func (s *stage) drop(grant pathlock.GrantID) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	tickets := s.trees[s.tree].tickets
-	maps.DeleteFunc(tickets, func(_ string, t ticketstore.Ticket) bool { return t.Grant == grant })
 }

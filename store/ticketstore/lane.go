@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/internal/ended"
 )
 
 // lane has the operations of this process on one tree. Those that come while an update is under way
@@ -54,14 +55,14 @@ func (s *Store) do(ctx context.Context, tree pathlock.Tree, op *operation) error
 		return op.err
 	case <-ctx.Done():
 		if l.remove(op) {
-			return contextError(ctx)
+			return ended.By(ctx)
 		}
 	}
 	select {
 	case <-op.done:
 		return op.err
 	case <-ctx.Done():
-		return contextError(ctx)
+		return ended.By(ctx)
 	}
 }
 

@@ -278,12 +278,3 @@ func (s *Store) Session() <-chan struct{} {
 	}
 	return nil
 }
-
-// contextError returns ctx's error with its cause.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -175,7 +176,7 @@ func TestStopped(t *testing.T) {
 			began := time.Now()
 			w.granted()
 			t.Logf("granted after %v", time.Since(began))
-			testzk.Await(t, "the session ends", func() bool {
+			testserver.Await(t, "the session ends", func() bool {
 				return server.Count("zk_ephemerals_count") == 1 && time.Since(began) > childSession
 			})
 			c.signal(syscall.SIGCONT)
@@ -194,7 +195,7 @@ func nothingLeft(t *testing.T, server *testzk.Server, s *Store, tree pathlock.Tr
 	if names, _ := znodes(t, s, tree); len(names) != 0 {
 		t.Errorf("%v are left", names)
 	}
-	testzk.Await(t, "the containers go", func() bool {
+	testserver.Await(t, "the containers go", func() bool {
 		return server.Count("zk_znode_count") == emptyServer && server.Count("zk_ephemerals_count") == 0
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -56,7 +57,7 @@ func TestEnsemble(t *testing.T) {
 			heal := fault(t, e)
 			began := time.Now()
 			for _, s := range stores {
-				testzk.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
+				testserver.Await(t, "each client is served", func() bool { return s.Ping(t.Context()) == nil })
 			}
 			t.Logf("all clients are served after %v", time.Since(began).Round(time.Millisecond))
 			if lost, err := stores[0].Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}}); err != nil || len(lost) != 0 {
@@ -86,9 +87,9 @@ func TestNoQuorum(t *testing.T) {
 	take(t, s, held)
 	e.Servers[0].Kill()
 	e.Servers[1].Kill()
-	testzk.Await(t, "the last server notices", func() bool { return e.Servers[2].Mode() == "" })
+	testserver.Await(t, "the last server notices", func() bool { return e.Servers[2].Mode() == "" })
 	unavailable(t, s, tree)
 	e.Servers[0].Start()
-	testzk.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
+	testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
 	release(t, s, held)
 }

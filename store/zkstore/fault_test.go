@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -117,9 +118,9 @@ func TestSilence(t *testing.T) {
 		t.Errorf("three calls have taken %v", took)
 	}
 	server.Resume()
-	testzk.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
+	testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
 	release(t, s, held)
-	testzk.Await(t, "nothing is held", func() bool {
+	testserver.Await(t, "nothing is held", func() bool {
 		snapshot, err := s.Snapshot(t.Context(), tree)
 		return err == nil && len(snapshot.Holders) == 0
 	})
@@ -140,7 +141,7 @@ func TestRestart(t *testing.T) {
 			t.Logf("stopped after %v", time.Since(began))
 			server.Start()
 			t.Logf("started after %v", time.Since(began))
-			testzk.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
+			testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
 			t.Logf("reached after %v", time.Since(began))
 			if lost, err := s.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}}); err != nil || len(lost) != 0 {
 				t.Errorf("renew: %v are lost, error %v", lost, err)
@@ -165,7 +166,7 @@ func TestRestartEmpty(t *testing.T) {
 	server.Kill()
 	server.Forget()
 	server.Start()
-	testzk.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
+	testserver.Await(t, "the store serves again", func() bool { return s.Ping(t.Context()) == nil })
 	if lost, err := s.Renew(t.Context(), tree, []pathlock.Lease{{Owner: held.Owner, For: long}}); err != nil || len(lost) != 1 {
 		t.Errorf("renew: %v are lost, error %v", lost, err)
 	}

@@ -39,7 +39,7 @@ func TestNoHerd(t *testing.T) {
 		for i := range crowd {
 			crowd[i] = queue(t, waiters, request())
 		}
-		testzk.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == 2*n })
+		testserver.Await(t, "all watches stand", func() bool { return server.Count("zk_watch_count") == 2*n })
 
 		// Those that wait are served one by one. Each release wakes one of them.
 		before := here.sent(opGet, opChildren, opMulti)
@@ -50,7 +50,7 @@ func TestNoHerd(t *testing.T) {
 			crowd[i+1].granted()
 		}
 		// The server is told that a watch has ended when its waiter has been served.
-		testzk.Await(t, "no watch is left of those who were served", func() bool {
+		testserver.Await(t, "no watch is left of those who were served", func() bool {
 			return server.Count("zk_watch_count") == 2*(n-turns-1)
 		})
 		cost[n] = here.sent(opGet, opChildren, opMulti) - before

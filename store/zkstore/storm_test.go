@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -59,7 +60,7 @@ func TestStorm(t *testing.T) {
 		})
 	}
 	for i := range 6 {
-		testzk.Await(t, "some work is done", func() bool { return int(done.Load()+failed.Load()) > (i+1)*workers*turns/10 })
+		testserver.Await(t, "some work is done", func() bool { return int(done.Load()+failed.Load()) > (i+1)*workers*turns/10 })
 		lines[i%len(lines)].sever()
 		if i == 3 {
 			leader := e.Leader()

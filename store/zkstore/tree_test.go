@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 	"github.com/pathlock-go/pathlock/store/ticketstore"
 	"github.com/pathlock-go/pathlock/store/zkstore/internal/zk"
@@ -16,7 +17,7 @@ import (
 // awaitGone waits until ZooKeeper has removed a tree's empty container.
 func awaitGone(t *testing.T, s *Store, tree pathlock.Tree) {
 	t.Helper()
-	testzk.Await(t, "the empty container goes", func() bool {
+	testserver.Await(t, "the empty container goes", func() bool {
 		get := &zk.Get{Path: s.backend.names.tree(tree)}
 		return s.backend.client.Do(t.Context(), get) == nil && errors.Is(get.Err, zk.ErrNoNode)
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // TestNothingLeft: ten thousand trees that were used, waited in and released leave their fences,
@@ -111,6 +112,6 @@ func TestNothingLeft(t *testing.T) {
 	}
 	t.Logf("memory: %d bytes before, %d with %d fences", before, used(), trees)
 	forgetFences()
-	testredis.Await(t, "the memory is what it was", func() bool { return used() <= before+slackBytes })
+	testserver.Await(t, "the memory is what it was", func() bool { return used() <= before+slackBytes })
 	t.Logf("memory: %d bytes afterwards", used())
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // TestSlotMoves: a slot moves, there and back, while a lock in it is held and waited for.
@@ -53,7 +54,7 @@ func TestWaiterFollowsItsSlot(t *testing.T) {
 	w := queue(t, theirs, ask(tree, x("/a")))
 	to := c.Other(key)
 	c.MoveSlot(key, to)
-	testredis.Await(t, "the waiter has subscribed on the new node", func() bool {
+	testserver.Await(t, "the waiter has subscribed on the new node", func() bool {
 		channels, _ := to.Do("PUBSUB", "SHARDCHANNELS").([]any)
 		return len(channels) == 1
 	})
@@ -168,7 +169,7 @@ func TestExclusionWhileSlotsMove(t *testing.T) {
 	for range moves {
 		before := granted.Load()
 		c.MoveSlot(key, c.Other(key))
-		testredis.Await(t, "locks are granted on the new node", func() bool { return granted.Load() > before+workers })
+		testserver.Await(t, "locks are granted on the new node", func() bool { return granted.Load() > before+workers })
 	}
 	t.Logf("%d granted, %d refused", granted.Load(), refused.Load())
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/testredis"
+	"github.com/pathlock-go/pathlock/internal/testserver"
 )
 
 // TestSubscriptionsKilled: messages are lost with the connection that they would have come by, and
@@ -93,7 +94,7 @@ func TestSubscriptionEnds(t *testing.T) {
 		release(t, ours, held)
 		w.granted(patience)
 		release(t, theirs, w.req)
-		testredis.Await(t, "nobody subscribes to a channel of the store", func() bool {
+		testserver.Await(t, "nobody subscribes to a channel of the store", func() bool {
 			for _, s := range d.servers {
 				for _, kind := range []string{"CHANNELS", "SHARDCHANNELS"} {
 					channels, _ := s.Do("PUBSUB", kind, "pathlock:*").([]any)

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/pathlock-go/pathlock/internal/testserver"
 	"github.com/pathlock-go/pathlock/internal/testzk"
 )
 
@@ -189,7 +190,7 @@ func TestCallsEnd(t *testing.T) {
 	for range cap(c.tokens) + 1 {
 		go func() { errs <- c.Do(ctx, &Sync{Path: "/"}) }()
 	}
-	testzk.Await(t, "all places are taken", func() bool { return len(c.tokens) == cap(c.tokens) })
+	testserver.Await(t, "all places are taken", func() bool { return len(c.tokens) == cap(c.tokens) })
 	cancel()
 	for range cap(c.tokens) + 1 {
 		select {
@@ -215,7 +216,7 @@ func TestProof(t *testing.T) {
 		t.Fatalf("the heart beats every %v, want a second", beat)
 	}
 	last := c.Session().Proven
-	testzk.Await(t, "three proofs have come", func() bool {
+	testserver.Await(t, "three proofs have come", func() bool {
 		now, proven := time.Now(), c.Session().Proven
 		if age := now.Sub(proven); age > 3*beat {
 			t.Fatalf("the proof is %v old", age)

@@ -1,4 +1,5 @@
-package quorum_test
+// Package vanishing is a network for tests that can swallow what is sent.
+package vanishing
 
 import (
 	"context"
@@ -6,26 +7,29 @@ import (
 	"sync"
 )
 
-// network stands between a process and its members. While it has vanished, it swallows all packets,
+// Network stands between a client and its servers. While it has vanished, it swallows all packets,
 // those of connections that are made as well as those of connections that there are.
-type network struct {
+type Network struct {
 	mu     sync.Mutex
 	healed chan struct{} // closed while packets pass
 }
 
-func newNetwork() *network {
-	n := &network{healed: make(chan struct{})}
+// New returns a network that lets packets pass.
+func New() *Network {
+	n := &Network{healed: make(chan struct{})}
 	close(n.healed)
 	return n
 }
 
-func (n *network) vanish() {
+// Vanish has the network swallow packets.
+func (n *Network) Vanish() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.healed = make(chan struct{})
 }
 
-func (n *network) heal() {
+// Heal lets packets pass again.
+func (n *Network) Heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	select {
@@ -35,13 +39,13 @@ func (n *network) heal() {
 	}
 }
 
-func (n *network) passes() <-chan struct{} {
+func (n *Network) passes() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.healed
 }
 
-func (n *network) there() bool {
+func (n *Network) there() bool {
 	select {
 	case <-n.passes():
 		return true
@@ -50,7 +54,8 @@ func (n *network) there() bool {
 	}
 }
 
-func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error) {
+// Dial connects through the network. It is a dialer of go-redis and of others.
+func (n *Network) Dial(ctx context.Context, kind, addr string) (net.Conn, error) {
 	select {
 	case <-n.passes():
 	case <-ctx.Done():
@@ -66,7 +71,7 @@ func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error)
 // swallowing is a connection that a network may swallow.
 type swallowing struct {
 	net.Conn
-	network *network
+	network *Network
 }
 
 func (s *swallowing) Write(b []byte) (int, error) {

@@ -1,0 +1,66 @@
+// Package testchild runs a test program once more, as another process, which tests kill and stop.
+// An environment variable tells the program which of the two it is.
+package testchild
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// Process is another process of the test program.
+type Process struct {
+	t       testing.TB
+	process *exec.Cmd
+	lines   *bufio.Scanner
+}
+
+// Start starts a process with further variables, each as name=value. It is killed at the end of the
+// test.
+func Start(t testing.TB, variables ...string) *Process {
+	t.Helper()
+	p := &Process{t: t, process: exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])}
+	p.process.Env = append(os.Environ(), variables...)
+	p.process.Stderr = os.Stderr
+	output, err := p.process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.lines = bufio.NewScanner(output)
+	if err := p.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// Says waits for a line that begins with a text.
+func (p *Process) Says(text string) {
+	p.t.Helper()
+	for p.lines.Scan() {
+		if strings.HasPrefix(p.lines.Text(), text) {
+			return
+		}
+	}
+	p.t.Fatalf("the process ended without saying %q", text)
+}
+
+// Signal sends a signal.
+func (p *Process) Signal(sig syscall.Signal) {
+	p.t.Helper()
+	if err := p.process.Process.Signal(sig); err != nil {
+		p.t.Error(err)
+	}
+}
+
+// Kill kills the process as kill -9 does.
+func (p *Process) Kill() {
+	if p.process.ProcessState == nil {
+		p.Signal(syscall.SIGKILL)
+		_ = p.process.Wait() // it was killed: that is the error
+	}
+}
