@@ -190,9 +190,25 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error {
 	err := lost
 	if len(grants) > 0 {
-		err = k.releaseGrants(ctx, grants, lost)
+		err = k.observeRelease(ctx, grants, lost)
 	}
 	k.reportReleased(ctx, err)
+	return err
+}
+
+// observeRelease is releaseGrants as a step that observers see. It releases the grants even if one
+// of them ends the goroutine.
+func (k *Lock) observeRelease(ctx context.Context, grants []GrantID, lost error) (err error) {
+	begun := false
+	defer func() {
+		if !begun {
+			err = k.releaseGrants(ctx, grants, lost)
+		}
+	}()
+	work, done := k.holding.scope.locker.Step(ctx, Step{Kind: StepRelease})
+	begun = true
+	err = k.releaseGrants(work, grants, lost)
+	done(err)
 	return err
 }
 
