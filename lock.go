@@ -18,6 +18,7 @@ const releaseTimeout = 5 * time.Second
 type Lock struct {
 	holding   *holding
 	request   Request
+	origin    *Origin // nil where no observer wants it
 	reentrant bool
 	waited    bool
 	attached  bool      // Attach has returned it
@@ -272,8 +273,12 @@ func (k *Lock) elapsed() time.Duration {
 
 // event describes the lock to observers.
 func (k *Lock) event() Event {
-	return Event{
+	e := Event{
 		Tree: k.request.Tree, Owner: k.holding.scope.owner, Gate: k.request.Gate, Claims: k.request.Claims,
 		Note: k.request.Note, Reentrant: k.reentrant, Fence: k.fence,
 	}
+	if k.origin != nil {
+		e.Origin = *k.origin
+	}
+	return e
 }

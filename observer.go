@@ -41,6 +41,9 @@ type Event struct {
 	Gate   bool
 	Claims []Claim
 	Note   string
+	// Origin is where the request comes from. Before the request is sent, it lacks what
+	// [Observer.Acquiring] adds by [WithOrigin].
+	Origin Origin
 	// Reentrant says that the scope held everything already.
 	Reentrant bool
 	// Fence is the grant's, 0 before there is one.
