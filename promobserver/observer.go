@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/label"
 )
 
 // Observer counts what lockers do. Give it to them by [pathlock.WithObserver], and register it with
@@ -19,7 +20,7 @@ import (
 // It has no goroutine, and never blocks.
 type Observer struct {
 	metrics
-	operations operations
+	operations *label.Operations
 	traceID    func(ctx context.Context) string
 }
 
@@ -30,7 +31,7 @@ var (
 
 // New returns an observer that has counted nothing.
 func New(opts ...Option) *Observer {
-	o := &Observer{metrics: newMetrics(), operations: operations{known: make(map[string]bool), room: DefaultMaxOperations}}
+	o := &Observer{metrics: newMetrics(), operations: label.NewOperations(DefaultMaxOperations)}
 	for _, opt := range opts {
 		opt(o)
 	}
@@ -86,7 +87,7 @@ func (o *Observer) endWait(ctx context.Context, e pathlock.Event, operation stri
 
 // Granted implements [pathlock.Observer].
 func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
-	operation := o.operations.label(e.Origin.Operation)
+	operation := o.operations.Of(e.Origin.Operation)
 	o.holding.Inc()
 	if e.Reentrant {
 		o.acquisitions.WithLabelValues(operation, "reentrant").Inc()
@@ -99,24 +100,24 @@ func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
 
 // Refused implements [pathlock.Observer].
 func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
-	operation, outcome := o.operations.label(e.Origin.Operation), refusal(e.Err)
+	operation, outcome := o.operations.Of(e.Origin.Operation), label.Refusal(e.Err)
 	o.endWait(ctx, e, operation)
 	o.acquisitions.WithLabelValues(operation, outcome).Inc()
 	o.observe(ctx, o.acquiring.WithLabelValues(outcome), e.Elapsed.Seconds())
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](e.Err); ok {
-		o.conflicts.WithLabelValues(operation, o.operations.label(conflict.Blocker.Origin.Operation)).Inc()
+		o.conflicts.WithLabelValues(operation, o.operations.Of(conflict.Blocker.Origin.Operation)).Inc()
 	}
 }
 
 // Lost implements [pathlock.Observer].
 func (o *Observer) Lost(_ context.Context, e pathlock.Event) {
-	o.lost.WithLabelValues(o.operations.label(e.Origin.Operation)).Inc()
+	o.lost.WithLabelValues(o.operations.Of(e.Origin.Operation)).Inc()
 }
 
 // Released implements [pathlock.Observer].
 func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
 	o.holding.Dec()
-	o.observe(ctx, o.held.WithLabelValues(o.operations.label(e.Origin.Operation)), e.Elapsed.Seconds())
+	o.observe(ctx, o.held.WithLabelValues(o.operations.Of(e.Origin.Operation)), e.Elapsed.Seconds())
 }
 
 // Step implements [pathlock.Observer].
@@ -126,7 +127,7 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 		o.retries.WithLabelValues(o.operationOf(ctx)).Inc()
 	}
 	return ctx, func(err error) {
-		o.observe(ctx, o.steps.WithLabelValues(string(s.Kind), stepOutcome(err)), time.Since(began).Seconds())
+		o.observe(ctx, o.steps.WithLabelValues(string(s.Kind), label.Step(err)), time.Since(began).Seconds())
 		if s.Kind == pathlock.StepAssert && errors.Is(err, pathlock.ErrPathChanged) {
 			o.assertionFailures.WithLabelValues(o.operationOf(ctx), strconv.Itoa(min(s.Attempt, 2))).Inc()
 		}
@@ -135,5 +136,5 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 
 // operationOf returns the label of the operation that ctx is of.
 func (o *Observer) operationOf(ctx context.Context) string {
-	return o.operations.label(pathlock.OriginOf(ctx).Operation)
+	return o.operations.Of(pathlock.OriginOf(ctx).Operation)
 }

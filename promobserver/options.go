@@ -5,18 +5,20 @@ import (
 	"unicode/utf8"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pathlock-go/pathlock/internal/label"
 )
 
 // DefaultMaxOperations is how many distinct operations are labels, unless [MaxOperations] says
 // otherwise.
-const DefaultMaxOperations = 24
+const DefaultMaxOperations = label.DefaultMaxOperations
 
 // Option configures an [Observer].
 type Option func(*Observer)
 
 // MaxOperations bounds how many distinct operations are labels. Those that come later are counted
 // as "other".
-func MaxOperations(n int) Option { return func(o *Observer) { o.operations.room = max(n, 0) } }
+func MaxOperations(n int) Option { return func(o *Observer) { o.operations = label.NewOperations(n) } }
 
 // TraceID adds exemplars to the histograms: the label trace_id with what trace returns for a
 // context. There is no exemplar where trace returns "". With OpenTelemetry that is:

@@ -1,4 +1,4 @@
-package promobserver
+package label
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// refusal returns the outcome of an acquisition that was refused.
-func refusal(err error) string {
+// Refusal returns the outcome of an acquisition that was refused.
+func Refusal(err error) string {
 	switch {
 	case errors.Is(err, pathlock.ErrConflict):
 		return "conflict"
@@ -25,9 +25,9 @@ func refusal(err error) string {
 	}
 }
 
-// stepOutcome returns the outcome of a step: "ok", the failure that its error states, "cancelled"
+// Step returns the outcome of a step: "ok", the failure that its error states, "cancelled"
 // or "error".
-func stepOutcome(err error) string {
+func Step(err error) string {
 	if err == nil {
 		return "ok"
 	}
