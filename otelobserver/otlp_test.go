@@ -50,7 +50,7 @@ func TestSpansAndLinksReachACollector(t *testing.T) {
 	received := &receiver{spans: make(map[string]*otlp.Span)}
 	server := httptest.NewServer(received)
 	defer server.Close()
-	exporter, err := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(server.URL), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
+	exporter, err := otlptracehttp.New(t.Context(), otlptracehttp.WithEndpointURL(server.URL+"/v1/traces"), otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}))
 	if err != nil {
 		t.Fatal(err)
 	}
