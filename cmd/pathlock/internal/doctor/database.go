@@ -27,7 +27,7 @@ func Database(ctx context.Context, db *sql.DB, dialect, about string, table *Tab
 
 func (e *exam) database(ctx context.Context, db *sql.DB, dialect, about string, table *Table) {
 	if err := e.ask(ctx, db.PingContext); err != nil {
-		e.found(Problem, about, "answer", fmt.Sprintf("the database does not answer: %v", err), "nothing can be read or written", "see that the server runs, and that the URL, the user and the password are right")
+		e.found(Problem, about, answerCheck, fmt.Sprintf("the database does not answer: %v", err), "nothing can be read or written", "see that the server runs, and that the URL, the user and the password are right")
 		return
 	}
 	e.server(ctx, db, about, dialect)

@@ -79,7 +79,7 @@ func (e *exam) ask(ctx context.Context, f func(context.Context) error) error {
 
 // unanswered adds that a server does not serve.
 func (e *exam) unanswered(about string, err error) {
-	e.found(Problem, about, "answer", fmt.Sprintf("it does not serve: %v", err),
+	e.found(Problem, about, answerCheck, fmt.Sprintf("it does not serve: %v", err),
 		"the lock store "+anystore.Trouble(err)+": nothing is granted", "see that the server runs, and that the URL, the user and the password are right")
 }
 

@@ -62,3 +62,11 @@ func (r Report) Count(level Level) int {
 func (r Report) Sort() {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int { return int(b.Level) - int(a.Level) })
 }
+
+// Unanswered reports whether a server did not answer at all.
+func (r Report) Unanswered() bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Check == answerCheck })
+}
+
+// answerCheck is the check whether a server answers.
+const answerCheck = "answer"

@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"strings"
 	"time"
 
@@ -30,6 +32,10 @@ func Locks(ctx context.Context, url, password string, opts Options) (Report, err
 func (e *exam) locks(ctx context.Context, url, password string) error {
 	if strings.HasPrefix(url, "quorum:") {
 		return e.quorum(ctx, url, password)
+	}
+	if file, missing := MissingFile(url); missing {
+		e.found(Warning, "sqlite://"+file, "tables", "there is no such file yet", "no program has used this lock store", "see that the path is right, or start a program")
+		return nil
 	}
 	var stores [2]*anystore.Store
 	for i := range stores {
@@ -74,4 +80,16 @@ func (e *exam) locks(ctx context.Context, url, password string) error {
 	}
 	e.probe(ctx, about, one, other)
 	return nil
+}
+
+// MissingFile reports whether a URL names a lock store in a SQLite file that does not exist, and
+// which file that is. To open it would create it.
+func MissingFile(url string) (file string, missing bool) {
+	path, ok := strings.CutPrefix(url, "sqlite://")
+	if !ok || path == "" || path == ":memory:" {
+		return "", false
+	}
+	file = path + "-locks" // as package anystore calls it
+	_, err := os.Stat(file)
+	return file, errors.Is(err, fs.ErrNotExist)
 }

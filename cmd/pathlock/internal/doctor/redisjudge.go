@@ -17,6 +17,7 @@ func (e *exam) judgeNode(n redisNode) {
 	if n.info == nil {
 		return
 	}
+	e.identities = append(e.identities, identity{n.addr, "redis " + n.info["run_id"]})
 	e.judgeRedisVersion(n)
 	e.judgeRole(n)
 	e.judgeEviction(n)

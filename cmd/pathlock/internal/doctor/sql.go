@@ -19,7 +19,7 @@ import (
 //go:embed sql/*.sql
 var sqlFiles embed.FS
 
-// query returns the text of a file without its header, which is for people.
+// query returns the text of a file.
 func query(name string) (string, error) {
 	text, err := sqlFiles.ReadFile("sql/" + name)
 	return string(text), err
@@ -141,7 +141,16 @@ func (e *exam) settings(ctx context.Context, db *sql.DB, about, dialect string) 
 		return
 	}
 	values := make(map[string]string)
-	err := e.ask(ctx, func(ctx context.Context) error { return readSettings(ctx, db, dialect, values) })
+	files := []string{dialect + "_settings.sql"}
+	if dialect == "mysql" {
+		files = append(files, "mysql_status.sql")
+	}
+	err := e.ask(ctx, func(ctx context.Context) (err error) {
+		for _, file := range files {
+			err = errors.Join(err, readSettings(ctx, db, file, values))
+		}
+		return err
+	})
 	if err != nil {
 		e.unknown(about, "settings", err, "")
 		return
@@ -151,8 +160,9 @@ func (e *exam) settings(ctx context.Context, db *sql.DB, about, dialect string) 
 	e.judgeIsolation(about, dialect, values)
 }
 
-func readSettings(ctx context.Context, db *sql.DB, dialect string, values map[string]string) error {
-	question, err := query(dialect + "_settings.sql")
+// readSettings adds the names and values that a question answers.
+func readSettings(ctx context.Context, db *sql.DB, file string, values map[string]string) error {
+	question, err := query(file)
 	if err != nil {
 		return err
 	}
