@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -55,7 +56,7 @@ func isPooled(ctx context.Context, db *sql.DB) (bool, error) {
 		return false, err
 	}
 	var is uint32
-	if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&is); err != nil {
+	if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&is); err != nil {
 		return false, fmt.Errorf("asking for the server process: %w", err)
 	}
 	return told != is, nil
@@ -75,7 +76,9 @@ func keepsSessions(ctx context.Context, db *sql.DB) (bool, error) {
 	}
 	defer func() { _ = second.Close() }()
 	mark, found := rand.Text(), ""
-	if _, err := first.ExecContext(ctx, "SELECT set_config('pathlock.doctor', $1, false)", mark); err != nil {
+	// Without prepared statements, which a pooler may lose, too.
+	simple := pgx.QueryExecModeSimpleProtocol
+	if _, err := first.ExecContext(ctx, "SELECT set_config('pathlock.doctor', $1, false)", simple, mark); err != nil {
 		return false, err
 	}
 	tx, err := second.BeginTx(ctx, nil)
@@ -84,10 +87,10 @@ func keepsSessions(ctx context.Context, db *sql.DB) (bool, error) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	var taken sql.NullString
-	if err := tx.QueryRowContext(ctx, "SELECT current_setting('pathlock.doctor', true)").Scan(&taken); err != nil {
+	if err := tx.QueryRowContext(ctx, "SELECT current_setting('pathlock.doctor', true)", simple).Scan(&taken); err != nil {
 		return false, err
 	}
-	if err := first.QueryRowContext(ctx, "SELECT COALESCE(current_setting('pathlock.doctor', true), '')").Scan(&found); err != nil {
+	if err := first.QueryRowContext(ctx, "SELECT COALESCE(current_setting('pathlock.doctor', true), '')", simple).Scan(&found); err != nil {
 		return false, err
 	}
 	return found == mark && taken.String != mark, nil

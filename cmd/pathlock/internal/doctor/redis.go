@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/redisstore"
 )
 
@@ -33,11 +35,17 @@ var redisSettings = []string{
 // between says what goes by the clocks of a primary and its replicas.
 const betweenRedis = "after a fail-over, leases end earlier or later by as much, and fences may fall"
 
-// redis examines the servers behind a store in Redis. It reports whether one of them serves.
+// redis examines the servers behind a store in Redis. It reports whether locks can be tried out.
 func (e *exam) redis(ctx context.Context, url, about string, store *redisstore.Store) bool {
+	serves := true
 	if err := e.ask(ctx, store.Ping); err != nil {
-		e.unanswered(about, err)
-		return false
+		refusal := redis.Error(nil)
+		if !errors.As(err, &refusal) || slices.ContainsFunc(noEntry, func(begin string) bool { return strings.HasPrefix(refusal.Error(), begin) }) {
+			e.unanswered(about, err)
+			return false
+		}
+		serves = false
+		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", "see the other findings")
 	}
 	switch client := store.Client().(type) {
 	case *redis.ClusterClient:
@@ -48,8 +56,11 @@ func (e *exam) redis(ctx context.Context, url, about string, store *redisstore.S
 		}
 		e.replicated(ctx, client)
 	}
-	return true
+	return serves
 }
+
+// noEntry begins the errors with which a server answers nothing else.
+var noEntry = []string{"WRONGPASS", "NOAUTH", "ERR AUTH", "ERR invalid password", "ERR DB index", "ERR invalid DB index", "LOADING"}
 
 // replicated examines a primary with its replicas, if there are any.
 func (e *exam) replicated(ctx context.Context, client *redis.Client) {
