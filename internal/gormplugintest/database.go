@@ -150,6 +150,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"store down", checkStoreDown},
 		{"handlers", checkHandlers},
 		{"store panics", checkStorePanics},
+		{"steps", checkSteps},
 	} {
 		p.run(t, d)
 	}
