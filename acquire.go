@@ -42,6 +42,9 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	}
 	scope := l.scopeOf(ctx, a)
 	watched := l.watched(ctx)
+	if !l.observers.none() {
+		a.origin = new(l.origin(ctx))
+	}
 	lock, err := scope.reenter(ctx, a, watched)
 	if err != nil {
 		return nil, err
@@ -82,9 +85,14 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 		}
 	}()
 	ctx, start := parent, time.Time{} // start is for observers
-	if !l.observers.none() {
+	if l.observers.none() {
+		origin := l.origin(ctx)
+		acquisition.Note = origin.sealed(a.Note)
+	} else {
 		start = time.Now()
 		ctx = l.observers.acquiring(ctx, a.event(scope))
+		a.origin = new(l.origin(ctx))
+		acquisition.Note = a.origin.sealed(a.Note)
 	}
 	var waited atomic.Bool
 	acquisition.Waiting = func() {
@@ -205,8 +213,10 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 func (a prepared) explain(err error) error {
 	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		conflict.Path = a.spelling(conflict.Path)
+		conflict.Blocker.unseal()
 	} else if deadlock, ok := errors.AsType[*DeadlockError](err); ok {
 		deadlock.Path = a.spelling(deadlock.Path)
+		deadlock.Blocker.unseal()
 	}
 	return err
 }

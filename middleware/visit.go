@@ -52,8 +52,12 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 	}
 	defer locks.release(outer)
 	defer v.follow(outer, locks)
-	if !c.IsAborted() {
-		m.serve(locks.context(ctx), c, len(locks.taken) > 0)
+	switch {
+	case c.IsAborted():
+	case len(locks.taken) > 0:
+		m.serveLocked(locks.context(ctx), c)
+	default:
+		m.serve(ctx, c, false)
 	}
 }
 

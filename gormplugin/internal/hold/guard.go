@@ -37,7 +37,7 @@ func (g *Guard) Run(lock bool) ([]pathlock.Location, error) {
 	if lock {
 		return g.lock(running)
 	}
-	return g.assertNodes()
+	return assertInStep(g.Keeper, g.DB, 1, g.assertNodes)
 }
 
 // errElsewhere says that nodes are not where they were found, so that they are locked and asserted

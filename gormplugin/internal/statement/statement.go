@@ -168,7 +168,7 @@ func (f *Frame) End(execute func(*gorm.DB) *gorm.DB) func(*gorm.DB) {
 			f.endTransaction(db, st)
 		}
 		if st.rerun != nil && errors.Is(db.Error, fault.ErrRetry) {
-			st.rerun.try(db, f.MaxTries, execute)
+			st.rerun.try(db, f.MaxTries, f.Locker.Step, execute)
 		}
 	}
 }

@@ -74,13 +74,29 @@ func (t *Transaction) Commit() error {
 	if t.ctx.Err() != nil {
 		// The watch has not noticed yet.
 		t.cause = context.Cause(t.ctx)
-		_ = t.Tx.Rollback()
-		t.finish()
+		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
-	err := t.Tx.Commit()
-	t.finish()
-	return t.whyNotCommitted(err)
+	return t.commit()
+}
+
+// commit commits, in a step that observers see.
+func (t *Transaction) commit() error {
+	defer t.finish()
+	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
+	err := t.whyNotCommitted(t.Tx.Commit())
+	done(err)
+	return err
+}
+
+// rollback rolls back because of cause, nil if the transaction's beginner asks for it. It does so
+// in a step that observers see.
+func (t *Transaction) rollback(cause error) error {
+	defer t.finish()
+	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepRollback})
+	err := t.Tx.Rollback()
+	done(cause)
+	return err
 }
 
 // whyNotCommitted says what the error of a COMMIT means.
@@ -113,9 +129,7 @@ func (t *Transaction) Rollback() error {
 		}
 		return sql.ErrTxDone
 	}
-	err := t.Tx.Rollback()
-	t.finish()
-	return err
+	return t.rollback(nil)
 }
 
 // Abandon rolls the transaction back for a reason that its Commit will return. After MySQL's error
@@ -133,8 +147,7 @@ func (t *Transaction) Abandon(cause error) {
 	}
 	t.cause = cause
 	// An error of the rollback only says that the connection is gone, and the transaction with it.
-	_ = t.Tx.Rollback()
-	t.finish()
+	_ = t.rollback(cause)
 }
 
 // finish is called once, after the real end.
