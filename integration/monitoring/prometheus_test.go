@@ -131,11 +131,12 @@ func startPrometheus(t *testing.T, target string) (addr string) {
 		t.Fatal(err)
 	}
 	text := string(config)
-	for documented, here := range map[string]string{
-		discovery.FindString(text): fmt.Sprintf("static_configs: [{targets: [%q]}]\n", target),
-		"interval: 15s":            "interval: 1s",
-		"pathlock.rules.yml":       rules,
+	for _, change := range [][2]string{
+		{discovery.FindString(text), fmt.Sprintf("static_configs: [{targets: [%q]}]\n", target)},
+		{"interval: 15s", "interval: 1s"},
+		{"pathlock.rules.yml", rules},
 	} {
+		documented, here := change[0], change[1]
 		if documented == "" || !strings.Contains(text, documented) {
 			t.Fatalf("prometheus.yml does not say %q", documented)
 		}
