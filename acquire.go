@@ -42,6 +42,9 @@ func (l *Locker) Acquire(ctx context.Context, req Request) (*Lock, error) {
 	}
 	scope := l.scopeOf(ctx, a)
 	watched := l.watched(ctx)
+	if !l.observers.none() {
+		a.origin = new(l.origin(ctx))
+	}
 	lock, err := scope.reenter(ctx, a, watched)
 	if err != nil {
 		return nil, err
@@ -71,7 +74,8 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 		return nil, err
 	}
 	var lock *Lock
-	returned := false
+	ctx, start := parent, time.Time{} // start is for observers
+	sending, returned := false, false
 	defer func() {
 		switch {
 		case returned:
@@ -79,12 +83,19 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 			_ = lock.Release(parent)
 		default:
 			scope.takeBack(parent, acquisition)
+			if sending {
+				_ = l.refuse(ctx, scope, a, start, errInterrupted)
+			}
 		}
 	}()
-	ctx, start := parent, time.Time{} // start is for observers
-	if !l.observers.none() {
+	if l.observers.none() {
+		origin := l.origin(ctx)
+		acquisition.Note = origin.sealed(a.Note)
+	} else {
 		start = time.Now()
 		ctx = l.observers.acquiring(ctx, a.event(scope))
+		a.origin = new(l.origin(ctx))
+		acquisition.Note = a.origin.sealed(a.Note)
 	}
 	var waited atomic.Bool
 	acquisition.Waiting = func() {
@@ -95,7 +106,9 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 			l.observers.waiting(ctx, event)
 		}
 	}
+	sending = true
 	grant, sent, err := l.send(ctx, scope, acquisition)
+	sending = false
 	if err != nil {
 		err = l.refuse(ctx, scope, a, start, withCause(parent, err))
 		returned = true // the store has granted nothing
@@ -120,6 +133,10 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 	returned = true
 	return lock, nil
 }
+
+// errInterrupted is what observers learn of an acquisition that a panic has ended, or the end of its
+// goroutine.
+var errInterrupted = fmt.Errorf("%w: a panic has ended the acquisition", ErrUnavailable)
 
 // withCause adds the context's cause to an error that says only that ctx has ended.
 func withCause(ctx context.Context, err error) error {
@@ -205,8 +222,10 @@ func (l *Locker) sendOnce(ctx context.Context, scope *Scope, acquisition Acquisi
 func (a prepared) explain(err error) error {
 	if conflict, ok := errors.AsType[*ConflictError](err); ok {
 		conflict.Path = a.spelling(conflict.Path)
+		conflict.Blocker.unseal()
 	} else if deadlock, ok := errors.AsType[*DeadlockError](err); ok {
 		deadlock.Path = a.spelling(deadlock.Path)
+		deadlock.Blocker.unseal()
 	}
 	return err
 }

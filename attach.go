@@ -93,6 +93,9 @@ func isOfAttached(id GrantID) bool { return strings.Contains(string(id), attache
 // holdToken enters what a token's owner holds, and returns the lock on it.
 func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Transferred, how attaching, sent time.Time) *Lock {
 	lock := &Lock{attached: true}
+	if !s.locker.observers.none() {
+		lock.origin = new(s.locker.origin(ctx))
+	}
 	req := Request{Tree: tree, Lease: min(s.locker.lease, Forever)}
 	h := s.newHolding(tree)
 	h.token, h.unrenewed = token, how.unrenewed
@@ -106,7 +109,7 @@ func (s *Scope) holdToken(ctx context.Context, token Token, tree Tree, got Trans
 		req.Gate = req.Gate || t.Gate
 		req.Claims = append(req.Claims, t.Claims...)
 		if req.Note == "" {
-			req.Note = t.Note
+			req.Note, _ = unsealed(t.Note)
 		}
 	}
 	req.Claims = Normalize(req.Claims...)

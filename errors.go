@@ -52,6 +52,8 @@ type Blocker struct {
 	Owner Owner
 	// Note is the blocker's [Request.Note].
 	Note string
+	// Origin is where the blocker's request came from. Error texts do not quote it.
+	Origin Origin
 	// Gate says that the blocker holds the tree's gate, or waits for it.
 	Gate bool
 	// Mode is what the blocker holds on the contested node, or waits for.

@@ -18,6 +18,7 @@ const releaseTimeout = 5 * time.Second
 type Lock struct {
 	holding   *holding
 	request   Request
+	origin    *Origin // nil where no observer wants it
 	reentrant bool
 	waited    bool
 	attached  bool      // Attach has returned it
@@ -189,9 +190,25 @@ func (k *Lock) end(reason error) (grants []GrantID, err error) {
 func (k *Lock) giveBack(ctx context.Context, grants []GrantID, lost error) error {
 	err := lost
 	if len(grants) > 0 {
-		err = k.releaseGrants(ctx, grants, lost)
+		err = k.observeRelease(ctx, grants, lost)
 	}
 	k.reportReleased(ctx, err)
+	return err
+}
+
+// observeRelease is releaseGrants as a step that observers see. It releases the grants even if one
+// of them ends the goroutine.
+func (k *Lock) observeRelease(ctx context.Context, grants []GrantID, lost error) (err error) {
+	begun := false
+	defer func() {
+		if !begun {
+			err = k.releaseGrants(ctx, grants, lost)
+		}
+	}()
+	work, done := k.holding.scope.locker.Step(ctx, Step{Kind: StepRelease})
+	begun = true
+	err = k.releaseGrants(work, grants, lost)
+	done(err)
 	return err
 }
 
@@ -256,8 +273,12 @@ func (k *Lock) elapsed() time.Duration {
 
 // event describes the lock to observers.
 func (k *Lock) event() Event {
-	return Event{
+	e := Event{
 		Tree: k.request.Tree, Owner: k.holding.scope.owner, Gate: k.request.Gate, Claims: k.request.Claims,
 		Note: k.request.Note, Reentrant: k.reentrant, Fence: k.fence,
 	}
+	if k.origin != nil {
+		e.Origin = *k.origin
+	}
+	return e
 }

@@ -29,7 +29,9 @@ type Locker struct {
 	observers observers
 	log       *slog.Logger
 	// carrier is the string key under which a framework's context has the locks of its request.
-	carrier  any
+	carrier any
+	// instance names this process in the origin of its requests.
+	instance string
 	renewer  renewer
 	releases releases
 }
@@ -61,7 +63,7 @@ func WithLogger(log *slog.Logger) Option { return func(l *Locker) { l.log = log 
 // relies on an option that makes none is refused. The middleware and the plugin of a program have
 // to share one locker to know of each other's locks: a scope is known to its own locker alone.
 func New(store Store, opts ...Option) *Locker {
-	l := &Locker{store: store, defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default()}
+	l := &Locker{store: store, defaults: defaults{lease: DefaultLease, wait: DefaultWait}, log: slog.Default(), instance: defaultInstance()}
 	if s, ok := store.(LocalStore); ok {
 		l.local = s.Local()
 	}
@@ -86,19 +88,23 @@ func (l *Locker) Wait() time.Duration { return l.wait }
 
 // Snapshot returns who holds and who waits in a tree at one instant.
 func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
-	return l.store.Snapshot(ctx, tree)
+	snapshot, err := l.store.Snapshot(ctx, tree)
+	snapshot.unseal()
+	return snapshot, err
 }
 
 // Trees returns the trees in which somebody holds or waits, in no particular order.
 func (l *Locker) Trees(ctx context.Context) ([]Tree, error) { return l.store.Trees(ctx) }
 
 // ForceRelease takes away everything that an owner of a [Locker.Snapshot] holds in the tree, and
-// its places in the queue. The owner learns of it with its next renewal, as of a lost lease. The
-// error matches [ErrNotHeld] if there is nothing.
+// its places in the queue. The owner learns of it as of a lost lease: at once if this locker holds
+// for it, which costs it one renewal, and otherwise with its next renewal. The error matches
+// [ErrNotHeld] if there is nothing.
 func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error {
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err
 	}
+	l.renewer.hurry(tree, owner)
 	report(ctx, l.log, slog.LevelWarn, "pathlock: released by force", "tree", tree, "owner", owner)
 	return nil
 }

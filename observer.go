@@ -20,13 +20,17 @@ type Observer interface {
 	// Granted is called when everything asked for is held. For a re-entrant acquisition, which asks
 	// no store, it is the only call, and has Reentrant set.
 	Granted(ctx context.Context, e Event)
-	// Refused is called when an acquisition that was sent to the store has failed. Event.Err says
-	// why.
+	// Refused is called when an acquisition that was sent to the store has failed, also by a panic.
+	// Event.Err says why.
 	Refused(ctx context.Context, e Event)
 	// Lost is called when a lease was lost while locks relied on it.
 	Lost(ctx context.Context, e Event)
 	// Released is called after a release, successful or not.
 	Released(ctx context.Context, e Event)
+	// Step is called when a step of the work around locks begins: see [Step]. The step works under
+	// the context that Step returns, and calls done at its end. Both may be nil: the context stays
+	// the same then, and nobody wants to know of the end.
+	Step(ctx context.Context, s Step) (work context.Context, done func(err error))
 }
 
 // Event is what an [Observer] sees.
@@ -37,6 +41,9 @@ type Event struct {
 	Gate   bool
 	Claims []Claim
 	Note   string
+	// Origin is where the request comes from. Before the request is sent, it lacks what
+	// [Observer.Acquiring] adds by [WithOrigin].
+	Origin Origin
 	// Reentrant says that the scope held everything already.
 	Reentrant bool
 	// Fence is the grant's, 0 before there is one.
@@ -68,6 +75,9 @@ func (NopObserver) Lost(context.Context, Event) {}
 
 // Released implements [Observer].
 func (NopObserver) Released(context.Context, Event) {}
+
+// Step implements [Observer].
+func (NopObserver) Step(context.Context, Step) (context.Context, func(error)) { return nil, nil }
 
 // observers calls any number of observers, in the order in which they were given.
 type observers struct {

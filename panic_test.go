@@ -38,6 +38,10 @@ func (o calling) Granted(context.Context, pathlock.Event)  { o.at("Granted") }
 func (o calling) Refused(context.Context, pathlock.Event)  { o.at("Refused") }
 func (o calling) Lost(context.Context, pathlock.Event)     { o.at("Lost") }
 func (o calling) Released(context.Context, pathlock.Event) { o.at("Released") }
+func (o calling) Step(ctx context.Context, _ pathlock.Step) (context.Context, func(error)) {
+	o.at("Step")
+	return ctx, func(error) { o.at("done") }
+}
 
 // ledger is a store that counts what it grants and what it is given back.
 type ledger struct {
@@ -139,7 +143,7 @@ func TestObserverThatFailsKeepsNothingLocked(t *testing.T) {
 		},
 	}
 	for how, fail := range failures {
-		for _, method := range []string{"Acquiring", "Waiting", "Granted", "Refused", "Released"} {
+		for _, method := range []string{"Acquiring", "Waiting", "Granted", "Refused", "Released", "Step", "done"} {
 			for use, run := range uses {
 				t.Run(fmt.Sprintf("%s in %s/%s", how, method, use), func(t *testing.T) {
 					store := newLedger()

@@ -58,6 +58,8 @@ type prepared struct {
 	Request
 	// folded[i] is Claims[i] with its path folded. It is Claims itself where nothing has to change.
 	folded []Claim
+	// origin is for observers, nil if there are none.
+	origin *Origin
 }
 
 // defaults apply to requests that leave the field zero.
@@ -109,7 +111,7 @@ func (d defaults) prepare(req Request) (prepared, error) {
 			folded[i].Path = p
 		}
 	}
-	return prepared{req, folded}, nil
+	return prepared{Request: req, folded: folded}, nil
 }
 
 func checkWait(wait time.Duration) error {
@@ -150,7 +152,7 @@ func (a prepared) acquisition(scope *Scope) (Acquisition, error) {
 
 // event describes the request to observers.
 func (a prepared) event(scope *Scope) Event {
-	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note}
+	return Event{Tree: a.Tree, Owner: scope.owner, Gate: a.Gate, Claims: a.Claims, Note: a.Note, Origin: *a.origin}
 }
 
 // spelling returns a folded path as the caller wrote it, for error messages.

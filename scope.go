@@ -114,7 +114,7 @@ func (s *Scope) cover(ctx context.Context, a prepared, watched bool) (*Lock, err
 		if h.detaching {
 			return nil, fmt.Errorf("%w: what the scope holds in %s is being detached", ErrInvalidRequest, a.Tree)
 		}
-		lock := &Lock{reentrant: true}
+		lock := &Lock{reentrant: true, origin: a.origin}
 		if lock.pins = h.covering(a, lock.one[:0]); len(lock.pins) > 0 {
 			h.addLock(ctx, a.Request, lock, watched)
 			return lock, nil
@@ -190,7 +190,7 @@ func (s *Scope) newGrantID() GrantID {
 func (s *Scope) hold(ctx context.Context, a prepared, acquisition Acquisition, granted Grant, askedAt time.Time, watched bool) (*Lock, error) {
 	r := &s.locker.renewer
 	g := newGrant(acquisition, granted)
-	lock := &Lock{}
+	lock := &Lock{origin: a.origin}
 	lock.pins = append(lock.one[:0], g)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -112,7 +112,8 @@ type Acquisition struct {
 	Apart bool
 	// Wait is the longest wait. 0 means no wait, and more than [Forever] counts as that.
 	Wait time.Duration
-	// Note says what the lock is for, to people who look at the locks.
+	// Note says what the lock is for and where the request came from, to people who look at the
+	// locks. A [Locker] reads it, so a store keeps it as it is.
 	Note string
 	// Waiting, where not nil, is called once when the request has taken its place in the queue and
 	// begins to wait. It must not block.
@@ -184,6 +185,8 @@ type Hold struct {
 	// Claims is the normalised claim set, in folded paths.
 	Claims []Claim `json:"claims"`
 	Note   string  `json:"note"`
+	// Origin is where the request came from. A [Locker] fills it in, a [Store] does not know it.
+	Origin Origin `json:"origin,omitzero"`
 	// Fence is the grant's; 0 while the request waits.
 	Fence uint64 `json:"fence"`
 	// Since is when the grant was made or the wait began. Until is when the grant's lease or the

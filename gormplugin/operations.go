@@ -1,6 +1,8 @@
 package gormplugin
 
 import (
+	"context"
+
 	"github.com/pathlock-go/pathlock/gormplugin/internal/again"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/statement"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/table"
@@ -43,11 +45,12 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if err != nil {
 		return err
 	}
-	db = db.Session(&gorm.Session{Context: p.owner.Join(db.Statement.Context)})
+	under := func(ctx context.Context) error { return do(db.Session(&gorm.Session{Context: ctx})) }
+	ctx := p.owner.Join(db.Statement.Context)
 	if running != nil {
-		return do(db)
+		return under(ctx)
 	}
-	return again.Persist(db.Statement.Context, db, p.frame.MaxTries, func() error { return do(db) })
+	return again.Persist(ctx, db, p.frame.MaxTries, p.owner.Locker.Step, under)
 }
 
 // Rename gives the row with the id another name, and all its descendants the paths that follow from

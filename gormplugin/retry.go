@@ -26,9 +26,12 @@ func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, o
 		return db.WithContext(ctx).Transaction(fn, opts...)
 	}
 	ctx, handed := again.WithJournal(ctx)
-	db = db.WithContext(ctx)
-	return again.Persist(ctx, db, DefaultMaxTries, func() error {
-		err := db.Transaction(fn, opts...)
+	var steps again.Steps
+	if p, err := pluginOf(db); err == nil {
+		steps = p.owner.Locker.Step
+	}
+	return again.Persist(ctx, db, DefaultMaxTries, steps, func(ctx context.Context) error {
+		err := db.WithContext(ctx).Transaction(fn, opts...)
 		if err != nil && again.IsRetryable(db, err) {
 			handed.Undo()
 		}

@@ -26,7 +26,10 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 			locks.release(ctx)
 		}
 	}()
-	planned, err := v.plan(ctx)
+	attempt := 1
+	retried := func(error) {}
+	defer func() { retried(err) }()
+	planned, err := v.plan(ctx, attempt)
 	if err != nil {
 		return nil, because(ctx, err)
 	}
@@ -50,7 +53,7 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 			break
 		}
 		under := locks.context(ctx)
-		found, err := v.plan(under)
+		found, err := v.plan(under, attempt)
 		if err != nil {
 			return nil, because(under, err)
 		}
@@ -63,6 +66,9 @@ func (v *visit) acquire(ctx context.Context) (taken *held, err error) {
 		if pause = retry.NextBackoff(); pause <= 0 {
 			return nil, changed(planned, found)
 		}
+		retried(pathlock.ErrPathChanged)
+		attempt++
+		_, retried = v.locker.Step(ctx, pathlock.Step{Kind: pathlock.StepRetry, Attempt: attempt})
 		planned = found
 	}
 	done = true

@@ -10,8 +10,8 @@ import (
 )
 
 // plan returns what the spec means for the request at the moment, if Authorize allows it.
-func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
-	bound, err := v.bind(ctx)
+func (v *visit) plan(ctx context.Context, attempt int) (lockspec.Binding, error) {
+	bound, err := v.bindInStep(ctx, attempt)
 	if err != nil {
 		return lockspec.Binding{}, err
 	}
@@ -26,6 +26,15 @@ func (v *visit) plan(ctx context.Context) (lockspec.Binding, error) {
 		return lockspec.Binding{}, nil // it has answered the request itself
 	}
 	return bound, nil
+}
+
+// bindInStep is bind as a step that observers see.
+func (v *visit) bindInStep(ctx context.Context, attempt int) (bound lockspec.Binding, err error) {
+	work, done := v.locker.Step(ctx, pathlock.Step{Kind: pathlock.StepResolve, Attempt: attempt})
+	err = errPanicked
+	defer func() { done(err) }()
+	bound, err = v.bind(work)
+	return bound, err
 }
 
 // bind returns what the spec means for the request at the moment.

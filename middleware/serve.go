@@ -2,12 +2,37 @@ package middleware
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/internal/carry"
 )
+
+// errPanicked is the error of a step that a panic has ended.
+var errPanicked = errors.New("middleware: a panic")
+
+// serveLocked is serve under locks, as a step that observers see.
+func (m *Locks) serveLocked(ctx context.Context, c *gin.Context) {
+	work, done := m.locker.Step(ctx, pathlock.Step{Kind: pathlock.StepHandler})
+	failures, served := len(c.Errors), false
+	defer func() {
+		switch {
+		case !served:
+			done(errPanicked)
+		case ctx.Err() != nil:
+			done(context.Cause(ctx))
+		case len(c.Errors) > failures:
+			done(c.Errors.Last().Err)
+		default:
+			done(nil)
+		}
+	}()
+	m.serve(work, c, true)
+	served = true
+}
 
 // serve runs the rest of the chain with a copy of the request that has the context ctx. Afterwards,
 // outer middleware finds its own request again, with the changes made to the copy.

@@ -155,6 +155,7 @@ func RunTransactions(t *testing.T, d Database) {
 		{"store down", checkStoreDown},
 		{"handlers", checkHandlers},
 		{"store panics", checkStorePanics},
+		{"steps", checkSteps},
 	} {
 		p.run(t, d)
 	}

@@ -48,6 +48,11 @@ func (jumpy) Lost(context.Context, pathlock.Event) { panic("Lost") }
 // Released implements [pathlock.Observer].
 func (jumpy) Released(context.Context, pathlock.Event) { panic("Released") }
 
+// Step implements [pathlock.Observer].
+func (jumpy) Step(ctx context.Context, _ pathlock.Step) (context.Context, func(error)) {
+	return ctx, func(error) { panic("Step") }
+}
+
 // checkStorePanics has the lock store and the locker's observers panic. Every world checks at its
 // end that no lock is left.
 func checkStorePanics(t *testing.T, d Database) {

@@ -37,7 +37,7 @@ func (g *Guard) Run(lock bool) ([]pathlock.Location, error) {
 	if lock {
 		return g.lock(running)
 	}
-	return g.assertNodes()
+	return assertInStep(g.Keeper, g.DB, 1, g.assertNodes)
 }
 
 // errElsewhere says that nodes are not where they were found, so that they are locked and asserted
@@ -48,7 +48,7 @@ var errElsewhere = fmt.Errorf("%w", pathlock.ErrPathChanged)
 // locked them. In its last round it relies on what the first assertion has found.
 func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 	var actual []pathlock.Location
-	h := &Held{Note: "raw SQL on " + g.Table.TableName}
+	h := &Held{Operation: "raw", Note: "raw SQL on " + g.Table.TableName}
 	return Settle(g.Keeper, g.DB, running, h, Rounds[[]pathlock.Location]{
 		Plan: func(locking bool) ([]pathlock.Location, error) {
 			if locking {

@@ -31,7 +31,8 @@ type Rounds[P any] struct {
 // in a transaction with an old snapshot, it starts again with locking reads. It then does not wait
 // for path locks: others may need the rows that are locked by then.
 func Settle[P any](k *Keeper, db *gorm.DB, tx *txn.Transaction, h *Held, r Rounds[P]) (P, error) {
-	for wait, locking := k.TransactionWait, false; ; wait, locking = pathlock.NoWait, true {
+	round := 1
+	for wait, locking := k.TransactionWait, false; ; wait, locking, round = pathlock.NoWait, true, 2 {
 		planned, err := r.Plan(locking)
 		if err != nil {
 			if !locking && k.Asserts && r.Stale != nil && r.Stale(err) {
@@ -42,11 +43,28 @@ func Settle[P any](k *Keeper, db *gorm.DB, tx *txn.Transaction, h *Held, r Round
 		if err := k.acquireWithin(db, tx, h, r.Needs(planned), wait); err != nil || !k.Asserts && !r.always {
 			return planned, err
 		}
-		actual, err := r.Assert(planned)
+		actual, err := assertInStep(k, db, round, func() (P, error) { return r.Assert(planned) })
 		if err == nil || locking || !r.Moved(err) {
 			return actual, err
 		}
 	}
+}
+
+// errPanicked is the error of an assertion that a panic has ended.
+var errPanicked = errors.New("gormplugin: a panic")
+
+// assertInStep calls assert, which works on db, within a step that observers see.
+func assertInStep[T any](k *Keeper, db *gorm.DB, attempt int, assert func() (T, error)) (found T, err error) {
+	stmt := db.Statement
+	outer := stmt.Context
+	work, done := k.Locker.Step(outer, pathlock.Step{Kind: pathlock.StepAssert, Attempt: attempt})
+	stmt.Context, err = work, errPanicked
+	defer func() {
+		stmt.Context = outer
+		done(err)
+	}()
+	found, err = assert()
+	return found, err
 }
 
 // IsOutdated reports whether an error can come from rows that were read from an old snapshot.

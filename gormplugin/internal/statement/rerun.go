@@ -1,6 +1,7 @@
 package statement
 
 import (
+	"context"
 	"errors"
 
 	"github.com/cenkalti/backoff/v5"
@@ -35,15 +36,16 @@ func (f *Frame) newRerun(db *gorm.DB) *rerun {
 
 // try runs a statement again until the database does not give it up, or it has been tried often
 // enough. execute is its chain of callbacks.
-func (r *rerun) try(db *gorm.DB, tries int, execute func(*gorm.DB) *gorm.DB) {
-	ctx, failed := db.Statement.Context, db.Error
-	_ = again.Retry(ctx, tries, func() error {
+func (r *rerun) try(db *gorm.DB, tries int, steps again.Steps, execute func(*gorm.DB) *gorm.DB) {
+	failed := db.Error
+	_ = again.Retry(db.Statement.Context, tries, steps, func(ctx context.Context) error {
 		if err := failed; err != nil {
 			failed = nil
 			return err // of the first try
 		}
 		r.values.Restore()
 		attempt := r.pristine.Session(&gorm.Session{Initialized: true})
+		attempt.Statement.Context = ctx
 		attempt.Statement.BuildClauses = r.pristine.Statement.BuildClauses
 		if result := attempt.Statement.Result; result != nil {
 			result.Error = nil

@@ -82,24 +82,40 @@ func (t *Transaction) Commit() error {
 	if t.ctx.Err() != nil {
 		// The watch has not noticed yet.
 		t.cause = context.Cause(t.ctx)
-		_ = t.Tx.Rollback()
-		t.finish(RolledBack)
+		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
+	return t.commit()
+}
+
+// commit commits, in a step that observers see.
+func (t *Transaction) commit() error {
+	outcome := Unknown
+	defer func() { t.finish(outcome) }() // also when the driver panics
+	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
 	err := t.whyNotCommitted(t.Tx.Commit())
 	if err != nil && t.owner.Dialect.SoleWriter {
 		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers. It
 		// must not be committed by whoever uses the connection next.
 		_, _ = t.conn.ExecContext(context.WithoutCancel(t.ctx), "ROLLBACK")
 	}
+	done(err)
 	switch {
 	case err == nil:
-		t.finish(Committed)
-	case errors.Is(err, fault.ErrOutcomeUnknown):
-		t.finish(Unknown)
-	default:
-		t.finish(RolledBack)
+		outcome = Committed
+	case !errors.Is(err, fault.ErrOutcomeUnknown):
+		outcome = RolledBack
 	}
+	return err
+}
+
+// rollback rolls back because of cause, nil if the transaction's beginner asks for it. It does so
+// in a step that observers see.
+func (t *Transaction) rollback(cause error) error {
+	defer t.finish(RolledBack)
+	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepRollback})
+	err := t.Tx.Rollback()
+	done(cause)
 	return err
 }
 
@@ -134,9 +150,7 @@ func (t *Transaction) Rollback() error {
 		}
 		return sql.ErrTxDone
 	}
-	err := t.Tx.Rollback()
-	t.finish(RolledBack)
-	return err
+	return t.rollback(nil)
 }
 
 // Abandon rolls the transaction back for a reason that its Commit will return. After MySQL's error
@@ -166,8 +180,7 @@ func (t *Transaction) abandon(cause error) {
 	}
 	t.cause = cause
 	// An error of the rollback only says that the connection is gone, and the transaction with it.
-	_ = t.Tx.Rollback()
-	t.finish(RolledBack)
+	_ = t.rollback(cause)
 }
 
 // finish is called once, after the real end.

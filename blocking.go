@@ -1,0 +1,199 @@
+package pathlock
+
+import "slices"
+
+// Blocking is somebody whom a request waits for, in a [Snapshot].
+type Blocking struct {
+	// Hold is the holder, or the waiter that came earlier. It points into the snapshot.
+	Hold *Hold
+	// Waiting says that it waits.
+	Waiting bool
+	// Path and Mode are where the two conflict: the topmost such node, and what the blocker has or
+	// wants there. Where one of the two asks for the gate, Path is the root, and Mode is the
+	// blocker's there, or [ModeX] if it has the gate.
+	Path Path
+	Mode Mode
+}
+
+// Blockers returns for each waiter of the snapshot whom it waits for: the holders that it conflicts
+// with, and then the earlier waiters that it conflicts with and may not pass. They are the edges of
+// the wait-for graph, by the rules of [Store.Acquire]. The time that it takes grows with the number
+// of claims, and with the square of the number of those that meet on one node.
+func (s Snapshot) Blockers() [][]Blocking {
+	g := newWaitGraph(s)
+	blockers := make([][]Blocking, len(s.Waiters))
+	for i := range s.Waiters {
+		blockers[i] = g.blockers(g.waiters[i])
+	}
+	return blockers
+}
+
+// InTheWay returns whom a request would wait for if it came now: see [Snapshot.Blockers]. The owner
+// may be "" for one that holds nothing. Claims need not be normalised, but their paths have to be
+// folded: see [Locker.Folded].
+func (s Snapshot) InTheWay(owner Owner, gate bool, claims []Claim) []Blocking {
+	request := Hold{Owner: owner, Gate: gate, Claims: Normalize(claims...)}
+	s.Waiters = append(slices.Clip(s.Waiters), request)
+	g := newWaitGraph(s)
+	return g.blockers(g.waiters[len(s.Waiters)-1])
+}
+
+// waitGraph knows who waits for whom in a snapshot.
+type waitGraph struct {
+	holders, waiters []*waitNode
+	// holds and waits have the entries of each owner. An owner that is "" holds nothing.
+	holds, waits map[Owner][]*waitNode
+	// passes has what mayPass has said.
+	passes map[[2]*waitNode]bool
+}
+
+// waitNode is a hold or a waiter, with those of other owners that it conflicts with.
+type waitNode struct {
+	*Hold
+	waiting bool
+	// place orders the holders as the snapshot does, and then the waiters.
+	place int
+	// against are the holders, and then the earlier waiters, in conflict.
+	against []Blocking
+	nodes   []*waitNode // against[i] is of nodes[i]
+}
+
+func newWaitGraph(s Snapshot) *waitGraph {
+	g := &waitGraph{
+		holds: make(map[Owner][]*waitNode), waits: make(map[Owner][]*waitNode), passes: make(map[[2]*waitNode]bool),
+	}
+	// meeting has those that were seen so far on each node. gates and all are for requests that
+	// conflict wherever their claims are.
+	meeting := make(map[Path][]*waitNode)
+	var gates, all []*waitNode
+	enter := func(n *waitNode) {
+		for _, c := range n.Claims {
+			meeting[c.Path] = append(meeting[c.Path], n)
+		}
+		if n.Gate {
+			gates = append(gates, n)
+		}
+		all = append(all, n)
+	}
+	for i := range s.Holders {
+		n := &waitNode{Hold: &s.Holders[i], place: i}
+		g.holders = append(g.holders, n)
+		g.holds[n.Owner] = append(g.holds[n.Owner], n)
+		enter(n)
+	}
+	for i := range s.Waiters {
+		n := &waitNode{Hold: &s.Waiters[i], waiting: true, place: len(s.Holders) + i}
+		n.meet(meeting, gates, all)
+		g.waiters = append(g.waiters, n)
+		g.waits[n.Owner] = append(g.waits[n.Owner], n)
+		enter(n)
+	}
+	return g
+}
+
+// meet finds those that n conflicts with among the ones that came before.
+func (n *waitNode) meet(meeting map[Path][]*waitNode, gates, all []*waitNode) {
+	met := map[*waitNode]bool{n: true}
+	add := func(o *waitNode, path Path, mode Mode) {
+		if !met[o] && o.Owner != n.Owner {
+			met[o] = true
+			n.nodes = append(n.nodes, o)
+			n.against = append(n.against, Blocking{Hold: o.Hold, Waiting: o.waiting, Path: path, Mode: mode})
+		}
+	}
+	if n.Gate {
+		for _, o := range all {
+			add(o, Root(), o.atRoot())
+		}
+		return
+	}
+	for _, o := range gates {
+		add(o, Root(), ModeX)
+	}
+	for _, c := range n.Claims {
+		for _, o := range meeting[c.Path] {
+			if mode := o.modeAt(c.Path); !Compatible(mode, c.Mode) {
+				add(o, c.Path, mode)
+			}
+		}
+	}
+	order := make([]int, len(n.nodes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return n.nodes[i].place - n.nodes[j].place })
+	nodes, against := make([]*waitNode, len(order)), make([]Blocking, len(order))
+	for to, from := range order {
+		nodes[to], against[to] = n.nodes[from], n.against[from]
+	}
+	n.nodes, n.against = nodes, against
+}
+
+// atRoot returns the mode of n at the root, which everybody has one at.
+func (n *waitNode) atRoot() Mode {
+	if n.Gate {
+		return ModeX
+	}
+	return n.modeAt(Root())
+}
+
+// modeAt returns the mode of n at a node. Claims are ordered by [Path.Compare].
+func (n *waitNode) modeAt(p Path) Mode {
+	i, found := slices.BinarySearchFunc(n.Claims, p, func(c Claim, p Path) int { return c.Path.Compare(p) })
+	if !found {
+		return 0
+	}
+	return n.Claims[i].Mode
+}
+
+// blockers returns whom w waits for.
+func (g *waitGraph) blockers(w *waitNode) []Blocking {
+	var found []Blocking
+	for i, o := range w.nodes {
+		if !o.waiting || !g.mayPass(w, o) {
+			found = append(found, w.against[i])
+		}
+	}
+	return found
+}
+
+// mayPass reports whether w need not wait for v, which came before it: v waits for w's owner.
+func (g *waitGraph) mayPass(w, v *waitNode) bool {
+	if len(g.holds[w.Owner]) == 0 {
+		return false
+	}
+	pair := [2]*waitNode{w, v}
+	if known, ok := g.passes[pair]; ok {
+		return known
+	}
+	g.passes[pair] = g.waitsFor(v, w.Owner, w.place, make(map[*waitNode]bool))
+	return g.passes[pair]
+}
+
+// waitsFor reports whether w waits for an owner, directly or through others. Of requests later than
+// limit whose owners hold something, it does not look at whom they are behind.
+func (g *waitGraph) waitsFor(w *waitNode, owner Owner, limit int, seen map[*waitNode]bool) bool {
+	if w.Owner == owner || seen[w] {
+		return false
+	}
+	seen[w] = true
+	late := w.place > limit && len(g.holds[w.Owner]) > 0
+	for _, o := range w.nodes {
+		switch {
+		case !o.waiting:
+			if o.Owner == owner {
+				return true
+			}
+			for _, u := range g.waits[o.Owner] {
+				if g.waitsFor(u, owner, limit, seen) {
+					return true
+				}
+			}
+		case late:
+			return false
+		case !g.mayPass(w, o) && g.waitsFor(o, owner, limit, seen):
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package pathlock
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Origin says where a request for locks comes from, to people who look at the locks. Every field is
+// optional. A [Locker] takes it from the context of [Locker.Acquire], adds its own instance, and
+// keeps it in the store beside the note. So everybody who uses the store sees it in [Hold] and
+// [Blocker].
+//
+// Control characters are removed. Text beyond 128 bytes of a field is cut off.
+type Origin struct {
+	// Operation is what is done, as one of a small set of words: "rename". It is fit for a metric's
+	// label.
+	Operation string `json:"operation,omitempty"`
+	// Route is the method and the pattern of the route: "PATCH /suites/:id".
+	Route string `json:"route,omitempty"`
+	// Instance is the process: see [WithInstance].
+	Instance string `json:"instance,omitempty"`
+	// RequestID is the id of the HTTP request or job, as the program's log has it.
+	RequestID string `json:"request_id,omitempty"`
+	// Trace is the W3C traceparent of the span that asked.
+	Trace string `json:"trace,omitempty"`
+}
+
+// IsZero reports whether nothing is known.
+func (o Origin) IsZero() bool { return o == Origin{} }
+
+// originKey is the context key of an [Origin].
+type originKey struct{}
+
+// WithOrigin returns a context under which requests for locks have the fields of o that are not
+// empty. Other fields stay as ctx has them.
+func WithOrigin(ctx context.Context, o Origin) context.Context {
+	outer := OriginOf(ctx)
+	for i, field := range o.fields() {
+		if *field == "" {
+			*field = *outer.fields()[i]
+		}
+	}
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// OriginOf returns what [WithOrigin] has put into ctx, and the zero Origin if that is nothing.
+func OriginOf(ctx context.Context) Origin {
+	o, _ := ctx.Value(originKey{}).(Origin)
+	return o
+}
+
+// WithInstance names this process to people who look at the locks. The default is the host's name
+// and the process id, such as "web-1:4711". An empty name keeps the process unnamed.
+func WithInstance(name string) Option { return func(l *Locker) { l.instance = printable(name) } }
+
+// defaultInstance is the instance of a locker without [WithInstance].
+func defaultInstance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return printable(host) + ":" + strconv.Itoa(os.Getpid())
+}
+
+// origin returns the origin of a request under ctx.
+func (l *Locker) origin(ctx context.Context) Origin {
+	o := OriginOf(ctx)
+	if o.Instance == "" {
+		o.Instance = l.instance
+	}
+	for _, field := range o.fields() {
+		*field = printable(*field)
+	}
+	return o
+}
+
+// fields returns the fields in the order in which they are sealed.
+func (o *Origin) fields() [5]*string {
+	return [...]*string{&o.Operation, &o.Route, &o.Instance, &o.RequestID, &o.Trace}
+}
+
+// maxOriginField is the longest field of an origin, in bytes.
+const maxOriginField = 128
+
+// printable returns valid UTF-8 without control characters, and at most maxOriginField bytes of it.
+func printable(s string) string {
+	if i := strings.IndexFunc(s, unicode.IsControl); i >= 0 || !utf8.ValidString(s) {
+		s = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return -1
+			}
+			return r
+		}, strings.ToValidUTF8(s, ""))
+	}
+	if len(s) <= maxOriginField {
+		return s
+	}
+	end := maxOriginField
+	for !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
+}
+
+// A store keeps one text for a request. It is the note, and behind it the fields of the origin, if
+// there are any: each follows a separator, and sealEnd is last. No field has either character. A
+// note alone that ends in sealEnd is sealed too, so that it cannot be taken for a sealed one.
+const (
+	sealSeparator = "\x1f"
+	sealEnd       = "\x1e"
+)
+
+// sealed returns the text that the store keeps for a note.
+func (o Origin) sealed(note string) string {
+	if o.IsZero() && !strings.HasSuffix(note, sealEnd) {
+		return note
+	}
+	f := o.fields()
+	return note + sealSeparator + *f[0] + sealSeparator + *f[1] + sealSeparator + *f[2] + sealSeparator + *f[3] + sealSeparator + *f[4] + sealEnd
+}
+
+// unsealed returns the note and the origin that a store's text has.
+func unsealed(text string) (note string, o Origin) {
+	rest, ok := strings.CutSuffix(text, sealEnd)
+	if !ok {
+		return text, Origin{}
+	}
+	fields := o.fields()
+	for i := len(fields) - 1; i >= 0; i-- {
+		at := strings.LastIndex(rest, sealSeparator)
+		if at < 0 {
+			return text, Origin{}
+		}
+		*fields[i] = rest[at+len(sealSeparator):]
+		rest = rest[:at]
+	}
+	return rest, o
+}
+
+// unseal parts the notes and the origins of a store's snapshot.
+func (s *Snapshot) unseal() {
+	for _, holds := range [][]Hold{s.Holders, s.Waiters} {
+		for i := range holds {
+			holds[i].Note, holds[i].Origin = unsealed(holds[i].Note)
+		}
+	}
+}
+
+// unseal parts the blocker's note and origin.
+func (b *Blocker) unseal() { b.Note, b.Origin = unsealed(b.Note) }
