@@ -55,7 +55,9 @@ export function left(iso, key) {
 	return running("until", iso, key);
 }
 
+// A lock that a foreign program took has no times.
 function running(kind, iso, key) {
+	if (!iso) return null;
 	const element = h("time", { datetime: iso, title: exact(iso), class: "running", "data-kind": kind, "data-key": key });
 	refresh(element);
 	return element;
@@ -75,5 +77,5 @@ function refresh(element) {
 
 // moment shows when something was.
 export function moment(iso) {
-	return h("time", { datetime: iso, title: exact(iso) }, time(iso));
+	return iso && h("time", { datetime: iso, title: exact(iso) }, time(iso));
 }

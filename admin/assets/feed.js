@@ -78,7 +78,8 @@ export class Feed {
 			return;
 		}
 		const wait = backoff[Math.min(this.attempt++, backoff.length - 1)] * (0.8 + 0.4 * Math.random());
-		const detail = failure.kind === "network" ? null : failure.detail || String(failure);
+		const busy = failure.kind === "network" || failure.status === 503; // it starts, or stops
+		const detail = busy ? null : failure.detail || String(failure);
 		this.end();
 		this.enter("away", { until: Date.now() + wait, detail });
 		const next = this.run;

@@ -19,7 +19,7 @@ const tables = {
 		rows: data => data.episodes, key: row => String(row.id), start: "began",
 		columns: [
 			{ name: "began", value: row => Date.parse(row.began), cell: row => moment(row.began) },
-			{ name: "place", value: row => place(row), text: true, cell: row => [chip(row.gate ? "gate" : row.mode), " ", text(place(row)), h("span", { class: "under" }, text(`${row.namespace}/${row.tree}`))] },
+			{ name: "place", value: row => place(row), text: true, cell: row => [chip(row.gate ? "gate" : row.mode), " ", text(row.gate ? "" : row.path), h("span", { class: "under" }, text(`${row.namespace}/${row.tree}`))] },
 			{ name: "blocker", value: row => first(row) ? name(first(row)) : "", text: true, cell: row => first(row) && [text(name(first(row))), h("span", { class: "under" }, text([first(row).route, first(row).instance].filter(Boolean).join(" · ")))] },
 			{ name: "lasted", value: lasted, cell: row => row.ended ? ms(lasted(row)) : [since(row.began, ""), " ", h("span", { class: "tag" }, t("history.running"))] },
 			{ name: "most", value: row => row.most_waiting, cell: row => count(row.most_waiting) },
@@ -178,7 +178,7 @@ export class History {
 	// parties lists who was in the way, and who had to wait.
 	parties(row) {
 		const list = (title, parties, more, detail) => h("div", null, h("h4", null, t(title)), h("ul", { class: "parties" }, parties.map(party => h("li", null,
-			h("strong", null, text(name(party))), " ", chip(party.gate ? "gate" : party.mode), " ", h("code", null, text(place(party))),
+			h("strong", null, text(name(party))), " ", chip(party.gate ? "gate" : party.mode), " ", !party.gate && h("code", null, text(party.path)),
 			h("span", { class: "under" }, text([party.route, party.instance, party.request_id, party.owner].filter(Boolean).join(" · "))),
 			h("span", { class: "quiet" }, detail(party))))), more > 0 && h("p", { class: "quiet" }, t("history.more", { n: more })));
 		return h("div", { class: "both" },

@@ -88,8 +88,8 @@ export class Inspector {
 		add("trace", code(entry.trace));
 		add("owner", code(entry.owner));
 		add("fence", entry.fence ? String(entry.fence) : null);
-		add(entry.fence ? "since" : "asked", [moment(entry.since), h("span", { class: "quiet" }, " · ", since(entry.since, entry.fence ? "since.held" : "since.waits"))]);
-		add(entry.fence ? "until" : "gives_up", [moment(entry.until), h("span", { class: "quiet" }, " · ", left(entry.until, entry.fence ? "left.lease" : "left.waits"))]);
+		if (entry.since) add(entry.fence ? "since" : "asked", [moment(entry.since), h("span", { class: "quiet" }, " · ", since(entry.since, entry.fence ? "since.held" : "since.waits"))]);
+		if (entry.until) add(entry.fence ? "until" : "gives_up", [moment(entry.until), h("span", { class: "quiet" }, " · ", left(entry.until, entry.fence ? "left.lease" : "left.waits"))]);
 		if (entry.fence && !entry.detached) facts.append(h("dd", { class: "quiet" }, t("info.renewed")));
 		return facts;
 	}

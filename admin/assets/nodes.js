@@ -164,7 +164,7 @@ export class Nodes {
 				!row.open && row.opens && node.waiting > 0 && !lock?.waiting && h("span", { class: "chip chip-waiting" }, icon("wait"), String(node.waiting), h("span", { class: "sr" }, t("trees.waiting", { n: node.waiting })))),
 			h("span", { role: "gridcell", class: "cell cell-who" }, entry
 				? [h("strong", { class: "who" }, h("bdi", null, who(entry))), h("span", { class: "origin" }, h("bdi", null, origin(entry)))]
-				: h("span", { class: "quiet" }, row.locks.length > 1 ? t("nodes.here", { n: row.locks.length }) : t("nodes.beneath", { n: node.held + node.waiting }))),
+				: h("span", { class: "quiet" }, row.locks.length > 1 ? t("nodes.here", { n: row.locks.length }) : node.held > 0 ? t("nodes.beneath", { n: node.held }) : t("trees.waiting", { n: node.waiting }))),
 			h("span", { role: "gridcell", class: "cell cell-for" }, entry && since(entry.since, lock.waiting ? "since.waits" : "")),
 			h("span", { role: "gridcell", class: "cell cell-left" }, entry && left(entry.until, "")),
 		]);

@@ -22,7 +22,7 @@ const remembered = {
 };
 
 // What is known.
-let about = null, snapshot = null, trouble = null, link = { kind: "connecting" }, asOf = null, historyVersion = null;
+let about = null, snapshot = null, troubles = {}, link = { kind: "connecting" }, asOf = null, historyVersion = null;
 // What is chosen; the fragment of the address says the same.
 let view = "now", tree = null, selected = null;
 
@@ -66,6 +66,7 @@ function go(choice) {
 	remember();
 	if (JSON.stringify(tree) !== before) {
 		snapshot = null;
+		delete troubles.tree;
 		inspector.close();
 		waits.reset();
 		nodes.reset();
@@ -114,20 +115,20 @@ function receive(name, data) {
 	}
 	switch (name) {
 	case "about": about = data; break;
-	case "trees": trees.set(data); trouble = null; break;
+	case "trees": delete troubles.trees; trees.set(data); break;
 	case "tree":
 		if (!tree || data.namespace !== tree.namespace || data.id !== tree.id) return;
-		trouble = null;
+		delete troubles.tree;
 		if (snapshot?.version !== data.version) snapshot = new Snapshot(data);
 		break;
 	case "change":
-		trouble = null;
+		delete troubles.tree;
 		if (snapshot && !snapshot.apply(data)) refetch();
 		break;
 	case "history":
 		if (data.version === null || data.version !== historyVersion) fetchHistory();
 		return;
-	case "trouble": trouble = data; break;
+	case "trouble": troubles[data.what] = data; break;
 	}
 	draw();
 	if (name === "tree" || name === "change") performance.measure("pathlock-update", { start: began });
@@ -158,8 +159,12 @@ async function fetchHistory() {
 	draw();
 }
 
+// trouble is what the lock store has, or null.
+function trouble() { return troubles.tree ?? troubles.trees ?? null; }
+
 // entered takes the state of the connection.
 function entered(state) {
+	if (state.kind === "connecting" || state.kind === "away") troubles = {};
 	link = state;
 	draw();
 }
@@ -208,9 +213,9 @@ function drawLink() {
 	case "ended": case "forbidden": text = t("link.ended"); break;
 	default: text = t("link.connecting");
 	}
-	if (trouble && asOf && (kind === "live" || kind === "polling")) {
+	if (trouble() && (kind === "live" || kind === "polling")) {
 		kind = "trouble";
-		text = t("link.stale", { time: time(trouble.since) });
+		text = t("link.stale", { time: time(trouble().since) });
 	}
 	if (element.dataset.kind !== kind && kind !== "connecting") byId("announce").textContent = text; // once, without the seconds that follow
 	element.dataset.kind = kind;
@@ -227,8 +232,8 @@ function drawBanner() {
 	} else if (link.kind === "away") {
 		text = link.detail ? t("banner.broken", { detail: link.detail }) : t("banner.lost", { time: at });
 		action = h("button", { type: "button", onclick: () => feed.begin() }, t("retry"));
-	} else if (trouble) {
-		text = t("banner.trouble", { time: time(trouble.since) }) + (trouble.detail ? " " + t("banner.trouble.detail", { detail: trouble.detail }) : "");
+	} else if (trouble()) {
+		text = t("banner.trouble", { time: time(trouble().since) });
 	}
 	byId("banner").hidden = text === null;
 	byId("page").classList.toggle("stale", text !== null);
@@ -246,8 +251,8 @@ function drawTree() {
 		return;
 	}
 	const { held, queue } = snapshot;
-	const oldest = held.reduce((old, entry) => !old || entry.since < old ? entry.since : old, null);
-	const longest = queue.reduce((old, entry) => !old || entry.since < old ? entry.since : old, null);
+	const first = entries => entries.reduce((old, { since }) => since && (!old || Date.parse(since) < Date.parse(old)) ? since : old, null);
+	const oldest = first(held), longest = first(queue);
 	fill(summary, JSON.stringify([spoken(), held.length, queue.length, oldest, longest]), () => [
 		h("span", { class: "sum" }, icon("lock"), t("sum.held", { n: held.length })),
 		h("span", { class: queue.length ? "sum sum-waiting" : "sum" }, icon("wait"), queue.length ? t("sum.waiting", { n: queue.length }) : t("sum.nowaiting")),

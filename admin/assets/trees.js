@@ -1,7 +1,8 @@
 // The list of the trees in which somebody holds or waits.
 
 import { attribute, fill, h, icon, keyed } from "./dom.js";
-import { count, duration, spoken, t } from "./words.js";
+import { count, spoken, t } from "./words.js";
+import { since } from "./describe.js";
 
 export class Trees {
 	// choose is called with the tree that is clicked.
@@ -53,13 +54,15 @@ export class Trees {
 		attribute(link, "href", "#" + new URLSearchParams({ namespace: tree.namespace, id: tree.id }));
 		attribute(link, "aria-current", current ? "true" : null);
 		const waiting = tree.waiters ?? 0;
-		fill(link, JSON.stringify([spoken(), tree.holders, waiting, Math.round((tree.longest_wait_ms ?? 0) / 1000)]), () => [
+		// The server says how long the wait was at the time of its answer.
+		const began = waiting > 0 && tree.longest_wait_ms !== undefined && new Date(Math.round((Date.parse(this.data.now) - tree.longest_wait_ms) / 100) * 100).toISOString();
+		fill(link, JSON.stringify([spoken(), tree.holders, waiting, began]), () => [
 			h("span", { class: "tree-name" }, h("span", { class: "namespace" }, tree.namespace, "/"), h("bdi", null, tree.id)),
 			tree.holders !== undefined && h("span", { class: "tree-counts" },
 				h("span", { class: "count-held", title: t("trees.held", { n: tree.holders }) }, icon("lock"), count(tree.holders)),
 				waiting > 0 && h("span", { class: "count-waiting", title: t("trees.waiting", { n: waiting }) }, icon("wait"), count(waiting)),
 				h("span", { class: "sr" }, t("trees.held", { n: tree.holders }), ", ", t("trees.waiting", { n: waiting }))),
-			waiting > 0 && tree.longest_wait_ms !== undefined && h("span", { class: "tree-longest" }, t("trees.longest", { d: duration(tree.longest_wait_ms) })),
+			began && h("span", { class: "tree-longest" }, since(began, "trees.longest")),
 		]);
 	}
 }

@@ -102,7 +102,7 @@ export class Waits {
 				const other = rows.get(edge.key);
 				if (!other) continue;
 				const y1 = middle(row), y2 = middle(other);
-				const bulge = Math.min(width - 12, 12 + Math.abs(y1 - y2) / 9);
+				const bulge = Math.min(1.25 * width, 16 + Math.abs(y1 - y2) / 6); // the curve keeps to 3/4 of it
 				const down = y1 < y2 ? -1 : 1;
 				const held = this.snapshot.entries.get(edge.key)?.fence > 0;
 				const path = svg("path", {

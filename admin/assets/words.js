@@ -15,9 +15,9 @@ export function speak(tag) {
 	words = languages[language];
 	document.documentElement.lang = language;
 	number = new Intl.NumberFormat(language);
-	clock = new Intl.DateTimeFormat(language, { timeStyle: "medium" });
-	date = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
-	full = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long" });
+	clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", hourCycle: "h23" });
+	date = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+	full = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" });
 }
 
 export function spoken() { return language; }
