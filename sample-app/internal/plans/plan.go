@@ -65,6 +65,7 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 			return err
 		}
 		plan.Name = name
+		s.planChanged(tx, id)
 		return nameTaken(tx.Model(&plan).UpdateColumn("name", name).Error, name)
 	})
 	return plan, err
@@ -77,6 +78,7 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
+		s.planChanged(tx, id)
 		// Writers in the tree lock the root row: this waits for them, or they find the row gone.
 		if err := tx.Delete(&model.Suite{ID: plan.RootID}).Error; err != nil {
 			return err
@@ -104,4 +106,21 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		}
 		return nil
 	})
+}
+
+// Project is a value that plans have, and the number of those.
+type Project struct {
+	Name  string `json:"name"`
+	Plans int64  `json:"plans"`
+}
+
+// maxProjects is how many projects a list has at most.
+const maxProjects = 1000
+
+// Projects returns the projects that have plans, ordered by name.
+func (s *Service) Projects(ctx context.Context) ([]Project, error) {
+	projects := []Project{}
+	err := s.db.Read.WithContext(ctx).Model(&model.Plan{}).Select("project AS name", "COUNT(*) AS plans").
+		Group("project").Order("project").Limit(maxProjects).Find(&projects).Error
+	return projects, err
 }

@@ -24,8 +24,9 @@ import (
 // Service does the work of the HTTP interface and the importer. Its errors match [ErrInvalid],
 // [ErrNameTaken], [pathlock.ErrNotFound] and the errors of gormplugin.
 type Service struct {
-	db     *database.DB
-	suites pathlock.Resolver
+	db        *database.DB
+	suites    pathlock.Resolver
+	announcer Announcer
 }
 
 // New returns a service on a database. The plugin must be registered in db.Write, and suites is its
@@ -41,7 +42,11 @@ const replans = 5
 // another one, or if the assertion found that a path had changed.
 func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	for again := 0; ; again++ {
-		err := gormplugin.Transaction(ctx, s.db.Write, do, s.isolation())
+		announcing, committed := announcing(ctx)
+		err := gormplugin.Transaction(announcing, s.db.Write, do, s.isolation())
+		if err == nil {
+			committed()
+		}
 		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
 			return err
 		}

@@ -41,6 +41,7 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		err := tx.Create(&suite).Error
+		s.planChanged(tx, planID)
 		return refused(tooDeep("parent_id", nameTaken(err, name)), func() error {
 			if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 				return err
@@ -59,6 +60,7 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		suite = model.Suite{}
+		s.suiteChanged(tx, id)
 		err := gormplugin.Rename(tx, &suite, id, name)
 		return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
 	})
@@ -70,6 +72,7 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		suite = model.Suite{}
+		s.suiteChanged(tx, id)
 		err := gormplugin.Move(tx, &suite, id, parentID)
 		return refused(tooDeep("parent_id", slotTaken(err)), func() error {
 			suite, err := branch(tx, id)
@@ -97,6 +100,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		if err := checkParent(tx, source.PlanID, parentID); err != nil {
 			return err
 		}
+		s.planChanged(tx, source.PlanID)
 		_, err = gormplugin.Copy(tx, &top, id, parentID, gormplugin.CopyAs(name),
 			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
 		return tooDeep("parent_id", nameTaken(err, name))
@@ -110,6 +114,7 @@ func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 		if err := checkBranch(tx, id); err != nil {
 			return err
 		}
+		s.suiteChanged(tx, id)
 		if _, err := gormplugin.Delete(tx, &model.Suite{}, id); err != nil {
 			return err
 		}
