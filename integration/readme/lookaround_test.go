@@ -60,12 +60,15 @@ func TestTheQueueOfThePage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	end := func(who string) context.Context {
-		lock := <-locks[who]
-		if err := lock.Release(t.Context()); err != nil {
+	end := func(who string) {
+		if err := (<-locks[who]).Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		return lock.Context()
+	}
+	// await waits for the grant that the end of another one makes.
+	await := func(who string) {
+		lock := <-locks[who]
+		locks[who] <- lock
 	}
 
 	ask(t.Context(), "A renames /a/x to y", false, pathlock.X(p("/a/x")), pathlock.X(p("/a/y")))
@@ -75,12 +78,10 @@ func TestTheQueueOfThePage(t *testing.T) {
 	ask(t.Context(), "E exports /b", true, pathlock.S(p("/b")))
 	show("all have come")
 	end("A")
-	b := <-locks["B"]
-	locks["B"] <- b
+	await("B")
 	show("A has ended")
 	end("D")
-	e := <-locks["E"]
-	locks["E"] <- e
+	await("E")
 	show("D has ended")
 	end("B")
 	end("C")
