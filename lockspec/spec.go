@@ -273,6 +273,12 @@ func (s Spec) noteOrKinds() string {
 	if s.note != "" {
 		return s.note
 	}
+	return s.Operation()
+}
+
+// Operation returns the names of the spec's operations, each once, in their order: "rename, move".
+// It is "" for a [None].
+func (s Spec) Operation() string {
 	var kinds []string
 	for _, p := range s.parts {
 		kind := p.kind.String()

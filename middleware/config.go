@@ -51,6 +51,10 @@ type Config struct {
 	// [lockspec.None]. A token is no authorization: see Authorize.
 	Token func(r *http.Request) pathlock.Token
 
+	// RequestID returns the id of a request, as the program's log has it. People who look at the
+	// locks see it: see [pathlock.Origin]. The default is [HeaderRequestID].
+	RequestID func(c *gin.Context) string
+
 	// Redact removes from a refusal what the client must not see: the path, the holder, and what
 	// the detail says about them. [Locks.Fail] calls it with a copy of each problem before writing
 	// it.

@@ -1,6 +1,7 @@
 package middleware_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -260,4 +261,28 @@ func ExampleNoToken() {
 	// Output:
 	// DELETE /suites/17 400
 	// DELETE /suites/17 204
+}
+
+// People who look at the locks see which request holds them. Here its id is the header's, or else
+// the session's.
+func ExampleHeaderRequestID() {
+	locker := pathlock.New(memstore.New(), pathlock.WithInstance("web-1"))
+	locks := middleware.New(locker, suites, middleware.Config{RequestID: func(c *gin.Context) string {
+		return cmp.Or(middleware.HeaderRequestID(c), "session "+c.GetHeader("Session"))
+	}})
+	r := gin.New()
+	r.DELETE("/suites/:id", locks.Lock(lockspec.Delete(lockspec.Param("id"))), func(c *gin.Context) {
+		plan, _ := pathlock.NewTree("testplan", "plan-001")
+		snapshot, _ := locker.Snapshot(c, plan)
+		for _, holder := range snapshot.Holders {
+			fmt.Printf("%+v\n", holder.Origin)
+		}
+	})
+	request(r, "DELETE", "/suites/17", "", middleware.RequestIDHeader, "r-42")
+	request(r, "DELETE", "/suites/17", "", "Session", "7")
+	// Output:
+	// {Operation:delete Route:DELETE /suites/:id Instance:web-1 RequestID:r-42 Trace:}
+	// DELETE /suites/17 200
+	// {Operation:delete Route:DELETE /suites/:id Instance:web-1 RequestID:session 7 Trace:}
+	// DELETE /suites/17 200
 }

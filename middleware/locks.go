@@ -65,6 +65,9 @@ func New(locker *pathlock.Locker, resolver pathlock.Resolver, config Config) *Lo
 	if m.config.Token == nil {
 		m.config.Token = HeaderToken
 	}
+	if m.config.RequestID == nil {
+		m.config.RequestID = HeaderRequestID
+	}
 	if m.config.OnError == nil {
 		m.config.OnError = m.Fail
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -40,7 +41,7 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 		return
 	}
 	outer := c.Request.Context()
-	ctx := outer
+	ctx := pathlock.WithOrigin(outer, v.origin())
 	for _, r := range m.prepared {
 		ctx = r.Prepare(ctx)
 	}

@@ -51,7 +51,7 @@ func (c *Copier) Run(db *gorm.DB, req *Request) error {
 
 // newStatement returns the state of a copy.
 func newStatement(req *Request) *statement.Statement {
-	return &statement.Statement{Table: req.Table, Held: hold.Held{Note: "copy in " + req.Table.TableName}}
+	return &statement.Statement{Table: req.Table, Held: hold.Held{Operation: "copy", Note: "copy in " + req.Table.TableName}}
 }
 
 // copyAlone copies in a transaction of the plugin's own, which begins once the path locks are

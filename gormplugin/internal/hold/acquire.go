@@ -13,9 +13,9 @@ import (
 	"gorm.io/gorm"
 )
 
-// acquire takes a demand's locks for scope. carried says that locks came with the statement's
+// acquire takes a demand's locks for h in scope. carried says that locks came with the statement's
 // context. After an error, or a panic of the lock store's, it holds none of them.
-func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d Demand, note string, wait time.Duration) ([]*pathlock.Lock, error) {
+func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried bool, d Demand, h *Held, wait time.Duration) ([]*pathlock.Lock, error) {
 	var locks []*pathlock.Lock
 	complete := false
 	defer func() {
@@ -23,7 +23,8 @@ func (k *Keeper) acquire(ctx context.Context, scope *pathlock.Scope, carried boo
 			txn.Release(ctx, locks)
 		}
 	}()
-	for _, request := range d.Requests(note, wait) {
+	ctx = h.origin(ctx)
+	for _, request := range d.Requests(h.Note, wait) {
 		lock, err := k.acquireOne(ctx, scope, request, carried)
 		if err != nil {
 			return nil, err
@@ -40,7 +41,7 @@ func (k *Keeper) AcquireEarly(db *gorm.DB, h *Held, d Demand) error {
 	if h.scope == nil {
 		h.scope = k.Locker.Scope(ctx)
 	}
-	locks, err := k.acquire(ctx, h.scope, k.Carries(ctx), d, h.Note, 0)
+	locks, err := k.acquire(ctx, h.scope, k.Carries(ctx), d, h, 0)
 	h.locks = append(h.locks, locks...)
 	return err
 }
@@ -59,7 +60,7 @@ func (k *Keeper) acquireWithin(db *gorm.DB, tx *txn.Transaction, h *Held, d Dema
 	if alone {
 		wait = soleWriterWait
 	}
-	locks, err := k.acquire(ctx, tx.ScopeFor(ctx), k.Carries(ctx) || tx.CarriesLocks(), d, h.Note, wait)
+	locks, err := k.acquire(ctx, tx.ScopeFor(ctx), k.Carries(ctx) || tx.CarriesLocks(), d, h, wait)
 	tx.ReleaseAtEnd(locks...)
 	for _, lock := range locks {
 		h.Fence = max(h.Fence, lock.Fence())

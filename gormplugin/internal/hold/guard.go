@@ -48,7 +48,7 @@ var errElsewhere = fmt.Errorf("%w", pathlock.ErrPathChanged)
 // locked them. In its last round it relies on what the first assertion has found.
 func (g *Guard) lock(running *txn.Transaction) ([]pathlock.Location, error) {
 	var actual []pathlock.Location
-	h := &Held{Note: "raw SQL on " + g.Table.TableName}
+	h := &Held{Operation: "raw", Note: "raw SQL on " + g.Table.TableName}
 	return Settle(g.Keeper, g.DB, running, h, Rounds[[]pathlock.Location]{
 		Plan: func(locking bool) ([]pathlock.Location, error) {
 			if locking {

@@ -46,6 +46,8 @@ func (k *Keeper) BecomeWriter(db *gorm.DB, tx *txn.Transaction, t *table.Table) 
 
 // Held has the path locks of a statement.
 type Held struct {
+	// Operation is what the statement does, in a word, where its context names no operation.
+	Operation string
 	// Note says what the statement does, to those whom its locks block.
 	Note string
 	// scope owns the locks that were taken before the transaction began.
@@ -53,6 +55,14 @@ type Held struct {
 	locks []*pathlock.Lock
 	// Fence is the highest fence of the locks that were taken within the transaction.
 	Fence uint64
+}
+
+// origin returns ctx with the statement's operation, unless ctx is of a larger one.
+func (h *Held) origin(ctx context.Context) context.Context {
+	if pathlock.OriginOf(ctx).Operation != "" {
+		return ctx
+	}
+	return pathlock.WithOrigin(ctx, pathlock.Origin{Operation: h.Operation})
 }
 
 // Release releases the locks that were taken before the transaction, where it does not begin.

@@ -99,7 +99,7 @@ func (f *Frame) beginGuarded(w *Writer, db *gorm.DB, t *table.Table) error {
 	if err := w.check(); err != nil {
 		return err
 	}
-	st := &Statement{Table: t, Kind: w.Kind(), Held: hold.Held{Note: "gorm: " + t.TableName}}
+	st := &Statement{Table: t, Kind: w.Kind(), Held: hold.Held{Operation: "write", Note: "gorm: " + t.TableName}}
 	db.InstanceSet(statementKey, st)
 	elsewhere := f.ChooseManaged(db, w.Chain(table.ResolverCallback))
 	tx, err := f.TransactionOf(db)

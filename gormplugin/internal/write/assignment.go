@@ -215,8 +215,8 @@ func (a *assignment) sameAs(b *assignment) bool {
 		a.restores == b.restores && a.removes == b.removes
 }
 
-// String names the kind of change, for the notes on locks.
-func (a *assignment) String() string {
+// operation returns what the assignment does, in a word.
+func (a *assignment) operation() string {
 	switch {
 	case a.restores:
 		return "restore"
@@ -225,6 +225,14 @@ func (a *assignment) String() string {
 	case a.parent == nil && a.name != nil:
 		return "rename"
 	default:
-		return fmt.Sprintf("update of %d columns", len(a.set))
+		return "update"
 	}
+}
+
+// String names the kind of change, for the notes on locks.
+func (a *assignment) String() string {
+	if op := a.operation(); op != "update" {
+		return op
+	}
+	return fmt.Sprintf("update of %d columns", len(a.set))
 }

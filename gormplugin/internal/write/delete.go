@@ -19,6 +19,7 @@ type deleting struct {
 
 // Survey takes the locks on the subtrees that the DELETE will remove.
 func (k *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+	st.Operation = "delete"
 	st.Note = "delete from " + st.Table.TableName
 	stmt := rehearsal(st.Table, db)
 	stmt.ReflectValue = db.Statement.ReflectValue
@@ -38,6 +39,7 @@ func (k *deleting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 // delete the rows themselves.
 func (k *deleting) Write(w *statement.Writing) error {
 	t, db, st := w.St.Table, w.DB, w.St
+	st.Operation = "delete"
 	st.Note = "delete from " + t.TableName
 	if err := w.Apply(t.ClausesOfDelete); err != nil {
 		return err

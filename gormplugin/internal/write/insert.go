@@ -32,6 +32,7 @@ type inserting struct {
 // that is not there (yet), or a name that no row can have, to [inserting.Write]: hooks and
 // associations may still change both.
 func (k *inserting) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
+	st.Operation = "insert"
 	st.Note = "insert into " + st.Table.TableName
 	rows, err := arrivals(db, st.Table)
 	if err != nil {
@@ -96,6 +97,7 @@ func (k *inserting) End(*gorm.DB) {
 // that are in the table.
 func (k *inserting) prepare(db *gorm.DB, tx *txn.Transaction, st *statement.Statement) (int, error) {
 	t := st.Table
+	st.Operation = "insert"
 	st.Note = "insert into " + t.TableName
 	rows, err := arrivals(db, t)
 	if err != nil {

@@ -32,7 +32,7 @@ func (k *updating) Survey(db *gorm.DB, st *statement.Statement) (bool, error) {
 	if err != nil || !a.touches() || !HasCondition(stmt) && !db.AllowGlobalUpdate {
 		return false, err
 	}
-	st.Note = fmt.Sprintf("%s in %s", a, t.TableName)
+	st.Operation, st.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
 	found, err := k.surveyRelocation(db, t, a, stmt)
 	if err == nil && found.staysPut() && found.hit.recalled {
 		found, err = k.surveyRelocation(db, t, a, stmt)
@@ -94,7 +94,7 @@ func (k *updating) Write(w *statement.Writing) error {
 		w.GORMWrite(db)
 		return nil
 	}
-	w.St.Note = fmt.Sprintf("%s in %s", a, t.TableName)
+	w.St.Operation, w.St.Note = a.operation(), fmt.Sprintf("%s in %s", a, t.TableName)
 	if w.Tx != nil {
 		if err := w.EnsureTransaction(); err != nil {
 			return err
