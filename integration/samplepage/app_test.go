@@ -84,6 +84,8 @@ type app struct {
 	*testing.T
 	url  string
 	stop func()
+	// broken breaks the connections of a proxy.
+	broken func()
 }
 
 // start starts an instance, which ends with the test: at a signal, at once, and with 0. Its windows
@@ -162,7 +164,7 @@ func (a *app) try(method, path string, body any, token string) (status int, answ
 		}
 		reader = bytes.NewReader(text)
 	}
-	request, err := http.NewRequestWithContext(a.Context(), method, a.url+path, reader)
+	request, err := http.NewRequestWithContext(context.WithoutCancel(a.Context()), method, a.url+path, reader)
 	if err != nil {
 		a.Fatal(err)
 	}

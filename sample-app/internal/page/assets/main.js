@@ -42,7 +42,7 @@ class App {
     this.session.on('lost', (lock) => notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
       { label: t('edit'), kind: 'primary', run: () => this.operations.edit(lock.suite) }]));
     this.live.on('locks', (news) => this.holds.set(news));
-    this.live.on('changed', (revision) => { if (revision !== this.tree.revision) { this.reload(); this.casesChanged(); } });
+    this.live.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload().then(() => this.casesChanged()); });
     this.live.on('gone', () => { notices.refused(this.plan?.name ?? '', t('planGone'), []); this.leave(); });
     this.live.on('state', () => this.#showState());
     this.view.on('choose', (id) => this.#chosen(id));
@@ -110,9 +110,10 @@ class App {
   /** Shows the first page. */
   leave() {
     this.live.watch(0);
-    this.plan = null;
     this.tree.load({ suites: [], revision: -1 });
+    this.view.refresh();
     this.holds.clear();
+    this.plan = null;
     history.replaceState(null, '', location.pathname);
     $('work').hidden = true;
     $('welcome').hidden = false;
@@ -172,7 +173,7 @@ class App {
     else this.#detail.update();
   }
 
-  casesChanged() { this.#detail.loadCases(); }
+  casesChanged() { if (this.plan) this.#detail.loadCases(); }
 
   /** The name of a suite, or the one that it is about to get. */
   nameOf(id) {

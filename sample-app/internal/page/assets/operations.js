@@ -99,7 +99,7 @@ export class Operations {
     return this.#run({
       title: t('do.restore', { name: item.name }), ok: t('ok.restore', { name: item.name }),
       send: (key) => send('POST', `/api/recycle-bin/${item.id}/restore`, { key }),
-      then: () => { this.#app.reload(); this.#app.casesChanged(); },
+      then: () => this.#app.reload().then(() => this.#app.casesChanged()),
     });
   }
 
