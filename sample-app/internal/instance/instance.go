@@ -16,6 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
@@ -73,6 +74,7 @@ type Instance struct {
 	Unprotected bool
 
 	locker *pathlock.Locker
+	purge  *purge
 }
 
 // Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
@@ -103,6 +105,9 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 	if err := i.assemble(ctx, config); err != nil {
 		if i.Feed != nil {
 			i.Feed.Close()
+		}
+		if i.purge != nil {
+			i.purge.stop()
 		}
 		return nil, errors.Join(err, db.Close())
 	}
@@ -139,7 +144,17 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	locks := lockview.New(i.locker, i.Service, i.revision, config.Namespace)
 	i.Feed = changes.New(i.DB, locks.JSON, config.Log)
 	i.Service.Announce(i.Feed)
+	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
+		Scope: idempotency.OneScope, // whoever reaches the server may see everything
+		Table: schema.IdempotencyKeys,
+		Log:   config.Log,
+	})
+	if err != nil {
+		return err
+	}
+	i.purge = newPurge(keys, config.Log)
 	api := httpapi.Config{
+		Keys:          keys,
 		Service:       i.Service,
 		Suites:        i.Service,
 		SuiteResolver: suites,
@@ -229,5 +244,6 @@ func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
 	i.Feed.Close()
+	i.purge.stop()
 	return errors.Join(i.locker.Shutdown(ctx), i.DB.Close(), i.Store.Close())
 }
