@@ -109,8 +109,10 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 			return err
 		}
 		item, err := recycleCase(tx, id)
-		s.planChanged(tx, item.PlanID)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.planChanged(tx, item.PlanID)
 	})
 }
 
@@ -122,8 +124,8 @@ func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, e
 		if c, err = put(tx); err != nil {
 			return err
 		}
-		if s.suiteChanged(tx, c.SuiteID); c.Path != "" {
-			return nil
+		if err := s.suiteChanged(tx, c.SuiteID); err != nil || c.Path != "" {
+			return err
 		}
 		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
 		c.Path = suite.Path + "/" + c.Name
