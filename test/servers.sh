@@ -265,6 +265,10 @@ need_galera || echo "== NOT TESTED: a cluster of several writable servers, since
 need_zookeeper || echo "== NOT TESTED: anything on ZooKeeper, since there are no zookeeper.jar and java here" >&2
 need nginx nginx-light || echo "== NOT TESTED: the proxy of docker-compose.yml, since there is no nginx here" >&2
 need curl curl || echo "== NOT TESTED: the commands of the READMEs, since there is no curl here" >&2
+need pgbouncer pgbouncer || echo "== NOT TESTED: the doctor behind a pooler of PostgreSQL, since there is no pgbouncer here" >&2
+for shell in zsh fish; do
+	need "$shell" "$shell" || echo "== NOT TESTED: completion in $shell, since there is none here" >&2
+done
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
 
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"
