@@ -97,12 +97,14 @@ func (l *Locker) Snapshot(ctx context.Context, tree Tree) (Snapshot, error) {
 func (l *Locker) Trees(ctx context.Context) ([]Tree, error) { return l.store.Trees(ctx) }
 
 // ForceRelease takes away everything that an owner of a [Locker.Snapshot] holds in the tree, and
-// its places in the queue. The owner learns of it with its next renewal, as of a lost lease. The
-// error matches [ErrNotHeld] if there is nothing.
+// its places in the queue. The owner learns of it as of a lost lease: at once if this locker holds
+// for it, which costs it one renewal, and otherwise with its next renewal. The error matches
+// [ErrNotHeld] if there is nothing.
 func (l *Locker) ForceRelease(ctx context.Context, tree Tree, owner Owner) error {
 	if err := l.store.ForceRelease(ctx, tree, owner); err != nil {
 		return err
 	}
+	l.renewer.hurry(tree, owner)
 	report(ctx, l.log, slog.LevelWarn, "pathlock: released by force", "tree", tree, "owner", owner)
 	return nil
 }

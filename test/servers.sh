@@ -8,6 +8,7 @@
 #      PATHLOCK_TEST_MYSQL     user:password@tcp(host:port)/, may create databases; MySQL or MariaDB
 #      PATHLOCK_TEST_MARIADB   the same of the other of the two products
 #      PATHLOCK_TEST_POSTGRES  postgres://user:password@host:port/database, may create databases
+#      PATHLOCK_TEST_CHROMIUM  the program of a Chromium or Chrome; not a server, but found likewise
 #   2. docker compose, where it has an engine (test/servers.yml);
 #   3. programs on free ports of the loopback interface, in a scratch folder: the Debian packages
 #      redis-server, mariadb-server and postgresql, installed if they are missing and this is root,
@@ -108,6 +109,11 @@ need_valkey() {
 		"${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends valkey-server && break
 	done >"$scratch/apt.log" 2>&1
 	command -v valkey-server >/dev/null || { tail -n 20 "$scratch/apt.log" >&2; return 1; }
+}
+
+# need_chromium: the browser, unless the environment names one or another has its name.
+need_chromium() {
+	[ -n "${PATHLOCK_TEST_CHROMIUM:-}" ] || has chromium-browser || has google-chrome || need chromium chromium
 }
 
 # wait_for WHAT COMMAND…: until the command succeeds, 30 seconds at most.
@@ -269,6 +275,7 @@ need pgbouncer pgbouncer || echo "== NOT TESTED: the doctor behind a pooler of P
 for shell in zsh fish; do
 	need "$shell" "$shell" || echo "== NOT TESTED: completion in $shell, since there is none here" >&2
 done
+need_chromium || echo "== NOT TESTED: pages in a browser, since there is no Chromium here" >&2
 need_valkey || echo "== NOT TESTED: anything on valkey, since there is no valkey-server here" >&2
 
 echo "== redis: ${PATHLOCK_TEST_REDIS:-none}"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -56,7 +55,6 @@ func TestTranscripts(t *testing.T) {
 // people hold locks and wait for them while a transcript runs.
 type people struct {
 	store *anystore.Store
-	mu    sync.Mutex
 	by    map[string]*person
 }
 
@@ -71,7 +69,7 @@ func (p *people) end() {
 	for _, one := range p.by {
 		one.cancel()
 		if one.done != nil {
-			<-one.done
+			_ = <-one.done // the transcript has judged it
 		}
 		if one.lock != nil {
 			_ = one.lock.Release(context.Background()) // a transcript may have taken it away
@@ -89,7 +87,7 @@ type queued struct {
 func (q *queued) Waiting(context.Context, pathlock.Event) { close(q.yes) }
 
 // newPerson reads NAME TREE MODE PATH NOTE.
-func newPerson(ts *testscript.TestScript, neg bool, args []string) (p *people, one *person, req pathlock.Request, q *queued) {
+func newPerson(ts *testscript.TestScript, neg bool, args []string) (one *person, req pathlock.Request, q *queued) {
 	if neg || len(args) != 5 {
 		ts.Fatalf("usage: lock|queue NAME TREE MODE PATH NOTE")
 	}
@@ -113,14 +111,14 @@ func newPerson(ts *testscript.TestScript, neg bool, args []string) (p *people, o
 	q = &queued{yes: make(chan struct{})}
 	one = &person{locker: pathlock.New(p.store, pathlock.WithInstance("host-1"), pathlock.WithObserver(q))}
 	p.by[args[0]] = one
-	return p, one, req, q
+	return one, req, q
 }
 
 // origin is where the locks of transcripts come from.
 var origin = pathlock.Origin{Operation: "rename", Route: "PATCH /suites/:id", RequestID: "r-1"}
 
 func cmdLock(ts *testscript.TestScript, neg bool, args []string) {
-	_, one, req, _ := newPerson(ts, neg, args)
+	one, req, _ := newPerson(ts, neg, args)
 	ctx, cancel := context.WithCancel(pathlock.WithOrigin(context.Background(), origin))
 	one.cancel = cancel
 	lock, err := one.locker.Acquire(ctx, req)
@@ -138,7 +136,7 @@ func cmdLock(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdQueue(ts *testscript.TestScript, neg bool, args []string) {
-	_, one, req, q := newPerson(ts, neg, args)
+	one, req, q := newPerson(ts, neg, args)
 	ctx, cancel := context.WithCancel(pathlock.WithOrigin(context.Background(), origin))
 	one.cancel = cancel
 	one.done = make(chan error, 1)

@@ -66,7 +66,6 @@ func (e *exam) etcdMember(ctx context.Context, client *clientv3.Client, endpoint
 	default:
 		e.fine(addr, "leader", "it knows the leader")
 	}
-	const gib = 1 << 30
 	switch quota := status.DbSizeQuota; {
 	case quota == 0:
 		e.found(Advice, addr, "quota", fmt.Sprintf("%d MiB of an unknown quota are used", status.DbSize>>20), "a full member takes no writes", "see etcd_server_quota_backend_bytes in the member's metrics; etcd 3.6 tells it")

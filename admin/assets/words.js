@@ -1,0 +1,60 @@
+// The words of the page in the viewer's language, and how it writes numbers, times and durations.
+
+import { en } from "./en.js";
+import { zh } from "./zh.js";
+
+export const languages = { en, "zh-CN": zh };
+
+let language = "en";
+let words = en;
+let number, clock, date, full;
+
+// speak chooses a language by its tag.
+export function speak(tag) {
+	language = languages[tag] ? tag : "en";
+	words = languages[language];
+	document.documentElement.lang = language;
+	number = new Intl.NumberFormat(language);
+	clock = new Intl.DateTimeFormat(language, { timeStyle: "medium", hourCycle: "h23" });
+	date = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
+	full = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" });
+}
+
+export function spoken() { return language; }
+
+// t returns the text of a key. {name} in it stands for a value; where the text is a list, the first
+// is for one and the second for any other number of {n}.
+export function t(key, values = {}) {
+	let text = words[key] ?? en[key] ?? key;
+	if (Array.isArray(text)) text = text[values.n === 1 ? 0 : 1];
+	return text.replace(/\{(\w+)\}/g, (whole, name) => {
+		const value = values[name];
+		if (value === undefined) return whole;
+		return typeof value === "number" ? number.format(value) : value;
+	});
+}
+
+// has reports whether there is a text for the key.
+export function has(key) { return key in en; }
+
+// duration writes milliseconds as people say them: two units at most.
+export function duration(ms) {
+	const seconds = Math.max(0, ms) / 1000;
+	if (seconds < 10) return t("seconds", { s: (Math.floor(seconds * 10) / 10).toFixed(1) });
+	const whole = Math.floor(seconds);
+	if (whole < 60) return t("seconds", { s: whole });
+	if (whole < 3600) return t("minutes", { m: Math.floor(whole / 60), s: whole % 60 });
+	if (whole < 86400) return t("hours", { h: Math.floor(whole / 3600), m: Math.floor(whole % 3600 / 60) });
+	return t("days", { d: Math.floor(whole / 86400), h: Math.floor(whole % 86400 / 3600) });
+}
+
+// time writes when something was: the time of day, with the date unless that is today.
+export function time(iso) {
+	const when = new Date(iso);
+	return when.toDateString() === new Date().toDateString() ? clock.format(when) : date.format(when);
+}
+
+// exact writes a time with its date and zone.
+export function exact(iso) { return full.format(new Date(iso)); }
+
+export function count(n) { return number.format(n); }

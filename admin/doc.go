@@ -1,0 +1,24 @@
+// Package admin is a page that shows who holds which locks, who waits for whom, and which stalls
+// there were. A Page is an [http.Handler], which gin mounts in one line:
+//
+//	page, err := admin.New(locker, admin.Config{Authorize: signedIn, AuthorizeRelease: operator})
+//	r.Any("/admin/locks/*any", gin.WrapH(page))
+//
+// It shows the locks of every process that shares the lock store. The history of stalls, in a
+// [contention.Recorder], is that of the process which answers.
+//
+// # Who may do what
+//
+// [Config.Authorize] decides who may look, and nobody may without it: [New] refuses to make such a
+// page. [Config.AuthorizeRelease] decides who may take the locks of a stuck holder away. Without it
+// the page is read-only.
+//
+// A release names the holder by a hash of its owner, because an owner is a secret: knowing it is
+// enough to release its holds. The hash is the same in every process, so that a proxy may send a
+// release to another instance than the one that showed the holder.
+//
+// # What the page does to the lock store
+//
+// It reads nothing while nobody looks. While somebody looks at a tree, one goroutine reads that
+// tree every [Config.Poll], however many look at it, and sends each of them what has changed.
+package admin

@@ -1,0 +1,310 @@
+package admin_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// watched is a store that counts snapshots, and can be made to fail.
+type watched struct {
+	*memstore.Store
+	mu        sync.Mutex
+	snapshots int
+	fail      error
+}
+
+func (w *watched) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	w.mu.Lock()
+	w.snapshots++
+	err := w.fail
+	w.mu.Unlock()
+	if err != nil {
+		return pathlock.Snapshot{}, err
+	}
+	return w.Store.Snapshot(ctx, tree)
+}
+
+func (w *watched) failBy(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fail = err
+}
+
+func (w *watched) looks() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.snapshots
+}
+
+// fixture is a page on a server, with locks to show.
+type fixture struct {
+	*testing.T
+	store  *watched
+	locker *pathlock.Locker
+	page   *admin.Page
+	server *httptest.Server
+	client *http.Client
+	log    *safeBuffer
+	// owners are those of all locks that were taken.
+	mu     sync.Mutex
+	owners []pathlock.Owner
+}
+
+// safeBuffer is a buffer for several goroutines.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+// anybody may look, and ann may release.
+func anybody() admin.Config {
+	return admin.Config{
+		Authorize:        func(*http.Request) error { return nil },
+		AuthorizeRelease: func(*http.Request) (string, error) { return "ann", nil },
+		Poll:             20 * time.Millisecond,
+	}
+}
+
+func newFixture(t *testing.T, config admin.Config) *fixture {
+	f := &fixture{T: t, store: &watched{Store: memstore.New()}, log: &safeBuffer{}}
+	log := slog.New(slog.NewTextHandler(f.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	recorder := contention.New(f.store, contention.Config{Log: log})
+	t.Cleanup(recorder.Close)
+	f.locker = pathlock.New(f.store, pathlock.WithLogger(log), pathlock.WithObserver(recorder), pathlock.WithInstance("web-1"))
+	if config.History == nil {
+		config.History = recorder
+	}
+	config.Log, config.Instance = log, "web-1"
+	page, err := admin.New(f.locker, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.page = page
+	mux := http.NewServeMux()
+	mux.Handle("/admin/locks/", page)
+	mux.Handle("/admin/locks", page)
+	f.server = httptest.NewServer(mux)
+	f.client = f.server.Client()
+	f.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	t.Cleanup(f.server.Close)
+	t.Cleanup(page.Close)
+	return f
+}
+
+func plan(t testing.TB, id string) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("testplan", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// hold takes a lock on a path of plan 7 that nobody is in the way of.
+func (f *fixture) hold(path, note string) *pathlock.Lock {
+	f.Helper()
+	ctx := pathlock.WithOrigin(f.Context(), pathlock.Origin{Operation: "rename", Route: "PATCH /suites/:id", RequestID: "r-1"})
+	lock, err := f.locker.Acquire(ctx, pathlock.Request{
+		Tree: plan(f, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Note: note, Wait: pathlock.NoWait,
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.know(f.locker.Scope(lock.Context()).Owner())
+	return lock
+}
+
+func (f *fixture) know(owner pathlock.Owner) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.owners = append(f.owners, owner)
+}
+
+// wait asks for a path of plan 7 in the background. The channel gets the outcome.
+func (f *fixture) wait(path, note string) <-chan error {
+	f.Helper()
+	outcome := make(chan error, 1)
+	before := f.waiters()
+	scope := f.locker.Scope(f.Context())
+	f.know(scope.Owner())
+	go func() {
+		lock, err := f.locker.Acquire(scope.Context(f.Context()), pathlock.Request{
+			Tree: plan(f, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Note: note, Wait: time.Minute,
+		})
+		if err == nil {
+			err = lock.Release(context.WithoutCancel(f.Context()))
+		}
+		outcome <- err
+	}()
+	for f.waiters() == before {
+		time.Sleep(time.Millisecond)
+	}
+	return outcome
+}
+
+func (f *fixture) waiters() int {
+	f.Helper()
+	s, err := f.store.Store.Snapshot(f.Context(), plan(f, "7"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	return len(s.Waiters)
+}
+
+// reply is an answer with its body.
+type reply struct {
+	*http.Response
+	body []byte
+}
+
+// send sends a request. Headers are lines of the form "Name: value".
+func (f *fixture) send(method, path, body string, headers ...string) reply {
+	f.Helper()
+	req, err := http.NewRequestWithContext(f.Context(), method, f.server.URL+path, strings.NewReader(body))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		if name == "Host" {
+			req.Host = value
+			continue
+		}
+		req.Header.Set(name, value)
+	}
+	resp, err := f.client.Do(req)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer resp.Body.Close()
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.secret(got)
+	return reply{resp, got}
+}
+
+// secret fails the test if a text has a whole owner.
+func (f *fixture) secret(text []byte) {
+	f.Helper()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, owner := range f.owners {
+		if bytes.Contains(text, []byte(owner)) {
+			f.Errorf("an owner is shown whole: %s", text)
+		}
+	}
+}
+
+// get asks for JSON, which has to be there.
+func (f *fixture) get(path string, into any) reply {
+	f.Helper()
+	r := f.send("GET", "/admin/locks"+path, "")
+	if r.StatusCode != http.StatusOK {
+		f.Fatalf("GET %s: %d %s", path, r.StatusCode, r.body)
+	}
+	if err := json.Unmarshal(r.body, into); err != nil {
+		f.Fatalf("GET %s: %v", path, err)
+	}
+	return r
+}
+
+// problem fails the test unless the answer is a problem of that status and type.
+func (r reply) problem(t testing.TB, status int, slug string) map[string]any {
+	t.Helper()
+	var p map[string]any
+	_ = json.Unmarshal(r.body, &p)
+	kind, _ := p["type"].(string)
+	if r.StatusCode != status || !strings.HasSuffix(kind, ":"+slug) || r.Header.Get("Content-Type") != "application/problem+json" {
+		t.Errorf("answer %d %s %s, want %d and the problem %s", r.StatusCode, r.Header.Get("Content-Type"), r.body, status, slug)
+	}
+	return p
+}
+
+// shownTree is what a client needs of api/tree.
+type shownTree struct {
+	From, Version    string
+	Holders, Waiters []string
+	Entries          []shownEntry
+}
+
+type shownEntry struct {
+	Key, Holder, Owner, Note, Operation, Route, Instance string
+	RequestID                                            string `json:"request_id"`
+	Fence                                                uint64
+	Gate, Detached                                       bool
+	Claims                                               []struct{ Path, Mode string }
+	WaitedFor                                            int `json:"waited_for"`
+	WaitsFor                                             []struct {
+		Key, Path, Mode string
+		Waiting         bool
+	} `json:"waits_for"`
+	More int `json:"waits_for_more"`
+}
+
+// tree returns plan 7 as the page shows it.
+func (f *fixture) tree() shownTree {
+	f.Helper()
+	var got shownTree
+	f.get("/api/tree?namespace=testplan&id=7", &got)
+	return got
+}
+
+// await returns plan 7 as soon as the page shows it as wanted.
+func (f *fixture) await(wanted func(shownTree) bool) shownTree {
+	f.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		s := f.tree()
+		if wanted(s) {
+			return s
+		}
+		if time.Now().After(deadline) {
+			f.Fatalf("the page does not come to show what is wanted: %+v", s)
+		}
+	}
+}
+
+// has reports whether an entry has a note.
+func (s shownTree) has(note string) bool {
+	return slices.ContainsFunc(s.Entries, func(e shownEntry) bool { return e.Note == note })
+}
+
+// entry returns the entry with a note.
+func (s shownTree) entry(t testing.TB, note string) shownEntry {
+	t.Helper()
+	for _, e := range s.Entries {
+		if e.Note == note {
+			return e
+		}
+	}
+	t.Fatalf("no entry has the note %q: %+v", note, s.Entries)
+	return shownEntry{}
+}

@@ -1,0 +1,258 @@
+package admin_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// everything is every path of the page.
+var everything = []string{
+	"", "/", "/assets/page.js", "/openapi.json", "/api/about", "/api/trees", "/api/tree?namespace=testplan&id=7", "/api/history",
+	"/api/events", "/api/release", "/nothing", "/../secret",
+}
+
+func TestWithoutAuthorisationThereIsNothing(t *testing.T) {
+	for _, tt := range []struct {
+		err    error
+		status int
+		slug   string
+	}{
+		{admin.ErrUnauthorized, 401, "unauthenticated"},
+		{fmt.Errorf("no session: %w", admin.ErrUnauthorized), 401, "unauthenticated"},
+		{errors.New("secret reason"), 403, "forbidden"},
+	} {
+		config := anybody()
+		config.Authorize = func(*http.Request) error { return tt.err }
+		config.AuthorizeRelease = func(*http.Request) (string, error) { t.Error("asked who may release"); return "", nil }
+		f := newFixture(t, config)
+		lock := f.hold("/dir1", "import")
+		for _, path := range everything {
+			for _, method := range []string{"GET", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "FROB"} {
+				r := f.send(method, "/admin/locks"+path, "{}", "Content-Type: application/json")
+				if path == "/../secret" && r.StatusCode >= 300 {
+					continue // the mux answers
+				}
+				r.problem(t, tt.status, tt.slug)
+				if strings.Contains(string(r.body), "secret") || strings.Contains(string(r.body), "import") {
+					t.Errorf("%s %s tells %s", method, path, r.body)
+				}
+			}
+			if r := f.send("HEAD", "/admin/locks"+path, ""); r.StatusCode != tt.status && path != "/../secret" {
+				t.Errorf("HEAD %s: %d, want %d", path, r.StatusCode, tt.status)
+			}
+		}
+		if f.store.looks() > 0 || lock.Context().Err() != nil {
+			t.Error("the store was asked, or the lock is gone")
+		}
+	}
+}
+
+// body is a release of the only holder of plan 7.
+func (f *fixture) body(note string) string {
+	e := f.await(func(s shownTree) bool { return s.has(note) }).entry(f, note)
+	return fmt.Sprintf(`{"namespace":"testplan","id":"7","holder":%q,"fence":%d,"reason":"stuck since noon"}`, e.Holder, e.Fence)
+}
+
+const asJSON = "Content-Type: application/json"
+
+func TestAForeignPageCannotRelease(t *testing.T) {
+	f := newFixture(t, anybody())
+	lock := f.hold("/dir1", "import")
+	body := f.body("import")
+	host := strings.TrimPrefix(f.server.URL, "http://")
+	for _, headers := range [][]string{
+		{asJSON, "Origin: https://evil.example"},
+		{asJSON, "Origin: null"},
+		{asJSON, "Origin: http://" + host + ".evil.example"},
+		{asJSON, "Origin: http://127.0.0.1:1"},
+		{asJSON, "Sec-Fetch-Site: cross-site"},
+		{asJSON, "Sec-Fetch-Site: same-site"},
+		{asJSON, "Sec-Fetch-Site: cross-site", "Origin: http://" + host},
+	} {
+		f.send("POST", "/admin/locks/api/release", body, headers...).problem(t, 403, "foreign-origin")
+	}
+	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", "application/json2", "text/plain; application/json"} {
+		f.send("POST", "/admin/locks/api/release", body, "Content-Type: "+kind).problem(t, 415, "unsupported-media-type")
+	}
+	for _, name := range []string{"evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "evil.localhost.example"} {
+		// DNS rebinding: the browser takes the page for one of the foreign origin.
+		f.send("POST", "/admin/locks/api/release", body, asJSON, "Host: "+name, "Origin: http://"+name, "Sec-Fetch-Site: same-origin").problem(t, 421, "misdirected")
+		f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "", "Host: "+name).problem(t, 421, "misdirected")
+	}
+	for _, method := range []string{"GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"} {
+		r := f.send(method, "/admin/locks/api/release", body, asJSON, "X-HTTP-Method-Override: POST")
+		r.problem(t, 405, "method-not-allowed")
+		if r.Header.Get("Allow") != "POST" || r.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: headers %v", method, r.Header)
+		}
+	}
+	if r := f.send("HEAD", "/admin/locks/api/release", ""); r.StatusCode != 405 {
+		t.Errorf("HEAD: %d", r.StatusCode)
+	}
+	if lock.Context().Err() != nil {
+		t.Fatal("the lock is gone")
+	}
+	for _, headers := range [][]string{{"Sec-Fetch-Site: same-origin"}, {"Origin: http://" + host}, {"Sec-Fetch-Site: none"}} {
+		again := f.hold("/dir2", headers[0])
+		if r := f.send("POST", "/admin/locks/api/release", f.body(headers[0]), append(headers, asJSON)...); r.StatusCode != 200 {
+			t.Errorf("%v: %d %s, want 200", headers, r.StatusCode, r.body)
+		}
+		<-again.Context().Done()
+	}
+}
+
+func TestAForeignPageCannotRead(t *testing.T) {
+	f := newFixture(t, anybody())
+	for _, path := range []string{"/api/about", "/api/trees", "/api/tree?namespace=a&id=b", "/api/history", "/api/events"} {
+		for _, site := range []string{"cross-site", "same-site"} {
+			f.send("GET", "/admin/locks"+path, "", "Sec-Fetch-Site: "+site).problem(t, 403, "foreign-origin")
+		}
+	}
+	// A link on another site leads to the page.
+	if r := f.send("GET", "/admin/locks/", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"); r.StatusCode != 200 {
+		t.Errorf("a link to the page: %d", r.StatusCode)
+	}
+}
+
+func TestOnlyListedHostsAreServed(t *testing.T) {
+	config := anybody()
+	config.Hosts = []string{"Locks.example.com", "other.example.com:8443"}
+	f := newFixture(t, config)
+	for host, status := range map[string]int{
+		"locks.example.com": 200, "LOCKS.example.com:1234": 200, "locks.example.com.": 200, "other.example.com:8443": 200,
+		"other.example.com": 421, "127.0.0.1": 421, "localhost": 421, "evil.example": 421, "": 200,
+	} {
+		headers := []string{"Host: " + host}
+		if host == "" {
+			headers = []string{"Host: locks.example.com"}
+		}
+		if r := f.send("GET", "/admin/locks/api/about", "", headers...); r.StatusCode != status {
+			t.Errorf("host %q: %d, want %d", host, r.StatusCode, status)
+		}
+	}
+}
+
+func TestPathsAreTakenLiterally(t *testing.T) {
+	gin.SetMode(gin.ReleaseMode)
+	for _, mount := range []string{"", "/ops"} {
+		page, err := admin.New(pathlock.New(memstore.New()), admin.Config{Authorize: func(*http.Request) error { return nil }, Prefix: mount + "/admin/locks"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer page.Close()
+		engine := gin.New()
+		engine.Any(mount+"/admin/locks/*any", gin.WrapH(page))
+		for path, status := range map[string]int{
+			"/": 200, "/api/about": 200, "/openapi.json": 200, "/assets/page.js": 200,
+			"//": 404, "//api/about": 404, "/api//about": 404, "/api/about/": 404, "/API/about": 404, "/x/api/about": 404,
+			"/./api/about": 404, "/api/../api/about": 404, "/assets/../openapi.json": 404, "/assets/": 404, "/assets": 404,
+			"/assets/page.html": 404, "/%61pi/about": 404, "/api%2fabout": 404, "/api/about%00": 404, "/api/about;x": 404,
+			"/assets/..%2fopenapi.json": 404, `/assets/..\openapi.json`: 404, "/assets/%2e%2e/openapi.json": 404,
+		} {
+			w := httptest.NewRecorder()
+			engine.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", mount+"/admin/locks"+path, nil))
+			if w.Code != status {
+				t.Errorf("GET %s: %d %s, want %d", mount+"/admin/locks"+path, w.Code, w.Body, status)
+			}
+		}
+	}
+}
+
+// The page works below a prefix that something in front of it has removed, and leads from its path
+// without the slash to the one with it.
+func TestTheMountPointIsFoundBehindAProxy(t *testing.T) {
+	f := newFixture(t, anybody())
+	for path, handler := range map[string]http.Handler{
+		"/x/y/api/about": http.StripPrefix("/x/y", f.page), "/api/about": f.page, "/admin/locks/api/about": f.page,
+	} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
+		if w.Code != 200 {
+			t.Errorf("GET %s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if r := f.send("GET", "/admin/locks?lang=zh-CN", ""); r.StatusCode != 308 || r.Header.Get("Location") != "./locks/?lang=zh-CN" {
+		t.Errorf("without the slash: %d to %q", r.StatusCode, r.Header.Get("Location"))
+	}
+	f.send("GET", "/admin/locks/wrong", "").problem(t, 404, "not-found")
+}
+
+func TestEveryAnswerIsProtected(t *testing.T) {
+	f := newFixture(t, anybody())
+	for _, path := range everything[1:] {
+		if path == "/api/events" || path == "/../secret" {
+			continue
+		}
+		h := f.send("GET", "/admin/locks"+path, "").Header
+		csp := h.Get("Content-Security-Policy")
+		if !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") ||
+			h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Set-Cookie") != "" || h.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("GET %s: headers %v", path, h)
+		}
+		cache := "no-store"
+		if strings.HasPrefix(path, "/assets") || path == "/openapi.json" {
+			cache = "private, no-cache"
+		}
+		if h.Get("Cache-Control") != cache {
+			t.Errorf("GET %s: Cache-Control %q, want %q", path, h.Get("Cache-Control"), cache)
+		}
+	}
+}
+
+func TestAssetsAreKeptByBrowsers(t *testing.T) {
+	f := newFixture(t, anybody())
+	first := f.send("GET", "/admin/locks/assets/page.js", "")
+	if first.StatusCode != 200 || first.Header.Get("Content-Type") != "text/javascript; charset=utf-8" || len(first.body) == 0 {
+		t.Fatalf("%d %v", first.StatusCode, first.Header)
+	}
+	again := f.send("GET", "/admin/locks/assets/page.js", "", "If-None-Match: "+first.Header.Get("ETag"))
+	if again.StatusCode != 304 || len(again.body) > 0 {
+		t.Errorf("again: %d with %d bytes", again.StatusCode, len(again.body))
+	}
+}
+
+func TestThePageSpeaksTheReadersLanguage(t *testing.T) {
+	f := newFixture(t, anybody())
+	for _, tt := range []struct{ query, accept, want string }{
+		{"", "", "en"}, {"", "zh-CN,zh;q=0.9,en;q=0.8", "zh-CN"}, {"", "en-GB,en;q=0.9,zh;q=0.8", "en"}, {"", "de", "en"},
+		{"?lang=zh-CN", "en", "zh-CN"}, {"?lang=en", "zh-CN", "en"}, {"?lang=%22%3E%3Cscript%3E", "zh-CN", "zh-CN"}, {"", strings.Repeat("zh,", 2000), "zh-CN"},
+	} {
+		r := f.send("GET", "/admin/locks/"+tt.query, "", "Accept-Language: "+tt.accept)
+		if !strings.Contains(string(r.body), `<html lang="`+tt.want+`"`) || strings.Contains(string(r.body), "<script>") {
+			t.Errorf("%s with Accept-Language %.40s: not in %s", tt.query, tt.accept, tt.want)
+		}
+	}
+}
+
+// A text that somebody wrote stays text in whatever the page sends.
+func TestHostileNamesStayText(t *testing.T) {
+	f := newFixture(t, anybody())
+	evil := "</script><img src=x onerror=alert(1)>\u2028'\"&"
+	f.hold("/"+strings.ReplaceAll(evil, "/", "_"), evil)
+	r := f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "")
+	if strings.ContainsAny(string(r.body), "<>\u2028") {
+		t.Errorf("not escaped: %s", r.body)
+	}
+	if e := f.tree().entry(t, evil); len(e.Claims) != 2 {
+		t.Errorf("%+v", e)
+	}
+	for _, query := range []string{"", "?namespace=a", "?id=a", "?namespace=&id=a", "?namespace=a%00&id=a", "?namespace=a&id=%ff", "?namespace=a&id=" + strings.Repeat("x", 256)} {
+		for _, path := range []string{"/api/tree", "/api/events"} {
+			if path == "/api/events" && query == "" {
+				continue
+			}
+			f.send("GET", "/admin/locks"+path+query, "").problem(t, 400, "invalid-request")
+		}
+	}
+}
+

@@ -1,0 +1,90 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// problemType begins the types of the page's problems, as it does in package middleware.
+const problemType = "urn:pathlock:problem:"
+
+// problem is the application/problem+json body of a failure (RFC 9457).
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+	// Field names what is wrong in the request.
+	Field string `json:"field,omitempty"`
+	// retryAfter is a number of seconds for the header Retry-After, 0 for none.
+	retryAfter int
+}
+
+// Error implements error.
+func (p *problem) Error() string { return p.Detail }
+
+func newProblem(status int, slug, detail string) *problem {
+	return &problem{Type: problemType + slug, Title: http.StatusText(status), Status: status, Detail: detail}
+}
+
+// invalid is the problem of a request that makes no sense.
+func invalid(field, detail string) *problem {
+	p := newProblem(http.StatusBadRequest, "invalid-request", detail)
+	p.Field = field
+	return p
+}
+
+// problemOf returns the answer for an error. What a driver says is for the log.
+func problemOf(err error) *problem {
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p
+	}
+	p := newProblem(http.StatusServiceUnavailable, "lock-store-unavailable", unreadable(err))
+	p.retryAfter = 1
+	return p
+}
+
+// unreadable says to people why the lock store could not be read.
+func unreadable(err error) string {
+	if errors.Is(err, pathlock.ErrUnavailable) {
+		return "the lock store does not answer"
+	}
+	return "the lock store could not be read"
+}
+
+// fail answers a request that failed.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	p := problemOf(err)
+	h := w.Header()
+	if p.retryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		h.Set("Connection", "close") // nobody reads the body
+	}
+	body, _ := json.Marshal(p) // texts and a number
+	h.Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body)
+}
+
+// answer sends a body of JSON.
+func answer(w http.ResponseWriter, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body)
+}
+
+// answerUnlessKnown sends a body of JSON, or 304 to a client that has this version of it.
+func answerUnlessKnown(w http.ResponseWriter, r *http.Request, version string, body func() []byte) {
+	etag := `W/"` + version + `"`
+	w.Header().Set("ETag", etag)
+	if matches(r, etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	answer(w, body())
+}

@@ -1,0 +1,155 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+const (
+	// maxRelease is the largest body of a release, in bytes.
+	maxRelease = 4 << 10
+	// minReason and maxReason are how many characters a reason has.
+	minReason, maxReason = 3, 500
+	// releaseTimeout is how long a release may take.
+	releaseTimeout = 10 * time.Second
+)
+
+// release is what a release asks for.
+type release struct {
+	Namespace string `json:"namespace"`
+	ID        string `json:"id"`
+	// Holder is the id of the owner, and Fence that of the grant that the operator has looked at, 0
+	// for a request that waits.
+	Holder string  `json:"holder"`
+	Fence  *uint64 `json:"fence"`
+	Reason string  `json:"reason"`
+
+	tree pathlock.Tree
+}
+
+// serveRelease takes everything away that an owner holds and waits for in a tree.
+func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
+	who, err := p.mayRelease(r)
+	if err != nil {
+		p.config.Log.LogAttrs(r.Context(), slog.LevelWarn, "pathlock admin: a release was refused",
+			slog.String("remote", r.RemoteAddr), slog.Any("error", err))
+		fail(w, r, err)
+		return
+	}
+	asked, err := readRelease(w, r)
+	if err != nil {
+		fail(w, r, err)
+		return
+	}
+	// Whether the operator's browser is still there makes no difference.
+	ctx, stop := context.WithTimeout(context.WithoutCancel(r.Context()), releaseTimeout)
+	defer stop()
+	released, err := p.release(ctx, asked)
+	log := []slog.Attr{
+		slog.String("who", printable(who)), slog.String("reason", asked.Reason), slog.String("tree", asked.tree.String()),
+		slog.String("holder", asked.Holder), slog.Uint64("fence", *asked.Fence), slog.String("remote", r.RemoteAddr),
+	}
+	if err != nil {
+		p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: a release failed", append(log, slog.Any("error", err))...)
+		fail(w, r, err)
+		return
+	}
+	p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: an operator released a holder", append(log,
+		slog.Any("owner", released.owner), slog.Int("entries", released.entries), slog.String("note", printable(released.first.Note)),
+		slog.String("route", released.first.Origin.Route), slog.String("instance", released.first.Origin.Instance),
+		slog.String("request_id", released.first.Origin.RequestID))...)
+	p.nudge(asked.tree)
+	answer(w, encode(map[string]any{"released": true, "entries": released.entries}))
+}
+
+// readRelease reads and checks the body.
+func readRelease(w http.ResponseWriter, r *http.Request) (release, error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		// A form of a foreign page can send other types without asking first.
+		return release{}, newProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", "the body has to be application/json")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRelease))
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return release{}, newProblem(http.StatusRequestEntityTooLarge, "too-large", "the body has more than 4096 bytes")
+	}
+	var asked release
+	if err == nil {
+		d := json.NewDecoder(strings.NewReader(string(body)))
+		d.DisallowUnknownFields()
+		if err = d.Decode(&asked); err == nil && d.InputOffset() != int64(len(strings.TrimRight(string(body), " \t\r\n"))) {
+			err = errors.New("more than one value")
+		}
+	}
+	if err != nil || !utf8.Valid(body) {
+		return release{}, invalid("body", "the body is no JSON object with namespace, id, holder, fence and reason")
+	}
+	return asked, asked.check()
+}
+
+func (a *release) check() (err error) {
+	a.tree, err = treeOf(a.Namespace, a.ID)
+	a.Reason = strings.TrimSpace(a.Reason)
+	switch n := utf8.RuneCountInString(a.Reason); {
+	case err != nil:
+		return err
+	case a.Holder == "":
+		return invalid("holder", "the id of the holder is missing")
+	case a.Fence == nil:
+		return invalid("fence", "the fence is missing: that of the grant, or 0 for a request that waits")
+	case n < minReason || n > maxReason:
+		return invalid("reason", "a reason of 3 to 500 characters is needed")
+	case strings.ContainsFunc(a.Reason, func(r rune) bool { return !showable(r) }):
+		return invalid("reason", "the reason has control characters or line breaks")
+	}
+	return nil
+}
+
+// released is what a release took away.
+type released struct {
+	owner   pathlock.Owner
+	entries int
+	first   pathlock.Hold
+}
+
+// release finds the owner by its id, and releases it by force if it still has what the operator has
+// looked at.
+func (p *Page) release(ctx context.Context, asked release) (released, error) {
+	s, err := p.locks.Snapshot(ctx, asked.tree)
+	if err != nil {
+		return released{}, err
+	}
+	var got released
+	seen := false
+	for _, all := range [][]pathlock.Hold{s.Holders, s.Waiters} {
+		for _, h := range all {
+			if holderID(asked.tree, h.Owner) != asked.Holder {
+				continue
+			}
+			got.owner = h.Owner
+			got.entries++
+			if h.Fence == *asked.Fence && !seen {
+				seen, got.first = true, h
+			}
+		}
+	}
+	gone := newProblem(http.StatusConflict, "gone", "the holder does not have this any more; nothing was released")
+	if !seen {
+		return released{}, gone
+	}
+	err = p.locks.ForceRelease(ctx, asked.tree, got.owner)
+	if errors.Is(err, pathlock.ErrNotHeld) {
+		return released{}, gone
+	}
+	return got, err
+}

@@ -1,0 +1,121 @@
+package contention_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/contention"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// looked is a store whose snapshots are counted, and can be made to fail.
+type looked struct {
+	pathlock.Store
+	mu    sync.Mutex
+	looks []time.Time
+	fail  error
+}
+
+func (l *looked) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
+	l.mu.Lock()
+	l.looks = append(l.looks, time.Now())
+	err := l.fail
+	l.mu.Unlock()
+	if err != nil {
+		return pathlock.Snapshot{}, err
+	}
+	return l.Store.Snapshot(ctx, tree)
+}
+
+// count returns how many snapshots were asked for.
+func (l *looked) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.looks)
+}
+
+// fixture is a recorder with its locker, in a bubble of virtual time.
+type fixture struct {
+	*testing.T
+	store    *looked
+	recorder *contention.Recorder
+	locker   *pathlock.Locker
+	waiting  sync.WaitGroup
+}
+
+func newFixture(t *testing.T, config contention.Config) *fixture {
+	f := &fixture{T: t, store: &looked{Store: memstore.New()}}
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+	config.Log = quiet
+	f.recorder = contention.New(f.store, config)
+	f.locker = pathlock.New(f.store, pathlock.WithObserver(f.recorder), pathlock.WithLogger(quiet),
+		pathlock.WithInstance("web-1"), pathlock.WithWait(time.Minute))
+	t.Cleanup(func() {
+		f.waiting.Wait()
+		f.recorder.Close()
+	})
+	return f
+}
+
+func plan(t testing.TB, id string) pathlock.Tree {
+	t.Helper()
+	tree, err := pathlock.NewTree("testplan", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+func x(path string) []pathlock.Claim {
+	return []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}
+}
+
+// by returns a context of a request by a route.
+func (f *fixture) by(route string) context.Context {
+	return pathlock.WithOrigin(f.Context(), pathlock.Origin{Route: route})
+}
+
+// hold takes a lock that nobody is in the way of.
+func (f *fixture) hold(ctx context.Context, path, note string) *pathlock.Lock {
+	f.Helper()
+	lock, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan(f, "7"), Claims: x(path), Note: note, Wait: pathlock.NoWait})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return lock
+}
+
+// wait waits for a lock in the background, for at most patience, and gives it back at once.
+func (f *fixture) wait(ctx context.Context, path, note string, patience time.Duration) {
+	f.waiting.Go(func() {
+		lock, err := f.locker.Acquire(ctx, pathlock.Request{Tree: plan(f, "7"), Claims: x(path), Note: note, Wait: patience})
+		if err == nil {
+			err = lock.Release(ctx)
+			if err != nil {
+				f.Error(err)
+			}
+		}
+	})
+}
+
+func (f *fixture) release(lock *pathlock.Lock) {
+	f.Helper()
+	if err := lock.Release(context.WithoutCancel(f.Context())); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// only returns the one episode that there is.
+func (f *fixture) only() contention.Episode {
+	f.Helper()
+	episodes := f.recorder.History().Episodes
+	if len(episodes) != 1 {
+		f.Fatalf("%d episodes, want 1: %+v", len(episodes), episodes)
+	}
+	return episodes[0]
+}

@@ -1,0 +1,97 @@
+package chromium
+
+import (
+	"fmt"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// The keys that have no character, for [Tab.Press].
+const (
+	KeyTab        = kb.Tab
+	KeyEnter      = kb.Enter
+	KeyEscape     = kb.Escape
+	KeySpace      = " "
+	KeyArrowUp    = kb.ArrowUp
+	KeyArrowDown  = kb.ArrowDown
+	KeyArrowLeft  = kb.ArrowLeft
+	KeyArrowRight = kb.ArrowRight
+	KeyHome       = kb.Home
+	KeyEnd        = kb.End
+)
+
+// hittable finds the centre of the first shown element that matches, scrolled into view. It is null
+// while there is none, or while another one would get the click. It is a function of its own so that
+// a page that redraws between two looks is only looked at as a whole.
+const hittable = `(() => {
+	for (const element of document.querySelectorAll(%s)) {
+		if (!element.checkVisibility({ visibilityProperty: true }) || element.disabled) continue;
+		element.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+		for (const box of element.getClientRects()) {
+			const x = box.left + box.width / 2, y = box.top + box.height / 2;
+			const hit = document.elementFromPoint(x, y);
+			if (hit && (element.contains(hit) || hit.closest("label")?.control === element)) return { x, y };
+		}
+	}
+	return null;
+})()`
+
+// point is a place in the window.
+type point struct{ X, Y float64 }
+
+// place returns where a click hits the first shown element that matches, once it does.
+func (tab *Tab) place(selector string) point {
+	tab.t.Helper()
+	expression := fmt.Sprintf(hittable, Quote(selector))
+	for {
+		tab.Await("a click can hit "+selector, expression)
+		if at := Eval[*point](tab, expression); at != nil {
+			return *at
+		}
+	}
+}
+
+// Click clicks the first shown element that matches a CSS selector, once that is possible.
+func (tab *Tab) Click(selector string) {
+	tab.t.Helper()
+	at := tab.place(selector)
+	tab.Run(chromedp.MouseClickXY(at.X, at.Y))
+}
+
+// DoubleClick clicks it twice.
+func (tab *Tab) DoubleClick(selector string) {
+	tab.t.Helper()
+	at := tab.place(selector)
+	tab.Run(chromedp.MouseClickXY(at.X, at.Y), chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
+}
+
+// Drag drags one element onto another, by the browser's own drag and drop where the first is
+// draggable, and by pointer events otherwise.
+func (tab *Tab) Drag(from, to string) {
+	tab.t.Helper()
+	tab.place(from) // scrolls it into view
+	end := tab.place(to)
+	start := tab.place(from)
+	tab.Run(chromedp.DragAndDropXY(start.X, start.Y, end.X, end.Y))
+}
+
+// Fill clicks a field, and types a text in place of what is there.
+func (tab *Tab) Fill(selector, text string) {
+	tab.t.Helper()
+	tab.Click(selector)
+	tab.Run(chromedp.Evaluate[chromedp.Void]("document.activeElement.select?.()"))
+	tab.Press(text)
+}
+
+// Press types keys, wherever the focus is. A text is typed key by key.
+func (tab *Tab) Press(keys string) {
+	tab.t.Helper()
+	tab.Run(chromedp.KeyEvent(keys))
+}
+
+// PressShift types keys with the shift key held.
+func (tab *Tab) PressShift(keys string) {
+	tab.t.Helper()
+	tab.Run(chromedp.KeyEvent(keys, chromedp.KeyModifiers(kb.ModifierShift)))
+}

@@ -1,0 +1,139 @@
+package chromium
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+)
+
+// problems are what a tab has met that a page in good order does not.
+type problems struct {
+	mu       sync.Mutex
+	met      []string
+	expected []string
+	changed  chan struct{} // has room for one
+}
+
+// see is called with all events of the tab, before the next one is read.
+func (p *problems) see(event any) {
+	switch e := event.(type) {
+	case *runtime.EventConsoleAPICalled:
+		if e.Type == runtime.ConsoleAPICalledTypeError || e.Type == runtime.ConsoleAPICalledTypeAssert || e.Type == runtime.ConsoleAPICalledTypeWarning {
+			p.add("console: " + spoken(e.Args))
+		}
+	case *runtime.EventExceptionThrown:
+		p.add("exception: " + thrown(e.ExceptionDetails))
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.EntryLevelError {
+			p.add(fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+		}
+	case *audits.EventIssueAdded:
+		if csp := e.Issue.Details.ContentSecurityPolicyIssueDetails; csp != nil && !csp.IsReportOnly {
+			p.add(strings.TrimSpace(fmt.Sprintf("Content-Security-Policy: %s: %s %s",
+				csp.ViolatedDirective, csp.ContentSecurityPolicyViolationType, csp.BlockedURL)))
+		}
+	case *network.EventRequestWillBeSent:
+		if foreign(e.Request.URL) {
+			p.add("a request to a foreign host: " + e.Request.URL)
+		}
+	case *network.EventWebSocketCreated:
+		if foreign(e.URL) {
+			p.add("a request to a foreign host: " + e.URL)
+		}
+	case *inspector.EventTargetCrashed:
+		p.add("the page has crashed")
+	}
+}
+
+// spoken is what a page has said on the console.
+func spoken(args []*runtime.RemoteObject) string {
+	words := make([]string, 0, len(args))
+	for _, arg := range args {
+		word := arg.Description
+		if word == "" {
+			word = string(arg.Value)
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+func thrown(details *runtime.ExceptionDetails) string {
+	text := details.Text
+	if details.Exception != nil {
+		text += " " + details.Exception.Description
+	}
+	return fmt.Sprintf("%s (%s:%d)", text, details.URL, details.LineNumber+1)
+}
+
+// foreign reports whether a URL leads to another machine.
+func foreign(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return true
+	}
+	switch u.Scheme {
+	case "about", "data", "blob", "chrome", "chrome-error", "devtools":
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+func (p *problems) add(problem string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.met = append(p.met, problem)
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+// has reports whether a problem has the text.
+func (p *problems) has(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.met, func(problem string) bool { return strings.Contains(problem, text) })
+}
+
+// rest returns the problems that were not expected.
+func (p *problems) rest() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(p.met), func(problem string) bool {
+		return slices.ContainsFunc(p.expected, func(text string) bool { return strings.Contains(problem, text) })
+	})
+}
+
+// Allow says that problems with this text may happen, as the failed request of a page whose server
+// is down.
+func (tab *Tab) Allow(text string) {
+	tab.problems.mu.Lock()
+	defer tab.problems.mu.Unlock()
+	tab.problems.expected = append(tab.problems.expected, text)
+}
+
+// Expect returns when a problem with this text has happened, and allows all of the kind.
+func (tab *Tab) Expect(text string) {
+	tab.t.Helper()
+	tab.Allow(text)
+	over := time.After(patience)
+	for !tab.problems.has(text) {
+		select {
+		case <-tab.problems.changed:
+		case <-over:
+			tab.t.Fatalf("no problem with %q in %v, but %q", text, patience, tab.problems.rest())
+		}
+	}
+}

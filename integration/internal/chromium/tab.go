@@ -1,0 +1,158 @@
+package chromium
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/audits"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+)
+
+// The window that a tab begins with, and a small phone's.
+const (
+	desktopWidth, desktopHeight = 1280, 800
+	// PhoneWidth and PhoneHeight are those of a small phone, in CSS pixels.
+	PhoneWidth, PhoneHeight = 360, 740
+)
+
+// patience bounds each step of a tab. It bounds failures only.
+const patience = 30 * time.Second
+
+// Tab is one page for one test. Its methods fail the test if a step fails. They are for one
+// goroutine at a time.
+type Tab struct {
+	t        testing.TB
+	ctx      context.Context
+	problems problems
+}
+
+// Open opens a tab with cookies and storage of its own, and loads a page. The tab closes at the end
+// of the test, which fails if the tab has met a problem until then that the test did not expect.
+func (b *Browser) Open(t testing.TB, url string) *Tab {
+	t.Helper()
+	tab := b.Blank(t)
+	tab.Navigate(url)
+	return tab
+}
+
+// Blank opens a tab without a page.
+func (b *Browser) Blank(t testing.TB) *Tab {
+	t.Helper()
+	b.start(t)
+	return newTab(t, b.ctx, chromedp.WithNewBrowserContext())
+}
+
+// Beside opens a second tab with this one's cookies and storage, as a person's second window has.
+func (tab *Tab) Beside(url string) *Tab {
+	tab.t.Helper()
+	beside := newTab(tab.t, tab.ctx) // it inherits them
+	beside.Navigate(url)
+	return beside
+}
+
+func newTab(t testing.TB, parent context.Context, options ...chromedp.ContextOption) *Tab {
+	t.Helper()
+	tab := &Tab{t: t}
+	tab.problems.changed = make(chan struct{}, 1)
+	ctx, cancel := chromedp.NewContext(parent, append(options, chromedp.WithListener(tab.problems.see))...)
+	tab.ctx = ctx
+	t.Cleanup(cancel)
+	// The life of the tab is the first call's context, so that one is not bounded.
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("opening a tab: %v", err)
+	}
+	t.Cleanup(tab.finish)
+	if _, err := chromedp.Call(ctx, audits.Enable, cdp.Empty{}); err != nil {
+		t.Fatalf("asking for the violations of policies: %v", err)
+	}
+	tab.Resize(desktopWidth, desktopHeight)
+	return tab
+}
+
+// finish reports what was unexpected, and what the page was like if the test has failed.
+func (tab *Tab) finish() {
+	for _, problem := range tab.problems.rest() {
+		tab.t.Errorf("the page: %s", problem)
+	}
+	if !tab.t.Failed() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	if text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + (document.body?.innerText ?? "")`)); err == nil {
+		tab.t.Logf("the page at the end:\n%s", shortened(text))
+	}
+	// `go test -artifacts` keeps this folder.
+	if picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot()); err == nil {
+		name := strings.NewReplacer("/", "-", " ", "-").Replace(tab.t.Name()) + ".png"
+		_ = os.WriteFile(filepath.Join(tab.t.ArtifactDir(), name), picture, 0o600)
+	}
+}
+
+func shortened(text string) string {
+	const most = 4000
+	if len(text) > most {
+		return text[:most] + " …"
+	}
+	return text
+}
+
+// Run does steps of chromedp's own, for all that has no method here.
+func (tab *Tab) Run(steps ...chromedp.Action[chromedp.Void]) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		tab.t.Fatalf("in the browser: %v", err)
+	}
+}
+
+// Navigate loads a page and returns when it has loaded.
+func (tab *Tab) Navigate(url string) {
+	tab.t.Helper()
+	tab.Run(chromedp.Navigate(url))
+}
+
+// Reload loads the page anew.
+func (tab *Tab) Reload() {
+	tab.t.Helper()
+	tab.Run(chromedp.Reload())
+}
+
+// Resize gives the page a window of that many CSS pixels.
+func (tab *Tab) Resize(width, height int64) {
+	tab.t.Helper()
+	tab.Run(chromedp.EmulateViewport(width, height))
+}
+
+// Prefer sets what the user prefers, as media features: "prefers-color-scheme", "dark". It replaces
+// what was preferred before.
+func (tab *Tab) Prefer(features ...string) {
+	tab.t.Helper()
+	var wanted []*emulation.MediaFeature
+	for i := 0; i+1 < len(features); i += 2 {
+		wanted = append(wanted, &emulation.MediaFeature{Name: features[i], Value: features[i+1]})
+	}
+	tab.Run(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: wanted})
+		return err
+	}))
+}
+
+// Screenshot returns a PNG of the window.
+func (tab *Tab) Screenshot() []byte {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		tab.t.Fatalf("taking a screenshot: %v", err)
+	}
+	return picture
+}
