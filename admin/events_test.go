@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/admin"
 )
 
 // stream is an event stream that a test reads.
@@ -279,13 +279,13 @@ func TestCloseEndsStreams(t *testing.T) {
 
 // A server's deadlines for reading and writing end requests, and not streams.
 func TestAStreamOutlivesTheServersDeadlines(t *testing.T) {
-	page, err := admin.New(newFixture(t, anybody()).locker, anybody())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer page.Close()
 	f := newFixture(t, anybody())
-	f.server.Config.ReadTimeout, f.server.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	strict := httptest.NewUnstartedServer(f.page)
+	strict.Config.ReadTimeout, strict.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	strict.Start()
+	t.Cleanup(strict.Close)
+	t.Cleanup(f.page.Close)
+	f.server = strict
 	s := f.stream("?namespace=testplan&id=7")
 	s.await("tree")
 	time.Sleep(300 * time.Millisecond)
