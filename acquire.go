@@ -74,7 +74,8 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 		return nil, err
 	}
 	var lock *Lock
-	returned := false
+	ctx, start := parent, time.Time{} // start is for observers
+	sending, returned := false, false
 	defer func() {
 		switch {
 		case returned:
@@ -82,9 +83,11 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 			_ = lock.Release(parent)
 		default:
 			scope.takeBack(parent, acquisition)
+			if sending {
+				_ = l.refuse(ctx, scope, a, start, errInterrupted)
+			}
 		}
 	}()
-	ctx, start := parent, time.Time{} // start is for observers
 	if l.observers.none() {
 		origin := l.origin(ctx)
 		acquisition.Note = origin.sealed(a.Note)
@@ -103,7 +106,9 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 			l.observers.waiting(ctx, event)
 		}
 	}
+	sending = true
 	grant, sent, err := l.send(ctx, scope, acquisition)
+	sending = false
 	if err != nil {
 		err = l.refuse(ctx, scope, a, start, withCause(parent, err))
 		returned = true // the store has granted nothing
@@ -128,6 +133,10 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 	returned = true
 	return lock, nil
 }
+
+// errInterrupted is what observers learn of an acquisition that a panic has ended, or the end of its
+// goroutine.
+var errInterrupted = fmt.Errorf("%w: a panic has ended the acquisition", ErrUnavailable)
 
 // withCause adds the context's cause to an error that says only that ctx has ended.
 func withCause(ctx context.Context, err error) error {

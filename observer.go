@@ -20,8 +20,8 @@ type Observer interface {
 	// Granted is called when everything asked for is held. For a re-entrant acquisition, which asks
 	// no store, it is the only call, and has Reentrant set.
 	Granted(ctx context.Context, e Event)
-	// Refused is called when an acquisition that was sent to the store has failed. Event.Err says
-	// why.
+	// Refused is called when an acquisition that was sent to the store has failed, also by a panic.
+	// Event.Err says why.
 	Refused(ctx context.Context, e Event)
 	// Lost is called when a lease was lost while locks relied on it.
 	Lost(ctx context.Context, e Event)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net"
 	"os"
 	"testing"
 
@@ -54,7 +55,12 @@ func mysqlDatabase(t *testing.T, server testserver.MySQLServer, settings map[str
 		}
 	}
 	return gormplugintest.Database{
-		Connector:    mysqlConnector(t, own),
+		Connector: mysqlConnector(t, own),
+		Through: func(dial func(ctx context.Context, network, addr string) (net.Conn, error)) driver.Connector {
+			through := own.Clone()
+			through.DialFunc = dial
+			return mysqlConnector(t, through)
+		},
 		Dialector:    func(pool *sql.DB) gorm.Dialector { return mysql.New(mysql.Config{Conn: pool}) },
 		TableOptions: "COLLATE " + collation,
 		Tries:        mysqlTries,

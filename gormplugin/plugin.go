@@ -93,7 +93,7 @@ func (p *Plugin) Initialize(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	p.owner.Dialect = d
+	p.owner.Dialect, p.owner.DB = d, db
 	if err := p.catalogue.InspectAll(db, d, p.specs, p.owner.Locker, p.keeper.Asserts); err != nil {
 		return err
 	}

@@ -3,8 +3,10 @@ package integration
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -48,6 +50,11 @@ func postgresDatabase(t *testing.T, locale string, settings map[string]string) g
 	}
 	return gormplugintest.Database{
 		Connector: stdlib.GetConnector(*own),
+		Through: func(dial func(ctx context.Context, network, addr string) (net.Conn, error)) driver.Connector {
+			through := own.Copy()
+			through.DialFunc = dial
+			return stdlib.GetConnector(*through)
+		},
 		Dialector: func(pool *sql.DB) gorm.Dialector { return postgres.New(postgres.Config{Conn: pool}) },
 		GivenUp:   &pgconn.PgError{Severity: "ERROR", Code: "40P01", Message: "deadlock detected"},
 		Tries:     postgresTries,

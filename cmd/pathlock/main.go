@@ -1,5 +1,6 @@
-// Command pathlock finds and repairs damage in SQL tables that hold trees with materialised paths.
-// See pathlock fsck --help.
+// Command pathlock shows, explains and releases the locks of trees, examines the lock stores and
+// databases that they rest on, and repairs tables that hold trees with materialised paths. See
+// pathlock --help.
 package main
 
 import (
@@ -10,5 +11,5 @@ import (
 )
 
 func main() {
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -2,9 +2,11 @@ package gormplugintest
 
 import (
 	"cmp"
+	"context"
 	"database/sql"
 	"database/sql/driver"
 	"log/slog"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -23,6 +25,8 @@ import (
 type Database struct {
 	// Connector connects to it.
 	Connector driver.Connector
+	// Through, where the database is a server, connects to it by the given dialer.
+	Through func(dial func(ctx context.Context, network, addr string) (net.Conn, error)) driver.Connector
 	// Dialector is GORM's for a pool of such connections.
 	Dialector func(pool *sql.DB) gorm.Dialector
 	// TableOptions is appended to CREATE TABLE: a binary collation, where that is not the default.
@@ -147,9 +151,11 @@ func RunTransactions(t *testing.T, d Database) {
 		{"losses", checkLosses},
 		{"killed", checkKilled},
 		{"tries", checkTries},
+		{"afterwards", checkAfterwards},
 		{"store down", checkStoreDown},
 		{"handlers", checkHandlers},
 		{"store panics", checkStorePanics},
+		{"steps", checkSteps},
 	} {
 		p.run(t, d)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
 )
 
 // killing is how one session of a server ends another, by the dialect's name: what a connection is
@@ -55,8 +56,17 @@ func checkKilled(t *testing.T, d Database) {
 					}
 					return nil
 				})
-				err := way.run(w.db, statement)
+				n := new(notes)
+				err := way.run(w.db, func(db *gorm.DB) error {
+					if way.name != "alone" {
+						w.register(db, n, "a")
+					}
+					return statement(db)
+				})
 				w.trace.intercept(nil)
+				if way.name != "alone" {
+					w.told(n, map[string]string{"exec": "a rolled back", "commit": "a unknown"}[kind])
+				}
 				if err == nil || errors.Is(err, gormplugin.ErrRetry) || errors.Is(err, gormplugin.ErrOutcomeUnknown) != (kind == "commit") {
 					t.Errorf("got the error %v", err)
 				}

@@ -83,3 +83,7 @@ func (s *Store) end(ctx context.Context) {
 	case <-patience.C:
 	}
 }
+
+// Client returns the client that the store works with, for what only etcd can tell, such as its
+// alarms. It ends with the store if [Open] made it.
+func (s *Store) Client() *clientv3.Client { return s.backend.client }

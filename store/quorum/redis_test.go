@@ -63,7 +63,7 @@ func TestConformanceRedis(t *testing.T) {
 			victim = newQuorum(t, members, quorum.WithTimeout(500*time.Millisecond))
 			t.Cleanup(network.Heal)
 			return newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous)), victim, network.Vanish
-		}))
+		}), storetest.Leases(busy))
 	})
 	t.Run("one of them killed", func(t *testing.T) {
 		servers[1].Kill()
@@ -71,7 +71,7 @@ func TestConformanceRedis(t *testing.T) {
 			s := newQuorum(t, redisMembers(t, servers), quorum.WithTimeout(generous))
 			findSilent(t, s)
 			return s
-		})
+		}, storetest.Leases(busy))
 	})
 }
 

@@ -119,3 +119,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	})
 	return err
 }
+
+// Client returns the client that the store works with, for what only Redis can tell, such as its
+// settings. It ends with the store if [Open] made it.
+func (s *Store) Client() redis.UniversalClient { return s.client }

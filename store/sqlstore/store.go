@@ -92,3 +92,7 @@ func (s *Store) Close() error {
 	}
 	return err
 }
+
+// DB returns the pool that the store works with, for what only the database can tell, such as its
+// settings. It ends with the store if package sqlopen made it.
+func (s *Store) DB() *sql.DB { return s.db }

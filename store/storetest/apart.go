@@ -12,7 +12,7 @@ func apart() topic {
 		{"its own lease ends: it alone is released, and handed over", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			h := a.takesApart(short, x("/b"))
+			h := a.takesApart(f.short, x("/b"))
 			f.actor("next").queuesFor(x("/b")).isGranted()
 			f.requireIs(h.tryRelease(), pathlock.ErrNotHeld)
 			f.actor("other").isRefused(x("/a"))
@@ -20,8 +20,8 @@ func apart() topic {
 		{"it keeps nobody out when its lease has ended, though nobody waited", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			a.takesApart(short, x("/b"))
-			f.pass(short)
+			a.takesApart(f.short, x("/b"))
+			f.pass(f.short)
 			f.holders(1)
 			f.actor("next").takes(x("/b"))
 		}},
@@ -29,7 +29,7 @@ func apart() topic {
 			a := f.actor("editor")
 			a.takes(x("/a"))
 			token := a.detaches(long)
-			req := token.askApart(short)
+			req := token.askApart(f.short)
 			req.Gate = true
 			token.take(req)
 			f.actor("other").isRefused(x("/b"))
@@ -38,19 +38,19 @@ func apart() topic {
 		}},
 		{"it ends with its owner's lease, and does not prolong that", func(f *fixture) {
 			a := f.actor("editor")
-			a.leases(short, x("/a"))
+			a.leases(f.short, x("/a"))
 			a.takesApart(long, x("/b"))
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			f.actor("other").takes(x("/b"))
 		}},
 		{"its own renewal prolongs it alone", func(f *fixture) {
 			a := f.actor("editor")
-			a.leases(3*short, x("/a"))
-			h := a.takesApart(short, x("/b"))
+			a.leases(3*f.short, x("/a"))
+			h := a.takesApart(f.short, x("/b"))
 			if h.renewAlone(long) {
 				f.Fatal("it is lost")
 			}
-			f.pass(short)
+			f.pass(f.short)
 			f.actor("other").isRefused(x("/b"))
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			f.actor("other").takes(x("/b"))
@@ -58,16 +58,16 @@ func apart() topic {
 		{"its own renewal never shortens it", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			if h := a.takesApart(long, x("/b")); h.renewAlone(short) {
+			if h := a.takesApart(long, x("/b")); h.renewAlone(f.short) {
 				f.Fatal("it is lost")
 			}
-			f.pass(short)
+			f.pass(f.short)
 			f.actor("other").isRefused(x("/b"))
 		}},
 		{"its owner's renewal does not prolong it", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			a.takesApart(short, x("/b"))
+			a.takesApart(f.short, x("/b"))
 			if a.renew(long) {
 				f.Fatal("the owner's lease is lost")
 			}
@@ -77,9 +77,9 @@ func apart() topic {
 		{"the renewal of one that is gone reports the owner, who holds other things", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			ended, released := a.takesApart(short, x("/b")), a.takesApart(long, x("/c"))
+			ended, released := a.takesApart(f.short, x("/b")), a.takesApart(long, x("/c"))
 			released.release()
-			f.pass(short)
+			f.pass(f.short)
 			for what, h := range map[string]*held{"ended": ended, "released": released} {
 				if !h.renewAlone(long) {
 					f.Errorf("one that has %s is renewed", what)
@@ -89,14 +89,14 @@ func apart() topic {
 		}},
 		{"a repeated request prolongs it alone", func(f *fixture) {
 			a := f.actor("editor")
-			a.leases(3*short, x("/a"))
-			req := a.askApart(short, x("/b"))
+			a.leases(3*f.short, x("/a"))
+			req := a.askApart(f.short, x("/b"))
 			first := a.take(req)
 			req.Lease = long
 			if again := a.take(req); again.fence != first.fence {
 				f.Errorf("fences %d and %d for one request", first.fence, again.fence)
 			}
-			f.pass(short)
+			f.pass(f.short)
 			f.actor("other").isRefused(x("/b"))
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			f.actor("other").takes(x("/b"))
@@ -105,7 +105,7 @@ func apart() topic {
 			holder := f.actor("holder").takes(x("/b"))
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			p := a.queue(f.ctx, a.askApart(short, x("/b")))
+			p := a.queue(f.ctx, a.askApart(f.short, x("/b")))
 			holder.release()
 			p.isGranted()
 			f.actor("next").queuesFor(x("/b")).isGranted()
@@ -113,7 +113,7 @@ func apart() topic {
 		}},
 		{"a transfer that leaves the owner leaves it apart", func(f *fixture) {
 			a := f.actor("editor")
-			first, second := a.takes(x("/a")), a.takesApart(short, x("/b"))
+			first, second := a.takes(x("/a")), a.takesApart(f.short, x("/b"))
 			got := a.transfers(a, long)
 			f.requireGrants(got, first, second)
 			if got.Grants[0].Apart || !got.Grants[1].Apart {
@@ -126,21 +126,21 @@ func apart() topic {
 		{"a transfer to another owner has it share that one's lease", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			a.takesApart(short, x("/b"))
+			a.takesApart(f.short, x("/b"))
 			token := f.detached("token")
 			for _, g := range a.transfers(token, long).Grants {
 				if g.Apart {
 					f.Errorf("%q is apart after the transfer", g.ID)
 				}
 			}
-			f.pass(short)
+			f.pass(f.short)
 			f.actor("other").isRefused(x("/b"))
 		}},
 		{"a transfer to an earlier end is its end, too", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
 			a.takesApart(long, x("/b"))
-			a.transfers(a, short)
+			a.transfers(a, f.short)
 			f.actor("next").queuesFor(x("/b")).isGranted()
 		}},
 		{"a snapshot shows when it ends: with its owner's lease at the latest", func(f *fixture) {

@@ -19,8 +19,8 @@ func (r *suite) betweenClients() topic {
 	with := func(name string, check func(here, there *fixture)) promise {
 		return promise{name, func(f *fixture) {
 			one, other, _ := r.clients(f.T)
-			here := newFixture(f.T, one)
-			there := &fixture{T: f.T, ctx: f.ctx, store: other, tree: here.tree}
+			here := r.newFixture(f.T, one)
+			there := &fixture{T: f.T, ctx: f.ctx, store: other, tree: here.tree, short: r.short}
 			check(here, there)
 		}}
 	}
@@ -70,14 +70,14 @@ func (r *suite) betweenClients() topic {
 			waiter.isGranted()
 		}),
 		with("the end of a lease lets in the other's waiter", func(here, there *fixture) {
-			here.actor("holder").leases(short, x("/a"))
+			here.actor("holder").leases(here.short, x("/a"))
 			there.actor("waiter").lastingly(x("/a")).isGranted()
 		}),
 		with("a lease that is set to end earlier lets in the other's waiter then", func(here, there *fixture) {
 			holder := here.actor("holder")
 			holder.takes(x("/a"))
 			waiter := there.actor("waiter").lastingly(x("/a"))
-			holder.transfers(holder, short)
+			holder.transfers(holder, here.short)
 			waiter.isGranted()
 		}),
 		with("force release lets in the other's waiter, and takes its place away", func(here, there *fixture) {

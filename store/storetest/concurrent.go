@@ -27,7 +27,7 @@ func concurrentRequests() topic {
 			b.takes(x("/b"))
 			a := f.actor("owner")
 			req := a.ask(x("/b"))
-			req.Wait = 4 * short
+			req.Wait = 4 * f.short
 			first, second := a.queuesFor(x("/a")), a.queue(f.ctx, req)
 			upgrade := b.queuesFor(x("/a"))
 			holder.release()
@@ -79,7 +79,7 @@ func (f *fixture) outwaits(giveBack func(*actor, *held)) {
 	a := f.actor("editor")
 	h := a.takes(x("/a"))
 	req := a.ask(x("/b"))
-	req.Held, req.Lease = true, 3*short
+	req.Held, req.Lease = true, 3*f.short
 	p := a.queue(f.ctx, req)
 	giveBack(a, h)
 	f.pass(2 * req.Lease)

@@ -8,7 +8,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 )
 
-// Option adds to what [Run] tests.
+// Option changes what [Run] tests.
 type Option func(*suite)
 
 // Crash adds the promises about two clients of one server, and about clients that die. Run calls
@@ -20,8 +20,14 @@ func Crash(clients func(t *testing.T) (survivor, victim pathlock.Store, crash fu
 	return func(s *suite) { s.clients = clients }
 }
 
+// Leases sets the lease of holds that are meant to end during a test. The default is 500
+// milliseconds. A store whose calls may take longer than that on a busy machine needs more: what a
+// test asks while a lease lives would come too late.
+func Leases(d time.Duration) Option { return func(s *suite) { s.short = d } }
+
 // suite is the configuration of a run.
 type suite struct {
+	short   time.Duration
 	clients func(t *testing.T) (survivor, victim pathlock.Store, crash func())
 }
 
@@ -39,8 +45,8 @@ func (r *suite) crashes() topic {
 		return promise{name, func(f *fixture) {
 			survivor, victim, die := r.clients(f.T)
 			// This fixture's last checks come before the survivor is closed.
-			c := &crash{fixture: newFixture(f.T, survivor), die: die}
-			c.victim = &fixture{T: f.T, ctx: f.ctx, store: victim, tree: c.tree, mortal: true}
+			c := &crash{fixture: r.newFixture(f.T, survivor), die: die}
+			c.victim = &fixture{T: f.T, ctx: f.ctx, store: victim, tree: c.tree, mortal: true, short: r.short}
 			check(c)
 		}}
 	}

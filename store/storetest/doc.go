@@ -17,9 +17,9 @@
 // tree at the end.
 //
 // The tests never sleep. They learn from [pathlock.Acquisition].Waiting that a request is queued,
-// and from the end of a lease that time has passed. Leases that are meant to end last 500 ms.
-// Everything else lasts 30 s or more, so that a slow machine fails no test. One run takes a few
-// seconds. Once it opens a crowd of 500 waiters, 50 with -short.
+// and from the end of a lease that time has passed. Leases that are meant to end last 500 ms,
+// unless [Leases] says otherwise. Everything else lasts 30 s or more, so that a slow machine fails
+// no test. One run takes a few seconds. Once it opens a crowd of 500 waiters, 50 with -short.
 //
 // # The topics
 //

@@ -2,6 +2,7 @@ package storetest_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/store/memstore"
@@ -26,6 +27,14 @@ func ExampleCrash() {
 	}
 	testConformance := func(t *testing.T) {
 		storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Crash(clients))
+	}
+	_ = testConformance // TestConformance, at the top level of a file of tests
+}
+
+// A store whose calls take long where many suites share its server has longer leases end.
+func ExampleLeases() {
+	testConformance := func(t *testing.T) {
+		storetest.Run(t, func(*testing.T) pathlock.Store { return memstore.New() }, storetest.Leases(time.Second))
 	}
 	_ = testConformance // TestConformance, at the top level of a file of tests
 }

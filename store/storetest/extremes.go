@@ -18,7 +18,7 @@ func extremes() topic {
 			req := waiter.ask(x("/a"))
 			req.Wait = endless
 			p := waiter.queue(f.ctx, req)
-			f.pass(short)
+			f.pass(f.short)
 			p.stillWaits()
 			holder.release()
 			p.isGranted()
@@ -35,7 +35,7 @@ func extremes() topic {
 			a := f.actor("holder")
 			h := a.leases(endless, x("/a"))
 			f.requireFar(f.onlyHolder())
-			f.pass(short)
+			f.pass(f.short)
 			f.actor("other").isRefused(x("/a"))
 			h.release()
 			f.actor("other").takes(x("/a"))
@@ -52,12 +52,12 @@ func extremes() topic {
 		}},
 		{"a renewal for math.MaxInt64", func(f *fixture) {
 			a := f.actor("holder")
-			a.leases(2*short, x("/a"))
+			a.leases(2*f.short, x("/a"))
 			if a.renew(endless) {
 				f.Fatal("the lease is lost")
 			}
 			f.requireFar(f.onlyHolder())
-			f.pass(2 * short)
+			f.pass(2 * f.short)
 			f.actor("other").isRefused(x("/a"))
 		}},
 		{"a transfer for math.MaxInt64, and back to an end that comes", func(f *fixture) {
@@ -66,7 +66,7 @@ func extremes() topic {
 			token := a.detaches(endless)
 			f.requireFar(f.onlyHolder())
 			next := f.actor("next").queuesFor(x("/a"))
-			token.transfers(token, short)
+			token.transfers(token, f.short)
 			next.isGranted()
 		}},
 		{"the shortest wait ends in a conflict, and leaves the queue", func(f *fixture) {

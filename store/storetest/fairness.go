@@ -45,7 +45,7 @@ func fairness() topic {
 			f.actor("reader").takes(s("/a"))
 			a := f.actor("impatient writer")
 			req := a.ask(x("/a"))
-			req.Wait = 3 * short
+			req.Wait = 3 * f.short
 			writer := a.queue(f.ctx, req)
 			reader := f.actor("late reader").queuesFor(s("/a"))
 			a.conflict(writer.fails())
@@ -156,8 +156,7 @@ func (f *fixture) crowd(size int) {
 		served.Go(func() {
 			a := f.actor("one of many")
 			req := a.ask(x("/a"))
-			req.Wait = 2 * long
-			req.Lease = 2 * long
+			req.Wait, req.Lease = 10*long, 2*long // a busy machine takes its time for so many
 			var once sync.Once
 			took := func() { once.Do(queued.Done) }
 			defer took()

@@ -45,8 +45,8 @@ func fences() topic {
 			}
 		}},
 		{"they grow after a lease ended", func(f *fixture) {
-			crashed := f.actor("crashed").leases(short, x("/a"))
-			f.pass(short)
+			crashed := f.actor("crashed").leases(f.short, x("/a"))
+			f.pass(f.short)
 			f.requireGrowth(crashed.fence, f.actor("next").takes(x("/a")))
 		}},
 	}}

@@ -14,8 +14,6 @@ import (
 const (
 	// long is a lease, or a wait, that outlasts every test.
 	long = 30 * time.Second
-	// short is a lease that is meant to end during the test.
-	short = 500 * time.Millisecond
 	// patience is how long a test waits for what must happen.
 	patience = 20 * time.Second
 )
@@ -26,12 +24,14 @@ type fixture struct {
 	ctx   context.Context
 	store pathlock.Store
 	tree  pathlock.Tree
+	// short is a lease that is meant to end during the test.
+	short time.Duration
 	// mortal says that the store is a client that dies, and releases nothing in the end.
 	mortal bool
 }
 
-func newFixture(t *testing.T, store pathlock.Store) *fixture {
-	f := &fixture{T: t, ctx: context.WithoutCancel(t.Context()), store: store}
+func (s *suite) newFixture(t *testing.T, store pathlock.Store) *fixture {
+	f := &fixture{T: t, ctx: context.WithoutCancel(t.Context()), store: store, short: s.short}
 	f.tree = f.newTree("plan " + rand.Text())
 	return f
 }

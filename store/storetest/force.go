@@ -71,8 +71,8 @@ func force() topic {
 		}},
 		{"a request that builds on holds whose lease has ended is refused with ErrLost", func(f *fixture) {
 			a := f.actor("sleeper")
-			a.leases(short, x("/a"))
-			f.pass(short)
+			a.leases(f.short, x("/a"))
+			f.pass(f.short)
 			f.requireIs(a.buildsOn(x("/b")), pathlock.ErrLost)
 			f.requireEmpty(f.tree)
 		}},

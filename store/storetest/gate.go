@@ -150,7 +150,7 @@ func gate() topic {
 		{"a gate's lease ends", func(f *fixture) {
 			crashed := f.actor("crashed migration")
 			req := crashed.askGate()
-			req.Lease = short
+			req.Lease = f.short
 			h := crashed.take(req)
 			f.actor("one").queuesFor(x("/a")).isGranted()
 			f.requireIs(h.tryRelease(), pathlock.ErrNotHeld)
@@ -158,12 +158,12 @@ func gate() topic {
 		{"a gate's lease is renewed", func(f *fixture) {
 			a := f.actor("migration")
 			req := a.askGate()
-			req.Lease = 2 * short
+			req.Lease = 2 * f.short
 			a.take(req)
 			if a.renew(long) {
 				f.Fatal("the lease is lost")
 			}
-			f.pass(2 * short)
+			f.pass(2 * f.short)
 			f.actor("other").isRefused(x("/a"))
 		}},
 	}}

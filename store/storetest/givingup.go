@@ -46,12 +46,12 @@ func givingUp() topic {
 			f.actor("holder").takes(x("/a"))
 			a := f.actor("asker")
 			req := a.ask(x("/a"))
-			req.Wait = short
+			req.Wait = f.short
 			began := time.Now()
 			err := a.queue(f.ctx, req).fails()
 			c := a.conflict(err)
-			if elapsed := time.Since(began); c.Waited < short || c.Waited > elapsed {
-				f.Errorf("Waited is %v, want at least %v and at most %v", c.Waited, short, elapsed)
+			if elapsed := time.Since(began); c.Waited < f.short || c.Waited > elapsed {
+				f.Errorf("Waited is %v, want at least %v and at most %v", c.Waited, f.short, elapsed)
 			}
 			if errors.Is(err, context.DeadlineExceeded) {
 				f.Errorf("%v matches context.DeadlineExceeded, though no context ended", err)
@@ -61,7 +61,7 @@ func givingUp() topic {
 		{"a wait that the context's deadline ends is a conflict that matches context.DeadlineExceeded", func(f *fixture) {
 			holder := f.actor("holder").takes(x("/a"))
 			a := f.actor("asker")
-			ctx, cancel := context.WithTimeout(f.ctx, short)
+			ctx, cancel := context.WithTimeout(f.ctx, f.short)
 			defer cancel()
 			err := a.queue(ctx, a.ask(x("/a"))).fails()
 			f.requireIs(err, context.DeadlineExceeded)

@@ -11,16 +11,16 @@ import (
 func leases() topic {
 	return topic{"leases", []promise{
 		{"an exclusive holder's lease ends, and a waiter is let in", func(f *fixture) {
-			f.actor("crashed writer").leases(short, x("/a"))
+			f.actor("crashed writer").leases(f.short, x("/a"))
 			f.actor("writer").queuesFor(x("/a")).isGranted()
 		}},
 		{"a shared holder's lease ends, and a waiter is let in", func(f *fixture) {
-			f.actor("crashed reader").leases(short, s("/a"))
+			f.actor("crashed reader").leases(f.short, s("/a"))
 			f.actor("writer").queuesFor(x("/a")).isGranted()
 		}},
 		{"a lease that ended keeps nobody out, though nobody waited for it", func(f *fixture) {
-			crashed := f.actor("crashed writer").leases(short, x("/a"))
-			f.pass(short)
+			crashed := f.actor("crashed writer").leases(f.short, x("/a"))
+			f.pass(f.short)
 			f.requireEmpty(f.tree)
 			f.actor("writer").takes(x("/a"))
 			f.requireIs(crashed.tryRelease(), pathlock.ErrNotHeld)
@@ -28,7 +28,7 @@ func leases() topic {
 		{"an owner whose lease ends while it waits for more is told ErrLost", func(f *fixture) {
 			other := f.actor("other").takes(x("/b"))
 			sleeper := f.actor("sleeper")
-			sleeper.leases(short, x("/a"))
+			sleeper.leases(f.short, x("/a"))
 			p := sleeper.queuesFor(x("/b"))
 			f.requireIs(p.fails(), pathlock.ErrLost)
 			f.noWaiters()
@@ -36,7 +36,7 @@ func leases() topic {
 			f.requireEmpty(f.tree)
 		}},
 		{"the release of a grant whose lease ended is an error and changes nothing", func(f *fixture) {
-			crashed := f.actor("crashed writer").leases(short, x("/a"))
+			crashed := f.actor("crashed writer").leases(f.short, x("/a"))
 			next := f.actor("writer").queuesFor(x("/a")).isGranted()
 			f.requireIs(crashed.tryRelease(), pathlock.ErrNotHeld)
 			f.actor("other").isRefused(x("/a"))
@@ -57,12 +57,12 @@ func leases() topic {
 			before := time.Now()
 			p := waiter.queue(f.ctx, req)
 			began := f.waiters(1)[0].Since
-			f.pass(short)
+			f.pass(f.short)
 			holder.release()
 			granted := p.isGranted()
 			h := f.onlyHolder()
-			if waited := h.Since.Sub(began); waited < short-5*time.Millisecond {
-				f.Errorf("the grant is %v later than the request, want at least %v", waited, short)
+			if waited := h.Since.Sub(began); waited < f.short-5*time.Millisecond {
+				f.Errorf("the grant is %v later than the request, want at least %v", waited, f.short)
 			}
 			if lease := h.Until.Sub(h.Since); lease > req.Lease+5*time.Millisecond {
 				f.Errorf("the lease lasts %v from the grant, want at most %v", lease, req.Lease)
@@ -73,10 +73,10 @@ func leases() topic {
 			holder := f.actor("holder").takes(x("/a"))
 			waiter := f.actor("waiter")
 			req := waiter.ask(x("/a"))
-			req.Lease = 3 * short
+			req.Lease = 3 * f.short
 			before := time.Now()
 			p := waiter.queue(f.ctx, req)
-			f.pass(6 * short)
+			f.pass(6 * f.short)
 			holder.release()
 			granted := p.isGranted()
 			if age := p.ended.Sub(granted.asked); !granted.asked.IsZero() && age >= req.Lease {
@@ -89,7 +89,7 @@ func leases() topic {
 		}},
 		{"many who wait longer than their leases all get a lock whose lease lives", func(f *fixture) {
 			const crowd = 20
-			lease := 3 * short
+			lease := 3 * f.short
 			holder := f.actor("holder").takes(x("/a"))
 			var waits []*pending
 			for range crowd {
@@ -110,11 +110,11 @@ func leases() topic {
 		}},
 		{"a renewed lease outlives its first end", func(f *fixture) {
 			a := f.actor("holder")
-			a.leases(2*short, x("/a"))
+			a.leases(2*f.short, x("/a"))
 			if a.renew(long) {
 				f.Fatal("the lease is lost")
 			}
-			f.pass(2 * short)
+			f.pass(2 * f.short)
 			f.actor("other").isRefused(x("/a"))
 		}},
 		{"a renewal never shortens", func(f *fixture) {
@@ -141,27 +141,27 @@ func leases() topic {
 		{"a second grant's shorter lease never shortens the owner's", func(f *fixture) {
 			a := f.actor("holder")
 			a.takes(x("/a"))
-			a.leases(short, x("/b"))
-			f.pass(short)
+			a.leases(f.short, x("/b"))
+			f.pass(f.short)
 			f.actor("other").isRefused(x("/a"))
 			f.actor("other").isRefused(x("/b"))
 		}},
 		{"all grants of an owner share one lease: a longer one extends all", func(f *fixture) {
 			a := f.actor("holder")
-			a.leases(2*short, x("/a"))
+			a.leases(2*f.short, x("/a"))
 			a.takes(x("/b"))
-			f.pass(2 * short)
+			f.pass(2 * f.short)
 			f.actor("other").isRefused(x("/a"))
 		}},
 		{"a renewal reports those who hold nothing, and only those", func(f *fixture) {
 			crashed := f.actor("crashed")
-			crashed.leases(short, x("/a"))
+			crashed.leases(f.short, x("/a"))
 			gone := f.actor("gone")
 			gone.takes(x("/b")).release()
 			stranger := f.actor("stranger")
 			holder := f.actor("holder")
 			holder.takes(x("/c"))
-			f.pass(short)
+			f.pass(f.short)
 			lost, err := f.store.Renew(f.ctx, f.tree, []pathlock.Lease{
 				{Owner: crashed.owner, For: long}, {Owner: holder.owner, For: long},
 				{Owner: gone.owner, For: long}, {Owner: stranger.owner, For: long},
@@ -184,28 +184,28 @@ func leases() topic {
 		}},
 		{"scenario 1: a reader with a shorter lease does not shorten the lock", func(f *fixture) {
 			long := f.actor("reader with a long lease")
-			long.leases(3*short, s("/a"))
-			f.actor("reader with a short lease").leases(short, s("/a"))
+			long.leases(3*f.short, s("/a"))
+			f.actor("reader with a short lease").leases(f.short, s("/a"))
 			writer := f.actor("writer").queuesFor(x("/a"))
-			f.pass(short)
+			f.pass(f.short)
 			f.requireHolds(long)
 			writer.stillWaits()
 			writer.isGranted()
 		}},
 		{"scenario 2: a shared holder's lease ends while another releases", func(f *fixture) {
-			f.actor("crashed reader").leases(short, s("/a"))
+			f.actor("crashed reader").leases(f.short, s("/a"))
 			reader := f.actor("reader").takes(s("/a"))
 			writer := f.actor("writer").queuesFor(x("/a"))
 			reader.release()
 			writer.isGranted()
 		}},
 		{"scenario 3: a shared holder crashes while another renews and then releases", func(f *fixture) {
-			f.actor("crashed reader").leases(short, s("/a"))
+			f.actor("crashed reader").leases(f.short, s("/a"))
 			a := f.actor("reader")
 			reader := a.takes(s("/a"))
 			writer := f.actor("writer").queuesFor(x("/a"))
 			for range 2 {
-				f.pass(short)
+				f.pass(f.short)
 				if a.renew(long) {
 					f.Fatal("the lease is lost")
 				}

@@ -21,7 +21,7 @@ type locker struct {
 // are renewed.
 func (f *fixture) locker(store pathlock.Store) *locker {
 	l := &locker{fixture: f, waiting: make(chan struct{}, 1000)}
-	l.Locker = pathlock.New(store, pathlock.WithLease(term), pathlock.WithWait(long),
+	l.Locker = pathlock.New(store, pathlock.WithLease(f.term()), pathlock.WithWait(long),
 		pathlock.WithObserver(onWaiting{waiting: l.waiting}), pathlock.WithLogger(slog.New(slog.DiscardHandler)))
 	f.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(f.ctx, patience)

@@ -11,7 +11,7 @@ import (
 )
 
 // term is the lease of locks that are meant to be renewed, or to end, during the test.
-const term = 3 * short
+func (f *fixture) term() time.Duration { return 3 * f.short }
 
 // lockers is about a [pathlock.Locker] on the store: what people see of it.
 func lockers() topic {
@@ -38,10 +38,10 @@ func lockers() topic {
 			holder := f.actor("holder").takes(x("/a"))
 			l := f.locker(f.store)
 			wait := l.waitsFor(x("/a"))
-			f.pass(2 * term)
+			f.pass(2 * f.term())
 			holder.release()
 			k := wait()
-			f.pass(3 * term)
+			f.pass(3 * f.term())
 			l.requireAlive(k)
 			f.actor("other").isRefused(x("/a"))
 			l.releases(k)
@@ -54,13 +54,13 @@ func lockers() topic {
 			for range crowd {
 				waits = append(waits, l.waitsFor(s("/a")))
 			}
-			f.pass(2 * term)
+			f.pass(2 * f.term())
 			holder.release()
 			var locks []*pathlock.Lock
 			for _, wait := range waits {
 				locks = append(locks, wait())
 			}
-			f.pass(term)
+			f.pass(f.term())
 			for _, k := range locks {
 				l.requireAlive(k)
 				l.releases(k)
@@ -73,7 +73,7 @@ func lockers() topic {
 				tree := f.newTree(fmt.Sprint("one of many ", i, " ", f.tree.ID()))
 				locks = append(locks, l.locksIn(f.ctx, tree, x("/a")))
 			}
-			f.pass(2 * term)
+			f.pass(2 * f.term())
 			for _, k := range locks {
 				l.requireAlive(k)
 				f.actorIn(k.Tree(), "other").isRefused(x("/a"))
@@ -139,7 +139,7 @@ func lockers() topic {
 			}
 			attached := two.attaches(token)
 			inner := two.locks(attached.Context(), x("/a/b"))
-			f.pass(2 * term) // the attached lock is renewed
+			f.pass(2 * f.term()) // the attached lock is renewed
 			two.requireAlive(attached)
 			two.releases(inner)
 			two.releases(attached)
@@ -179,9 +179,9 @@ func lockers() topic {
 			if left := time.Until(until); err != nil || left > long || left < long-patience {
 				f.Errorf("Refresh: until %v from now, %v; want %v", left, err, long)
 			}
-			f.pass(term)
+			f.pass(f.term())
 			f.actor("other").isRefused(x("/a"))
-			if _, err := l.Refresh(f.ctx, token, short); err != nil {
+			if _, err := l.Refresh(f.ctx, token, f.short); err != nil {
 				f.Errorf("Refresh: %v", err)
 			}
 			f.actor("next").queuesFor(x("/a")).isGranted()

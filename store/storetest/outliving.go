@@ -55,14 +55,14 @@ func outliving() topic {
 		{"the process that detached crashes: the hold lives until its lease ends", func(f *fixture) {
 			a := f.actor("crashed editor")
 			a.takes(x("/a"))
-			a.detaches(2 * short)
+			a.detaches(2 * f.short)
 			f.actor("other").isRefused(x("/a"))
 			f.actor("next").queuesFor(x("/a")).isGranted()
 		}},
 		{"the process that attached crashes: the hold ends with the lease, and the token with it", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			token := a.detaches(2 * short)
+			token := a.detaches(2 * f.short)
 			token.transfers(token, 0)
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			f.requireIs(token.tryTransfer(token, 0), pathlock.ErrLost)
@@ -70,19 +70,19 @@ func outliving() topic {
 		{"the process that attached renews it, like any hold", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			token := a.detaches(2 * short)
+			token := a.detaches(2 * f.short)
 			if token.renew(long) {
 				f.Fatal("the lease is lost")
 			}
-			f.pass(2 * short)
+			f.pass(2 * f.short)
 			f.actor("other").isRefused(x("/a"))
 		}},
 		{"a refresh to a later end", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			token := a.detaches(2 * short)
+			token := a.detaches(2 * f.short)
 			f.requireLeft(token.transfers(token, long), long)
-			f.pass(2 * short)
+			f.pass(2 * f.short)
 			f.actor("other").isRefused(x("/a"))
 		}},
 		{"a refresh to an earlier end lets waiters in then", func(f *fixture) {
@@ -90,7 +90,7 @@ func outliving() topic {
 			a.takes(x("/a"))
 			token := a.detaches(long)
 			waiter := f.actor("waiter").queuesFor(x("/a"))
-			f.requireLeft(token.transfers(token, short), short)
+			f.requireLeft(token.transfers(token, f.short), f.short)
 			waiter.isGranted()
 		}},
 		{"a transfer without a lease leaves the end where it was", func(f *fixture) {
@@ -162,7 +162,7 @@ func outliving() topic {
 		{"a detached gate's lease ends", func(f *fixture) {
 			a := f.actor("crashed migration")
 			a.takesGate()
-			a.detaches(short)
+			a.detaches(f.short)
 			f.actor("next").queuesFor(x("/a")).isGranted()
 		}},
 		{"what waits in the name of the one who detached keeps waiting, as one who holds nothing", func(f *fixture) {
@@ -184,7 +184,7 @@ func outliving() topic {
 			a := f.actor("editor")
 			a.takes(x("/a"))
 			p := a.queuesFor(x("/b"))
-			a.detaches(short)
+			a.detaches(f.short)
 			f.actor("next").queuesFor(x("/a")).isGranted()
 			p.stillWaits()
 		}},
@@ -252,8 +252,8 @@ func outliving() topic {
 		{"a hold whose lease has ended is lost, and nothing changes", func(f *fixture) {
 			a := f.actor("editor")
 			a.takes(x("/a"))
-			token := a.detaches(short)
-			f.pass(short)
+			token := a.detaches(f.short)
+			f.pass(f.short)
 			f.requireIs(token.tryTransfer(token, long), pathlock.ErrLost)
 			f.requireEmpty(f.tree)
 			f.actor("other").takes(x("/a"))

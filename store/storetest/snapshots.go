@@ -118,11 +118,11 @@ func snapshots() topic {
 			blocker.release()
 		}},
 		{"Trees forgets a tree whose last lease ended", func(f *fixture) {
-			f.actor("crashed").leases(short, x("/a"))
+			f.actor("crashed").leases(f.short, x("/a"))
 			if !slices.Contains(f.trees(), f.tree) {
 				f.Errorf("Trees() does not list %v, where somebody holds", f.tree)
 			}
-			f.pass(short)
+			f.pass(f.short)
 			if slices.Contains(f.trees(), f.tree) {
 				f.Errorf("Trees() lists %v, where all leases have ended", f.tree)
 			}

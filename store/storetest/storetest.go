@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -10,10 +11,10 @@ import (
 // promise, concurrently. The stores may share a server with anybody. newStore registers what has to
 // be closed or removed afterwards with t.Cleanup.
 //
-// All tests have ended when Run returns. See [Crash] for an option.
+// All tests have ended when Run returns. See [Crash] and [Leases] for options.
 func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Option) {
 	t.Helper()
-	var s suite
+	s := suite{short: 500 * time.Millisecond}
 	for _, option := range options {
 		option(&s)
 	}
@@ -27,7 +28,7 @@ func Run(t *testing.T, newStore func(t *testing.T) pathlock.Store, options ...Op
 			for _, promise := range topic.promises {
 				t.Run(promise.name, func(t *testing.T) {
 					t.Parallel()
-					promise.check(newFixture(t, newStore(t)))
+					promise.check(s.newFixture(t, newStore(t)))
 				})
 			}
 		})

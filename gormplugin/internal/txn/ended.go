@@ -42,35 +42,59 @@ func (t *Transaction) settleReads() {
 
 // ExecContext implements [gorm.ConnPool].
 func (t *Transaction) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	if t.answer(ctx, query) {
+		return answered{}, nil
+	}
 	t.settleReads()
-	return t.Tx.ExecContext(ctx, query, args...)
+	t.noteWrite(query)
+	result, err := t.Tx.ExecContext(ctx, query, args...)
+	t.ran(query, err)
+	return result, err
 }
 
 // QueryContext implements [gorm.ConnPool].
 func (t *Transaction) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	t.settleReads()
 	t.unread.Store(true)
-	return t.Tx.QueryContext(ctx, query, args...)
+	t.noteWrite(query)
+	rows, err := t.Tx.QueryContext(ctx, query, args...)
+	t.ran(query, err)
+	return rows, err
 }
 
 // QueryRowContext implements [gorm.ConnPool].
 func (t *Transaction) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	t.settleReads()
 	t.unread.Store(true)
-	return t.Tx.QueryRowContext(ctx, query, args...)
+	t.noteWrite(query)
+	row := t.Tx.QueryRowContext(ctx, query, args...)
+	t.ran(query, row.Err())
+	return row
 }
 
 // PrepareContext implements [gorm.ConnPool].
 func (t *Transaction) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
+	if t.answer(ctx, query) {
+		return nil, errAnswered
+	}
 	t.settleReads()
+	t.noteWrite(query)
 	return t.Tx.PrepareContext(ctx, query)
 }
 
-// StmtContext implements [gorm.Tx].
+// StmtContext implements [gorm.Tx]. What the statement does is not known here.
 func (t *Transaction) StmtContext(ctx context.Context, stmt *sql.Stmt) *sql.Stmt {
 	t.settleReads()
 	t.unread.Store(true)
+	t.wrote.Store(true)
 	return t.Tx.StmtContext(ctx, stmt)
+}
+
+// noteWrite notes that a statement may write, where somebody wants to know.
+func (t *Transaction) noteWrite(query string) {
+	if t.before != nil && !t.wrote.Load() && !t.owner.Dialect.Grammar.OnlyReads(query) {
+		t.wrote.Store(true)
+	}
 }
 
 // hasEnded reports whether the failure of a statement has ended the transaction on the server, or

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"database/sql"
 	"errors"
 	"runtime"
 
@@ -19,13 +20,14 @@ var errForgotten = errors.New("gormplugin: nobody committed it or rolled it back
 func newHandle(t *Transaction) *Handle {
 	h := &Handle{t}
 	// The runtime's own goroutine must not wait for a database.
-	runtime.AddCleanup(h, func(t *Transaction) { go t.Abandon(errForgotten) }, t)
+	runtime.AddCleanup(h, func(t *Transaction) { go t.abandonAside(errForgotten) }, t)
 	return h
 }
 
 // Commit implements [gorm.TxCommitter]. The handle is in use until it returns.
 func (h *Handle) Commit() error {
 	defer runtime.KeepAlive(h)
+	h.prepare()
 	return h.Transaction.Commit()
 }
 
@@ -35,7 +37,13 @@ func (h *Handle) Rollback() error {
 	return h.Transaction.Rollback()
 }
 
-var _ gorm.Tx = (*Handle)(nil)
+// GetDBConn implements [gorm.GetDBConnector].
+func (h *Handle) GetDBConn() (*sql.DB, error) { return h.db, nil }
+
+var (
+	_ gorm.Tx             = (*Handle)(nil)
+	_ gorm.GetDBConnector = (*Handle)(nil)
+)
 
 // HaveRead notes that somebody has read all rows of a statement, and has seen the error that may
 // have come with them.

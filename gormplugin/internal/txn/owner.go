@@ -10,6 +10,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin/internal/dialect"
 	"github.com/pathlock-go/pathlock/internal/carry"
+	"gorm.io/gorm"
 )
 
 // Owner begins transactions. Their path locks are those of its locker.
@@ -19,6 +20,8 @@ type Owner struct {
 	carrier any
 	// Dialect is known once the plugin is in use.
 	Dialect *dialect.Dialect
+	// DB is the one that uses the plugin.
+	DB *gorm.DB
 	// recognised has a weak.Pointer[sql.DB] for all connections whose database is known to be
 	// supported.
 	recognised sync.Map

@@ -53,7 +53,7 @@ func (p *pool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool,
 		}
 		return nil, Interrupted(ctx, err)
 	}
-	return newHandle(newTransaction(ctx, p.owner, conn, tx, cancel)), nil
+	return newHandle(newTransaction(ctx, p, conn, tx, cancel)), nil
 }
 
 // begin begins a transaction on a connection of its own. Closing the connection waits for the end

@@ -18,6 +18,8 @@ import (
 type Transaction struct {
 	*sql.Tx
 	owner *Owner
+	// db is where conn belongs.
+	db *sql.DB
 	// conn is what the transaction runs on; closing it gives the connection back to the pool.
 	conn *sql.Conn
 	// ctx is the context that the transaction was begun under.
@@ -26,6 +28,8 @@ type Transaction struct {
 	cancel context.CancelFunc
 	// unwatch stops waiting for the end of ctx.
 	unwatch func() bool
+	// before are the functions that its context has called before the COMMIT.
+	before *beforeCommit
 
 	// ending is held while the transaction is committed or rolled back, so that only one of both
 	// happens, once.
@@ -42,12 +46,15 @@ type Transaction struct {
 	locks []*pathlock.Lock
 	// closed is set once the locks have been released.
 	closed bool
+	after  afterwards
 	// aborted is the failure of a statement that the database wants rolled back before it runs
 	// another.
 	aborted error
 
 	// IsWriter is set once the transaction is known to be the database's only writer.
 	IsWriter atomic.Bool
+	// wrote is set once the transaction may have written something.
+	wrote atomic.Bool
 	// unread is set while a read may have failed unseen.
 	unread atomic.Bool
 	// rawEnd knows whether raw SQL may end the transaction, and whether it has.
@@ -55,17 +62,18 @@ type Transaction struct {
 }
 
 // newTransaction watches over tx until it ends.
-func newTransaction(ctx context.Context, o *Owner, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
-	t := &Transaction{Tx: tx, owner: o, conn: conn, ctx: ctx, cancel: cancel}
+func newTransaction(ctx context.Context, p *pool, conn *sql.Conn, tx *sql.Tx, cancel context.CancelFunc) *Transaction {
+	t := &Transaction{Tx: tx, owner: p.owner, db: p.DB, conn: conn, ctx: ctx, cancel: cancel, before: beforeCommitOf(ctx)}
 	t.ending.Lock()
 	defer t.ending.Unlock()
-	t.unwatch = context.AfterFunc(ctx, func() { t.Abandon(context.Cause(ctx)) })
+	t.unwatch = context.AfterFunc(ctx, func() { t.abandonAside(context.Cause(ctx)) })
 	return t
 }
 
 // Commit ends the transaction.
 func (t *Transaction) Commit() error {
 	t.settleReads()
+	defer t.callBack()
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {
@@ -82,17 +90,29 @@ func (t *Transaction) Commit() error {
 
 // commit commits, in a step that observers see.
 func (t *Transaction) commit() error {
-	defer t.finish()
+	outcome := Unknown
+	defer func() { t.finish(outcome) }() // also when the driver panics
 	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
 	err := t.whyNotCommitted(t.Tx.Commit())
+	if err != nil && t.owner.Dialect.SoleWriter {
+		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers. It
+		// must not be committed by whoever uses the connection next.
+		_, _ = t.conn.ExecContext(context.WithoutCancel(t.ctx), "ROLLBACK")
+	}
 	done(err)
+	switch {
+	case err == nil:
+		outcome = Committed
+	case !errors.Is(err, fault.ErrOutcomeUnknown):
+		outcome = RolledBack
+	}
 	return err
 }
 
 // rollback rolls back because of cause, nil if the transaction's beginner asks for it. It does so
 // in a step that observers see.
 func (t *Transaction) rollback(cause error) error {
-	defer t.finish()
+	defer t.finish(RolledBack)
 	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepRollback})
 	err := t.Tx.Rollback()
 	done(cause)
@@ -120,6 +140,7 @@ func (t *Transaction) whyNotCommitted(err error) error {
 
 // Rollback ends the transaction.
 func (t *Transaction) Rollback() error {
+	defer t.callBack()
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {
@@ -137,6 +158,18 @@ func (t *Transaction) Rollback() error {
 // further statement by itself. A cause by which the database asks for a retry need not match
 // [fault.ErrRetry] yet.
 func (t *Transaction) Abandon(cause error) {
+	t.abandon(cause)
+	t.callBack()
+}
+
+// abandonAside is Abandon on a goroutine of the plugin's.
+func (t *Transaction) abandonAside(cause error) {
+	t.abandon(cause)
+	t.callBackAside()
+}
+
+// abandon rolls the transaction back, and calls nobody.
+func (t *Transaction) abandon(cause error) {
 	t.ending.Lock()
 	defer t.ending.Unlock()
 	if t.ended {
@@ -151,14 +184,14 @@ func (t *Transaction) Abandon(cause error) {
 }
 
 // finish is called once, after the real end.
-func (t *Transaction) finish() {
+func (t *Transaction) finish(outcome Outcome) {
 	t.ended = true
 	t.unwatch()
 	t.cancel()
 	_ = t.conn.Close() // the outcome is known already
 	t.mu.Lock()
 	locks := t.locks
-	t.locks, t.closed = nil, true
+	t.locks, t.closed, t.after.outcome = nil, true, outcome
 	t.mu.Unlock()
 	Release(t.ctx, locks)
 }

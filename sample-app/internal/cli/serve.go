@@ -36,7 +36,7 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
-	if err := errors.Join(server.Serve(ctx, listener, i.Handler, streams.log), i.Close()); err != nil {
+	if err := errors.Join(server.Serve(ctx, listener, i.Handler, streams.log, i.Feed.Stop), i.Close()); err != nil {
 		return fmt.Errorf("%w: %w", errCutOff, err)
 	}
 	_, _ = fmt.Fprintln(streams.out, "stopped: every request has finished and every lock is released")

@@ -11,7 +11,9 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/middleware"
+	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockview"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
@@ -25,7 +27,10 @@ type Config struct {
 	// SuiteResolver and CaseResolver find the nodes of suite and case ids.
 	SuiteResolver, CaseResolver pathlock.Resolver
 	Locker                      *pathlock.Locker
-	DB                          *database.DB
+	// Locks shows the locks of plans, and Feed their changes.
+	Locks *lockview.View
+	Feed  *changes.Feed
+	DB    *database.DB
 	// Asserted says that the plugin asserts every write to suites and cases.
 	Asserted bool
 	// Rule is how much of a plan a change of its tree locks.
@@ -65,7 +70,7 @@ func New(config Config) (http.Handler, error) {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}
 	engine.NoRoute(func(c *gin.Context) {
-		a.refuseUnread(c, middleware.NewProblem(http.StatusNotFound, "not-found", "there is no such route: GET / lists them"))
+		a.refuseUnread(c, middleware.NewProblem(http.StatusNotFound, "not-found", "there is no such route: GET /routes lists them"))
 	})
 	engine.NoMethod(func(c *gin.Context) {
 		a.refuseUnread(c, middleware.NewProblem(http.StatusMethodNotAllowed, "method-not-allowed",
@@ -77,7 +82,9 @@ func New(config Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.routes(engine, table)
+	if err := a.routes(engine, table); err != nil {
+		return nil, err
+	}
 	if err := middleware.CheckRoutes(engine, table); err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
 	}

@@ -1,12 +1,11 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
 
@@ -42,16 +41,15 @@ func (a *api) noContent(h func(c *gin.Context) error) gin.HandlerFunc {
 }
 
 // SuiteWriter changes the tree of a plan.
-type SuiteWriter interface {
-	CreateSuite(ctx context.Context, planID, parentID int64, name string) (model.Suite, error)
-	RenameSuite(ctx context.Context, id int64, name string) (model.Suite, error)
-	MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error)
-	CopySuite(ctx context.Context, id, parentID int64, name string) (model.Suite, error)
-	DeleteSuite(ctx context.Context, id int64) error
-}
+type SuiteWriter = changes.SuiteWriter
 
 func (a *api) createPlan(c *gin.Context) (any, error) {
 	return a.Service.CreatePlan(c.Request.Context(), c.Param("project"), bodyOf[nameBody](c).Name)
+}
+
+func (a *api) listProjects(c *gin.Context) (any, error) {
+	projects, err := a.Service.Projects(c.Request.Context())
+	return gin.H{"projects": projects}, err
 }
 
 func (a *api) listPlans(c *gin.Context) (any, error) {
@@ -76,8 +74,13 @@ func (a *api) checkPlan(c *gin.Context) (any, error) {
 }
 
 func (a *api) getTree(c *gin.Context) (any, error) {
+	// The revision is read first: a reader never takes an older tree for that of a newer revision.
+	revision, err := a.Feed.Revision(c.Request.Context(), id(c, "plan"))
+	if err != nil {
+		return nil, err
+	}
 	suites, err := a.Service.Tree(c.Request.Context(), id(c, "plan"))
-	return gin.H{"suites": suites}, err
+	return gin.H{"revision": revision, "suites": suites}, err
 }
 
 func (a *api) getSuite(c *gin.Context) (any, error) {

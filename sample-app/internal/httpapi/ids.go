@@ -12,9 +12,12 @@ import (
 func (a *api) checkParams(c *gin.Context) {
 	for _, p := range c.Params {
 		var err error
-		if p.Key == "project" {
+		switch {
+		case p.Key == "file":
+			continue // of the page
+		case p.Key == "project":
 			err = plans.CheckProject(p.Value)
-		} else if parsed(p.Value) == 0 {
+		case parsed(p.Value) == 0:
 			err = &plans.InvalidError{Field: p.Key, Reason: "must be a positive decimal integer"}
 		}
 		if err != nil {

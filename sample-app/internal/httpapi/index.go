@@ -9,12 +9,15 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 )
 
 // bodies are example bodies of the routes, for the index.
 var bodies = map[string]string{
 	"POST /api/projects/:project/plans": `{"name":"release 1"}`,
 	"PATCH /api/plans/:plan":            `{"name":"release 2"}`,
+	"POST /api/plans/:plan/import":      `{"suites":["shop/basket"],"cases":[{"path":"shop/pay by card","body":"1. …"}]}`,
 	"POST /api/plans/:plan/suites":      `{"parent_id":1,"name":"login"}`,
 	"PATCH /api/suites/:id":             `{"name":"sign-in"}`,
 	"POST /api/suites/:id/move":         `{"parent_id":1}`,
@@ -37,11 +40,18 @@ type route struct {
 const about = "pathlock's sample app: a test-plan backend. A project holds plans, a plan is a tree of suites, a suite holds cases."
 
 // index says what this is, lists the routes, and suggests a first request. It answers with JSON if
-// the client asks for it, and with text otherwise.
-func index(engine *gin.Engine) gin.HandlerFunc {
+// the client asks for it, and with text otherwise. A client that asks for HTML gets the page, if
+// there is one.
+func index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		c.Header("Vary", "Accept")
+		format := c.NegotiateFormat(gin.MIMEPlain, gin.MIMEHTML, gin.MIMEJSON)
+		if front != nil && format == gin.MIMEHTML {
+			front.ServeHTTP(c.Writer, c.Request)
+			return
+		}
 		routes, try := listed(engine), try(c.Request.Host)
-		if c.NegotiateFormat(gin.MIMEPlain, gin.MIMEHTML, gin.MIMEJSON) == gin.MIMEJSON {
+		if format == gin.MIMEJSON {
 			c.JSON(http.StatusOK, gin.H{"about": about, "try": try, "routes": routes})
 			return
 		}

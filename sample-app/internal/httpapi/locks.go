@@ -61,6 +61,9 @@ func (a *api) table() (lockspec.Table, error) {
 		"DELETE /api/plans/:plan/recycle-bin": lockspec.None("touches no live path"),
 		"GET /api/plans/:plan/fsck":           lockspec.Read(plan).Note("check the plan"),
 
+		// Each of its statements is a job of its own, as those of the importer are.
+		"POST /api/plans/:plan/import": lockspec.None("the plugin locks the names that each statement creates"),
+
 		// Locks around a handler end with it, and these have to outlive the request.
 		"POST /api/suites/:id/lock":   lockspec.None("the handler takes suiteLock and detaches it"),
 		"PUT /api/suites/:id/lock":    lockspec.None("the token says what is locked"),

@@ -4,10 +4,11 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/sample-app/internal/page"
 )
 
 // routes registers all routes, each behind the locks that the table gives it.
-func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
+func (a *api) routes(engine *gin.Engine, table lockspec.Table) error {
 	// handle puts the locks between the check of the body and the work.
 	handle := func(method, path string, chain ...gin.HandlerFunc) {
 		work, route := len(chain)-1, lockspec.Route{Method: method, Path: path}
@@ -16,11 +17,18 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 		}
 		engine.Handle(method, path, chain...)
 	}
-	handle("GET", "/", index(engine))
+	front, err := page.New()
+	if err != nil {
+		return err
+	}
+	handle("GET", "/", index(engine, front))
+	handle("GET", "/page/:file", func(c *gin.Context) { front.ServeFile(c.Writer, c.Request, c.Param("file")) })
+	handle("GET", "/routes", index(engine, nil))
 	handle("GET", "/healthz", a.ok(alive))
 	handle("GET", "/readyz", a.ok(a.ready))
 	handle("GET", "/metrics", gin.WrapH(a.Metrics))
 
+	handle("GET", "/api/projects", a.ok(a.listProjects))
 	handle("POST", "/api/projects/:project/plans", withBody(a, readName), a.created(a.createPlan))
 	handle("GET", "/api/projects/:project/plans", a.ok(a.listPlans))
 	handle("GET", "/api/plans/:plan", a.ok(a.getPlan))
@@ -28,6 +36,9 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	handle("DELETE", "/api/plans/:plan", a.noContent(a.deletePlan))
 
 	handle("GET", "/api/plans/:plan/tree", a.ok(a.getTree))
+	handle("GET", "/api/plans/:plan/locks", a.ok(a.planLocks))
+	handle("GET", "/api/plans/:plan/events", a.events)
+	handle("POST", "/api/plans/:plan/import", withBody(a, readImport), a.ok(a.importNames))
 	handle("POST", "/api/plans/:plan/suites", withBody(a, readParentAndName), a.created(a.createSuite))
 	handle("GET", "/api/suites/:id", a.ok(a.getSuite))
 	handle("PATCH", "/api/suites/:id", withBody(a, readName), a.ok(a.renameSuite))
@@ -49,4 +60,5 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) {
 	handle("POST", "/api/recycle-bin/:item/restore", a.ok(a.restore))
 	handle("DELETE", "/api/plans/:plan/recycle-bin", a.noContent(a.purge))
 	handle("GET", "/api/plans/:plan/fsck", a.ok(a.checkPlan))
+	return nil
 }

@@ -39,6 +39,7 @@ func (a *api) lockSuite(c *gin.Context) (any, error) {
 		}
 	}
 	token, until, err := a.locks.Detach(c, suiteLock, body.For, body.Note)
+	a.Feed.Look()
 	return suiteLockAnswer{token, until.UTC()}, err
 }
 
@@ -49,6 +50,7 @@ func (a *api) refreshSuiteLock(c *gin.Context) (any, error) {
 		return nil, err
 	}
 	until, err := a.Locker.Refresh(c.Request.Context(), token, bodyOf[suiteLockBody](c).For)
+	a.Feed.Look()
 	return suiteLockAnswer{token, until.UTC()}, err
 }
 
@@ -65,6 +67,7 @@ func (a *api) unlockSuite(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	defer a.Feed.Look()
 	return a.Locker.ReleaseToken(c.Request.Context(), token)
 }
 

@@ -16,14 +16,17 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
 	"github.com/pathlock-go/pathlock/sample-app/internal/lockstore"
+	"github.com/pathlock-go/pathlock/sample-app/internal/lockview"
 	"github.com/pathlock-go/pathlock/sample-app/internal/metrics"
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
+	"github.com/pathlock-go/pathlock/sample-app/internal/tracing"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -63,12 +66,15 @@ type Instance struct {
 	Service *plans.Service
 	// Handler is the HTTP interface.
 	Handler http.Handler
-	DB      *database.DB
-	Store   *lockstore.Store
+	// Feed tells of changes. Its Stop has to be called when the server stops accepting requests.
+	Feed  *changes.Feed
+	DB    *database.DB
+	Store *lockstore.Store
 	// Unprotected says that neither locks nor the assertion protect trees.
 	Unprotected bool
 
-	locker *pathlock.Locker
+	locker  *pathlock.Locker
+	tracing *tracing.Tracing
 }
 
 // Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
@@ -97,7 +103,10 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 	}
 	i := &Instance{DB: db, Store: store}
 	if err := i.assemble(ctx, config); err != nil {
-		return nil, errors.Join(err, db.Close())
+		if i.Feed != nil {
+			i.Feed.Close()
+		}
+		return nil, errors.Join(err, i.tracing.Close(), db.Close())
 	}
 	return i, nil
 }
@@ -112,13 +121,18 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
+	var err error
+	if i.tracing, err = tracing.Open(ctx); err != nil {
+		return err
+	}
 	// The locker gets the inner store, which may implement more than [pathlock.Store].
-	i.locker = pathlock.New(i.Store.Store,
+	i.locker = pathlock.New(i.Store.Store, append(i.tracing.Options(),
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
 		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
 		pathlock.WithObserver(m.Locks()),
 		pathlock.WithLogger(config.Log),
-	)
+	)...)
+	i.tracing.LinkBlockers(i.locker)
 	plugin, err := guard(i.DB.Write, i.locker, config)
 	if err == nil && i.DB.Read != i.DB.Write {
 		// The resolvers read beside the writers.
@@ -129,29 +143,39 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	suites := plugin.Resolver(&model.Suite{})
 	i.Service = plans.New(i.DB, suites)
+	locks := lockview.New(i.locker, i.Service, i.revision, config.Namespace)
+	i.Feed = changes.New(i.DB, locks.JSON, config.Log)
+	i.Service.Announce(i.Feed)
 	api := httpapi.Config{
 		Service:       i.Service,
 		Suites:        i.Service,
 		SuiteResolver: suites,
 		CaseResolver:  plugin.Resolver(&model.Case{}),
 		Locker:        i.locker,
+		Locks:         locks,
+		Feed:          i.Feed,
 		DB:            i.DB,
 		Asserted:      config.Assert,
 		Rule:          config.Rule,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
-		Observe:       m.Observe,
+		Observe:       i.tracing.Request(m.Observe),
 		Log:           config.Log,
 		BodyTimeout:   config.BodyTimeout,
 	}
 	if i.Unprotected = i.Store.Off && !config.Assert; i.Unprotected {
-		api.Suites = naive.New(i.DB, config.Think, plugin.FailureOf)
+		api.Suites = changes.Announced(naive.New(i.DB, config.Think, plugin.FailureOf), i.Feed)
 	} else if err := verify(ctx, i.DB, config.Log); err != nil {
 		return err
 	}
 	i.greet(ctx, config.Log)
 	i.Handler, err = httpapi.New(api)
 	return err
+}
+
+// revision counts the changes of a plan.
+func (i *Instance) revision(ctx context.Context, plan int64) (int64, error) {
+	return i.Feed.Revision(ctx, plan)
 }
 
 // greetTimeout is how long the lock store may take to answer.
@@ -211,5 +235,6 @@ const ReleaseTimeout = 10 * time.Second
 func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
-	return errors.Join(i.locker.Shutdown(ctx), i.DB.Close(), i.Store.Close())
+	i.Feed.Close()
+	return errors.Join(i.locker.Shutdown(ctx), i.tracing.Close(), i.DB.Close(), i.Store.Close())
 }

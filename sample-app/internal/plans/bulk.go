@@ -13,14 +13,22 @@ import (
 
 // AddSuites creates many suites at once, as a job does. No request holds locks for it, so the
 // plugin takes them before the statement's transaction begins. It creates all suites or none, and
-// sets the ids and paths of rows.
+// sets the ids and paths of rows, which are of one plan.
 func (s *Service) AddSuites(ctx context.Context, rows []model.Suite) error {
-	return addAll(ctx, s.db.Write, rows, func(row model.Suite) string { return row.Name })
+	err := addAll(ctx, s.db.Write, rows, func(row model.Suite) string { return row.Name })
+	if err == nil && s.announcer != nil && len(rows) > 0 {
+		s.announcer.PlanChanged(rows[0].PlanID)
+	}
+	return err
 }
 
 // AddCases is AddSuites for cases.
 func (s *Service) AddCases(ctx context.Context, rows []model.Case) error {
-	return addAll(ctx, s.db.Write, rows, func(row model.Case) string { return row.Name })
+	err := addAll(ctx, s.db.Write, rows, func(row model.Case) string { return row.Name })
+	if err == nil && s.announcer != nil && len(rows) > 0 {
+		s.announcer.SuiteChanged(rows[0].SuiteID)
+	}
+	return err
 }
 
 // patience is how long a job tries while users are in its way.

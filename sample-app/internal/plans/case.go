@@ -108,7 +108,11 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 		if _, err := gormplugin.Delete(tx, &model.Case{}, id); err != nil {
 			return err
 		}
-		return recycleCase(tx, id)
+		item, err := recycleCase(tx, id)
+		if err != nil {
+			return err
+		}
+		return s.planChanged(tx, item.PlanID)
 	})
 }
 
@@ -117,7 +121,10 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
 	var c model.Case
 	err := s.write(ctx, func(tx *gorm.DB) (err error) {
-		if c, err = put(tx); err != nil || c.Path != "" {
+		if c, err = put(tx); err != nil {
+			return err
+		}
+		if err := s.suiteChanged(tx, c.SuiteID); err != nil || c.Path != "" {
 			return err
 		}
 		suite, err := load[model.Suite](tx, "suite", c.SuiteID)

@@ -65,6 +65,9 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 			return err
 		}
 		plan.Name = name
+		if err := s.planChanged(tx, id); err != nil {
+			return err
+		}
 		return nameTaken(tx.Model(&plan).UpdateColumn("name", name).Error, name)
 	})
 	return plan, err
@@ -75,6 +78,9 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 	return s.write(ctx, func(tx *gorm.DB) error {
 		plan, err := load[model.Plan](forUpdate(tx), "plan", id)
 		if err != nil {
+			return err
+		}
+		if err := s.planChanged(tx, id); err != nil {
 			return err
 		}
 		// Writers in the tree lock the root row: this waits for them, or they find the row gone.
@@ -104,4 +110,21 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		}
 		return nil
 	})
+}
+
+// Project is a value that plans have, and the number of those.
+type Project struct {
+	Name  string `json:"name"`
+	Plans int64  `json:"plans"`
+}
+
+// maxProjects is how many projects a list has at most.
+const maxProjects = 1000
+
+// Projects returns the projects that have plans, ordered by name.
+func (s *Service) Projects(ctx context.Context) ([]Project, error) {
+	projects := []Project{}
+	err := s.db.Read.WithContext(ctx).Model(&model.Plan{}).Select("project AS name", "COUNT(*) AS plans").
+		Group("project").Order("project").Limit(maxProjects).Find(&projects).Error
+	return projects, err
 }

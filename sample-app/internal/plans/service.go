@@ -24,8 +24,9 @@ import (
 // Service does the work of the HTTP interface and the importer. Its errors match [ErrInvalid],
 // [ErrNameTaken], [pathlock.ErrNotFound] and the errors of gormplugin.
 type Service struct {
-	db     *database.DB
-	suites pathlock.Resolver
+	db        *database.DB
+	suites    pathlock.Resolver
+	announcer Announcer
 }
 
 // New returns a service on a database. The plugin must be registered in db.Write, and suites is its

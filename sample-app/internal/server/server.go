@@ -33,9 +33,10 @@ const Listening = "test-plan backend on http://"
 // take.
 const DrainTimeout = RequestTimeout + 5*time.Second
 
-// Serve answers requests on listener until ctx ends. It then stops accepting, and waits until
-// running requests have finished. The error is nil if all of them did.
-func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
+// Serve answers requests on listener until ctx ends. It then stops accepting, calls stop, and
+// waits until running requests have finished. The functions of stop have to end those requests that
+// would go on for as long as their clients like. The error is nil if all requests finished.
+func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger, stop ...func()) error {
 	srv := &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: readHeaderTimeout,
@@ -43,6 +44,9 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, log
 		WriteTimeout:      RequestTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	for _, s := range stop {
+		srv.RegisterOnShutdown(s)
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(listener) }()

@@ -112,17 +112,7 @@ func (c *fsckCommand) mark() string {
 
 // Run implements the command.
 func (c *fsckCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
-	defer func() {
-		switch {
-		case errors.Is(err, errUsage), errors.Is(err, database.ErrURL):
-			*code = exitUsage
-		case err != nil && ctx.Err() != nil:
-			*code = exitInterrupted
-			err = fmt.Errorf("interrupted: %w", err)
-		case err != nil:
-			*code = exitFailure
-		}
-	}()
+	defer func() { err = codeOf(ctx, err, code) }()
 	if err := c.validate(); err != nil {
 		return err
 	}

@@ -2,12 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
 	"github.com/pathlock-go/pathlock/fsck"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
@@ -23,6 +27,62 @@ func isPrivate(url string) bool {
 // stores lists the URLs of the lock stores that programs share, for the help.
 func stores() string {
 	return strings.Join(slices.DeleteFunc(anystore.Forms(), isPrivate), ", ")
+}
+
+// lockStore has the flags of the commands that look at locks.
+type lockStore struct {
+	Locks         string `help:"Lock store: ${stores}." env:"PATHLOCK_LOCKS" placeholder:"URL" group:"Lock store:"`
+	LocksPassword string `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
+}
+
+// open opens the lock store for looking: it creates no tables. The caller calls the function that it
+// returns in the end.
+func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
+	switch {
+	case s.Locks == "":
+		return nil, nil, fmt.Errorf("%w: no lock store: give --locks, or set PATHLOCK_LOCKS", errUsage)
+	case s.Locks == "off", isPrivate(s.Locks):
+		return nil, nil, fmt.Errorf("%w: --locks: this lock store shows its locks to no other program", errUsage)
+	}
+	if file, missing := doctor.MissingFile(s.Locks); missing {
+		return nil, nil, fmt.Errorf("--locks: there is no file %s: no program has used this lock store", file)
+	}
+	store, err := anystore.Open(ctx, s.Locks, anystore.WithPassword(s.LocksPassword))
+	switch {
+	case errors.Is(err, anystore.ErrURL):
+		return nil, nil, fmt.Errorf("%w: --locks: %w", errUsage, err)
+	case err != nil:
+		return nil, nil, fmt.Errorf("--locks: %w", err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	return pathlock.New(store.TransferStore, pathlock.WithLogger(quiet)), func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closing)
+		defer cancel()
+		_ = store.Close(ctx) // it has taken nothing that would have to be given back
+	}, nil
+}
+
+// failed says what an error of the lock store means.
+func failed(what string, err error) error {
+	if errors.Is(err, pathlock.ErrUnavailable) {
+		return fmt.Errorf("%s: the lock store %s: %w", what, anystore.Trouble(err), err)
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// codeOf sets the exit code for an error of a command.
+func codeOf(ctx context.Context, err error, code *int) error {
+	switch {
+	case err == nil:
+	case errors.Is(err, errUsage), errors.Is(err, database.ErrURL):
+		*code = exitUsage
+	case ctx.Err() != nil:
+		*code = exitInterrupted
+		err = fmt.Errorf("interrupted: %w", err)
+	case *code == exitClean:
+		*code = exitFailure
+	}
+	return err
 }
 
 // openLocks opens the lock store, unless the command line says off.

@@ -22,7 +22,7 @@ const childVariable = "PATHLOCK_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	goleak.VerifyTestMain(m)
 }
@@ -52,7 +52,7 @@ func table(t *testing.T, rows string) (string, *sql.DB) {
 func run(t *testing.T, args ...string) (code int, out, errs string) {
 	t.Helper()
 	var o, e bytes.Buffer
-	code = cli.Main(t.Context(), args, &o, &e)
+	code = cli.Main(t.Context(), args, strings.NewReader(""), &o, &e)
 	return code, o.String(), e.String()
 }
 

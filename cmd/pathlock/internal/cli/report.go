@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
@@ -28,16 +27,6 @@ type report struct {
 
 func newReport(s streams, json, quiet bool) *report {
 	return &report{out: bufio.NewWriter(s.out), errs: s.errs, json: json, quiet: quiet, terminal: isTerminal(s.errs)}
-}
-
-// isTerminal reports whether out is a terminal, where a progress bar can overwrite its line.
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // progress draws the progress of a phase.

@@ -1,0 +1,209 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/fsck"
+	"github.com/pathlock-go/pathlock/store/anystore"
+)
+
+type doctorCommand struct {
+	lockStore
+	DB    string `help:"Database with trees: sqlite://PATH, mysql://user:password@tcp(host:3306)/name or postgres://user:password@host:5432/name." env:"PATHLOCK_DB" placeholder:"URL" group:"Database:"`
+	Table string `help:"Table that holds the trees: suites or schema.suites (default: the server alone is examined)." placeholder:"NAME" group:"Database:"`
+
+	Key        string `help:"Column of the primary key (default: id)." default:"id" placeholder:"NAME" group:"Columns of the table:"`
+	TreeColumn string `help:"Column of the tree's id (default: plan_id)." default:"plan_id" placeholder:"NAME" group:"Columns of the table:"`
+	Parent     string `help:"Column of the parent's key (default: parent_id)." default:"parent_id" placeholder:"NAME" group:"Columns of the table:"`
+	Name       string `help:"Column of the row's name (default: name)." default:"name" placeholder:"NAME" group:"Columns of the table:"`
+	Path       string `help:"Column of the path, such as /a/b. Give --path= if the table has only paths of ids (default: path)." default:"path" placeholder:"NAME" group:"Columns of the table:"`
+	IDPath     string `help:"Column of the path of ids, such as /1/17 (default: none)." name:"id-path" placeholder:"NAME" group:"Columns of the table:"`
+	Deleted    string `help:"Column that marks a row as deleted (default: none)." placeholder:"NAME" group:"Columns of the table:"`
+	Version    string `help:"Column of a number that grows with each change of a row (default: none)." name:"version-column" placeholder:"NAME" group:"Columns of the table:"`
+
+	LookOnly bool `help:"Take no lock and write nothing, not even in a tree of the doctor's own."`
+	Strict   bool `help:"Warnings, and what could not be looked at, decide the exit code, too."`
+	JSON     bool `help:"Write one JSON object per line." group:"Output:"`
+	Quiet    bool `help:"Leave out what is fine." short:"q" group:"Output:"`
+}
+
+// Help is the detailed help of the command.
+func (*doctorCommand) Help() string {
+	return `It asks the servers of a lock store, of a database, or of both, and says how things are, what that means, and what to change. Use the URLs, the
+users and the passwords of your programs: rights are tried out. For that, it takes and releases a lock in a tree of its own, pathlock-doctor/…,
+and runs statements that change no row. It changes no setting.
+
+What the programs' user may not see, such as settings of Redis, is reported as unknown. Run the doctor as an administrator, too.
+
+Examples:
+
+    pathlock doctor --locks redis://127.0.0.1:6379/0
+    pathlock doctor --locks "$PATHLOCK_LOCKS" --db "$PATHLOCK_DB" --table suites --deleted deleted_at --strict -q
+
+Levels:
+
+    problem  locks are lost or not granted, or a tree can break, as things are
+    warning  locks may be lost or delayed if something else goes wrong; trees stay right
+    unknown  it could not be looked at
+    advice   nothing is wrong, and something could be better
+    fine     it is as it should be
+
+Exit codes:
+
+    0    no problem was found; with --strict, no warning either, and nothing is unknown
+    2    with --strict: there are warnings, and no problem
+    4    there are problems
+    8    a server did not answer; or, with --strict, something could not be looked at, and nothing worse was found
+    16   the command line is invalid
+    130  interrupted
+
+--json writes one object per line, with the type finding, and at the end one with the type summary.`
+}
+
+// Lines of the JSON report.
+type (
+	findingLine struct {
+		Type string `json:"type"`
+		doctor.Finding
+	}
+	summaryLine struct {
+		Type     string `json:"type"`
+		Problems int    `json:"problems"`
+		Warnings int    `json:"warnings"`
+		Unknown  int    `json:"unknown"`
+		Advice   int    `json:"advice"`
+		Fine     int    `json:"fine"`
+	}
+)
+
+// Run implements the command.
+func (c *doctorCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	defer func() { err = codeOf(ctx, err, code) }()
+	if err := c.validate(); err != nil {
+		return err
+	}
+	report, err := c.examine(ctx)
+	if err != nil {
+		return err
+	}
+	report.Sort()
+	*code = c.code(report)
+	out := bufio.NewWriter(streams.out)
+	defer func() { err = errors.Join(err, out.Flush()) }()
+	if c.JSON {
+		return c.writeJSON(out, report)
+	}
+	return writeLines(out, c.text(report))
+}
+
+func (c *doctorCommand) validate() error {
+	switch {
+	case c.Locks == "" && c.DB == "":
+		return fmt.Errorf("%w: nothing to examine: give --locks, --db or both", errUsage)
+	case c.Table != "" && c.DB == "":
+		return fmt.Errorf("%w: --table without --db", errUsage)
+	case c.Table != "" && c.Path == "" && c.IDPath == "":
+		return fmt.Errorf("%w: neither --path nor --id-path names a column", errUsage)
+	}
+	for _, named := range [][2]string{{"--key", c.Key}, {"--tree-column", c.TreeColumn}, {"--parent", c.Parent}, {"--name", c.Name}} {
+		if named[1] == "" {
+			return fmt.Errorf("%w: %s is empty", errUsage, named[0])
+		}
+	}
+	return nil
+}
+
+func (c *doctorCommand) examine(ctx context.Context) (report doctor.Report, err error) {
+	opts := doctor.Options{LookOnly: c.LookOnly}
+	if c.Locks != "" {
+		report, err = doctor.Locks(ctx, c.Locks, c.LocksPassword, opts)
+		if errors.Is(err, anystore.ErrURL) {
+			err = fmt.Errorf("%w: --locks: %w", errUsage, err)
+		}
+		if err != nil {
+			return report, err
+		}
+	}
+	if c.DB == "" {
+		return report, nil
+	}
+	db, dialect, err := database.Open(c.DB)
+	if err != nil {
+		return report, fmt.Errorf("--db: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var table *doctor.Table
+	if c.Table != "" {
+		table = &doctor.Table{
+			Name: c.Table, Key: c.Key, Tree: c.TreeColumn, Parent: c.Parent, Label: c.Name, Path: c.Path, IDPath: c.IDPath, Deleted: c.Deleted, Version: c.Version,
+		}
+	}
+	more, err := doctor.Database(ctx, db, dialects[dialect], "the database", table, opts)
+	report.Findings = append(report.Findings, more.Findings...)
+	return report, err
+}
+
+// dialects are the names of dialects as GORM has them.
+var dialects = map[fsck.Dialect]string{fsck.MySQL: "mysql", fsck.PostgreSQL: "postgres", fsck.SQLite: "sqlite"}
+
+// code returns the exit code for a report.
+func (c *doctorCommand) code(r doctor.Report) int {
+	switch {
+	case r.Unanswered():
+		return exitFailure
+	case r.Count(doctor.Problem) > 0:
+		return exitLeft
+	case c.Strict && r.Count(doctor.Warning) > 0:
+		return exitWarned
+	case c.Strict && r.Count(doctor.Unknown) > 0:
+		return exitFailure
+	default:
+		return exitClean
+	}
+}
+
+// shown reports whether a finding is written.
+func (c *doctorCommand) shown(f doctor.Finding) bool { return !c.Quiet || f.Level > doctor.Fine }
+
+func (c *doctorCommand) writeJSON(out *bufio.Writer, r doctor.Report) error {
+	for _, f := range r.Findings {
+		if !c.shown(f) {
+			continue
+		}
+		if err := line(out, findingLine{"finding", f}); err != nil {
+			return err
+		}
+	}
+	return line(out, summaryLine{"summary", r.Count(doctor.Problem), r.Count(doctor.Warning), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)})
+}
+
+// text is the report for people.
+func (c *doctorCommand) text(r doctor.Report) []string {
+	var lines []string
+	for _, f := range r.Findings {
+		if !c.shown(f) {
+			continue
+		}
+		lines = append(lines, printable(fmt.Sprintf("%-8s %s: %s: %s", f.Level, f.About, f.Check, flat(f.Is))))
+		if f.Means != "" {
+			lines = append(lines, printable("         "+flat(f.Means)))
+		}
+		if f.Change != "" {
+			lines = append(lines, printable("         change: "+flat(f.Change)))
+		}
+		for _, statement := range f.Statements {
+			lines = append(lines, printable("         "+flat(statement)+";"))
+		}
+	}
+	return append(lines, fmt.Sprintf("%d problems, %d warnings, %d unknown, %d advice, %d fine",
+		r.Count(doctor.Problem), r.Count(doctor.Warning), r.Count(doctor.Unknown), r.Count(doctor.Advice), r.Count(doctor.Fine)))
+}
+
+// flat puts a text on one line.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

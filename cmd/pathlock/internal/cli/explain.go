@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/lockspec"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+type explainCommand struct {
+	Operation string `arg:"" help:"Operation: ${enum}." enum:"insert,rename,move,copy,delete,edit,read,slot,gate"`
+	Tree      string `arg:"" optional:"" help:"Tree: its namespace and id, such as testplan/plan-001." placeholder:"TREE"`
+	Node      string `arg:"" optional:"" help:"Path of the node, such as /a/b; for an insert, that of the parent." placeholder:"PATH"`
+	Namespace string `help:"Namespace of the tree, if it has a slash itself, or if the tree is that of --id." placeholder:"NAME"`
+
+	To              string `help:"Path of the node below which a move or a copy puts the node." placeholder:"PATH"`
+	NewName         string `help:"Name that an insert, a rename, a move or a copy gives. Without it, the whole parent is locked." placeholder:"NAME"`
+	Snapshot        bool   `help:"The copy reads its source at one instant, and need not keep it from changing."`
+	ParentExclusive bool   `help:"Lock the parent instead of the name, as lockspec.ParentExclusive does."`
+
+	ID   string `help:"Key of the node's row, instead of a tree and a path." placeholder:"ID" group:"Nodes by key:"`
+	ToID string `help:"Key of the row of --to." placeholder:"ID" group:"Nodes by key:"`
+	database.Rows
+
+	lockStore
+	JSON bool `help:"Write one JSON object per line." group:"Output:"`
+}
+
+// Help is the detailed help of the command.
+func (*explainCommand) Help() string {
+	return `It shows what an operation locks, by the rules of the middleware and the plugin, and who is in the way now. It takes no lock. Without a lock
+store, it shows the locks alone. An operation on the whole tree is called gate.
+
+Examples:
+
+    pathlock explain rename testplan/plan-001 /dir1 --new-name dir2
+    pathlock explain move testplan/plan-001 /dir1/a --to /dir3
+    pathlock explain delete --id 17 --db "$PATHLOCK_DB" --table suites --namespace testplan
+
+Exit codes:
+
+    0    nobody is in the way, or no lock store was given
+    4    somebody is in the way
+    8    the lock store or the database does not answer, or there is no such row
+    16   the command line is invalid
+
+--json writes one object per line: the first has the type claims, and each other one the type in-the-way.`
+}
+
+// claimsLine is what an operation locks, in JSON.
+type claimsLine struct {
+	Type      string           `json:"type"`
+	Operation string           `json:"operation"`
+	Namespace string           `json:"namespace"`
+	Tree      string           `json:"tree"`
+	Gate      bool             `json:"gate"`
+	Claims    []pathlock.Claim `json:"claims"`
+}
+
+// inTheWayLine is somebody in the way, in JSON.
+type inTheWayLine struct {
+	Type string `json:"type"`
+	blockerLine
+}
+
+// Run implements the command.
+func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	defer func() { err = codeOf(ctx, err, code) }()
+	if err := c.validate(); err != nil {
+		return err
+	}
+	tree, operation, err := c.operation(ctx)
+	if err != nil {
+		return err
+	}
+	var locker *pathlock.Locker
+	if c.Locks != "" {
+		var end func()
+		if locker, end, err = c.open(ctx); err != nil {
+			return err
+		}
+		defer end()
+	}
+	gate := operation.Kind == lockspec.OpGate
+	claims, err := c.claims(operation)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(streams.out)
+	defer func() { err = errors.Join(err, out.Flush()) }()
+	if c.JSON {
+		err = line(out, claimsLine{"claims", c.Operation, tree.Namespace(), tree.ID(), gate, claims})
+	} else {
+		err = writeLines(out, claimsLines(tree, operation, claims, gate))
+	}
+	if err != nil || locker == nil {
+		return err
+	}
+	snapshot, err := locker.Snapshot(ctx, tree)
+	if err != nil {
+		return failed("looking at "+tree.String(), err)
+	}
+	inTheWay := snapshot.InTheWay("", gate, claims)
+	if len(inTheWay) > 0 {
+		*code = exitLeft
+	}
+	if !c.JSON {
+		width, _ := sizeOf(streams.out)
+		return writeLines(out, inTheWayText(inTheWay, time.Now(), width))
+	}
+	for _, b := range inTheWay {
+		if err := line(out, inTheWayLine{"in-the-way", newBlockerLine(b)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validate returns an error for flags that the operation does not take, or lacks.
+func (c *explainCommand) validate() error {
+	names := c.Operation == "insert" || c.Operation == "rename" || c.Operation == "move" || c.Operation == "copy"
+	goes := c.Operation == "move" || c.Operation == "copy"
+	byKey := c.ID != "" || c.ToID != ""
+	for _, flaw := range []struct {
+		there bool
+		says  string
+	}{
+		{c.NewName != "" && !names, "--new-name is for insert, rename, move and copy"},
+		{(c.To != "" || c.ToID != "") && !goes, "--to and --to-id are for move and copy"},
+		{goes && c.To == "" && c.ToID == "", "a " + c.Operation + " needs --to or --to-id"},
+		{c.To != "" && c.ToID != "", "--to and --to-id exclude each other"},
+		{c.Snapshot && c.Operation != "copy", "--snapshot is for copy"},
+		{c.ID != "" && (c.Tree != "" || c.Node != ""), "--id takes the place of a tree and a path"},
+		{c.ID == "" && c.Tree == "", "no tree: name it as ls shows it, or give --id"},
+		{c.ID == "" && c.Node == "" && c.Operation != "gate", "no path: name the node, such as /a/b, or give --id"},
+		{byKey && (c.DB == "" || c.Table == ""), "--id and --to-id need --db and --table"},
+		{c.ID != "" && c.Namespace == "", "--id needs --namespace, as the writing programs have it"},
+	} {
+		if flaw.there {
+			return fmt.Errorf("%w: %s", errUsage, flaw.says)
+		}
+	}
+	return nil
+}
+
+// operation returns the operation on paths, and its tree.
+func (c *explainCommand) operation(ctx context.Context) (tree pathlock.Tree, o lockspec.Operation, err error) {
+	for kind := lockspec.OpInsert; kind <= lockspec.OpGate; kind++ {
+		if kind.String() == c.Operation {
+			o = lockspec.Operation{Kind: kind, Name: c.NewName, Snapshot: c.Snapshot}
+		}
+	}
+	if c.ID != "" {
+		tree, o.Node, err = c.row(ctx, c.ID)
+	} else if tree, err = parseTree(c.Namespace, c.Tree); err == nil && c.Node != "" {
+		o.Node, err = parsePath(c.Node)
+	}
+	if err != nil {
+		return tree, o, err
+	}
+	switch {
+	case o.Kind == lockspec.OpInsert:
+		o.Dest, o.Node = o.Node, pathlock.Path{}
+	case c.To != "":
+		o.Dest, err = parsePath(c.To)
+	case c.ToID != "":
+		var other pathlock.Tree
+		if other, o.Dest, err = c.row(ctx, c.ToID); err == nil && c.ID != "" && other != tree {
+			err = fmt.Errorf("the rows %s and %s are in different trees, %s and %s", c.ID, c.ToID, tree, other)
+		}
+	}
+	if err == nil && o.Kind == lockspec.OpMove && o.Node.Contains(o.Dest) {
+		err = fmt.Errorf("%w: %s cannot be moved below itself, to %s", errUsage, o.Node, o.Dest)
+	}
+	return tree, o, err
+}
+
+func parsePath(text string) (pathlock.Path, error) {
+	path, err := pathlock.ParsePath(text)
+	if err != nil {
+		return path, fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return path, nil
+}
+
+// row returns where the row with a key is.
+func (c *explainCommand) row(ctx context.Context, key string) (tree pathlock.Tree, path pathlock.Path, err error) {
+	id, column, err := c.Locate(ctx, key)
+	if err != nil {
+		return tree, path, err
+	}
+	if path, err = pathlock.ParsePath(column); err != nil {
+		return tree, path, fmt.Errorf("the path of row %s of %q: %w", key, c.Table, err)
+	}
+	tree, err = pathlock.NewTree(cmp.Or(c.Namespace, c.Table), id)
+	return tree, path, err
+}
+
+
+// claims returns what the operation locks, as a lock store is asked for it.
+func (c *explainCommand) claims(o lockspec.Operation) ([]pathlock.Claim, error) {
+	rule := lockspec.NameSlot
+	if c.ParentExclusive {
+		rule = lockspec.ParentExclusive
+	}
+	fold := pathlock.New(memstore.New()) // a locker that is asked for nothing else
+	claims := o.Claims(rule)
+	for i, claim := range claims {
+		folded, err := fold.Folded(claim.Path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errUsage, err)
+		}
+		claims[i].Path = folded
+	}
+	return pathlock.Normalize(claims...), nil
+}
+
+// meanings says what a mode keeps others from.
+var meanings = map[pathlock.Mode]string{
+	pathlock.ModeIS:  "others may not lock all of it exclusively",
+	pathlock.ModeIX:  "others may not lock all of it",
+	pathlock.ModeS:   "others may not change anything in it",
+	pathlock.ModeSIX: "others may read single nodes in it alone",
+	pathlock.ModeX:   "others may neither change nor lock anything in it",
+}
+
+// claimsLines shows to people what an operation locks.
+func claimsLines(tree pathlock.Tree, o lockspec.Operation, claims []pathlock.Claim, gate bool) []string {
+	what := o.Kind.String()
+	if gate {
+		return []string{printable(fmt.Sprintf("%s in %s takes the gate: the whole tree, exclusively", what, tree))}
+	}
+	lines := []string{printable(fmt.Sprintf("%s in %s locks:", what, tree))}
+	g := grid{width: unlimited}
+	for _, claim := range claims {
+		g.add("  "+claim.Mode.String(), claim.Path.String(), meanings[claim.Mode])
+	}
+	return append(lines, g.lines()...)
+}
+
+// inTheWayText shows to people who is in the way.
+func inTheWayText(all []pathlock.Blocking, now time.Time, width int) []string {
+	if len(all) == 0 {
+		return []string{"nobody is in the way: it would be granted at once"}
+	}
+	g := grid{width: width}
+	g.add("IN THE WAY", "WHERE", "FOR", "ENDS IN", "WHAT")
+	for _, b := range all {
+		state := "holds"
+		if b.Waiting {
+			state = "waits for"
+		}
+		where := fmt.Sprintf("%s %s %s", state, b.Mode, b.Path)
+		if b.Hold.Gate {
+			where = state + " the whole tree"
+		}
+		g.add(shortOf(b.Hold.Owner), where, lasting(now.Sub(b.Hold.Since)), lasting(b.Hold.Until.Sub(now)), about(*b.Hold))
+	}
+	return g.lines()
+}

@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// holdLine is a holder or a waiter in JSON.
+type holdLine struct {
+	// Type is holder or waiter, and in watch what happened to it.
+	Type      string `json:"type"`
+	Namespace string `json:"namespace"`
+	Tree      string `json:"tree"`
+	// Holder is the beginning of the owner: enough to name it, and too little to act for it.
+	Holder   string           `json:"holder"`
+	Gate     bool             `json:"gate"`
+	Detached bool             `json:"detached"`
+	Claims   []pathlock.Claim `json:"claims"`
+	Note     string           `json:"note,omitempty"`
+	Origin   *originLine      `json:"origin,omitempty"`
+	Fence    uint64           `json:"fence,omitempty"`
+	Since    time.Time        `json:"since"`
+	Until    time.Time        `json:"until"`
+	WaitsFor []blockerLine    `json:"waits_for,omitempty"`
+}
+
+// originLine is where a request came from.
+type originLine struct {
+	Operation string `json:"operation,omitempty"`
+	Route     string `json:"route,omitempty"`
+	Instance  string `json:"instance,omitempty"`
+	RequestID string `json:"request_id,omitempty"`
+	Trace     string `json:"trace,omitempty"`
+}
+
+// blockerLine is somebody in the way.
+type blockerLine struct {
+	Holder  string `json:"holder"`
+	Waiting bool   `json:"waiting"`
+	Gate    bool   `json:"gate"`
+	// Path and Mode are where the two conflict, and what the one in the way has or wants there.
+	Path     pathlock.Path `json:"path"`
+	Mode     pathlock.Mode `json:"mode"`
+	Note     string        `json:"note,omitempty"`
+	Origin   *originLine   `json:"origin,omitempty"`
+	Fence    uint64        `json:"fence,omitempty"`
+	Detached bool          `json:"detached"`
+	Since    time.Time     `json:"since"`
+	Until    time.Time     `json:"until"`
+}
+
+// shortOf returns the beginning of an owner, as commands take it.
+func shortOf(owner pathlock.Owner) string { return strings.TrimSuffix(owner.Short(), "…") }
+
+func newHoldLine(kind string, tree pathlock.Tree, h pathlock.Hold, waitsFor []pathlock.Blocking) holdLine {
+	line := holdLine{
+		Type: kind, Namespace: tree.Namespace(), Tree: tree.ID(), Holder: shortOf(h.Owner), Gate: h.Gate, Detached: h.Detached, Claims: h.Claims,
+		Note: h.Note, Origin: newOriginLine(h.Origin), Fence: h.Fence, Since: h.Since.UTC(), Until: h.Until.UTC(),
+	}
+	if line.Claims == nil {
+		line.Claims = []pathlock.Claim{}
+	}
+	for _, b := range waitsFor {
+		line.WaitsFor = append(line.WaitsFor, newBlockerLine(b))
+	}
+	return line
+}
+
+func newBlockerLine(b pathlock.Blocking) blockerLine {
+	return blockerLine{
+		Holder: shortOf(b.Hold.Owner), Waiting: b.Waiting, Gate: b.Hold.Gate, Path: b.Path, Mode: b.Mode, Note: b.Hold.Note,
+		Origin: newOriginLine(b.Hold.Origin), Fence: b.Hold.Fence, Detached: b.Hold.Detached, Since: b.Hold.Since.UTC(), Until: b.Hold.Until.UTC(),
+	}
+}
+
+func newOriginLine(o pathlock.Origin) *originLine {
+	if o == (pathlock.Origin{}) {
+		return nil
+	}
+	return &originLine{o.Operation, o.Route, o.Instance, o.RequestID, o.Trace}
+}
+
+// claimsOf says what is held or wanted, without the intentions that follow from it.
+func claimsOf(h pathlock.Hold) string {
+	if h.Gate {
+		return "the whole tree"
+	}
+	return claimsText(h.Claims)
+}
+
+// claimsText leaves out the intentions above another claim.
+func claimsText(claims []pathlock.Claim) string {
+	var shown []string
+	for _, c := range claims {
+		implied := false
+		for _, below := range claims {
+			implied = implied || below.Path != c.Path && c.Path.Contains(below.Path) && below.Mode.Intention().Covers(c.Mode)
+		}
+		if !implied {
+			shown = append(shown, c.String())
+		}
+	}
+	return strings.Join(shown, ", ")
+}
+
+// about says what a hold is for, and where it came from.
+func about(h pathlock.Hold) string {
+	o := h.Origin
+	var parts []string
+	if what := cmp.Or(o.Route, o.Operation); what != "" {
+		parts = append(parts, what)
+	}
+	if h.Note != "" && h.Note != o.Route && h.Note != o.Operation {
+		parts = append(parts, fmt.Sprintf("%q", h.Note))
+	}
+	if h.Detached {
+		parts = append(parts, "detached")
+	}
+	if o.Instance != "" {
+		parts = append(parts, "on "+o.Instance)
+	}
+	if o.RequestID != "" {
+		parts = append(parts, "request "+o.RequestID)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// lasting returns a time span for people, never below 0: the clocks of the store and of this host
+// may differ.
+func lasting(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d < time.Hour:
+		return d.Round(time.Second).String()
+	default:
+		return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
+	}
+}
+
+// names lists those in the way.
+func names(blockers []pathlock.Blocking) string {
+	var all []string
+	for _, b := range blockers {
+		all = append(all, shortOf(b.Hold.Owner))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+type lsCommand struct {
+	treeName
+	lockStore
+	JSON bool `help:"Write one JSON object per line." group:"Output:"`
+}
+
+// Help is the detailed help of the command.
+func (*lsCommand) Help() string {
+	return `Without a tree, it lists the trees in which somebody holds or waits. With a tree, it lists who holds what there, and who waits for whom.
+
+Examples:
+
+    export PATHLOCK_LOCKS=redis://127.0.0.1:6379/0
+    pathlock ls
+    pathlock ls testplan/plan-001
+
+A holder is shown by the beginning of its owner, which release takes. Paths are folded: names that differ in case alone are one name to locks.
+Times are by the store's clock, and spans of time by that of this host.
+
+Exit codes: 0, or 8 if the lock store does not answer, and 16 if the command line is invalid.
+
+--json writes one object per line. Its "type" is tree, holder or waiter.`
+}
+
+// treeLine is a tree in JSON.
+type treeLine struct {
+	Type      string `json:"type"`
+	Namespace string `json:"namespace"`
+	Tree      string `json:"tree"`
+	Holders   int    `json:"holders"`
+	Waiters   int    `json:"waiters"`
+	// HeldSince and WaitingSince are of the oldest hold and the oldest waiter.
+	HeldSince    *time.Time `json:"held_since,omitempty"`
+	WaitingSince *time.Time `json:"waiting_since,omitempty"`
+}
+
+// Run implements the command.
+func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err error) {
+	defer func() { err = codeOf(ctx, err, code) }()
+	tree, err := c.parse()
+	if err != nil {
+		return err
+	}
+	locker, end, err := c.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	out := bufio.NewWriter(streams.out)
+	defer func() { err = errors.Join(err, out.Flush()) }()
+	width, _ := sizeOf(streams.out)
+	if tree.IsZero() {
+		all, err := lookAll(ctx, locker)
+		if err != nil {
+			return err
+		}
+		return c.trees(out, width, all)
+	}
+	snapshot, err := locker.Snapshot(ctx, tree)
+	if err != nil {
+		return failed("looking at "+tree.String(), err)
+	}
+	if c.JSON {
+		return snapshotLines(out, snapshot)
+	}
+	return writeLines(out, snapshotText(snapshot, time.Now(), width))
+}
+
+// lookAll returns a snapshot of each tree, in the order of their names.
+func lookAll(ctx context.Context, locker *pathlock.Locker) ([]pathlock.Snapshot, error) {
+	trees, err := locker.Trees(ctx)
+	if err != nil {
+		return nil, failed("listing the trees", err)
+	}
+	slices.SortFunc(trees, func(a, b pathlock.Tree) int {
+		if a.Namespace() != b.Namespace() {
+			return compare(a.Namespace(), b.Namespace())
+		}
+		return compare(a.ID(), b.ID())
+	})
+	var all []pathlock.Snapshot
+	for _, tree := range trees {
+		snapshot, err := locker.Snapshot(ctx, tree)
+		if err != nil {
+			return nil, failed("looking at "+tree.String(), err)
+		}
+		if len(snapshot.Holders)+len(snapshot.Waiters) > 0 { // it may have been left meanwhile
+			all = append(all, snapshot)
+		}
+	}
+	return all, nil
+}
+
+func compare(a, b string) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// trees lists the trees.
+func (c *lsCommand) trees(out *bufio.Writer, width int, all []pathlock.Snapshot) error {
+	if !c.JSON {
+		return writeLines(out, treesText(all, time.Now(), width))
+	}
+	for _, s := range all {
+		if err := line(out, newTreeLine(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func newTreeLine(s pathlock.Snapshot) treeLine {
+	return treeLine{
+		Type: "tree", Namespace: s.Tree.Namespace(), Tree: s.Tree.ID(), Holders: len(s.Holders), Waiters: len(s.Waiters),
+		HeldSince: oldest(s.Holders), WaitingSince: oldest(s.Waiters),
+	}
+}
+
+// oldest returns the earliest beginning, nil if there is none.
+func oldest(holds []pathlock.Hold) *time.Time {
+	if len(holds) == 0 {
+		return nil
+	}
+	first := slices.MinFunc(holds, func(a, b pathlock.Hold) int { return a.Since.Compare(b.Since) }).Since.UTC()
+	return &first
+}
+
+// treesText is the list of trees for people.
+func treesText(all []pathlock.Snapshot, now time.Time, width int) []string {
+	if len(all) == 0 {
+		return []string{"nobody holds or waits for anything"}
+	}
+	g := grid{width: width}
+	g.add("TREE", "HOLD", "WAIT", "HELD FOR", "WAITING FOR")
+	for _, s := range all {
+		span := func(since *time.Time) string {
+			if since == nil {
+				return "-"
+			}
+			return lasting(now.Sub(*since))
+		}
+		g.add(s.Tree.String(), fmt.Sprint(len(s.Holders)), fmt.Sprint(len(s.Waiters)), span(oldest(s.Holders)), span(oldest(s.Waiters)))
+	}
+	return g.lines()
+}
+
+// snapshotLines writes a tree in JSON.
+func snapshotLines(out *bufio.Writer, s pathlock.Snapshot) error {
+	if err := line(out, newTreeLine(s)); err != nil {
+		return err
+	}
+	for _, h := range s.Holders {
+		if err := line(out, newHoldLine("holder", s.Tree, h, nil)); err != nil {
+			return err
+		}
+	}
+	blockers := s.Blockers()
+	for i, w := range s.Waiters {
+		if err := line(out, newHoldLine("waiter", s.Tree, w, blockers[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// snapshotText shows a tree to people.
+func snapshotText(s pathlock.Snapshot, now time.Time, width int) []string {
+	lines := []string{cut(fmt.Sprintf("%s: %d hold, %d wait", printable(s.Tree.String()), len(s.Holders), len(s.Waiters)), width)}
+	if len(s.Holders) > 0 {
+		g := grid{width: width}
+		g.add("HOLDER", "HOLDS", "FOR", "ENDS IN", "FENCE", "WHAT")
+		for _, h := range s.Holders {
+			g.add(shortOf(h.Owner), claimsOf(h), lasting(now.Sub(h.Since)), lasting(h.Until.Sub(now)), fmt.Sprint(h.Fence), about(h))
+		}
+		lines = append(lines, g.lines()...)
+	}
+	if len(s.Waiters) > 0 {
+		g := grid{width: width}
+		g.add("WAITER", "WANTS", "FOR", "GIVES UP IN", "WAITS FOR", "WHAT")
+		blockers := s.Blockers()
+		for i, w := range s.Waiters {
+			g.add(shortOf(w.Owner), claimsOf(w), lasting(now.Sub(w.Since)), lasting(w.Until.Sub(now)), names(blockers[i]), about(w))
+		}
+		lines = append(lines, g.lines()...)
+	}
+	return lines
+}
+
+// writeLines writes lines for people.
+func writeLines(out *bufio.Writer, lines []string) error {
+	for _, text := range lines {
+		if _, err := out.WriteString(text + "\n"); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,97 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// pooler looks for a pgbouncer, or something like it, between this program and PostgreSQL. means
+// says what follows from one that keeps no sessions.
+//
+// A pooler gives its clients process ids that are none of the server's. One in transaction mode
+// gives a client another server connection when others hold the last one.
+func (e *exam) pooler(ctx context.Context, db *sql.DB, about, means string) {
+	var between, sessions bool
+	err := e.ask(ctx, func(ctx context.Context) (err error) {
+		if between, err = isPooled(ctx, db); err == nil && between {
+			sessions, err = keepsSessions(ctx, db)
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		e.unknown(about, "pooler", err, "")
+	case !between:
+		e.fine(about, "pooler", "the connection leads to the server itself")
+	case sessions:
+		e.fine(about, "pooler", "a pooler is between, and keeps sessions")
+	default:
+		e.found(Warning, about, "pooler", "a pooler in transaction mode is between", means, "set pool_mode = session for this database, or connect to the server itself")
+	}
+}
+
+// isPooled reports whether a connection has another process id than its server process.
+func isPooled(ctx context.Context, db *sql.DB) (bool, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = conn.Close() }()
+	var told uint32
+	err = conn.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return errors.New("the driver is not pgx")
+		}
+		told = c.Conn().PgConn().PID()
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	var is uint32
+	if err := conn.QueryRowContext(ctx, "SELECT pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&is); err != nil {
+		return false, fmt.Errorf("asking for the server process: %w", err)
+	}
+	return told != is, nil
+}
+
+// keepsSessions reports whether a setting of a connection outlives a transaction of another
+// connection: of two that share a server connection, the second takes it from the first.
+func keepsSessions(ctx context.Context, db *sql.DB) (bool, error) {
+	first, err := db.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = first.Close() }()
+	second, err := db.Conn(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = second.Close() }()
+	mark, found := rand.Text(), ""
+	// Without prepared statements, which a pooler may lose, too.
+	simple := pgx.QueryExecModeSimpleProtocol
+	if _, err := first.ExecContext(ctx, "SELECT set_config('pathlock.doctor', $1, false)", simple, mark); err != nil {
+		return false, err
+	}
+	tx, err := second.BeginTx(ctx, nil)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = tx.Rollback() }()
+	var taken sql.NullString
+	if err := tx.QueryRowContext(ctx, "SELECT current_setting('pathlock.doctor', true)", simple).Scan(&taken); err != nil {
+		return false, err
+	}
+	if err := first.QueryRowContext(ctx, "SELECT COALESCE(current_setting('pathlock.doctor', true), '')", simple).Scan(&found); err != nil {
+		return false, err
+	}
+	return found == mark && taken.String != mark, nil
+}

@@ -1,0 +1,130 @@
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/store/anystore"
+)
+
+// probeNamespace is the namespace of the trees in which the doctor takes locks.
+const probeNamespace = "pathlock-doctor"
+
+// Bounds of the trial: how long its locks live if the program dies, and how long a wait may last.
+const (
+	probeLease = 10 * time.Second
+	probeWait  = 3 * time.Second
+)
+
+// probe does what programs do with a lock store, in a tree of its own: it takes a lock, waits for it
+// with another owner, hands it over, renews, looks and releases. So every right is really used. The
+// other store is on the same servers, and stands for another process.
+func (e *exam) probe(ctx context.Context, about string, store, other pathlock.Store) {
+	if e.LookOnly {
+		e.found(Unknown, about, "trial", "no lock was taken", "whether the user may do all that locks need is not known", "run the doctor without --look-only")
+		return
+	}
+	took, err := trial(ctx, store, other)
+	switch {
+	case err == nil:
+		e.fine(about, "trial", "a lock was taken, waited for, handed over in %v, and released", took.Round(10*time.Microsecond))
+	case unreachable(err):
+		e.found(Problem, about, "trial", err.Error(), "the lock store "+anystore.Trouble(err), "")
+	default:
+		e.found(Problem, about, "trial", err.Error(), "programs fail in the same way", "")
+	}
+}
+
+// trial returns how long a hand-over took.
+func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, err error) {
+	tree, err := pathlock.NewTree(probeNamespace, rand.Text())
+	if err != nil {
+		return 0, err
+	}
+	locker := pathlock.New(store, pathlock.WithLogger(slog.New(slog.DiscardHandler)))
+	request := pathlock.Request{
+		Tree: tree, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/doctor"))},
+		Lease: probeLease, Wait: probeWait, Note: "pathlock doctor",
+	}
+	first, err := locker.Acquire(ctx, request)
+	if err != nil {
+		return 0, fmt.Errorf("taking a lock: %w", err)
+	}
+	// A release that failed is tried again in the background, until the store is closed.
+	defer func() { err = errors.Join(err, ignoreNotHeld(first.Release(context.WithoutCancel(ctx)))) }()
+	snapshot, err := locker.Snapshot(ctx, tree)
+	if err != nil {
+		return 0, fmt.Errorf("looking at a tree: %w", err)
+	}
+	if len(snapshot.Holders) != 1 {
+		return 0, fmt.Errorf("looking at a tree: it shows %d holders of a lock that one holds", len(snapshot.Holders))
+	}
+	lease := pathlock.Lease{Owner: snapshot.Holders[0].Owner, For: probeLease}
+	if lost, err := store.Renew(ctx, tree, []pathlock.Lease{lease}); err != nil || len(lost) > 0 {
+		return 0, fmt.Errorf("renewing a lock: %w", errors.Join(err, lostError(lost)))
+	}
+	queued := make(chan struct{})
+	granted := make(chan error, 1)
+	var second *pathlock.Lock
+	waiting := pathlock.New(other, pathlock.WithLogger(slog.New(slog.DiscardHandler)), pathlock.WithObserver(&queue{queued: queued}))
+	go func() {
+		var err error
+		second, err = waiting.Acquire(ctx, request)
+		granted <- err
+	}()
+	select {
+	case <-queued:
+	case err := <-granted:
+		return 0, fmt.Errorf("waiting for a lock: %w", unexpected(err))
+	}
+	begin := time.Now()
+	if err := first.Release(ctx); err != nil {
+		<-granted
+		return 0, fmt.Errorf("releasing a lock: %w", err)
+	}
+	if err := <-granted; err != nil {
+		return 0, fmt.Errorf("waiting for a lock that was released: %w", err)
+	}
+	took := time.Since(begin)
+	if err := second.Release(ctx); err != nil {
+		return 0, fmt.Errorf("releasing a lock: %w", err)
+	}
+	return took, nil
+}
+
+// queue tells when a request waits.
+type queue struct {
+	pathlock.NopObserver
+	queued chan struct{}
+}
+
+// Waiting implements [pathlock.Observer].
+func (q *queue) Waiting(context.Context, pathlock.Event) { close(q.queued) }
+
+// unexpected is the error of a grant that should have waited.
+func unexpected(err error) error {
+	if err == nil {
+		return errors.New("it was granted while another owner held it")
+	}
+	return err
+}
+
+func lostError(lost []pathlock.Owner) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	return pathlock.ErrLost
+}
+
+// ignoreNotHeld drops the error of a second release.
+func ignoreNotHeld(err error) error {
+	if errors.Is(err, pathlock.ErrNotHeld) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,272 @@
+package doctor_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/testredis"
+)
+
+func urlOf(s *testredis.Server) string { return "redis://" + s.Addr + "/0" }
+
+// A server with one setting that harms, or helps, is found to have it.
+func TestRedisSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args            string
+		level           doctor.Level
+		check, contains string
+	}{
+		{"--appendonly yes", doctor.Fine, "persistence", "appendfsync is everysec"},
+		{"--appendonly no", doctor.Warning, "persistence", "two owners may hold the same node"},
+		{"--maxmemory 100mb --maxmemory-policy allkeys-lru", doctor.Problem, "eviction", "allkeys-lru"},
+		{"--maxmemory 100mb --maxmemory-policy volatile-ttl", doctor.Problem, "eviction", "volatile-ttl"},
+		{"--maxmemory-policy allkeys-lru", doctor.Warning, "eviction", "as soon as somebody sets a limit"},
+		{"--maxmemory 100mb", doctor.Fine, "eviction", "noeviction"},
+		{"--maxmemory 100mb", doctor.Fine, "memory", "of 100.00M"},
+		{"--maxmemory 1kb", doctor.Problem, "memory", "nothing new is granted"},
+		{"--maxmemory 1kb", doctor.Problem, "trial", "out of memory"},
+		{"--maxmemory 0", doctor.Advice, "memory", "no maxmemory"},
+		{"--tcp-keepalive 0", doctor.Advice, "time-outs", "tcp-keepalive is 0"},
+		{"--databases 2", doctor.Fine, "trial", "handed over"},
+		{"--databases 2", doctor.Fine, "rights", "all commands"},
+		{"--databases 2", doctor.Fine, "version", "7."},
+	} {
+		t.Run(c.args+" "+c.check, func(t *testing.T) {
+			t.Parallel()
+			server := testredis.Start(t, testredis.Redis, strings.Fields(c.args)...)
+			want(t, locks(t, urlOf(server), doctor.Options{}), c.level, c.check, c.contains)
+		})
+	}
+}
+
+// A server that is about to refuse connections is found.
+func TestRedisConnections(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis, "--maxclients", "5")
+	for range 3 {
+		if err := server.Client().Ping(t.Context()).Err(); err != nil { // each client keeps its connection
+			t.Fatal(err)
+		}
+	}
+	want(t, locks(t, urlOf(server), doctor.Options{LookOnly: true}), doctor.Warning, "connections", "4 of 5")
+}
+
+// Of a server whose disk refuses snapshots, and which refuses writes for that, it says why.
+func TestRedisSnapshotsFail(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis, "--dbfilename", "dump.rdb", "--save", "3600 1000000")
+	server.Do("SET", "x", "y")
+	server.Do("CONFIG", "SET", "rdbcompression", "no")
+	server.Do("DEBUG", "SET-ACTIVE-EXPIRE", "1")
+	dir, ok := server.Do("CONFIG", "GET", "dir").(map[any]any)
+	if !ok {
+		t.Fatal("the folder is not known")
+	}
+	// A folder in the place of the file keeps it from being written.
+	if err := os.MkdirAll(fmt.Sprint(dir["dir"])+"/dump.rdb/x", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.Try("SAVE"); err == nil {
+		t.Fatal("the snapshot did not fail")
+	}
+	_, _ = server.Try("BGSAVE") // whose outcome the server reports
+	waitFor(t, func() bool { return server.Info("persistence", "rdb_last_bgsave_status") == "err" })
+	r := locks(t, urlOf(server), doctor.Options{})
+	f := want(t, r, doctor.Problem, "service", "cannot save its data")
+	want(t, r, doctor.Problem, "persistence", "MISCONF")
+	if !strings.Contains(f.Is, "MISCONF") {
+		t.Errorf("it says %q", f.Is)
+	}
+}
+
+func waitFor(t *testing.T, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for !holds() {
+		select {
+		case <-ctx.Done():
+			t.Fatal("it does not happen")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// A server that is full of other programs' scripts is noticed.
+func TestRedisScripts(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	pipe := server.Client().Pipeline()
+	for i := range 10_001 {
+		pipe.ScriptLoad(t.Context(), fmt.Sprintf("return %d", i))
+	}
+	if _, err := pipe.Exec(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want(t, locks(t, urlOf(server), doctor.Options{}), doctor.Warning, "scripts", "stays in the server's memory")
+}
+
+func TestRedisVersions(t *testing.T) {
+	t.Parallel()
+	want(t, locks(t, urlOf(testredis.Start(t, testredis.Valkey)), doctor.Options{}), doctor.Fine, "version", "valkey ")
+}
+
+// A primary that may be cut off from its replicas is found, and one that stops then is not.
+func TestRedisReplicas(t *testing.T) {
+	t.Parallel()
+	servers := testredis.StartReplicated(t, testredis.Redis, 1)
+	primary, replica := servers.Primary, servers.Replicas[0]
+	want(t, locks(t, urlOf(primary), doctor.Options{}), doctor.Warning, "replicas", "min-replicas-to-write is 0")
+	primary.Do("CONFIG", "SET", "min-replicas-to-write", 1)
+	primary.Do("CONFIG", "SET", "min-replicas-max-lag", 10)
+	r := locks(t, urlOf(primary), doctor.Options{})
+	want(t, r, doctor.Fine, "replicas", "min-replicas-to-write is 1")
+	want(t, r, doctor.Fine, "replication", replica.Addr)
+	replica.Do("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+	want(t, locks(t, urlOf(primary), doctor.Options{}), doctor.Warning, "eviction", replica.Addr)
+	r = locks(t, urlOf(replica), doctor.Options{})
+	want(t, r, doctor.Problem, "service", "is a replica, which takes no writes")
+	want(t, r, doctor.Problem, "role", "nothing is granted")
+}
+
+// Clocks that differ are found: those of servers among each other, and this host's.
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	servers := testredis.StartReplicated(t, testredis.Redis, 1)
+	url, replica := urlOf(servers.Primary), servers.Replicas[0].Addr
+	r := locks(t, url, doctor.Options{})
+	want(t, r, doctor.Fine, "clock", replica)
+	for _, c := range []struct {
+		by    time.Duration
+		level doctor.Level
+	}{{2 * time.Second, doctor.Warning}, {-2 * time.Second, doctor.Warning}, {time.Minute, doctor.Problem}} {
+		want(t, locks(t, url, doctor.Shifted(replica, c.by)), c.level, "clocks", replica)
+	}
+	for _, f := range locks(t, url, doctor.Shifted(replica, 100*time.Millisecond)).Findings {
+		if f.Check == "clocks" {
+			t.Errorf("100 ms are found too much: %s", f.Is)
+		}
+	}
+	want(t, locks(t, url, doctor.Options{Now: func() time.Time { return time.Now().Add(time.Hour) }}), doctor.Advice, "clock", "1h0m0s behind")
+}
+
+// The user that the documentation tells operators to make has what is needed, and no more is known
+// to it. One that lacks a command is found, whichever it is.
+func TestRedisRights(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	text, err := os.ReadFile("../../../../docs/redis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := regexp.MustCompile(`(?s)ACL SETUSER locks (.*?)\non a cluster`).FindSubmatch(text)
+	if documented == nil {
+		t.Fatal("docs/redis.md names no user")
+	}
+	rules := strings.Fields(string(documented[1]))
+	user := func(name string, rules []string) string {
+		args := []any{"ACL", "SETUSER", name}
+		for _, rule := range rules {
+			args = append(args, rule)
+		}
+		server.Do(args...)
+		return "redis://" + name + ":password@" + server.Addr + "/0"
+	}
+	r := locks(t, user("locks", rules), doctor.Options{})
+	want(t, r, doctor.Fine, "rights", server.Addr)
+	want(t, r, doctor.Fine, "trial", "released")
+	want(t, r, doctor.Unknown, "info", server.Addr)
+	if n := r.Count(doctor.Problem) + r.Count(doctor.Warning); n > 0 {
+		t.Errorf("%d problems and warnings: %v", n, r.Findings)
+	}
+	for command := range strings.SplitSeq(doctor.Commands(), ";") {
+		words := strings.Fields(command)
+		name := words[0]
+		if name == "script" {
+			name += "|load"
+		}
+		if slices.Contains([]string{"ping", "eval", "evalsha"}, name) {
+			continue // below, or not needed for a lock
+		}
+		f := want(t, locks(t, user("lacks", append(slices.Clone(rules), "-"+name)), doctor.Options{LookOnly: true}), doctor.Problem, "rights", name)
+		if !strings.Contains(f.Change, "+"+name) {
+			t.Errorf("%s: the change is %q", name, f.Change)
+		}
+		server.Do("ACL", "DELUSER", "lacks")
+	}
+	r = locks(t, user("mute", append(slices.Clone(rules), "-evalsha")), doctor.Options{})
+	want(t, r, doctor.Problem, "rights", "evalsha")
+	want(t, r, doctor.Problem, "trial", "does not let the user do what locks need")
+	want(t, locks(t, user("unscripted", append(slices.Clone(rules), "-eval", "-evalsha")), doctor.Options{}), doctor.Problem, "rights", "may not run scripts")
+	want(t, locks(t, user("elsewhere", append(slices.Clone(rules), "resetkeys", "~other:*")), doctor.Options{LookOnly: true}), doctor.Problem, "service", "does not let the user do what locks need")
+	want(t, locks(t, user("deaf", append(slices.Clone(rules), "resetchannels")), doctor.Options{LookOnly: true}), doctor.Problem, "rights", "publish, subscribe")
+}
+
+func TestRedisCluster(t *testing.T) {
+	t.Parallel()
+	cluster := testredis.StartCluster(t, testredis.Redis)
+	var addrs []string
+	for _, n := range cluster.Nodes {
+		addrs = append(addrs, n.Addr)
+	}
+	url := "redis+cluster://" + strings.Join(addrs, ",")
+	r := locks(t, url, doctor.Options{})
+	want(t, r, doctor.Fine, "cluster", "16384 of 16384 slots")
+	want(t, r, doctor.Fine, "coverage", addrs[0])
+	want(t, r, doctor.Fine, "rights", addrs[0])
+	want(t, r, doctor.Fine, "trial", "handed over")
+	want(t, r, doctor.Warning, "replicas", "min-replicas-to-write is 0")
+	for _, n := range cluster.Nodes {
+		n.Do("CONFIG", "SET", "cluster-require-full-coverage", "yes")
+	}
+	want(t, locks(t, url, doctor.Options{}), doctor.Warning, "coverage", "no tree gets a lock")
+	want(t, locks(t, urlOf(cluster.Nodes[0]), doctor.Options{LookOnly: true}), doctor.Problem, "cluster", "the URL is that of a single server")
+}
+
+func TestRedisSentinel(t *testing.T) {
+	t.Parallel()
+	servers := testredis.StartSentinel(t, testredis.Redis)
+	var addrs []string
+	for _, s := range servers.Sentinels {
+		addrs = append(addrs, s.Addr)
+	}
+	url := func(addrs []string) string {
+		return "redis+sentinel://" + testredis.MasterName + "@" + strings.Join(addrs, ",") + "/0"
+	}
+	r := locks(t, url(addrs), doctor.Options{})
+	want(t, r, doctor.Fine, "sentinels", "3 of them")
+	want(t, r, doctor.Fine, "sentinel", "2 of 3")
+	want(t, r, doctor.Fine, "trial", "handed over")
+	want(t, r, doctor.Warning, "replicas", "2 connected")
+	want(t, locks(t, url(addrs[:1]), doctor.Options{}), doctor.Advice, "sentinels", "the URL names 1")
+	servers.Sentinels[0].Do("SENTINEL", "SET", testredis.MasterName, "quorum", 5)
+	servers.Sentinels[0].Do("SENTINEL", "SET", testredis.MasterName, "down-after-milliseconds", 30000)
+	r = locks(t, url(addrs), doctor.Options{})
+	want(t, r, doctor.Problem, "sentinel", "there is never a fail-over")
+	want(t, r, doctor.Advice, "fail-over", "30000")
+	servers.Sentinels[1].Kill()
+	want(t, locks(t, url(addrs), doctor.Options{}), doctor.Warning, "sentinel", "does not answer")
+}
+
+// A server that is not there is a finding, and a URL that names none is an error.
+func TestNoServer(t *testing.T) {
+	t.Parallel()
+	server := testredis.Start(t, testredis.Redis)
+	server.Kill()
+	r := locks(t, urlOf(server), doctor.Options{})
+	want(t, r, doctor.Problem, "answer", "does not answer")
+	if !r.Unanswered() {
+		t.Error("the report does not say that no server answered")
+	}
+	if _, err := doctor.Locks(t.Context(), "nonsense://x", "", doctor.Options{}); err == nil {
+		t.Error("there is no error")
+	}
+}

@@ -1,0 +1,2 @@
+-- What no two servers have in common: the host and the port. Arguments: none.
+SELECT CONCAT(@@hostname, ':', @@port)

@@ -1,0 +1,341 @@
+package doctor_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/database"
+	"github.com/pathlock-go/pathlock/cmd/pathlock/internal/doctor"
+	"github.com/pathlock-go/pathlock/internal/freeport"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+	"github.com/pathlock-go/pathlock/store/anystore"
+)
+
+// open opens a database by its URL.
+func open(t *testing.T, url string) *sql.DB {
+	t.Helper()
+	db, _, err := database.Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func do(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.ExecContext(context.WithoutCancel(t.Context()), s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// postgres makes a database, and returns its URL.
+func postgres(t *testing.T) string {
+	t.Helper()
+	admin := open(t, testserver.Postgres(t))
+	name := fmt.Sprintf("doctor_%d_%d", os.Getpid(), time.Now().UnixNano())
+	do(t, admin, "CREATE DATABASE "+name)
+	t.Cleanup(func() { do(t, admin, "DROP DATABASE "+name+" WITH (FORCE)") })
+	u, err := url.Parse(testserver.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+// mysql makes a database on a server, and returns its URL.
+func mysql(t *testing.T, server testserver.MySQLServer) string {
+	t.Helper()
+	name := fmt.Sprintf("doctor_%d_%d", os.Getpid(), time.Now().UnixNano())
+	slash := strings.LastIndexByte(server.DSN, '/')
+	at := func(name string) string {
+		return "mysql://" + server.DSN[:slash+1] + name + server.DSN[slash+1:]
+	}
+	admin := open(t, at("information_schema"))
+	do(t, admin, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4")
+	t.Cleanup(func() { do(t, admin, "DROP DATABASE "+name) })
+	return at(name)
+}
+
+// used takes a lock, as a program does, so that the tables of the locks are there.
+func used(t *testing.T, url string) {
+	t.Helper()
+	store, err := anystore.Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }()
+	tree, err := pathlock.NewTree("doctor", "used")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := pathlock.New(store).Acquire(t.Context(), pathlock.Request{Tree: tree, Gate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The tables of the locks are looked at, and locks tried, on each database. Nothing is created.
+func TestLocksInDatabases(t *testing.T) {
+	t.Parallel()
+	test := func(t *testing.T, url, spoil string) {
+		t.Parallel()
+		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", "")
+		want(t, locks(t, url, doctor.Options{}), doctor.Warning, "tables", "") // the first look has made none
+		used(t, url)
+		r := locks(t, url, doctor.Options{})
+		want(t, r, doctor.Fine, "tables", "may write them")
+		want(t, r, doctor.Fine, "trial", "handed over")
+		want(t, r, doctor.Fine, "version", "supported")
+		want(t, locks(t, url, doctor.Options{LookOnly: true}), doctor.Unknown, "trial", "no lock was taken")
+		if spoil != "" {
+			want(t, r, doctor.Fine, "clock", "level with")
+			do(t, open(t, url), spoil)
+			want(t, locks(t, url, doctor.Options{}), doctor.Problem, "tables", "version")
+		}
+	}
+	t.Run("SQLite", func(t *testing.T) { test(t, "sqlite://"+filepath.Join(t.TempDir(), "app.db"), "") })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, postgres(t), "ALTER TABLE pathlock_trees DROP COLUMN version") })
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		test(t, mysql(t, server), "ALTER TABLE pathlock_trees DROP COLUMN version")
+	})
+}
+
+// What a session or a database is told by its settings is found.
+func TestPostgresSettings(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		set             string
+		level           doctor.Level
+		check, contains string
+	}{
+		{"default_transaction_read_only = on", doctor.Problem, "read only", "nothing can be written"},
+		{"default_transaction_isolation = 'repeatable read'", doctor.Problem, "isolation", "REPEATABLE READ"},
+		{"default_transaction_isolation = 'serializable'", doctor.Fine, "isolation", "SERIALIZABLE"},
+		{"synchronous_commit = off", doctor.Warning, "durability", "forgets the last commits"},
+		{"idle_in_transaction_session_timeout = 0", doctor.Advice, "time-outs", "for ever"},
+		{"idle_in_transaction_session_timeout = 60000", doctor.Fine, "time-outs", "60000 ms"},
+	} {
+		t.Run(c.set, func(t *testing.T) {
+			t.Parallel()
+			url := postgres(t)
+			db := open(t, url)
+			var name string
+			if err := db.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
+				t.Fatal(err)
+			}
+			var fsync string
+			if err := db.QueryRowContext(t.Context(), "SHOW fsync").Scan(&fsync); err != nil {
+				t.Fatal(err)
+			}
+			do(t, db, "ALTER DATABASE "+name+" SET "+c.set)
+			r, err := doctor.Database(t.Context(), open(t, url), "postgres", "the database", nil, doctor.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.check == "durability" && fsync == "off" {
+				c.level, c.contains = doctor.Problem, "fsync is off" // which is worse
+			}
+			want(t, r, c.level, c.check, c.contains)
+			want(t, r, doctor.Fine, "pooler", "the server itself")
+			if c.check == "read only" {
+				want(t, locks(t, url, doctor.Options{}), c.level, c.check, c.contains)
+			}
+		})
+	}
+}
+
+// suites is a table with trees that lacks everything.
+const suites = `CREATE TABLE suites (id INTEGER PRIMARY KEY, plan_id INTEGER NOT NULL, parent_id INTEGER, name VARCHAR(100), path VARCHAR(500))`
+
+var suitesTable = &doctor.Table{Name: "suites", Key: "id", Tree: "plan_id", Parent: "parent_id", Label: "name", Path: "path"}
+
+// A table is examined as gormplugin.Verify does it, and writes are tried with the user's rights.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	examine := func(t *testing.T, db *sql.DB, dialect string, table *doctor.Table) doctor.Report {
+		t.Helper()
+		r, err := doctor.Database(t.Context(), db, dialect, "the database", table, doctor.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	missing := *suitesTable
+	missing.Label = "nothing"
+	test := func(t *testing.T, url, dialect string) {
+		t.Parallel()
+		db := open(t, url)
+		want(t, examine(t, db, dialect, suitesTable), doctor.Problem, "table", "suites")
+		do(t, db, suites)
+		r := examine(t, db, dialect, suitesTable)
+		f := want(t, r, doctor.Warning, "path index", "")
+		if len(f.Statements) == 0 {
+			t.Error("there is no statement that makes the index")
+		}
+		want(t, r, doctor.Fine, "writes", "suites")
+		want(t, examine(t, db, dialect, &missing), doctor.Problem, "table", "no column nothing")
+		for _, f := range r.Findings {
+			do(t, db, f.Statements...)
+		}
+		// PostgreSQL refuses plans that were prepared for other types.
+		for _, f := range examine(t, open(t, url), dialect, suitesTable).Findings {
+			if f.About == "suites" && f.Level > doctor.Advice {
+				t.Errorf("after the statements, %v: %s: %s", f.Level, f.Check, f.Is)
+			}
+		}
+	}
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := postgres(t)
+		db := open(t, url)
+		test(t, url, "postgres")
+		reader := fmt.Sprintf("doctor_reader_%d", os.Getpid())
+		do(t, db, "CREATE ROLE "+reader+" LOGIN", "GRANT SELECT ON suites TO "+reader)
+		t.Cleanup(func() { do(t, db, "DROP OWNED BY "+reader, "DROP ROLE "+reader) })
+		other := open(t, url)
+		other.SetMaxOpenConns(1)
+		do(t, other, "SET ROLE "+reader)
+		want(t, examine(t, other, "postgres", suitesTable), doctor.Problem, "writes", "permission denied")
+	})
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) { test(t, mysql(t, server), "mysql") })
+}
+
+// A MariaDB of the test's own that takes no writes, and one whose sessions read what may never be
+// committed.
+func TestMySQLSettings(t *testing.T) {
+	t.Parallel()
+	db := open(t, ownMariaDB(t, "--read-only=ON", "--transaction-isolation=READ-UNCOMMITTED", "--innodb-flush-log-at-trx-commit=2", "--max-connections=3"))
+	r, err := doctor.Database(t.Context(), db, "mysql", "the database", nil, doctor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, r, doctor.Problem, "read only", "read only")
+	want(t, r, doctor.Warning, "isolation", "READ UNCOMMITTED")
+	want(t, r, doctor.Warning, "durability", "is 2")
+	want(t, r, doctor.Fine, "connections", "")
+	do(t, db, "SET GLOBAL read_only = OFF")
+	r, err = doctor.Database(t.Context(), db, "mysql", "the database", nil, doctor.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, r, doctor.Fine, "read only", "takes writes")
+}
+
+// must ends a test on an error.
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ownMariaDB starts a server, and returns the URL of a database on it.
+func ownMariaDB(t *testing.T, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("mariadbd"); err != nil {
+		testserver.Missing(t, err.Error())
+	}
+	// Another user than root cannot get into a folder of t.TempDir.
+	dir, err := os.MkdirTemp("", "doctor")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	as := "root"
+	if mysql, err := user.Lookup("mysql"); err == nil && os.Getuid() == 0 {
+		as = mysql.Username
+		uid, err := strconv.Atoi(mysql.Uid)
+		must(t, err)
+		must(t, os.Chown(dir, uid, -1))
+	}
+	install := exec.CommandContext(t.Context(), "mariadb-install-db", "--no-defaults", "--datadir="+dir, "--auth-root-authentication-method=normal", "--user="+as)
+	if out, err := install.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	port, err := freeport.Port(t.Context())
+	must(t, err)
+	serve(t, filepath.Join(dir, "log"), "mariadbd", append([]string{
+		"--no-defaults", "--user=" + as, "--datadir=" + dir, "--port=" + port, "--socket=" + filepath.Join(dir, "s"), "--bind-address=127.0.0.1", "--innodb-buffer-pool-size=32M",
+	}, args...)...)
+	url := "mysql://root@tcp(127.0.0.1:" + port + ")/test"
+	db := open(t, url)
+	testserver.Await(t, "the server answers", func() bool { return db.PingContext(t.Context()) == nil })
+	return url
+}
+
+// serve runs a server until the end of the test.
+func serve(t *testing.T, log, program string, args ...string) {
+	t.Helper()
+	file, err := os.Create(log)
+	must(t, err)
+	server := exec.CommandContext(context.Background(), program, args...)
+	server.Stdout, server.Stderr = file, file
+	must(t, server.Start())
+	t.Cleanup(func() {
+		_ = server.Process.Kill()
+		t.Logf("%s has ended: %v", program, server.Wait())
+		if text, err := os.ReadFile(log); err == nil && t.Failed() {
+			t.Logf("its log:\n%s", text)
+		}
+		_ = file.Close()
+	})
+}
+
+// A pgbouncer is found, and told from one in transaction mode.
+func TestPooler(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("pgbouncer"); err != nil {
+		testserver.Missing(t, err.Error())
+	}
+	direct := postgres(t)
+	u, err := url.Parse(direct)
+	must(t, err)
+	for mode, level := range map[string]doctor.Level{"session": doctor.Fine, "transaction": doctor.Warning} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			// Another user than root cannot get into a folder of t.TempDir.
+			dir, err := os.MkdirTemp("", "doctor")
+			must(t, err)
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			must(t, os.Chmod(dir, 0o755)) //nolint:gosec // pgbouncer runs as another user
+			port, err := freeport.Port(t.Context())
+			must(t, err)
+			target := fmt.Sprintf("* = host=%s port=%s user=%s", u.Hostname(), u.Port(), u.User.Username())
+			if password, ok := u.User.Password(); ok {
+				target += " password=" + password
+			}
+			config := filepath.Join(dir, "pgbouncer.ini")
+			must(t, os.WriteFile(config, []byte(strings.Join([]string{
+				"[databases]", target,
+				"[pgbouncer]", "listen_addr = 127.0.0.1", "listen_port = " + port, "auth_type = any", "pool_mode = " + mode, "unix_socket_dir =", "",
+			}, "\n")), 0o644)) //nolint:gosec // pgbouncer runs as another user
+			args := []string{config}
+			if os.Getuid() == 0 {
+				args = append([]string{"-u", "nobody"}, args...)
+			}
+			serve(t, filepath.Join(dir, "log"), "pgbouncer", args...)
+			through := *u
+			through.Host = "127.0.0.1:" + port
+			db := open(t, through.String())
+			testserver.Await(t, "pgbouncer answers", func() bool { return db.PingContext(t.Context()) == nil })
+			r, err := doctor.Database(t.Context(), db, "postgres", "the database", nil, doctor.Options{})
+			must(t, err)
+			want(t, r, level, "pooler", "a pooler")
+		})
+	}
+}

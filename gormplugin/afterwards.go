@@ -1,0 +1,93 @@
+package gormplugin
+
+import (
+	"context"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/txn"
+	"gorm.io/gorm"
+)
+
+// Outcome is how a transaction has ended: [Committed], [RolledBack] or [Unknown].
+type Outcome = txn.Outcome
+
+const (
+	// Unknown: the answer to the COMMIT was lost with the connection (see [ErrOutcomeUnknown]). The
+	// transaction was committed as a whole, or not at all.
+	Unknown = txn.Unknown
+	// Committed: the database has said that it has committed the transaction.
+	Committed = txn.Committed
+	// RolledBack: nothing of it is in the database. That goes for the part behind a savepoint, too,
+	// to which the transaction went back.
+	RolledBack = txn.RolledBack
+)
+
+// AfterCommit has fn called once the transaction of tx has really been committed, its path locks
+// are released, and its connection is free again: to send an event, to drop a cache, to start a
+// job. It does not matter who began the transaction: GORM for one statement, [gorm.DB.Transaction],
+// [Transaction], or [gorm.DB.Begin]. In a hook of a model, tx is the hook's.
+//
+// fn is not called where the transaction was rolled back, or only went back to a savepoint that had
+// been set before this call (a nested transaction that failed), or where nobody knows the outcome:
+// for those, see [AfterEnd]. A transaction or a statement that is tried again forgets what the lost
+// try has registered.
+//
+// Functions are called one after the other, in the order of registration, before Commit returns and
+// on its goroutine: so a slow one keeps the caller waiting, with the locks that its request holds.
+// The context has the values of the context of tx. It does not end with that one, since the work is
+// done whether or not somebody still waits for the answer. fn may use the DB, under this context or
+// another, in transactions of its own. tx itself has ended. What fn cannot do is lost with the
+// process: what has to happen belongs into the transaction, as a row of a table.
+//
+// A panic of fn does not change the outcome. The other functions are called, then the panic goes on
+// to the caller of Commit.
+//
+// Where tx has ended, the error says how. It matches [ErrUnmanagedTransaction] where tx is no
+// transaction, or none that the plugin has begun, as in a hook under SkipDefaultTransaction. On
+// MySQL and MariaDB, it is a [*TransactionEndError] where a statement such as CREATE TABLE has
+// ended the transaction before. After this call, such statements are refused. fn is not called if
+// there is an error.
+func AfterCommit(tx *gorm.DB, fn func(ctx context.Context)) error {
+	return AfterEnd(tx, func(ctx context.Context, outcome Outcome) {
+		if outcome == Committed {
+			fn(ctx)
+		}
+	})
+}
+
+// AfterEnd has fn called once the transaction of tx has ended, whatever its end is. It works as
+// [AfterCommit], with these differences:
+//
+//   - fn is called exactly once, unless the process ends before; for each try of a transaction that
+//     is tried again.
+//   - Where tx is in a nested transaction that failed, outcome is [RolledBack], and fn is called at
+//     the end of the outer transaction.
+//   - Where the transaction ends otherwise than by Commit or Rollback, fn is called on the goroutine
+//     that ends it. That is one of the plugin's where the context has ended. A panic is then logged
+//     by GORM's logger.
+func AfterEnd(tx *gorm.DB, fn func(ctx context.Context, outcome Outcome)) error {
+	p, err := pluginOf(tx)
+	if err != nil {
+		return err
+	}
+	if tx.Error != nil {
+		return tx.Error
+	}
+	t, err := p.owner.Find(tx)
+	if err != nil {
+		return err
+	}
+	return t.AtEnd(tx.Statement.Context, fn)
+}
+
+// WithBeforeCommit returns a context that has fn called in each transaction that the plugin begins
+// under it and that has written, as its last step before the COMMIT: to check what is to be
+// committed, or to write what belongs to it, such as an outbox or an audit record. tx is a session
+// in that transaction. An error of fn rolls the transaction back and is returned by Commit; where
+// the database asks for a retry by it (see [ErrRetry]), the statement or [Transaction] is tried
+// again, and fn with it.
+//
+// A transaction that has only run SELECTs has not written, and fn is not called. The functions of
+// several contexts, one made of the other, are called in the order in which these were made.
+func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.Context {
+	return txn.WithBeforeCommit(ctx, fn)
+}

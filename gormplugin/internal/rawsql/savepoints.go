@@ -1,0 +1,82 @@
+package rawsql
+
+import "strings"
+
+// SavepointVerb is what a statement does with a savepoint.
+type SavepointVerb uint8
+
+const (
+	// SetSavepoint is SAVEPOINT name.
+	SetSavepoint SavepointVerb = iota + 1
+	// BackToSavepoint is ROLLBACK TO name: what was done since is undone, and the savepoint stays.
+	BackToSavepoint
+	// ReleaseSavepoint is RELEASE name: the savepoint goes, and those that were set after it.
+	ReleaseSavepoint
+)
+
+// SavepointStep is one statement about a savepoint.
+type SavepointStep struct {
+	Verb SavepointVerb
+	// Name is the same text for all spellings of a name that the database holds equal; "" where the
+	// name is written in escapes.
+	Name string
+}
+
+// Savepoints returns what sql does with savepoints, and whether it has other statements, too.
+func (g *Grammar) Savepoints(sql string) (steps []SavepointStep, others bool) {
+	if g.readsOrWrites(sql) {
+		return nil, true
+	}
+	for piece := range pieces(g.tokens(sql, reading{})) {
+		s := statement{grammar: g, tokens: piece}
+		step, found := s.savepoint()
+		switch {
+		case found:
+			steps = append(steps, step)
+		case len(piece) > 0:
+			others = true
+		}
+	}
+	return steps, others
+}
+
+// readsOrWrites is a quick way to see that sql is one statement on rows.
+func (g *Grammar) readsOrWrites(sql string) bool {
+	l := lexer{sql: strings.TrimLeft(sql, " \t\r\n(")}
+	return l.word().isAny("SELECT", "INSERT", "UPDATE", "DELETE", "WITH") && strings.IndexByte(sql, ';') < 0
+}
+
+// savepoint: SAVEPOINT name, ROLLBACK [WORK | TRANSACTION] TO [SAVEPOINT] name and RELEASE
+// [SAVEPOINT] name.
+func (s *statement) savepoint() (SavepointStep, bool) {
+	switch {
+	case s.at(0).is("SAVEPOINT"):
+		return SavepointStep{SetSavepoint, s.savepointName(1)}, true
+	case s.at(0).is("RELEASE"):
+		return SavepointStep{ReleaseSavepoint, s.savepointName(s.behind(1, "SAVEPOINT"))}, true
+	case s.at(0).is("ROLLBACK"):
+		if i := s.skip(1, "WORK", "TRANSACTION"); s.at(i).is("TO") {
+			return SavepointStep{BackToSavepoint, s.savepointName(s.behind(i+1, "SAVEPOINT"))}, true
+		}
+	}
+	return SavepointStep{}, false
+}
+
+// savepointName returns the name at i. PostgreSQL alone tells letter cases apart, between quotes.
+func (s *statement) savepointName(i int) string {
+	switch t := s.at(i); {
+	case t.kind == opaque:
+		return ""
+	case t.kind == name && s.grammar.dollarQuotes:
+		return t.text
+	default:
+		return strings.ToLower(t.text)
+	}
+}
+
+// OnlyReads reports whether sql is certainly one statement that reads, unless it calls a function
+// that writes.
+func (g *Grammar) OnlyReads(sql string) bool {
+	steps, others := g.Savepoints(sql)
+	return g.isPlainRead(sql) || len(steps) > 0 && !others
+}

@@ -1,0 +1,144 @@
+package txn
+
+import (
+	"context"
+	"slices"
+
+	"github.com/pathlock-go/pathlock/gormplugin/internal/rawsql"
+)
+
+// Outcome is how a transaction, or the part of it that lies behind a savepoint, has ended.
+type Outcome uint8
+
+const (
+	// Unknown: the answer to the COMMIT was lost.
+	Unknown Outcome = iota
+	// Committed is certain.
+	Committed
+	// RolledBack is certain.
+	RolledBack
+)
+
+// afterwards has what is to be done after the end of a transaction.
+type afterwards struct {
+	calls []endCall
+	// savepoints are those that are set, the oldest first. Those that were set before the first
+	// call are missing.
+	savepoints []savepoint
+	// outcome is known after the end.
+	outcome Outcome
+}
+
+// endCall is a function that is called after the end.
+type endCall struct {
+	ctx context.Context
+	fn  func(context.Context, Outcome)
+	// undone is set once the transaction went back to a savepoint from before the call was added.
+	undone bool
+}
+
+// savepoint is where a transaction can go back to.
+type savepoint struct {
+	name string
+	// calls is how many calls there were.
+	calls int
+}
+
+// AtEnd has fn called once the transaction has ended and its locks are released, with the values of
+// ctx. It returns an error, and does not call fn, where the transaction has ended already.
+func (t *Transaction) AtEnd(ctx context.Context, fn func(context.Context, Outcome)) error {
+	if err := t.rawEnd.relyOn(); err != nil {
+		return err
+	}
+	call := endCall{ctx: context.WithoutCancel(t.owner.Join(ctx)), fn: fn}
+	t.mu.Lock()
+	closed := t.closed
+	if !closed {
+		t.after.calls = append(t.after.calls, call)
+	}
+	t.mu.Unlock()
+	if !closed {
+		return nil
+	}
+	t.ending.Lock()
+	defer t.ending.Unlock()
+	return t.whyEnded()
+}
+
+// callBack calls what waits for the end, if that has come. The caller holds no lock of the
+// transaction: the functions may do anything.
+func (t *Transaction) callBack() {
+	t.mu.Lock()
+	if !t.closed {
+		t.mu.Unlock()
+		return
+	}
+	calls := t.after.calls
+	t.after.calls = nil
+	t.mu.Unlock()
+	callAll(calls, t.after.outcome)
+}
+
+// callBackAside is callBack on a goroutine of the plugin's, where a panic would end the process.
+func (t *Transaction) callBackAside() {
+	defer t.owner.contain(t.ctx)
+	t.callBack()
+}
+
+// callAll calls one function after the other. One that panics does not keep the others from being
+// called.
+func callAll(calls []endCall, outcome Outcome) {
+	if len(calls) == 0 {
+		return
+	}
+	defer callAll(calls[1:], outcome)
+	call := calls[0]
+	if call.undone {
+		outcome = RolledBack
+	}
+	call.fn(call.ctx, outcome)
+}
+
+// ran notes what a statement did with savepoints. Of several statements, of which one failed,
+// nobody knows which ones ran.
+func (t *Transaction) ran(sql string, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.after.calls) == 0 {
+		return
+	}
+	steps, others := t.owner.Dialect.Grammar.Savepoints(sql)
+	if err != nil && len(steps) == 1 && !others {
+		return
+	}
+	for _, step := range steps {
+		if err == nil || step.Verb == rawsql.BackToSavepoint {
+			t.after.take(step)
+		}
+	}
+}
+
+// take takes a step. Databases agree that the newest savepoint of a name counts, and that to go
+// back to one, or to release it, ends all that were set after it. One that is missing was set
+// before the first call.
+func (a *afterwards) take(step rawsql.SavepointStep) {
+	if step.Verb == rawsql.SetSavepoint {
+		a.savepoints = append(a.savepoints, savepoint{step.Name, len(a.calls)})
+		return
+	}
+	at, calls := -1, 0
+	for i, s := range slices.Backward(a.savepoints) {
+		if s.name == step.Name && s.name != "" {
+			at, calls = i, s.calls
+			break
+		}
+	}
+	if step.Verb == rawsql.ReleaseSavepoint {
+		a.savepoints = a.savepoints[:max(at, 0)]
+		return
+	}
+	a.savepoints = a.savepoints[:at+1]
+	for i := calls; i < len(a.calls); i++ {
+		a.calls[i].undone = true
+	}
+}

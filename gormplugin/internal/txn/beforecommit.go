@@ -1,0 +1,80 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/pathlock-go/pathlock/internal/carry"
+	"gorm.io/gorm"
+)
+
+// beforeCommit is a function that a context has called before the COMMIT of each transaction, after
+// those of the contexts above it.
+type beforeCommit struct {
+	above *beforeCommit
+	fn    func(tx *gorm.DB) error
+}
+
+// beforeCommitKey is the context key of the [beforeCommit].
+type beforeCommitKey struct{}
+
+// WithBeforeCommit returns a context that has fn called before the COMMIT of each transaction that
+// is begun under it.
+func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.Context {
+	return context.WithValue(ctx, beforeCommitKey{}, &beforeCommit{beforeCommitOf(ctx), fn})
+}
+
+// beforeCommitOf returns what a context has called, nil if there is nothing. A framework's own
+// context need not find what the request's has.
+func beforeCommitOf(ctx context.Context) *beforeCommit {
+	if b, ok := ctx.Value(beforeCommitKey{}).(*beforeCommit); ok {
+		return b
+	}
+	if ctx = carry.Context(ctx, carry.RequestKey); ctx == nil {
+		return nil
+	}
+	b, _ := ctx.Value(beforeCommitKey{}).(*beforeCommit)
+	return b
+}
+
+// run calls the functions, the outermost first.
+func (b *beforeCommit) run(tx *gorm.DB) error {
+	if b == nil {
+		return nil
+	}
+	if err := b.above.run(tx); err != nil {
+		return err
+	}
+	return b.fn(tx)
+}
+
+// prepare calls what the context has called before the COMMIT, unless nothing was written. An error
+// rolls the transaction back, and so does a panic.
+func (h *Handle) prepare() {
+	if h.before == nil || !h.wrote.Load() || h.Failed() != nil {
+		return
+	}
+	done := false
+	defer func() {
+		if !done {
+			_ = h.Rollback()
+		}
+	}()
+	session := h.owner.DB.Session(&gorm.Session{NewDB: true, Context: h.ctx})
+	session.Statement.ConnPool = h
+	if err := h.before.run(session); err != nil {
+		h.Abandon(err)
+	}
+	done = true
+}
+
+// contain, deferred, logs a panic of a function that was called on a goroutine of the plugin's.
+func (o *Owner) contain(ctx context.Context) {
+	r := recover()
+	if r == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	o.DB.Logger.Error(ctx, "%s", fmt.Sprintf("gormplugin: a function that was called after a transaction panicked: %v\n%s", r, debug.Stack()))
+}

@@ -1,0 +1,242 @@
+package readme
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// wikiPage is a page of the wiki that docs/adopting.md changes, as its programs answer it.
+type wikiPage struct {
+	ID       int64  `json:"id"`
+	ParentID *int64 `json:"parent_id"`
+	Name     string `json:"name"`
+	Path     string `json:"path"`
+}
+
+// wikis are instances of the wiki on one database.
+type wikis struct {
+	t     *testing.T
+	addrs []string
+	// answers counts the statuses.
+	mu      sync.Mutex
+	answers map[int]int
+}
+
+func newWikis(t *testing.T, addrs ...string) *wikis {
+	return &wikis{t: t, addrs: addrs, answers: map[int]int{}}
+}
+
+// ask sends a request to an instance, and decodes its answer into result if that is a success.
+func (w *wikis) ask(instance int, method, target, body string, result any) int {
+	req, err := http.NewRequestWithContext(w.t.Context(), method, "http://"+w.addrs[instance%len(w.addrs)]+target, strings.NewReader(body))
+	if err != nil {
+		w.t.Error(err)
+		return 0
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		w.t.Error(err)
+		return 0
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusOK && result != nil {
+		if err := json.NewDecoder(resp.Body).Decode(result); err != nil {
+			w.t.Errorf("%s %s: %v", method, target, err)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answers[resp.StatusCode]++
+	return resp.StatusCode
+}
+
+// create creates a page, and fails the test if it cannot.
+func (w *wikis) create(parent int64, name string) int64 {
+	w.t.Helper()
+	var created wikiPage
+	if status := w.ask(0, "POST", "/pages", fmt.Sprintf(`{"parent_id":%d,"name":%q}`, parent, name), &created); status != http.StatusOK {
+		w.t.Fatalf("creating %s below %d: %d", name, parent, status)
+	}
+	return created.ID
+}
+
+// pages returns all pages of the wiki.
+func (w *wikis) pages() (all []wikiPage) {
+	w.t.Helper()
+	if status := w.ask(0, "GET", "/spaces/1/pages", "", &all); status != http.StatusOK {
+		w.t.Fatalf("the pages: %d", status)
+	}
+	return all
+}
+
+// round makes a small tree, and has the instances change it at once: two renames of its top, two
+// pages of one name below it, and two moves that cross.
+func (w *wikis) round(root int64, n int) {
+	w.t.Helper()
+	top := w.create(root, fmt.Sprint("top", n))
+	a, b, c := w.create(top, "a"), w.create(top, "b"), w.create(top, "c")
+	for _, parent := range []int64{a, b, c} {
+		w.create(parent, "x")
+	}
+	var all sync.WaitGroup
+	begin := make(chan struct{})
+	for i, r := range []struct{ method, target, body string }{
+		{"PATCH", fmt.Sprint("/pages/", top), fmt.Sprintf(`{"name":"left%d"}`, n)},
+		{"PATCH", fmt.Sprint("/pages/", top), fmt.Sprintf(`{"name":"right%d"}`, n)},
+		{"POST", "/pages", fmt.Sprintf(`{"parent_id":%d,"name":"new"}`, a)},
+		{"POST", "/pages", fmt.Sprintf(`{"parent_id":%d,"name":"new"}`, a)},
+		{"POST", fmt.Sprintf("/pages/%d/move", b), fmt.Sprintf(`{"parent_id":%d}`, c)},
+		{"POST", fmt.Sprintf("/pages/%d/move", c), fmt.Sprintf(`{"parent_id":%d}`, b)},
+	} {
+		all.Go(func() {
+			<-begin
+			w.ask(i, r.method, r.target, r.body, nil)
+		})
+	}
+	close(begin)
+	all.Wait()
+}
+
+// storm makes rounds until the tree is corrupted, and returns what is wrong then.
+func (w *wikis) storm(rounds int) (wrong []string) {
+	w.t.Helper()
+	root := w.pages()[0].ID
+	for n := range rounds {
+		w.round(root, n)
+		if wrong = corruptions(w.pages()); len(wrong) > 0 {
+			w.t.Logf("after %d rounds: %q, answers %v", n+1, wrong, w.answers)
+			return wrong
+		}
+	}
+	w.t.Logf("%d rounds, answers %v", rounds, w.answers)
+	return nil
+}
+
+// corruptions compares every page with its parent and its siblings.
+func corruptions(pages []wikiPage) (wrong []string) {
+	byID, names := map[int64]wikiPage{}, map[string]int64{}
+	for _, p := range pages {
+		byID[p.ID] = p
+	}
+	for _, p := range pages {
+		if p.ParentID == nil {
+			if p.Path != "" {
+				wrong = append(wrong, fmt.Sprintf("the root %d is at %s", p.ID, p.Path))
+			}
+			continue
+		}
+		parent, found := byID[*p.ParentID]
+		if !found {
+			wrong = append(wrong, fmt.Sprintf("%s (%d) is an orphan", p.Path, p.ID))
+		} else if want := parent.Path + "/" + p.Name; p.Path != want {
+			wrong = append(wrong, fmt.Sprintf("%s (%d) should be %s", p.Path, p.ID, want))
+		}
+		place := fmt.Sprint(*p.ParentID, "/", p.Name)
+		if other, taken := names[place]; taken {
+			wrong = append(wrong, fmt.Sprintf("%d and %d have one name, %s, in one page", other, p.ID, p.Name))
+		}
+		names[place] = p.ID
+	}
+	return wrong
+}
+
+func TestCorruptionsAreFound(t *testing.T) {
+	id := func(n int64) *int64 { return &n }
+	sound := []wikiPage{{ID: 1}, {2, id(1), "a", "/a"}, {3, id(2), "b", "/a/b"}}
+	if wrong := corruptions(sound); len(wrong) != 0 {
+		t.Errorf("found %q in a sound tree", wrong)
+	}
+	for what, broken := range map[string]wikiPage{
+		"a wrong path": {4, id(2), "c", "/old/c"},
+		"an orphan":    {4, id(9), "c", "/a/c"},
+		"a twin":       {4, id(2), "b", "/a/b"},
+		"a cycle":      {4, id(4), "c", "/a/c"},
+		"a second top": {4, nil, "c", "/c"},
+	} {
+		if wrong := corruptions(append(sound[:3:3], broken)); len(wrong) != 1 {
+			t.Errorf("%s: found %q", what, wrong)
+		}
+	}
+}
+
+// The naive wiki of docs/adopting.md corrupts its tree, and so does a naive instance beside an
+// adopted one. Adopted instances don't: neither with the assertion alone, nor with locks, nor while
+// only some of them have locks.
+func TestAdoptingKeepsTheTreeRight(t *testing.T) {
+	naive, adopted := built(t, filepath.Join("adopting", "naive")), built(t, filepath.Join("adopting", "adopted"))
+	storms := func(t *testing.T, fresh func(t *testing.T) []string, locks []string) {
+		for _, c := range []struct {
+			what     string
+			corrupts bool
+			programs []string
+			flags    [][]string
+		}{
+			{"naive", true, []string{naive, naive}, [][]string{nil, nil}},
+			{"naive beside adopted", true, []string{naive, adopted}, [][]string{nil, locks}},
+			{"the assertion alone", false, []string{adopted, adopted}, [][]string{nil, nil}},
+			{"locks in one of two", false, []string{adopted, adopted}, [][]string{nil, locks}},
+			{"locks and assertion", false, []string{adopted, adopted}, [][]string{locks, locks}},
+		} {
+			t.Run(c.what, func(t *testing.T) {
+				database := fresh(t)
+				var addrs []string
+				for i, program := range c.programs {
+					addrs = append(addrs, run(t, program, append(c.flags[i], database...)...))
+				}
+				w, rounds := newWikis(t, addrs...), 20
+				if c.corrupts {
+					rounds = 200
+				}
+				wrong := w.storm(rounds)
+				if (len(wrong) > 0) != c.corrupts {
+					t.Errorf("wrong is %q", wrong)
+				}
+				for _, refusal := range []int{http.StatusInternalServerError, http.StatusServiceUnavailable} {
+					if !c.corrupts && w.answers[refusal] > 0 {
+						t.Errorf("%d answers %d", w.answers[refusal], refusal)
+					}
+				}
+			})
+		}
+	}
+	locks := []string{"--locks", testserver.Redis(t)}
+	t.Run("SQLite", func(t *testing.T) {
+		storms(t, func(t *testing.T) []string { return []string{"--sqlite", filepath.Join(t.TempDir(), "wiki.db")} }, locks)
+	})
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		storms(t, func(t *testing.T) []string { return []string{"--mysql", emptyDatabase(t, server.DSN)} }, locks)
+	})
+}
+
+// emptyDatabase creates a database that ends with the test, and returns its DSN.
+func emptyDatabase(t *testing.T, dsn string) string {
+	t.Helper()
+	const name = "pathlock_wiki"
+	admin, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = admin.Close() })
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name} {
+		if _, err := admin.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if _, err := admin.ExecContext(context.Background(), "DROP DATABASE "+name); err != nil {
+			t.Error(err)
+		}
+	})
+	slash := strings.LastIndexByte(dsn, '/')
+	return dsn[:slash+1] + name + dsn[slash+1:]
+}

@@ -1,0 +1,598 @@
+package gormplugintest
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"gorm.io/gorm"
+)
+
+// notes collects what functions after a transaction were told, in the order of their calls.
+type notes struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (n *notes) add(line string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lines = append(n.lines, line)
+}
+
+// String returns the notes.
+func (n *notes) String() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return strings.Join(n.lines, ", ")
+}
+
+// commit returns a function for AfterCommit.
+func (n *notes) commit(name string) func(context.Context) {
+	return func(context.Context) { n.add(name) }
+}
+
+// end returns a function for AfterEnd.
+func (n *notes) end(name string) func(context.Context, gormplugin.Outcome) {
+	return func(_ context.Context, outcome gormplugin.Outcome) { n.add(name + " " + outcomes[outcome]) }
+}
+
+var outcomes = map[gormplugin.Outcome]string{
+	gormplugin.Committed: "committed", gormplugin.RolledBack: "rolled back", gormplugin.Unknown: "unknown",
+}
+
+// register registers one function of each kind under a name.
+func (w *world) register(tx *gorm.DB, n *notes, name string) {
+	w.Helper()
+	w.must(gormplugin.AfterCommit(tx, n.commit(name)))
+	w.must(gormplugin.AfterEnd(tx, n.end(name)))
+}
+
+// told checks what was noted.
+func (w *world) told(n *notes, want string) {
+	w.Helper()
+	if got := n.String(); got != want {
+		w.Errorf("told %q, want %q", got, want)
+	}
+}
+
+// requestKey is the key of a value of the request's context.
+type requestKey struct{}
+
+func afterwardsChecks() []check {
+	return append(append(afterwardsEnds(), afterwardsSavepoints()...), append(afterwardsCalls(), beforeCommitChecks()...)...)
+}
+
+// afterwardsEnds are the ways in which transactions end.
+func afterwardsEnds() []check {
+	return []check{
+		{"a hook of a statement's own transaction", func(w *world) {
+			n := new(notes)
+			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:hook", func(tx *gorm.DB) {
+				w.must(gormplugin.AfterCommit(tx.Session(&gorm.Session{NewDB: true}), func(context.Context) {
+					n.add(w.paths() + " holds " + w.held() + " after " + w.trace.String())
+				}))
+			}))
+			w.trace.reset()
+			w.suite(w.root, "a")
+			w.told(n, "/a holds  after grant begin commit release")
+			other := &Other{}
+			w.must(w.db.Create(other).Error)
+			w.told(n, "/a holds  after grant begin commit release, /a holds  after grant begin commit release begin commit")
+		}},
+		{"in order, before Commit returns", func(w *world) {
+			n := new(notes)
+			tx := w.db.Begin()
+			w.register(tx, n, "first")
+			w.suiteIn(tx, "a")
+			w.register(tx, n, "second")
+			w.told(n, "")
+			w.must(tx.Commit().Error)
+			w.told(n, "first, first committed, second, second committed")
+			w.fails(tx.Rollback().Error, sql.ErrTxDone)
+			w.told(n, "first, first committed, second, second committed")
+			w.fails(gormplugin.AfterCommit(tx, n.commit("too late")), sql.ErrTxDone)
+		}},
+		{"a rollback", func(w *world) {
+			n := new(notes)
+			tx := w.db.Begin()
+			w.register(tx, n, "a")
+			w.must(tx.Rollback().Error)
+			w.told(n, "a rolled back")
+			w.fails(w.db.Transaction(func(tx *gorm.DB) error {
+				w.register(tx, n, "b")
+				return errStop
+			}), errStop)
+			w.told(n, "a rolled back, b rolled back")
+		}},
+		{"a panic", func(w *world) {
+			n := new(notes)
+			w.panics(func() {
+				_ = w.db.Transaction(func(tx *gorm.DB) error {
+					w.register(tx, n, "a")
+					panic(errStop)
+				})
+			})
+			w.told(n, "a rolled back")
+		}},
+		{"the end of the context, whose panic ends nothing else", func(w *world) {
+			n, ended := new(notes), make(chan struct{})
+			ctx, cancel := context.WithCancel(w.Context())
+			tx := w.db.WithContext(ctx).Begin()
+			w.suiteIn(tx, "a")
+			w.register(tx, n, "a")
+			w.must(gormplugin.AfterEnd(tx, func(ctx context.Context, _ gormplugin.Outcome) {
+				n.add(fmt.Sprint(ctx.Err(), w.paths(), w.held()))
+				close(ended)
+				panic(errStop)
+			}))
+			cancel()
+			<-ended
+			w.fails(tx.Commit().Error, context.Canceled)
+			w.told(n, "a rolled back, <nil>")
+		}},
+		{"a statement that GORM forgets when a hook panics", func(w *world) {
+			n, ended := new(notes), make(chan struct{})
+			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:panic", func(tx *gorm.DB) {
+				if s, ok := tx.Statement.Dest.(*Suite); !ok || s.Name != "panic" {
+					return
+				}
+				w.register(tx, n, "a")
+				w.must(gormplugin.AfterEnd(tx, func(context.Context, gormplugin.Outcome) { close(ended) }))
+				panic(errStop)
+			}))
+			w.panics(func() { _ = w.db.Create(&Suite{ParentID: &w.root.ID, Name: "panic"}).Error })
+			for open := true; open; {
+				runtime.GC()
+				select {
+				case <-ended:
+					open = false
+				default:
+				}
+			}
+			w.told(n, "a rolled back")
+		}},
+		{"tries that were given up", func(w *world) {
+			n, tries := new(notes), 0
+			w.must(gormplugin.Transaction(w.Context(), w.db, func(tx *gorm.DB) error {
+				w.register(tx, n, "a")
+				if tries++; tries < 3 {
+					return gormplugin.ErrRetry
+				}
+				return nil
+			}))
+			w.told(n, "a rolled back, a rolled back, a, a committed")
+		}},
+		{"tries of a statement that were given up", func(w *world) {
+			n, tries := new(notes), 0
+			w.must(w.db.Callback().Create().Before("gorm:after_create").Register("test:retry", func(tx *gorm.DB) {
+				w.register(tx, n, "a")
+				if tries++; tries < 3 {
+					_ = tx.AddError(gormplugin.ErrRetry)
+				}
+			}))
+			w.suite(w.root, "a")
+			w.told(n, "a rolled back, a rolled back, a, a committed")
+			w.has("/a")
+		}},
+		{"an error that has ended the transaction", func(w *world) {
+			n := new(notes)
+			tx := w.db.Begin()
+			w.register(tx, n, "a")
+			w.must(tx.Exec("SELECT 1").Error)
+			w.trace.intercept(func(c call) error {
+				if c.kind == "exec" && !c.after {
+					c.drop()
+					return errLost
+				}
+				return nil
+			})
+			if tx.Exec("UPDATE others SET id = id WHERE 1 = 0").Error == nil {
+				w.Error("no error")
+			}
+			w.trace.intercept(nil)
+			tx.Rollback()
+			w.told(n, "a rolled back")
+		}},
+	}
+}
+
+// afterwardsSavepoints are transactions that go back to savepoints.
+func afterwardsSavepoints() []check {
+	nested := func(w *world, tx *gorm.DB, n *notes, name string, fail error, more func(tx *gorm.DB)) {
+		w.Helper()
+		w.fails(tx.Transaction(func(inner *gorm.DB) error {
+			w.register(inner, n, name)
+			if more != nil {
+				more(inner)
+			}
+			return fail
+		}), fail)
+	}
+	checks := []check{{"nested transactions", func(w *world) {
+		for _, config := range []gorm.Session{{}, {PrepareStmt: true}} {
+			n := new(notes)
+			w.must(w.db.Session(&config).Transaction(func(tx *gorm.DB) error {
+				w.register(tx, n, "a")
+				nested(w, tx, n, "b", errStop, nil)
+				nested(w, tx, n, "c", nil, func(tx *gorm.DB) {
+					nested(w, tx, n, "d", errStop, nil)
+					nested(w, tx, n, "e", nil, nil)
+				})
+				nested(w, tx, n, "f", errStop, func(tx *gorm.DB) { nested(w, tx, n, "g", nil, nil) })
+				return nil
+			}))
+			w.told(n, "a, a committed, b rolled back, c, c committed, d rolled back, e, e committed, f rolled back, g rolled back")
+		}
+	}}, {"a nested transaction before all others", func(w *world) {
+		n := new(notes)
+		w.must(w.db.Transaction(func(tx *gorm.DB) error {
+			nested(w, tx, n, "a", errStop, nil)
+			w.register(tx, n, "b")
+			return nil
+		}))
+		w.told(n, "a rolled back, b, b committed")
+	}}}
+	for name, c := range map[string]struct{ steps, want string }{
+		"back twice":          {"SAVEPOINT s; a; ROLLBACK TO s; b; ROLLBACK TO SAVEPOINT s; c", "c"},
+		"released":            {"a; SAVEPOINT s; b; RELEASE SAVEPOINT s; c", "a b c"},
+		"an outer one":        {"a; SAVEPOINT s; b; SAVEPOINT t; c; ROLLBACK TO s; d", "a d"},
+		"the newest counts":   {"a; SAVEPOINT s; b; SAVEPOINT s; c; ROLLBACK TO s; d", "a b d"},
+		"names in any case":   {"a; SAVEPOINT s; b; rollback to S; c", "a c"},
+		"comments":            {"a; /* one */ SAVEPOINT s; b; -- back\n ROLLBACK TO s; c", "a c"},
+		"one of two is left":  {"a; SAVEPOINT s; b; SAVEPOINT t; c; RELEASE SAVEPOINT t; d; ROLLBACK TO s; e", "a e"},
+		"set before anything": {"SAVEPOINT s; a; SAVEPOINT t; b; ROLLBACK TO t; c; ROLLBACK TO s; d", "d"},
+	} {
+		checks = append(checks, check{"savepoints: " + name, func(w *world) {
+			n := new(notes)
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				for step := range strings.SplitSeq(c.steps, "; ") {
+					if len(step) == 1 {
+						w.must(gormplugin.AfterCommit(tx, n.commit(step)))
+					} else {
+						w.must(tx.Exec(step).Error)
+					}
+				}
+				return nil
+			}))
+			w.told(n, strings.ReplaceAll(c.want, " ", ", "))
+		}})
+	}
+	return append(checks, check{"savepoints: the newest of a name is released", func(w *world) {
+		if w.db.Name() == "mysql" {
+			w.Skip("it replaces a savepoint by one of its name")
+		}
+		n := new(notes)
+		w.must(w.db.Transaction(func(tx *gorm.DB) error {
+			w.must(gormplugin.AfterCommit(tx, n.commit("a")))
+			w.must(tx.Exec("SAVEPOINT s").Error)
+			w.must(gormplugin.AfterCommit(tx, n.commit("b")))
+			w.must(tx.Exec("SAVEPOINT s").Error)
+			w.must(tx.Exec("RELEASE SAVEPOINT s").Error)
+			return tx.Exec("ROLLBACK TO s").Error
+		}))
+		w.told(n, "a")
+	}})
+}
+
+// afterwardsCalls are about the functions themselves, and where they are registered.
+func afterwardsCalls() []check {
+	return []check{
+		{"the context has the values, and does not end", func(w *world) {
+			ctx, cancel := context.WithCancel(context.WithValue(w.Context(), requestKey{}, "the request's"))
+			defer cancel()
+			called := false
+			w.must(w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+				return gormplugin.AfterCommit(tx, func(ctx context.Context) {
+					called = true
+					cancel()
+					if ctx.Value(requestKey{}) != "the request's" || ctx.Err() != nil {
+						w.Errorf("%v, %v", ctx.Value(requestKey{}), ctx.Err())
+					}
+				})
+			}))
+			if !called {
+				w.Error("not called")
+			}
+		}},
+		{"it may write", func(w *world) {
+			n := new(notes)
+			pool, err := w.db.DB()
+			w.must(err)
+			pool.SetMaxOpenConns(1)
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				a := &Suite{ParentID: &w.root.ID, Name: "a"}
+				w.must(tx.Create(a).Error)
+				return gormplugin.AfterCommit(tx, func(ctx context.Context) {
+					w.must(w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+						w.must(gormplugin.AfterCommit(tx, n.commit("then")))
+						return tx.Create(&Suite{ParentID: &a.ID, Name: "b"}).Error
+					}))
+					w.fails(tx.Create(&Suite{ParentID: &a.ID, Name: "c"}).Error, sql.ErrTxDone)
+				})
+			}))
+			w.told(n, "then")
+			w.has("/a", "/a/b")
+		}},
+		{"it may panic", func(w *world) {
+			n := new(notes)
+			w.panics(func() {
+				_ = w.db.Transaction(func(tx *gorm.DB) error {
+					w.suiteIn(tx, "a")
+					w.register(tx, n, "before")
+					w.must(gormplugin.AfterCommit(tx, func(context.Context) { panic(errStop) }))
+					w.register(tx, n, "behind")
+					return nil
+				})
+			})
+			w.told(n, "before, before committed, behind, behind committed")
+			w.has("/a")
+			w.settled(nil)
+		}},
+		{"the locks of the request stay", func(w *world) {
+			lock, err := w.locker.Acquire(w.Context(), pathlock.Request{Tree: w.tree(), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}})
+			w.must(err)
+			defer func() { w.must(lock.Release(context.Background())) }()
+			w.must(w.db.WithContext(lock.Context()).Transaction(func(tx *gorm.DB) error {
+				a := &Suite{ParentID: &w.root.ID, Name: "a"}
+				w.must(tx.Create(a).Error)
+				return gormplugin.AfterCommit(tx, func(ctx context.Context) {
+					w.must(w.db.WithContext(ctx).Create(&Suite{ParentID: &a.ID, Name: "b"}).Error)
+				})
+			}))
+			w.has("/a", "/a/b")
+		}},
+		{"there is no transaction", func(w *world) {
+			w.fails(gormplugin.AfterCommit(w.db, func(context.Context) { w.Error("called") }), gormplugin.ErrUnmanagedTransaction)
+			pool, err := w.db.DB()
+			w.must(err)
+			bare, err := pool.BeginTx(w.Context(), nil)
+			w.must(err)
+			tx := w.db.WithContext(w.Context())
+			tx.Statement.ConnPool = bare
+			w.fails(gormplugin.AfterCommit(tx, func(context.Context) { w.Error("called") }), gormplugin.ErrUnmanagedTransaction)
+			w.must(bare.Commit())
+			failed := w.db.Begin()
+			_ = failed.AddError(errStop)
+			w.fails(gormplugin.AfterCommit(failed, func(context.Context) { w.Error("called") }), errStop)
+			failed.Rollback()
+		}},
+		{"raw SQL cannot end the transaction", func(w *world) {
+			n := new(notes)
+			w.must(w.db.Transaction(func(tx *gorm.DB) error {
+				w.register(tx, n, "a")
+				var ends *gormplugin.TransactionEndError
+				if err := tx.Exec("COMMIT").Error; !errors.As(err, &ends) {
+					w.Errorf("got the error %v", err)
+				}
+				return nil
+			}))
+			w.told(n, "a, a committed")
+		}},
+		{"another plugin's connections are around the transaction", func(w *world) {
+			for _, config := range []gorm.Session{{}, {PrepareStmt: true}} {
+				n := new(notes)
+				db := w.db.Session(&gorm.Session{NewDB: true})
+				db.Statement.ConnPool = foreignPool{w.db.ConnPool}
+				db = db.Session(&config)
+				tx := db.Begin()
+				w.must(tx.Error)
+				if _, ok := tx.Statement.ConnPool.(*foreignTx); !ok && !config.PrepareStmt {
+					w.Fatalf("it runs on a %T", tx.Statement.ConnPool)
+				}
+				w.register(tx, n, "a")
+				w.must(tx.SavePoint("s").Error)
+				w.register(tx, n, "b")
+				w.must(tx.RollbackTo("s").Error)
+				w.must(tx.Exec("UPDATE others SET id = id WHERE 1 = 0").Error)
+				w.must(tx.Commit().Error)
+				w.told(n, "a, a committed, b rolled back")
+			}
+		}},
+	}
+}
+
+// foreignPool is a pool that another plugin has put around the plugin's.
+type foreignPool struct{ gorm.ConnPool }
+
+// BeginTx implements [gorm.ConnPoolBeginner].
+func (p foreignPool) BeginTx(ctx context.Context, opts *sql.TxOptions) (gorm.ConnPool, error) {
+	tx, err := p.ConnPool.(gorm.ConnPoolBeginner).BeginTx(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &foreignTx{tx.(gorm.Tx)}, nil
+}
+
+// foreignTx hides what it is around.
+type foreignTx struct{ gorm.Tx }
+
+// beforeCommitChecks are about [gormplugin.WithBeforeCommit].
+func beforeCommitChecks() []check {
+	return []check{
+		{"before the commit: in the transaction, whoever began it", func(w *world) {
+			n := new(notes)
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+				n.add("outer")
+				return tx.Model(&Suite{}).Where("plan_id = ? AND path <> ''", w.root.PlanID).Update("note", "seen").Error
+			})
+			ctx = gormplugin.WithBeforeCommit(ctx, func(*gorm.DB) error { n.add("inner"); return nil })
+			db := w.db.WithContext(ctx)
+			a := &Suite{ParentID: &w.root.ID, Name: "a"}
+			w.must(db.Create(a).Error)
+			w.told(n, "outer, inner")
+			var now Suite
+			w.must(w.db.Take(&now, a.ID).Error)
+			if now.Note != "seen" {
+				w.Errorf("the note is %q", now.Note)
+			}
+			n.lines = nil
+			w.must(db.Transaction(func(tx *gorm.DB) error {
+				w.must(tx.Transaction(func(tx *gorm.DB) error { return tx.Model(a).Update("name", "b").Error }))
+				w.told(n, "")
+				return nil
+			}))
+			w.told(n, "outer, inner")
+			n.lines = nil
+			w.must(db.Create(&Other{}).Error)
+			w.told(n, "outer, inner")
+			n.lines = nil
+			w.must(db.Transaction(func(tx *gorm.DB) error { return tx.Find(&[]Suite{}).Error }))
+			w.fails(db.Transaction(func(tx *gorm.DB) error {
+				w.suiteIn(tx, "c")
+				return errStop
+			}), errStop)
+			w.told(n, "")
+		}},
+		{"before the commit: an error, or a panic", func(w *world) {
+			n := new(notes)
+			for _, fail := range []func() error{func() error { return errStop }, func() error { panic(errStop) }} {
+				n.lines = nil
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return fail() })
+				run := func() error {
+					return w.db.WithContext(ctx).Transaction(func(tx *gorm.DB) error {
+						w.suiteIn(tx, "a")
+						w.register(tx, n, "a")
+						return nil
+					})
+				}
+				func() {
+					defer func() { _ = recover() }()
+					w.fails(run(), errStop)
+				}()
+				w.told(n, "a rolled back")
+				w.has()
+				w.settled(errStop)
+			}
+		}},
+		{"before the commit: the database asks for a retry", func(w *world) {
+			for _, run := range []func(db *gorm.DB) error{
+				func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error },
+				func(db *gorm.DB) error {
+					return gormplugin.Transaction(db.Statement.Context, db, func(tx *gorm.DB) error { return tx.Create(&Suite{ParentID: &w.root.ID, Name: "b"}).Error })
+				},
+			} {
+				tries := 0
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error {
+					if tries++; tries < 3 {
+						return gormplugin.ErrRetry
+					}
+					return nil
+				})
+				w.must(run(w.db.WithContext(ctx)))
+				if tries != 3 {
+					w.Errorf("%d tries", tries)
+				}
+			}
+			w.has("/a", "/b")
+		}},
+	}
+}
+
+// checkAfterwards checks what is called after a transaction, and right before its commit.
+func checkAfterwards(t *testing.T, d Database) {
+	for _, c := range afterwardsChecks() {
+		t.Run(c.name, func(t *testing.T) { c.run(newWorld(t, d, settings{})) })
+	}
+	t.Run("a COMMIT that is refused", func(t *testing.T) {
+		if d.GivenUp == nil {
+			t.Skip("the database's error is not known")
+		}
+		w := newWorld(t, d, settings{})
+		w.endsAs("a rolled back", func(c call) error { c.abort(); return d.GivenUp })
+	})
+	t.Run("a COMMIT that is lost", func(t *testing.T) {
+		if d.SoleWriter {
+			t.Skip("a database in the process has no connection to lose")
+		}
+		w := newWorld(t, d, settings{})
+		w.endsAs("a unknown", func(c call) error { c.abort(); c.drop(); return errLost })
+	})
+	t.Run("a COMMIT whose answer is lost", func(t *testing.T) {
+		if d.Through == nil {
+			t.Skip("a database in the process has no connection to lose")
+		}
+		line := new(swallower)
+		lossy := d
+		lossy.Connector = d.Through(line.dial)
+		w, n := newWorld(t, lossy, settings{}), new(notes)
+		tx := w.db.Begin()
+		w.suiteIn(tx, "a")
+		w.register(tx, n, "a")
+		line.swallow.Store(true)
+		w.fails(tx.Commit().Error, gormplugin.ErrOutcomeUnknown)
+		line.swallow.Store(false)
+		w.told(n, "a unknown")
+		w.has("/a")
+	})
+}
+
+// endsAs has the next COMMIT fail, and checks what functions are told of it.
+func (w *world) endsAs(want string, fail func(call) error) {
+	w.Helper()
+	n := new(notes)
+	tx := w.db.Begin()
+	w.suiteIn(tx, "a")
+	w.register(tx, n, "a")
+	w.trace.intercept(func(c call) error {
+		if c.kind != "commit" {
+			return nil
+		}
+		w.trace.intercept(nil)
+		return fail(c)
+	})
+	if tx.Commit().Error == nil {
+		w.Error("committed")
+	}
+	w.told(n, want)
+	w.has()
+}
+
+// swallower dials connections that lose the answer to a COMMIT: the server has given it, and the
+// client does not get it.
+type swallower struct{ swallow atomic.Bool }
+
+func (s *swallower) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return &swallowing{Conn: conn, line: s}, nil
+}
+
+// swallowing is a connection of a [swallower].
+type swallowing struct {
+	net.Conn
+	line *swallower
+	// asked is set once a COMMIT was sent whose answer is to be lost.
+	asked atomic.Bool
+}
+
+// Write implements [net.Conn].
+func (c *swallowing) Write(b []byte) (int, error) {
+	if c.line.swallow.Load() && bytes.Contains(bytes.ToUpper(b), []byte("COMMIT")) {
+		c.asked.Store(true)
+	}
+	return c.Conn.Write(b)
+}
+
+// Read implements [net.Conn].
+func (c *swallowing) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err == nil && c.asked.Load() {
+		_ = c.Close()
+		return 0, io.EOF
+	}
+	return n, err
+}

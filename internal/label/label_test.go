@@ -1,0 +1,60 @@
+package label_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/label"
+)
+
+func TestOperationsHaveRoomForSoMany(t *testing.T) {
+	o := label.NewOperations(2)
+	for _, tt := range []struct{ operation, want string }{
+		{"", label.NoOperation}, {"rename", "rename"}, {"move", "move"}, {"copy", label.OtherOperation}, {"rename", "rename"}, {"", label.NoOperation},
+	} {
+		if got := o.Of(tt.operation); got != tt.want {
+			t.Errorf("%q is labelled %q, want %q", tt.operation, got, tt.want)
+		}
+	}
+}
+
+func TestManyAtOnceGetNoMoreRoom(t *testing.T) {
+	const room = 3
+	o := label.NewOperations(room)
+	var all sync.WaitGroup
+	var labels sync.Map
+	for i := range 50 {
+		all.Go(func() { labels.Store(o.Of(fmt.Sprint("operation", i)), true) })
+	}
+	all.Wait()
+	n := 0
+	labels.Range(func(any, any) bool { n++; return true })
+	if n != room+1 {
+		t.Errorf("%d labels, want %d and %q", n, room, label.OtherOperation)
+	}
+}
+
+func TestOutcomesAreAClosedSet(t *testing.T) {
+	for _, tt := range []struct {
+		err           error
+		refusal, step string
+	}{
+		{fmt.Errorf("x: %w", &pathlock.ConflictError{Err: context.DeadlineExceeded}), "conflict", "locked"},
+		{&pathlock.DeadlockError{}, "deadlock", "locked"},
+		{pathlock.ErrLost, "lost", "lock-store-unavailable"},
+		{pathlock.ErrClosed, "error", "lock-store-unavailable"},
+		{pathlock.ErrUnavailable, "unavailable", "lock-store-unavailable"},
+		{context.Canceled, "cancelled", "cancelled"},
+		{pathlock.Failure("of-a-program").New("x"), "error", "error"},
+	} {
+		if got := label.Refusal(tt.err); got != tt.refusal {
+			t.Errorf("%v: the refusal is %q, want %q", tt.err, got, tt.refusal)
+		}
+		if got := label.Step(tt.err); got != tt.step {
+			t.Errorf("%v: the step is %q, want %q", tt.err, got, tt.step)
+		}
+	}
+}

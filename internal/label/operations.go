@@ -1,0 +1,49 @@
+package label
+
+import "sync"
+
+// The labels of operations that have none of their own.
+const (
+	// NoOperation is for work whose origin names none.
+	NoOperation = "none"
+	// OtherOperation is for those that there was no room for.
+	OtherOperation = "other"
+)
+
+// DefaultMaxOperations is how many distinct operations are labels, unless a program says otherwise.
+const DefaultMaxOperations = 24
+
+// Operations are those that are labels. There is room for a fixed number.
+type Operations struct {
+	mu    sync.RWMutex
+	known map[string]bool
+	room  int
+}
+
+// NewOperations returns operations with room for at most n.
+func NewOperations(n int) *Operations {
+	return &Operations{known: make(map[string]bool), room: max(n, 0)}
+}
+
+// Of returns the label of an operation.
+func (o *Operations) Of(operation string) string {
+	if operation == "" {
+		return NoOperation
+	}
+	o.mu.RLock()
+	known, full := o.known[operation], len(o.known) >= o.room
+	o.mu.RUnlock()
+	switch {
+	case known:
+		return operation
+	case full:
+		return OtherOperation
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.known[operation] && len(o.known) >= o.room {
+		return OtherOperation
+	}
+	o.known[operation] = true
+	return operation
+}

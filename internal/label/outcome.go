@@ -1,0 +1,49 @@
+package label
+
+import (
+	"context"
+	"errors"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Refusal returns the outcome of an acquisition that was refused.
+func Refusal(err error) string {
+	switch {
+	case errors.Is(err, pathlock.ErrConflict):
+		return "conflict"
+	case errors.Is(err, pathlock.ErrDeadlock):
+		return "deadlock"
+	case errors.Is(err, pathlock.ErrLost):
+		return "lost"
+	case errors.Is(err, pathlock.ErrUnavailable):
+		return "unavailable"
+	case isInterruption(err):
+		return "cancelled"
+	default:
+		return "error"
+	}
+}
+
+// Step returns the outcome of a step: "ok", the failure that its error states, "cancelled"
+// or "error".
+func Step(err error) string {
+	if err == nil {
+		return "ok"
+	}
+	switch failure := pathlock.FailureOf(err); failure {
+	case pathlock.FailureInvalid, pathlock.FailureNotFound, pathlock.FailureNameTaken, pathlock.FailurePathChanged,
+		pathlock.FailureStale, pathlock.FailureWouldCycle, pathlock.FailureLocked, pathlock.FailureLockLost,
+		pathlock.FailureLockStore, pathlock.FailureDatabase, pathlock.FailureOutcomeUnknown:
+		return string(failure)
+	}
+	if isInterruption(err) {
+		return "cancelled"
+	}
+	return "error"
+}
+
+// isInterruption reports whether an error is that of a context that has ended.
+func isInterruption(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}

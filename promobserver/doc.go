@@ -1,0 +1,12 @@
+// Package promobserver counts what a [pathlock.Locker] does, for Prometheus.
+//
+//	locks := promobserver.New()
+//	prometheus.MustRegister(locks)
+//	locker := pathlock.New(store, pathlock.WithObserver(locks))
+//
+// No label is a path, an id, a tree, an owner or a route. Labels are the outcome, the step, and the
+// operation as [pathlock.Origin] has it: at most [DefaultMaxOperations] distinct ones, and "other"
+// beyond these.
+//
+// The page docs/metrics.md lists the metrics, the alerts on them, and what to do about each.
+package promobserver

@@ -1,0 +1,168 @@
+package promobserver
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/internal/label"
+)
+
+// Observer counts what lockers do. Give it to them by [pathlock.WithObserver], and register it with
+// a [prometheus.Registerer]. Several lockers of a process may share one; those of several stores
+// each need their own, registered by [prometheus.WrapRegistererWith].
+//
+// It has no goroutine, and never blocks.
+type Observer struct {
+	metrics
+	operations *label.Operations
+	// begun has the labels of operations and steps whose counters exist.
+	begun   sync.Map
+	traceID func(ctx context.Context) string
+}
+
+var (
+	_ pathlock.Observer    = (*Observer)(nil)
+	_ prometheus.Collector = (*Observer)(nil)
+)
+
+// New returns an observer that has counted nothing.
+func New(opts ...Option) *Observer {
+	o := &Observer{metrics: newMetrics(), operations: label.NewOperations(DefaultMaxOperations)}
+	for _, opt := range opts {
+		opt(o)
+	}
+	return o
+}
+
+// Describe implements [prometheus.Collector].
+func (o *Observer) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, c := range o.all() {
+		c.Describe(descriptions)
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (o *Observer) Collect(values chan<- prometheus.Metric) {
+	for _, c := range o.all() {
+		c.Collect(values)
+	}
+}
+
+// waitKey is the context key of an acquisition's wait.
+type waitKey struct{ *Observer }
+
+// wait is that of one acquisition. It is 0 before the wait, when the wait began after that, as one
+// more than the event's Elapsed, and waitEnded once the acquisition has ended.
+type wait struct{ atomic.Int64 }
+
+const waitEnded = -1
+
+// Acquiring implements [pathlock.Observer].
+func (o *Observer) Acquiring(ctx context.Context, _ pathlock.Event) context.Context {
+	return context.WithValue(ctx, waitKey{o}, new(wait))
+}
+
+// Waiting implements [pathlock.Observer].
+func (o *Observer) Waiting(ctx context.Context, e pathlock.Event) {
+	if w, ok := ctx.Value(waitKey{o}).(*wait); ok && w.CompareAndSwap(0, int64(e.Elapsed)+1) {
+		o.waiting.Inc()
+	}
+}
+
+// endWait counts the wait of an acquisition that has ended, if there was one.
+func (o *Observer) endWait(ctx context.Context, e pathlock.Event, operation string) {
+	w, ok := ctx.Value(waitKey{o}).(*wait)
+	if !ok {
+		return
+	}
+	if began := w.Swap(waitEnded); began > 0 {
+		o.waiting.Dec()
+		o.observe(ctx, o.waits.WithLabelValues(operation), (e.Elapsed - time.Duration(began-1)).Seconds())
+	}
+}
+
+// Granted implements [pathlock.Observer].
+func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
+	operation := o.operation(e.Origin.Operation)
+	o.holding.Inc()
+	if e.Reentrant {
+		o.acquisitions.WithLabelValues(operation, "reentrant").Inc()
+		return
+	}
+	o.endWait(ctx, e, operation)
+	o.acquisitions.WithLabelValues(operation, "granted").Inc()
+	o.observe(ctx, o.acquiring.WithLabelValues("granted"), e.Elapsed.Seconds())
+}
+
+// Refused implements [pathlock.Observer].
+func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
+	operation, outcome := o.operation(e.Origin.Operation), label.Refusal(e.Err)
+	o.endWait(ctx, e, operation)
+	o.acquisitions.WithLabelValues(operation, outcome).Inc()
+	o.observe(ctx, o.acquiring.WithLabelValues(outcome), e.Elapsed.Seconds())
+	if conflict, ok := errors.AsType[*pathlock.ConflictError](e.Err); ok {
+		o.conflicts.WithLabelValues(operation, o.operation(conflict.Blocker.Origin.Operation)).Inc()
+	}
+}
+
+// Lost implements [pathlock.Observer].
+func (o *Observer) Lost(_ context.Context, e pathlock.Event) {
+	o.lost.WithLabelValues(o.operation(e.Origin.Operation)).Inc()
+}
+
+// Released implements [pathlock.Observer].
+func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
+	o.holding.Dec()
+	o.observe(ctx, o.held.WithLabelValues(o.operation(e.Origin.Operation)), e.Elapsed.Seconds())
+}
+
+// Step implements [pathlock.Observer].
+func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
+	began := time.Now()
+	operation := o.operation(pathlock.OriginOf(ctx).Operation)
+	if s.Kind == pathlock.StepRetry {
+		o.retries.WithLabelValues(operation).Inc()
+	}
+	o.beginStep(s.Kind)
+	return ctx, func(err error) {
+		o.observe(ctx, o.steps.WithLabelValues(string(s.Kind), label.Step(err)), time.Since(began).Seconds())
+		if s.Kind == pathlock.StepAssert && errors.Is(err, pathlock.ErrPathChanged) {
+			o.assertionFailures.WithLabelValues(operation, strconv.Itoa(min(s.Attempt, 2))).Inc()
+		}
+	}
+}
+
+// operation returns the label of an operation. The counters of what should never happen to it begin
+// at 0 when it is seen first: Prometheus takes no notice of a series that begins at 1.
+func (o *Observer) operation(name string) string {
+	operation := o.operations.Of(name)
+	if _, begun := o.begun.LoadOrStore(operation, true); !begun {
+		o.lost.WithLabelValues(operation)
+		o.retries.WithLabelValues(operation)
+		o.assertionFailures.WithLabelValues(operation, "1")
+		o.assertionFailures.WithLabelValues(operation, "2")
+	}
+	return operation
+}
+
+// rareOutcomes are the outcomes of steps that alerts are about.
+var rareOutcomes = map[pathlock.StepKind]pathlock.Failure{
+	pathlock.StepCommit:  pathlock.FailureOutcomeUnknown,
+	pathlock.StepRelease: pathlock.FailureLockStore,
+}
+
+// beginStep has the count of a step's rare outcome begin at 0, as operation does.
+func (o *Observer) beginStep(kind pathlock.StepKind) {
+	if rare, ok := rareOutcomes[kind]; ok {
+		if _, begun := o.begun.LoadOrStore(kind, true); !begun {
+			o.steps.WithLabelValues(string(kind), string(rare))
+		}
+	}
+}

@@ -1,0 +1,368 @@
+package promobserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/promobserver"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// plan is the tree that the tests lock in.
+var plan = func() pathlock.Tree {
+	tree, err := pathlock.NewTree("testplan", "secret-plan-id")
+	if err != nil {
+		panic(err)
+	}
+	return tree
+}()
+
+// quiet keeps the lockers' warnings to themselves.
+var quiet = pathlock.WithLogger(slog.New(slog.DiscardHandler))
+
+// exclusive is a request for a node.
+func exclusive(path string, wait time.Duration) pathlock.Request {
+	return pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))}, Wait: wait, Note: "a note"}
+}
+
+// doing returns a context of an operation.
+func doing(ctx context.Context, operation string) context.Context {
+	return pathlock.WithOrigin(ctx, pathlock.Origin{Operation: operation, Route: "PATCH /suites/:id", RequestID: "request-4711"})
+}
+
+// expect compares metrics with the text format, without the lines of help and type.
+func expect(t *testing.T, o *promobserver.Observer, want string, names ...string) {
+	t.Helper()
+	text, err := testutil.CollectAndFormat(o, expfmt.TypeTextPlain, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for line := range strings.Lines(string(text)) {
+		if !strings.HasPrefix(line, "#") {
+			got.WriteString(line)
+		}
+	}
+	if got.String() != want {
+		t.Errorf("collected:\n%s\nwant:\n%s", got.String(), want)
+	}
+}
+
+func TestAcquisitionsAreCountedByOperationAndOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := promobserver.New()
+		l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+		rename, err := l.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		inner, err := l.Acquire(doing(rename.Context(), "rename"), exclusive("/a/b", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Acquire(doing(t.Context(), "move"), exclusive("/a", 3*time.Second)); !errors.Is(err, pathlock.ErrConflict) {
+			t.Fatal(err)
+		}
+		cancelled, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		ended := make(chan error)
+		go func() {
+			_, err := l.Acquire(cancelled, exclusive("/a", time.Minute))
+			ended <- err
+		}()
+		go func() {
+			lock, err := l.Acquire(doing(t.Context(), "move"), exclusive("/a", time.Minute))
+			if err == nil {
+				err = lock.Release(t.Context())
+			}
+			ended <- err
+		}()
+		synctest.Wait()
+		expect(t, o, "pathlock_held 2\npathlock_waiting 2\n", "pathlock_held", "pathlock_waiting")
+		if err := <-ended; err == nil {
+			t.Fatal("granted for longer than the context lives")
+		}
+		time.Sleep(time.Second)
+		if err := errors.Join(inner.Release(t.Context()), rename.Release(t.Context()), <-ended); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		expect(t, o, `pathlock_acquisitions_total{operation="move",outcome="conflict"} 1
+pathlock_acquisitions_total{operation="move",outcome="granted"} 1
+pathlock_acquisitions_total{operation="none",outcome="conflict"} 1
+pathlock_acquisitions_total{operation="rename",outcome="granted"} 1
+pathlock_acquisitions_total{operation="rename",outcome="reentrant"} 1
+pathlock_conflicts_total{blocker="rename",operation="move"} 1
+pathlock_conflicts_total{blocker="rename",operation="none"} 1
+pathlock_held 0
+pathlock_waiting 0
+`, "pathlock_acquisitions_total", "pathlock_conflicts_total", "pathlock_held", "pathlock_waiting")
+		for name, want := range map[string]string{
+			`pathlock_wait_duration_seconds_sum{operation="move"}`:     "5", // three until it was refused, two until it was granted
+			`pathlock_wait_duration_seconds_count{operation="move"}`:   "2",
+			`pathlock_wait_duration_seconds_sum{operation="none"}`:     "1",
+			`pathlock_held_duration_seconds_sum{operation="rename"}`:   "10", // two locks for five seconds
+			`pathlock_acquire_duration_seconds_sum{outcome="granted"}`: "2",
+		} {
+			if got := sample(t, o, name); got != want {
+				t.Errorf("%s is %s, want %s", name, got, want)
+			}
+		}
+	})
+}
+
+// sample returns the value of one line of the text format, "" if there is none.
+func sample(t *testing.T, o *promobserver.Observer, name string) string {
+	t.Helper()
+	for line := range strings.Lines(everything(t, o)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
+}
+
+// everything returns all metrics in the text format.
+func everything(t *testing.T, o *promobserver.Observer) string {
+	t.Helper()
+	families, err := registered(o).Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(&text, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return text.String()
+}
+
+// panicking is a store that panics once somebody waits.
+type panicking struct{ pathlock.Store }
+
+func (panicking) Acquire(_ context.Context, a pathlock.Acquisition) (pathlock.Grant, error) {
+	a.Waiting()
+	panic("in the store")
+}
+
+func TestNobodyIsLeftWaitingByAStoreThatPanics(t *testing.T) {
+	o := promobserver.New()
+	l := pathlock.New(panicking{memstore.New()}, quiet, pathlock.WithObserver(o))
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = l.Acquire(t.Context(), exclusive("/a", time.Second))
+	}()
+	expect(t, o, "pathlock_acquisitions_total{operation=\"none\",outcome=\"unavailable\"} 1\npathlock_waiting 0\n",
+		"pathlock_acquisitions_total", "pathlock_waiting")
+}
+
+func TestLostLeasesAreCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := promobserver.New()
+		l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+		lock, err := l.Acquire(doing(t.Context(), "delete"), exclusive("/a", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.ForceRelease(t.Context(), plan, l.Scope(lock.Context()).Owner()); err != nil {
+			t.Fatal(err)
+		}
+		<-lock.Context().Done()
+		if err := lock.Release(doing(t.Context(), "delete")); !errors.Is(err, pathlock.ErrLost) {
+			t.Fatal(err)
+		}
+		expect(t, o, "pathlock_held 0\npathlock_lost_total{operation=\"delete\"} 1\n", "pathlock_lost_total", "pathlock_held")
+	})
+}
+
+func TestStepsAreCountedByOutcome(t *testing.T) {
+	o := promobserver.New()
+	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+	ctx := doing(t.Context(), "move")
+	for _, s := range []struct {
+		kind    pathlock.StepKind
+		attempt int
+		err     error
+	}{
+		{pathlock.StepCommit, 1, nil},
+		{pathlock.StepCommit, 1, pathlock.FailureOutcomeUnknown.New("no answer")},
+		{pathlock.StepCommit, 1, fmt.Errorf("begin: %w", context.Canceled)},
+		{pathlock.StepAssert, 1, pathlock.ErrPathChanged},
+		{pathlock.StepAssert, 2, fmt.Errorf("suites 3: %w", pathlock.ErrPathChanged)},
+		{pathlock.StepAssert, 1, errors.New("a failure")},
+		{pathlock.StepAssert, 1, pathlock.Failure("suite-4711").New("a failure of the program's own")},
+		{pathlock.StepRetry, 2, nil},
+		{pathlock.StepRetry, 3, pathlock.ErrPathChanged},
+	} {
+		_, done := l.Step(ctx, pathlock.Step{Kind: s.kind, Attempt: s.attempt})
+		done(s.err)
+	}
+	expect(t, o, `pathlock_assertion_failures_total{attempt="1",operation="move"} 1
+pathlock_assertion_failures_total{attempt="2",operation="move"} 1
+pathlock_retries_total{operation="move"} 2
+`, "pathlock_assertion_failures_total", "pathlock_retries_total")
+	for labels, want := range map[string]string{
+		`step="commit",outcome="ok"`: "1", `step="commit",outcome="outcome-unknown"`: "1", `step="commit",outcome="cancelled"`: "1",
+		`step="assert",outcome="path-changed"`: "2", `step="assert",outcome="error"`: "2", `step="retry",outcome="ok"`: "1",
+	} {
+		step, outcome, _ := strings.Cut(labels, ",")
+		if got := sample(t, o, fmt.Sprintf("pathlock_step_duration_seconds_count{%s,%s}", outcome, step)); got != want {
+			t.Errorf("%s: %q, want %s", labels, got, want)
+		}
+	}
+}
+
+// What alerts are about is there before it happens: Prometheus sees no increase of a series that
+// begins at 1.
+func TestRareCountersBeginAtZero(t *testing.T) {
+	o := promobserver.New()
+	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+	lock, err := l.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, done := l.Step(t.Context(), pathlock.Step{Kind: pathlock.StepCommit})
+	done(nil)
+	for _, name := range []string{
+		`pathlock_lost_total{operation="rename"}`, `pathlock_retries_total{operation="rename"}`,
+		`pathlock_assertion_failures_total{attempt="1",operation="rename"}`, `pathlock_assertion_failures_total{attempt="2",operation="rename"}`,
+		`pathlock_step_duration_seconds_count{outcome="outcome-unknown",step="commit"}`,
+		`pathlock_step_duration_seconds_count{outcome="lock-store-unavailable",step="release"}`,
+	} {
+		if got := sample(t, o, name); got != "0" {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+}
+
+// However many operations, trees, paths, notes and requests there are, the series stay few and say
+// nothing of them.
+func TestLabelsStayFew(t *testing.T) {
+	o := promobserver.New(promobserver.MaxOperations(3))
+	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+	for i := range 200 {
+		ctx := doing(t.Context(), fmt.Sprintf("operation-%03d", i))
+		lock, err := l.Acquire(ctx, exclusive(fmt.Sprintf("/secret-path-%d", i), 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Acquire(ctx, exclusive(fmt.Sprintf("/secret-path-%d", i), pathlock.NoWait)); err == nil {
+			t.Fatal("granted twice")
+		}
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, o, `pathlock_conflicts_total{blocker="operation-000",operation="operation-000"} 1
+pathlock_conflicts_total{blocker="operation-001",operation="operation-001"} 1
+pathlock_conflicts_total{blocker="operation-002",operation="operation-002"} 1
+pathlock_conflicts_total{blocker="other",operation="other"} 197
+`, "pathlock_conflicts_total")
+	text := everything(t, o)
+	if !strings.Contains(text, "pathlock_held_duration_seconds_count") {
+		t.Errorf("not everything is there:\n%s", text)
+	}
+	for _, secret := range []string{"secret", "suites", "4711", "a note", "testplan"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the metrics say %q", secret)
+		}
+	}
+}
+
+func TestExemplarsNameTheTrace(t *testing.T) {
+	type traceKey struct{}
+	trace := func(ctx context.Context) string {
+		id, _ := ctx.Value(traceKey{}).(string)
+		return id
+	}
+	for id, want := range map[string]bool{
+		"4bf92f3577b34da6a3ce929d0e0e4736": true, "": false,
+		strings.Repeat("x", 65): false, "\xff": false, // such would make the client library panic
+	} {
+		o := promobserver.New(promobserver.TraceID(trace))
+		l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+		lock, err := l.Acquire(context.WithValue(t.Context(), traceKey{}, id), exclusive("/a", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		text, err := testutil.CollectAndFormat(o, expfmt.TypeOpenMetrics, "pathlock_acquire_duration_seconds")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(string(text), `# {trace_id="`+id+`"}`); got != want {
+			t.Errorf("an exemplar of the trace %q: %v, want %v\n%s", id, got, want, text)
+		}
+		if got := sample(t, o, `pathlock_acquire_duration_seconds_count{outcome="granted"}`); got != "1" {
+			t.Errorf("with the trace %q, %q acquisitions are counted", id, got)
+		}
+	}
+}
+
+func TestMetricsFollowTheConventions(t *testing.T) {
+	o := promobserver.New()
+	l := pathlock.New(memstore.New(), quiet, pathlock.WithObserver(o))
+	lock, err := l.Acquire(t.Context(), exclusive("/a", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = l.Acquire(t.Context(), exclusive("/a", pathlock.NoWait))
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []pathlock.StepKind{pathlock.StepAssert, pathlock.StepRetry} {
+		_, done := l.Step(t.Context(), pathlock.Step{Kind: kind})
+		done(pathlock.ErrPathChanged)
+	}
+	problems, err := testutil.CollectAndLint(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+	if n, err := testutil.GatherAndCount(registered(o)); err != nil || n == 0 {
+		t.Errorf("%d metrics are gathered (%v)", n, err)
+	}
+}
+
+// registered returns a registry with an observer.
+func registered(o *promobserver.Observer) *prometheus.Registry {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(o)
+	return registry
+}
+
+func BenchmarkAcquisition(b *testing.B) {
+	for name, opts := range map[string][]pathlock.Option{"nobody": nil, "observed": {pathlock.WithObserver(promobserver.New())}} {
+		b.Run(name, func(b *testing.B) {
+			l := pathlock.New(memstore.New(), append(opts, quiet)...)
+			ctx, req := doing(b.Context(), "rename"), exclusive("/a/b/c", 0)
+			b.ReportAllocs()
+			for b.Loop() {
+				lock, err := l.Acquire(ctx, req)
+				if err != nil {
+					b.Fatal(err)
+				}
+				_ = lock.Release(ctx)
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+// Carrying out what somebody asked for. A refusal stays on the page until it is tried again, has
+// waited its turn, or is dismissed.
+import { newKey } from './api.js';
+import { t } from './i18n.js';
+import * as notices from './notices.js';
+import { mayRepeat, mayWait, reason } from './problems.js';
+
+/** How long a waiting action goes without news of the locks before it tries by itself. */
+const tryAnyway = 10000;
+
+export class Actions {
+  #holds;
+  #session;
+  #waiting = new Set();
+  /** Suites of which something is under way. */
+  busy = new Map();
+  onbusy = () => {};
+
+  constructor(holds, session) {
+    this.#holds = holds;
+    this.#session = session;
+    holds.on('change', () => { for (const turn of [...this.#waiting]) turn.look(); });
+  }
+
+  /** Carries out an action and resolves with the answer, or null if it was given up.
+   *
+   * title says what is done; send(key) does it; then(answer) shows it; ok is what to say then;
+   * suite and as are the suite that shows it meanwhile, and its name until the answer is there. */
+  run(action) {
+    return new Promise((resolve) => { new Turn(this, action, resolve).go(); });
+  }
+
+  mark(action, on) {
+    if (!action.suite) return;
+    if (on) this.busy.set(action.suite, action.as ?? null);
+    else this.busy.delete(action.suite);
+    this.onbusy();
+  }
+
+  get holds() { return this.#holds; }
+  get session() { return this.#session; }
+  get waiting() { return this.#waiting; }
+}
+
+class Turn {
+  #actions;
+  #action;
+  #resolve;
+  #card = null;
+  #key = newKey();
+  #running = false;
+  #refusal = null;
+  #timer = 0;
+
+  constructor(actions, action, resolve) {
+    this.#actions = actions;
+    this.#action = action;
+    this.#resolve = resolve;
+  }
+
+  async go() {
+    if (this.#running) return;
+    this.#running = true;
+    clearTimeout(this.#timer);
+    this.#actions.mark(this.#action, true);
+    try {
+      const answer = await this.#action.send(this.#key);
+      this.#finish(answer);
+      this.#action.then?.(answer);
+      if (this.#action.ok) notices.done(this.#action.ok, this.#action.undo?.(answer));
+    } catch (refusal) {
+      if (!('status' in refusal)) {
+        this.#finish(null);
+        throw refusal;
+      }
+      this.#refused(refusal);
+    } finally {
+      this.#running = false;
+      this.#actions.mark(this.#action, false);
+    }
+  }
+
+  #refused(refusal) {
+    this.#refusal = refusal;
+    if (refusal.kind === 'lock-lost') this.#actions.session.drop();
+    // A request that was refused was not carried out: another try is another request. One without
+    // an answer keeps its key, so that it is not carried out twice.
+    if (!refusal.unanswered) this.#key = newKey();
+    if (this.#actions.waiting.has(this) && mayWait(refusal)) {
+      this.#draw();
+      this.#again();
+      return;
+    }
+    this.#actions.waiting.delete(this);
+    if (!this.#card?.open) {
+      this.#card = notices.refused(this.#action.title, '', []);
+      this.#card.onclose = () => this.#giveUp();
+    }
+    this.#draw();
+  }
+
+  #draw() {
+    const why = reason(this.#refusal, this.#actions.holds.now());
+    if (this.#actions.waiting.has(this)) {
+      this.#card.update('wait', why, [{ label: t('stopWaiting'), run: () => this.#stopWaiting() }]);
+      return;
+    }
+    const buttons = [];
+    if (mayRepeat(this.#refusal)) buttons.push({ label: t('retry'), kind: 'primary', run: () => this.go() });
+    if (mayWait(this.#refusal)) buttons.push({ label: t('wait'), run: () => this.#wait() });
+    this.#card.update('bad', why, buttons);
+  }
+
+  #wait() {
+    this.#actions.waiting.add(this);
+    this.#draw();
+    this.look();
+    this.#again();
+  }
+
+  #stopWaiting() {
+    this.#actions.waiting.delete(this);
+    clearTimeout(this.#timer);
+    this.#draw();
+  }
+
+  /** The turn may have come: the locks have changed. */
+  look() {
+    const path = this.#refusal.problem.path ?? '/';
+    if (this.#actions.holds.known && !this.#actions.holds.busy(path, this.#actions.session.lock?.suite)) this.go();
+  }
+
+  #again() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.go(), tryAnyway);
+  }
+
+  #giveUp() {
+    this.#actions.waiting.delete(this);
+    clearTimeout(this.#timer);
+    this.#resolve(null);
+  }
+
+  #finish(answer) {
+    this.#actions.waiting.delete(this);
+    this.#resolve(answer);
+    if (this.#card) {
+      this.#card.onclose = null;
+      this.#card.close();
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// Requests to the HTTP interface.
+
+/** A refusal, or an answer that never came. */
+export class Refusal extends Error {
+  constructor(status, problem) {
+    super(problem.detail ?? problem.title ?? String(status));
+    this.status = status;
+    this.problem = problem;
+    this.kind = (problem.type ?? '').split(':').pop() || (status ? 'unknown' : 'network');
+  }
+  /** Whether nobody knows if the request was carried out. */
+  get unanswered() { return this.status === 0; }
+}
+
+/** The token that goes with every write, while the page has an edit lock. */
+let token = () => null;
+export function useToken(source) { token = source; }
+
+/** A key that tells a request sent twice from two requests. */
+export function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');
+}
+
+/** Sends a request and returns the answer's body. It throws a Refusal. */
+export async function send(method, path, { body, key, lock, keepalive, signal } = {}) {
+  const headers = { Accept: 'application/json' };
+  if (body !== undefined) headers['Content-Type'] = 'application/json';
+  if (method === 'POST') headers['Idempotency-Key'] = key ?? newKey();
+  const held = method === 'GET' ? null : lock === undefined ? token() : lock;
+  if (held) headers['Lock-Token'] = held;
+  let response, text;
+  try {
+    response = await fetch(path, {
+      method, headers, keepalive, signal, cache: 'no-store',
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    text = await response.text();
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Refusal(0, {});
+  }
+  let answer = {};
+  try { answer = text ? JSON.parse(text) : {}; } catch { /* a proxy's page */ }
+  if (!response.ok) throw new Refusal(response.status, answer);
+  return answer;
+}
+
+export const get = (path, options) => send('GET', path, options);

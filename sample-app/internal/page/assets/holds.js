@@ -1,0 +1,57 @@
+// Who holds what in the plan, by suite.
+import { Emitter } from './dom.js';
+
+export class Holds extends Emitter {
+  /** False while the lock store does not answer. */
+  known = true;
+  holders = [];
+  waiters = [];
+  #bySuite = new Map();
+  /** The server's clock less the page's, in milliseconds. */
+  #ahead = 0;
+
+  set({ now, locks }) {
+    if (now) this.#ahead = Date.parse(now) - Date.now();
+    this.known = Boolean(locks);
+    this.holders = locks?.holders ?? [];
+    this.waiters = locks?.waiters ?? [];
+    this.#bySuite = new Map();
+    for (const hold of this.holders) {
+      for (const claim of hold.claims) {
+        const all = this.#bySuite.get(claim.suite_id) ?? [];
+        all.push({ hold, claim });
+        this.#bySuite.set(claim.suite_id, all);
+      }
+    }
+    this.emit('change');
+  }
+
+  clear() { this.set({ locks: { holders: [], waiters: [] } }); }
+
+  /** Now, by the server's clock. */
+  now() { return Date.now() + this.#ahead; }
+
+  /** The hold of the whole plan. */
+  gate() { return this.holders.find((hold) => hold.gate) ?? null; }
+
+  /** The hold that is in the way of a change of the suite itself: on it, or on one above it. */
+  over(tree, id) {
+    for (const at of tree.upwards(id)) {
+      const found = this.#bySuite.get(at)?.find(({ claim }) => claim.exact && (claim.mode === 'X' || at === id));
+      if (found) return { hold: found.hold, at, own: at === id };
+    }
+    return null;
+  }
+
+  /** A hold on a name or a case in the suite. */
+  within(id) { return this.#bySuite.get(id)?.find(({ claim }) => !claim.exact)?.hold ?? null; }
+
+  /** Whether somebody holds a path, one above it, or one below it, or the plan. Paths are folded. */
+  busy(path, except) {
+    const below = path === '/' ? '/' : path + '/';
+    return this.holders.some((hold) => hold.gate || hold.claims.some((claim) => {
+      if (except && claim.exact && claim.suite_id === except && hold.detached) return false;
+      return claim.path === path || claim.path.startsWith(below) || claim.path === '/' || path.startsWith(claim.path + '/');
+    }));
+  }
+}

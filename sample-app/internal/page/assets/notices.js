@@ -1,0 +1,54 @@
+// Messages at the edge of the page: what was done, and what was refused and can be tried again.
+import { $, h, text } from './dom.js';
+import { t } from './i18n.js';
+
+const shortly = 5000;
+const most = 5;
+
+/** Says something to screen readers. */
+export function say(message) { text($('said'), message); }
+
+/** Shows that something is done, for a moment. action is {label, run}. */
+export function done(message, action) {
+  const card = show('good', message, null, action ? [{ label: action.label, run: () => { card.close(); action.run(); } }] : []);
+  card.fade();
+  return card;
+}
+
+/** Shows a refusal. Buttons are {label, run, kind}. The card stays until it is closed. */
+export function refused(title, message, buttons) { return show('bad', title, message, buttons); }
+
+function show(kind, title, message, buttons) {
+  const heading = h('strong', {}, title), body = h('p', {}, message ?? ''), foot = h('div', { class: 'buttons' });
+  const card = h('div', { class: 'notice ' + kind }, h('div', { class: 'notice-text' }, heading, body), foot);
+  let timer = 0;
+  const self = {
+    element: card,
+    /** Replaces what the card says. */
+    update(nextKind, nextMessage, nextButtons) {
+      card.className = 'notice ' + nextKind;
+      text(body, nextMessage ?? '');
+      body.hidden = !nextMessage;
+      const focused = foot.contains(document.activeElement);
+      foot.replaceChildren(...nextButtons.map((b) => h('button', { type: 'button', class: b.kind ?? '', onclick: b.run }, b.label)),
+        h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('dismiss'), title: t('dismiss'), onclick: () => self.close() }, '×'));
+      if (focused) foot.querySelector('button').focus();
+    },
+    fade() {
+      timer = setTimeout(() => (card.matches(':hover') || card.contains(document.activeElement) ? self.fade() : self.close()), shortly);
+    },
+    close() {
+      clearTimeout(timer);
+      if (!card.isConnected) return;
+      card.remove();
+      self.onclose?.();
+    },
+    get open() { return card.isConnected; },
+  };
+  self.update(kind, message, buttons);
+  card.closeNotice = () => self.close();
+  $('notices').append(card);
+  const cards = [...$('notices').children];
+  cards.slice(0, Math.max(0, cards.length - most)).forEach((old) => old.closeNotice());
+  return self;
+}

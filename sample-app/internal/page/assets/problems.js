@@ -1,0 +1,30 @@
+// What a refusal means, in words.
+import { ago, clock, has, t } from './i18n.js';
+
+/** What a holder does: its note, or a translation if the note is one of the app's own. */
+export function doing(note) { return has('op.' + note) ? t('op.' + note) : note; }
+
+/** Whether the request may succeed if it is simply sent again. */
+export const mayRepeat = (refusal) => refusal.unanswered || [408, 423, 429, 502, 503, 504].includes(refusal.status)
+  || ['path-changed', 'lock-lost'].includes(refusal.kind) || inFlight(refusal);
+
+/** Whether others hold what it needs, so that it can wait its turn. */
+export const mayWait = (refusal) => refusal.status === 423;
+
+const inFlight = (refusal) => refusal.status === 409 && /idempoten|in-flight|in-progress/.test(refusal.kind);
+
+/** A sentence that says why. */
+export function reason(refusal, now) {
+  const { problem } = refusal;
+  if (inFlight(refusal)) return t('err.inFlight');
+  if (refusal.kind !== 'locked') {
+    return has('err.' + refusal.kind) ? t('err.' + refusal.kind, { detail: refusal.message }) : t('err.unknown', { detail: refusal.message });
+  }
+  const holder = problem.holder;
+  if (!holder) return t('err.busy');
+  const since = Date.parse(holder.since), until = Date.parse(holder.until);
+  const values = { who: doing(holder.what), path: problem.path ?? '/' };
+  if (holder.waiting) return t('err.queued', values);
+  if (!since || !until) return t('err.lockedShort', { ...values, since: since ? clock(since, now) : '?' });
+  return t('err.locked', { ...values, since: clock(since, now), ago: ago(since, now), until: clock(until, now) });
+}

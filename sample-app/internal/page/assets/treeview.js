@@ -1,0 +1,245 @@
+// The tree on the page, after the ARIA pattern of a tree view. It has elements for the rows in
+// sight only, and the focus stays on the tree itself, so that no update takes it away.
+import { attribute, Emitter, h, text } from './dom.js';
+import { Drag } from './drag.js';
+
+const beyond = 8; // rows above and below those in sight
+const typing = 700; // how long typed letters make one word, in milliseconds
+
+/** Emits choose(id), open(id), rename(id, name), and key(name, id) for all that is not moving
+ * about, drop(id, to, copies). describe(id) returns {name, chip, kind, title, busy}. */
+export class TreeView extends Emitter {
+  chosen = 0;
+  #element;
+  #space = h('div', { class: 'rows', role: 'presentation' });
+  #tree;
+  #describe;
+  #opened = new Set();
+  #filter = '';
+  #shown = []; // ids of the rows, in order
+  #at = new Map(); // their places
+  #rows = new Map(); // elements by id
+  #renaming = 0;
+  #typed = '';
+  #typedAt = 0;
+
+  constructor(element, tree, describe) {
+    super();
+    this.#element = element;
+    this.#tree = tree;
+    this.#describe = describe;
+    element.append(this.#space);
+    element.addEventListener('scroll', () => this.draw(), { passive: true });
+    element.addEventListener('keydown', (e) => this.#key(e));
+    element.addEventListener('click', (e) => this.#click(e));
+    element.addEventListener('dblclick', (e) => { const id = this.#idAt(e.target); if (id && !e.target.closest('.twisty, input')) this.rename(id); });
+    new ResizeObserver(() => this.draw()).observe(element);
+    new Drag(element, {
+      idAt: (node) => this.#idAt(node), name: (id) => this.#tree.get(id)?.name, may: (id) => id !== this.#tree.root && id !== this.#renaming,
+      fits: (id, to) => !this.#tree.contains(id, to) && this.#tree.parent(id) !== to, open: (id) => this.#open(id, true),
+      drop: (id, to, copies) => this.emit('drop', id, to, copies), target: (to) => { this.#target = to; this.draw(); },
+    });
+  }
+  #target = 0;
+
+  get #height() { return parseFloat(getComputedStyle(this.#element).getPropertyValue('--row')) || 34; }
+
+  /** Shows the tree as it is now. */
+  refresh() {
+    if (!this.#tree.has(this.chosen)) this.chosen = this.#tree.root;
+    const wanted = this.#filter.toLocaleLowerCase();
+    let matches = null;
+    if (wanted) {
+      matches = new Set();
+      for (const s of this.#tree.suites.values()) {
+        if (s.name.toLocaleLowerCase().includes(wanted)) for (const id of this.#tree.upwards(s.id)) matches.add(id);
+      }
+    }
+    this.#shown = [];
+    this.#at.clear();
+    const visit = (id, level, number, of) => {
+      if (matches && !matches.has(id)) return;
+      this.#at.set(id, { row: this.#shown.length, level, number, of });
+      this.#shown.push(id);
+      if (!(matches || this.#opened.has(id))) return;
+      const children = this.#tree.children(id);
+      children.forEach((child, i) => visit(child, level + 1, i + 1, children.length));
+    };
+    if (this.#tree.size) visit(this.#tree.root, 1, 1, 1);
+    this.draw();
+    return this.#shown.length;
+  }
+
+  /** Opens suites: all of a small plan, the first level of a large one. */
+  begin(opened) {
+    this.#opened = new Set(opened);
+    this.chosen = this.#tree.root;
+    this.#element.scrollTop = 0;
+  }
+
+  filter(wanted) {
+    this.#filter = wanted.trim();
+    return this.refresh();
+  }
+
+  choose(id, { quiet } = {}) {
+    if (!this.#tree.has(id)) return;
+    for (const above of this.#tree.upwards(id).slice(1)) this.#opened.add(above);
+    this.chosen = id;
+    this.refresh();
+    this.#scroll();
+    if (!quiet) this.emit('choose', id);
+  }
+
+  focus() { this.#element.focus({ preventScroll: true }); }
+
+  /** Lets the name of a suite be changed in its row. */
+  rename(id) {
+    if (id === this.#tree.root || !this.#tree.has(id)) return;
+    this.choose(id);
+    this.#renaming = id;
+    this.draw();
+    const input = this.#rows.get(id)?.querySelector('input');
+    input?.focus();
+    input?.select();
+  }
+
+  #endRename(id, name) {
+    if (this.#renaming !== id) return;
+    this.#renaming = 0;
+    this.focus();
+    this.draw();
+    if (name !== null && name !== this.#tree.get(id)?.name) this.emit('rename', id, name);
+  }
+
+  /** Draws the rows in sight. */
+  draw() {
+    const height = this.#height, top = this.#element.scrollTop;
+    this.#space.style.height = this.#shown.length * height + 'px';
+    const first = Math.max(0, Math.floor(top / height) - beyond);
+    const last = Math.min(this.#shown.length, Math.ceil((top + this.#element.clientHeight) / height) + beyond);
+    const wanted = new Set(this.#shown.slice(first, last));
+    for (const id of [this.chosen, this.#renaming]) if (this.#at.has(id)) wanted.add(id);
+    for (const [id, row] of this.#rows) {
+      if (wanted.has(id)) continue;
+      this.#rows.delete(id);
+      row.remove();
+    }
+    for (const id of wanted) this.#drawRow(id, height);
+    attribute(this.#element, 'aria-activedescendant', this.#at.has(this.chosen) ? 'suite-' + this.chosen : null);
+  }
+
+  #drawRow(id, height) {
+    let row = this.#rows.get(id);
+    if (!row) {
+      row = h('div', { class: 'row', role: 'treeitem', id: 'suite-' + id, 'data-id': id },
+        h('span', { class: 'twisty', 'aria-hidden': 'true' }), h('span', { class: 'name' }), h('span', { class: 'chip' }));
+      this.#rows.set(id, row);
+      this.#space.append(row);
+    }
+    const at = this.#at.get(id), is = this.#describe(id), opens = this.#tree.children(id).length > 0;
+    row.style.transform = `translateY(${at.row * height}px)`;
+    row.style.setProperty('--level', at.level);
+    attribute(row, 'aria-level', at.level);
+    attribute(row, 'aria-posinset', at.number);
+    attribute(row, 'aria-setsize', at.of);
+    attribute(row, 'aria-selected', String(id === this.chosen));
+    attribute(row, 'aria-expanded', opens ? String(Boolean(this.#filter) || this.#opened.has(id)) : null);
+    attribute(row, 'aria-busy', is.busy ? 'true' : null);
+    attribute(row, 'data-lock', is.kind);
+    attribute(row, 'data-target', id === this.#target ? '' : null);
+    attribute(row, 'data-cut', is.marked ? '' : null);
+    const [twisty, name, chip] = row.children;
+    text(twisty, opens ? '▸' : '');
+    this.#drawName(id, name, is.name);
+    text(chip, is.chip ?? '');
+    attribute(chip, 'title', is.title);
+  }
+
+  #drawName(id, place, name) {
+    const input = place.querySelector('input');
+    if (id !== this.#renaming) {
+      text(place, name);
+      return;
+    }
+    if (input) return;
+    const field = h('input', {
+      type: 'text', value: name, maxLength: 300, 'aria-label': name, spellcheck: false,
+      onblur: () => this.#endRename(id, field.value),
+      onkeydown: (e) => {
+        e.stopPropagation();
+        if (e.isComposing) return;
+        if (e.key === 'Enter') this.#endRename(id, field.value);
+        if (e.key === 'Escape') this.#endRename(id, null);
+      },
+    });
+    place.replaceChildren(field);
+  }
+
+  #idAt(node) { return Number(node.closest?.('.row')?.dataset.id ?? 0); }
+
+  #click(e) {
+    const id = this.#idAt(e.target);
+    if (!id || e.target.closest('input')) return;
+    if (e.target.closest('.twisty') && this.#tree.children(id).length) {
+      this.#open(id, !this.#opened.has(id));
+      return;
+    }
+    this.choose(id);
+    this.emit('open', id);
+  }
+
+  #open(id, on) {
+    if (on) this.#opened.add(id);
+    else {
+      this.#opened.delete(id);
+      if (id !== this.chosen && this.#tree.contains(id, this.chosen)) this.choose(id);
+    }
+    this.refresh();
+  }
+
+  #scroll() {
+    const at = this.#at.get(this.chosen);
+    if (!at) return;
+    const height = this.#height, top = at.row * height;
+    if (top < this.#element.scrollTop) this.#element.scrollTop = top;
+    else if (top + height > this.#element.scrollTop + this.#element.clientHeight) this.#element.scrollTop = top + height - this.#element.clientHeight;
+    this.draw();
+  }
+
+  #key(e) {
+    const id = this.chosen, row = this.#at.get(id)?.row ?? 0, page = Math.max(1, Math.floor(this.#element.clientHeight / this.#height) - 1);
+    const go = (to) => this.choose(this.#shown[Math.max(0, Math.min(this.#shown.length - 1, to))]);
+    const children = this.#tree.children(id), opened = this.#opened.has(id);
+    const moves = {
+      ArrowDown: () => go(row + 1), ArrowUp: () => go(row - 1), Home: () => go(0), End: () => go(this.#shown.length - 1),
+      PageDown: () => go(row + page), PageUp: () => go(row - page),
+      ArrowRight: () => (children.length && !opened ? this.#open(id, true) : children.length && go(row + 1)),
+      ArrowLeft: () => (children.length && opened ? this.#open(id, false) : this.#tree.parent(id) && this.choose(this.#tree.parent(id))),
+      '*': () => { for (const child of this.#tree.children(this.#tree.parent(id) ?? id)) this.#opened.add(child); this.refresh(); },
+    };
+    if (e.ctrlKey || e.metaKey) {
+      if ('xcv'.includes(e.key.toLowerCase())) { e.preventDefault(); this.emit('key', e.key.toLowerCase(), id); }
+      return;
+    }
+    if (e.altKey) return;
+    if (moves[e.key]) { e.preventDefault(); moves[e.key](); }
+    else if (e.key === 'F2') { e.preventDefault(); this.rename(id); }
+    else if (['Insert', 'Delete', 'Enter', 'Escape', 'ContextMenu'].includes(e.key)) { e.preventDefault(); this.emit('key', e.key, id); }
+    else if (e.key.length === 1 && e.key !== ' ') this.#jump(e.key);
+  }
+
+  /** Goes to the next row whose name begins with what is typed. */
+  #jump(letter) {
+    this.#typed = Date.now() - this.#typedAt < typing ? this.#typed + letter : letter;
+    this.#typedAt = Date.now();
+    const start = this.#at.get(this.chosen)?.row ?? 0, from = this.#typed.length > 1 ? 0 : 1;
+    for (let i = from; i <= this.#shown.length; i++) {
+      const id = this.#shown[(start + i) % this.#shown.length];
+      if (this.#tree.get(id).name.toLocaleLowerCase().startsWith(this.#typed.toLocaleLowerCase())) {
+        this.choose(id);
+        return;
+      }
+    }
+  }
+}

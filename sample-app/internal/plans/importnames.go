@@ -1,0 +1,215 @@
+package plans
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/model"
+)
+
+// MaxImport is how many suites and cases one import names at most.
+const MaxImport = 1000
+
+// Import names suites and cases by their paths below the root suite, such as "dir1/dir2".
+type Import struct {
+	Suites []string
+	Cases  []ImportedCase
+}
+
+// ImportedCase is a case, and the path that names it.
+type ImportedCase struct{ Path, Body string }
+
+// Imported counts what an import has created.
+type Imported struct {
+	Suites int `json:"suites"`
+	Cases  int `json:"cases"`
+}
+
+// importTries is how often an import looks again because others have created the same names.
+const importTries = 5
+
+// ImportNames creates the suites and cases that the plan lacks, and the suites above them. Its
+// transactions are short, one for each depth and batch, and it takes locks for each of them only.
+// After an error, what is created stays: the same import continues where it ended.
+func (s *Service) ImportNames(ctx context.Context, planID int64, names Import) (Imported, error) {
+	var made Imported
+	suites, err := names.check()
+	if err != nil {
+		return made, err
+	}
+	plan, err := s.Plan(ctx, planID)
+	if err != nil {
+		return made, err
+	}
+	for try := 1; ; try++ {
+		err := s.importOnce(ctx, plan, suites, names.Cases, &made)
+		if !errors.Is(err, ErrNameTaken) || try == importTries {
+			return made, err
+		}
+	}
+}
+
+// importOnce looks for what there is, and creates the rest.
+func (s *Service) importOnce(ctx context.Context, plan model.Plan, suites []string, cases []ImportedCase, made *Imported) error {
+	ids := map[string]int64{"": plan.RootID}
+	for some := range slices.Chunk(suites, batch) {
+		var found []model.Suite
+		if err := s.db.Read.WithContext(ctx).Select("id", "path").Where("plan_id = ? AND path IN ?", plan.ID, rooted(some)).Find(&found).Error; err != nil {
+			return err
+		}
+		for _, suite := range found {
+			ids[strings.TrimPrefix(suite.Path, "/")] = suite.ID
+		}
+	}
+	missing := slices.DeleteFunc(slices.Clone(suites), func(path string) bool { return ids[path] != 0 })
+	for len(missing) > 0 {
+		end := slices.IndexFunc(missing, func(path string) bool { return depth(path) != depth(missing[0]) })
+		if end < 0 || end > batch {
+			end = min(len(missing), batch)
+		}
+		if err := s.importSuites(ctx, plan.ID, missing[:end], ids); err != nil {
+			return err
+		}
+		made.Suites += end
+		missing = missing[end:]
+	}
+	return s.importCases(ctx, cases, ids, made)
+}
+
+// importSuites creates suites of one depth, and records their ids.
+func (s *Service) importSuites(ctx context.Context, planID int64, paths []string, ids map[string]int64) error {
+	rows := make([]model.Suite, len(paths))
+	for i, path := range paths {
+		parent, name := split(path)
+		id := ids[parent]
+		rows[i] = model.Suite{PlanID: planID, ParentID: &id, Name: name, Version: 1}
+	}
+	err := s.write(ctx, func(tx *gorm.DB) error {
+		if err := s.planChanged(tx, planID); err != nil {
+			return err
+		}
+		return nameTaken(tx.Create(&rows).Error, "of an imported suite")
+	})
+	for i, path := range paths {
+		ids[path] = rows[i].ID
+	}
+	return err
+}
+
+// importCases creates the cases that their suites lack.
+func (s *Service) importCases(ctx context.Context, cases []ImportedCase, ids map[string]int64, made *Imported) error {
+	type slot struct {
+		suite int64
+		name  string
+	}
+	for some := range slices.Chunk(cases, batch) {
+		taken := map[slot]bool{}
+		var suites []int64
+		for _, c := range some {
+			suite, _ := split(c.Path)
+			suites = append(suites, ids[suite])
+		}
+		slices.Sort(suites)
+		var found []model.Case
+		if err := s.db.Read.WithContext(ctx).Select("suite_id", "name").Where("suite_id IN ?", slices.Compact(suites)).Find(&found).Error; err != nil {
+			return err
+		}
+		for _, c := range found {
+			taken[slot{c.SuiteID, c.Name}] = true
+		}
+		var rows []model.Case
+		for _, c := range some {
+			suite, name := split(c.Path)
+			if at := (slot{ids[suite], name}); !taken[at] {
+				taken[at] = true
+				rows = append(rows, model.Case{SuiteID: at.suite, Name: name, Body: c.Body})
+			}
+		}
+		if len(rows) == 0 {
+			continue
+		}
+		err := s.write(ctx, func(tx *gorm.DB) error {
+			if err := s.suiteChanged(tx, rows[0].SuiteID); err != nil {
+				return err
+			}
+			return nameTaken(tx.Create(&rows).Error, "of an imported case")
+		})
+		if err != nil {
+			return err
+		}
+		made.Cases += len(rows)
+	}
+	return nil
+}
+
+// check refuses invalid names. It returns the paths of all suites, parents before their children.
+func (i Import) check() ([]string, error) {
+	if n := len(i.Suites) + len(i.Cases); n > MaxImport {
+		return nil, &InvalidError{"suites", fmt.Sprintf("and cases are %d, at most %d are allowed", n, MaxImport)}
+	}
+	all := map[string]bool{}
+	add := func(field, path string) error {
+		for ; path != "" && !all[path]; path, _ = split(path) {
+			_, name := split(path)
+			if err := model.CheckName(name); err != nil {
+				return &InvalidError{field, fmt.Sprintf("has the name %.300q, which %s", name, err)}
+			}
+			if depth(path) > model.MaxDepth {
+				return TooDeep(field, depth(path))
+			}
+			all[path] = true
+		}
+		return nil
+	}
+	for _, path := range i.Suites {
+		if path == "" {
+			return nil, &InvalidError{"suites", "has an empty path"}
+		}
+		if err := add("suites", path); err != nil {
+			return nil, err
+		}
+	}
+	for _, c := range i.Cases {
+		suite, name := split(c.Path)
+		if err := model.CheckName(name); err != nil {
+			return nil, &InvalidError{"cases", fmt.Sprintf("has the name %.300q, which %s", name, err)}
+		}
+		if err := add("cases", suite); err != nil {
+			return nil, err
+		}
+	}
+	suites := make([]string, 0, len(all))
+	for path := range all {
+		suites = append(suites, path)
+	}
+	slices.SortFunc(suites, func(a, b string) int {
+		if d := depth(a) - depth(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	return suites, nil
+}
+
+// depth returns how many names a path without a slash at its beginning has.
+func depth(path string) int { return strings.Count(path, "/") + 1 }
+
+// split returns the path of the parent and the name. The parent of a top-level suite is "".
+func split(path string) (parent, name string) {
+	at := strings.LastIndexByte(path, '/')
+	return path[:max(at, 0)], path[at+1:]
+}
+
+// rooted returns paths as the column has them.
+func rooted(paths []string) []string {
+	all := make([]string, len(paths))
+	for i, path := range paths {
+		all[i] = "/" + path
+	}
+	return all
+}
