@@ -89,12 +89,13 @@ func TestTheStoreIsDownForAPageThatPolls(t *testing.T) {
 func TestTheSessionEnds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		err    error
+		end    func(s *site)
 		status string
 		says   string
 	}{
-		{"nobody is signed in", admin.ErrUnauthorized, "401", "Your session has ended"},
-		{"somebody may not look", errNobody, "403", "You may not look at the locks here"},
+		{"nobody is signed in", func(s *site) { s.refuses(admin.ErrUnauthorized) }, "401", "Your session has ended"},
+		{"somebody may not look", func(s *site) { s.refuses(errNobody) }, "403", "You may not look at the locks here"},
+		{"a proxy wants a sign-in", func(s *site) { s.signIn.Store(true) }, "302", "Your session has ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, memstore.New(), func(config *admin.Config) { config.StreamFor = 20 * config.Poll })
@@ -102,11 +103,12 @@ func TestTheSessionEnds(t *testing.T) {
 			tab := s.open()
 			tab.AwaitText("#nodes", "import")
 			tab.Allow(c.status)
-			s.refuses(c.err)
+			c.end(s)
 			tab.AwaitText("#banner", c.says)
 			tab.AwaitText("#nodes", "import")
 			// Signed in again, a reload is all that it takes.
 			s.refuse.Store(nil)
+			s.signIn.Store(false)
 			tab.Click("#banner button")
 			tab.AwaitText("#link", "Live")
 			tab.AwaitGone("#banner")
