@@ -1,10 +1,13 @@
 package adminpage
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -65,6 +68,13 @@ func TestTheStoreIsDown(t *testing.T) {
 	s.locks.down.Store(true)
 	tab.AwaitText("#banner", "The lock store does not answer since")
 	tab.AwaitText("#nodes", "import")
+	// Times stand still: nobody knows whether the lock is held.
+	const held = `document.querySelector("#nodes .node-row .cell-for time").innerText`
+	before := chromium.Eval[string](tab, held)
+	tab.Await("the clock ticks on", fmt.Sprintf("Date.now() > %d", time.Now().Add(2500*time.Millisecond).UnixMilli()))
+	if after := chromium.Eval[string](tab, held); after != before {
+		t.Errorf("while the store is down, the lock's time goes on from %s to %s", before, after)
+	}
 	s.release(lock)
 	s.locks.down.Store(false)
 	tab.AwaitGone("#banner")
