@@ -22,7 +22,7 @@ import (
 
 // watched is a store that counts snapshots, and can be made to fail.
 type watched struct {
-	pathlock.Store
+	*memstore.Store
 	mu        sync.Mutex
 	snapshots int
 	fail      error

@@ -103,8 +103,8 @@ func TestAForeignPageCannotRelease(t *testing.T) {
 		t.Fatal("the lock is gone")
 	}
 	for _, headers := range [][]string{{"Sec-Fetch-Site: same-origin"}, {"Origin: http://" + host}, {"Sec-Fetch-Site: none"}} {
-		again := f.hold("/dir2", "again")
-		if r := f.send("POST", "/admin/locks/api/release", f.body("again"), append(headers, asJSON)...); r.StatusCode != 200 {
+		again := f.hold("/dir2", headers[0])
+		if r := f.send("POST", "/admin/locks/api/release", f.body(headers[0]), append(headers, asJSON)...); r.StatusCode != 200 {
 			t.Errorf("%v: %d %s, want 200", headers, r.StatusCode, r.body)
 		}
 		<-again.Context().Done()

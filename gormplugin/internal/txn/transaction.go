@@ -90,6 +90,8 @@ func (t *Transaction) Commit() error {
 
 // commit commits, in a step that observers see.
 func (t *Transaction) commit() error {
+	outcome := Unknown
+	defer func() { t.finish(outcome) }() // also when the driver panics
 	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
 	err := t.whyNotCommitted(t.Tx.Commit())
 	if err != nil && t.owner.Dialect.SoleWriter {
@@ -100,11 +102,9 @@ func (t *Transaction) commit() error {
 	done(err)
 	switch {
 	case err == nil:
-		t.finish(Committed)
-	case errors.Is(err, fault.ErrOutcomeUnknown):
-		t.finish(Unknown)
-	default:
-		t.finish(RolledBack)
+		outcome = Committed
+	case !errors.Is(err, fault.ErrOutcomeUnknown):
+		outcome = RolledBack
 	}
 	return err
 }
@@ -112,10 +112,10 @@ func (t *Transaction) commit() error {
 // rollback rolls back because of cause, nil if the transaction's beginner asks for it. It does so
 // in a step that observers see.
 func (t *Transaction) rollback(cause error) error {
+	defer t.finish(RolledBack)
 	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepRollback})
 	err := t.Tx.Rollback()
 	done(cause)
-	t.finish(RolledBack)
 	return err
 }
 

@@ -26,6 +26,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
+	"github.com/pathlock-go/pathlock/sample-app/internal/tracing"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -72,7 +73,8 @@ type Instance struct {
 	// Unprotected says that neither locks nor the assertion protect trees.
 	Unprotected bool
 
-	locker *pathlock.Locker
+	locker  *pathlock.Locker
+	tracing *tracing.Tracing
 }
 
 // Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
@@ -104,7 +106,7 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 		if i.Feed != nil {
 			i.Feed.Close()
 		}
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, i.tracing.Close(), db.Close())
 	}
 	return i, nil
 }
@@ -119,13 +121,18 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
+	var err error
+	if i.tracing, err = tracing.Open(ctx); err != nil {
+		return err
+	}
 	// The locker gets the inner store, which may implement more than [pathlock.Store].
-	i.locker = pathlock.New(i.Store.Store,
+	i.locker = pathlock.New(i.Store.Store, append(i.tracing.Options(),
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
 		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
 		pathlock.WithObserver(m.Locks()),
 		pathlock.WithLogger(config.Log),
-	)
+	)...)
+	i.tracing.LinkBlockers(i.locker)
 	plugin, err := guard(i.DB.Write, i.locker, config)
 	if err == nil && i.DB.Read != i.DB.Write {
 		// The resolvers read beside the writers.
@@ -152,7 +159,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Rule:          config.Rule,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
-		Observe:       m.Observe,
+		Observe:       i.tracing.Request(m.Observe),
 		Log:           config.Log,
 		BodyTimeout:   config.BodyTimeout,
 	}
@@ -229,5 +236,5 @@ func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
 	i.Feed.Close()
-	return errors.Join(i.locker.Shutdown(ctx), i.DB.Close(), i.Store.Close())
+	return errors.Join(i.locker.Shutdown(ctx), i.tracing.Close(), i.DB.Close(), i.Store.Close())
 }

@@ -1,0 +1,217 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/admin"
+)
+
+func (f *fixture) release(body string) reply {
+	f.Helper()
+	return f.send("POST", "/admin/locks/api/release", body, asJSON)
+}
+
+// A holder of this process learns of a release at once: not with its next renewal, which is due 10
+// s later.
+func TestAReleaseCancelsTheHoldersContext(t *testing.T) {
+	f := newFixture(t, anybody())
+	lock := f.hold("/dir1", "import")
+	waits := f.wait("/dir1", "rename")
+	body := f.body("import")
+	asked := time.Now()
+	r := f.release(body)
+	if r.StatusCode != 200 || string(r.body) != `{"entries":1,"released":true}` {
+		t.Fatalf("%d %s", r.StatusCode, r.body)
+	}
+	select {
+	case <-lock.Context().Done():
+	case <-time.After(5 * time.Second):
+		t.Fatal("the holder's context goes on")
+	}
+	if took := time.Since(asked); took > 2*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+		t.Errorf("the cause is %v", cause)
+	}
+	if err := <-waits; err != nil {
+		t.Errorf("the waiter got %v, want the lock", err)
+	}
+	log := f.log.String()
+	owner := f.owners[0]
+	for _, want := range []string{"an operator released a holder", "who=ann", `reason="stuck since noon"`, "tree=testplan/7", "owner=" + owner.Short(), "note=import", "route=\"PATCH /suites/:id\""} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the log does not say %q: %s", want, log)
+		}
+	}
+	if strings.Contains(log, string(owner)) {
+		t.Error("the log has the owner whole")
+	}
+	f.release(body).problem(t, 409, "gone")
+}
+
+func TestAWaiterCanBeReleased(t *testing.T) {
+	f := newFixture(t, anybody())
+	lock := f.hold("/dir1", "import")
+	waits := f.wait("/dir1", "rename")
+	if r := f.release(f.body("rename")); r.StatusCode != 200 {
+		t.Fatalf("%d %s", r.StatusCode, r.body)
+	}
+	if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
+		t.Errorf("the waiter got %v, want ErrLost", err)
+	}
+	if lock.Context().Err() != nil {
+		t.Error("the holder is gone too")
+	}
+}
+
+// What the operator has not seen is not released: the same owner may have released that lock and
+// taken another one.
+func TestOnlyWhatWasSeenIsReleased(t *testing.T) {
+	f := newFixture(t, anybody())
+	lock := f.hold("/dir1", "import")
+	body := f.body("import")
+	scope := f.locker.Scope(lock.Context())
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next, err := f.locker.Acquire(scope.Context(t.Context()), pathlock.Request{Tree: plan(t, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.Root())}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.release(body).problem(t, 409, "gone")
+	if next.Context().Err() != nil {
+		t.Error("the later lock is gone")
+	}
+	f.release(strings.Replace(body, `"id":"7"`, `"id":"8"`, 1)).problem(t, 409, "gone")
+}
+
+func TestAReleaseHasToMakeSense(t *testing.T) {
+	f := newFixture(t, anybody())
+	lock := f.hold("/dir1", "import")
+	good := map[string]any{}
+	if err := json.Unmarshal([]byte(f.body("import")), &good); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		field string
+		value any
+		says  string
+	}{
+		{"reason", "", "reason"}, {"reason", "  a  ", "reason"}, {"reason", strings.Repeat("x", 501), "reason"}, {"reason", nil, "reason"},
+		{"reason", "stuck\nlevel=INFO msg=forged", "reason"}, {"reason", "stuck \x1b[31m", "reason"}, {"reason", "stuck \u202e", "reason"}, {"reason", "a\x00bc", "reason"},
+		{"reason", 5, "body"}, {"holder", "", "holder"}, {"holder", nil, "holder"}, {"fence", nil, "fence"}, {"fence", -1, "body"}, {"fence", "1", "body"},
+		{"namespace", "", "namespace"}, {"id", "", "id"}, {"id", "a\nb", "id"}, {"owner", "x", "body"},
+	} {
+		changed := map[string]any{}
+		for k, v := range good {
+			changed[k] = v
+		}
+		changed[tt.field] = tt.value
+		body, err := json.Marshal(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := f.release(string(body)).problem(t, 400, "invalid-request"); p["field"] != tt.says {
+			t.Errorf("%s %q: the field is %v, want %s", tt.field, tt.value, p["field"], tt.says)
+		}
+	}
+	body := f.body("import")
+	for _, broken := range []string{"", "null", "[]", body + body, body + "x", body[:len(body)-1], strings.Replace(body, "stuck", "\xff\xfe", 1)} {
+		if r := f.release(broken); r.StatusCode != 400 {
+			t.Errorf("%q: %d %s", broken, r.StatusCode, r.body)
+		}
+	}
+	f.release(`{"reason":"` + strings.Repeat("x", 5000) + `"}`).problem(t, 413, "too-large")
+	f.release(strings.Repeat(`[`, 4000)).problem(t, 400, "invalid-request")
+	if lock.Context().Err() != nil {
+		t.Fatal("the lock is gone")
+	}
+	for _, reason := range []string{"卡住了，已问过 Bob", "卡住　很久", "stuck 👩‍💻"} {
+		f.hold("/dir2", reason)
+		if r := f.release(strings.Replace(f.body(reason), "stuck since noon", reason, 1)); r.StatusCode != 200 {
+			t.Errorf("%q: %d %s", reason, r.StatusCode, r.body)
+		}
+	}
+}
+
+func TestAPageWithoutAuthorizeReleaseIsReadOnly(t *testing.T) {
+	config := anybody()
+	config.AuthorizeRelease = nil
+	f := newFixture(t, config)
+	lock := f.hold("/dir1", "import")
+	f.release(f.body("import")).problem(t, 403, "read-only")
+	var about map[string]any
+	f.get("/api/about", &about)
+	if about["may_release"] != false || about["read_only"] != true || about["who"] != nil {
+		t.Errorf("about: %v", about)
+	}
+	if lock.Context().Err() != nil {
+		t.Error("the lock is gone")
+	}
+}
+
+func TestWhoMayNotReleaseIsTold(t *testing.T) {
+	config := anybody()
+	config.AuthorizeRelease = func(r *http.Request) (string, error) {
+		switch user, _, _ := r.BasicAuth(); user {
+		case "":
+			return "", admin.ErrUnauthorized
+		case "root":
+			return "root\nlevel=INFO msg=forged", nil
+		default:
+			return user, errors.New("no operator")
+		}
+	}
+	f := newFixture(t, config)
+	lock := f.hold("/dir1", "import")
+	body := f.body("import")
+	f.release(body).problem(t, 401, "unauthenticated")
+	f.send("POST", "/admin/locks/api/release", body, asJSON, "Authorization: Basic Ym9iOng=").problem(t, 403, "forbidden")
+	if lock.Context().Err() != nil {
+		t.Error("the lock is gone")
+	}
+	if n := strings.Count(f.log.String(), "a release was refused"); n != 2 {
+		t.Errorf("%d refusals are logged, want 2", n)
+	}
+	f.send("POST", "/admin/locks/api/release", body, asJSON, "Authorization: Basic cm9vdDp4")
+	if log := f.log.String(); !strings.Contains(log, `who="rootlevel=INFO msg=forged"`) {
+		t.Errorf("the log: %s", log)
+	}
+}
+
+// Behind a proxy, the instance that releases is not the one that showed the holder, nor the one
+// that holds. The holder there learns of it with its next renewal.
+func TestAnotherInstanceReleasesWhatThisOneShows(t *testing.T) {
+	f := newFixture(t, anybody())
+	config := anybody()
+	other, err := admin.New(pathlock.New(f.store), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	ctx := pathlock.WithOrigin(t.Context(), pathlock.Origin{Route: "POST /import"})
+	lock, err := f.locker.Acquire(ctx, pathlock.Request{
+		Tree: plan(t, "7"), Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath("/a"))}, Note: "import", Lease: 600 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := f.body("import")
+	f.server.Config.Handler = other
+	if r := f.release(body); r.StatusCode != 200 {
+		t.Fatalf("%d %s", r.StatusCode, r.body)
+	}
+	<-lock.Context().Done()
+	if cause := context.Cause(lock.Context()); !errors.Is(cause, pathlock.ErrLost) {
+		t.Errorf("the cause is %v", cause)
+	}
+}
+
