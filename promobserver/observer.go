@@ -144,6 +144,8 @@ func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, 
 func (o *Observer) operation(name string) string {
 	operation := o.operations.Of(name)
 	if _, begun := o.begun.LoadOrStore(operation, true); !begun {
+		o.acquisitions.WithLabelValues(operation, "conflict")
+		o.acquisitions.WithLabelValues(operation, "unavailable")
 		o.lost.WithLabelValues(operation)
 		o.retries.WithLabelValues(operation)
 		o.assertionFailures.WithLabelValues(operation, "1")
