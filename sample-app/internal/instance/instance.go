@@ -16,6 +16,7 @@ import (
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
@@ -75,6 +76,7 @@ type Instance struct {
 
 	locker  *pathlock.Locker
 	tracing *tracing.Tracing
+	purge   *purge
 }
 
 // Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
@@ -105,6 +107,9 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 	if err := i.assemble(ctx, config); err != nil {
 		if i.Feed != nil {
 			i.Feed.Close()
+		}
+		if i.purge != nil {
+			i.purge.stop()
 		}
 		return nil, errors.Join(err, i.tracing.Close(), db.Close())
 	}
@@ -146,7 +151,17 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	locks := lockview.New(i.locker, i.Service, i.revision, config.Namespace)
 	i.Feed = changes.New(i.DB, locks.JSON, config.Log)
 	i.Service.Announce(i.Feed)
+	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
+		Scope: idempotency.OneScope, // whoever reaches the server may see everything
+		Table: schema.IdempotencyKeys,
+		Log:   config.Log,
+	})
+	if err != nil {
+		return err
+	}
+	i.purge = newPurge(keys, config.Log)
 	api := httpapi.Config{
+		Keys:          keys,
 		Service:       i.Service,
 		Suites:        i.Service,
 		SuiteResolver: suites,
@@ -236,5 +251,6 @@ func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
 	i.Feed.Close()
+	i.purge.stop()
 	return errors.Join(i.locker.Shutdown(ctx), i.tracing.Close(), i.DB.Close(), i.Store.Close())
 }

@@ -120,7 +120,7 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 // stays where it is.
 func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
 	var c model.Case
-	err := s.write(ctx, func(tx *gorm.DB) (err error) {
+	err := s.write(ctx, recorded(&c, func(tx *gorm.DB) (err error) {
 		if c, err = put(tx); err != nil {
 			return err
 		}
@@ -130,7 +130,7 @@ func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, e
 		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
 		c.Path = suite.Path + "/" + c.Name
 		return err
-	})
+	}))
 	return c, err
 }
 

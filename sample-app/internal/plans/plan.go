@@ -17,7 +17,7 @@ func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.P
 		return model.Plan{}, err
 	}
 	var plan model.Plan
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&plan, func(tx *gorm.DB) error {
 		plan = model.Plan{Project: project, Name: name}
 		if err := tx.Create(&plan).Error; err != nil {
 			return nameTaken(err, name)
@@ -28,7 +28,7 @@ func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.P
 		}
 		plan.RootID = root.ID
 		return tx.Model(&plan).UpdateColumn("root_id", root.ID).Error
-	})
+	}))
 	return plan, err
 }
 

@@ -38,7 +38,7 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 		return model.Suite{}, err
 	}
 	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		err := tx.Create(&suite).Error
 		if err := s.planChanged(tx, planID); err != nil {
@@ -50,7 +50,7 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 			}
 			return checkParent(tx, planID, parentID)
 		})
-	})
+	}))
 	return suite, err
 }
 
@@ -74,7 +74,7 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 // MoveSuite moves a suite to below another one of the same plan.
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
 	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
 		suite = model.Suite{}
 		if err := s.suiteChanged(tx, id); err != nil {
 			return err
@@ -87,7 +87,7 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 			}
 			return checkParent(tx, suite.PlanID, parentID)
 		})
-	})
+	}))
 	return suite, err
 }
 
@@ -98,7 +98,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		return model.Suite{}, err
 	}
 	var top model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&top, func(tx *gorm.DB) error {
 		source, err := branch(tx, id)
 		if err != nil {
 			return err
@@ -112,7 +112,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		_, err = gormplugin.Copy(tx, &top, id, parentID, gormplugin.CopyAs(name),
 			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
 		return tooDeep("parent_id", nameTaken(err, name))
-	})
+	}))
 	return top, err
 }
 
