@@ -90,6 +90,8 @@ func TestEditingWaitsItsTurn(t *testing.T) {
 	w.here.do("done")
 	w.there.locked(w.ids["a"], "mine", "You are editing")
 	w.here.locked(w.ids["a"], "theirs", "Ben is editing")
+	w.there.do("done")
+	w.here.free(w.ids["a"])
 }
 
 // The name that others see is asked for once.

@@ -87,7 +87,8 @@ func TestThePageSpeaksChinese(t *testing.T) {
 	other.refused("起被锁定")
 	other.card("等它空闲")
 	w.do("done")
-	w.shows(ids["结算/支付"], "收款")
+	other.AwaitText(".notice.good", "现在名为“收款”。")
+	w.AwaitText("#detail h1", "收款")
 	w.Reload()
 	w.AwaitText("#tree-foot", "30 个套件") // it is remembered
 	// A browser that prefers Chinese gets it without a click.
@@ -151,5 +152,6 @@ func TestColoursAndMotionAsPreferred(t *testing.T) {
 	w.Await("it is dark by choice", dark)
 	w.Reload()
 	w.Await("it is dark by choice, after a reload", dark)
-	w.Await("nothing moves", `getComputedStyle(document.querySelector(".live i")).animationName === "none" && getComputedStyle(document.querySelector(".twisty")).transitionDuration === "0s"`)
+	w.AwaitShown("#tree .row")
+	w.Await("nothing moves", `getComputedStyle(document.querySelector("#live i")).animationName === "none" && getComputedStyle(document.querySelector("#tree-pane button")).transitionDuration === "0s"`)
 }

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -88,7 +89,6 @@ func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {
 		mu.Lock()
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 		lost := lose
-		lose = false
 		mu.Unlock()
 		if !lost {
 			pass.ServeHTTP(w, r)
@@ -104,7 +104,10 @@ func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {
 	w.Click("#new-suite")
 	w.answer("once")
 	w.refused("No answer came")
-	w.Allow("409")
+	mu.Lock()
+	lose = false
+	mu.Unlock()
+	w.Allow("409") // the name is taken, where keys are not looked at
 	w.card("Try again")
 	w.Await("the answer has come", `!document.querySelector("#tree [aria-busy]") && document.querySelector(".notice")`)
 	w.Click("#new-suite")
@@ -112,7 +115,9 @@ func TestALostAnswerIsAskedForWithTheSameKey(t *testing.T) {
 	w.Await("the other suite is there", `[...document.querySelectorAll("#tree .name")].some(n => n.textContent === "another")`)
 	mu.Lock()
 	defer mu.Unlock()
-	if len(keys) != 3 || keys[0] == "" || keys[0] != keys[1] || keys[2] == keys[1] {
+	// The browser itself sends a request again whose connection breaks.
+	last := len(keys) - 1
+	if different := slices.Compact(slices.Clone(keys)); last < 2 || len(different) != 2 || different[0] == "" || keys[last] == keys[last-1] {
 		t.Errorf("the keys are %q", keys)
 	}
 	tree := a.ids(p)
@@ -150,7 +155,6 @@ func TestEveryRefusalCanBeTriedAgain(t *testing.T) {
 		{423, "locked", "Others were in the way, again and again"},
 		{503, "lock-store-unavailable", "The lock store does not answer. Nothing was changed."},
 		{503, "database-unavailable", "The database does not answer. Nothing was changed."},
-		{408, "request-timeout", "It took too long to arrive"},
 	} {
 		t.Run(tt.slug, func(t *testing.T) {
 			a := alone(t)

@@ -218,6 +218,7 @@ export class TreeView extends Emitter {
       ArrowLeft: () => (children.length && opened ? this.#open(id, false) : this.#tree.parent(id) && this.choose(this.#tree.parent(id))),
       '*': () => { for (const child of this.#tree.children(this.#tree.parent(id) ?? id)) this.#opened.add(child); this.refresh(); },
     };
+    if (e.key.length > 1 || e.ctrlKey) this.#typedAt = 0; // another word begins
     if (e.ctrlKey || e.metaKey) {
       if ('xcv'.includes(e.key.toLowerCase())) { e.preventDefault(); this.emit('key', e.key.toLowerCase(), id); }
       return;
