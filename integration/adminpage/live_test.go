@@ -125,5 +125,7 @@ func TestTheAddressSaysWhatIsShown(t *testing.T) {
 		beside.AwaitText("#nodes", "in the second")
 		chromium.Eval[bool](tab, "history.back() ?? true")
 		tab.AwaitText("#nodes", "in the first")
+		chromium.Eval[bool](tab, "history.forward() ?? true")
+		tab.AwaitText("#nodes", "in the second")
 	})
 }
