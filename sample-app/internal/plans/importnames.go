@@ -167,14 +167,17 @@ func (i Import) check() ([]string, error) {
 		return nil
 	}
 	for _, path := range i.Suites {
-		if path == "" {
-			return nil, &InvalidError{"suites", "has an empty path"}
+		if path == "" || path[0] == '/' {
+			return nil, &InvalidError{"suites", fmt.Sprintf("has the path %.300q, which is empty or begins with a slash", path)}
 		}
 		if err := add("suites", path); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range i.Cases {
+		if strings.HasPrefix(c.Path, "/") {
+			return nil, &InvalidError{"cases", fmt.Sprintf("has the path %.300q, which begins with a slash", c.Path)}
+		}
 		suite, name := split(c.Path)
 		if err := model.CheckName(name); err != nil {
 			return nil, &InvalidError{"cases", fmt.Sprintf("has the name %.300q, which %s", name, err)}
