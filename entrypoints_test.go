@@ -19,7 +19,7 @@ var understood = regexp.MustCompile(`^(Acquiring|Waiting|Granted|Refused|Error|U
 // page of the documentation or is used in one.
 func TestEveryEntryPointIsInAnExample(t *testing.T) {
 	for folder, methods := range map[string]bool{
-		".": true, "lockspec": true, "election": true, "contention": true, "admin": true, "middleware": true, "gormplugin": true, "fsck": true, "fsck/gormfsck": true,
+		".": true, "lockspec": true, "election": true, "contention": true, "admin": true, "middleware": true, "gormplugin": true, "idempotency": true, "fsck": true, "fsck/gormfsck": true,
 		// Stores have the methods of an interface, which a Locker calls.
 		"store/memstore": false, "store/offstore": false, "store/redisstore": false, "store/storetest": false,
 	} {

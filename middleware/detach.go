@@ -42,7 +42,7 @@ func (m *Locks) Detach(c *gin.Context, spec lockspec.Spec, lasting time.Duration
 		return "", time.Time{}, err
 	}
 	v.carried, v.note = carried{}, note
-	ctx := c.Request.Context()
+	ctx := m.withOrigin(c, spec)
 	locks, err := v.acquire(ctx)
 	if err != nil {
 		return "", time.Time{}, err

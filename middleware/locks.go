@@ -98,9 +98,11 @@ type routeLock struct {
 }
 
 func (r *routeLock) handle(c *gin.Context) {
-	if _, exempt := r.spec.Exempt(); !exempt {
-		r.locks.runLocked(c, r.spec)
+	if _, exempt := r.spec.Exempt(); exempt {
+		r.locks.serve(r.locks.withOrigin(c, r.spec), c, false) // the handler may lock by itself
+		return
 	}
+	r.locks.runLocked(c, r.spec)
 }
 
 // check returns why the spec cannot work with these resolvers, nil if it can.

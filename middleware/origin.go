@@ -2,10 +2,12 @@ package middleware
 
 import (
 	"cmp"
+	"context"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/lockspec"
 )
 
 // RequestIDHeader is the header that [HeaderRequestID] reads.
@@ -18,11 +20,11 @@ func HeaderRequestID(c *gin.Context) string {
 	return cmp.Or(c.GetHeader(RequestIDHeader), c.Writer.Header().Get(RequestIDHeader))
 }
 
-// origin is where the locks of the request come from.
-func (v *visit) origin() pathlock.Origin {
-	return pathlock.Origin{
-		Operation: v.spec.Operation(),
-		Route:     v.c.Request.Method + " " + v.c.FullPath(),
-		RequestID: v.config.RequestID(v.c),
-	}
+// withOrigin returns the context of a request with where its locks come from.
+func (m *Locks) withOrigin(c *gin.Context, spec lockspec.Spec) context.Context {
+	return pathlock.WithOrigin(c.Request.Context(), pathlock.Origin{
+		Operation: spec.Operation(),
+		Route:     c.Request.Method + " " + c.FullPath(),
+		RequestID: m.config.RequestID(c),
+	})
 }

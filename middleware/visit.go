@@ -5,7 +5,6 @@ import (
 
 	"github.com/gin-gonic/gin"
 
-	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/lockspec"
 )
 
@@ -41,7 +40,7 @@ func (m *Locks) runLocked(c *gin.Context, spec lockspec.Spec) {
 		return
 	}
 	outer := c.Request.Context()
-	ctx := pathlock.WithOrigin(outer, v.origin())
+	ctx := m.withOrigin(c, spec)
 	for _, r := range m.prepared {
 		ctx = r.Prepare(ctx)
 	}

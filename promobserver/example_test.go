@@ -40,7 +40,7 @@ func Example() {
 
 	text, _ := testutil.CollectAndFormat(registry, expfmt.TypeTextPlain, "pathlock_acquisitions_total", "pathlock_conflicts_total", "pathlock_held")
 	for line := range strings.Lines(string(text)) {
-		if !strings.HasPrefix(line, "#") {
+		if !strings.HasPrefix(line, "#") && !strings.HasSuffix(line, " 0\n") {
 			fmt.Print(line)
 		}
 	}

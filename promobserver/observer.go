@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,7 +22,9 @@ import (
 type Observer struct {
 	metrics
 	operations *label.Operations
-	traceID    func(ctx context.Context) string
+	// begun has the labels of operations and steps whose counters exist.
+	begun   sync.Map
+	traceID func(ctx context.Context) string
 }
 
 var (
@@ -87,7 +90,7 @@ func (o *Observer) endWait(ctx context.Context, e pathlock.Event, operation stri
 
 // Granted implements [pathlock.Observer].
 func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
-	operation := o.operations.Of(e.Origin.Operation)
+	operation := o.operation(e.Origin.Operation)
 	o.holding.Inc()
 	if e.Reentrant {
 		o.acquisitions.WithLabelValues(operation, "reentrant").Inc()
@@ -100,41 +103,68 @@ func (o *Observer) Granted(ctx context.Context, e pathlock.Event) {
 
 // Refused implements [pathlock.Observer].
 func (o *Observer) Refused(ctx context.Context, e pathlock.Event) {
-	operation, outcome := o.operations.Of(e.Origin.Operation), label.Refusal(e.Err)
+	operation, outcome := o.operation(e.Origin.Operation), label.Refusal(e.Err)
 	o.endWait(ctx, e, operation)
 	o.acquisitions.WithLabelValues(operation, outcome).Inc()
 	o.observe(ctx, o.acquiring.WithLabelValues(outcome), e.Elapsed.Seconds())
 	if conflict, ok := errors.AsType[*pathlock.ConflictError](e.Err); ok {
-		o.conflicts.WithLabelValues(operation, o.operations.Of(conflict.Blocker.Origin.Operation)).Inc()
+		o.conflicts.WithLabelValues(operation, o.operation(conflict.Blocker.Origin.Operation)).Inc()
 	}
 }
 
 // Lost implements [pathlock.Observer].
 func (o *Observer) Lost(_ context.Context, e pathlock.Event) {
-	o.lost.WithLabelValues(o.operations.Of(e.Origin.Operation)).Inc()
+	o.lost.WithLabelValues(o.operation(e.Origin.Operation)).Inc()
 }
 
 // Released implements [pathlock.Observer].
 func (o *Observer) Released(ctx context.Context, e pathlock.Event) {
 	o.holding.Dec()
-	o.observe(ctx, o.held.WithLabelValues(o.operations.Of(e.Origin.Operation)), e.Elapsed.Seconds())
+	o.observe(ctx, o.held.WithLabelValues(o.operation(e.Origin.Operation)), e.Elapsed.Seconds())
 }
 
 // Step implements [pathlock.Observer].
 func (o *Observer) Step(ctx context.Context, s pathlock.Step) (context.Context, func(error)) {
 	began := time.Now()
+	operation := o.operation(pathlock.OriginOf(ctx).Operation)
 	if s.Kind == pathlock.StepRetry {
-		o.retries.WithLabelValues(o.operationOf(ctx)).Inc()
+		o.retries.WithLabelValues(operation).Inc()
 	}
+	o.beginStep(s.Kind)
 	return ctx, func(err error) {
 		o.observe(ctx, o.steps.WithLabelValues(string(s.Kind), label.Step(err)), time.Since(began).Seconds())
 		if s.Kind == pathlock.StepAssert && errors.Is(err, pathlock.ErrPathChanged) {
-			o.assertionFailures.WithLabelValues(o.operationOf(ctx), strconv.Itoa(min(s.Attempt, 2))).Inc()
+			o.assertionFailures.WithLabelValues(operation, strconv.Itoa(min(s.Attempt, 2))).Inc()
 		}
 	}
 }
 
-// operationOf returns the label of the operation that ctx is of.
-func (o *Observer) operationOf(ctx context.Context) string {
-	return o.operations.Of(pathlock.OriginOf(ctx).Operation)
+// operation returns the label of an operation. The counters of what should never happen to it begin
+// at 0 when it is seen first: Prometheus takes no notice of a series that begins at 1.
+func (o *Observer) operation(name string) string {
+	operation := o.operations.Of(name)
+	if _, begun := o.begun.LoadOrStore(operation, true); !begun {
+		o.acquisitions.WithLabelValues(operation, "conflict")
+		o.acquisitions.WithLabelValues(operation, "unavailable")
+		o.lost.WithLabelValues(operation)
+		o.retries.WithLabelValues(operation)
+		o.assertionFailures.WithLabelValues(operation, "1")
+		o.assertionFailures.WithLabelValues(operation, "2")
+	}
+	return operation
+}
+
+// rareOutcomes are the outcomes of steps that alerts are about.
+var rareOutcomes = map[pathlock.StepKind]pathlock.Failure{
+	pathlock.StepCommit:  pathlock.FailureOutcomeUnknown,
+	pathlock.StepRelease: pathlock.FailureLockStore,
+}
+
+// beginStep has the count of a step's rare outcome begin at 0, as operation does.
+func (o *Observer) beginStep(kind pathlock.StepKind) {
+	if rare, ok := rareOutcomes[kind]; ok {
+		if _, begun := o.begun.LoadOrStore(kind, true); !begun {
+			o.steps.WithLabelValues(string(kind), string(rare))
+		}
+	}
 }

@@ -33,7 +33,7 @@ export function attribute(element, name, value) {
 
 // present drops the children that are not there.
 export function present(children) {
-	return children.flat(2).filter(child => child !== null && child !== undefined && child !== false && child !== "");
+	return children.flat(3).filter(child => child !== null && child !== undefined && child !== false && child !== "");
 }
 
 // fill replaces the content of an element if what it shows has changed: signature stands for that.
@@ -41,7 +41,7 @@ export function present(children) {
 export function fill(element, signature, children) {
 	if (element.signature === signature) return;
 	element.signature = signature;
-	element.replaceChildren(...present(children()));
+	element.replaceChildren(...present([children()]));
 }
 
 // keyed makes the children of parent one for each item, in their order. The element of an item that

@@ -14,7 +14,7 @@ export class Feed {
 	// and state with {kind, …} when the connection changes: connecting, live, polling, away, ended,
 	// forbidden or broken.
 	constructor({ receive, state, pollMS }) {
-		Object.assign(this, { receive, state, pollMS, tree: null, attempt: 0, run: 0, source: null, timers: new Set() });
+		Object.assign(this, { receive, state, pollMS, tree: null, attempt: 0, run: 0, sources: new Set(), timers: new Set() });
 		this.kind = "connecting";
 	}
 
@@ -32,8 +32,13 @@ export class Feed {
 
 	end() {
 		this.run++;
-		this.source?.close();
-		this.source = null;
+		for (const source of this.sources) source.close();
+		this.sources.clear();
+		this.forget();
+	}
+
+	// forget drops all that was to be done later.
+	forget() {
 		for (const timer of this.timers) clearTimeout(timer);
 		this.timers.clear();
 	}
@@ -89,41 +94,38 @@ export class Feed {
 	// stream follows the server-sent events. silent is called when they do not get through.
 	stream(run, silent) {
 		const source = new EventSource("api/events" + treeQuery(this.tree));
+		this.sources.add(source);
 		let alarm = 0, heard = false;
 		const over = () => {
 			clearTimeout(alarm);
 			this.timers.delete(alarm);
 			source.close();
-			if (this.source === source) this.source = null;
+			this.sources.delete(source);
 		};
 		const listen = ms => {
 			clearTimeout(alarm);
 			this.timers.delete(alarm);
 			alarm = this.later(ms, run, () => { over(); silent(); });
 		};
-		const adopt = () => {
+		const on = (name, action) => source.addEventListener(name, event => {
+			if (run === this.run) action(event);
+			else over();
+		});
+		listen(firstPing);
+		on("ping", () => {
 			heard = true;
-			if (this.source && this.source !== source) return;
-			this.source = source;
 			if (this.kind !== "live") {
-				for (const timer of this.timers) clearTimeout(timer); // of the polling
-				this.timers.clear();
+				this.forget(); // what was to be polled
 				this.enter("live");
 			}
-		};
-		if (this.kind !== "polling") this.source = source;
-		else this.candidate = source;
-		listen(firstPing);
-		source.addEventListener("ping", () => { adopt(); listen(nextPing); });
+			listen(nextPing);
+		});
 		for (const name of ["trees", "tree", "change", "history", "trouble"]) {
-			source.addEventListener(name, event => {
-				if (run === this.run && heard) this.receive(name, JSON.parse(event.data));
-				else if (run !== this.run) over();
-			});
+			on(name, event => { if (heard) this.receive(name, JSON.parse(event.data)); });
 		}
-		source.addEventListener("bye", () => {
+		on("bye", () => {
 			over();
-			if (run === this.run) this.later(Math.random() * 500, run, () => this.connect(run));
+			this.later(Math.random() * 500, run, () => this.connect(run));
 		});
 		source.onerror = () => {
 			over();

@@ -141,7 +141,7 @@ export class History {
 
 	sorted(table, by, down) {
 		const wanted = this.filter.value.trim().toLowerCase();
-		const column = table.columns.find(column => column.name === by);
+		const column = table.columns.find(({ name }) => name === by);
 		const rows = table.rows(this.data).filter(row => wanted === "" || JSON.stringify(row).toLowerCase().includes(wanted));
 		const compare = column.text ? (a, b) => String(column.value(a)).localeCompare(String(column.value(b)), spoken(), { numeric: true }) : (a, b) => column.value(a) - column.value(b);
 		return rows.sort((a, b) => (down ? compare(b, a) : compare(a, b)) || table.key(b).localeCompare(table.key(a), "en", { numeric: true }));

@@ -1,7 +1,7 @@
 // The admin page: what is chosen, what is known, and what is drawn of it.
 
 import { attribute, fill, h, icon } from "./dom.js";
-import { duration, languages, speak, spoken, t, time } from "./words.js";
+import { languages, speak, spoken, t, time } from "./words.js";
 import { chip, setNow, since, tick } from "./describe.js";
 import { Feed } from "./feed.js";
 import { History } from "./history.js";
@@ -24,7 +24,7 @@ const remembered = {
 // What is known.
 let about = null, snapshot = null, troubles = {}, link = { kind: "connecting" }, asOf = null, historyVersion = null;
 // What is chosen; the fragment of the address says the same.
-let view = "now", tree = null, selected = null;
+let view = "now", tree = null;
 
 speak(new URLSearchParams(location.search).get("lang") ?? remembered.get("language") ?? document.documentElement.lang);
 let theme = remembered.get("theme") ?? "auto";
@@ -53,17 +53,16 @@ function select(key, opener) {
 }
 
 function mark(key) {
-	selected = key;
 	waits.mark(key);
 	nodes.mark(key);
 }
 
-// go chooses a view, a tree, or both.
-function go(choice) {
+// go chooses a view, a tree, or both. The address follows unless the choice came from there.
+function go(choice, { fromAddress = false } = {}) {
 	const before = JSON.stringify(tree);
 	view = choice.view ?? view;
 	if ("tree" in choice) tree = choice.tree && { namespace: choice.tree.namespace, id: choice.tree.id };
-	remember();
+	if (!fromAddress) remember();
 	if (JSON.stringify(tree) !== before) {
 		snapshot = null;
 		delete troubles.tree;
@@ -208,7 +207,7 @@ function drawLink() {
 	let text, title = null, kind = link.kind;
 	switch (link.kind) {
 	case "live": text = t("link.live"); break;
-	case "polling": text = t("link.polling", { s: duration(link.every) }); title = t("link.polling.why"); break;
+	case "polling": text = t("link.polling", { s: t("seconds", { s: Math.round(link.every / 1000) }) }); title = t("link.polling.why"); break;
 	case "away": text = link.until ? t("link.reconnecting", { s: t("seconds", { s: Math.max(1, Math.ceil((link.until - Date.now()) / 1000)) }) }) : t("link.trying"); break;
 	case "ended": case "forbidden": text = t("link.ended"); break;
 	default: text = t("link.connecting");
@@ -251,7 +250,7 @@ function drawTree() {
 		return;
 	}
 	const { held, queue } = snapshot;
-	const first = entries => entries.reduce((old, { since }) => since && (!old || Date.parse(since) < Date.parse(old)) ? since : old, null);
+	const first = entries => entries.reduce((old, entry) => entry.since && (!old || Date.parse(entry.since) < Date.parse(old)) ? entry.since : old, null);
 	const oldest = first(held), longest = first(queue);
 	fill(summary, JSON.stringify([spoken(), held.length, queue.length, oldest, longest]), () => [
 		h("span", { class: "sum" }, icon("lock"), t("sum.held", { n: held.length })),
@@ -292,8 +291,7 @@ function changeTheme() {
 	draw();
 }
 
-addEventListener("popstate", () => go(recall()));
-addEventListener("hashchange", () => go(recall()));
+addEventListener("popstate", () => go(recall(), { fromAddress: true }));
 byId("skip").addEventListener("click", event => {
 	event.preventDefault();
 	byId("main").focus();

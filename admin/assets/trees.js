@@ -4,6 +4,8 @@ import { attribute, fill, h, icon, keyed } from "./dom.js";
 import { count, spoken, t } from "./words.js";
 import { since } from "./describe.js";
 
+const keyOf = tree => JSON.stringify([tree.namespace, tree.id]);
+
 export class Trees {
 	// choose is called with the tree that is clicked.
 	constructor(container, { choose }) {
@@ -38,12 +40,20 @@ export class Trees {
 		const { trees, total } = this.data;
 		const wanted = this.filter.value.trim().toLowerCase();
 		const shown = trees.filter(tree => `${tree.namespace}/${tree.id}`.toLowerCase().includes(wanted));
-		// Where somebody waits is what matters.
-		shown.sort((a, b) => (b.longest_wait_ms ?? -1) - (a.longest_wait_ms ?? -1));
+		this.arrange(shown);
 		this.filter.hidden = trees.length < 8 && !wanted;
-		keyed(this.list, shown, tree => `${tree.namespace}\n${tree.id}`, () => h("li"), (row, tree) => this.row(row, tree));
+		keyed(this.list, shown, keyOf, () => h("li"), (row, tree) => this.row(row, tree));
 		this.empty.textContent = trees.length === 0 ? t("trees.none") : shown.length === 0 ? t("trees.nomatch") : "";
 		this.more.textContent = total > trees.length ? t("trees.truncated", { n: total - trees.length }) : "";
+	}
+
+	// arrange puts first where somebody waits. Nothing moves while somebody points at the list.
+	arrange(trees) {
+		const wait = tree => tree.longest_wait_ms ?? -1;
+		if (this.list.matches(":hover, :focus-within")) {
+			const at = new Map([...this.list.children].map((row, i) => [row.itemKey, i]));
+			trees.sort((a, b) => (at.get(keyOf(a)) ?? at.size) - (at.get(keyOf(b)) ?? at.size));
+		} else trees.sort((a, b) => wait(b) - wait(a));
 	}
 
 	row(row, tree) {

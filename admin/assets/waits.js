@@ -81,11 +81,11 @@ export class Waits {
 				h("span", { class: "origin" }, h("bdi", null, origin(entry)))),
 			h("span", { class: "line second" },
 				since(entry.since, entry.fence ? "since.held" : "since.waits"),
+				left(entry.until, entry.fence ? "left.lease" : "left.waits"),
 				h("span", { class: "claim" }, h("bdi", null, span(entry))),
 				first && !entry.fence && h("span", { class: "behind" }, behind.length > 1
 					? t("waits.behind.more", { who: who(first), n: behind.length - 1 }) : t("waits.behind", { who: who(first) })),
-				n > 0 && h("span", { class: "blocks" }, icon("wait"), t("waits.blocks", { n })),
-				left(entry.until, entry.fence ? "left.lease" : "left.waits")),
+				n > 0 && h("span", { class: "blocks" }, icon("wait"), t("waits.blocks", { n }))),
 		]);
 	}
 
@@ -101,19 +101,14 @@ export class Waits {
 			for (const edge of this.snapshot?.waits.edges.get(key) ?? []) {
 				const other = rows.get(edge.key);
 				if (!other) continue;
-				const y1 = middle(row), y2 = middle(other);
+				// Lines that arrive at a row and that leave it do not touch.
+				const up = middle(row) > middle(other) ? 1 : -1;
+				const y1 = middle(row) - 4 * up, y2 = middle(other) + 4 * up;
 				const bulge = Math.min(1.25 * width, 16 + Math.abs(y1 - y2) / 6); // the curve keeps to 3/4 of it
-				const down = y1 < y2 ? -1 : 1;
 				const held = this.snapshot.entries.get(edge.key)?.fence > 0;
-				const path = svg("path", {
-					class: `edge ${edge.same ? "edge-same" : held ? "edge-held" : "edge-queued"}`,
-					// It ends beside the dot, where the arrow is.
-					d: `M${x - 6} ${y1} C${x - bulge} ${y1} ${x - bulge} ${y2 + 2 * down} ${x - 9} ${y2 + 2 * down}`,
-				});
-				const tip = svg("path", {
-					class: path.getAttribute("class") + " tip",
-					d: `M${x - 5} ${y2 + 2 * down} l-7 -4 l1.5 4 l-1.5 4 Z`,
-				});
+				const kind = `edge ${edge.same ? "edge-same" : held ? "edge-held" : "edge-queued"}`;
+				const path = svg("path", { class: kind, d: `M${x - 6} ${y1} C${x - bulge} ${y1} ${x - bulge} ${y2} ${x - 9} ${y2}` });
+				const tip = svg("path", { class: `${kind} tip`, d: `M${x - 4} ${y2} l-7 -4 l1.5 4 l-1.5 4 Z` });
 				path.dataset.from = tip.dataset.from = key;
 				path.dataset.to = tip.dataset.to = edge.key;
 				drawn.push(path, tip);

@@ -17,7 +17,7 @@ import (
 func load(t *testing.T, file string, env ...string) *types.Project {
 	t.Helper()
 	options, err := cli.NewProjectOptions([]string{filepath.Join("..", "..", file)},
-		cli.WithEnv(env), cli.WithResolvedPaths(true), cli.WithName("pathlock"))
+		cli.WithEnv(env), cli.WithResolvedPaths(true), cli.WithName("pathlock"), cli.WithDefaultProfiles())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +28,11 @@ func load(t *testing.T, file string, env ...string) *types.Project {
 	return project
 }
 
-var pinned = regexp.MustCompile(`:\d+\.\d+(\.\d+)?(-[\w.]+)?$`)
+var pinned = regexp.MustCompile(`:v?\d+\.\d+(\.\d+)?(-[\w.]+)?$`)
 
 func TestImagesArePinnedAndEveryServiceHasAHealthCheck(t *testing.T) {
 	for _, file := range []string{"docker-compose.yml", "test/servers.yml"} {
-		project := load(t, file)
+		project := load(t, file, "COMPOSE_PROFILES=metrics")
 		for name, service := range project.Services {
 			if service.Build == nil && service.PullPolicy != types.PullPolicyNever && !pinned.MatchString(service.Image) {
 				t.Errorf("%s: %s: the image %q is not pinned", file, name, service.Image)

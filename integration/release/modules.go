@@ -19,7 +19,8 @@ const rootPath = "github.com/pathlock-go/pathlock"
 // published are the folders of the modules that people outside require, install or run. The other
 // modules serve only this repository.
 var published = []string{
-	".", "store/sqlstore", "store/zkstore", "store/etcdstore", "store/anystore", "cmd/pathlock", "sample-app",
+	".", "store/sqlstore", "store/zkstore", "store/etcdstore", "store/anystore", "promobserver", "otelobserver",
+	"cmd/pathlock", "sample-app",
 }
 
 // modulePath returns the path of the module in a folder.

@@ -103,7 +103,7 @@ func TestADryRunShowsTheReleaseAndMakesNone(t *testing.T) {
 		"+## [0.1.0] - 2006-01-02", "+replace " + rootPath + " v0.1.0 => ./", "+require " + rootPath + " v0.1.0",
 		"+replace " + rootPath + "/store/sqlstore v0.1.0 => ./store/sqlstore", "+require " + rootPath + "/store/sqlstore v0.1.0",
 		"+" + rootPath + " v0.1.0 h1:", "+" + rootPath + "/store/sqlstore v0.1.0 h1:",
-		"tags: v0.1.0 store/sqlstore/v0.1.0 ", "store/anystore/v0.1.0 cmd/pathlock/v0.1.0 sample-app/v0.1.0\n", "nothing is written",
+		"tags: v0.1.0 store/sqlstore/v0.1.0 ", "store/anystore/v0.1.0 promobserver/v0.1.0 otelobserver/v0.1.0 cmd/pathlock/v0.1.0 sample-app/v0.1.0\n", "nothing is written",
 	} {
 		if !strings.Contains(out.String(), shown) {
 			t.Errorf("it does not show %q: %s", shown, &out)

@@ -16,12 +16,14 @@ import (
 // that require it.
 var small = workspace(
 	part{"bench", []string{"store/sqlstore"}},
-	part{"sample-app", []string{"store/anystore", "store/sqlstore"}},
+	part{"sample-app", []string{"otelobserver", "promobserver", "store/anystore", "store/sqlstore"}},
 	part{"cmd/pathlock", []string{"store/anystore"}},
 	part{"store/anystore", []string{"store/etcdstore", "store/sqlstore", "store/zkstore"}},
 	part{"store/etcdstore", nil},
 	part{"store/sqlstore", nil},
 	part{"store/zkstore", nil},
+	part{"promobserver", nil},
+	part{"otelobserver", nil},
 )
 
 // part is a module of a repository: its folder, and those of the modules that it imports beside the
@@ -53,7 +55,7 @@ func workspace(parts ...part) map[string]string {
 		replaces += "\nreplace " + modulePath(p.folder) + " v0.0.0 => ./" + p.folder + "\n"
 		direct := map[string]bool{rootPath: true}
 		name := "main"
-		if strings.HasPrefix(p.folder, "store/") {
+		if strings.HasPrefix(p.folder, "store/") || strings.HasSuffix(p.folder, "observer") {
 			name = filepath.Base(p.folder)
 		}
 		code := "package " + name + "\n\nimport (\n\t_ \"" + rootPath + "\"\n"

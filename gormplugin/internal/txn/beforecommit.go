@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/pathlock-go/pathlock/internal/carry"
 	"gorm.io/gorm"
 )
 
@@ -24,8 +25,15 @@ func WithBeforeCommit(ctx context.Context, fn func(tx *gorm.DB) error) context.C
 	return context.WithValue(ctx, beforeCommitKey{}, &beforeCommit{beforeCommitOf(ctx), fn})
 }
 
-// beforeCommitOf returns what a context has called, nil if there is nothing.
+// beforeCommitOf returns what a context has called, nil if there is nothing. A framework's own
+// context need not find what the request's has.
 func beforeCommitOf(ctx context.Context) *beforeCommit {
+	if b, ok := ctx.Value(beforeCommitKey{}).(*beforeCommit); ok {
+		return b
+	}
+	if ctx = carry.Context(ctx, carry.RequestKey); ctx == nil {
+		return nil
+	}
 	b, _ := ctx.Value(beforeCommitKey{}).(*beforeCommit)
 	return b
 }

@@ -99,13 +99,13 @@ func (t *Transaction) commit() error {
 		// must not be committed by whoever uses the connection next.
 		_, _ = t.conn.ExecContext(context.WithoutCancel(t.ctx), "ROLLBACK")
 	}
-	done(err)
 	switch {
 	case err == nil:
 		outcome = Committed
 	case !errors.Is(err, fault.ErrOutcomeUnknown):
 		outcome = RolledBack
 	}
+	done(err)
 	return err
 }
 

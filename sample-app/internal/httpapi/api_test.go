@@ -221,7 +221,7 @@ func TestMetrics(t *testing.T) {
 		`http_request_duration_seconds_count{method="other",route="none",status="405"} 1`,
 		// Two plans, each the name gate and then the tree for its root suite, four suites and a
 		// case.
-		`pathlock_acquisitions_total{outcome="granted"} 9`,
+		`pathlock_acquisitions_total{operation="insert",outcome="granted"} 5`,
 		`pathlock_acquire_duration_seconds_count{outcome="granted"} 9`,
 		`pathlock_held 0`,
 		`go_sql_open_connections{db_name="sqlite"} 1`,

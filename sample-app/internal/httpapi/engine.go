@@ -11,6 +11,7 @@ import (
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
@@ -28,6 +29,8 @@ type Config struct {
 	// SuiteResolver and CaseResolver find the nodes of suite and case ids.
 	SuiteResolver, CaseResolver pathlock.Resolver
 	Locker                      *pathlock.Locker
+	// Keys knows the requests that were sent again.
+	Keys *idempotency.Keys
 	// Locks shows the locks of plans, and Feed their changes.
 	Locks *lockview.View
 	Feed  *changes.Feed

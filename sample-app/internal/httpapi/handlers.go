@@ -4,7 +4,9 @@ import (
 	"net/http"
 
 	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
 
+	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 )
@@ -20,6 +22,11 @@ func (a *api) created(h handler) gin.HandlerFunc { return a.answer(http.StatusCr
 
 func (a *api) answer(status int, h handler) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		if c.GetHeader(idempotency.Header) != "" {
+			c.Request = c.Request.WithContext(plans.Recording(c.Request.Context(), func(tx *gorm.DB, result any) error {
+				return idempotency.RecordJSON(tx, status, result)
+			}))
+		}
 		body, err := h(c)
 		if err != nil {
 			a.fail(c, err)

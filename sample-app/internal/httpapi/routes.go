@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"net/http"
+
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock/lockspec"
@@ -9,12 +11,18 @@ import (
 
 // routes registers all routes, each behind the locks that the table gives it.
 func (a *api) routes(engine *gin.Engine, table lockspec.Table) error {
-	// handle puts the locks between the check of the body and the work.
+	// handle puts the locks between the check of the body and the work, and the key of a request
+	// before them: one that is sent again takes no locks.
 	handle := func(method, path string, chain ...gin.HandlerFunc) {
 		work, route := len(chain)-1, lockspec.Route{Method: method, Path: path}
-		if spec, ok := table.Spec(route); ok {
-			chain = append(chain[:work:work], a.locks.Lock(spec), chain[work])
+		before := chain[:work:work]
+		if method == http.MethodPost {
+			before = append(before, a.Keys.Handle)
 		}
+		if spec, ok := table.Spec(route); ok {
+			before = append(before, a.locks.Lock(spec))
+		}
+		chain = append(before, chain[work])
 		engine.Handle(method, path, chain...)
 	}
 	front, err := page.New()

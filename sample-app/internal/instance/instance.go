@@ -18,6 +18,7 @@ import (
 	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
+	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
 	"github.com/pathlock-go/pathlock/sample-app/internal/database"
 	"github.com/pathlock-go/pathlock/sample-app/internal/httpapi"
@@ -28,6 +29,7 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/naive"
 	"github.com/pathlock-go/pathlock/sample-app/internal/plans"
 	"github.com/pathlock-go/pathlock/sample-app/internal/schema"
+	"github.com/pathlock-go/pathlock/sample-app/internal/tracing"
 	"github.com/pathlock-go/pathlock/store/anystore"
 )
 
@@ -80,6 +82,8 @@ type Instance struct {
 
 	locker  *pathlock.Locker
 	history *contention.Recorder
+	tracing *tracing.Tracing
+	purge   *purge
 }
 
 // Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
@@ -112,7 +116,10 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 			i.Feed.Close()
 		}
 		i.closeAdmin()
-		return nil, errors.Join(err, db.Close())
+		if i.purge != nil {
+			i.purge.stop()
+		}
+		return nil, errors.Join(err, i.tracing.Close(), db.Close())
 	}
 	return i, nil
 }
@@ -127,15 +134,20 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	}
 	m := metrics.New()
 	m.WatchPool(i.DB.Pool(), string(i.DB.Dialect))
+	var err error
+	if i.tracing, err = tracing.Open(ctx); err != nil {
+		return err
+	}
 	i.history = contention.New(i.Store.Store, contention.Config{Log: config.Log})
 	// The locker gets the inner store, which may implement more than [pathlock.Store].
-	i.locker = pathlock.New(i.Store.Store,
+	i.locker = pathlock.New(i.Store.Store, append(i.tracing.Options(),
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
 		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
 		pathlock.WithObserver(m.Locks()),
 		pathlock.WithObserver(i.history),
 		pathlock.WithLogger(config.Log),
-	)
+	)...)
+	i.tracing.LinkBlockers(i.locker)
 	plugin, err := guard(i.DB.Write, i.locker, config)
 	if err == nil && i.DB.Read != i.DB.Write {
 		// The resolvers read beside the writers.
@@ -152,7 +164,17 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	locks := lockview.New(i.locker, i.Service, i.revision, config.Namespace)
 	i.Feed = changes.New(i.DB, locks.JSON, config.Log)
 	i.Service.Announce(i.Feed)
+	keys, err := idempotency.New(i.DB.Write, idempotency.Config{
+		Scope: idempotency.OneScope, // whoever reaches the server may see everything
+		Table: schema.IdempotencyKeys,
+		Log:   config.Log,
+	})
+	if err != nil {
+		return err
+	}
+	i.purge = newPurge(keys, config.Log)
 	api := httpapi.Config{
+		Keys:          keys,
 		Service:       i.Service,
 		Suites:        i.Service,
 		SuiteResolver: suites,
@@ -166,7 +188,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Rule:          config.Rule,
 		Namespace:     config.Namespace,
 		Metrics:       m.Handler(),
-		Observe:       m.Observe,
+		Observe:       i.tracing.Request(m.Observe),
 		Log:           config.Log,
 		BodyTimeout:   config.BodyTimeout,
 	}
@@ -244,5 +266,6 @@ func (i *Instance) Close() error {
 	defer cancel()
 	i.Feed.Close()
 	i.closeAdmin()
-	return errors.Join(i.locker.Shutdown(ctx), i.DB.Close(), i.Store.Close())
+	i.purge.stop()
+	return errors.Join(i.locker.Shutdown(ctx), i.tracing.Close(), i.DB.Close(), i.Store.Close())
 }

@@ -2,22 +2,28 @@
 package metrics
 
 import (
+	"context"
 	"database/sql"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/promobserver"
 )
 
 // Metrics are the metrics of one instance.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.HistogramVec
-	locks    *lockMetrics
+	locks    *promobserver.Observer
 }
 
 // New returns metrics with a registry of their own.
@@ -29,11 +35,21 @@ func New() *Metrics {
 			Help:    "How long requests took, by method, route and status.",
 			Buckets: prometheus.DefBuckets,
 		}, []string{"method", "route", "status"}),
-		locks: newLockMetrics(),
+		locks: promobserver.New(promobserver.TraceID(traceOf)),
 	}
-	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests)
-	m.registry.MustRegister(m.locks.collectors()...)
+	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), m.requests, m.locks)
 	return m
+}
+
+// Locks returns the observer to give to a locker.
+func (m *Metrics) Locks() pathlock.Observer { return m.locks }
+
+// traceOf returns the trace of a request for its exemplars, "" if it is not recorded.
+func traceOf(ctx context.Context) string {
+	if span := trace.SpanContextFromContext(ctx); span.IsSampled() {
+		return span.TraceID().String()
+	}
+	return ""
 }
 
 // WatchPool adds a database's connection pool.
@@ -41,15 +57,19 @@ func (m *Metrics) WatchPool(pool *sql.DB, name string) {
 	m.registry.MustRegister(collectors.NewDBStatsCollector(pool, name))
 }
 
-// Handler answers with all metrics.
+// Handler answers with all metrics. Exemplars come in the OpenMetrics format.
 func (m *Metrics) Handler() http.Handler {
-	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry})
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, EnableOpenMetrics: true})
 }
 
-// Observe is middleware that times requests.
+// Observe is middleware that times requests. A stream of events lasts as long as its reader wants
+// it to, and is not timed.
 func (m *Metrics) Observe(c *gin.Context) {
 	start := time.Now()
 	c.Next()
+	if strings.HasPrefix(c.Writer.Header().Get("Content-Type"), "text/event-stream") {
+		return
+	}
 	route := c.FullPath()
 	if route == "" {
 		route = "none"

@@ -109,8 +109,10 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 			return err
 		}
 		item, err := recycleCase(tx, id)
-		s.planChanged(tx, item.PlanID)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.planChanged(tx, item.PlanID)
 	})
 }
 
@@ -118,17 +120,17 @@ func (s *Service) DeleteCase(ctx context.Context, id int64) error {
 // stays where it is.
 func (s *Service) putCase(ctx context.Context, put func(*gorm.DB) (model.Case, error)) (model.Case, error) {
 	var c model.Case
-	err := s.write(ctx, func(tx *gorm.DB) (err error) {
+	err := s.write(ctx, recorded(&c, func(tx *gorm.DB) (err error) {
 		if c, err = put(tx); err != nil {
 			return err
 		}
-		if s.suiteChanged(tx, c.SuiteID); c.Path != "" {
-			return nil
+		if err := s.suiteChanged(tx, c.SuiteID); err != nil || c.Path != "" {
+			return err
 		}
 		suite, err := load[model.Suite](tx, "suite", c.SuiteID)
 		c.Path = suite.Path + "/" + c.Name
 		return err
-	})
+	}))
 	return c, err
 }
 

@@ -17,7 +17,7 @@ func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.P
 		return model.Plan{}, err
 	}
 	var plan model.Plan
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&plan, func(tx *gorm.DB) error {
 		plan = model.Plan{Project: project, Name: name}
 		if err := tx.Create(&plan).Error; err != nil {
 			return nameTaken(err, name)
@@ -28,7 +28,7 @@ func (s *Service) CreatePlan(ctx context.Context, project, name string) (model.P
 		}
 		plan.RootID = root.ID
 		return tx.Model(&plan).UpdateColumn("root_id", root.ID).Error
-	})
+	}))
 	return plan, err
 }
 
@@ -65,7 +65,9 @@ func (s *Service) RenamePlan(ctx context.Context, id int64, name string) (model.
 			return err
 		}
 		plan.Name = name
-		s.planChanged(tx, id)
+		if err := s.planChanged(tx, id); err != nil {
+			return err
+		}
 		return nameTaken(tx.Model(&plan).UpdateColumn("name", name).Error, name)
 	})
 	return plan, err
@@ -78,7 +80,9 @@ func (s *Service) DeletePlan(ctx context.Context, id int64) error {
 		if err != nil {
 			return err
 		}
-		s.planChanged(tx, id)
+		if err := s.planChanged(tx, id); err != nil {
+			return err
+		}
 		// Writers in the tree lock the root row: this waits for them, or they find the row gone.
 		if err := tx.Delete(&model.Suite{ID: plan.RootID}).Error; err != nil {
 			return err

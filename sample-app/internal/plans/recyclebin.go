@@ -105,7 +105,9 @@ func (s *Service) Purge(ctx context.Context, planID int64) error {
 		if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 			return err
 		}
-		s.planChanged(tx, planID)
+		if err := s.planChanged(tx, planID); err != nil {
+			return err
+		}
 		// A restoration of one of the items waits here, or this waits for it.
 		var items []int64
 		err := forUpdate(tx).Model(&model.RecycledItem{}).Where("plan_id = ?", planID).Pluck("id", &items).Error

@@ -39,7 +39,7 @@ func (s *Service) RestoreLocation(ctx context.Context, id string) (pathlock.Loca
 // The statement that restores a subtree is written by hand, under the plugin's assertion. An Update
 // that clears deleted_at would work, too, but it would read and lock each row of the subtree.
 func (s *Service) Restore(ctx context.Context, id int64) (restored any, err error) {
-	err = s.write(ctx, func(tx *gorm.DB) error {
+	err = s.write(ctx, recorded(&restored, func(tx *gorm.DB) error {
 		item, err := load[model.RecycledItem](tx, "item", id)
 		if err != nil {
 			return err
@@ -53,7 +53,9 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 		if deleted.Error != nil {
 			return deleted.Error
 		}
-		s.planChanged(tx, item.PlanID)
+		if err := s.planChanged(tx, item.PlanID); err != nil {
+			return err
+		}
 		parent, err := gormplugin.Assert(tx, &model.Suite{}, item.ParentID)
 		if err != nil {
 			return err
@@ -67,7 +69,7 @@ func (s *Service) Restore(ctx context.Context, id int64) (restored any, err erro
 			return nameTaken(err, item.Name)
 		}
 		return tx.Where("item_id = ?", id).Delete(&model.RecycledNode{}).Error
-	})
+	}))
 	return restored, err
 }
 

@@ -42,11 +42,7 @@ const replans = 5
 // another one, or if the assertion found that a path had changed.
 func (s *Service) write(ctx context.Context, do func(tx *gorm.DB) error) error {
 	for again := 0; ; again++ {
-		announcing, committed := announcing(ctx)
-		err := gormplugin.Transaction(announcing, s.db.Write, do, s.isolation())
-		if err == nil {
-			committed()
-		}
+		err := gormplugin.Transaction(ctx, s.db.Write, do, s.isolation())
 		if !errors.Is(err, pathlock.ErrPathChanged) || again == replans {
 			return err
 		}

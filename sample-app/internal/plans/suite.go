@@ -38,17 +38,19 @@ func (s *Service) CreateSuite(ctx context.Context, planID, parentID int64, name 
 		return model.Suite{}, err
 	}
 	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
 		suite = model.Suite{PlanID: planID, ParentID: &parentID, Name: name, Version: 1}
 		err := tx.Create(&suite).Error
-		s.planChanged(tx, planID)
+		if err := s.planChanged(tx, planID); err != nil {
+			return err
+		}
 		return refused(tooDeep("parent_id", nameTaken(err, name)), func() error {
 			if _, err := load[model.Plan](tx, "plan", planID); err != nil {
 				return err
 			}
 			return checkParent(tx, planID, parentID)
 		})
-	})
+	}))
 	return suite, err
 }
 
@@ -60,7 +62,9 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 	var suite model.Suite
 	err := s.write(ctx, func(tx *gorm.DB) error {
 		suite = model.Suite{}
-		s.suiteChanged(tx, id)
+		if err := s.suiteChanged(tx, id); err != nil {
+			return err
+		}
 		err := gormplugin.Rename(tx, &suite, id, name)
 		return refused(nameTaken(err, name), func() error { return checkBranch(tx, id) })
 	})
@@ -70,9 +74,11 @@ func (s *Service) RenameSuite(ctx context.Context, id int64, name string) (model
 // MoveSuite moves a suite to below another one of the same plan.
 func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suite, error) {
 	var suite model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&suite, func(tx *gorm.DB) error {
 		suite = model.Suite{}
-		s.suiteChanged(tx, id)
+		if err := s.suiteChanged(tx, id); err != nil {
+			return err
+		}
 		err := gormplugin.Move(tx, &suite, id, parentID)
 		return refused(tooDeep("parent_id", slotTaken(err)), func() error {
 			suite, err := branch(tx, id)
@@ -81,7 +87,7 @@ func (s *Service) MoveSuite(ctx context.Context, id, parentID int64) (model.Suit
 			}
 			return checkParent(tx, suite.PlanID, parentID)
 		})
-	})
+	}))
 	return suite, err
 }
 
@@ -92,7 +98,7 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		return model.Suite{}, err
 	}
 	var top model.Suite
-	err := s.write(ctx, func(tx *gorm.DB) error {
+	err := s.write(ctx, recorded(&top, func(tx *gorm.DB) error {
 		source, err := branch(tx, id)
 		if err != nil {
 			return err
@@ -100,11 +106,13 @@ func (s *Service) CopySuite(ctx context.Context, id, parentID int64, name string
 		if err := checkParent(tx, source.PlanID, parentID); err != nil {
 			return err
 		}
-		s.planChanged(tx, source.PlanID)
+		if err := s.planChanged(tx, source.PlanID); err != nil {
+			return err
+		}
 		_, err = gormplugin.Copy(tx, &top, id, parentID, gormplugin.CopyAs(name),
 			gormplugin.CopyValues(map[string]any{"version": 1}), gormplugin.CopyLeaves(&model.Case{}, nil))
 		return tooDeep("parent_id", nameTaken(err, name))
-	})
+	}))
 	return top, err
 }
 
@@ -114,7 +122,9 @@ func (s *Service) DeleteSuite(ctx context.Context, id int64) error {
 		if err := checkBranch(tx, id); err != nil {
 			return err
 		}
-		s.suiteChanged(tx, id)
+		if err := s.suiteChanged(tx, id); err != nil {
+			return err
+		}
 		if _, err := gormplugin.Delete(tx, &model.Suite{}, id); err != nil {
 			return err
 		}

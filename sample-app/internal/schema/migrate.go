@@ -18,6 +18,9 @@ import (
 //go:embed mysql/*.sql postgres/*.sql sqlite/*.sql
 var files embed.FS
 
+// IdempotencyKeys is the table of package idempotency.
+const IdempotencyKeys = "idempotency_keys"
+
 // migration is one file.
 type migration struct {
 	number int

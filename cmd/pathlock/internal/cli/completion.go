@@ -56,7 +56,8 @@ const filesCandidate = ":files"
 // treesWithin is how long a lock store may take to name its trees.
 const treesWithin = time.Second
 
-// complete writes the candidates for the last word, one on a line: the word, a tab, and what it is.
+// complete writes the candidates for the last word, one on a line: the word, and
+// behind a tab what it is, if there is more to say.
 func complete(ctx context.Context, words []string, out io.Writer) int {
 	parser, err := newParser(&commands{})
 	if err != nil {
@@ -70,7 +71,11 @@ func complete(ctx context.Context, words []string, out io.Writer) int {
 		if c.word != filesCandidate && !strings.HasPrefix(c.word, current) {
 			continue
 		}
-		if _, err := fmt.Fprintf(out, "%s\t%s\n", printable(c.word), printable(c.about)); err != nil {
+		text := printable(c.word)
+		if c.about != "" {
+			text += "\t" + printable(c.about)
+		}
+		if _, err := fmt.Fprintln(out, text); err != nil {
 			return exitFailure
 		}
 	}

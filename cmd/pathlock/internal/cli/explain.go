@@ -203,7 +203,6 @@ func (c *explainCommand) row(ctx context.Context, key string) (tree pathlock.Tre
 	return tree, path, err
 }
 
-
 // claims returns what the operation locks, as a lock store is asked for it.
 func (c *explainCommand) claims(o lockspec.Operation) ([]pathlock.Claim, error) {
 	rule := lockspec.NameSlot

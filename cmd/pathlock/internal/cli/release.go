@@ -69,7 +69,7 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 		return err
 	case strings.TrimSpace(c.Reason) == "":
 		return fmt.Errorf("%w: --reason is empty", errUsage)
-	case !c.Yes && !(isTerminal(streams.in) && isTerminal(streams.errs)):
+	case !c.Yes && (!isTerminal(streams.in) || !isTerminal(streams.errs)):
 		return fmt.Errorf("%w: nobody can be asked here, since this is no terminal: give --yes", errUsage)
 	}
 	log, err := c.openLog()

@@ -24,14 +24,6 @@ func (n treeName) parse() (pathlock.Tree, error) {
 	return parseTree(n.Namespace, n.Tree)
 }
 
-// required is parse for commands that need a tree.
-func (n treeName) required() (pathlock.Tree, error) {
-	if n.Tree == "" {
-		return pathlock.Tree{}, fmt.Errorf("%w: no tree: name it as ls shows it", errUsage)
-	}
-	return n.parse()
-}
-
 // parseTree reads a tree: namespace/id, or the id alone if a namespace is given.
 func parseTree(namespace, name string) (pathlock.Tree, error) {
 	id := name

@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/pathlock-go/pathlock/store/anystore"
 	"github.com/pathlock-go/pathlock/store/etcdstore"
 )
 
@@ -18,26 +19,30 @@ var oldestEtcd = []int{3, 5}
 // manyRevisions is a history that nobody has shortened for some time: two for each lock.
 const manyRevisions = 100_000
 
-// etcd examines the members of an etcd. It reports whether it serves.
+// etcd examines the members of an etcd. It reports whether locks can be tried out.
 func (e *exam) etcd(ctx context.Context, about string, store *etcdstore.Store) bool {
+	serves := true
 	if err := e.ask(ctx, store.Ping); err != nil {
-		e.unanswered(about, err)
-		return false
+		if !errors.Is(err, rpctypes.ErrNoSpace) && !errors.Is(err, rpctypes.ErrNoLeader) && !errors.Is(err, rpctypes.ErrPermissionDenied) {
+			e.unanswered(about, err)
+			return false
+		}
+		serves = false
+		e.found(Problem, about, "service", err.Error(), "the lock store "+anystore.Trouble(err)+": nothing is granted", "see the other findings")
 	}
 	client := store.Client()
-	var quota int64
 	for _, endpoint := range client.Endpoints() {
-		quota = max(quota, e.etcdMember(ctx, client, endpoint))
+		e.etcdMember(ctx, client, endpoint)
 	}
 	e.etcdMembers(ctx, about, client)
 	e.etcdAlarms(ctx, about, client)
 	e.etcdHistory(ctx, about, client)
 	e.fine(about, "clock", "nothing goes by the clocks of the members or of this host")
-	return true
+	return serves
 }
 
-// etcdMember examines one member, and returns its quota, 0 if it does not tell.
-func (e *exam) etcdMember(ctx context.Context, client *clientv3.Client, endpoint string) int64 {
+// etcdMember examines one member.
+func (e *exam) etcdMember(ctx context.Context, client *clientv3.Client, endpoint string) {
 	addr := strings.TrimPrefix(strings.TrimPrefix(endpoint, "http://"), "https://")
 	var status *clientv3.StatusResponse
 	err := e.ask(ctx, func(ctx context.Context) (err error) {
@@ -46,7 +51,7 @@ func (e *exam) etcdMember(ctx context.Context, client *clientv3.Client, endpoint
 	})
 	if err != nil {
 		e.found(Warning, addr, "member", fmt.Sprintf("it does not answer: %v", err), "one more that does not may keep the others from granting anything", "start it, or take it out of the cluster and the URL")
-		return 0
+		return
 	}
 	if older(status.Version, oldestEtcd) {
 		e.found(Warning, addr, "version", "etcd "+status.Version, "it gets no more corrections", "update to 3.5 or later, one member after the other")
@@ -61,7 +66,6 @@ func (e *exam) etcdMember(ctx context.Context, client *clientv3.Client, endpoint
 	default:
 		e.fine(addr, "leader", "it knows the leader")
 	}
-	const gib = 1 << 30
 	switch quota := status.DbSizeQuota; {
 	case quota == 0:
 		e.found(Advice, addr, "quota", fmt.Sprintf("%d MiB of an unknown quota are used", status.DbSize>>20), "a full member takes no writes", "see etcd_server_quota_backend_bytes in the member's metrics; etcd 3.6 tells it")
@@ -70,7 +74,6 @@ func (e *exam) etcdMember(ctx context.Context, client *clientv3.Client, endpoint
 	default:
 		e.fine(addr, "quota", "%d of %d MiB are used", status.DbSize>>20, quota>>20)
 	}
-	return status.DbSizeQuota
 }
 
 // etcdMembers looks at the cluster's size.

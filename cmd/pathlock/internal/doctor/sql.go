@@ -157,7 +157,7 @@ func (e *exam) settings(ctx context.Context, db *sql.DB, about, dialect string) 
 	}
 	judge := map[string]func(*exam, string, map[string]string){"postgres": (*exam).judgePostgres, "mysql": (*exam).judgeMySQL}[dialect]
 	judge(e, about, values)
-	e.judgeIsolation(about, dialect, values)
+	e.judgeIsolation(about, values)
 }
 
 // readSettings adds the names and values that a question answers.
@@ -184,7 +184,7 @@ func readSettings(ctx context.Context, db *sql.DB, file string, values map[strin
 
 // judgeIsolation names the level that transactions have by default. Where it harms, package
 // treeschema has said so.
-func (e *exam) judgeIsolation(about, dialect string, values map[string]string) {
+func (e *exam) judgeIsolation(about string, values map[string]string) {
 	for _, name := range []string{"transaction_isolation", "tx_isolation", "default_transaction_isolation"} {
 		if level := values[name]; level != "" && !slices.ContainsFunc(e.findings, func(f Finding) bool { return f.About == about && f.Check == string(treeschema.Isolation) }) {
 			e.fine(about, string(treeschema.Isolation), "transactions are %s", strings.ToUpper(strings.ReplaceAll(level, "-", " ")))

@@ -22,11 +22,11 @@ func negotiate(ctx context.Context, addr string, timeout time.Duration) (time.Du
 	}
 	defer func() { _ = conn.Close() }()
 	var request []byte
-	request = binary.BigEndian.AppendUint32(request, 0)                                                // the protocol's version
-	request = binary.BigEndian.AppendUint64(request, 0)                                                // the last transaction that was seen
+	request = binary.BigEndian.AppendUint32(request, 0)                                                  // the protocol's version
+	request = binary.BigEndian.AppendUint64(request, 0)                                                  // the last transaction that was seen
 	request = binary.BigEndian.AppendUint32(request, uint32(min(timeout.Milliseconds(), math.MaxInt32))) //nolint:gosec // bounded
-	request = binary.BigEndian.AppendUint64(request, 0)                                                // no session yet
-	request = binary.BigEndian.AppendUint32(request, 16)                                               // its password's length
+	request = binary.BigEndian.AppendUint64(request, 0)                                                  // no session yet
+	request = binary.BigEndian.AppendUint32(request, 16)                                                 // its password's length
 	request = append(request, make([]byte, 16)...)
 	request = append(request, 0) // not read only
 	if err := writeFrame(conn, request); err != nil {

@@ -1,12 +1,12 @@
 // Questions to the person at the page.
-import { h } from './dom.js';
+import { $, h } from './dom.js';
 import { t } from './i18n.js';
 
 /** Opens a dialog and resolves with what close was called with, null if it was left. build gets
  * close and returns the content. The focus goes back to where it was. */
 export function ask(title, build, { wide } = {}) {
   return new Promise((resolve) => {
-    const before = document.activeElement;
+    const before = document.activeElement, notices = $('notices'), around = notices.parentElement;
     let answer = null;
     const close = (value) => { answer = value; dialog.close(); };
     const dialog = h('dialog', { class: wide ? 'wide-dialog' : '', 'aria-label': title },
@@ -14,14 +14,17 @@ export function ask(title, build, { wide } = {}) {
         h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('close'), title: t('close'), onclick: () => close(null) }, '×')),
       build(close));
     dialog.addEventListener('close', () => {
+      around.append(notices);
       dialog.remove();
       if (before?.isConnected) before.focus();
       resolve(answer);
     });
     dialog.addEventListener('click', (e) => { if (e.target === dialog) close(null); });
     document.body.append(dialog);
+    // What is outside of a dialog cannot be clicked, and the messages can.
+    dialog.append(notices);
     dialog.showModal();
-    dialog.querySelector('[autofocus], input, .primary')?.focus();
+    dialog.querySelector('[autofocus], input:not(.unseen), .primary')?.focus();
     dialog.querySelector('input')?.select();
   });
 }

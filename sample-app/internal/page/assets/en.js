@@ -10,14 +10,14 @@ export const en = {
 
   'welcome.title': 'A tree that many people change at once, and that stays right',
   'welcome.lead': 'This is a test-plan backend to start from. Suites form a tree; every row carries its path. pathlock locks just the nodes that a change touches, on every instance at once.',
-  'welcome.demo': 'Make a demo plan', 'welcome.demoMore': 'A web shop: some thirty suites, and cases with steps.',
+  second: 'Open a second window', 'welcome.play': 'Play with a web shop', 'welcome.demo': 'Make a demo plan', 'welcome.demoMore': 'Thirty suites, and cases with steps, in a second.',
   'welcome.import': 'Import a directory', 'welcome.importMore': 'Folders become suites, files become cases. Names are sent, and nothing else. You can drop a folder here.',
   'welcome.choose': 'Choose a directory', 'welcome.empty': 'Begin with an empty plan', 'welcome.emptyMore': 'Give it a project and a name.',
   'welcome.try': 'Then try to break it',
   'welcome.try1': 'Open a second window beside this one. Each shows what the other does.',
   'welcome.try2': 'Click “Edit” on a suite in one window. The other shows who edits, and waits its turn.',
   'welcome.try3': 'Rename a suite in both windows at once. One of them wins; no path is left behind.',
-  'welcome.routes': 'The routes for programs', 'welcome.window': 'Open a second window',
+  'welcome.routes': 'The routes for programs',
 
   plans: 'Plans', newPlan: 'New plan', project: 'Project', name: 'Name', create: 'Create', cancel: 'Cancel', close: 'Close', ok: 'OK',
   renamePlan: 'Rename the plan', deletePlan: 'Delete the plan for good', noPlans: 'There are no plans yet.',
@@ -38,7 +38,7 @@ export const en = {
   'lock.free': 'Nobody is here. “Edit” keeps others out until you are done.',
   'lock.mine': 'You are editing', 'lock.mineMore': 'Others can read and cannot change anything in “{name}”. Since {since}.',
   'lock.theirs': '{what}', 'lock.theirsMore': 'Since {since} ({ago}).', 'lock.above': '“{name}”, above this suite, is locked: {what}, since {since} ({ago}).',
-  'lock.until': ' It ends by {until} unless it is renewed.', 'lock.short': 'locked', 'lock.within': 'busy: {what}',
+  'lock.until': ' Until {until} unless it is prolonged.', 'lock.short': 'locked', 'lock.within': 'busy: {what}',
   editElsewhere: 'You are editing “{name}”.', goThere: 'Go there',
   askName: 'What should others call you?', askNameMore: 'It shows beside what you edit. It stays in this browser.', note: '{name} is editing',
 
@@ -56,9 +56,9 @@ export const en = {
   'ok.restore': '“{name}” is back.', 'ok.purge': 'The recycle bin is empty.', 'ok.createCase': '“{name}” is there.', 'ok.saveCase': 'Saved.',
   undo: 'Undo', retry: 'Try again', wait: 'Wait until it is free', waiting: 'Waits its turn…', stopWaiting: 'Stop waiting', dismiss: 'Dismiss',
 
-  'err.locked': '{who} has “{path}” locked since {since} ({ago}), until {until} at the latest unless it is renewed.',
-  'err.lockedShort': '{who} has “{path}” locked since {since}.',
-  'err.queued': '{who} waits for “{path}” and came first.', 'err.busy': 'Others were in the way, again and again. Nothing was changed.',
+  'err.locked': '{who}. “{path}” is locked since {since} ({ago}), and until {until} unless that is prolonged.',
+  'err.lockedShort': '{who}. “{path}” is locked since {since}.',
+  'err.queued': '{who}: waits for “{path}”, and came first.', 'err.busy': 'Others were in the way, again and again. Nothing was changed.',
   'err.path-changed': 'Somebody moved or renamed it at the same moment. Nothing was changed; look at where it is now.',
   'err.name-taken': 'Something beside it has that name already.', 'err.would-cycle': 'A suite cannot go into itself.',
   'err.lock-lost': 'Your edit lock has ended, for instance because this computer slept. Nothing was changed.',

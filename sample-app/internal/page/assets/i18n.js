@@ -17,6 +17,8 @@ function preferred() {
 
 let language = preferred();
 export const lang = () => language;
+/** The language as the visitor's region writes it. */
+const locale = () => navigator.languages.find((l) => l.toLowerCase().startsWith(language.slice(0, 2))) ?? language;
 
 export function setLanguage(to) {
   language = to;
@@ -47,7 +49,7 @@ export function translate(root = document) {
 export function clock(when, now = Date.now()) {
   const options = { hour: '2-digit', minute: '2-digit' };
   if (new Date(when).toDateString() !== new Date(now).toDateString()) Object.assign(options, { month: 'short', day: 'numeric' });
-  return new Intl.DateTimeFormat(language, options).format(when);
+  return new Intl.DateTimeFormat(locale(), options).format(when);
 }
 
 /** How long ago, in the largest unit: "3 min". */
@@ -55,5 +57,5 @@ export function ago(when, now) {
   const seconds = Math.max(0, Math.round((now - when) / 1000));
   const [value, unit] = seconds < 60 ? [seconds, 'second'] : seconds < 3600 ? [Math.floor(seconds / 60), 'minute']
     : seconds < 86400 ? [Math.floor(seconds / 3600), 'hour'] : [Math.floor(seconds / 86400), 'day'];
-  return new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(value);
+  return new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'short' }).format(value);
 }

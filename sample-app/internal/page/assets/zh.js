@@ -9,14 +9,14 @@ export const zh = {
 
   'welcome.title': '许多人同时修改的一棵树，始终正确',
   'welcome.lead': '这是一个可以拿来起步的测试计划后端。套件组成一棵树，每一行都带着自己的路径。pathlock 只锁住一次改动触及的节点，在所有实例上同时生效。',
-  'welcome.demo': '生成演示计划', 'welcome.demoMore': '一个网上商店：约三十个套件，以及带步骤的用例。',
+  second: '再打开一个窗口', 'welcome.play': '试玩网上商店', 'welcome.demo': '生成演示计划', 'welcome.demoMore': '三十个套件，以及带步骤的用例，一秒即成。',
   'welcome.import': '导入一个目录', 'welcome.importMore': '文件夹变成套件，文件变成用例。只发送名称，不发送内容。也可以把文件夹拖到这里。',
   'welcome.choose': '选择目录', 'welcome.empty': '从空计划开始', 'welcome.emptyMore': '给出项目和名称即可。',
   'welcome.try': '然后试着弄坏它',
   'welcome.try1': '在旁边再打开一个窗口，每个窗口都会显示另一个窗口做了什么。',
   'welcome.try2': '在一个窗口里点击某个套件的“编辑”，另一个窗口会显示谁在编辑，并可以排队等候。',
   'welcome.try3': '在两个窗口里同时重命名一个套件：一个成功，没有路径会被落下。',
-  'welcome.routes': '供程序使用的接口', 'welcome.window': '再打开一个窗口',
+  'welcome.routes': '供程序使用的接口',
 
   plans: '计划', newPlan: '新建计划', project: '项目', name: '名称', create: '创建', cancel: '取消', close: '关闭', ok: '确定',
   renamePlan: '重命名计划', deletePlan: '彻底删除计划', noPlans: '还没有计划。',
@@ -51,8 +51,8 @@ export const zh = {
   'ok.restore': '“{name}”已恢复。', 'ok.purge': '回收站已清空。', 'ok.createCase': '“{name}”已添加。', 'ok.saveCase': '已保存。',
   undo: '撤销', retry: '重试', wait: '等它空闲', waiting: '排队等候中…', stopWaiting: '不再等候', dismiss: '关闭',
 
-  'err.locked': '{who}自 {since}（{ago}）起锁定了“{path}”；若不续期，最迟 {until} 结束。', 'err.lockedShort': '{who}自 {since} 起锁定了“{path}”。',
-  'err.queued': '{who}在等候“{path}”，而且先到。', 'err.busy': '一再有别人占先。什么都没有改变。',
+  'err.locked': '{who}。“{path}”自 {since}（{ago}）起被锁定，若不续期到 {until} 为止。', 'err.lockedShort': '{who}。“{path}”自 {since} 起被锁定。',
+  'err.queued': '{who}：在等候“{path}”，而且先到。', 'err.busy': '一再有别人占先。什么都没有改变。',
   'err.path-changed': '有人在同一时刻移动或重命名了它。什么都没有改变，请看看它现在在哪里。',
   'err.name-taken': '旁边已经有同名的了。', 'err.would-cycle': '套件不能放进它自己里面。', 'err.lock-lost': '你的编辑锁已经结束，例如因为电脑休眠过。什么都没有改变。',
   'err.not-found': '它已经不在了：有人删除了它。', 'err.invalid-request': '服务器拒绝了：{detail}', 'err.too-large': '内容太长。', 'err.foreign-origin': '浏览器说这是另一个网站发出的。',

@@ -10,7 +10,7 @@ _pathlock() {
 			return
 		fi
 		# _describe takes value:description, so colons in the value are escaped.
-		candidates+=("${${line%%$'\t'*}//:/\\:}:${line#*$'\t'}")
+		candidates+=("${${line%%$'\t'*}//:/\\:}${${(M)line:#*$'\t'*}:+:${line#*$'\t'}}")
 	done
 	(( $#candidates )) && _describe -V pathlock candidates
 }

@@ -1,0 +1,195 @@
+package cli_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// seen is a line of watch.
+type seen struct {
+	Type, Holder string
+	WaitsFor     []struct{ Holder string } `json:"waits_for"`
+}
+
+// Where it is no terminal, watch writes a line for each change, as it happens, until a signal ends
+// it. Then the exit code is 0.
+func TestWatchWritesChanges(t *testing.T) {
+	t.Parallel()
+	url, tree, lock, holder := held(t, "an edit")
+	cmd := program(t, "watch", tree.String(), "--locks", url, "--json", "--interval", "100ms")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it may have been waited for
+	})
+	lines := bufio.NewScanner(out)
+	next := func(kind string) seen {
+		t.Helper()
+		if !lines.Scan() {
+			t.Fatalf("there is no line for %s: %s", kind, &errs)
+		}
+		var s seen
+		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
+			t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		if s.Type != kind {
+			t.Fatalf("the line is %s, want one of type %s", lines.Text(), kind)
+		}
+		return s
+	}
+	if s := next("holder"); s.Holder != holder {
+		t.Errorf("it holds %+v, want %s", s, holder)
+	}
+	request := pathlock.Request{Tree: tree, Claims: []pathlock.Claim{pathlock.S(pathlock.MustParsePath("/dir1"))}, Wait: pathlock.Forever}
+	granted := make(chan *pathlock.Lock, 1)
+	locker := pathlock.New(mustOpen(t, url))
+	go func() {
+		second, err := locker.Acquire(t.Context(), request)
+		if err != nil {
+			t.Error(err)
+		}
+		granted <- second
+	}()
+	waiter := next("waiter")
+	if len(waiter.WaitsFor) != 1 || waiter.WaitsFor[0].Holder != holder {
+		t.Errorf("it waits: %+v, want for %s", waiter, holder)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := next("released"); s.Holder != holder {
+		t.Errorf("released: %+v, want %s", s, holder)
+	}
+	if s := next("holder"); s.Holder != waiter.Holder { // and no line that the waiter has left
+		t.Errorf("it holds %+v, want %s", s, waiter.Holder)
+	}
+	if err := (<-granted).Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	next("released")
+	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if lines.Scan() {
+		t.Errorf("after the signal, it writes %s", lines.Text())
+	}
+	if err := cmd.Wait(); err != nil || errs.Len() > 0 {
+		t.Errorf("it ends with %v: %s", err, &errs)
+	}
+}
+
+// Who waits and gives up has left. Lines for people have no control characters.
+func TestWatchForPeople(t *testing.T) {
+	t.Parallel()
+	url, tree, _, holder := held(t, "\x1b[2J\nsecond line")
+	code, out, errs := watchUntil(t, []string{"watch", tree.String(), "--locks", url}, 1)
+	if code != 0 || out != tree.String()+": "+holder+` holds X /dir1 ("\x1b[2J\nsecond line")`+"\n" {
+		t.Errorf("exit code %d: %q %s", code, out, errs)
+	}
+}
+
+// watchUntil runs the program until it has written some lines, and interrupts it.
+func watchUntil(t *testing.T, args []string, lines int) (code int, out, errs string) {
+	t.Helper()
+	cmd := program(t, args...)
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e bytes.Buffer
+	cmd.Stderr = &e
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it may have been waited for
+	})
+	scanner := bufio.NewScanner(pipe)
+	for n := 0; n < lines && scanner.Scan(); n++ {
+		out += scanner.Text() + "\n"
+	}
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	for scanner.Scan() {
+		out += scanner.Text() + "\n"
+	}
+	_ = cmd.Wait() // the exit code says more
+	return cmd.ProcessState.ExitCode(), out, e.String()
+}
+
+// When nobody reads its output any more, watch ends, though nothing changes and so nothing is
+// written.
+func TestWatchEndsWithItsReader(t *testing.T) {
+	t.Parallel()
+	url, tree, _, _ := held(t, "an edit")
+	cmd := program(t, "watch", tree.String(), "--locks", url, "--interval", "100ms")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = w, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it may have been waited for
+	})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !bufio.NewScanner(r).Scan() {
+		t.Fatal("there is no first line")
+	}
+	if code, signal := hangUp(t, cmd, r); code != 0 && signal != syscall.SIGPIPE || errs.Len() > 0 {
+		t.Errorf("exit code %d, signal %v: %s", code, signal, &errs)
+	}
+}
+
+// The first look decides: a store that does not answer, or an interval that would only load it, is
+// an error.
+func TestWatchFails(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"watch --locks redis://127.0.0.1:1", 8, "listing the trees: the lock store does not answer"},
+		{"watch --locks redis://127.0.0.1:1 ns/id", 8, "looking at ns/id: the lock store does not answer"},
+		{"watch --locks redis://127.0.0.1:1 --interval 10ms", 16, "--interval must be 100ms or more"},
+		{"ls --locks redis://:secret@127.0.0.1:1", 8, "the lock store does not answer"},
+		{"ls --locks redis://:secret@127.0.0.1:1/x", 16, "--locks"},
+		{"release --locks redis://:secret@127.0.0.1:1 ns/id ABC --yes --reason x", 8, "the lock store does not answer"},
+		{"explain delete --locks redis://:secret@127.0.0.1:1 ns/id /a", 8, "the lock store does not answer"},
+		{"doctor --locks redis://:secret@127.0.0.1:1", 8, "does not answer"},
+		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)/x", 8, "the database does not answer"},
+		{"doctor --db mysql://root:secret@tcp(127.0.0.1:1)", 16, "is invalid"},
+		{"doctor", 16, "nothing to examine"},
+		{"doctor --locks nonsense://", 16, "scheme"},
+		{"doctor --locks redis://h --table x", 16, "--table without --db"},
+	} {
+		code, out, errs := run(t, strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(out+errs, c.says) || strings.Contains(out+errs, "secret") {
+			t.Errorf("%s: exit code %d, %s%s\nwant %d and something about %q", c.args, code, out, errs, c.code, c.says)
+		}
+	}
+}

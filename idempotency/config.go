@@ -1,0 +1,150 @@
+package idempotency
+
+import (
+	"cmp"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/middleware"
+)
+
+// Header is the header of a request that has the key, and ReplayedHeader is "true" in an answer that
+// was recorded before.
+const (
+	Header         = "Idempotency-Key"
+	ReplayedHeader = "Idempotency-Replayed"
+)
+
+// The defaults of [Config].
+const (
+	DefaultWait      = 5 * time.Second
+	DefaultLease     = time.Minute
+	DefaultKeep      = 24 * time.Hour
+	DefaultMaxBody   = 1 << 20
+	DefaultMaxAnswer = 256 << 10
+)
+
+// NoWait has a repetition that comes while the first request runs refused at once.
+const NoWait time.Duration = -1
+
+// Config is how keys are handled. Scope is required.
+type Config struct {
+	// Scope returns who sends a request, such as the id of the user. Keys of different scopes have
+	// nothing to do with each other: nobody gets somebody else's answer. [OneScope] is for services
+	// whose callers may see everything that any of them was answered.
+	Scope func(c *gin.Context) string
+	// Required refuses requests without a key. By default they run as if Handle were not there.
+	Required bool
+	// Wait is how long a repetition waits for the answer of a request that is running, [DefaultWait]
+	// if it is 0; see [NoWait].
+	Wait time.Duration
+	// Lease is how long a request may take, [DefaultLease] if it is 0. After that, a repetition may
+	// take its place, and what it does not commit before that, it cannot commit any more.
+	Lease time.Duration
+	// Keep is how long an answer is kept, [DefaultKeep] if it is 0. Tell your clients: a key that is
+	// sent again later is a new one.
+	Keep time.Duration
+	// MaxBody is the largest body of a request with a key, in bytes, [DefaultMaxBody] if it is 0.
+	MaxBody int64
+	// MaxAnswer is the largest body that is recorded, in bytes, [DefaultMaxAnswer] if it is 0.
+	MaxAnswer int
+	// Headers are those of an answer that are recorded beside Content-Type, Content-Encoding,
+	// Content-Language, Content-Location, ETag, Last-Modified, Link and Location. Set-Cookie is
+	// never recorded.
+	Headers []string
+	// Records reports whether an answer with a status is recorded; nil means [RecordsStatus].
+	Records func(status int) bool
+	// Table is the table of keys, [DefaultTable] if it is "".
+	Table string
+	// Documentation is the URL of what clients should read about keys, for the header Link of
+	// refusals.
+	Documentation string
+	// Fail answers a refused request; nil means [middleware.WriteProblem].
+	Fail func(c *gin.Context, p *middleware.Problem)
+	// Log gets what could not be recorded; nil means [slog.Default].
+	Log *slog.Logger
+}
+
+// OneScope is a [Config.Scope] for services whose callers may see everything.
+func OneScope(*gin.Context) string { return "" }
+
+// Keys handles the keys of requests. Make it with [New].
+type Keys struct {
+	config  Config
+	db      *gorm.DB
+	pool    *sql.DB
+	plugin  *gormplugin.Plugin
+	sql     statements
+	headers []string
+}
+
+// New returns what handles keys in a table of a database. The plugin of package gormplugin has to be
+// in use by db, which should be the database of the effects.
+func New(db *gorm.DB, config Config) (*Keys, error) {
+	if config.Scope == nil {
+		return nil, errors.New("idempotency: Config.Scope is missing: say whose keys they are, or use OneScope")
+	}
+	plugin, ok := db.Plugins[(*gormplugin.Plugin)(nil).Name()].(*gormplugin.Plugin)
+	if !ok {
+		return nil, errors.New("idempotency: the DB does not use gormplugin: call db.Use first")
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return nil, fmt.Errorf("idempotency: %w", err)
+	}
+	config.Wait = cmp.Or(config.Wait, DefaultWait)
+	config.Lease = cmp.Or(config.Lease, DefaultLease)
+	config.Keep = cmp.Or(config.Keep, DefaultKeep)
+	config.MaxBody = cmp.Or(config.MaxBody, DefaultMaxBody)
+	config.MaxAnswer = cmp.Or(config.MaxAnswer, DefaultMaxAnswer)
+	config.Table = cmp.Or(config.Table, DefaultTable)
+	config.Log = cmp.Or(config.Log, slog.Default())
+	if config.Lease < time.Second || config.Keep < config.Lease || config.MaxBody < 0 || config.MaxAnswer < 0 {
+		return nil, fmt.Errorf("idempotency: the lease (%v) has to be a second at least, and the answers have to be kept as long (%v)", config.Lease, config.Keep)
+	}
+	if config.Records == nil {
+		config.Records = RecordsStatus
+	}
+	if config.Fail == nil {
+		config.Fail = middleware.WriteProblem
+	}
+	sql, err := newStatements(db.Name(), config.Table)
+	if err != nil {
+		return nil, err
+	}
+	headers := []string{"Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Etag", "Last-Modified", "Link", "Location"}
+	for _, h := range config.Headers {
+		if h = http.CanonicalHeaderKey(h); h != "Set-Cookie" && !slices.Contains(headers, h) {
+			headers = append(headers, h)
+		}
+	}
+	return &Keys{config: config, db: db, pool: pool, plugin: plugin, sql: sql, headers: headers}, nil
+}
+
+// RecordsStatus is which answers are recorded by default: successes, redirections, and refusals that
+// the same request would get again. It is not true for
+//
+//   - 5xx: something failed, and the repetition may succeed;
+//   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on what else goes on;
+//   - 401, 403, 407, 426 and 428, which depend on what is not part of the request's fingerprint.
+//
+// Nothing has taken place then, as a rule, and a repetition runs. Where something was committed
+// nevertheless, a repetition gets 409.
+func RecordsStatus(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout, http.StatusConflict,
+		http.StatusPreconditionFailed, http.StatusMisdirectedRequest, http.StatusLocked, http.StatusFailedDependency, http.StatusTooEarly,
+		http.StatusUpgradeRequired, http.StatusPreconditionRequired, http.StatusTooManyRequests, middleware.StatusClientGone:
+		return false
+	}
+	return status >= http.StatusOK && status < http.StatusInternalServerError
+}

@@ -1,0 +1,186 @@
+package idempotency
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/gormplugin"
+	"github.com/pathlock-go/pathlock/internal/carry"
+	"github.com/pathlock-go/pathlock/middleware"
+)
+
+// The types of the problems, behind [middleware.ProblemType].
+const (
+	slugMissing   = "idempotency-key-missing"
+	slugMalformed = "idempotency-key-malformed"
+	slugReused    = "idempotency-key-reused"
+	slugInUse     = "idempotency-key-in-use"
+	slugLost      = "idempotency-answer-lost"
+)
+
+// finishTimeout bounds how long the end of a request is being recorded.
+const finishTimeout = 5 * time.Second
+
+// Handle is the middleware. Put it behind what says who the caller is, and before
+// [middleware.Locks.Lock]: a repetition that is answered takes no locks.
+//
+//	r.POST("/plans/:plan/suites", keys.Handle, locks.Lock(spec), create)
+//
+// GET, HEAD, OPTIONS and TRACE pass. The handler works with the request's context, as ever:
+// db.WithContext(c.Request.Context()).
+//
+// Refusals are problems of these types:
+//
+//   - 400 idempotency-key-missing, idempotency-key-malformed;
+//   - 409 idempotency-key-in-use: the first request is still running; Retry-After says when to ask;
+//   - 409 idempotency-answer-lost: the first request has taken place, and its answer is not known;
+//   - 422 idempotency-key-reused: the method, the URL or the body differ;
+//   - 413 too-large, and 503 database-unavailable: nothing was run.
+func (k *Keys) Handle(c *gin.Context) {
+	switch c.Request.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace:
+		return
+	}
+	values := c.Request.Header.Values(Header)
+	if len(values) == 0 {
+		if k.config.Required {
+			k.fail(c, middleware.NewProblem(http.StatusBadRequest, slugMissing, "the request needs the header "+Header))
+		}
+		return
+	}
+	key, err := parseKey(values)
+	if err != nil {
+		k.fail(c, middleware.NewProblem(http.StatusBadRequest, slugMalformed, middleware.Detail(err)))
+		return
+	}
+	fingerprint, err := k.fingerprint(c)
+	if err != nil {
+		k.fail(c, unreadable(err))
+		return
+	}
+	r := &request{keys: k, id: hash(k.config.Scope(c), key), attempt: rand.Text()}
+	found, err := k.claim(c.Request.Context(), r, fingerprint)
+	switch {
+	case err != nil:
+		k.refuse(c, err)
+	case found != nil:
+		k.replay(c, found)
+	default:
+		r.run(c)
+	}
+}
+
+// fail refuses a request.
+func (k *Keys) fail(c *gin.Context, p *middleware.Problem) {
+	c.Abort()
+	if k.config.Documentation != "" {
+		c.Header("Link", fmt.Sprintf("<%s>; rel=\"describedby\"", k.config.Documentation))
+	}
+	k.config.Fail(c, p)
+}
+
+// refuse answers a request whose key was not claimed.
+func (k *Keys) refuse(c *gin.Context, err error) {
+	ctx := c.Request.Context()
+	switch {
+	case errors.Is(err, errInUse):
+		k.fail(c, middleware.Later(http.StatusConflict, slugInUse, "a request with this "+Header+" is still running"))
+	case errors.Is(err, errReused):
+		k.fail(c, middleware.NewProblem(http.StatusUnprocessableEntity, slugReused, "this "+Header+" was used for another request: its method, URL or body differ"))
+	case errors.Is(err, errNoMore):
+		k.fail(c, middleware.NewProblem(http.StatusConflict, slugLost, "the request with this "+Header+" has taken place, at least in part, and its answer is not known: look before you send it with a new key"))
+	case ctx.Err() != nil:
+		c.AbortWithStatus(middleware.StatusClientGone)
+	default:
+		k.config.Log.ErrorContext(ctx, "idempotency: claiming a key failed", "route", c.FullPath(), "error", err)
+		switch k.plugin.FailureOf(err) {
+		case pathlock.FailureDatabase, pathlock.FailureLocked:
+			k.fail(c, middleware.Later(http.StatusServiceUnavailable, string(pathlock.FailureDatabase), "the database cannot serve the request"))
+		default:
+			k.fail(c, middleware.NewProblem(http.StatusInternalServerError, "internal", "an internal error; the log has more"))
+		}
+	}
+}
+
+// replay answers what was recorded.
+func (k *Keys) replay(c *gin.Context, found *row) {
+	headers := make(http.Header)
+	if err := json.Unmarshal([]byte(found.Headers), &headers); err != nil {
+		k.refuse(c, fmt.Errorf("idempotency: a recorded answer: %w", err))
+		return
+	}
+	c.Abort()
+	maps.Copy(c.Writer.Header(), headers)
+	c.Header(ReplayedHeader, "true")
+	c.Status(found.Status)
+	if len(found.Body) > 0 {
+		_, _ = c.Writer.Write(found.Body) // the client may have gone
+		return
+	}
+	c.Writer.WriteHeaderNow()
+}
+
+// run has the handlers that follow serve the request, and records how it ended.
+func (r *request) run(c *gin.Context) {
+	outer, writer := c.Request, c.Writer
+	ctx := gormplugin.WithBeforeCommit(context.WithValue(outer.Context(), requestKey{}, r), r.mark)
+	c.Request = outer.WithContext(ctx)
+	carrier := carry.New(ctx, c)
+	c.Set(carry.RequestKey, carrier)
+	w := &capture{ResponseWriter: writer, max: r.keys.config.MaxAnswer}
+	c.Writer = w
+	returned := false
+	defer func() {
+		c.Writer = writer
+		carrier.End()
+		// A panic is answered by somebody else, and a client that went away by nobody.
+		final := returned && (w.Written() || outer.Context().Err() == nil)
+		finish, cancel := context.WithTimeout(context.WithoutCancel(outer.Context()), finishTimeout)
+		defer cancel()
+		if err := r.finish(finish, w, final); err != nil {
+			r.keys.config.Log.LogAttrs(finish, slog.LevelError, "idempotency: recording the end of a request failed",
+				slog.String("route", c.FullPath()), slog.Int("status", w.Status()), slog.Any("error", err))
+		}
+	}()
+	c.Next()
+	returned = true
+}
+
+// finish records how the request ended: its answer, or that nothing has taken place, or that
+// something has whose answer nobody has.
+func (r *request) finish(ctx context.Context, w *capture, final bool) error {
+	if r.recorded.Load() {
+		return nil
+	}
+	k := r.keys
+	if !final || !k.config.Records(w.Status()) {
+		// Where a transaction was committed after all, as one may be whose answer was lost, its row
+		// says so. This waits for one that is still on its way.
+		released, err := k.exec(ctx, k.sql.release, r.id, r.attempt)
+		if err != nil || released == 1 {
+			return err
+		}
+		_, err = k.exec(ctx, k.sql.settle, r.id, r.attempt)
+		return err
+	}
+	if w.incomplete {
+		_, err := k.exec(ctx, k.sql.settle, r.id, r.attempt)
+		return err
+	}
+	headers, err := k.encode(w.Header())
+	if err != nil {
+		return err
+	}
+	_, err = k.exec(ctx, k.sql.finish, w.Status(), headers, w.body, k.config.Keep.Milliseconds(), r.id, r.attempt)
+	return err
+}

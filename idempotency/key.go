@@ -1,0 +1,102 @@
+package idempotency
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/pathlock-go/pathlock/middleware"
+)
+
+// MaxKey is the length of the longest key, in bytes.
+const MaxKey = 255
+
+// errKey says what is wrong with a key.
+var errKey = errors.New("idempotency: malformed key")
+
+// parseKey reads the header. The draft has a string of RFC 8941 there, in double quotes. Many clients
+// send the key without quotes: then it may have no spaces, quotes, commas or semicolons.
+func parseKey(values []string) (key string, err error) {
+	if len(values) != 1 {
+		return "", fmt.Errorf("%w: the header is there %d times", errKey, len(values))
+	}
+	text := strings.Trim(values[0], " \t")
+	if rest, quoted := strings.CutPrefix(text, `"`); quoted {
+		key, err = parseString(rest)
+	} else {
+		key = text
+		for i := range len(text) {
+			if b := text[i]; b <= ' ' || b >= 0x7f || strings.IndexByte(`"\,;`, b) >= 0 {
+				err = fmt.Errorf("%w: without quotes, it has to be of letters, digits and signs other than these: \" \\ , ;", errKey)
+			}
+		}
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case key == "":
+		return "", fmt.Errorf("%w: it is empty", errKey)
+	case len(key) > MaxKey:
+		return "", fmt.Errorf("%w: it has more than %d bytes", errKey, MaxKey)
+	}
+	return key, nil
+}
+
+// parseString reads the rest of a string of RFC 8941, behind its first quote.
+func parseString(rest string) (string, error) {
+	var key strings.Builder
+	for i := 0; i < len(rest); i++ {
+		switch b := rest[i]; {
+		case b == '"' && i == len(rest)-1:
+			return key.String(), nil
+		case b == '\\' && i+1 < len(rest) && (rest[i+1] == '"' || rest[i+1] == '\\'):
+			i++
+			key.WriteByte(rest[i])
+		case b < ' ' || b >= 0x7f || b == '"' || b == '\\':
+			return "", fmt.Errorf("%w: it is no string of RFC 8941", errKey)
+		default:
+			key.WriteByte(b)
+		}
+	}
+	return "", fmt.Errorf("%w: the quotes are not closed", errKey)
+}
+
+// hash returns a hash of several texts, each with its length: no two lists have the same bytes.
+func hash(texts ...string) string {
+	h := sha256.New()
+	for _, text := range texts {
+		_ = binary.Write(h, binary.BigEndian, uint64(len(text)))
+		_, _ = io.WriteString(h, text)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// fingerprint tells requests apart that were sent under one key. It reads the body and puts it back.
+func (k *Keys) fingerprint(c *gin.Context) (string, error) {
+	var body []byte
+	if r := c.Request; r.Body != nil && r.Body != http.NoBody {
+		read, err := io.ReadAll(http.MaxBytesReader(c.Writer, r.Body, k.config.MaxBody))
+		if err != nil {
+			return "", err
+		}
+		body = read
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	return hash(c.Request.Method, c.Request.URL.EscapedPath(), c.Request.URL.RawQuery, string(body)), nil
+}
+
+// unreadable is the problem of a body that could not be read.
+func unreadable(err error) *middleware.Problem {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return middleware.NewProblem(http.StatusRequestEntityTooLarge, "too-large", "the body is too large for a request with an "+Header)
+	}
+	return middleware.NewProblem(http.StatusBadRequest, "invalid-request", "the body ends before all of it has been sent")
+}

@@ -1,0 +1,45 @@
+package idempotency
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestKeysAreReadWithAndWithoutQuotes(t *testing.T) {
+	for header, want := range map[string]string{
+		`"8e03978e-40d5-43e8"`: "8e03978e-40d5-43e8", "8e03978e-40d5-43e8": "8e03978e-40d5-43e8", ` "a b" `: "a b",
+		`"a\"b\\c"`: `a"b\c`, "a:b/c=+_.": "a:b/c=+_.", strings.Repeat("k", MaxKey): strings.Repeat("k", MaxKey),
+	} {
+		if got, err := parseKey([]string{header}); err != nil || got != want {
+			t.Errorf("%s: got %q, %v", header, got, err)
+		}
+	}
+	for _, header := range []string{"", `"`, `"a`, `"a\`, `"a\n"`, "\"a\nb\"", "a\tb", "ü", `a"`, strings.Repeat("k", MaxKey+1)} {
+		if got, err := parseKey([]string{header}); !errors.Is(err, errKey) {
+			t.Errorf("%q: got %q, %v", header, got, err)
+		}
+	}
+}
+
+func TestHashesTellListsApart(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, list := range [][]string{{"ab", "c"}, {"a", "bc"}, {"abc"}, {"abc", ""}, {"", "abc"}, {}} {
+		if h := hash(list...); seen[h] {
+			t.Errorf("%q has the hash of another list", list)
+		} else {
+			seen[h] = true
+		}
+	}
+}
+
+func TestTableNamesNeedNoQuotes(t *testing.T) {
+	for name, ok := range map[string]bool{"keys_2": true, "app.keys": true, "Keys": false, "k; DROP": false, "": false, "a.b.c": false, "2k": false} {
+		if _, err := newStatements("mysql", name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := newStatements("oracle", "keys"); err == nil {
+		t.Error("oracle is known")
+	}
+}

@@ -1,0 +1,47 @@
+package idempotency_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+	"gorm.io/driver/mysql"
+
+	"github.com/pathlock-go/pathlock/internal/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+func TestMySQL(t *testing.T) {
+	testserver.EachMySQL(t, func(t *testing.T, server testserver.MySQLServer) {
+		idempotencytest.Run(t, idempotencytest.Database{URL: scratch(t, server.DSN), Dialector: mysql.Open})
+	})
+}
+
+// scratch makes a database, and drops it at the end of the test. It returns its DSN.
+func scratch(t *testing.T, server string) string {
+	t.Helper()
+	config, err := mysqldriver.ParseDSN(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("pathlock_idempotency_%d", rand.Uint64())
+	administer := func(ctx context.Context, statement string) {
+		connector, err := mysqldriver.NewConnector(config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		admin := sql.OpenDB(connector)
+		defer func() { _ = admin.Close() }()
+		if _, err := admin.ExecContext(ctx, statement+name); err != nil {
+			t.Error(err)
+		}
+	}
+	administer(t.Context(), "CREATE DATABASE ")
+	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE ") })
+	own := config.Clone()
+	own.DBName = name
+	return own.FormatDSN()
+}

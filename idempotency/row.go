@@ -1,0 +1,143 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// The states of a key's row.
+const (
+	// claimed: a request runs, and has committed nothing.
+	claimed = iota
+	// committed: something has taken place, and the answer is not recorded.
+	committed
+	// answered: the answer is recorded.
+	answered
+)
+
+// row is what is known of a key.
+type row struct {
+	Fingerprint string
+	Attempt     string
+	State       int
+	Status      int
+	Headers     string
+	Body        []byte
+	// Lapsed is not 0 once the lease has ended, and Expired once the row counts for nothing.
+	Lapsed, Expired int
+}
+
+// session returns a session that runs SQL, past the callbacks of the caller's own statement.
+func (k *Keys) session(ctx context.Context) *gorm.DB {
+	return k.db.Session(&gorm.Session{NewDB: true, Context: ctx})
+}
+
+// How often a statement is tried that the database gives up, and how long it pauses at most.
+const (
+	tries    = 10
+	maxPause = 50 * time.Millisecond
+)
+
+// persist runs a statement, and runs it again while the database gives it up in favour of others.
+func (k *Keys) persist(ctx context.Context, statement func() error) error {
+	for try := 1; ; try++ {
+		err := statement()
+		if err == nil || try == tries || k.plugin.FailureOf(err) != pathlock.FailureLocked {
+			return err
+		}
+		if err := pause(ctx, rand.N(maxPause)); err != nil {
+			return err
+		}
+	}
+}
+
+// exec runs a statement by itself, and returns how many rows it has hit.
+func (k *Keys) exec(ctx context.Context, sql string, values ...any) (rows int64, err error) {
+	err = k.persist(ctx, func() error {
+		done := k.session(ctx).Exec(sql, values...)
+		rows = done.RowsAffected
+		return done.Error
+	})
+	return rows, err
+}
+
+// read returns the row of a key, nil if there is none.
+func (k *Keys) read(ctx context.Context, id string) (*row, error) {
+	var rows []row
+	err := k.persist(ctx, func() error { return k.session(ctx).Raw(k.sql.read, id).Scan(&rows).Error })
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return &rows[0], nil
+}
+
+// pause waits, at most until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// The ways in which a key is not claimed, beside errors of the database.
+var (
+	errInUse  = errors.New("idempotency: a request with the key is running")
+	errReused = errors.New("idempotency: the key was used for another request")
+	errNoMore = errors.New("idempotency: the answer is lost")
+)
+
+// The pauses between two looks at a key whose request is running. No database can wake who waits for
+// a row of it without holding a connection.
+const (
+	firstLook   = 10 * time.Millisecond
+	longestLook = 250 * time.Millisecond
+)
+
+// claim makes the request the one that runs under a key, or returns the recorded answer.
+func (k *Keys) claim(ctx context.Context, r *request, fingerprint string) (*row, error) {
+	lease, keep := k.config.Lease.Milliseconds(), k.config.Keep.Milliseconds()
+	begun := time.Now()
+	for look := firstLook; ; look = min(2*look, longestLook) {
+		found, err := k.read(ctx, r.id)
+		if err != nil {
+			return nil, err
+		}
+		var hit int64
+		switch {
+		case found == nil:
+			hit, err = k.exec(ctx, k.sql.insert, r.id, fingerprint, r.attempt, lease, keep)
+		case found.Expired != 0:
+			hit, err = k.exec(ctx, k.sql.takeover, fingerprint, r.attempt, lease, keep, r.id, found.Attempt)
+		case found.Fingerprint != fingerprint:
+			return nil, errReused
+		case found.State == answered:
+			return found, nil
+		case found.State == committed && found.Lapsed != 0:
+			return nil, errNoMore
+		case found.Lapsed != 0:
+			hit, err = k.exec(ctx, k.sql.takeover, fingerprint, r.attempt, lease, keep, r.id, found.Attempt)
+		default:
+			left := k.config.Wait - time.Since(begun)
+			if left <= 0 {
+				return nil, errInUse
+			}
+			if err := pause(ctx, min(left, look/2+rand.N(look/2))); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if err != nil || hit == 1 {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,4 @@
+-- Claims a key that has no row. Parameters: id, fingerprint, attempt, lease and keeping time (ms).
+INSERT INTO ${table} (id, fingerprint, attempt, state, commits, status, leased_until, expires_at)
+VALUES (?, ?, ?, 0, 0, 0, ? + ${now}, ? + ${now})
+ON CONFLICT (id) DO NOTHING

@@ -1,0 +1,50 @@
+package adminpage
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// What users write stays text, wherever it is shown. The tab fails the test if any of it runs, or
+// asks for anything.
+func TestNamesAreText(t *testing.T) {
+	eachStore(t, func(t *testing.T, store pathlock.Store) {
+		s := newSite(t, store, nil)
+		const evil = `<img src=x onerror="document.title='owned'">`
+		const worse = `"><script>document.title='owned'</script>{{.}}javascript:alert(1)`
+		path := "/" + strings.ReplaceAll(evil, "/", "") + "/" + strings.ReplaceAll(worse, "/", "") + "/\u202egnp.exe"
+		s.tree = newTree(t, "plan "+evil)
+		evilOrigin := pathlock.Origin{Operation: evil, Route: "GET " + worse, RequestID: evil, Instance: worse, Trace: evil}
+		held := s.hold(request{note: evil, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
+		s.wait(request{note: worse, origin: evilOrigin, claims: []pathlock.Claim{x(path)}})
+		tab := s.open()
+		tab.AwaitText("#trees", evil)
+		tab.AwaitText("#tree-title", evil)
+		tab.AwaitText("#nodes", "<img src=x onerror=")
+		tab.AwaitText("#waits", worse)
+		tab.Click("#waits li.cause button")
+		tab.AwaitText("#inspector", evil)
+		tab.Click("#release")
+		tab.AwaitText("#release-dialog", evil)
+		tab.Press(chromium.KeyEscape)
+		s.release(held)
+		tab.Press(chromium.KeyEscape)
+		tab.Click("#view-history")
+		tab.AwaitText("#history-table", "<img src=x onerror=")
+		tab.Click("#history-table .twisty-button")
+		tab.AwaitText("#history-table .detail", evil)
+		for _, kind := range []string{"#history-routes", "#history-places"} {
+			tab.Click(kind)
+			tab.AwaitShown("#history-table td")
+		}
+		if got := chromium.Eval[int](tab, `document.querySelectorAll("img, script:not([src]), iframe, [onerror]").length`); got != 0 {
+			t.Errorf("%d elements were made of text", got)
+		}
+		if title := chromium.Eval[string](tab, "document.title"); strings.Contains(title, "owned") {
+			t.Error("a script of a user's has run")
+		}
+	})
+}

@@ -1,0 +1,47 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/ncruces/go-sqlite3/gormlite"
+	"gorm.io/driver/postgres"
+	"gorm.io/gorm"
+
+	"github.com/pathlock-go/pathlock/internal/idempotencytest"
+	"github.com/pathlock-go/pathlock/internal/testserver"
+)
+
+// dialectorOf knows the kind of database by its URL.
+func dialectorOf(url string) gorm.Dialector {
+	if strings.HasPrefix(url, "file:") {
+		return gormlite.Open(url)
+	}
+	return postgres.Open(url)
+}
+
+func TestIdempotencyOnSQLite(t *testing.T) {
+	idempotencytest.Run(t, idempotencytest.Database{URL: fileName(t, "&_txlock=immediate"), Dialector: dialectorOf})
+}
+
+func TestIdempotencyOnPostgres(t *testing.T) {
+	config, err := pgx.ParseConfig(testserver.Postgres(t))
+	must(t, err)
+	name := fmt.Sprintf("pathlock_idempotency_%d", rand.Uint64())
+	administer := func(ctx context.Context, statement string) {
+		admin := stdlib.OpenDB(*config)
+		defer func() { _ = admin.Close() }()
+		if _, err := admin.ExecContext(ctx, statement+name); err != nil {
+			t.Error(err)
+		}
+	}
+	administer(t.Context(), "CREATE DATABASE ")
+	t.Cleanup(func() { administer(context.Background(), "DROP DATABASE ") })
+	url := fmt.Sprintf("host=%s port=%d user=%s password='%s' dbname=%s sslmode=disable", config.Host, config.Port, config.User, config.Password, name)
+	idempotencytest.Run(t, idempotencytest.Database{URL: url, Dialector: dialectorOf})
+}

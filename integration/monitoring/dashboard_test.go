@@ -1,0 +1,249 @@
+package monitoring_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/goleak"
+
+	"github.com/pathlock-go/pathlock/promobserver"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// deploy is the folder of what is under test.
+var deploy = filepath.Join("..", "..", "deploy")
+
+// expression is a PromQL expression and where it is.
+type expression struct{ where, text string }
+
+// target is a query of a panel.
+type target struct {
+	RefID string `json:"refId"`
+	Expr  string `json:"expr"`
+}
+
+// panel is a panel of a dashboard.
+type panel struct {
+	ID          int      `json:"id"`
+	Type        string   `json:"type"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Targets     []target `json:"targets"`
+	Grid        struct {
+		X, Y, W, H int
+	} `json:"gridPos"`
+}
+
+// dashboard is what the tests look at of a dashboard.
+type dashboard struct {
+	UID        string  `json:"uid"`
+	Title      string  `json:"title"`
+	Schema     int     `json:"schemaVersion"`
+	Panels     []panel `json:"panels"`
+	Templating struct {
+		List []struct {
+			Name string `json:"name"`
+		} `json:"list"`
+	} `json:"templating"`
+}
+
+// read reads the dashboard.
+func read(t *testing.T) (d dashboard) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(deploy, "grafana", "dashboards", "pathlock.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.NewDecoder(bytes.NewReader(text)).Decode(&d); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// queries are the dashboard's, with values for the variables.
+func queries(t *testing.T) (all []expression) {
+	t.Helper()
+	values := strings.NewReplacer("$job", ".+", "$instance", ".+", "$__rate_interval", "15s", "$__range", "1m")
+	for _, p := range read(t).Panels {
+		for _, q := range p.Targets {
+			all = append(all, expression{p.Title + ", " + q.RefID, values.Replace(q.Expr)})
+		}
+	}
+	if len(all) < 10 {
+		t.Fatalf("the dashboard has %d queries", len(all))
+	}
+	return all
+}
+
+// alert is an alert rule.
+type alert struct {
+	Alert       string            `yaml:"alert"`
+	Expr        string            `yaml:"expr"`
+	Labels      map[string]string `yaml:"labels"`
+	Annotations map[string]string `yaml:"annotations"`
+}
+
+// alerts are the alert rules.
+func alerts(t *testing.T) (all []alert) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(deploy, "prometheus", "pathlock.rules.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Groups []struct {
+			Rules []alert `yaml:"rules"`
+		} `yaml:"groups"`
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range file.Groups {
+		all = append(all, group.Rules...)
+	}
+	if len(all) == 0 {
+		t.Fatal("there are no alerts")
+	}
+	return all
+}
+
+// The metrics that a registered observer describes, and the label of each.
+var described = regexp.MustCompile(`fqName: "([^"]+)".*variableLabels: \{([^}]*)\}`)
+
+// metrics returns the labels of each metric that promobserver registers, by its name.
+func metrics(t *testing.T) map[string][]string {
+	t.Helper()
+	descriptions := make(chan *prometheus.Desc, 100)
+	promobserver.New().Describe(descriptions)
+	close(descriptions)
+	all := make(map[string][]string)
+	for d := range descriptions {
+		found := described.FindStringSubmatch(d.String())
+		if found == nil {
+			t.Fatalf("%s says neither name nor labels", d)
+		}
+		all[found[1]] = strings.Split(found[2], ",")
+	}
+	return all
+}
+
+var (
+	named   = regexp.MustCompile(`\b(?:pathlock|http)_[a-z_]+`)
+	matched = regexp.MustCompile(`([a-z_]+)\s*(?:=~|!~|!=|=)\s*"`)
+	grouped = regexp.MustCompile(`by \(([^)]*)\)`)
+)
+
+// The dashboard and the alerts name metrics and labels that promobserver has, and every metric of
+// it is on the dashboard.
+func TestEveryMetricAndLabelThatIsNamedExists(t *testing.T) {
+	known := metrics(t)
+	known["http_request_duration_seconds"] = []string{"method", "route", "status"} // the sample app's own
+	expressions := queries(t)
+	for _, a := range alerts(t) {
+		expressions = append(expressions, expression{a.Alert, a.Expr})
+	}
+	shown := make(map[string]bool)
+	for _, e := range expressions {
+		labels := []string{"job", "instance", "le"}
+		for _, name := range named.FindAllString(e.text, -1) {
+			for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+				name = strings.TrimSuffix(name, suffix)
+			}
+			if _, ok := known[name]; !ok {
+				t.Errorf("%s: there is no metric %s", e.where, name)
+			}
+			shown[name] = true
+			labels = append(labels, known[name]...)
+		}
+		var used []string
+		for _, m := range matched.FindAllStringSubmatch(e.text, -1) {
+			used = append(used, m[1])
+		}
+		for _, m := range grouped.FindAllStringSubmatch(e.text, -1) {
+			used = append(used, strings.Split(m[1], ", ")...)
+		}
+		for _, label := range used {
+			if !slices.Contains(labels, label) {
+				t.Errorf("%s: no metric of it has the label %s", e.where, label)
+			}
+		}
+	}
+	for name := range known {
+		if !shown[name] {
+			t.Errorf("neither the dashboard nor an alert shows %s", name)
+		}
+	}
+}
+
+// What Grafana's own linter asks of a dashboard: panels with titles and descriptions that do not
+// overlap, variables for the data source, job and instance, and rates over Grafana's interval.
+func TestTheDashboardIsAsGrafanaWantsIt(t *testing.T) {
+	d := read(t)
+	if d.UID == "" || d.Title == "" || d.Schema == 0 {
+		t.Errorf("the dashboard has the uid %q, the title %q, the schema %d", d.UID, d.Title, d.Schema)
+	}
+	var variables []string
+	for _, v := range d.Templating.List {
+		variables = append(variables, v.Name)
+	}
+	if want := []string{"datasource", "job", "instance"}; !slices.Equal(variables, want) {
+		t.Errorf("the variables are %q, want %q", variables, want)
+	}
+	seen := make(map[int]bool)
+	for i, p := range d.Panels {
+		if seen[p.ID] || p.ID == 0 || p.Title == "" || p.Type != "row" && p.Description == "" {
+			t.Errorf("panel %d %q: its id is not its own, or it lacks a title or a description", p.ID, p.Title)
+		}
+		seen[p.ID] = true
+		if p.Grid.W <= 0 || p.Grid.X < 0 || p.Grid.X+p.Grid.W > 24 || p.Grid.H <= 0 {
+			t.Errorf("%s lies at %+v", p.Title, p.Grid)
+		}
+		for _, q := range d.Panels[:i] {
+			if p.Grid.X < q.Grid.X+q.Grid.W && q.Grid.X < p.Grid.X+p.Grid.W && p.Grid.Y < q.Grid.Y+q.Grid.H && q.Grid.Y < p.Grid.Y+p.Grid.H {
+				t.Errorf("%s and %s overlap", p.Title, q.Title)
+			}
+		}
+		for _, q := range p.Targets {
+			if strings.Contains(q.Expr, "rate(") && !strings.Contains(q.Expr, "$__rate_interval") {
+				t.Errorf("%s: %s: a rate over a fixed time", p.Title, q.Expr)
+			}
+			for _, variable := range []string{`job=~"$job"`, `instance=~"$instance"`} {
+				if !strings.Contains(q.Expr, variable) {
+					t.Errorf("%s: %s does not say %s", p.Title, q.Expr, variable)
+				}
+			}
+		}
+	}
+}
+
+// Every alert is explained on the page, in both languages, and says how bad it is.
+func TestEveryAlertIsExplained(t *testing.T) {
+	for _, page := range []string{"metrics.md", "metrics.zh-CN.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range alerts(t) {
+			if !strings.Contains(string(text), "`"+a.Alert+"`") {
+				t.Errorf("%s does not explain %s", page, a.Alert)
+			}
+			if severity := a.Labels["severity"]; severity != "critical" && severity != "warning" || a.Annotations["summary"] == "" || a.Annotations["description"] == "" {
+				t.Errorf("%s: the severity is %q, or there is no summary or description", a.Alert, severity)
+			}
+		}
+		for name := range metrics(t) {
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("%s does not explain %s", page, name)
+			}
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package samplepage
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// caseHead is the selector of a case's line.
+func caseHead(n int) string { return fmt.Sprintf(".case-list li:nth-child(%d) .case-head", n) }
+
+func TestCasesAreWritten(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a", "b")
+	w.here.choose(w.ids["a"])
+	w.there.choose(w.ids["a"])
+	w.here.Fill(".add input", "wrong password")
+	w.here.Press(chromium.KeyEnter)
+	w.there.AwaitText(".case-list", "wrong password")
+	w.here.Click(caseHead(1))
+	w.here.do("edit-case")
+	// Writing takes the suite's edit lock, so that nobody overwrites it.
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	w.here.Fill("textarea", "1. open the page")
+	w.here.Click(".case-open .primary")
+	w.there.AwaitText(".case-list", "1. open the page")
+	w.here.AwaitGone("textarea")
+	w.here.do("done")
+	w.there.free(w.ids["a"])
+
+	w.there.Click(caseHead(1))
+	w.there.AwaitText(".case-body", "1. open the page")
+	w.there.do("copy-case")
+	w.there.Fill(`dialog input[type="search"]`, "/b")
+	w.there.Press(chromium.KeyEnter)
+	w.here.choose(w.ids["b"])
+	w.here.AwaitText(".case-list", "wrong password 2")
+	w.here.Click(caseHead(1))
+	w.here.do("move-case")
+	w.here.answer("/a")
+	w.there.Await("both cases are in a", `document.querySelectorAll(".case-list li").length === 2`)
+	w.here.AwaitText(".cases", "No cases in this suite.")
+	w.there.do("remove-case")
+	w.there.Await("one case is left", `document.querySelectorAll(".case-list li").length === 1`)
+	w.there.card("Undo")
+	w.there.Await("both cases are in a again", `document.querySelectorAll(".case-list li").length === 2`)
+	cases := ask[struct{ Cases []struct{ Name, Body string } }](a, "GET", fmt.Sprintf("/api/suites/%d/cases", w.ids["a"]), nil).Cases
+	if len(cases) != 2 || cases[0].Body != "1. open the page" || cases[1].Body != "1. open the page" {
+		t.Errorf("the cases are %v", cases)
+	}
+}
+
+// What somebody is writing survives the changes of others.
+func TestADraftSurvivesUpdates(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a", "b")
+	w.here.choose(w.ids["a"])
+	w.here.Fill(".add input", "draft")
+	w.here.Press(chromium.KeyEnter)
+	w.here.Click(caseHead(1))
+	w.here.do("edit-case")
+	w.here.Fill("textarea", "half a sen")
+	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["b"]), object{"name": "elsewhere"})
+	w.here.shows(w.ids["b"], "elsewhere")
+	w.here.Press("tence")
+	w.here.Await("the text and the focus stay", `document.activeElement.tagName === "TEXTAREA" && document.activeElement.value === "half a sentence"`)
+	w.here.Click(caseHead(1))
+	w.here.AwaitText("dialog", "Discard what you wrote?")
+	w.here.Press(chromium.KeyEscape)
+	w.here.Await("the text is still there", `document.querySelector("textarea").value === "half a sentence"`)
+}
+
+// Names are text, whatever they look like.
+func TestHostileNamesAreText(t *testing.T) {
+	a := alone(t)
+	hostile := []string{
+		`<img src=x onerror=alert(1)>`, `"><script>alert(2)<`, `javascript:alert(3)`, `{{constructor.constructor('alert(4)')()}}`,
+		`&lt;b&gt;`, "\u202Egnirts", strings.Repeat("很长的名称", 51),
+	}
+	for i, name := range hostile {
+		hostile[i] = strings.ReplaceAll(name, "/", "∕")
+	}
+	w := bench(t, a, a, hostile...)
+	w.here.known(hostile[0])
+	for i, name := range hostile {
+		id := w.ids[name]
+		w.there.shows(id, name)
+		w.here.choose(id)
+		w.here.Await("the title is the name", fmt.Sprintf(`document.querySelector("#detail h1").textContent === %s`, chromium.Quote(name)))
+		w.here.Fill(".add input", name)
+		w.here.Press(chromium.KeyEnter)
+		w.here.Await("the case has the name", fmt.Sprintf(`document.querySelector(".case-name")?.textContent === %s`, chromium.Quote(name)))
+		if i == 0 {
+			// The note of the lock, and a refusal that quotes all of it.
+			w.here.do("edit")
+			w.there.locked(id, "theirs", "<img src=x onerror=alert(1)>"[:5])
+			w.there.choose(id)
+			w.there.Allow("423")
+			w.there.do("rename")
+			w.there.Press("x" + chromium.KeyEnter)
+			w.there.refused(name)
+			w.here.do("done")
+			w.here.do("remove")
+			w.here.Click("#bin-button")
+			w.here.AwaitText(".bin-list", name)
+			w.here.Click(".bin-list button")
+			w.here.AwaitText("dialog", "The recycle bin is empty.")
+			w.here.Press(chromium.KeyEscape)
+		}
+	}
+	for _, one := range []window{w.here, w.there} {
+		if n := one.Count("#tree img, #tree script, #detail img, #notices img, main b"); n != 0 {
+			t.Errorf("names became %d elements", n)
+		}
+	}
+}

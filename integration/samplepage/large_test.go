@@ -1,0 +1,59 @@
+package samplepage
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// A plan of ten thousand suites has elements for those in sight only, and stays usable.
+func TestAPlanOfTenThousandSuites(t *testing.T) {
+	a := alone(t)
+	var paths []string
+	for i := range 100 {
+		for j := range 99 {
+			paths = append(paths, fmt.Sprintf("area %02d/part %02d", i, j))
+		}
+	}
+	w := bench(t, a, a, paths...)
+	one := w.here
+	one.AwaitText("#tree-foot", "10000 suites")
+	one.Await("the tree takes the focus", `(document.querySelector("#tree").focus(), document.activeElement.id === "tree")`)
+	one.Press(chromium.KeyHome + chromium.KeyArrowDown + "*") // opens all areas
+	one.Await("all rows have their room", `document.querySelector(".rows").clientHeight >= 10001 * 30`)
+	few := func() {
+		t.Helper()
+		if n := one.Count("#tree .row"); n > 80 {
+			t.Errorf("%d rows have elements", n)
+		}
+	}
+	few()
+	one.Press(chromium.KeyEnd)
+	one.shows(w.ids["area 99/part 98"], "part 98")
+	few()
+	// Each step through the tree is drawn at once, also after changes from elsewhere.
+	if slow := chromium.Eval[float64](one.Tab, `(async () => {
+		const tree = document.querySelector("#tree");
+		let slowest = 0;
+		for (let i = 0; i < 50; i++) {
+			const start = performance.now();
+			tree.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
+			tree.getBoundingClientRect();
+			slowest = Math.max(slowest, performance.now() - start);
+			await new Promise(requestAnimationFrame);
+		}
+		return slowest;
+	})()`); slow > 1000 {
+		t.Errorf("the slowest step took %v ms", slow)
+	}
+	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["area 99/part 98"]), object{"name": "zzz"})
+	one.Press(chromium.KeyEnd)
+	one.shows(w.ids["area 99/part 98"], "zzz")
+	few()
+	one.Fill("#filter", "part 42")
+	one.AwaitText("#tree-foot", "100 of 10000 suites")
+	few()
+	w.there.Fill("#filter", "zzz")
+	w.there.shows(w.ids["area 99/part 98"], "zzz")
+}

@@ -1,0 +1,156 @@
+package samplepage
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// Two people: one edits, the other sees it, is refused with reasons, and tries again by a click.
+func TestARefusedActionIsTriedAgainByAClick(t *testing.T) {
+	a := alone(t, "--wait", "100ms")
+	w := bench(t, a, a, "a/b", "c")
+	refusedAndRetried(w)
+}
+
+func refusedAndRetried(w *workbench) {
+	w.Helper()
+	w.here.choose(w.ids["a"])
+	w.here.do("edit")
+	w.here.locked(w.ids["a"], "mine", "You are editing")
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	w.there.locked(w.ids["a/b"], "below", "")
+	w.there.choose(w.ids["a"])
+	w.there.AwaitText(".lock-card", "Anna is editing")
+	w.there.AwaitText(".lock-card", "Since ")
+	// The holder works on.
+	w.here.do("rename")
+	w.here.Press("mine" + chromium.KeyEnter)
+	w.there.shows(w.ids["a"], "mine")
+	// The other is refused, and told why.
+	w.there.Allow("423")
+	w.there.choose(w.ids["a/b"])
+	w.there.do("rename")
+	w.there.Press("theirs" + chromium.KeyEnter)
+	w.there.refused("Rename “b” to “theirs”")
+	w.there.refused("Anna is editing")
+	w.there.refused("since ")
+	w.there.shows(w.ids["a/b"], "b") // the new name was shown while it was under way, and is taken back
+	w.there.card("Try again")
+	w.there.Await("it is refused again", `!document.querySelector("#tree [aria-busy]") && document.querySelector(".notice.bad")`)
+	w.here.do("done")
+	w.there.free(w.ids["a"])
+	w.there.card("Try again")
+	w.here.shows(w.ids["a/b"], "theirs")
+	w.there.AwaitGone(".notice.bad")
+}
+
+// A refused action waits its turn: it is done when the holder gives the lock back.
+func TestARefusedActionWaitsItsTurn(t *testing.T) {
+	a := alone(t, "--wait", "100ms")
+	w := bench(t, a, a, "a/b", "c")
+	waitsItsTurn(w)
+}
+
+func waitsItsTurn(w *workbench) {
+	w.Helper()
+	w.here.choose(w.ids["a"])
+	w.here.do("edit")
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	w.there.Allow("423")
+	w.there.choose(w.ids["a/b"])
+	w.there.do("remove")
+	w.there.refused("Anna is editing")
+	w.there.card("Wait until it is free")
+	w.there.AwaitText(".notice.wait", "Stop waiting")
+	// Changes elsewhere wake it, and do not let it through.
+	ask[suite](w.app, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["c"]), object{"name": "d"})
+	w.there.shows(w.ids["c"], "d")
+	w.there.AwaitShown(row(w.ids["a/b"]))
+	w.here.do("done")
+	w.there.AwaitGone(row(w.ids["a/b"]))
+	w.here.AwaitGone(row(w.ids["a/b"]))
+	w.there.AwaitText(".notice.good", "“b” is in the recycle bin.")
+	w.there.AwaitGone(".notice.wait")
+}
+
+// Somebody who waits for a lock gets it in turn, and the first one sees who has it then.
+func TestEditingWaitsItsTurn(t *testing.T) {
+	a := alone(t, "--wait", "100ms")
+	w := bench(t, a, a, "a")
+	w.here.choose(w.ids["a"])
+	w.here.do("edit")
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	w.there.Allow("423")
+	w.there.choose(w.ids["a"])
+	w.there.do("edit")
+	w.there.refused("Edit “a”")
+	w.there.card("Wait until it is free")
+	w.here.do("done")
+	w.there.locked(w.ids["a"], "mine", "You are editing")
+	w.here.locked(w.ids["a"], "theirs", "Ben is editing")
+}
+
+// The name that others see is asked for once.
+func TestTheNameIsAskedForOnce(t *testing.T) {
+	a := alone(t)
+	p, ids := a.planOf("a", "b")
+	w, other := open(a, a.address(p)), open(a, a.address(p))
+	w.choose(ids["a"])
+	w.do("edit")
+	w.AwaitText("dialog", "What should others call you?")
+	w.answer("Zoë <3")
+	w.locked(ids["a"], "mine", "You are editing")
+	w.AwaitText("#me", "Zoë <3")
+	other.locked(ids["a"], "theirs", "Zoë <3 is editing")
+	w.choose(ids["b"])
+	w.do("edit") // the window has one edit lock at a time
+	w.locked(ids["b"], "mine", "You are editing")
+	other.free(ids["a"])
+	other.locked(ids["b"], "theirs", "Zoë <3 is editing")
+	w.Click("#me")
+	w.answer("Zoë")
+	w.AwaitText("#me", "Zoë")
+}
+
+// A lock outlives a reload of its window, and not its end.
+func TestALockLivesAsLongAsItsWindow(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	second := window{w.here.Beside(a.address(w.plan))}
+	second.AwaitShown("#tree .row")
+	second.choose(w.ids["a"])
+	second.do("edit")
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	second.Reload()
+	second.locked(w.ids["a"], "mine", "You are editing")
+	token := chromium.Eval[string](second.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
+	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
+	second.Navigate("about:blank") // the window leaves
+	w.there.free(w.ids["a"])
+	if status, _ := a.try("PATCH", fmt.Sprintf("/api/suites/%d", w.ids["a"]), object{"name": "x"}, token); status != 409 {
+		t.Errorf("the token of a window that has gone gets %d", status)
+	}
+}
+
+// A lock that an operator takes away, or that ends while a computer sleeps, is noticed by the next
+// action; that can be tried again without it.
+func TestALostLockIsToldAndOvercome(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a")
+	w.here.choose(w.ids["a"])
+	w.here.do("edit")
+	w.here.locked(w.ids["a"], "mine", "You are editing")
+	token := chromium.Eval[string](w.here.Tab, `JSON.parse(sessionStorage.getItem("pathlock.edit")).token`)
+	if status, text := a.try("DELETE", fmt.Sprintf("/api/suites/%d/lock", w.ids["a"]), nil, token); status != 204 {
+		t.Fatalf("%d %s", status, text)
+	}
+	w.here.Allow("409")
+	w.here.do("rename")
+	w.here.Press("again" + chromium.KeyEnter)
+	w.here.refused("Your edit lock has ended")
+	w.here.free(w.ids["a"])
+	w.here.card("Try again")
+	w.there.shows(w.ids["a"], "again")
+}

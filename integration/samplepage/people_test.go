@@ -1,0 +1,155 @@
+package samplepage
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// The tree is a tree to a screen reader, and everything works from the keyboard.
+func TestTheKeyboardAloneIsEnough(t *testing.T) {
+	a := alone(t)
+	w := bench(t, a, a, "a/b/c", "d", "e")
+	one := w.here
+	one.Await("the tree takes the focus", `(document.querySelector("#tree").focus(), document.activeElement.id === "tree")`)
+	one.Press(chromium.KeyHome + chromium.KeyArrowDown)
+	one.Await("the tree says where it is", fmt.Sprintf(`document.querySelector("#tree").getAttribute("aria-activedescendant") === "suite-%d"`, w.ids["a"]))
+	one.Await("the row says what it is", fmt.Sprintf(
+		`(r => r.role === "treeitem" && r.ariaLevel === "2" && r.ariaExpanded === "true" && r.ariaSelected === "true" && r.ariaPosInSet === "1" && r.ariaSetSize === "3")(document.querySelector(%q))`, row(w.ids["a"])))
+	one.Press(chromium.KeyArrowLeft)
+	one.lists(planName(w), "a", "d", "e")
+	one.Press(chromium.KeyArrowRight + chromium.KeyArrowRight)
+	one.Press(kb.F2)
+	one.Press("renamed" + chromium.KeyEnter)
+	w.there.shows(w.ids["a/b"], "renamed")
+	one.Await("the focus is back", `document.activeElement.id === "tree"`)
+	// An update from elsewhere leaves focus and choice where they are.
+	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["a"]), object{"name": "z"})
+	one.lists(planName(w), "d", "e", "z", "renamed", "c")
+	one.Await("the focus and the choice stay", fmt.Sprintf(
+		`document.activeElement.id === "tree" && document.activeElement.getAttribute("aria-activedescendant") === "suite-%d"`, w.ids["a/b"]))
+	// Cut, go there by its name, and put it in.
+	one.control("x")
+	one.AwaitText("#said", "is marked")
+	one.Press("e")
+	one.control("v")
+	w.there.level(w.ids["a/b"], 3)
+	one.lists(planName(w), "d", "e", "renamed", "c", "z")
+	one.control("c")
+	one.Press("d")
+	one.control("v")
+	one.lists(planName(w), "d", "renamed", "e", "renamed", "c", "z")
+	one.Await("the tree has the focus", `document.activeElement.id === "tree"`)
+	one.Press(kb.Insert)
+	one.AwaitText("dialog", "New suite in “renamed”")
+	one.Press("new" + chromium.KeyEnter)
+	one.lists(planName(w), "d", "renamed", "new", "e", "renamed", "c", "z")
+	one.Await("the focus is back", `document.activeElement.id === "tree"`)
+	one.Press(kb.Delete)
+	one.lists(planName(w), "d", "renamed", "e", "renamed", "c", "z")
+	one.Press("/")
+	one.Await("the search has the focus", `document.activeElement.id === "filter"`)
+	one.Press("c")
+	one.lists(planName(w), "e", "renamed", "c")
+	one.Press(chromium.KeyArrowDown + chromium.KeyEnd + chromium.KeyEnter)
+	one.AwaitText("#detail h1", "c")
+	one.Await("the details have the focus", `document.activeElement.id === "detail"`)
+}
+
+func TestThePageSpeaksChinese(t *testing.T) {
+	a := alone(t)
+	w := window{browser.Open(t, a.url)}
+	w.Click("#language")
+	w.AwaitText("#welcome h1", "始终正确")
+	w.do("demo")
+	w.AwaitText("#plan-name", "demo / 网上商店")
+	w.AwaitText("#tree-foot", "30 个套件")
+	w.Await("the document says so", `document.documentElement.lang === "zh-CN"`)
+	w.known("安娜")
+	ids := a.ids(plan{ID: 1})
+	other := open(a, a.url+"/#plan/1")
+	other.AwaitText("#tree-foot", "30 suites")
+	w.Fill("#filter", "支付")
+	w.choose(ids["结算/支付"])
+	w.do("edit")
+	w.AwaitText(".lock-card", "你正在编辑")
+	other.Fill("#filter", "支付")
+	other.locked(ids["结算/支付"], "theirs", "安娜 正在编辑")
+	other.Click("#language")
+	other.choose(ids["结算/支付"])
+	other.Allow("423")
+	other.do("rename")
+	other.Press("收款" + chromium.KeyEnter)
+	other.refused("把“支付”重命名为“收款”")
+	other.refused("起被锁定")
+	other.card("等它空闲")
+	w.do("done")
+	w.shows(ids["结算/支付"], "收款")
+	w.Reload()
+	w.AwaitText("#tree-foot", "30 个套件") // it is remembered
+	// A browser that prefers Chinese gets it without a click.
+	chinese := browser.Blank(t)
+	chinese.Run(languages("zh-HK"))
+	chinese.Navigate(a.url + "/#plan/1")
+	chinese.AwaitText("#tree-foot", "30 个套件")
+}
+
+// Nothing leaves the window of a small phone, and everything can be reached there.
+func TestAPhoneIsWideEnough(t *testing.T) {
+	a := alone(t, "--wait", "100ms")
+	w := bench(t, a, a, "a suite with a name that does not fit into one line of a phone/b", "c")
+	long := w.ids["a suite with a name that does not fit into one line of a phone"]
+	w.here.Resize(chromium.PhoneWidth, chromium.PhoneHeight)
+	fits := func(where string) {
+		t.Helper()
+		if wide := chromium.Eval[[]string](w.here.Tab, `[...document.querySelectorAll("body *")].filter(e => e.checkVisibility() && !e.closest(".unseen, .tree, .places") && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 120))`); len(wide) > 0 {
+			t.Errorf("%s: too wide: %q", where, wide)
+		}
+	}
+	fits("tree")
+	w.there.choose(long)
+	w.there.do("edit")
+	w.here.locked(long, "theirs", "Ben is editing")
+	w.here.Click(row(long))
+	w.here.AwaitShown("#detail h1")
+	w.here.AwaitGone("#tree")
+	fits("details")
+	w.here.Allow("423")
+	w.here.do("remove")
+	w.here.refused("Ben is editing")
+	fits("a refusal")
+	w.here.card("Wait until it is free")
+	w.here.Click(".back")
+	w.here.AwaitShown("#tree")
+	w.there.do("done")
+	w.here.AwaitGone(row(long))
+	w.here.Click("#plan-button")
+	w.here.AwaitText(".plan-list", "plan")
+	fits("plans")
+	w.here.Press(chromium.KeyEscape)
+	w.here.Click(row(w.ids["c"]))
+	w.here.do("copy")
+	w.here.AwaitShown(".places")
+	fits("a place")
+}
+
+// Colours follow the system until somebody chooses, and motion is reduced where that is asked for.
+func TestColoursAndMotionAsPreferred(t *testing.T) {
+	a := alone(t)
+	p, _ := a.planOf("a")
+	w := open(a, a.address(p))
+	dark := `getComputedStyle(document.body).backgroundColor === "rgb(14, 21, 24)"`
+	w.Prefer("prefers-color-scheme", "dark")
+	w.Await("it is dark", dark)
+	w.Click("#theme")
+	w.Await("it is light", "!("+dark+")")
+	w.Prefer("prefers-color-scheme", "light", "prefers-reduced-motion", "reduce")
+	w.Click("#theme")
+	w.Await("it is dark by choice", dark)
+	w.Reload()
+	w.Await("it is dark by choice, after a reload", dark)
+	w.Await("nothing moves", `getComputedStyle(document.querySelector(".live i")).animationName === "none" && getComputedStyle(document.querySelector(".twisty")).transitionDuration === "0s"`)
+}

@@ -1,0 +1,118 @@
+package samplepage
+
+import (
+	"fmt"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
+)
+
+// window is a person's window on the page.
+type window struct{ *chromium.Tab }
+
+// open opens a window of a person of their own, and waits until it is up to date by itself.
+func open(a *app, address string) window {
+	a.Helper()
+	w := window{browser.Open(a.T, address)}
+	w.AwaitShown("#tree .row")
+	w.Await("the window is live", `document.querySelector("#live").dataset.state === "live"`)
+	return w
+}
+
+// known gives the person a name, as if they had been asked before.
+func (w window) known(name string) window {
+	w.T().Helper()
+	w.Await("a name is kept", fmt.Sprintf(`localStorage.setItem("pathlock.name", JSON.stringify(%s)) === undefined`, chromium.Quote(name)))
+	return w
+}
+
+// row is the selector of a suite's row.
+func row(id int64) string { return fmt.Sprintf("#suite-%d", id) }
+
+// shows waits for a row with a name.
+func (w window) shows(id int64, name string) {
+	w.T().Helper()
+	w.Await("a row shows "+name, fmt.Sprintf(`document.querySelector(%s)?.querySelector(".name").textContent === %s`, chromium.Quote(row(id)), chromium.Quote(name)))
+}
+
+// lists waits until the rows in sight have names, in order.
+func (w window) lists(names ...string) {
+	w.T().Helper()
+	w.Await(fmt.Sprintf("the rows are %q", names), fmt.Sprintf(
+		`JSON.stringify([...document.querySelectorAll("#tree .row")].sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top).map(r => r.querySelector(".name").textContent)) === JSON.stringify(%s)`,
+		quoted(names)))
+}
+
+func quoted(names []string) string {
+	text := "["
+	for i, name := range names {
+		if i > 0 {
+			text += ","
+		}
+		text += chromium.Quote(name)
+	}
+	return text + "]"
+}
+
+// level waits until a row is so deep in the tree.
+func (w window) level(id int64, level int) {
+	w.T().Helper()
+	w.Await(fmt.Sprintf("%s is at level %d", row(id), level), fmt.Sprintf(`document.querySelector(%q)?.ariaLevel === "%d"`, row(id), level))
+}
+
+// choose clicks a suite's row.
+func (w window) choose(id int64) {
+	w.T().Helper()
+	w.Click(row(id) + " .name")
+	w.Await("the suite is chosen", fmt.Sprintf(`document.querySelector(%q)?.ariaSelected === "true"`, row(id)))
+}
+
+// do clicks a button of the chosen suite, or of an open case.
+func (w window) do(what string) {
+	w.T().Helper()
+	w.Click(fmt.Sprintf("[data-do=%q]", what))
+}
+
+// answer fills in the field of the dialog, and agrees.
+func (w window) answer(text string) {
+	w.T().Helper()
+	w.Fill("dialog input", text)
+	w.Press(chromium.KeyEnter)
+	w.AwaitGone("dialog")
+}
+
+// locked waits until a row shows who holds it.
+func (w window) locked(id int64, kind, words string) {
+	w.T().Helper()
+	w.Await(fmt.Sprintf("%s is %s: %s", row(id), kind, words), fmt.Sprintf(
+		`(r => r?.dataset.lock === %s && r.querySelector(".chip").textContent.includes(%s))(document.querySelector(%s))`,
+		chromium.Quote(kind), chromium.Quote(words), chromium.Quote(row(id))))
+}
+
+// free waits until a row shows no lock.
+func (w window) free(id int64) {
+	w.T().Helper()
+	w.Await(row(id)+" is free", fmt.Sprintf(`(r => r && !r.dataset.lock)(document.querySelector(%q))`, row(id)))
+}
+
+// refused waits for the card of a refused action.
+func (w window) refused(words string) {
+	w.T().Helper()
+	w.AwaitText(".notice.bad", words)
+}
+
+// card clicks a button of the card that waits or was refused.
+func (w window) card(label string) {
+	w.T().Helper()
+	w.Await("a card has a button "+label, fmt.Sprintf(
+		`(b => b && (b.id = "the-button"))([...document.querySelectorAll(".notice button")].find(b => b.textContent === %s))`, chromium.Quote(label)))
+	w.Click("#the-button")
+}
+
+// control presses a key with the control key held.
+func (w window) control(key string) {
+	w.T().Helper()
+	w.Run(chromedp.KeyEvent(key, chromedp.KeyModifiers(kb.ModifierCtrl)))
+}

@@ -1,0 +1,154 @@
+package otelobserver
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/pathlock-go/pathlock"
+)
+
+// Bounds of the search for those that a wait is for.
+const (
+	// maxSearches is how many searches run at once. Waits that begin meanwhile get no links but that
+	// of their refusal.
+	maxSearches = 4
+	// searchTimeout bounds one search.
+	searchTimeout = time.Second
+	// maxLinks is how many a wait is linked to.
+	maxLinks = 8
+)
+
+// linker finds out whom waits are for.
+type linker struct {
+	// life is the context of all searches.
+	life context.Context
+	stop context.CancelFunc
+	// slots has room for each search that runs.
+	slots chan struct{}
+
+	mu       sync.Mutex
+	locker   *pathlock.Locker
+	closed   bool
+	searches sync.WaitGroup
+}
+
+// init prepares a linker that finds nobody yet.
+func (l *linker) init() {
+	l.life, l.stop = context.WithCancel(context.Background())
+	l.slots = make(chan struct{}, maxSearches)
+}
+
+// LinkBlockers has each wait that is recorded linked to the acquisitions that it waits for: those
+// that hold what it asks for, and those before it in the queue. At the beginning of a wait, a
+// goroutine takes a [pathlock.Locker.Snapshot] of the tree. It ends within a second, and no later
+// than the wait; at most four run at once. A wait that is not looked into is linked to the one that
+// it is refused for, if it is.
+//
+// locker is the one that has the observer. Its end is [Observer.Shutdown].
+func (o *Observer) LinkBlockers(locker *pathlock.Locker) {
+	o.links.mu.Lock()
+	defer o.links.mu.Unlock()
+	o.links.locker = locker
+}
+
+// Shutdown ends what LinkBlockers has begun, and waits for it until ctx ends. The observer goes on
+// to observe.
+func (o *Observer) Shutdown(ctx context.Context) error {
+	o.links.mu.Lock()
+	o.links.closed = true
+	o.links.mu.Unlock()
+	o.links.stop()
+	ended := make(chan struct{})
+	go func() {
+		o.links.searches.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(errors.New("otelobserver: a snapshot is still being taken"), context.Cause(ctx))
+	}
+}
+
+// find links the span of a wait to those that it is for, on a goroutine of its own, until the
+// returned function is called. It returns nil where it does not.
+func (l *linker) find(span trace.Span, e pathlock.Event) context.CancelFunc {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.locker == nil || l.closed {
+		return nil
+	}
+	select {
+	case l.slots <- struct{}{}:
+	default:
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(l.life, searchTimeout)
+	locker := l.locker
+	l.searches.Go(func() {
+		defer func() {
+			_ = recover() // a store that panics costs the link, not the program
+			cancel()
+			<-l.slots
+		}()
+		s, err := locker.Snapshot(ctx, e.Tree)
+		if err != nil || ctx.Err() != nil {
+			return // it is only a link that is missing
+		}
+		for _, link := range linksOf(s, e.Owner) {
+			span.AddLink(link)
+		}
+	})
+	return cancel
+}
+
+// linksOf returns links to those that an owner waits for, none if it does not wait.
+func linksOf(s pathlock.Snapshot, owner pathlock.Owner) (links []trace.Link) {
+	i := slices.IndexFunc(s.Waiters, func(h pathlock.Hold) bool { return h.Owner == owner })
+	if i < 0 {
+		return nil
+	}
+	waiter := s.Waiters[i]
+	s.Waiters = s.Waiters[:i]
+	for _, b := range s.InTheWay(owner, waiter.Gate, waiter.Claims) {
+		if link, ok := linkTo(b.Hold.Origin, b.Waiting); ok {
+			links = append(links, link)
+		}
+		if len(links) == maxLinks {
+			break
+		}
+	}
+	return links
+}
+
+// linkTo returns a link to the span of an origin, if it names one.
+func linkTo(origin pathlock.Origin, waiting bool) (trace.Link, bool) {
+	carrier := propagation.MapCarrier{"traceparent": origin.Trace}
+	span := trace.SpanContextFromContext(propagation.TraceContext{}.Extract(context.Background(), carrier))
+	if !span.IsValid() {
+		return trace.Link{}, false
+	}
+	link := trace.Link{SpanContext: span}
+	link.Attributes = append(link.Attributes, waitingKey.Bool(waiting))
+	if origin.Operation != "" {
+		link.Attributes = append(link.Attributes, blockerKey.String(origin.Operation))
+	}
+	if origin.Instance != "" {
+		link.Attributes = append(link.Attributes, instanceKey.String(origin.Instance))
+	}
+	return link, true
+}
+
+// traceparent returns a span as W3C Trace Context writes it, "" if there is none.
+func traceparent(span trace.SpanContext) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(trace.ContextWithSpanContext(context.Background(), span), carrier)
+	return carrier["traceparent"]
+}

@@ -1,0 +1,226 @@
+package otelobserver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/codes"
+
+	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/otelobserver"
+	"github.com/pathlock-go/pathlock/store/memstore"
+)
+
+// doing returns a context of an operation.
+func doing(ctx context.Context, operation string) context.Context {
+	return pathlock.WithOrigin(ctx, pathlock.Origin{Operation: operation, Route: "PATCH /suites/:id"})
+}
+
+// A wait in one process is linked to the acquisitions in another that it waits for: the holder, and
+// who is before it in the queue.
+func TestAWaitIsLinkedToThoseThatItWaitsFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		a, b := newProcess(t, store), newProcess(t, store)
+		holder, err := a.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error)
+		wait := func(p *process, operation string, wait time.Duration) {
+			go func() {
+				lock, err := p.Acquire(doing(t.Context(), operation), exclusive("/a", wait))
+				if err == nil {
+					err = lock.Release(t.Context())
+				}
+				ended <- err
+			}()
+			synctest.Wait()
+		}
+		wait(a, "copy", time.Minute)
+		wait(b, "move", 2*time.Second)
+		wait(b, "delete", time.Minute) // it comes later than the one below is refused
+		if err := <-ended; !errors.Is(err, pathlock.ErrConflict) {
+			t.Fatal(err)
+		}
+		acquired := a.span("pathlock acquire").SpanContext
+		span := b.span("pathlock wait")
+		if len(span.Links) < 2 {
+			t.Fatalf("the wait has %d links", len(span.Links))
+		}
+		if first := span.Links[0]; first.SpanContext.SpanID() != acquired.SpanID() || first.SpanContext.TraceID() != acquired.TraceID() ||
+			value(first.Attributes, "pathlock.blocker.operation") != "rename" || value(first.Attributes, "pathlock.blocker.waiting") != "false" {
+			t.Errorf("the first link is %+v, want the holder's acquisition %v", first, acquired)
+		}
+		if second := span.Links[1]; value(second.Attributes, "pathlock.blocker.operation") != "copy" ||
+			value(second.Attributes, "pathlock.blocker.waiting") != "true" {
+			t.Errorf("the second link is %+v, want the earlier waiter", second)
+		}
+		for _, link := range span.Links {
+			if value(link.Attributes, "pathlock.blocker.operation") == "delete" {
+				t.Error("a later waiter is linked to")
+			}
+		}
+		if err := errors.Join(holder.Release(t.Context()), <-ended, <-ended); err != nil {
+			t.Fatal(err)
+		}
+		refused := b.spans.GetSpans()[1]
+		if refused.Name != "pathlock acquire" || refused.Status.Code != codes.Error || value(refused.Attributes, "pathlock.outcome") != "conflict" {
+			t.Errorf("the refused acquisition is %+v", refused)
+		}
+		if got := b.tree(); !strings.HasPrefix(got, "pathlock acquire\n  pathlock wait\n") {
+			t.Errorf("the spans are\n%s", got)
+		}
+		stop(t, a, b)
+	})
+}
+
+// stop shuts observers down.
+func stop(t *testing.T, processes ...*process) {
+	t.Helper()
+	for _, p := range processes {
+		if err := p.observer.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestARefusalIsLinkedToItsBlocker(t *testing.T) {
+	store := memstore.New()
+	a, b := newProcess(t, store), newProcess(t, store)
+	lock, err := a.Acquire(doing(t.Context(), "rename"), exclusive("/a", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lock.Release(t.Context()) }()
+	if _, err := b.Acquire(doing(t.Context(), "move"), exclusive("/a", pathlock.NoWait)); !errors.Is(err, pathlock.ErrConflict) {
+		t.Fatal(err)
+	}
+	span := b.span("pathlock acquire")
+	want := a.span("pathlock acquire").SpanContext
+	if len(span.Links) != 1 || span.Links[0].SpanContext.SpanID() != want.SpanID() || span.Links[0].SpanContext.TraceID() != want.TraceID() {
+		t.Errorf("the links are %+v, want one to %v", span.Links, want)
+	}
+	if got := value(span.Attributes, "pathlock.blocker.operation"); got != "rename" {
+		t.Errorf("the blocker's operation is %q", got)
+	}
+	stop(t, a, b)
+}
+
+func TestStepsNestInTheirContexts(t *testing.T) {
+	p := newProcess(t, memstore.New())
+	ctx, request := p.tracers.Tracer("a program's own").Start(t.Context(), "request")
+	_, resolved := p.Step(ctx, pathlock.Step{Kind: pathlock.StepResolve})
+	resolved(nil)
+	lock, err := p.Acquire(doing(ctx, "rename"), exclusive("/secret", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	under, handled := p.Step(lock.Context(), pathlock.Step{Kind: pathlock.StepHandler})
+	_, asserted := p.Step(under, pathlock.Step{Kind: pathlock.StepAssert, Attempt: 2})
+	asserted(fmt.Errorf("suites 3 at /secret: %w", pathlock.ErrPathChanged))
+	_, committed := p.Step(under, pathlock.Step{Kind: pathlock.StepCommit})
+	committed(nil)
+	handled(nil)
+	if err := lock.Release(ctx); err != nil {
+		t.Fatal(err)
+	}
+	request.End()
+	want := "request\n  pathlock resolve\n  pathlock acquire\n  pathlock handler\n    pathlock assert\n    pathlock commit\n  pathlock release\n"
+	if got := p.tree(); got != want {
+		t.Errorf("the spans are\n%s\nwant\n%s", got, want)
+	}
+	failed := p.span("pathlock assert")
+	if failed.Status.Code != codes.Error || failed.Status.Description != "path-changed" || value(failed.Attributes, "pathlock.attempt") != "2" {
+		t.Errorf("the failed assertion is %+v", failed)
+	}
+	for _, s := range p.spans.GetSpans() {
+		if text := fmt.Sprintf("%+v %+v %+v", s.Attributes, s.Status, s.Events); strings.Contains(text, "secret") {
+			t.Errorf("the span %s says what is locked: %s", s.Name, text)
+		}
+	}
+	stop(t, p)
+}
+
+func TestPathsAreNamedOnRequest(t *testing.T) {
+	p := newProcess(t, memstore.New(), otelobserver.Paths())
+	lock, err := p.Acquire(t.Context(), exclusive("/secret", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	span := p.span("pathlock acquire")
+	if got := value(span.Attributes, "pathlock.tree") + " " + value(span.Attributes, "pathlock.claims"); got != `testplan/secret-plan-id ["X /secret"]` {
+		t.Errorf("the span says %s", got)
+	}
+	stop(t, p)
+}
+
+func TestEverythingIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := memstore.New()
+		p := newProcess(t, store)
+		lock, err := p.Acquire(doing(t.Context(), "rename"), exclusive("/secret", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Acquire(doing(t.Context(), "move"), exclusive("/secret", 3*time.Second)); !errors.Is(err, pathlock.ErrConflict) {
+			t.Fatal(err)
+		}
+		if err := lock.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_, done := p.Step(doing(t.Context(), "move"), pathlock.Step{Kind: pathlock.StepRetry, Attempt: 2})
+		done(nil)
+		_, done = p.Step(doing(t.Context(), "move"), pathlock.Step{Kind: pathlock.StepAssert, Attempt: 1})
+		done(pathlock.ErrPathChanged)
+		want := []string{
+			`pathlock.acquire.duration{pathlock.operation=move,pathlock.outcome=conflict} 1 times, 3s`,
+			`pathlock.acquire.duration{pathlock.operation=rename,pathlock.outcome=granted} 1 times, 0s`,
+			`pathlock.assertion.failures{pathlock.attempt=1,pathlock.operation=move} 1`,
+			`pathlock.conflicts{pathlock.blocker.operation=rename,pathlock.operation=move} 1`,
+			`pathlock.held.duration{pathlock.operation=rename} 1 times, 3s`,
+			`pathlock.held{} 0`,
+			`pathlock.retries{pathlock.operation=move} 1`,
+			`pathlock.step.duration{pathlock.outcome=ok,pathlock.step=release} 1 times, 0s`,
+			`pathlock.step.duration{pathlock.outcome=ok,pathlock.step=retry} 1 times, 0s`,
+			`pathlock.step.duration{pathlock.outcome=path-changed,pathlock.step=assert} 1 times, 0s`,
+			`pathlock.wait.duration{pathlock.operation=move} 1 times, 3s`,
+			`pathlock.waiting{} 0`,
+		}
+		if got := p.counted(); !slices.Equal(got, want) {
+			t.Errorf("counted:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+		}
+		stop(t, p)
+	})
+}
+
+func TestALostLeaseIsASpanOfItsRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newProcess(t, memstore.New())
+		ctx, request := p.tracers.Tracer("a program's own").Start(t.Context(), "request")
+		lock, err := p.Acquire(ctx, exclusive("/a", 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.ForceRelease(t.Context(), plan, p.Scope(lock.Context()).Owner()); err != nil {
+			t.Fatal(err)
+		}
+		<-lock.Context().Done()
+		synctest.Wait()
+		request.End()
+		if lost := p.span("pathlock lost"); lost.Status.Code != codes.Error || lost.Parent.SpanID() != request.SpanContext().SpanID() {
+			t.Errorf("the loss is %+v", lost)
+		}
+		_ = lock.Release(t.Context())
+		stop(t, p)
+	})
+}

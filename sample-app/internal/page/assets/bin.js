@@ -1,0 +1,26 @@
+// The recycle bin.
+import { get } from './api.js';
+import { ask } from './dialogs.js';
+import { h } from './dom.js';
+import { clock, t } from './i18n.js';
+
+/** Opens the recycle bin. It shows what others put in and take out. */
+export function openBin(app) {
+  const list = h('ul', { class: 'bin-list' }), empty = h('p', { class: 'faint' }), foot = h('div', { class: 'dialog-foot' });
+  let asked = 0;
+  const draw = async () => {
+    const mine = ++asked;
+    const answer = await app.actions.run({ title: t('bin'), send: () => get(`/api/plans/${app.plan.id}/recycle-bin`) });
+    if (!answer || mine !== asked) return;
+    const items = answer.items.reverse(); // the newest first
+    empty.textContent = items.length ? '' : t('binEmpty');
+    list.replaceChildren(...items.map((item) => h('li', {},
+      h('div', {}, h('strong', {}, item.name), h('p', { class: 'faint' }, t(item.kind === 'case' ? 'binCase' : 'binItem',
+        { path: item.path, when: clock(Date.parse(item.deleted_at)), suites: item.suites, cases: item.cases }))),
+      h('button', { type: 'button', 'data-do': 'restore', onclick: async () => { await app.operations.restore(item); draw(); } }, t('restore')))));
+    foot.replaceChildren(...(items.length ? [h('button', { type: 'button', class: 'danger', onclick: async () => { await app.operations.purge(items.length); draw(); } }, t('purge'))] : []));
+  };
+  const off = app.live.on('changed', draw);
+  draw();
+  ask(t('bin'), () => h('div', {}, empty, list, foot), { wide: true }).then(off);
+}

@@ -1,0 +1,142 @@
+// The chosen suite: where it is, who has it, and its cases.
+import { get } from './api.js';
+import { CaseList } from './caselist.js';
+import { h, text } from './dom.js';
+import { ago, clock, t } from './i18n.js';
+import { doing } from './problems.js';
+
+export class Detail {
+  #app;
+  #element;
+  #suite = 0;
+  #parts = {};
+  #cases;
+  #asked = 0;
+
+  constructor(element, app) {
+    this.#element = element;
+    this.#app = app;
+    this.#cases = new CaseList(app);
+  }
+
+  /** Shows a suite, from scratch if it is another one. */
+  show(suite, { anew } = {}) {
+    if (suite !== this.#suite || anew) {
+      this.#suite = suite;
+      this.#build();
+      this.#cases.begin(suite);
+      this.loadCases();
+    }
+    this.update();
+  }
+
+  get dirty() { return this.#cases.dirty; }
+
+  #build() {
+    const app = this.#app, ops = app.operations, id = () => this.#suite;
+    const p = this.#parts = {
+      trail: h('nav', { class: 'trail', 'aria-label': t('path') }),
+      title: h('h1', {}),
+      lock: h('div', { class: 'lock-card', role: 'status' }),
+      count: h('p', { class: 'faint' }),
+    };
+    const button = (key, run, kind = '') => h('button', { type: 'button', class: kind, onclick: run, 'data-do': key }, t(key));
+    const isRoot = this.#suite === app.tree.root;
+    p.buttons = h('div', { class: 'buttons' },
+      button('newSuite', () => ops.create(id())),
+      isRoot ? null : [
+        button('rename', () => this.rename()), button('move', () => ops.move(id())),
+        button('copy', () => ops.copy(id())), button('remove', () => ops.remove(id()), 'danger'),
+      ]);
+    this.#element.replaceChildren(
+      h('button', { type: 'button', class: 'quiet back', onclick: () => app.showScreen('tree') }, '‹ ', t('back')),
+      p.trail, p.title, p.count, p.lock, p.buttons, this.#cases.element);
+  }
+
+  /** Lets the title be changed in its place. */
+  rename() {
+    const { title } = this.#parts, id = this.#suite, name = this.#app.tree.get(id).name;
+    let over = false;
+    const end = (to) => {
+      if (over) return;
+      over = true;
+      title.replaceChildren();
+      this.update();
+      if (to !== null && to !== name) this.#app.operations.rename(id, to);
+    };
+    const input = h('input', {
+      type: 'text', value: name, maxLength: 300, 'aria-label': t('suiteName'), spellcheck: false, onblur: () => end(input.value),
+      onkeydown: (e) => { if (!e.isComposing && (e.key === 'Enter' || e.key === 'Escape')) end(e.key === 'Enter' ? input.value : null); },
+    });
+    title.replaceChildren(input);
+    input.focus();
+    input.select();
+  }
+
+  /** Brings what is shown up to date, and leaves what somebody is writing. */
+  update() {
+    const { tree, plan, holds } = this.#app, p = this.#parts, id = this.#suite;
+    if (!tree.has(id)) return;
+    const way = tree.upwards(id).slice(1).reverse();
+    const key = way.map((at) => at + tree.get(at).name).join('/') + plan.name;
+    if (p.trail.dataset.key !== key) {
+      p.trail.dataset.key = key;
+      p.trail.replaceChildren(...way.flatMap((at) => [
+        h('button', { type: 'button', class: 'link', onclick: () => this.#app.view.choose(at) }, at === tree.root ? plan.name : tree.get(at).name),
+        h('span', { 'aria-hidden': 'true' }, '/'),
+      ]));
+    }
+    if (!p.title.querySelector('input')) text(p.title, id === tree.root ? plan.name : this.#app.nameOf(id));
+    const inside = tree.children(id).length;
+    text(p.count, inside ? t('subsuites', { count: inside }) : '');
+    this.#lock(holds.over(tree, id));
+  }
+
+  #lock(over) {
+    const { tree, session, holds, operations } = this.#app, p = this.#parts, id = this.#suite, now = holds.now();
+    const mine = session.edits(id);
+    const since = over ? Date.parse(over.hold.since) : now;
+    const values = over ? { what: doing(over.hold.what), since: clock(since, now), ago: ago(since, now), until: clock(Date.parse(over.hold.until), now), name: tree.get(over.at).name } : {};
+    const ours = over && session.edits(over.at);
+    let kind = 'free', title = '', more = t('lock.free'), action = { key: 'edit', run: () => operations.edit(id) };
+    if (mine) {
+      kind = 'mine';
+      title = t('lock.mine');
+      more = t('lock.mineMore', { name: tree.get(id).name || this.#app.plan.name, since: clock(since, now) });
+      action = { key: 'done', run: () => operations.done() };
+    } else if (over && !ours && over.own) {
+      kind = 'theirs';
+      title = t('lock.theirs', values);
+      more = t('lock.theirsMore', values) + t('lock.until', values);
+    } else if (over && !ours) {
+      kind = 'theirs';
+      title = t('lock.short');
+      more = t('lock.above', values);
+    }
+    p.lock.dataset.kind = kind;
+    if (!p.lock.firstChild) {
+      p.lock.append(h('div', {}, h('strong', {}), h('p', {})), h('button', { type: 'button', onclick: () => p.lock.run() }));
+    }
+    const [words, button] = p.lock.children;
+    text(words.firstChild, title);
+    words.firstChild.hidden = !title;
+    text(words.lastChild, more);
+    text(button, t(action.key));
+    button.className = action.key === 'edit' && kind === 'theirs' ? '' : 'primary';
+    button.dataset.do = action.key;
+    p.lock.run = action.run;
+  }
+
+  /** Reads the cases again. */
+  async loadCases() {
+    const suite = this.#suite, asked = ++this.#asked;
+    if (!suite) return;
+    try {
+      const { cases } = await get(`/api/suites/${suite}/cases`);
+      if (asked === this.#asked) this.#cases.set(cases);
+    } catch (refusal) {
+      // The tree tells that the suite is gone, and the state of the connection the rest.
+      if (!('status' in refusal)) throw refusal;
+    }
+  }
+}

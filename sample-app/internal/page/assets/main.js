@@ -1,0 +1,281 @@
+// The page as a whole: which plan and suite it shows, and what brings it up to date.
+import { Actions } from './actions.js';
+import { get } from './api.js';
+import { openBin } from './bin.js';
+import { Detail } from './detail.js';
+import { $, text } from './dom.js';
+import { Holds } from './holds.js';
+import { ago, t, translate } from './i18n.js';
+import { Live } from './live.js';
+import { Tree } from './model.js';
+import * as notices from './notices.js';
+import { Operations } from './operations.js';
+import { allPlans, choosePlan, welcome } from './plans.js';
+import { doing } from './problems.js';
+import { Session, visitor } from './session.js';
+import { settings } from './settings.js';
+import { TreeView } from './treeview.js';
+
+/** A tree of at most this many suites is shown opened. */
+const smallPlan = 80;
+/** The least time between two reads of the tree, and how many times longer than a read it is. */
+const rest = 150, restFactor = 4;
+
+class App {
+  plan = null;
+  tree = new Tree();
+  holds = new Holds();
+  session = new Session();
+  live = new Live();
+  actions = new Actions(this.holds, this.session);
+  operations = new Operations(this);
+  view = new TreeView($('tree'), this.tree, (id) => this.#row(id));
+  #detail = new Detail($('detail'), this);
+  #reading = null;
+  #again = false;
+  #marked = null; // {id, copies}
+
+  async start() {
+    this.actions.onbusy = () => { this.view.draw(); this.#detail.update(); };
+    this.holds.on('change', () => this.#showHolds());
+    this.session.on('change', () => this.#showHolds());
+    this.session.on('lost', (lock) => notices.refused(t('do.edit', { name: lock.name }), t('err.lock-lost'), [
+      { label: t('edit'), kind: 'primary', run: () => this.operations.edit(lock.suite) }]));
+    this.live.on('locks', (news) => this.holds.set(news));
+    this.live.on('changed', (revision) => { if (revision !== this.tree.revision) this.reload().then(() => this.casesChanged()); });
+    this.live.on('gone', () => { notices.refused(this.plan?.name ?? '', t('planGone'), []); this.leave(); });
+    this.live.on('state', () => this.#showState());
+    this.view.on('choose', (id) => this.#chosen(id));
+    this.view.on('open', () => this.showScreen('detail'));
+    this.view.on('rename', (id, name) => this.operations.rename(id, name));
+    this.view.on('drop', (id, to, copies) => (copies ? this.operations.copy(id, to) : this.operations.move(id, to)));
+    this.view.on('key', (key, id) => this.#key(key, id));
+    $('plan-button').addEventListener('click', async () => { const plan = await choosePlan(this); if (plan) this.open(plan); });
+    $('new-suite').addEventListener('click', () => this.operations.create(this.view.chosen));
+    $('bin-button').addEventListener('click', () => openBin(this));
+    $('filter').addEventListener('input', () => { this.view.filter($('filter').value); this.#foot(); });
+    $('filter').addEventListener('keydown', (e) => { if (e.key === 'ArrowDown') { e.preventDefault(); this.view.focus(); } });
+    $('me').addEventListener('click', () => this.operations.rename_visitor());
+    addEventListener('keydown', (e) => { if (e.key === '/' && !e.target.closest('input, textarea, dialog')) { e.preventDefault(); $('filter').focus(); } });
+    addEventListener('hashchange', () => this.#follow());
+    addEventListener('beforeunload', (e) => { if (this.#detail.dirty) e.preventDefault(); });
+    setInterval(() => { this.view.draw(); this.#detail.update(); }, 15000); // "3 min" becomes "4 min"
+    settings(() => this.#words());
+    this.#words();
+    await this.#follow();
+  }
+
+  /** Shows what the address names. */
+  async #follow() {
+    const [, plan, suite] = /^#plan\/(\d+)(?:\/suite\/(\d+))?$/.exec(location.hash) ?? [];
+    const id = Number(plan ?? this.session.lock?.plan ?? 0);
+    if (id && id === this.plan?.id) {
+      if (suite && Number(suite) !== this.view.chosen) this.view.choose(Number(suite));
+      return;
+    }
+    const found = await this.actions.run({
+      title: t('do.load'),
+      send: async () => {
+        if (id) {
+          const one = await get(`/api/plans/${id}`).catch((refusal) => { if (refusal.status === 404) return null; throw refusal; });
+          if (one) return one;
+        }
+        return (await allPlans()).at(-1) ?? 'none';
+      },
+    });
+    if (found === 'none') this.leave();
+    else if (found) await this.open(found, Number(suite ?? this.session.lock?.suite ?? 0));
+  }
+
+  /** Shows a plan. */
+  async open(plan, suite = 0) {
+    this.plan = plan;
+    this.tree.load({ suites: [], revision: -1 });
+    this.holds.clear();
+    $('welcome').hidden = true;
+    $('work').hidden = false;
+    $('filter').value = '';
+    this.view.filter('');
+    this.showScreen('tree');
+    this.planChanged(plan);
+    await this.reload();
+    await this.loaded();
+    if (this.plan?.id !== plan.id || !this.tree.size) return;
+    this.view.begin(this.tree.size <= smallPlan ? this.tree.suites.keys() : [this.tree.root]);
+    this.#detail.show(this.tree.root, { anew: true });
+    this.view.choose(this.tree.has(suite) ? suite : this.tree.root);
+    this.live.watch(plan.id);
+  }
+
+  /** Shows the first page. */
+  leave() {
+    this.live.watch(0);
+    this.tree.load({ suites: [], revision: -1 });
+    this.view.refresh();
+    this.holds.clear();
+    this.plan = null;
+    history.replaceState(null, '', location.pathname);
+    $('work').hidden = true;
+    $('welcome').hidden = false;
+    $('welcome').replaceChildren(...welcome(this, (plan) => this.open(plan)));
+    this.#title();
+    this.#showState();
+  }
+
+  planChanged(plan) {
+    if (plan.id !== this.plan?.id) return;
+    this.plan = plan;
+    this.#title();
+    this.#showState();
+    this.refresh();
+  }
+
+  /** Reads the tree again, once for all who ask meanwhile. */
+  reload() {
+    if (this.#reading) {
+      this.#again = true;
+      return this.#reading;
+    }
+    this.#reading = this.#read().finally(() => { this.#reading = null; });
+    return this.#reading;
+  }
+
+  /** Resolves when nothing is being read. */
+  async loaded() { while (this.#reading) await this.#reading; }
+
+  async #read() {
+    do {
+      this.#again = false;
+      const { plan } = this, start = performance.now();
+      if (!plan) return;
+      try {
+        const [answer, now] = await Promise.all([get(`/api/plans/${plan.id}/tree`), get(`/api/plans/${plan.id}`)]);
+        if (plan.id !== this.plan?.id) return;
+        this.tree.load(answer);
+        this.planChanged(now);
+      } catch (refusal) {
+        if (!('status' in refusal)) throw refusal;
+        if (refusal.status === 404) return; // the stream tells
+        this.#again = this.live.state === 'live';
+      }
+      const took = performance.now() - start;
+      if (this.#again) await new Promise((resolve) => { setTimeout(resolve, Math.max(rest, restFactor * took)); });
+    } while (this.#again);
+  }
+
+  /** Draws what the tree is now. */
+  refresh() {
+    if (!this.plan) return;
+    const before = this.view.chosen;
+    this.view.refresh();
+    this.#foot();
+    if (before !== this.view.chosen) this.#chosen(this.view.chosen);
+    else this.#detail.update();
+  }
+
+  casesChanged() { if (this.plan) this.#detail.loadCases(); }
+
+  /** The name of a suite, or the one that it is about to get. */
+  nameOf(id) {
+    if (id === this.tree.root) return this.plan.name;
+    return this.actions.busy.get(id) ?? this.tree.get(id)?.name ?? '';
+  }
+
+  /** On a phone, either the tree or the chosen suite is in sight. */
+  showScreen(screen) {
+    $('work').dataset.screen = screen;
+    if (screen === 'detail' && matchMedia('(max-width: 720px)').matches) $('detail').focus();
+  }
+
+  showVisitor() { text($('me'), visitor.get() ?? t('whoAmI')); }
+
+  #chosen(id) {
+    this.#detail.show(id);
+    const at = `#plan/${this.plan.id}/suite/${id}`;
+    if (location.hash !== at) history.replaceState(null, '', at);
+    $('second').href = at;
+  }
+
+  /** How a row looks. */
+  #row(id) {
+    const row = { name: this.nameOf(id), busy: this.actions.busy.has(id), marked: this.#marked?.id === id && !this.#marked.copies };
+    const over = this.holds.over(this.tree, id), now = this.holds.now();
+    if (this.session.edits(id)) return { ...row, kind: 'mine', chip: t('lock.mine') };
+    if (over && !this.session.edits(over.at)) {
+      const what = doing(over.hold.what), since = ago(Date.parse(over.hold.since), now);
+      return { ...row, kind: over.own ? 'theirs' : 'below', chip: over.own ? `${what} · ${since}` : '', title: `${what} · ${since}` };
+    }
+    const within = over ? null : this.holds.within(id);
+    return within ? { ...row, kind: 'within', chip: doing(within.what) } : row;
+  }
+
+  #showHolds() {
+    this.view.draw();
+    this.#detail.update();
+    const gate = this.holds.gate(), away = this.session.lock && this.session.lock.plan !== this.plan?.id ? this.session.lock : null;
+    const banner = $('banner');
+    let words = '';
+    if (!this.holds.known) words = t('locksUnknown');
+    else if (gate) words = t('planHeld', { what: doing(gate.what), since: ago(Date.parse(gate.since), this.holds.now()) });
+    else if (away) words = t('editElsewhere', { name: away.name });
+    text(banner, words);
+    banner.hidden = !words;
+  }
+
+  #showState() {
+    const state = this.plan ? this.live.state || 'connecting' : '';
+    $('live').dataset.state = state;
+    text($('live').lastElementChild, state ? t(state) : '');
+    $('live').title = state && state !== 'connecting' ? t(state + 'More') : '';
+  }
+
+  #foot() {
+    const all = this.tree.size - 1, filter = $('filter').value.trim();
+    const matching = filter ? [...this.tree.suites.values()].filter((s) => s.parent !== null && s.name.toLocaleLowerCase().includes(filter.toLocaleLowerCase())).length : all;
+    text($('tree-foot'), !filter ? t('counted', { count: Math.max(0, all) }) : matching ? t('found', { count: matching, all }) : t('nothingFound', { text: filter }));
+  }
+
+  #title() {
+    const { plan } = this;
+    text($('plan-name'), plan ? t('planOf', { project: plan.project, name: plan.name }) : t('choosePlan'));
+    $('plan-button').title = t('plansMore');
+    document.title = (plan ? plan.name + ' · ' : '') + 'pathlock';
+  }
+
+  /** Another language. */
+  #words() {
+    translate();
+    this.showVisitor();
+    this.#title();
+    this.#showState();
+    this.#showHolds();
+    if (this.plan) {
+      this.#foot();
+      if (this.tree.size) this.#detail.show(this.view.chosen, { anew: true });
+    } else if (!$('welcome').hidden) this.leave();
+  }
+
+  #key(key, id) {
+    const ops = this.operations, movable = id !== this.tree.root;
+    const mark = (copies) => {
+      if (!movable) return;
+      this.#marked = { id, copies };
+      this.view.draw();
+      notices.say(t(copies ? 'copied' : 'cut', { name: this.nameOf(id) }));
+    };
+    const put = () => {
+      const marked = this.#marked;
+      if (!marked || !this.tree.has(marked.id)) return;
+      this.#marked = null;
+      if (marked.copies) ops.copy(marked.id, id);
+      else ops.move(marked.id, id);
+    };
+    const does = {
+      x: () => mark(false), c: () => mark(true), v: put, Insert: () => ops.create(id), Delete: () => ops.remove(id),
+      Enter: () => { this.showScreen('detail'); $('detail').focus(); }, Escape: () => { this.#marked = null; this.view.draw(); }, ContextMenu: () => { this.showScreen('detail'); $('detail').focus(); },
+    };
+    does[key]?.();
+  }
+}
+
+new App().start();

@@ -1,0 +1,112 @@
+// Choosing, creating, renaming and deleting plans; and the first page, without one.
+import { get, send } from './api.js';
+import { ask, askText, askYes, validName } from './dialogs.js';
+import { demo } from './demo.js';
+import { h } from './dom.js';
+import { t } from './i18n.js';
+import { makePlan, namesOfDrop, namesOfFiles } from './importer.js';
+
+const firstProject = 'demo';
+
+/** All plans, by project. */
+export async function allPlans() {
+  const { projects } = await get('/api/projects');
+  return Promise.all(projects.map(async ({ name }) => (await get(`/api/projects/${encodeURIComponent(name)}/plans`)).plans))
+    .then((lists) => lists.flat());
+}
+
+/** The ways to a first plan: cards. */
+export function beginnings(app, opened) {
+  const project = () => app.plan?.project ?? firstProject;
+  const use = async (names) => {
+    const plan = await makePlan(app, project(), names);
+    if (plan) opened(plan);
+  };
+  const input = h('input', { type: 'file', webkitdirectory: true, multiple: true, class: 'unseen', tabIndex: -1, 'aria-hidden': 'true', onchange: () => use(namesOfFiles(input.files)) });
+  const drop = h('article', {
+    class: 'card',
+    ondragover: (e) => { e.preventDefault(); drop.classList.add('over'); },
+    ondragleave: () => drop.classList.remove('over'),
+    ondrop: async (e) => {
+      e.preventDefault();
+      drop.classList.remove('over');
+      use(await namesOfDrop(e.dataTransfer.items));
+    },
+  }, h('h3', {}, t('welcome.import')), h('p', {}, t('welcome.importMore')),
+  h('button', { type: 'button', 'data-do': 'import', onclick: () => input.click() }, t('welcome.choose')), input);
+  return h('div', { class: 'cards' },
+    h('article', { class: 'card' }, h('h3', {}, t('welcome.play')), h('p', {}, t('welcome.demoMore')),
+      h('button', { type: 'button', class: 'primary', 'data-do': 'demo', onclick: () => use(demo()) }, t('welcome.demo'))),
+    drop,
+    h('article', { class: 'card' }, h('h3', {}, t('welcome.empty')), h('p', {}, t('welcome.emptyMore')), newPlan(app, project(), opened)));
+}
+
+function newPlan(app, project, opened) {
+  const where = h('input', { type: 'text', value: project, 'aria-label': t('project'), maxLength: 255, autocomplete: 'off' });
+  const name = h('input', { type: 'text', 'aria-label': t('name'), placeholder: t('name'), maxLength: 300, autocomplete: 'off' });
+  const wrong = h('p', { class: 'wrong', role: 'alert' });
+  return h('form', {
+    class: 'stack',
+    onsubmit: async (e) => {
+      e.preventDefault();
+      wrong.textContent = validName(name.value) && validName(where.value) ? '' : t('err.badName');
+      if (wrong.textContent) return;
+      const plan = await app.actions.run({
+        title: t('do.createPlan', { name: name.value }),
+        send: (key) => send('POST', `/api/projects/${encodeURIComponent(where.value)}/plans`, { body: { name: name.value }, key }),
+      });
+      if (plan) opened(plan);
+    },
+  }, where, name, wrong, h('button', { type: 'submit', 'data-do': 'create-plan' }, t('create')));
+}
+
+/** The first page. */
+export function welcome(app, opened) {
+  return [
+    h('h1', {}, t('welcome.title')), h('p', { class: 'lead' }, t('welcome.lead')), beginnings(app, opened),
+    h('section', { class: 'try' }, h('h2', {}, t('welcome.try')),
+      h('ol', {}, h('li', {}, t('welcome.try1')), h('li', {}, t('welcome.try2')), h('li', {}, t('welcome.try3')))),
+    h('p', { class: 'faint' }, h('a', { href: 'routes' }, t('welcome.routes'))),
+  ];
+}
+
+/** Lets a plan be chosen, and others be made. It resolves with the plan, or null. */
+export async function choosePlan(app) {
+  return ask(t('plans'), (close) => {
+    const list = h('div', { class: 'plan-list' });
+    const draw = async () => {
+      const plans = await app.actions.run({ title: t('plans'), send: () => allPlans() });
+      if (!plans) return;
+      list.replaceChildren();
+      let project = null;
+      for (const plan of plans) {
+        if (plan.project !== project) list.append(h('h3', {}, project = plan.project));
+        list.append(h('div', { class: 'plan-line' },
+          h('button', { type: 'button', class: 'link', 'aria-current': plan.id === app.plan?.id ? 'true' : null, onclick: () => close(plan) }, plan.name),
+          h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('renamePlan'), title: t('renamePlan'), onclick: async () => { await rename(app, plan); draw(); } }, h('span', { class: 'sign-pen', 'aria-hidden': 'true' })),
+          h('button', { type: 'button', class: 'quiet icon', 'aria-label': t('deletePlan'), title: t('deletePlan'), onclick: async () => { await remove(app, plan); draw(); } }, h('span', { class: 'sign-bin', 'aria-hidden': 'true' }))));
+      }
+      if (!plans.length) list.append(h('p', { class: 'faint' }, t('noPlans')));
+    };
+    draw();
+    return h('div', {}, list, h('h3', { class: 'ruled' }, t('newPlan')), beginnings(app, close));
+  }, { wide: true });
+}
+
+async function rename(app, plan) {
+  const to = await askText(t('renamePlan'), t('name'), plan.name);
+  if (!to || to === plan.name) return;
+  await app.actions.run({
+    title: t('do.renamePlan', { to }), ok: t('ok.rename', { to }),
+    send: () => send('PATCH', `/api/plans/${plan.id}`, { body: { name: to } }), then: (renamed) => app.planChanged(renamed),
+  });
+}
+
+async function remove(app, plan) {
+  const { suites } = await get(`/api/plans/${plan.id}/tree`).catch(() => ({ suites: [] }));
+  if (!await askYes(t('sureDeletePlan', { name: plan.name, count: Math.max(0, suites.length - 1) }), t('delete'))) return;
+  await app.actions.run({
+    title: t('do.deletePlan', { name: plan.name }), send: async () => { await send('DELETE', `/api/plans/${plan.id}`); return {}; },
+    then: () => { if (plan.id === app.plan?.id) app.leave(); },
+  });
+}
