@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
-	"github.com/pathlock-go/pathlock/admin"
 )
 
 // stream is an event stream that a test reads.
@@ -277,15 +277,29 @@ func TestCloseEndsStreams(t *testing.T) {
 	f.page.Close()
 }
 
+// A store that hangs keeps nobody from stopping.
+func TestCloseEndsRequestsThatWaitForTheStore(t *testing.T) {
+	f := newFixture(t, anybody())
+	f.store.hang = make(chan struct{})
+	answer := make(chan reply)
+	go func() { answer <- f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "") }()
+	<-f.store.hang
+	f.page.Close()
+	r := <-answer
+	if r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("%d %s, want 503", r.StatusCode, r.body)
+	}
+}
+
 // A server's deadlines for reading and writing end requests, and not streams.
 func TestAStreamOutlivesTheServersDeadlines(t *testing.T) {
-	page, err := admin.New(newFixture(t, anybody()).locker, anybody())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer page.Close()
 	f := newFixture(t, anybody())
-	f.server.Config.ReadTimeout, f.server.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	strict := httptest.NewUnstartedServer(f.page)
+	strict.Config.ReadTimeout, strict.Config.WriteTimeout = 100*time.Millisecond, 100*time.Millisecond
+	strict.Start()
+	t.Cleanup(strict.Close)
+	t.Cleanup(f.page.Close)
+	f.server = strict
 	s := f.stream("?namespace=testplan&id=7")
 	s.await("tree")
 	time.Sleep(300 * time.Millisecond)

@@ -255,4 +255,3 @@ func TestHostileNamesStayText(t *testing.T) {
 		}
 	}
 }
-

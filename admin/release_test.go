@@ -129,7 +129,7 @@ func TestAReleaseHasToMakeSense(t *testing.T) {
 			t.Errorf("%q: %d %s", broken, r.StatusCode, r.body)
 		}
 	}
-	f.release(`{"reason":"` + strings.Repeat("x", 5000) + `"}`).problem(t, 413, "too-large")
+	f.release(`{"reason":"`+strings.Repeat("x", 5000)+`"}`).problem(t, 413, "too-large")
 	f.release(strings.Repeat(`[`, 4000)).problem(t, 400, "invalid-request")
 	if lock.Context().Err() != nil {
 		t.Fatal("the lock is gone")
@@ -214,4 +214,3 @@ func TestAnotherInstanceReleasesWhatThisOneShows(t *testing.T) {
 		t.Errorf("the cause is %v", cause)
 	}
 }
-

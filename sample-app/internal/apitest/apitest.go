@@ -76,6 +76,7 @@ func StartOn(t testing.TB, config instance.Config, store *lockstore.Store) *API 
 	}
 	server := httptest.NewServer(i.Handler)
 	t.Cleanup(func() {
+		i.Admin.Close()
 		server.Close()
 		if err := i.Close(); err != nil {
 			t.Error(err)

@@ -14,14 +14,16 @@ import (
 
 type serveCommand struct {
 	backend
-	Addr  string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PATHLOCK_ADDR"`
-	Think time.Duration `help:"How long at most an unprotected handler waits between reading and writing. Needs --locks off:// --assert=false." hidden:""`
-	Rule  string        `help:"How much of a plan a change of its tree locks: name-slots, parent-exclusive or whole-plan. The last two exist for comparison." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
+	Addr         string        `help:"Address to listen on." default:"127.0.0.1:8080" env:"PATHLOCK_ADDR"`
+	AdminRelease bool          `help:"Let whoever reaches /admin/locks release what others hold. There is no authentication; without this, the page is read-only." env:"PATHLOCK_ADMIN_RELEASE"`
+	Think        time.Duration `help:"How long at most an unprotected handler waits between reading and writing. Needs --locks off:// --assert=false." hidden:""`
+	Rule         string        `help:"How much of a plan a change of its tree locks: name-slots, parent-exclusive or whole-plan. The last two exist for comparison." enum:"name-slots,parent-exclusive,whole-plan" default:"name-slots" hidden:""`
 }
 
 // Run implements the command.
 func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	config := c.config(streams.log)
+	config.AdminRelease = c.AdminRelease
 	config.Think, config.Rule = c.Think, httpapi.Rule(c.Rule)
 	i, err := instance.Open(ctx, config)
 	if err != nil {
@@ -36,7 +38,7 @@ func (c *serveCommand) Run(ctx context.Context, streams streams) error {
 	if i.Unprotected {
 		_, _ = fmt.Fprintln(streams.out, "  no protection at all: trees will be corrupted")
 	}
-	if err := errors.Join(server.Serve(ctx, listener, i.Handler, streams.log, i.Feed.Stop), i.Close()); err != nil {
+	if err := errors.Join(server.Serve(ctx, listener, i.Handler, streams.log, i.Feed.Stop, i.Admin.Close), i.Close()); err != nil {
 		return fmt.Errorf("%w: %w", errCutOff, err)
 	}
 	_, _ = fmt.Fprintln(streams.out, "stopped: every request has finished and every lock is released")

@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/admin"
 	"github.com/pathlock-go/pathlock/idempotency"
 	"github.com/pathlock-go/pathlock/middleware"
 	"github.com/pathlock-go/pathlock/sample-app/internal/changes"
@@ -33,6 +34,8 @@ type Config struct {
 	// Locks shows the locks of plans, and Feed their changes.
 	Locks *lockview.View
 	Feed  *changes.Feed
+	// Admin answers below /admin/locks.
+	Admin http.Handler
 	DB    *database.DB
 	// Asserted says that the plugin asserts every write to suites and cases.
 	Asserted bool
@@ -48,6 +51,9 @@ type Config struct {
 	// BodyTimeout is how long a client may take to send a body: see [middleware.Config].
 	BodyTimeout time.Duration
 }
+
+// adminPath is where the admin page is.
+const adminPath = admin.DefaultPrefix
 
 // api answers requests.
 type api struct {
@@ -81,6 +87,8 @@ func New(config Config) (http.Handler, error) {
 	})
 	engine.Use(config.Observe, gin.CustomRecoveryWithWriter(nil, a.recovered),
 		a.refuseForeignOrigins(), a.readBody, a.checkParams)
+	engine.GET(adminPath, gin.WrapH(config.Admin))
+	engine.Match([]string{http.MethodGet, http.MethodHead, http.MethodPost}, adminPath+"/*any", gin.WrapH(config.Admin))
 	table, err := a.table()
 	if err != nil {
 		return nil, err

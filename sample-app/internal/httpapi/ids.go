@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -10,6 +11,9 @@ import (
 
 // checkParams refuses a request whose URL has an invalid id, before anything is done for it.
 func (a *api) checkParams(c *gin.Context) {
+	if strings.HasPrefix(c.FullPath(), adminPath) {
+		return // the page knows its paths
+	}
 	for _, p := range c.Params {
 		var err error
 		switch {

@@ -66,10 +66,14 @@ func index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 	}
 }
 
-// listed returns the engine's routes, ordered by path.
+// listed returns the engine's routes, ordered by path. Those below the admin page are the page's own
+// business.
 func listed(engine *gin.Engine) []route {
 	var routes []route
 	for _, r := range engine.Routes() {
+		if strings.HasPrefix(r.Path, adminPath+"/") {
+			continue
+		}
 		routes = append(routes, route{r.Method, r.Path, bodies[r.Method+" "+r.Path]})
 	}
 	slices.SortFunc(routes, func(a, b route) int {

@@ -21,6 +21,7 @@ type pair struct {
 	*testing.T
 	here, there *apitest.API
 	ids         map[string]int64
+	namespace   string // of their locks
 }
 
 // lockers runs a test on every backend, with two instances.
@@ -49,13 +50,13 @@ func lockersOn(t *testing.T, backends []apitest.Backend, test func(p *pair)) {
 					}
 					shared = *own
 				}
-				config := instance.Config{DB: backend.DB, Assert: true, Namespace: namespace, Wait: 200 * time.Millisecond}
+				config := instance.Config{DB: backend.DB, Assert: true, Namespace: namespace, Wait: 200 * time.Millisecond, AdminRelease: true}
 				instances = append(instances, apitest.StartOn(t, config, &shared))
 			}
 			if err := store.Close(); err != nil {
 				t.Error(err)
 			}
-			p := &pair{t, instances[0], instances[1], fixture(t, instances[0], "locks")}
+			p := &pair{t, instances[0], instances[1], fixture(t, instances[0], "locks"), namespace}
 			defer p.clear(namespace)
 			test(p)
 		})

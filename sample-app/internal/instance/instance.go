@@ -14,6 +14,8 @@ import (
 	"gorm.io/gorm"
 
 	"github.com/pathlock-go/pathlock"
+	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/contention"
 	"github.com/pathlock-go/pathlock/gormplugin"
 	"github.com/pathlock-go/pathlock/gormplugin/treeschema"
 	"github.com/pathlock-go/pathlock/idempotency"
@@ -53,6 +55,8 @@ type Config struct {
 	Think time.Duration
 	// Rule is how much of a plan a change of its tree locks.
 	Rule httpapi.Rule
+	// AdminRelease lets whoever reaches the admin page release what others hold.
+	AdminRelease bool
 	// BodyTimeout is how long a client may take to send a body; 0 means the middleware's default.
 	BodyTimeout time.Duration
 	// Log is [slog.Default] if it is nil.
@@ -68,13 +72,16 @@ type Instance struct {
 	// Handler is the HTTP interface.
 	Handler http.Handler
 	// Feed tells of changes. Its Stop has to be called when the server stops accepting requests.
-	Feed  *changes.Feed
+	Feed *changes.Feed
+	// Admin is the admin page. Its Close has to be called then, too.
+	Admin *admin.Page
 	DB    *database.DB
 	Store *lockstore.Store
 	// Unprotected says that neither locks nor the assertion protect trees.
 	Unprotected bool
 
 	locker  *pathlock.Locker
+	history *contention.Recorder
 	tracing *tracing.Tracing
 	purge   *purge
 }
@@ -108,6 +115,7 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 		if i.Feed != nil {
 			i.Feed.Close()
 		}
+		i.closeAdmin()
 		if i.purge != nil {
 			i.purge.stop()
 		}
@@ -130,11 +138,13 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 	if i.tracing, err = tracing.Open(ctx); err != nil {
 		return err
 	}
+	i.history = contention.New(i.Store.Store, contention.Config{Log: config.Log})
 	// The locker gets the inner store, which may implement more than [pathlock.Store].
 	i.locker = pathlock.New(i.Store.Store, append(i.tracing.Options(),
 		pathlock.WithWait(cmp.Or(config.Wait, pathlock.DefaultWait)),
 		pathlock.WithLease(cmp.Or(config.Lease, pathlock.DefaultLease)),
 		pathlock.WithObserver(m.Locks()),
+		pathlock.WithObserver(i.history),
 		pathlock.WithLogger(config.Log),
 	)...)
 	i.tracing.LinkBlockers(i.locker)
@@ -144,6 +154,9 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		plugin, err = guard(i.DB.Read, i.locker, config)
 	}
 	if err != nil {
+		return err
+	}
+	if i.Admin, err = adminPage(i.locker, i.history, config); err != nil {
 		return err
 	}
 	suites := plugin.Resolver(&model.Suite{})
@@ -169,6 +182,7 @@ func (i *Instance) assemble(ctx context.Context, config Config) error {
 		Locker:        i.locker,
 		Locks:         locks,
 		Feed:          i.Feed,
+		Admin:         i.Admin,
 		DB:            i.DB,
 		Asserted:      config.Assert,
 		Rule:          config.Rule,
@@ -251,6 +265,7 @@ func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
 	i.Feed.Close()
+	i.closeAdmin()
 	i.purge.stop()
 	return errors.Join(i.locker.Shutdown(ctx), i.tracing.Close(), i.DB.Close(), i.Store.Close())
 }

@@ -1,0 +1,85 @@
+package httpapi_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/pathlock-go/pathlock/sample-app/internal/apitest"
+	"github.com/pathlock-go/pathlock/sample-app/internal/instance"
+)
+
+// Somebody locks a suite on one instance and goes home. Whoever looks at the other instance sees
+// the hold, the stall that it caused there, and can end it.
+func TestTheAdminPageShowsAndReleasesWhatAnotherInstanceHolds(t *testing.T) {
+	lockers(t, func(p *pair) {
+		suite := fmt.Sprintf("/api/suites/%d", p.ids["a"])
+		if got := p.here.Do(t, "POST", suite+"/lock", `{"for":"10m","note":"Anna edits"}`); got.Status != http.StatusCreated {
+			p.Fatalf("lock: %d %s", got.Status, got.Body)
+		}
+		rename := func() int { return p.there.Do(p.T, "PATCH", suite, `{"name":"renamed"}`).Status }
+		if got := rename(); got != http.StatusLocked {
+			p.Fatalf("a rename: %d, want 423", got)
+		}
+		mine := url.Values{"namespace": {p.namespace}, "id": {fmt.Sprint(p.ids["plan"])}}
+		var shown struct {
+			Entries []struct {
+				Holder, Note, Instance, Route string
+				Fence                         uint64
+				Detached                      bool
+			}
+		}
+		p.admin("/api/tree?"+mine.Encode(), &shown)
+		if len(shown.Entries) != 1 || shown.Entries[0].Note != "Anna edits" || !shown.Entries[0].Detached {
+			p.Fatalf("the tree shows %+v", shown.Entries)
+		}
+		var history struct {
+			Episodes []struct {
+				Blockers []struct{ Note string }
+				Waiters  []struct{ Route, Outcome string }
+			}
+		}
+		p.admin("/api/history", &history)
+		if len(history.Episodes) != 1 || history.Episodes[0].Blockers[0].Note != "Anna edits" ||
+			history.Episodes[0].Waiters[0].Route != "PATCH /api/suites/:id" || history.Episodes[0].Waiters[0].Outcome != "timed-out" {
+			p.Errorf("the history shows %+v", history)
+		}
+		body := fmt.Sprintf(`{"namespace":%q,"id":%q,"holder":%q,"fence":%d,"reason":"Anna went home"}`,
+			mine.Get("namespace"), mine.Get("id"), shown.Entries[0].Holder, shown.Entries[0].Fence)
+		if got := p.there.Do(t, "POST", "/admin/locks/api/release", body, "Content-Type", "application/json"); got.Status != http.StatusOK {
+			p.Fatalf("release: %d %s", got.Status, got.Body)
+		}
+		if got := rename(); got != http.StatusOK {
+			p.Errorf("a rename after the release: %d, want 200", got)
+		}
+	})
+}
+
+// admin asks the admin page of the other instance.
+func (p *pair) admin(path string, into any) {
+	p.Helper()
+	got := p.there.Do(p.T, "GET", "/admin/locks"+path, "")
+	if got.Status != http.StatusOK {
+		p.Fatalf("GET %s: %d %s", path, got.Status, got.Body)
+	}
+	if err := json.Unmarshal(got.Body, into); err != nil {
+		p.Fatal(err)
+	}
+}
+
+func TestTheAdminPageIsReadOnlyUnlessToldOtherwise(t *testing.T) {
+	api := apitest.Start(t, instance.Config{DB: apitest.Backends(t)[0].DB, Locks: "memory://", Assert: true})
+	release := `{"namespace":"a","id":"b","holder":"c","fence":0,"reason":"because"}`
+	if got := api.Do(t, "POST", "/admin/locks/api/release", release, "Content-Type", "application/json"); got.Status != http.StatusForbidden || !strings.Contains(string(got.Body), "read-only") {
+		t.Errorf("release: %d %s", got.Status, got.Body)
+	}
+	if got := api.Do(t, "GET", "/admin/locks/", ""); got.Status != http.StatusOK || !strings.Contains(string(got.Body), "<html") {
+		t.Errorf("the page: %d %s", got.Status, got.Body)
+	}
+	if got := api.Do(t, "DELETE", "/admin/locks/", ""); got.Status != http.StatusMethodNotAllowed {
+		t.Errorf("DELETE: %d %s", got.Status, got.Body)
+	}
+}
