@@ -277,6 +277,20 @@ func TestCloseEndsStreams(t *testing.T) {
 	f.page.Close()
 }
 
+// A store that hangs keeps nobody from stopping.
+func TestCloseEndsRequestsThatWaitForTheStore(t *testing.T) {
+	f := newFixture(t, anybody())
+	f.store.hang = make(chan struct{})
+	answer := make(chan reply)
+	go func() { answer <- f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "") }()
+	<-f.store.hang
+	f.page.Close()
+	r := <-answer
+	if r.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("%d %s, want 503", r.StatusCode, r.body)
+	}
+}
+
 // A server's deadlines for reading and writing end requests, and not streams.
 func TestAStreamOutlivesTheServersDeadlines(t *testing.T) {
 	f := newFixture(t, anybody())

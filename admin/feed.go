@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"reflect"
 	"sync"
 	"time"
@@ -59,7 +60,7 @@ func (p *Page) join(key feedKey) (*feed, error) {
 	if f == nil {
 		switch {
 		case p.ctx.Err() != nil:
-			return nil, newProblem(503, "closed", "this instance is stopping")
+			return nil, closing()
 		case len(p.feeds) > p.config.MaxViewers:
 			return nil, tooMany()
 		}
@@ -87,7 +88,7 @@ func (f *feed) leave() {
 
 // tooMany is the answer when no more can watch.
 func tooMany() *problem {
-	p := newProblem(503, "too-many-viewers", "too many watch at once; try again later")
+	p := newProblem(http.StatusServiceUnavailable, "too-many-viewers", "too many watch at once; try again later")
 	p.retryAfter = 10
 	return p
 }
@@ -173,8 +174,13 @@ func (f *feed) next() (state, <-chan struct{}) {
 	return f.state, f.changed
 }
 
+// closing is the answer of a page that has been closed.
+func closing() *problem {
+	return newProblem(http.StatusServiceUnavailable, "closed", "this instance is stopping")
+}
+
 // first returns what the feed knows. It waits for the first look.
-func (f *feed) first(ctx context.Context) (any, error) {
+func (f *feed) first(ctx context.Context, closed <-chan struct{}) (any, error) {
 	for {
 		s, changed := f.next()
 		switch {
@@ -185,6 +191,8 @@ func (f *feed) first(ctx context.Context) (any, error) {
 		}
 		select {
 		case <-changed:
+		case <-closed:
+			return nil, closing()
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

@@ -26,13 +26,20 @@ type watched struct {
 	mu        sync.Mutex
 	snapshots int
 	fail      error
+	// hang, where not nil, is told of a snapshot, which then waits for the end of its context.
+	hang chan struct{}
 }
 
 func (w *watched) Snapshot(ctx context.Context, tree pathlock.Tree) (pathlock.Snapshot, error) {
 	w.mu.Lock()
 	w.snapshots++
-	err := w.fail
+	err, hang := w.fail, w.hang
 	w.mu.Unlock()
+	if hang != nil {
+		hang <- struct{}{}
+		<-ctx.Done()
+		return pathlock.Snapshot{}, ctx.Err()
+	}
 	if err != nil {
 		return pathlock.Snapshot{}, err
 	}

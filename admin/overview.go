@@ -150,7 +150,7 @@ func (p *Page) viewOf(r *http.Request, key feedKey) (any, error) {
 		return nil, err
 	}
 	defer f.leave()
-	return f.first(r.Context())
+	return f.first(r.Context(), p.ctx.Done())
 }
 
 // treeOf returns the tree that a request names.

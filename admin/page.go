@@ -133,7 +133,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !p.begin() {
-		fail(w, r, newProblem(http.StatusServiceUnavailable, "closed", "this instance is stopping"))
+		fail(w, r, closing())
 		return
 	}
 	defer p.running.Done()

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -50,7 +51,7 @@ func problemOf(err error) *problem {
 
 // unreadable says to people why the lock store could not be read.
 func unreadable(err error) string {
-	if errors.Is(err, pathlock.ErrUnavailable) {
+	if errors.Is(err, pathlock.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded) {
 		return "the lock store does not answer"
 	}
 	return "the lock store could not be read"

@@ -66,9 +66,10 @@ func TestTheQueueOfThePage(t *testing.T) {
 		}
 	}
 	// await waits for the grant that the end of another one makes.
-	await := func(who string) {
+	await := func(who string) *pathlock.Lock {
 		lock := <-locks[who]
 		locks[who] <- lock
+		return lock
 	}
 
 	ask(t.Context(), "A renames /a/x to y", false, pathlock.X(p("/a/x")), pathlock.X(p("/a/y")))
@@ -77,6 +78,14 @@ func TestTheQueueOfThePage(t *testing.T) {
 	ask(t.Context(), "D inserts /b/n", false, pathlock.X(p("/b/n")))
 	ask(t.Context(), "E exports /b", true, pathlock.S(p("/b")))
 	show("all have come")
+	// B waits for A, and A passes it.
+	more, err := locker.Acquire(await("A").Context(), pathlock.Request{Tree: plan, Claims: []pathlock.Claim{pathlock.X(p("/a/z"))}, Wait: pathlock.NoWait})
+	if err != nil {
+		t.Fatalf("A asks for more: %v", err)
+	}
+	if err := more.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
 	end("A")
 	await("B")
 	show("A has ended")
