@@ -16,8 +16,8 @@ const (
 	// the chain, a panic, or why the locks were lost.
 	StepHandler StepKind = "handler"
 	// StepAssert proves under row locks that rows are where a write was planned on them. An error
-	// that matches [ErrPathChanged] says that they are not. At the first attempt that only says that
-	// a plain read was out of date: the write is planned again, by locking reads.
+	// that matches [ErrPathChanged] says that they are not. At the first attempt that only says
+	// that a plain read was out of date: the write is planned again, by locking reads.
 	StepAssert StepKind = "assert"
 	// StepCommit ends a database transaction. [FailureOf] of its error is [FailureOutcomeUnknown]
 	// where nobody knows whether it was committed.
