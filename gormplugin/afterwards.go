@@ -11,12 +11,12 @@ import (
 type Outcome = txn.Outcome
 
 const (
-	// Unknown: the answer to the COMMIT was lost with the connection (see [ErrOutcomeUnknown]). The
-	// transaction was committed as a whole, or not at all.
+	// Unknown says that the answer to the COMMIT was lost with the connection: see
+	// [ErrOutcomeUnknown]. The transaction was committed as a whole, or not at all.
 	Unknown = txn.Unknown
-	// Committed: the database has said that it has committed the transaction.
+	// Committed says that the database has committed the transaction.
 	Committed = txn.Committed
-	// RolledBack: nothing of it is in the database. That goes for the part behind a savepoint, too,
+	// RolledBack says that nothing of it is in the database: also for the part behind a savepoint
 	// to which the transaction went back.
 	RolledBack = txn.RolledBack
 )

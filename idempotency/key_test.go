@@ -8,7 +8,7 @@ import (
 
 func TestKeysAreReadWithAndWithoutQuotes(t *testing.T) {
 	for header, want := range map[string]string{
-		`"8e03978e-40d5-43e8"`: "8e03978e-40d5-43e8", "8e03978e-40d5-43e8": "8e03978e-40d5-43e8", ` "a b" `: "a b",
+		`"8e03978e-40d5-43e8"`: "8e03978e-40d5-43e8", "8e03978e-40d5-43e8": "8e03978e-40d5-43e8", `"a b"`: "a b",
 		`"a\"b\\c"`: `a"b\c`, "a:b/c=+_.": "a:b/c=+_.", strings.Repeat("k", MaxKey): strings.Repeat("k", MaxKey),
 	} {
 		if got, err := parseKey([]string{header}); err != nil || got != want {

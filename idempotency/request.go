@@ -13,9 +13,9 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// ErrTakenOver: a transaction of a request was not committed, as a repetition has taken the request's
-// place: the request took longer than [Config.Lease]. Nothing of the transaction is in the database.
-// The error is a [*middleware.Problem] of status 409.
+// ErrTakenOver is why a transaction of a request was rolled back: the request took longer than
+// [Config.Lease], and a repetition has taken its place. The error wraps a [*middleware.Problem] of
+// status 409.
 var ErrTakenOver = errors.New("idempotency: a repetition has taken the place of the request")
 
 // request is one that runs under a key.
@@ -45,11 +45,14 @@ func requestOf(ctx context.Context) *request {
 
 // mark notes in a transaction of the request's, right before its COMMIT, that it is committed.
 func (r *request) mark(tx *gorm.DB) error {
-	if pool, err := tx.DB(); err != nil || pool != r.keys.pool {
+	pool, err := tx.DB()
+	if err != nil {
+		return fmt.Errorf("idempotency: the transaction's database: %w", err)
+	}
+	if pool != r.keys.pool {
 		return nil // the row is in another database
 	}
-	done := tx.Exec(r.keys.sql.mark, r.id, r.attempt)
-	return r.hit(done)
+	return r.hit(tx.Exec(r.keys.sql.mark, r.id, r.attempt))
 }
 
 // hit checks that a statement in a transaction has hit the request's row.

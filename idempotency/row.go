@@ -13,8 +13,8 @@ import (
 
 // The states of a key's row.
 const (
-	// claimed: a request runs, and has committed nothing.
-	claimed = iota
+	// A state of 0 is a claim: a request runs, and has committed nothing.
+	_ = iota
 	// committed: something has taken place, and the answer is not recorded.
 	committed
 	// answered: the answer is recorded.

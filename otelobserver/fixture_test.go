@@ -89,7 +89,7 @@ func (p *process) span(name string) tracetest.SpanStub {
 func value(attributes []attribute.KeyValue, key attribute.Key) string {
 	for _, a := range attributes {
 		if a.Key == key {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""

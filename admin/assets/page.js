@@ -305,7 +305,8 @@ document.addEventListener("visibilitychange", () => {
 });
 setInterval(() => {
 	if (document.hidden) return;
-	tick(document.body);
+	// What is shown as of some time ago stands still.
+	if (!byId("page").classList.contains("stale")) tick(document.body);
 	drawLink();
 }, 1_000);
 

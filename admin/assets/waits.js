@@ -104,7 +104,7 @@ export class Waits {
 				// Lines that arrive at a row and that leave it do not touch.
 				const up = middle(row) > middle(other) ? 1 : -1;
 				const y1 = middle(row) - 4 * up, y2 = middle(other) + 4 * up;
-				const bulge = Math.min(1.25 * width, 16 + Math.abs(y1 - y2) / 6); // the curve keeps to 3/4 of it
+				const bulge = Math.min((x - 4) / 0.75, 16 + Math.abs(y1 - y2) / 6); // a curve goes to 3/4 of it
 				const held = this.snapshot.entries.get(edge.key)?.fence > 0;
 				const kind = `edge ${edge.same ? "edge-same" : held ? "edge-held" : "edge-queued"}`;
 				const path = svg("path", { class: kind, d: `M${x - 6} ${y1} C${x - bulge} ${y1} ${x - bulge} ${y2} ${x - 9} ${y2}` });

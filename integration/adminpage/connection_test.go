@@ -1,10 +1,13 @@
 package adminpage
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 	"github.com/pathlock-go/pathlock/admin"
+	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 	"github.com/pathlock-go/pathlock/store/memstore"
 )
 
@@ -65,6 +68,13 @@ func TestTheStoreIsDown(t *testing.T) {
 	s.locks.down.Store(true)
 	tab.AwaitText("#banner", "The lock store does not answer since")
 	tab.AwaitText("#nodes", "import")
+	// Times stand still: nobody knows whether the lock is held.
+	const held = `document.querySelector("#nodes .node-row .cell-for time").innerText`
+	before := chromium.Eval[string](tab, held)
+	tab.Await("the clock ticks on", fmt.Sprintf("Date.now() > %d", time.Now().Add(2500*time.Millisecond).UnixMilli()))
+	if after := chromium.Eval[string](tab, held); after != before {
+		t.Errorf("while the store is down, the lock's time goes on from %s to %s", before, after)
+	}
 	s.release(lock)
 	s.locks.down.Store(false)
 	tab.AwaitGone("#banner")
@@ -89,12 +99,13 @@ func TestTheStoreIsDownForAPageThatPolls(t *testing.T) {
 func TestTheSessionEnds(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		err    error
+		end    func(s *site)
 		status string
 		says   string
 	}{
-		{"nobody is signed in", admin.ErrUnauthorized, "401", "Your session has ended"},
-		{"somebody may not look", errNobody, "403", "You may not look at the locks here"},
+		{"nobody is signed in", func(s *site) { s.refuses(admin.ErrUnauthorized) }, "401", "Your session has ended"},
+		{"somebody may not look", func(s *site) { s.refuses(errNobody) }, "403", "You may not look at the locks here"},
+		{"a proxy wants a sign-in", func(s *site) { s.signIn.Store(true) }, "302", "Your session has ended"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newSite(t, memstore.New(), func(config *admin.Config) { config.StreamFor = 20 * config.Poll })
@@ -102,11 +113,12 @@ func TestTheSessionEnds(t *testing.T) {
 			tab := s.open()
 			tab.AwaitText("#nodes", "import")
 			tab.Allow(c.status)
-			s.refuses(c.err)
+			c.end(s)
 			tab.AwaitText("#banner", c.says)
 			tab.AwaitText("#nodes", "import")
 			// Signed in again, a reload is all that it takes.
 			s.refuse.Store(nil)
+			s.signIn.Store(false)
 			tab.Click("#banner button")
 			tab.AwaitText("#link", "Live")
 			tab.AwaitGone("#banner")

@@ -14,7 +14,7 @@ const slowest = `Math.max(0, ...performance.getEntriesByName("pathlock-update").
 // A plan of 10,000 nodes with 500 holders stays usable: few rows are drawn, an update is quick, and
 // what is looked for is found. The bound is many times what it takes.
 func TestFiveHundredHolders(t *testing.T) {
-	const folders, suites, cases, holders, bound = 100, 10, 10, 500, 1000
+	const folders, suites, cases, holders, bound = 100, 10, 10, 500, 3000
 	eachStore(t, func(t *testing.T, store pathlock.Store) {
 		s := newSite(t, store, nil)
 		at := func(n int) string {

@@ -53,6 +53,8 @@ type site struct {
 	refuse atomic.Pointer[error]
 	// swallow has the server keep streams of events to itself, as a buffering proxy does.
 	swallow atomic.Bool
+	// signIn has everything lead to a page for signing in, as a proxy does for nobody's requests.
+	signIn atomic.Bool
 }
 
 // failing is a locker whose store the page cannot reach at times.
@@ -163,6 +165,10 @@ func (s *site) start() {
 	}
 	s.addr = listener.Addr().String()
 	s.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.signIn.Load() {
+			http.Redirect(w, r, "/sign-in", http.StatusFound)
+			return
+		}
 		if s.swallow.Load() && strings.HasSuffix(r.URL.Path, "/api/events") {
 			<-r.Context().Done()
 			return

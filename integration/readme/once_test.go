@@ -54,7 +54,7 @@ func TestRequestsTakePlaceOnce(t *testing.T) {
 	locks := middleware.New(locker, plugin.Resolver(&Suite{}), middleware.Config{})
 	routeOnce(r, db, keys, locks, lockspec.Insert(lockspec.JSON("ParentID"), lockspec.JSON("Name")))
 	for _, replayed := range []string{"", "true"} {
-		request := httptest.NewRequest(http.MethodPost, "/suites", strings.NewReader(`{"ParentID":1,"Name":"a"}`))
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/suites", strings.NewReader(`{"ParentID":1,"Name":"a"}`))
 		request.Header.Set("Content-Type", "application/json")
 		request.Header.Set(idempotency.Header, "8e03978e-40d5-43e8-bc93-6894a57f9324")
 		w := httptest.NewRecorder()

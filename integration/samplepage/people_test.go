@@ -54,7 +54,7 @@ func TestTheKeyboardAloneIsEnough(t *testing.T) {
 	one.lists(planName(w), "d", "renamed", "c", "e", "renamed", "c", "z")
 	one.Press("/")
 	one.Await("the search has the focus", `document.activeElement.id === "filter"`)
-	one.Press("c")
+	one.Fill("#filter", "c")
 	one.lists(planName(w), "d", "renamed", "c", "e", "renamed", "c")
 	one.Press(chromium.KeyArrowDown + chromium.KeyEnd + chromium.KeyEnter)
 	one.AwaitText("#detail h1", "c")

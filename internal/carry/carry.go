@@ -106,7 +106,7 @@ type joined struct {
 
 // Value implements [context.Context].
 func (j *joined) Value(key any) any {
-	if key == j.key {
+	if key == j.key || key == RequestKey { // a request's locks end with the request
 		return nil
 	}
 	return Value(j.values, j.Context, key)

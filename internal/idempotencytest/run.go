@@ -126,7 +126,7 @@ func (d Database) checkReplays(t *testing.T) {
 	k := key()
 	for range 2 {
 		s.send(ask{path: "/recorded", body: item(k)}).is(t, http.StatusCreated, false, "")
-		r := httptest.NewRequest(http.MethodGet, "/recorded", strings.NewReader(item(k)))
+		r := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/recorded", strings.NewReader(item(k)))
 		r.Header.Set(idempotency.Header, k)
 		s.serve(r).is(t, http.StatusCreated, false, "")
 	}
@@ -142,7 +142,7 @@ func (d Database) checkRefusals(t *testing.T) {
 	for _, malformed := range []string{`"`, `""`, `"a"b"`, `"a\b"`, `a b`, `"a";b=1`, "a,b", "\"\x80\"", strings.Repeat("x", 256)} {
 		s.send(ask{path: "/plain", key: malformed, body: item("x")}).is(t, http.StatusBadRequest, false, "idempotency-key-malformed")
 	}
-	twice := httptest.NewRequest(http.MethodPost, "/plain", strings.NewReader(item("x")))
+	twice := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/plain", strings.NewReader(item("x")))
 	twice.Header[idempotency.Header] = []string{"a", "a"}
 	s.serve(twice).is(t, http.StatusBadRequest, false, "idempotency-key-malformed")
 	s.send(ask{path: "/plain", key: key(), body: strings.Repeat("x", 101)}).is(t, http.StatusRequestEntityTooLarge, false, "too-large")

@@ -4,6 +4,7 @@ package idempotencytest
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/json"
 	"log/slog"
@@ -169,7 +170,7 @@ type ask struct{ path, key, user, body string }
 
 // send sends a request with a key.
 func (s *shop) send(a ask) answer {
-	r := httptest.NewRequest(http.MethodPost, a.path, strings.NewReader(a.body))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, a.path, strings.NewReader(a.body))
 	if a.key != "" {
 		r.Header.Set(idempotency.Header, a.key)
 	}

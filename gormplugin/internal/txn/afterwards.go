@@ -11,7 +11,7 @@ import (
 type Outcome uint8
 
 const (
-	// Unknown: the answer to the COMMIT was lost.
+	// Unknown says that the answer to the COMMIT was lost.
 	Unknown Outcome = iota
 	// Committed is certain.
 	Committed

@@ -39,7 +39,10 @@ func (o *Owner) Join(ctx context.Context) context.Context {
 	if ctx == nil {
 		return nil // of a statement that GORM has not begun
 	}
-	return carry.Join(ctx, o.carrier)
+	if carry.Context(ctx, o.carrier) != nil {
+		return carry.Join(ctx, o.carrier)
+	}
+	return carry.Join(ctx, carry.RequestKey)
 }
 
 // Carries reports whether locks come with ctx.

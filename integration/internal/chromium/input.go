@@ -22,8 +22,8 @@ const (
 )
 
 // hittable finds the centre of the first shown element that matches, scrolled into view. It is null
-// while there is none, or while another one would get the click. It is a function of its own so that
-// a page that redraws between two looks is only looked at as a whole.
+// while there is none, or while another one would get the click. It is a function of its own so
+// that a page that redraws between two looks is only looked at as a whole.
 const hittable = `(() => {
 	for (const element of document.querySelectorAll(%s)) {
 		if (!element.checkVisibility({ visibilityProperty: true }) || element.disabled) continue;

@@ -14,11 +14,13 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The window that a tab begins with, and a small phone's.
+// desktopWidth and desktopHeight are those of the window that a tab begins with.
+const desktopWidth, desktopHeight = 1280, 800
+
+// The window of a small phone, in CSS pixels.
 const (
-	desktopWidth, desktopHeight = 1280, 800
-	// PhoneWidth and PhoneHeight are those of a small phone, in CSS pixels.
-	PhoneWidth, PhoneHeight = 360, 740
+	PhoneWidth  = 360
+	PhoneHeight = 740
 )
 
 // patience bounds each step of a tab. It bounds failures only.
@@ -45,18 +47,18 @@ func (b *Browser) Open(t testing.TB, url string) *Tab {
 func (b *Browser) Blank(t testing.TB) *Tab {
 	t.Helper()
 	b.start(t)
-	return newTab(t, b.ctx, chromedp.WithNewBrowserContext())
+	return newTab(b.ctx, t, chromedp.WithNewBrowserContext())
 }
 
 // Beside opens a second tab with this one's cookies and storage, as a person's second window has.
 func (tab *Tab) Beside(url string) *Tab {
 	tab.t.Helper()
-	beside := newTab(tab.t, tab.ctx) // it inherits them
+	beside := newTab(tab.ctx, tab.t) // it inherits them
 	beside.Navigate(url)
 	return beside
 }
 
-func newTab(t testing.TB, parent context.Context, options ...chromedp.ContextOption) *Tab {
+func newTab(parent context.Context, t testing.TB, options ...chromedp.ContextOption) *Tab {
 	t.Helper()
 	tab := &Tab{t: t}
 	tab.problems.changed = make(chan struct{}, 1)

@@ -15,15 +15,15 @@ func (a *api) routes(engine *gin.Engine, table lockspec.Table) error {
 	// before them: one that is sent again takes no locks.
 	handle := func(method, path string, chain ...gin.HandlerFunc) {
 		work, route := len(chain)-1, lockspec.Route{Method: method, Path: path}
-		before := chain[:work:work]
+		handler, before := chain[work], chain[:work:work]
 		if method == http.MethodPost {
 			before = append(before, a.Keys.Handle)
 		}
 		if spec, ok := table.Spec(route); ok {
 			before = append(before, a.locks.Lock(spec))
 		}
-		chain = append(before, chain[work])
-		engine.Handle(method, path, chain...)
+		before = append(before, handler)
+		engine.Handle(method, path, before...)
 	}
 	front, err := page.New()
 	if err != nil {

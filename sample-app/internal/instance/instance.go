@@ -81,9 +81,9 @@ type Instance struct {
 	Unprotected bool
 
 	locker  *pathlock.Locker
-	history *contention.Recorder
 	tracing *tracing.Tracing
 	purge   *purge
+	history *contention.Recorder
 }
 
 // Open opens the database and the lock store, brings the schema up to date, and assembles the rest.
@@ -115,10 +115,10 @@ func OpenWith(ctx context.Context, config Config, store *lockstore.Store) (*Inst
 		if i.Feed != nil {
 			i.Feed.Close()
 		}
-		i.closeAdmin()
 		if i.purge != nil {
 			i.purge.stop()
 		}
+		i.closeAdmin()
 		return nil, errors.Join(err, i.tracing.Close(), db.Close())
 	}
 	return i, nil
@@ -265,7 +265,7 @@ func (i *Instance) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), ReleaseTimeout)
 	defer cancel()
 	i.Feed.Close()
-	i.closeAdmin()
 	i.purge.stop()
+	i.closeAdmin()
 	return errors.Join(i.locker.Shutdown(ctx), i.tracing.Close(), i.DB.Close(), i.Store.Close())
 }
