@@ -212,7 +212,8 @@ func TestNoExampleTakesAClientsTextForACondition(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, call := range condition.FindAllString(string(text), -1) {
+		// cmp.Or has the name of one of GORM's methods, and is none.
+		for _, call := range condition.FindAllString(strings.ReplaceAll(string(text), "cmp.Or(", "cmp_Or("), -1) {
 			t.Errorf("%s: %s…: bind it: Take(&row, \"id = ?\", id)", path, call)
 		}
 		return nil
