@@ -134,8 +134,8 @@ func (l *Locker) ask(parent context.Context, scope *Scope, a prepared, watched b
 	return lock, nil
 }
 
-// errInterrupted is what observers learn of an acquisition that a panic has ended, or the end of its
-// goroutine.
+// errInterrupted is what observers learn of an acquisition that a panic has ended, or the end of
+// its goroutine.
 var errInterrupted = fmt.Errorf("%w: a panic has ended the acquisition", ErrUnavailable)
 
 // withCause adds the context's cause to an error that says only that ctx has ended.

@@ -43,12 +43,12 @@ var ErrConfig = errors.New("admin: unusable configuration")
 // Config says who may use a page, and what it shows. All fields but Authorize are optional.
 type Config struct {
 	// Authorize returns nil if the request may look at the locks: required. It is called for every
-	// request, and for an event stream at its beginning. Its error is logged at debug level, and not
-	// shown.
+	// request, and for an event stream at its beginning. Its error is logged at debug level, and
+	// not shown.
 	Authorize func(r *http.Request) error
-	// AuthorizeRelease returns who asks, for the log, if the request may take away what others hold.
-	// It is called after Authorize, for a release, and also where the page asks whether to offer
-	// one. The page is read-only if it is nil.
+	// AuthorizeRelease returns who asks, for the log, if the request may take away what others
+	// hold. It is called after Authorize, for a release, and also where the page asks whether to
+	// offer one. The page is read-only if it is nil.
 	AuthorizeRelease func(r *http.Request) (who string, err error)
 
 	// Prefix is the path at which the page is mounted: [DefaultPrefix] if it is "". Requests whose

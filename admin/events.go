@@ -10,7 +10,8 @@ const (
 	pingEvery = 10 * time.Second
 	// historyEvery is the least pause between two hints that the history has changed.
 	historyEvery = time.Second
-	// writeTimeout is how long a viewer may take to read an event. One that takes longer is cut off.
+	// writeTimeout is how long a viewer may take to read an event. One that takes longer is cut
+	// off.
 	writeTimeout = 10 * time.Second
 )
 

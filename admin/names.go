@@ -12,8 +12,8 @@ import (
 )
 
 // holderID names an owner in a tree to those who may not know the owner itself. It is 80 bits of a
-// hash, which nobody can turn back: an owner has 130 random bits. There is no key in it, so that all
-// instances give a holder the same id.
+// hash, which nobody can turn back: an owner has 130 random bits. There is no key in it, so that
+// all instances give a holder the same id.
 func holderID(tree pathlock.Tree, owner pathlock.Owner) string {
 	sum := sha256.Sum256([]byte("pathlock admin\x00" + tree.Namespace() + "\x00" + tree.ID() + "\x00" + string(owner)))
 	return base32.StdEncoding.EncodeToString(sum[:10])

@@ -6,16 +6,16 @@
 //	locker := pathlock.New(store, pathlock.WithObserver(recorder))
 //
 // An [Episode] is the time during which requests of this process waited at one place of one tree,
-// with those that were in their way. [Recorder.History] has the last episodes in a bounded ring, and
-// sums them up by route and by place. Package admin shows them.
+// with those that were in their way. [Recorder.History] has the last episodes in a bounded ring,
+// and sums them up by route and by place. Package admin shows them.
 //
 // # What it costs
 //
-// A request that does not wait costs one allocation. A wait below [Config.Threshold] costs two more,
-// and no call of the store. While longer waits last, the recorder asks the store for a snapshot of
-// their tree: at once, then after [Config.LookEvery], and then at growing intervals. It asks for at
-// most 20 snapshots a second in all, one at a time, on a goroutine of its own that [Recorder.Close]
-// ends.
+// A request that does not wait costs one allocation. A wait below [Config.Threshold] costs two
+// more, and no call of the store. While longer waits last, the recorder asks the store for a
+// snapshot of their tree: at once, then after [Config.LookEvery], and then at growing intervals. It
+// asks for at most 20 snapshots a second in all, one at a time, on a goroutine of its own that
+// [Recorder.Close] ends.
 //
 // # What it knows
 //

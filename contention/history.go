@@ -33,10 +33,11 @@ type Episode struct {
 	Path pathlock.Path
 	Mode pathlock.Mode
 	Gate bool
-	// Began is when the first wait began, and Ended when the last one ended, zero while one goes on.
+	// Began is when the first wait began, and Ended when the last one ended, zero while one goes
+	// on.
 	Began, Ended time.Time
-	// Waits is how many requests waited, MostWaiting how many at once, and TimedOut how many of them
-	// in vain.
+	// Waits is how many requests waited, MostWaiting how many at once, and TimedOut how many of
+	// them in vain.
 	Waits, MostWaiting, TimedOut int
 	// Waited is the time that all of them waited, taken together, and Longest that of the one that
 	// waited longest. Those that still wait count until now.

@@ -99,7 +99,7 @@ func Copy(db *gorm.DB, dest, id, parent any, opts ...CopyOption) (rows int64, er
 	if into.Kind() != reflect.Pointer || into.IsNil() || into.Type().Elem() != t.Schema.ModelType {
 		return 0, fmt.Errorf("%w: Copy needs a pointer to a %s", gorm.ErrInvalidValue, t.Schema.Name)
 	}
-	if write.HasCondition(db.Statement) {
+	if write.HasCondition(begun(db).Statement) {
 		return 0, t.Unsupported("Copy takes no conditions")
 	}
 	if c.ID, err = t.KeyOf(id); err != nil {

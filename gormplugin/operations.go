@@ -35,6 +35,11 @@ func subjectRow(db *gorm.DB, model, id any) (p *Plugin, t *table.Table, key any,
 	return p, t, key, err
 }
 
+// begun returns db as GORM's own methods go on with it. A hook gets a DB that has the statement
+// which the hook belongs to, and stands for a new one in its transaction. GORM's sessions of such a
+// DB have the hook's statement again.
+func begun(db *gorm.DB) *gorm.DB { return db.Clauses() }
+
 // operate runs do, in the caller's transaction if db is one. Otherwise do makes a transaction of
 // its own, and operate runs it again while the database gives it up in favour of others.
 func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
@@ -45,6 +50,7 @@ func (p *Plugin) operate(db *gorm.DB, do func(db *gorm.DB) error) error {
 	if err != nil {
 		return err
 	}
+	db = begun(db)
 	under := func(ctx context.Context) error { return do(db.Session(&gorm.Session{Context: ctx})) }
 	ctx := p.owner.Join(db.Statement.Context)
 	if running != nil {

@@ -23,7 +23,7 @@ const DefaultMaxTries = 10
 // only its beginner can do.
 func Transaction(ctx context.Context, db *gorm.DB, fn func(tx *gorm.DB) error, opts ...*sql.TxOptions) error {
 	if _, nested := db.Statement.ConnPool.(gorm.TxCommitter); nested {
-		return db.WithContext(ctx).Transaction(fn, opts...)
+		return begun(db).WithContext(ctx).Transaction(fn, opts...)
 	}
 	ctx, handed := again.WithJournal(ctx)
 	var steps again.Steps

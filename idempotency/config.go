@@ -17,8 +17,8 @@ import (
 	"github.com/pathlock-go/pathlock/middleware"
 )
 
-// Header is the header of a request that has the key, and ReplayedHeader is "true" in an answer that
-// was recorded before.
+// Header is the header of a request that has the key, and ReplayedHeader is "true" in an answer
+// that was recorded before.
 const (
 	Header         = "Idempotency-Key"
 	ReplayedHeader = "Idempotency-Replayed"
@@ -44,14 +44,14 @@ type Config struct {
 	Scope func(c *gin.Context) string
 	// Required refuses requests without a key. By default they run as if Handle were not there.
 	Required bool
-	// Wait is how long a repetition waits for the answer of a request that is running, [DefaultWait]
-	// if it is 0; see [NoWait].
+	// Wait is how long a repetition waits for the answer of a request that is running,
+	// [DefaultWait] if it is 0; see [NoWait].
 	Wait time.Duration
 	// Lease is how long a request may take, [DefaultLease] if it is 0. After that, a repetition may
 	// take its place, and what it does not commit before that, it cannot commit any more.
 	Lease time.Duration
-	// Keep is how long an answer is kept, [DefaultKeep] if it is 0. Tell your clients: a key that is
-	// sent again later is a new one.
+	// Keep is how long an answer is kept, [DefaultKeep] if it is 0. Tell your clients: a key that
+	// is sent again later is a new one.
 	Keep time.Duration
 	// MaxBody is the largest body of a request with a key, in bytes, [DefaultMaxBody] if it is 0.
 	MaxBody int64
@@ -87,8 +87,8 @@ type Keys struct {
 	headers []string
 }
 
-// New returns what handles keys in a table of a database. The plugin of package gormplugin has to be
-// in use by db, which should be the database of the effects.
+// New returns what handles keys in a table of a database. The plugin of package gormplugin has to
+// be in use by db, which should be the database of the effects.
 func New(db *gorm.DB, config Config) (*Keys, error) {
 	if config.Scope == nil {
 		return nil, errors.New("idempotency: Config.Scope is missing: say whose keys they are, or use OneScope")
@@ -130,8 +130,8 @@ func New(db *gorm.DB, config Config) (*Keys, error) {
 	return &Keys{config: config, db: db, pool: pool, plugin: plugin, sql: sql, headers: headers}, nil
 }
 
-// RecordsStatus is which answers are recorded by default: successes, redirections, and refusals that
-// the same request would get again. It is not true for
+// RecordsStatus is which answers are recorded by default: successes, redirections, and refusals
+// that the same request would get again. It is not true for
 //
 //   - 5xx: something failed, and the repetition may succeed;
 //   - 408, 409, 412, 421, 423, 425, 429 and the like, which depend on what else goes on;

@@ -1,12 +1,13 @@
-// Package idempotency lets clients send a request again without its effect taking place twice. It is
-// a gin middleware for the header Idempotency-Key, as the IETF draft
+// Package idempotency lets clients send a request again without its effect taking place twice. It
+// is a gin middleware for the header Idempotency-Key, as the IETF draft
 // draft-ietf-httpapi-idempotency-key-header describes it.
 //
 // A client makes up a key for what it wants done, and sends it with the request and with each
-// repetition. The first request runs. One that comes while it runs waits, and gets 409 if that takes
-// too long. A later one gets the recorded answer.
+// repetition. The first request runs. One that comes while it runs waits, and gets 409 if that
+// takes too long. A later one gets the recorded answer.
 //
-// What tells a repetition from the first request is a row of a table, in the database of the effects:
+// What tells a repetition from the first request is a row of a table, in the database of the
+// effects:
 //
 //   - [Keys.Handle] claims the key, before the route's locks are taken: it inserts the row, and
 //     commits that. A claim has a lease, after which a repetition may take it over.
@@ -16,10 +17,10 @@
 //   - After the handler, Handle records what was answered, unless Record did.
 //
 // So a crash at any point leaves one of three things: a claim without an effect, which a repetition
-// takes over once its lease has ended; an effect with its answer; or an effect whose answer is lost,
-// of which a repetition is told. A claim that was taken over cannot commit anything any more.
+// takes over once its lease has ended; an effect with its answer; or an effect whose answer is
+// lost, of which a repetition is told. A claim that was taken over cannot commit anything any more.
 // Nothing here depends on the clocks of the instances.
 //
-// The plugin of package gormplugin has to be in use on the database: it knows the transactions. What
-// a handler does elsewhere, or by statements without a transaction, is done at least once.
+// The plugin of package gormplugin has to be in use on the database: it knows the transactions.
+// What a handler does elsewhere, or by statements without a transaction, is done at least once.
 package idempotency

@@ -22,8 +22,8 @@ const MaxKey = 255
 // errKey says what is wrong with a key.
 var errKey = errors.New("idempotency: malformed key")
 
-// parseKey reads the header. The draft has a string of RFC 8941 there, in double quotes. Many clients
-// send the key without quotes: then it may have no spaces, quotes, commas or semicolons.
+// parseKey reads the header. The draft has a string of RFC 8941 there, in double quotes. Many
+// clients send the key without quotes: then it may have no spaces, quotes, commas or semicolons.
 func parseKey(values []string) (key string, err error) {
 	if len(values) != 1 {
 		return "", fmt.Errorf("%w: the header is there %d times", errKey, len(values))
@@ -79,7 +79,8 @@ func hash(texts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// fingerprint tells requests apart that were sent under one key. It reads the body and puts it back.
+// fingerprint tells requests apart that were sent under one key. It reads the body and puts it
+// back.
 func (k *Keys) fingerprint(c *gin.Context) (string, error) {
 	var body []byte
 	if r := c.Request; r.Body != nil && r.Body != http.NoBody {

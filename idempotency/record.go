@@ -22,16 +22,16 @@ type Answer struct {
 
 // Record writes the answer of the request into the transaction of its effect: either both are
 // committed, or none is. tx runs under the context of the request. Without a key, Record does
-// nothing, so a handler need not know whether there is one. The handler still answers by itself, and
-// should answer the same.
+// nothing, so a handler need not know whether there is one. The handler still answers by itself,
+// and should answer the same.
 //
-// Call it last in the transaction: from then on, repetitions may have to wait for the commit. Where a
-// request has several transactions, call it in the last one.
+// Call it last in the transaction: from then on, repetitions may have to wait for the commit. Where
+// a request has several transactions, call it in the last one.
 //
 // A body larger than [Config.MaxAnswer] is not recorded: repetitions are told that the request has
 // taken place. An error has to roll the transaction back. It matches [ErrTakenOver] where a
-// repetition has taken the place of the request, and [gormplugin.ErrUnmanagedTransaction] where tx is
-// no transaction of the plugin's.
+// repetition has taken the place of the request, and [gormplugin.ErrUnmanagedTransaction] where tx
+// is no transaction of the plugin's.
 func Record(tx *gorm.DB, answer Answer) error {
 	r := requestOf(tx.Statement.Context)
 	if r == nil {

@@ -96,8 +96,8 @@ var (
 	errNoMore = errors.New("idempotency: the answer is lost")
 )
 
-// The pauses between two looks at a key whose request is running. No database can wake who waits for
-// a row of it without holding a connection.
+// The pauses between two looks at a key whose request is running. No database can wake who waits
+// for a row of it without holding a connection.
 const (
 	firstLook   = 10 * time.Millisecond
 	longestLook = 250 * time.Millisecond

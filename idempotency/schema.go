@@ -53,8 +53,9 @@ func (k *Keys) Check(ctx context.Context) error {
 	return nil
 }
 
-// Purge deletes the rows of keys whose time is over, 500 by one statement, and returns how many. Run
-// it now and then, on any number of instances: what is over counts for nothing even before that.
+// Purge deletes the rows of keys whose time is over, 500 by one statement, and returns how many.
+// Run it now and then, on any number of instances: what is over counts for nothing even before
+// that.
 func (k *Keys) Purge(ctx context.Context) (rows int64, err error) {
 	for {
 		deleted, err := k.exec(ctx, k.sql.purge, purgeBatch)

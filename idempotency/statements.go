@@ -13,8 +13,8 @@ const DefaultTable = "pathlock_idempotency"
 //go:embed sql
 var files embed.FS
 
-// clocks are the databases' expressions for the time, in milliseconds since 1970. They do not depend
-// on a time zone.
+// clocks are the databases' expressions for the time, in milliseconds since 1970. They do not
+// depend on a time zone.
 var clocks = map[string]string{
 	"mysql":    "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
 	"postgres": "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)",

@@ -15,8 +15,8 @@ import (
 
 // Bounds of the search for those that a wait is for.
 const (
-	// maxSearches is how many searches run at once. Waits that begin meanwhile get no links but that
-	// of their refusal.
+	// maxSearches is how many searches run at once. Waits that begin meanwhile get no links but
+	// that of their refusal.
 	maxSearches = 4
 	// searchTimeout bounds one search.
 	searchTimeout = time.Second

@@ -65,7 +65,8 @@ func patched(text string, blocks []string) (string, error) {
 	return strings.Join(lines, ""), nil
 }
 
-// The diff of docs/adopting.md turns the naive program into the adopted one, and leaves out nothing.
+// The diff of docs/adopting.md turns the naive program into the adopted one, and leaves out
+// nothing.
 func TestTheDiffOfThePageIsTheWholeWay(t *testing.T) {
 	naive, adopted := readPage(t, filepath.Join("adopting", "naive", "main.go")), readPage(t, filepath.Join("adopting", "adopted", "main.go"))
 	for _, page := range []string{"adopting.md", "adopting.zh-CN.md"} {

@@ -23,7 +23,8 @@ func TestWindowsOnTwoInstances(t *testing.T) {
 			w.there.Fill(".add input", "a case")
 			w.there.Press("\r")
 			w.here.AwaitText(".case-list", "a case")
-			// Under an edit lock, nothing is asked of the lock store: the change shows all the same.
+			// Under an edit lock, nothing is asked of the lock store: the change shows all the
+			// same.
 			w.here.do("edit")
 			w.there.locked(w.ids["d"], "theirs", "Anna is editing")
 			w.here.do("rename")

@@ -15,8 +15,8 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
 
-// between puts a proxy between the windows and the app, as people have. It hands on what meddle does
-// not keep for itself.
+// between puts a proxy between the windows and the app, as people have. It hands on what meddle
+// does not keep for itself.
 func (a *app) between(meddle func(w http.ResponseWriter, r *http.Request, pass http.Handler)) *app {
 	a.Helper()
 	target, err := url.Parse(a.url)

@@ -34,8 +34,8 @@ func IsOfLocks(key any) bool {
 // pointer.
 func Key(locker any) string { return fmt.Sprintf("pathlock:%p", locker) }
 
-// RequestKey is the key of the [Carrier] of the context that a request's handlers work with, whatever
-// locks it has.
+// RequestKey is the key of the [Carrier] of the context that a request's handlers work with,
+// whatever locks it has.
 const RequestKey = "pathlock:request"
 
 // Carrier carries the context of a request's locks until the request is over.

@@ -99,6 +99,7 @@ func RunStatements(t *testing.T, d Database) {
 		{"operations", operationChecks()},
 		{"queries", queryChecks()},
 		{"copy", append(copyChecks(), copyIDChecks()...)},
+		{"operations in hooks", hookChecks()},
 		{"operations' limits", limitChecks()},
 		{"operations' cost", costChecks()},
 		{"recall", recallChecks()},

@@ -95,8 +95,8 @@ func (t *Transaction) commit() error {
 	_, done := t.owner.Locker.Step(t.ctx, pathlock.Step{Kind: pathlock.StepCommit})
 	err := t.whyNotCommitted(t.Tx.Commit())
 	if err != nil && t.owner.Dialect.SoleWriter {
-		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers. It
-		// must not be committed by whoever uses the connection next.
+		// SQLite leaves a transaction open that it has refused to commit, and so do some drivers.
+		// It must not be committed by whoever uses the connection next.
 		_, _ = t.conn.ExecContext(context.WithoutCancel(t.ctx), "ROLLBACK")
 	}
 	switch {

@@ -39,8 +39,8 @@ var (
 // Locks returns who holds and who waits in a plan, as JSON that is equal while nothing changes.
 type Locks func(ctx context.Context, plan int64) ([]byte, error)
 
-// Feed counts the changes of an instance, and shows its watchers those of all instances. [Feed.Close]
-// ends its two goroutines.
+// Feed counts the changes of an instance, and shows its watchers those of all instances.
+// [Feed.Close] ends its two goroutines.
 type Feed struct {
 	db    *database.DB
 	locks Locks

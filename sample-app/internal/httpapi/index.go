@@ -66,8 +66,8 @@ func index(engine *gin.Engine, front *page.Page) gin.HandlerFunc {
 	}
 }
 
-// listed returns the engine's routes, ordered by path. Those below the admin page are the page's own
-// business.
+// listed returns the engine's routes, ordered by path. Those below the admin page are the page's
+// own business.
 func listed(engine *gin.Engine) []route {
 	var routes []route
 	for _, r := range engine.Routes() {

@@ -14,8 +14,8 @@ import (
 	"github.com/pathlock-go/pathlock/sample-app/internal/model"
 )
 
-// Every POST that is sent again under its key, to another instance, gets the first answer, and makes
-// nothing a second time.
+// Every POST that is sent again under its key, to another instance, gets the first answer, and
+// makes nothing a second time.
 func TestPostsTakePlaceOnce(t *testing.T) {
 	for _, backend := range apitest.Backends(t) {
 		t.Run(backend.Name, func(t *testing.T) {

@@ -35,8 +35,8 @@ type lockStore struct {
 	LocksPassword string `help:"Password of the lock store, not encoded, if its URL has none. Set the environment variable: other users can see the command line." env:"PATHLOCK_LOCKS_PASSWORD" placeholder:"PASSWORD" group:"Lock store:"`
 }
 
-// open opens the lock store for looking: it creates no tables. The caller calls the function that it
-// returns in the end.
+// open opens the lock store for looking: it creates no tables. The caller calls the function that
+// it returns in the end.
 func (s lockStore) open(ctx context.Context) (*pathlock.Locker, func(), error) {
 	switch {
 	case s.Locks == "":

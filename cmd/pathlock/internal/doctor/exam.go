@@ -12,8 +12,8 @@ import (
 
 // Options say how to examine.
 type Options struct {
-	// LookOnly takes no lock and writes nothing, not even in places of the doctor's own. Then what a
-	// user may do on a server is looked up where the server tells, and not tried.
+	// LookOnly takes no lock and writes nothing, not even in places of the doctor's own. Then what
+	// a user may do on a server is looked up where the server tells, and not tried.
 	LookOnly bool
 	// Now is this host's clock, by default [time.Now].
 	Now func() time.Time

@@ -12,8 +12,8 @@ const (
 	Advice
 	// Unknown means that it could not be looked at, for want of a right or of an answer.
 	Unknown
-	// Warning means that locks may be lost or delayed if something else goes wrong, too. The tree in
-	// the database stays right.
+	// Warning means that locks may be lost or delayed if something else goes wrong, too. The tree
+	// in the database stays right.
 	Warning
 	// Problem means that locks are lost or not granted, or that a tree can break, as things are.
 	Problem

@@ -21,9 +21,9 @@ const (
 	probeWait  = 3 * time.Second
 )
 
-// probe does what programs do with a lock store, in a tree of its own: it takes a lock, waits for it
-// with another owner, hands it over, renews, looks and releases. So every right is really used. The
-// other store is on the same servers, and stands for another process.
+// probe does what programs do with a lock store, in a tree of its own: it takes a lock, waits for
+// it with another owner, hands it over, renews, looks and releases. So every right is really used.
+// The other store is on the same servers, and stands for another process.
 func (e *exam) probe(ctx context.Context, about string, store, other pathlock.Store) {
 	if e.LookOnly {
 		e.found(Unknown, about, "trial", "no lock was taken", "whether the user may do all that locks need is not known", "run the doctor without --look-only")

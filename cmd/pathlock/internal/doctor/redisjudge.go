@@ -144,7 +144,8 @@ func (e *exam) judgeConnections(n redisNode) {
 	e.fine(n.addr, "time-outs", "tcp-keepalive is %s, timeout %s", n.settings["tcp-keepalive"], n.settings["timeout"])
 }
 
-// manyScripts is far more than pathlock has: one that is made anew for each call stays in the cache.
+// manyScripts is far more than pathlock has: one that is made anew for each call stays in the
+// cache.
 const manyScripts = 10_000
 
 func (e *exam) judgeScripts(n redisNode) {

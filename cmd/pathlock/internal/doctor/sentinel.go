@@ -13,8 +13,8 @@ import (
 // leastSentinels is how many sentinels can agree on a fail-over while one is down.
 const leastSentinels = 3
 
-// longDown is the time before a fail-over begins, in ms, from which on a default wait of two seconds
-// ends first by far.
+// longDown is the time before a fail-over begins, in ms, from which on a default wait of two
+// seconds ends first by far.
 const longDown = 10_000
 
 // sentinels examines the sentinels that a URL names.

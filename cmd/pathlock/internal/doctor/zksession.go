@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// negotiate opens a session on a ZooKeeper server, ends it, and returns the time-out that the server
-// has given it.
+// negotiate opens a session on a ZooKeeper server, ends it, and returns the time-out that the
+// server has given it.
 //
-// The messages are those of ZooKeeper's protocol, each behind its length: a ConnectRequest without a
-// session, the server's ConnectResponse, and a close.
+// The messages are those of ZooKeeper's protocol, each behind its length: a ConnectRequest without
+// a session, the server's ConnectResponse, and a close.
 func negotiate(ctx context.Context, addr string, timeout time.Duration) (time.Duration, error) {
 	conn, err := dial(ctx, addr)
 	if err != nil {
