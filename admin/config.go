@@ -35,7 +35,7 @@ const minPoll = 10 * time.Millisecond
 
 // ErrUnauthorized is what an authorisation callback returns, wrapped or not, for a request that
 // names nobody. The answer is 401 then, and 403 for every other error.
-var ErrUnauthorized = errors.New("admin: unauthorized")
+var ErrUnauthorized = errors.New("admin: not signed in")
 
 // ErrConfig is matched by the errors of [New].
 var ErrConfig = errors.New("admin: unusable configuration")

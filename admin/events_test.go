@@ -29,7 +29,7 @@ func (f *fixture) stream(query string) *stream {
 	f.Helper()
 	ctx, stop := context.WithCancel(f.Context())
 	f.Cleanup(stop)
-	req, err := http.NewRequestWithContext(ctx, "GET", f.server.URL+"/admin/locks/api/events"+query, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.server.URL+"/admin/locks/api/events"+query, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestAStreamBeginsWithEverything(t *testing.T) {
 	f.hold("/dir1", "import")
 	s := f.stream("?namespace=testplan&id=7")
 	h := s.resp.Header
-	if s.resp.StatusCode != 200 || h.Get("Content-Type") != "text/event-stream" || h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" {
+	if s.resp.StatusCode != http.StatusOK || h.Get("Content-Type") != "text/event-stream" || h.Get("X-Accel-Buffering") != "no" || h.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", s.resp.StatusCode, h)
 	}
 	if event, _ := s.next(); event != "ping" {
@@ -161,7 +161,9 @@ func TestChangesLeadToWhatIsThere(t *testing.T) {
 	if err := kept.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	<-waits
+	if err := <-waits; err != nil {
+		t.Errorf("the waiter: %v", err)
+	}
 }
 
 // The store is read while somebody looks, no more often for many, and not at all soon after.
@@ -224,7 +226,9 @@ func TestAStreamTellsThatTheHistoryHasChanged(t *testing.T) {
 	if err := lock.Release(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	<-waits
+	if err := <-waits; err != nil {
+		t.Errorf("the waiter: %v", err)
+	}
 	var h struct {
 		Episodes []struct {
 			Path     string
@@ -249,7 +253,7 @@ func TestTheNumberOfViewersIsBounded(t *testing.T) {
 	// Whoever polls watches trees too.
 	f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=9", "").problem(t, 503, "too-many-viewers")
 	first.close()
-	for deadline := time.Now().Add(10 * time.Second); f.send("HEAD", "/admin/locks/api/events", "").StatusCode != 200; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); f.send("HEAD", "/admin/locks/api/events", "").StatusCode != http.StatusOK; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("a viewer that has gone still counts")
 		}

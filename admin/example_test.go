@@ -48,7 +48,7 @@ func Example() {
 	r.Any("/admin/locks/*any", gin.WrapH(page))
 
 	for _, name := range []string{"", "bob", "ann"} {
-		request := httptest.NewRequest("GET", "/admin/locks/api/about", nil)
+		request := httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/admin/locks/api/about", nil)
 		if name != "" {
 			request.SetBasicAuth(name, "secret")
 		}
@@ -93,7 +93,7 @@ func ExamplePage_ServeHTTP() {
 	server.RegisterOnShutdown(page.Close)
 
 	answer := httptest.NewRecorder()
-	server.Handler.ServeHTTP(answer, httptest.NewRequest("GET", "/locks/", nil))
+	server.Handler.ServeHTTP(answer, httptest.NewRequestWithContext(context.Background(), http.MethodGet, "/locks/", nil))
 	fmt.Println(answer.Code, answer.Header().Get("Content-Type"))
 	page.Close()
 	// Output: 200 text/html; charset=utf-8

@@ -232,7 +232,7 @@ func (f *fixture) secret(text []byte) {
 }
 
 // get asks for JSON, which has to be there.
-func (f *fixture) get(path string, into any) reply {
+func (f *fixture) get(path string, into any) {
 	f.Helper()
 	r := f.send("GET", "/admin/locks"+path, "")
 	if r.StatusCode != http.StatusOK {
@@ -241,7 +241,6 @@ func (f *fixture) get(path string, into any) reply {
 	if err := json.Unmarshal(r.body, into); err != nil {
 		f.Fatalf("GET %s: %v", path, err)
 	}
-	return r
 }
 
 // problem fails the test unless the answer is a problem of that status and type.

@@ -96,7 +96,7 @@ func TestAForeignPageCannotRelease(t *testing.T) {
 			t.Errorf("%s: headers %v", method, r.Header)
 		}
 	}
-	if r := f.send("HEAD", "/admin/locks/api/release", ""); r.StatusCode != 405 {
+	if r := f.send("HEAD", "/admin/locks/api/release", ""); r.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("HEAD: %d", r.StatusCode)
 	}
 	if lock.Context().Err() != nil {
@@ -104,7 +104,7 @@ func TestAForeignPageCannotRelease(t *testing.T) {
 	}
 	for _, headers := range [][]string{{"Sec-Fetch-Site: same-origin"}, {"Origin: http://" + host}, {"Sec-Fetch-Site: none"}} {
 		again := f.hold("/dir2", headers[0])
-		if r := f.send("POST", "/admin/locks/api/release", f.body(headers[0]), append(headers, asJSON)...); r.StatusCode != 200 {
+		if r := f.send("POST", "/admin/locks/api/release", f.body(headers[0]), append(headers, asJSON)...); r.StatusCode != http.StatusOK {
 			t.Errorf("%v: %d %s, want 200", headers, r.StatusCode, r.body)
 		}
 		<-again.Context().Done()
@@ -119,7 +119,7 @@ func TestAForeignPageCannotRead(t *testing.T) {
 		}
 	}
 	// A link on another site leads to the page.
-	if r := f.send("GET", "/admin/locks/", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"); r.StatusCode != 200 {
+	if r := f.send("GET", "/admin/locks/", "", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"); r.StatusCode != http.StatusOK {
 		t.Errorf("a link to the page: %d", r.StatusCode)
 	}
 }
@@ -181,7 +181,7 @@ func TestTheMountPointIsFoundBehindAProxy(t *testing.T) {
 			t.Errorf("GET %s: %d %s", path, w.Code, w.Body)
 		}
 	}
-	if r := f.send("GET", "/admin/locks?lang=zh-CN", ""); r.StatusCode != 308 || r.Header.Get("Location") != "./locks/?lang=zh-CN" {
+	if r := f.send("GET", "/admin/locks?lang=zh-CN", ""); r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "./locks/?lang=zh-CN" {
 		t.Errorf("without the slash: %d to %q", r.StatusCode, r.Header.Get("Location"))
 	}
 	f.send("GET", "/admin/locks/wrong", "").problem(t, 404, "not-found")
@@ -212,11 +212,11 @@ func TestEveryAnswerIsProtected(t *testing.T) {
 func TestAssetsAreKeptByBrowsers(t *testing.T) {
 	f := newFixture(t, anybody())
 	first := f.send("GET", "/admin/locks/assets/page.js", "")
-	if first.StatusCode != 200 || first.Header.Get("Content-Type") != "text/javascript; charset=utf-8" || len(first.body) == 0 {
+	if first.StatusCode != http.StatusOK || first.Header.Get("Content-Type") != "text/javascript; charset=utf-8" || len(first.body) == 0 {
 		t.Fatalf("%d %v", first.StatusCode, first.Header)
 	}
 	again := f.send("GET", "/admin/locks/assets/page.js", "", "If-None-Match: "+first.Header.Get("ETag"))
-	if again.StatusCode != 304 || len(again.body) > 0 {
+	if again.StatusCode != http.StatusNotModified || len(again.body) > 0 {
 		t.Errorf("again: %d with %d bytes", again.StatusCode, len(again.body))
 	}
 }

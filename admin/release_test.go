@@ -125,7 +125,7 @@ func TestAReleaseHasToMakeSense(t *testing.T) {
 	}
 	body := f.body("import")
 	for _, broken := range []string{"", "null", "[]", body + body, body + "x", body[:len(body)-1], strings.Replace(body, "stuck", "\xff\xfe", 1)} {
-		if r := f.release(broken); r.StatusCode != 400 {
+		if r := f.release(broken); r.StatusCode != http.StatusBadRequest {
 			t.Errorf("%q: %d %s", broken, r.StatusCode, r.body)
 		}
 	}

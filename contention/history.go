@@ -125,7 +125,7 @@ func (r *Recorder) History() History {
 	for _, e := range r.book.episodes {
 		h.Episodes = append(h.Episodes, e.asOf(now))
 	}
-	slices.SortStableFunc(h.Episodes, func(a, b Episode) int { return Last.episodes(a, b) })
+	slices.SortStableFunc(h.Episodes, Last.episodes)
 	return h
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -142,7 +143,7 @@ func (r *Recorder) waitsIn(tree pathlock.Tree) []*wait {
 			explained = append(explained, w)
 		}
 	}
-	all := append(unexplained, explained...)
+	all := slices.Concat(unexplained, explained)
 	return all[:min(len(all), mostPerLook)]
 }
 

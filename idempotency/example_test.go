@@ -61,7 +61,7 @@ func open() (db *gorm.DB, keys *idempotency.Keys, drop func()) {
 
 // post sends a request with a key, and prints the answer.
 func post(engine http.Handler, key, body string) {
-	r := httptest.NewRequest(http.MethodPost, "/suites", strings.NewReader(body))
+	r := httptest.NewRequestWithContext(context.Background(), http.MethodPost, "/suites", strings.NewReader(body))
 	r.Header.Set(idempotency.Header, key)
 	w := httptest.NewRecorder()
 	engine.ServeHTTP(w, r)

@@ -33,6 +33,7 @@ type api struct {
 	*testing.T
 	server   *httptest.Server
 	locker   *pathlock.Locker
+	history  *contention.Recorder
 	page     *admin.Page
 	document *v3.Document
 	check    validator.Validator
@@ -50,7 +51,7 @@ func start(t *testing.T, store pathlock.Store, config func(*admin.Config)) *api 
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	history := contention.New(store, contention.Config{Log: quiet})
 	t.Cleanup(history.Close)
-	a := &api{T: t, seen: map[string]bool{}}
+	a := &api{T: t, history: history, seen: map[string]bool{}}
 	a.locker = pathlock.New(store, pathlock.WithObserver(history), pathlock.WithLogger(quiet))
 	// The document's paths begin where the page is mounted.
 	c := admin.Config{
@@ -279,11 +280,27 @@ func TestFailuresAreWhatTheDocumentSays(t *testing.T) {
 	away.ask("POST", "/api/release", body, 503)
 }
 
+// noticed returns when the history shows both waits of stall.
+func (a *api) noticed() {
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		waits := 0
+		for _, e := range a.history.History().Episodes {
+			waits += e.Waits
+		}
+		if waits == 2 {
+			return
+		}
+		if time.Now().After(deadline) {
+			a.Fatal("the history does not show who waits")
+		}
+	}
+}
+
 // The data of each event is what the document names for it.
 func TestEventsAreWhatTheDocumentSays(t *testing.T) {
 	a := start(t, memstore.New(), func(c *admin.Config) { c.StreamFor = 1500 * time.Millisecond })
 	lock, waits := a.stall()
-	request, err := http.NewRequestWithContext(t.Context(), "GET", a.server.URL+"/api/events?namespace=testplan&id=7", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.server.URL+"/api/events?namespace=testplan&id=7", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,6 +335,7 @@ func TestEventsAreWhatTheDocumentSays(t *testing.T) {
 				}
 			}
 			if event == "tree" {
+				a.noticed()
 				if err := lock.Release(t.Context()); err != nil {
 					t.Fatal(err)
 				}

@@ -196,9 +196,6 @@ type (
 		ID   int64  `json:"id"`
 		Path string `json:"path"`
 	}
-	lock struct {
-		Token string `json:"token"`
-	}
 )
 
 // planOf creates a plan with suites, given by their paths, and returns their ids by path.

@@ -8,8 +8,8 @@ import (
 	"github.com/pathlock-go/pathlock/integration/internal/chromium"
 )
 
-// caseHead is the selector of a case's line.
-func caseHead(n int) string { return fmt.Sprintf(".case-list li:nth-child(%d) .case-head", n) }
+// caseHead is the selector of the first case's line.
+const caseHead = ".case-list li:nth-child(1) .case-head"
 
 func TestCasesAreWritten(t *testing.T) {
 	a := alone(t)
@@ -19,7 +19,7 @@ func TestCasesAreWritten(t *testing.T) {
 	w.here.Fill(".add input", "wrong password")
 	w.here.Press(chromium.KeyEnter)
 	w.there.AwaitText(".case-list", "wrong password")
-	w.here.Click(caseHead(1))
+	w.here.Click(caseHead)
 	w.here.do("edit-case")
 	// Writing takes the suite's edit lock, so that nobody overwrites it.
 	w.there.locked(w.ids["a"], "theirs", "Anna is editing")
@@ -30,14 +30,14 @@ func TestCasesAreWritten(t *testing.T) {
 	w.here.do("done")
 	w.there.free(w.ids["a"])
 
-	w.there.Click(caseHead(1))
+	w.there.Click(caseHead)
 	w.there.AwaitText(".case-body", "1. open the page")
 	w.there.do("copy-case")
 	w.there.Fill(`dialog input[type="search"]`, "/b")
 	w.there.Press(chromium.KeyEnter)
 	w.here.choose(w.ids["b"])
 	w.here.AwaitText(".case-list", "wrong password 2")
-	w.here.Click(caseHead(1))
+	w.here.Click(caseHead)
 	w.here.do("move-case")
 	w.here.answer("/a")
 	w.there.Await("both cases are in a", `document.querySelectorAll(".case-list li").length === 2`)
@@ -59,14 +59,14 @@ func TestADraftSurvivesUpdates(t *testing.T) {
 	w.here.choose(w.ids["a"])
 	w.here.Fill(".add input", "draft")
 	w.here.Press(chromium.KeyEnter)
-	w.here.Click(caseHead(1))
+	w.here.Click(caseHead)
 	w.here.do("edit-case")
 	w.here.Fill("textarea", "half a sen")
 	ask[suite](a, "PATCH", fmt.Sprintf("/api/suites/%d", w.ids["b"]), object{"name": "elsewhere"})
 	w.here.shows(w.ids["b"], "elsewhere")
 	w.here.Press("tence")
 	w.here.Await("the text and the focus stay", `document.activeElement.tagName === "TEXTAREA" && document.activeElement.value === "half a sentence"`)
-	w.here.Click(caseHead(1))
+	w.here.Click(caseHead)
 	w.here.AwaitText("dialog", "Discard what you wrote?")
 	w.here.Press(chromium.KeyEscape)
 	w.here.Await("the text is still there", `document.querySelector("textarea").value === "half a sentence"`)

@@ -69,7 +69,7 @@ func (p *people) end() {
 	for _, one := range p.by {
 		one.cancel()
 		if one.done != nil {
-			_ = <-one.done // the transcript has judged it
+			<-one.done // the transcript has judged it
 		}
 		if one.lock != nil {
 			_ = one.lock.Release(context.Background()) // a transcript may have taken it away

@@ -84,7 +84,7 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 	}
 	begin := time.Now()
 	if err := first.Release(ctx); err != nil {
-		_ = <-granted // it waits for what was not released
+		<-granted // it waits for what was not released
 		return 0, fmt.Errorf("releasing a lock: %w", err)
 	}
 	if err := <-granted; err != nil {
