@@ -61,12 +61,13 @@ func (w *watched) looks() int {
 // fixture is a page on a server, with locks to show.
 type fixture struct {
 	*testing.T
-	store  *watched
-	locker *pathlock.Locker
-	page   *admin.Page
-	server *httptest.Server
-	client *http.Client
-	log    *safeBuffer
+	store   *watched
+	history *contention.Recorder
+	locker  *pathlock.Locker
+	page    *admin.Page
+	server  *httptest.Server
+	client  *http.Client
+	log     *safeBuffer
 	// owners are those of all locks that were taken.
 	mu     sync.Mutex
 	owners []pathlock.Owner
@@ -108,6 +109,7 @@ func newFixture(t *testing.T, config admin.Config) *fixture {
 	if config.History == nil {
 		config.History = recorder
 	}
+	f.history = recorder
 	config.Log, config.Instance = log, "web-1"
 	page, err := admin.New(f.locker, config)
 	if err != nil {

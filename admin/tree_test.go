@@ -96,7 +96,7 @@ func TestAnUnchangedTreeIsNotSentAgain(t *testing.T) {
 	}
 	f.await(func(s shownTree) bool { return len(s.Entries) == 0 })
 	again = f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "", "If-None-Match: "+first.Header.Get("ETag"))
-	if again.StatusCode != 200 {
+	if again.StatusCode != http.StatusOK {
 		t.Errorf("after the release: %d, want 200", again.StatusCode)
 	}
 }
@@ -112,7 +112,7 @@ func TestNamesAndNotesCanBeRedacted(t *testing.T) {
 	f := newFixture(t, config)
 	lock := f.hold("/payroll/salaries", "fire Bob")
 	waits := f.wait("/payroll", "promote Ann")
-	for config.History.Version() == 0 { // the recorder has not noticed the wait yet
+	for f.history.Version() == 0 { // the recorder has not noticed the wait yet
 		time.Sleep(time.Millisecond)
 	}
 	if err := lock.Release(t.Context()); err != nil {
