@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -29,13 +30,17 @@ type Page struct {
 	routes  map[string]route
 	viewers chan struct{} // has room for one entry per stream
 
-	// ctx ends with the page, and running counts what has to end with it.
+	// ctx ends with the page, and running counts the feeds, which have to end with it.
 	ctx     context.Context
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
 	mu    sync.Mutex
 	feeds map[feedKey]*feed
+	// asking is how many requests are being answered, and idle is closed when there are none after
+	// the page's end.
+	asking int
+	idle   chan struct{}
 }
 
 // route is what answers below a path.
@@ -59,6 +64,7 @@ func New(locks Locks, config Config) (*Page, error) {
 	p := &Page{
 		locks: locks, config: config, guard: newGuard(config),
 		viewers: make(chan struct{}, config.MaxViewers), feeds: make(map[feedKey]*feed),
+		idle: make(chan struct{}),
 	}
 	if p.assets, err = loadAssets(); err != nil {
 		return nil, err
@@ -80,28 +86,52 @@ func New(locks Locks, config Config) (*Page, error) {
 	return p, nil
 }
 
-// Close ends all event streams and the goroutines that feed them, and returns when they have ended.
+// Close ends all event streams and the goroutines that feed them, and returns when they have ended,
+// with all requests. Whoever still reads an answer then has three seconds for the rest of it, and a
+// release that has begun is done. So it takes 20 seconds at most, and what a slow client does makes
+// no difference, nor whether what is in front of the page hides [http.ResponseController] from it.
 // Further requests get 503. Register it with [http.Server.RegisterOnShutdown].
 func (p *Page) Close() {
 	p.mu.Lock()
-	p.stop()
+	if p.ctx.Err() == nil {
+		p.stop()
+		if p.asking == 0 {
+			close(p.idle)
+		}
+	}
 	p.mu.Unlock()
 	p.running.Wait()
+	most := time.NewTimer(mostClosing)
+	defer most.Stop()
+	select {
+	case <-p.idle:
+	case <-most.C:
+	}
 }
 
-// begin counts something that Close has to wait for. It reports whether the page is open.
+// begin counts a request, for which Close waits. It reports whether the page is open.
 func (p *Page) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ctx.Err() != nil {
 		return false
 	}
-	p.running.Add(1)
+	p.asking++
 	return true
+}
+
+// end is the end of a request.
+func (p *Page) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asking--; p.asking == 0 && p.ctx.Err() != nil {
+		close(p.idle)
+	}
 }
 
 // ServeHTTP implements [http.Handler].
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer p.limit(w, r)()
 	protect(w.Header())
 	if err := p.guard.checkHost(r); err != nil {
 		fail(w, r, err)
@@ -136,7 +166,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, r, closing())
 		return
 	}
-	defer p.running.Done()
+	defer p.end()
 	at.serve(w, r)
 }
 
