@@ -74,7 +74,8 @@ type Config struct {
 	// as with [pathlock.WithInstance].
 	Instance string
 	// Log gets each release with who asked for it and why, as a warning, and each release that was
-	// refused. It is [slog.Default] if it is nil.
+	// refused, whatever for: ten a minute of each kind, with how many got no line before. It is
+	// [slog.Default] if it is nil.
 	Log *slog.Logger
 	// Now is the clock of what the page shows: [time.Now] if it is nil.
 	Now func() time.Time

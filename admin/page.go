@@ -23,12 +23,13 @@ type Locks interface {
 
 // Page is the admin page with its API: see the package. Any number of goroutines may use it.
 type Page struct {
-	locks   Locks
-	config  Config
-	guard   *guard
-	assets  *assets
-	routes  map[string]route
-	viewers chan struct{} // has room for one entry per stream
+	locks    Locks
+	config   Config
+	guard    *guard
+	assets   *assets
+	refusals refusals
+	routes   map[string]route
+	viewers  chan struct{} // has room for one entry per stream
 
 	// ctx ends with the page, and running counts the feeds, which have to end with it.
 	ctx     context.Context
@@ -50,6 +51,9 @@ type route struct {
 	// api says that only the page itself and programs may ask, and no foreign page.
 	api bool
 }
+
+// releasePath is the path of releases.
+const releasePath = "/api/release"
 
 var reading = []string{http.MethodGet, http.MethodHead}
 
@@ -77,7 +81,7 @@ func New(locks Locks, config Config) (*Page, error) {
 		"/api/tree":     {methods: reading, serve: p.serveTree, api: true},
 		"/api/history":  {methods: reading, serve: p.serveHistory, api: true},
 		"/api/events":   {methods: reading, serve: p.serveEvents, api: true},
-		"/api/release":  {methods: []string{http.MethodPost}, serve: p.serveRelease, api: true},
+		releasePath:     {methods: []string{http.MethodPost}, serve: p.serveRelease, api: true},
 	}
 	for name := range p.assets.files {
 		p.routes["/assets/"+name] = route{methods: reading, serve: p.serveAsset}
@@ -134,11 +138,11 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer p.limit(w, r)()
 	protect(w.Header())
 	if err := p.guard.checkHost(r); err != nil {
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	if err := p.authorized(r, p.config.Authorize(r)); err != nil {
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	path, ok := p.path(r)
@@ -148,22 +152,22 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	at, known := p.routes[path]
 	if !ok || !known {
-		fail(w, r, newProblem(http.StatusNotFound, "not-found", "there is nothing here; the page is mounted at "+p.config.Prefix+"/ (Config.Prefix)"))
+		p.refuse(w, r, newProblem(http.StatusNotFound, "not-found", "there is nothing here; the page is mounted at "+p.config.Prefix+"/ (Config.Prefix)"))
 		return
 	}
 	if !slices.Contains(at.methods, r.Method) {
 		w.Header().Set("Allow", strings.Join(at.methods, ", "))
-		fail(w, r, newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "the path takes "+strings.Join(at.methods, ", ")))
+		p.refuse(w, r, newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "the path takes "+strings.Join(at.methods, ", ")))
 		return
 	}
 	if at.api {
 		if err := p.guard.checkOrigin(r); err != nil {
-			fail(w, r, err)
+			p.refuse(w, r, err)
 			return
 		}
 	}
 	if !p.begin() {
-		fail(w, r, closing())
+		p.refuse(w, r, closing())
 		return
 	}
 	defer p.end()

@@ -40,14 +40,12 @@ type release struct {
 func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	who, err := p.mayRelease(r)
 	if err != nil {
-		p.config.Log.LogAttrs(r.Context(), slog.LevelWarn, "pathlock admin: a release was refused",
-			slog.String("remote", r.RemoteAddr), slog.Any("error", err))
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	asked, err := readRelease(w, r)
 	if err != nil {
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	// Whether the operator's browser is still there makes no difference.
