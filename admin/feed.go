@@ -2,9 +2,12 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -107,7 +110,9 @@ func (p *Page) keep(f *feed) {
 		if p.dropIfIdle(f) {
 			return
 		}
-		f.update(p.ctx, p.config.Now)
+		if err := f.update(p.ctx, p.config.Now); err != nil && p.ctx.Err() == nil {
+			p.report(f.key, err)
+		}
 		timer.Reset(f.every)
 	}
 }
@@ -125,8 +130,9 @@ func (p *Page) dropIfIdle(f *feed) bool {
 	return true
 }
 
-// update looks once, and tells the readers if anything has changed.
-func (f *feed) update(ctx context.Context, now func() time.Time) {
+// update looks once, and tells the readers if anything has changed. The error is why the look
+// failed, the first time in a row.
+func (f *feed) update(ctx context.Context, now func() time.Time) error {
 	ctx, stop := context.WithTimeout(ctx, lookTimeout)
 	defer stop()
 	before := f.current().view
@@ -136,12 +142,12 @@ func (f *feed) update(ctx context.Context, now func() time.Time) {
 	next := f.state
 	switch {
 	case err != nil && f.state.trouble != nil:
-		return
+		return nil
 	case err != nil:
 		next.trouble, next.since = problemOf(err), now()
 	case f.state.trouble == nil && same:
 		f.state.view = view
-		return
+		return nil
 	default:
 		next.trouble, next.before, next.view = nil, before, view
 	}
@@ -149,16 +155,38 @@ func (f *feed) update(ctx context.Context, now func() time.Time) {
 	f.state = next
 	close(f.changed)
 	f.changed = make(chan struct{})
+	return err
 }
 
-// safely looks. A store that panics has failed.
+// safely looks. A look that panics has failed.
 func (l look) safely(ctx context.Context, before any) (view any, same bool, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			err = fmt.Errorf("admin: the lock store panicked: %v", cause)
+			err = &panicked{cause, debug.Stack()}
 		}
 	}()
 	return l(ctx, before)
+}
+
+// panicked is the error of a look that panicked.
+type panicked struct {
+	cause any
+	stack []byte
+}
+
+// Error implements error.
+func (p *panicked) Error() string { return fmt.Sprintf("admin: the look panicked: %v", p.cause) }
+
+// report logs why nothing is known of a tree.
+func (p *Page) report(key feedKey, err error) {
+	attrs := []slog.Attr{slog.Any("error", err)}
+	if !key.IsZero() {
+		attrs = append(attrs, slog.String("tree", key.String()))
+	}
+	if panicked, ok := errors.AsType[*panicked](err); ok {
+		attrs = append(attrs, slog.String("stack", string(panicked.stack)))
+	}
+	p.config.Log.LogAttrs(p.ctx, slog.LevelWarn, "pathlock admin: a look at the locks failed", attrs...)
 }
 
 func (f *feed) current() state {

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -28,8 +29,11 @@ type Page struct {
 	guard    *guard
 	assets   *assets
 	refusals refusals
-	routes   map[string]route
-	viewers  chan struct{} // has room for one entry per stream
+	// unredacted makes texts of what Config.Redact failed with. It is random, so that nobody finds a
+	// name by trying.
+	unredacted maphash.Seed
+	routes     map[string]route
+	viewers    chan struct{} // has room for one entry per stream
 
 	// ctx ends with the page, and running counts the feeds, which have to end with it.
 	ctx     context.Context
@@ -68,7 +72,7 @@ func New(locks Locks, config Config) (*Page, error) {
 	p := &Page{
 		locks: locks, config: config, guard: newGuard(config),
 		viewers: make(chan struct{}, config.MaxViewers), feeds: make(map[feedKey]*feed),
-		idle: make(chan struct{}),
+		idle: make(chan struct{}), unredacted: maphash.MakeSeed(),
 	}
 	if p.assets, err = loadAssets(); err != nil {
 		return nil, err

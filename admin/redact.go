@@ -1,7 +1,13 @@
 package admin
 
 import (
+	"context"
+	"hash/maphash"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -13,7 +19,7 @@ type shown struct {
 }
 
 func (p *Page) newShown() *shown {
-	return &shown{redact: p.config.Redact, paths: make(map[pathlock.Path]string)}
+	return &shown{redact: p.redact, paths: make(map[pathlock.Path]string)}
 }
 
 // path returns a path with each of its names redacted.
@@ -40,4 +46,22 @@ func (s *shown) note(note string) string {
 		return ""
 	}
 	return s.redact(KindNote, note)
+}
+
+// redact calls Config.Redact. Whoever can name a node could keep everybody from looking at its tree
+// by a name with which that panics: another text stands for such a one, and the log says why.
+func (p *Page) redact(kind Kind, text string) (redacted string) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		// Equal names have equal texts here, too.
+		redacted = "redact-failed-" + strconv.FormatUint(maphash.String(p.unredacted, text), 36)
+		if silent, ok := p.refusals.note("redact", time.Now()); ok {
+			p.config.Log.LogAttrs(context.Background(), slog.LevelError, "pathlock admin: Config.Redact panicked",
+				slog.Any("cause", cause), slog.Int("unlogged", silent), slog.String("stack", string(debug.Stack())))
+		}
+	}()
+	return p.config.Redact(kind, text)
 }
