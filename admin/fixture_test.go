@@ -310,6 +310,20 @@ func (f *fixture) await(wanted func(shownTree) bool) shownTree {
 	}
 }
 
+// awaitLog returns the log as soon as it says something.
+func (f *fixture) awaitLog(says string) string {
+	f.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		log := f.log.String()
+		if strings.Contains(log, says) {
+			return log
+		}
+		if time.Now().After(deadline) {
+			f.Fatalf("the log does not say %q: %s", says, log)
+		}
+	}
+}
+
 // has reports whether an entry has a note.
 func (s shownTree) has(note string) bool {
 	return slices.ContainsFunc(s.Entries, func(e shownEntry) bool { return e.Note == note })

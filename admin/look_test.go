@@ -18,7 +18,7 @@ func TestALookThatFailsIsLoggedOnce(t *testing.T) {
 	for range 10 {
 		f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "").problem(t, 503, "lock-store-unavailable")
 	}
-	log := f.log.String()
+	log := f.awaitLog("the store is on fire")
 	if n := strings.Count(log, "the store is on fire"); n != 1 || !strings.Contains(log, "tree=testplan/7") {
 		t.Errorf("%d lines: %s", n, log)
 	}
@@ -41,7 +41,7 @@ func TestALookThatPanicsIsLoggedWithItsStack(t *testing.T) {
 	defer page.Close()
 	f.server.Config.Handler = page
 	f.send("GET", "/admin/locks/api/tree?namespace=testplan&id=7", "").problem(t, 503, "lock-store-unavailable")
-	if log := f.log.String(); !strings.Contains(log, "broken store") || !strings.Contains(log, "look_test.go") {
+	if log := f.awaitLog("broken store"); !strings.Contains(log, "look_test.go") {
 		t.Errorf("the log: %s", log)
 	}
 }

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestTheLogOfAReleaseIsRedacted(t *testing.T) {
 	}
 	f := newFixture(t, config)
 	lock := f.hold("/secret-name", "secret-note")
-	if r := f.release(f.body("note")); r.StatusCode != 200 {
+	if r := f.release(f.body("note")); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	<-lock.Context().Done()

@@ -29,7 +29,7 @@ func TestAReleaseCancelsTheHoldersContext(t *testing.T) {
 	body := f.body("import")
 	asked := time.Now()
 	r := f.release(body)
-	if r.StatusCode != 200 || string(r.body) != `{"entries":1,"released":true}` {
+	if r.StatusCode != http.StatusOK || string(r.body) != `{"entries":1,"released":true}` {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	select {
@@ -63,7 +63,7 @@ func TestAWaiterCanBeReleased(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	waits := f.wait("/dir1", "rename")
-	if r := f.release(f.body("rename")); r.StatusCode != 200 {
+	if r := f.release(f.body("rename")); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
@@ -117,7 +117,7 @@ func TestOnlyTheWaitThatWasSeenIsReleased(t *testing.T) {
 		if base.Context().Err() != nil || f.waiters() != 1 {
 			t.Errorf("next %s: the job is gone, or its other wait", next)
 		}
-		if r := f.release(f.body("wait 2")); r.StatusCode != 200 {
+		if r := f.release(f.body("wait 2")); r.StatusCode != http.StatusOK {
 			t.Errorf("the wait that is there: %d %s", r.StatusCode, r.body)
 		}
 		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
@@ -174,7 +174,7 @@ func TestWaitsOfTheSameMomentAreTold(t *testing.T) {
 	if len(locks.released) > 0 {
 		t.Error("the other wait is released")
 	}
-	if r := f.release(f.body("/b")); r.StatusCode != 200 || len(locks.released) != 1 {
+	if r := f.release(f.body("/b")); r.StatusCode != http.StatusOK || len(locks.released) != 1 {
 		t.Errorf("the wait that is there: %d %s", r.StatusCode, r.body)
 	}
 }
@@ -222,7 +222,7 @@ func TestAReleaseHasToMakeSense(t *testing.T) {
 	}
 	for _, reason := range []string{"卡住了，已问过 Bob", "卡住　很久", "stuck 👩‍💻"} {
 		f.hold("/dir2", reason)
-		if r := f.release(strings.Replace(f.body(reason), "stuck since noon", reason, 1)); r.StatusCode != 200 {
+		if r := f.release(strings.Replace(f.body(reason), "stuck since noon", reason, 1)); r.StatusCode != http.StatusOK {
 			t.Errorf("%q: %d %s", reason, r.StatusCode, r.body)
 		}
 	}
@@ -351,7 +351,7 @@ func TestAnotherInstanceReleasesWhatThisOneShows(t *testing.T) {
 	}
 	body := f.body("import")
 	f.server.Config.Handler = other
-	if r := f.release(body); r.StatusCode != 200 {
+	if r := f.release(body); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	<-lock.Context().Done()
