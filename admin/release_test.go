@@ -27,7 +27,7 @@ func TestAReleaseCancelsTheHoldersContext(t *testing.T) {
 	body := f.body("import")
 	asked := time.Now()
 	r := f.release(body)
-	if r.StatusCode != 200 || string(r.body) != `{"entries":1,"released":true}` {
+	if r.StatusCode != http.StatusOK || string(r.body) != `{"entries":1,"released":true}` {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	select {
@@ -61,7 +61,7 @@ func TestAWaiterCanBeReleased(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
 	waits := f.wait("/dir1", "rename")
-	if r := f.release(f.body("rename")); r.StatusCode != 200 {
+	if r := f.release(f.body("rename")); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
@@ -136,7 +136,7 @@ func TestAReleaseHasToMakeSense(t *testing.T) {
 	}
 	for _, reason := range []string{"卡住了，已问过 Bob", "卡住　很久", "stuck 👩‍💻"} {
 		f.hold("/dir2", reason)
-		if r := f.release(strings.Replace(f.body(reason), "stuck since noon", reason, 1)); r.StatusCode != 200 {
+		if r := f.release(strings.Replace(f.body(reason), "stuck since noon", reason, 1)); r.StatusCode != http.StatusOK {
 			t.Errorf("%q: %d %s", reason, r.StatusCode, r.body)
 		}
 	}
@@ -206,7 +206,7 @@ func TestAnotherInstanceReleasesWhatThisOneShows(t *testing.T) {
 	}
 	body := f.body("import")
 	f.server.Config.Handler = other
-	if r := f.release(body); r.StatusCode != 200 {
+	if r := f.release(body); r.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", r.StatusCode, r.body)
 	}
 	<-lock.Context().Done()

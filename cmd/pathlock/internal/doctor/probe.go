@@ -84,8 +84,7 @@ func trial(ctx context.Context, store, other pathlock.Store) (_ time.Duration, e
 	}
 	begin := time.Now()
 	if err := first.Release(ctx); err != nil {
-		<-granted // it waits for what was not released
-		return 0, fmt.Errorf("releasing a lock: %w", err)
+		return 0, errors.Join(fmt.Errorf("releasing a lock: %w", err), <-granted) // it waits for what was not released
 	}
 	if err := <-granted; err != nil {
 		return 0, fmt.Errorf("waiting for a lock that was released: %w", err)
