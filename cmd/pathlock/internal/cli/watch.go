@@ -64,7 +64,7 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 		}
 		snapshot, err := locker.Snapshot(ctx, tree)
 		if err != nil {
-			return nil, failed("looking at "+tree.String(), err)
+			return nil, failed("looking at "+nameOf(tree), err)
 		}
 		return []pathlock.Snapshot{snapshot}, nil
 	}
