@@ -107,6 +107,9 @@ func (c *explainCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if err != nil {
 		return failed("looking at "+nameOf(tree), err)
 	}
+	if c.ID == "" {
+		treeName{c.Tree, c.Namespace}.sayConfusion(ctx, streams, locker, tree)
+	}
 	inTheWay := snapshot.InTheWay("", gate, claims)
 	if len(inTheWay) > 0 {
 		*code = exitLeft

@@ -73,6 +73,7 @@ func (c *lsCommand) Run(ctx context.Context, streams streams, code *int) (err er
 	if err != nil {
 		return failed("looking at "+nameOf(tree), err)
 	}
+	c.sayConfusion(ctx, streams, locker, tree)
 	if c.JSON {
 		return snapshotLines(out, snapshot)
 	}

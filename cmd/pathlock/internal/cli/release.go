@@ -88,6 +88,7 @@ func (c *releaseCommand) Run(ctx context.Context, streams streams, code *int) (e
 	if err != nil {
 		return failed("looking at "+nameOf(tree), err)
 	}
+	treeName{c.Tree, c.Namespace}.sayConfusion(ctx, streams, locker, tree)
 	owner, err := find(snapshot, c.Holder)
 	if err != nil {
 		*code = exitLeft

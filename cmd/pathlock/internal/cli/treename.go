@@ -49,9 +49,9 @@ func parseTree(namespace, name string) (pathlock.Tree, error) {
 // nameOf writes a tree as the commands show and take it: namespace/id. What would end the
 // namespace, what a shell would interpret, and what cannot be seen is written as in a URL: % and
 // two digits for each byte. So a name is one plain word, and no two trees have the same.
-func nameOf(tree pathlock.Tree) string {
-	return encoded(tree.Namespace(), "/") + "/" + encoded(tree.ID(), "")
-}
+func nameOf(tree pathlock.Tree) string { return name(tree.Namespace(), tree.ID()) }
+
+func name(namespace, id string) string { return encoded(namespace, "/") + "/" + encoded(id, "") }
 
 // encoded writes a namespace or an id. A namespace must not look like a flag, nor end early.
 func encoded(text, beyond string) string {
@@ -97,35 +97,21 @@ func decoded(text string) string {
 	return b.String()
 }
 
-// namesakes returns the names of the trees in use, other than the one that a text named, that
-// programs and logs write as that text: a/b/c is the tree c of a/b, or b/c of a. It names none
-// where the store does not answer, because looking at the tree itself says so.
-func namesakes(ctx context.Context, locker *pathlock.Locker, text string, named pathlock.Tree) []string {
-	if strings.Count(text, "/") < 2 && !strings.Contains(text, "%") {
-		return nil // it can be read in one way only
+// sayConfusion warns if other trees in use are those that programs and logs write as the text that
+// named a tree: a/b/c is the tree b/c of a, and the tree c of a/b. It says nothing where the store
+// does not answer, because looking at the tree itself does.
+func (n treeName) sayConfusion(ctx context.Context, streams streams, locker *pathlock.Locker, named pathlock.Tree) {
+	if n.Namespace != "" || strings.Count(n.Tree, "/") < 2 && !strings.Contains(n.Tree, "%") {
+		return // it can be read in one way only
 	}
 	trees, err := locker.Trees(ctx)
 	if err != nil {
-		return nil
+		return
 	}
-	var names []string
 	for _, tree := range trees {
-		if tree != named && tree.String() == text {
-			names = append(names, nameOf(tree))
+		if tree != named && tree.String() == n.Tree {
+			_, _ = fmt.Fprintf(streams.errs, "pathlock: this is %s, of the namespace %q; %s, of the namespace %q, is in use, too\n",
+				nameOf(named), named.Namespace(), nameOf(tree), tree.Namespace())
 		}
 	}
-	return names
-}
-
-// confusion says that other trees in use are written in the same way, empty if none is.
-func confusion(ctx context.Context, locker *pathlock.Locker, namespace, text string, named pathlock.Tree) string {
-	if namespace != "" {
-		return ""
-	}
-	names := namesakes(ctx, locker, text, named)
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s is the tree %q of the namespace %q; in use is %s, too, which is written in the same way by programs",
-		nameOf(named), named.ID(), named.Namespace(), strings.Join(names, ", "))
 }

@@ -72,6 +72,9 @@ func (c *watchCommand) Run(ctx context.Context, streams streams, code *int) (err
 	if isTerminal(streams.out) && !c.JSON {
 		show = &screen{out: streams.out, one: !tree.IsZero(), interval: c.Interval}
 	}
+	if !tree.IsZero() {
+		c.sayConfusion(ctx, streams, locker, tree)
+	}
 	err = c.loop(ctx, look, show, streams.out)
 	if ctx.Err() != nil {
 		return nil // a signal is the way to end it
@@ -215,10 +218,11 @@ func (c *changes) saw(all []pathlock.Snapshot) error {
 			enter("waiter", s, w, blockers[i])
 		}
 	}
-	granted := make(map[string]bool)
+	type place struct{ namespace, tree, holder string }
+	granted := make(map[place]bool)
 	for _, key := range order {
 		if h := now[key]; h.Type == "holder" && c.known[key].Type == "" {
-			granted[h.Namespace+"/"+h.Tree+"/"+h.Holder] = true
+			granted[place{h.Namespace, h.Tree, h.Holder}] = true
 		}
 	}
 	for _, key := range c.order {
@@ -229,7 +233,7 @@ func (c *changes) saw(all []pathlock.Snapshot) error {
 		switch {
 		case gone.Type == "holder":
 			gone.Type = "released"
-		case granted[gone.Namespace+"/"+gone.Tree+"/"+gone.Holder]:
+		case granted[place{gone.Namespace, gone.Tree, gone.Holder}]:
 			continue // it holds now, which has a line of its own
 		default:
 			gone.Type = "left"
@@ -255,7 +259,7 @@ func (c *changes) write(l holdLine) error {
 		return readersError(line(c.out, l))
 	}
 	said := map[string]string{"holder": "holds", "waiter": "waits for", "released": "has released", "left": "has left the queue for"}[l.Type]
-	text := fmt.Sprintf("%s/%s: %s %s %s", l.Namespace, l.Tree, l.Holder, said, l.wants())
+	text := fmt.Sprintf("%s: %s %s %s", name(l.Namespace, l.Tree), l.Holder, said, l.wants())
 	if l.Note != "" {
 		text += fmt.Sprintf(" (%q)", l.Note)
 	}
