@@ -25,6 +25,8 @@ func TestRedisSettings(t *testing.T) {
 		check, contains string
 	}{
 		{"--appendonly yes", doctor.Fine, "persistence", "appendfsync is everysec"},
+		{"--appendonly yes --appendfsync no", doctor.Warning, "persistence", "forgets the locks"},
+		{"--appendonly yes --appendfsync always", doctor.Fine, "persistence", "appendfsync is always"},
 		{"--appendonly no", doctor.Warning, "persistence", "two owners may hold the same node"},
 		{"--maxmemory 100mb --maxmemory-policy allkeys-lru", doctor.Problem, "eviction", "allkeys-lru"},
 		{"--maxmemory 100mb --maxmemory-policy volatile-ttl", doctor.Problem, "eviction", "volatile-ttl"},
