@@ -33,7 +33,7 @@ Examples:
     pathlock watch --json --interval 200ms | jq -r 'select(.type == "waiter") | .holder'
 
 It ends with SIGINT (Ctrl-C), with SIGTERM, and when nobody reads what it writes, with exit code 0. It ends with 8 if the first look fails. If a
-later one does, it says so and goes on.
+later one does, it says so, goes on, and says when the lock store answers again.
 
 --json writes one object per line. Its "type" says what happened:
 
@@ -188,7 +188,12 @@ type changes struct {
 	json  bool
 	known map[string]holdLine
 	order []string
+	// missedAt is when a failure was last written, zero if the last look succeeded.
+	missedAt time.Time
 }
+
+// missedAgain is how often the failures of an outage are written.
+const missedAgain = time.Minute
 
 func newChanges(s streams, json bool) *changes {
 	return &changes{out: bufio.NewWriter(s.out), errs: s.errs, json: json, known: make(map[string]holdLine)}
@@ -196,12 +201,22 @@ func newChanges(s streams, json bool) *changes {
 
 func (c *changes) end() {}
 
+// missed writes the first failure of an outage, and one a minute of those that follow. What
+// differs between them is mostly a port.
 func (c *changes) missed(err error) error {
+	if !c.missedAt.IsZero() && time.Since(c.missedAt) < missedAgain {
+		return nil
+	}
+	c.missedAt = time.Now()
 	_, _ = fmt.Fprintln(c.errs, "pathlock:", printable(err.Error()))
 	return nil
 }
 
 func (c *changes) saw(all []pathlock.Snapshot) error {
+	if !c.missedAt.IsZero() {
+		c.missedAt = time.Time{}
+		_, _ = fmt.Fprintln(c.errs, "pathlock: the lock store answers again")
+	}
 	now := make(map[string]holdLine)
 	var order []string
 	enter := func(kind string, s pathlock.Snapshot, h pathlock.Hold, waitsFor []pathlock.Blocking) {
