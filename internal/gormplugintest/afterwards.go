@@ -476,6 +476,59 @@ func beforeCommitChecks() []check {
 				w.settled(errStop)
 			}
 		}},
+		{"before the commit: a commit", func(w *world) {
+			n := new(notes)
+			commit := func(tx *gorm.DB) error { return tx.Commit().Error }
+			elsewhere := func(tx *gorm.DB) error {
+				done := make(chan error, 1)
+				go func() { done <- commit(tx) }()
+				return <-done
+			}
+			for name, run := range map[string]func(tx *gorm.DB) error{"here": commit, "elsewhere": elsewhere} {
+				calls, ignores := 0, false
+				ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+					calls++
+					if err := run(tx); err == nil || !ignores {
+						return err
+					}
+					return nil
+				})
+				if err := w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: name}).Error; err == nil || calls != 1 {
+					w.Errorf("%s: got the error %v after %d calls", name, err, calls)
+				}
+				w.has()
+				ignores = true
+				tx := w.db.WithContext(ctx).Begin()
+				w.must(tx.Create(&Other{}).Error)
+				w.must(gormplugin.AfterCommit(tx, n.commit(name)))
+				w.must(tx.Commit().Error)
+				w.fails(tx.Commit().Error, sql.ErrTxDone)
+				if calls != 2 {
+					w.Errorf("%s: %d calls", name, calls)
+				}
+			}
+			if got := n.String(); got != "here, elsewhere" && got != "elsewhere, here" {
+				w.Errorf("told %q", got)
+			}
+		}},
+		{"before the commit: a rollback, or another transaction", func(w *world) {
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error { return tx.Rollback().Error })
+			if w.db.WithContext(ctx).Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error == nil {
+				w.Error("no error")
+			}
+			w.has()
+			if w.db.Name() == "sqlite" {
+				return // its only writer is the transaction that is to be committed
+			}
+			calls := 0
+			ctx = gormplugin.WithBeforeCommit(w.Context(), func(tx *gorm.DB) error {
+				if calls++; calls > 1 {
+					return errStop
+				}
+				return w.db.WithContext(tx.Statement.Context).Create(&Other{}).Error
+			})
+			w.must(w.db.WithContext(ctx).Create(&Other{}).Error)
+		}},
 		{"before the commit: the database asks for a retry", func(w *world) {
 			for _, run := range []func(db *gorm.DB) error{
 				func(db *gorm.DB) error { return db.Create(&Suite{ParentID: &w.root.ID, Name: "a"}).Error },
