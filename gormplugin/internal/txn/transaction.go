@@ -87,6 +87,7 @@ func (t *Transaction) Commit() error {
 		_ = t.rollback(t.cause)
 		return t.whyEnded()
 	}
+	t.readMarks(t.ctx, "")
 	return t.commit()
 }
 
