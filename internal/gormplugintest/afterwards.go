@@ -637,6 +637,12 @@ func beforeCommitChecks() []check {
 				}
 			}
 			w.has("/a", "/b")
+			tries := 0
+			ctx := gormplugin.WithBeforeCommit(w.Context(), func(*gorm.DB) error { tries++; return gormplugin.ErrRetry })
+			w.fails(w.db.WithContext(ctx).Create(&Other{}).Error, gormplugin.ErrRetry)
+			if tries != 1 {
+				w.Errorf("%d tries of a statement on another table", tries)
+			}
 		}},
 	}
 }
