@@ -269,6 +269,10 @@ func TestNoServer(t *testing.T) {
 	if !r.Unanswered() {
 		t.Error("the report does not say that no server answered")
 	}
+	f := want(t, locks(t, "redis+sentinel://m@"+server.Addr, doctor.Options{}), doctor.Problem, "answer", "connection refused")
+	if strings.Contains(f.Is, "no answer within") {
+		t.Errorf("of a sentinel that refuses at once it says %s", f.Is)
+	}
 	if _, err := doctor.Locks(t.Context(), "nonsense://x", "", doctor.Options{}); err == nil {
 		t.Error("there is no error")
 	}
