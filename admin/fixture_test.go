@@ -159,9 +159,19 @@ func (f *fixture) know(owner pathlock.Owner) {
 // wait asks for a path of plan 7 in the background. The channel gets the outcome.
 func (f *fixture) wait(path, note string) <-chan error {
 	f.Helper()
+	return f.waitAs(f.locker.Scope(f.Context()), path, note)
+}
+
+// waitIn asks for a path as the owner of a lock.
+func (f *fixture) waitIn(lock *pathlock.Lock, path, note string) <-chan error {
+	f.Helper()
+	return f.waitAs(f.locker.Scope(lock.Context()), path, note)
+}
+
+func (f *fixture) waitAs(scope *pathlock.Scope, path, note string) <-chan error {
+	f.Helper()
 	outcome := make(chan error, 1)
 	before := f.waiters()
-	scope := f.locker.Scope(f.Context())
 	f.know(scope.Owner())
 	go func() {
 		lock, err := f.locker.Acquire(scope.Context(f.Context()), pathlock.Request{

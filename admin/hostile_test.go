@@ -57,10 +57,10 @@ func TestWithoutAuthorisationThereIsNothing(t *testing.T) {
 	}
 }
 
-// body is a release of the only holder of plan 7.
+// body is a release of the entry of plan 7 with a note.
 func (f *fixture) body(note string) string {
 	e := f.await(func(s shownTree) bool { return s.has(note) }).entry(f, note)
-	return fmt.Sprintf(`{"namespace":"testplan","id":"7","holder":%q,"fence":%d,"reason":"stuck since noon"}`, e.Holder, e.Fence)
+	return fmt.Sprintf(`{"namespace":"testplan","id":"7","key":%q,"reason":"stuck since noon"}`, e.Key)
 }
 
 const asJSON = "Content-Type: application/json"

@@ -19,16 +19,43 @@ func holderID(tree pathlock.Tree, owner pathlock.Owner) string {
 	return base32.StdEncoding.EncodeToString(sum[:10])
 }
 
-// entryKey names an entry of a snapshot among all entries of its tree, for as long as it lives.
-func entryKey(holder string, h *pathlock.Hold, waiting bool) string {
-	switch {
-	case waiting:
-		return holder + "-w" + strconv.FormatInt(h.Since.UnixMicro(), 36)
-	case h.Fence == 0:
-		return holder + "-gate" // taken by a program that knows no fences
-	default:
+// entryKeys names each entry of a snapshot among all that its tree has and ever had. All instances
+// give an entry the same key, and an owner's next request has another one.
+func entryKeys(s *pathlock.Snapshot) map[*pathlock.Hold]string {
+	keys := make(map[*pathlock.Hold]string, len(s.Holders)+len(s.Waiters))
+	known := make(map[string]bool, len(s.Holders)+len(s.Waiters))
+	for _, all := range [][]pathlock.Hold{s.Holders, s.Waiters} {
+		for i := range all {
+			first := entryKey(s.Tree, &all[i])
+			key := first
+			for n := 2; known[key]; n++ { // one owner's requests for the same, of the same microsecond
+				key = first + "-" + strconv.Itoa(n)
+			}
+			known[key] = true
+			keys[&all[i]] = key
+		}
+	}
+	return keys
+}
+
+// entryKey names an entry by its fence, which no other grant has. A request that waits has none: it
+// is named by when its wait began, and by what it asks for.
+func entryKey(tree pathlock.Tree, h *pathlock.Hold) string {
+	holder := holderID(tree, h.Owner)
+	if h.Fence != 0 {
 		return holder + "-" + strconv.FormatUint(h.Fence, 36)
 	}
+	return holder + "-w" + strconv.FormatInt(h.Since.UnixMicro(), 36) + "-" + asks(h)
+}
+
+// asks is a hash of what an entry asks for. The owner is in it, so that nobody can find redacted
+// names by trying.
+func asks(h *pathlock.Hold) string {
+	text := string(h.Owner) + "\x00" + strconv.FormatBool(h.Gate)
+	for _, c := range h.Claims {
+		text += "\x00" + c.Mode.String() + c.Path.String()
+	}
+	return hashed(text)[:8]
 }
 
 // mostPrintable is how many bytes of a text go to the log and to other people's screens.

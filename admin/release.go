@@ -28,11 +28,9 @@ const (
 type release struct {
 	Namespace string `json:"namespace"`
 	ID        string `json:"id"`
-	// Holder is the id of the owner, and Fence that of the grant that the operator has looked at, 0
-	// for a request that waits.
-	Holder string  `json:"holder"`
-	Fence  *uint64 `json:"fence"`
-	Reason string  `json:"reason"`
+	// Key is that of the entry which the operator has looked at: a grant, or a request that waits.
+	Key    string `json:"key"`
+	Reason string `json:"reason"`
 
 	tree pathlock.Tree
 }
@@ -57,7 +55,7 @@ func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	released, err := p.release(ctx, asked)
 	log := []slog.Attr{
 		slog.String("who", printable(who)), slog.String("reason", asked.Reason), slog.String("tree", asked.tree.String()),
-		slog.String("holder", asked.Holder), slog.Uint64("fence", *asked.Fence), slog.String("remote", r.RemoteAddr),
+		slog.String("key", printable(asked.Key)), slog.String("remote", r.RemoteAddr),
 	}
 	if err != nil {
 		p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: a release failed", append(log, slog.Any("error", err))...)
@@ -65,9 +63,9 @@ func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.config.Log.LogAttrs(ctx, slog.LevelWarn, "pathlock admin: an operator released a holder", append(log,
-		slog.Any("owner", released.owner), slog.Int("entries", released.entries), slog.String("note", printable(released.first.Note)),
-		slog.String("route", released.first.Origin.Route), slog.String("instance", released.first.Origin.Instance),
-		slog.String("request_id", released.first.Origin.RequestID))...)
+		slog.Any("owner", released.seen.Owner), slog.Uint64("fence", released.seen.Fence), slog.Int("entries", released.entries),
+		slog.String("note", printable(p.newShown().note(released.seen.Note))), slog.String("route", released.seen.Origin.Route),
+		slog.String("instance", released.seen.Origin.Instance), slog.String("request_id", released.seen.Origin.RequestID))...)
 	p.nudge(asked.tree)
 	answer(w, encode(map[string]any{"released": true, "entries": released.entries}))
 }
@@ -92,7 +90,7 @@ func readRelease(w http.ResponseWriter, r *http.Request) (release, error) {
 		}
 	}
 	if err != nil || !utf8.Valid(body) {
-		return release{}, invalid("body", "the body is no JSON object with namespace, id, holder, fence and reason")
+		return release{}, invalid("body", "the body is no JSON object with namespace, id, key and reason")
 	}
 	return asked, asked.check()
 }
@@ -103,10 +101,8 @@ func (a *release) check() (err error) {
 	switch n := utf8.RuneCountInString(a.Reason); {
 	case err != nil:
 		return err
-	case a.Holder == "":
-		return invalid("holder", "the id of the holder is missing")
-	case a.Fence == nil:
-		return invalid("fence", "the fence is missing: that of the grant, or 0 for a request that waits")
+	case a.Key == "":
+		return invalid("key", "the key of the entry is missing")
 	case n < minReason || n > maxReason:
 		return invalid("reason", "a reason of 3 to 500 characters is needed")
 	case strings.ContainsFunc(a.Reason, func(r rune) bool { return !showable(r) }):
@@ -115,39 +111,35 @@ func (a *release) check() (err error) {
 	return nil
 }
 
-// released is what a release took away.
+// released is what a release took away: the entry that the operator has looked at, and all others
+// of its owner.
 type released struct {
-	owner   pathlock.Owner
+	seen    pathlock.Hold
 	entries int
-	first   pathlock.Hold
 }
 
-// release finds the owner by its id, and releases it by force if it still has what the operator has
-// looked at.
+// release releases the owner of an entry by force, if the tree still has that very entry.
 func (p *Page) release(ctx context.Context, asked release) (released, error) {
 	s, err := p.locks.Snapshot(ctx, asked.tree)
 	if err != nil {
 		return released{}, err
 	}
+	s.Tree = asked.tree
 	var got released
-	seen := false
-	for _, all := range [][]pathlock.Hold{s.Holders, s.Waiters} {
-		for _, h := range all {
-			if holderID(asked.tree, h.Owner) != asked.Holder {
-				continue
-			}
-			got.owner = h.Owner
-			got.entries++
-			if h.Fence == *asked.Fence && !seen {
-				seen, got.first = true, h
-			}
+	owned := make(map[pathlock.Owner]int)
+	there := false
+	for h, key := range entryKeys(&s) {
+		owned[h.Owner]++
+		if key == asked.Key {
+			there, got.seen = true, *h
 		}
 	}
 	gone := newProblem(http.StatusConflict, "gone", "the holder does not have this any more; nothing was released")
-	if !seen {
+	if !there {
 		return released{}, gone
 	}
-	err = p.locks.ForceRelease(ctx, asked.tree, got.owner)
+	got.entries = owned[got.seen.Owner]
+	err = p.locks.ForceRelease(ctx, asked.tree, got.seen.Owner)
 	if errors.Is(err, pathlock.ErrNotHeld) {
 		return released{}, gone
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,6 +94,90 @@ func TestOnlyWhatWasSeenIsReleased(t *testing.T) {
 	f.release(strings.Replace(body, `"id":"7"`, `"id":"8"`, 1)).problem(t, 409, "gone")
 }
 
+// A request that waits has no fence: one owner's wait that is over is told from its next one by the
+// key.
+func TestOnlyTheWaitThatWasSeenIsReleased(t *testing.T) {
+	f := newFixture(t, anybody())
+	f.hold("/b", "blocks the next wait")
+	for _, next := range []string{"/a/x", "/b/x"} { // the same place again, and another one
+		blocker := f.hold("/a", "blocks "+next)
+		base := f.hold("/job", "job")
+		waits := f.waitIn(base, "/a/x", "wait 1")
+		body := f.body("wait 1")
+		if err := blocker.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-waits; err != nil {
+			t.Fatal(err)
+		}
+		again := f.hold("/a", "blocks again")
+		waits = f.waitIn(base, next, "wait 2")
+		f.release(body).problem(t, 409, "gone")
+		if base.Context().Err() != nil || f.waiters() != 1 {
+			t.Errorf("next %s: the job is gone, or its other wait", next)
+		}
+		if r := f.release(f.body("wait 2")); r.StatusCode != 200 {
+			t.Errorf("the wait that is there: %d %s", r.StatusCode, r.body)
+		}
+		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
+			t.Errorf("the waiter got %v, want ErrLost", err)
+		}
+		if err := again.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// shownLocks are locks of which a test says what they are.
+type shownLocks struct {
+	admin.Locks
+	mu       sync.Mutex
+	now      pathlock.Snapshot
+	released []pathlock.Owner
+}
+
+func (l *shownLocks) Snapshot(context.Context, pathlock.Tree) (pathlock.Snapshot, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now, nil
+}
+
+func (l *shownLocks) ForceRelease(_ context.Context, _ pathlock.Tree, owner pathlock.Owner) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.released = append(l.released, owner)
+	return nil
+}
+
+// Stores count time in microseconds or milliseconds, in which an owner can ask twice.
+func TestWaitsOfTheSameMomentAreTold(t *testing.T) {
+	wait := func(path string) pathlock.Hold {
+		return pathlock.Hold{
+			Owner: "0123456789abcdef", Note: path, Since: time.UnixMilli(1700000000000),
+			Claims: []pathlock.Claim{pathlock.X(pathlock.MustParsePath(path))},
+		}
+	}
+	f := newFixture(t, anybody())
+	locks := &shownLocks{now: pathlock.Snapshot{Waiters: []pathlock.Hold{wait("/a"), wait("/b")}}}
+	page, err := admin.New(locks, anybody())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer page.Close()
+	f.server.Config.Handler = page
+	seen := f.body("/a")
+	locks.mu.Lock()
+	locks.now.Waiters = locks.now.Waiters[1:]
+	locks.mu.Unlock()
+	f.release(seen).problem(t, 409, "gone")
+	if len(locks.released) > 0 {
+		t.Error("the other wait is released")
+	}
+	if r := f.release(f.body("/b")); r.StatusCode != 200 || len(locks.released) != 1 {
+		t.Errorf("the wait that is there: %d %s", r.StatusCode, r.body)
+	}
+}
+
 func TestAReleaseHasToMakeSense(t *testing.T) {
 	f := newFixture(t, anybody())
 	lock := f.hold("/dir1", "import")
@@ -107,7 +192,7 @@ func TestAReleaseHasToMakeSense(t *testing.T) {
 	}{
 		{"reason", "", "reason"}, {"reason", "  a  ", "reason"}, {"reason", strings.Repeat("x", 501), "reason"}, {"reason", nil, "reason"},
 		{"reason", "stuck\nlevel=INFO msg=forged", "reason"}, {"reason", "stuck \x1b[31m", "reason"}, {"reason", "stuck \u202e", "reason"}, {"reason", "a\x00bc", "reason"},
-		{"reason", 5, "body"}, {"holder", "", "holder"}, {"holder", nil, "holder"}, {"fence", nil, "fence"}, {"fence", -1, "body"}, {"fence", "1", "body"},
+		{"reason", 5, "body"}, {"key", "", "key"}, {"key", nil, "key"}, {"key", 1, "body"}, {"holder", "x", "body"}, {"fence", 0, "body"},
 		{"namespace", "", "namespace"}, {"id", "", "id"}, {"id", "a\nb", "id"}, {"owner", "x", "body"},
 	} {
 		changed := map[string]any{}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"github.com/pathlock-go/pathlock"
@@ -82,21 +81,12 @@ func (p *Page) view(s pathlock.Snapshot, at time.Time) *treeView {
 		tree: s.Tree, snapshot: s, at: at, entries: make(map[string]json.RawMessage, len(s.Holders)+len(s.Waiters)),
 	}
 	shown := p.newShown()
-	keys := make(map[*pathlock.Hold]string)
-	name := func(h *pathlock.Hold, waiting bool) string {
-		key := entryKey(holderID(s.Tree, h.Owner), h, waiting)
-		for n := 2; v.entries[key] != nil; n++ { // one owner's requests of the same microsecond
-			key = entryKey(holderID(s.Tree, h.Owner), h, waiting) + "-" + strconv.Itoa(n)
-		}
-		v.entries[key] = json.RawMessage{}
-		keys[h] = key
-		return key
-	}
+	keys := entryKeys(&s)
 	for i := range s.Holders {
-		v.holders = append(v.holders, name(&s.Holders[i], false))
+		v.holders = append(v.holders, keys[&s.Holders[i]])
 	}
 	for i := range s.Waiters {
-		v.waiters = append(v.waiters, name(&s.Waiters[i], true))
+		v.waiters = append(v.waiters, keys[&s.Waiters[i]])
 	}
 	blockers := s.Blockers()
 	waitedFor := make(map[*pathlock.Hold]int)

@@ -68,7 +68,7 @@ export class Release {
 			const answer = await ask("api/release", {
 				method: "POST",
 				headers: { "Content-Type": "application/json" },
-				body: JSON.stringify({ namespace: tree.namespace, id: tree.id, holder: entry.holder, fence: entry.fence, reason }),
+				body: JSON.stringify({ namespace: tree.namespace, id: tree.id, key: entry.key, reason }),
 			});
 			if (this.entry === entry) this.done(t("release.done", { n: answer.entries }), "good");
 		} catch (failure) {

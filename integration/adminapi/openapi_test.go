@@ -234,27 +234,26 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 
 	var tree struct {
 		Entries []struct {
-			Holder string
-			Fence  uint64
+			Key string
 		}
 	}
 	if err := json.Unmarshal(got, &tree); err != nil || len(tree.Entries) != 2 {
 		t.Fatal(err, string(got))
 	}
-	release := func(fence uint64, reason string) string {
-		body, err := json.Marshal(map[string]any{"namespace": "testplan", "id": "7", "holder": tree.Entries[0].Holder, "fence": fence, "reason": reason})
+	release := func(key, reason string) string {
+		body, err := json.Marshal(map[string]any{"namespace": "testplan", "id": "7", "key": key, "reason": reason})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return string(body)
 	}
-	fence := tree.Entries[0].Fence
-	a.ask("POST", "/api/release", release(fence, "no"), 400)
-	a.ask("POST", "/api/release", release(fence+1, "stuck"), 409)
-	a.ask("POST", "/api/release", release(fence, strings.Repeat("x", 5000)), 413)
-	a.ask("POST", "/api/release", release(fence, "stuck"), 415, "Content-Type", "text/plain")
-	a.ask("POST", "/api/release", release(fence, "stuck"), 403, "Origin", "https://evil.example")
-	a.ask("POST", "/api/release", release(fence, "stuck"), 200)
+	key := tree.Entries[0].Key
+	a.ask("POST", "/api/release", release(key, "no"), 400)
+	a.ask("POST", "/api/release", release(key+"x", "stuck"), 409)
+	a.ask("POST", "/api/release", release(key, strings.Repeat("x", 5000)), 413)
+	a.ask("POST", "/api/release", release(key, "stuck"), 415, "Content-Type", "text/plain")
+	a.ask("POST", "/api/release", release(key, "stuck"), 403, "Origin", "https://evil.example")
+	a.ask("POST", "/api/release", release(key, "stuck"), 200)
 	<-lock.Context().Done()
 	if err := <-waits; err != nil {
 		t.Error(err)
@@ -265,7 +264,7 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 }
 
 func TestFailuresAreWhatTheDocumentSays(t *testing.T) {
-	body := `{"namespace":"a","id":"b","holder":"c","fence":1,"reason":"stuck"}`
+	body := `{"namespace":"a","id":"b","key":"c","reason":"stuck"}`
 	nobody := start(t, memstore.New(), func(c *admin.Config) { c.Authorize = func(*http.Request) error { return admin.ErrUnauthorized } })
 	nobody.ask("GET", "/api/trees", "", 401)
 	nobody.ask("POST", "/api/release", body, 401)
