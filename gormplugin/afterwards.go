@@ -33,8 +33,8 @@ const (
 //
 // It does not matter how the SQL goes back: a comment, a prepared statement, Raw. On MySQL and
 // MariaDB, a CALL, an EXECUTE, a comment that is executed or several statements in one may go back
-// unseen. So the plugin sets a savepoint of its own, pathlock_mark_1 and so on, before such SQL, and
-// asks for it before the COMMIT: if the server has forgotten it, everything that was registered
+// unseen. So the plugin sets a savepoint of its own, pathlock_mark_1 and so on, before such SQL,
+// and asks for it before the COMMIT: if the server has forgotten it, everything that was registered
 // before that SQL counts as rolled back. The same goes for several statements in one on SQLite.
 //
 // Functions are called one after the other, in the order of registration, before Commit returns and

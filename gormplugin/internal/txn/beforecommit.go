@@ -57,7 +57,8 @@ const (
 	prepared
 )
 
-// errCommitting is the error of a COMMIT that comes from a function before the COMMIT, or meanwhile.
+// errCommitting is the error of a COMMIT that comes from a function before the COMMIT, or
+// meanwhile.
 var errCommitting = errors.New("gormplugin: the functions of WithBeforeCommit are running: the transaction is committed after them")
 
 // prepare calls, once, what the context has called before the COMMIT, unless nothing was written.
