@@ -116,7 +116,7 @@ func TestOnlyTheWaitThatWasSeenIsReleased(t *testing.T) {
 		if base.Context().Err() != nil || f.waiters() != 1 {
 			t.Errorf("next %s: the job is gone, or its other wait", next)
 		}
-		if r := f.release(f.body("wait 2")); r.StatusCode != 200 {
+		if r := f.release(f.body("wait 2")); r.StatusCode != http.StatusOK {
 			t.Errorf("the wait that is there: %d %s", r.StatusCode, r.body)
 		}
 		if err := <-waits; !errors.Is(err, pathlock.ErrLost) {
@@ -173,7 +173,7 @@ func TestWaitsOfTheSameMomentAreTold(t *testing.T) {
 	if len(locks.released) > 0 {
 		t.Error("the other wait is released")
 	}
-	if r := f.release(f.body("/b")); r.StatusCode != 200 || len(locks.released) != 1 {
+	if r := f.release(f.body("/b")); r.StatusCode != http.StatusOK || len(locks.released) != 1 {
 		t.Errorf("the wait that is there: %d %s", r.StatusCode, r.body)
 	}
 }

@@ -186,7 +186,7 @@ func TestAStoreThatDoesNotAnswerIsAProblem(t *testing.T) {
 		}
 	}
 	f.store.failBy(nil)
-	for f.send("GET", "/admin/locks/api/trees", "").StatusCode != 200 {
+	for f.send("GET", "/admin/locks/api/trees", "").StatusCode != http.StatusOK {
 		time.Sleep(time.Millisecond)
 	}
 }
