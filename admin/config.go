@@ -51,8 +51,10 @@ type Config struct {
 	// offer one. The page is read-only if it is nil.
 	AuthorizeRelease func(r *http.Request) (who string, err error)
 
-	// Prefix is the path at which the page is mounted: [DefaultPrefix] if it is "". Requests whose
-	// path does not begin with it count as stripped of it, as [http.StripPrefix] or a proxy does.
+	// Prefix begins the paths of all requests as the page gets them: [DefaultPrefix] if it is "".
+	// Where [http.StripPrefix] or a proxy removes what is before the page's own paths, it is "/". All
+	// other paths are answered with 404: if there were two spellings of a path, a rule in a proxy for
+	// the one would not know the other.
 	Prefix string
 	// Hosts are the names, with or without a port, under which browsers reach the page. Requests
 	// with another Host header are refused. If there are none, every name will do, except for
@@ -72,7 +74,8 @@ type Config struct {
 	// as with [pathlock.WithInstance].
 	Instance string
 	// Log gets each release with who asked for it and why, as a warning, and each release that was
-	// refused. It is [slog.Default] if it is nil.
+	// refused, whatever for: ten a minute of each kind, with how many got no line before. It is
+	// [slog.Default] if it is nil.
 	Log *slog.Logger
 	// Now is the clock of what the page shows: [time.Now] if it is nil.
 	Now func() time.Time

@@ -77,10 +77,9 @@ func (p *Page) serveEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := &stream{w: w, control: http.NewResponseController(w)}
-	// The server's deadline for reading a request would end the stream with it. Its deadline for
-	// writing is set anew with each event, and is none of the next request on the connection.
+	// The server's deadline for reading a request would end the stream with it. The deadline for
+	// writing is set anew with each event.
 	_ = s.control.SetReadDeadline(time.Time{})
-	defer func() { _ = s.control.SetWriteDeadline(time.Time{}) }()
 	p.follow(r, s, follows)
 }
 

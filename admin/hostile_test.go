@@ -168,19 +168,30 @@ func TestPathsAreTakenLiterally(t *testing.T) {
 	}
 }
 
-// The page works below a prefix that something in front of it has removed, and leads from its path
-// without the slash to the one with it.
-func TestTheMountPointIsFoundBehindAProxy(t *testing.T) {
-	f := newFixture(t, anybody())
-	for path, handler := range map[string]http.Handler{
-		"/x/y/api/about": http.StripPrefix("/x/y", f.page), "/api/about": f.page, "/admin/locks/api/about": f.page,
+// A rule in a proxy knows one spelling of a path. So there is no other, wherever the page is mounted.
+func TestAPathHasOneSpelling(t *testing.T) {
+	spellings := []string{"", "/x", "/x/y", "/admin/locks", "/x/y/admin/locks", "/admin/locks/admin/locks", "/admin/locks/x/y", "/ADMIN/locks", "//admin/locks"}
+	for _, mount := range []struct{ prefix, strip, answers string }{
+		{"", "", "/admin/locks"}, {"/admin/locks/", "", "/admin/locks"}, {"/x/y", "", "/x/y"}, {"/", "", ""},
+		{"/", "/x/y", "/x/y"}, {"/", "/admin/locks", "/admin/locks"}, {"", "/x/y", "/x/y/admin/locks"},
 	} {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", path, nil))
-		if w.Code != 200 {
-			t.Errorf("GET %s: %d %s", path, w.Code, w.Body)
+		config := anybody()
+		config.Prefix = mount.prefix
+		f := newFixture(t, config)
+		for _, spelling := range spellings {
+			want := map[bool]int{true: http.StatusOK, false: http.StatusNotFound}[spelling == mount.answers]
+			w := httptest.NewRecorder()
+			http.StripPrefix(mount.strip, f.page).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+spelling+"/api/about", nil))
+			if w.Code != want {
+				t.Errorf("Prefix %q, stripped of %q: %s/api/about: %d, want %d", mount.prefix, mount.strip, spelling, w.Code, want)
+			}
 		}
 	}
+}
+
+// The page leads from its path without the slash to the one with it, whatever a proxy has removed.
+func TestTheMountPointIsFoundBehindAProxy(t *testing.T) {
+	f := newFixture(t, anybody())
 	if r := f.send("GET", "/admin/locks?lang=zh-CN", ""); r.StatusCode != http.StatusPermanentRedirect || r.Header.Get("Location") != "./locks/?lang=zh-CN" {
 		t.Errorf("without the slash: %d to %q", r.StatusCode, r.Header.Get("Location"))
 	}

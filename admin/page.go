@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pathlock-go/pathlock"
 )
@@ -22,20 +23,25 @@ type Locks interface {
 
 // Page is the admin page with its API: see the package. Any number of goroutines may use it.
 type Page struct {
-	locks   Locks
-	config  Config
-	guard   *guard
-	assets  *assets
-	routes  map[string]route
-	viewers chan struct{} // has room for one entry per stream
+	locks    Locks
+	config   Config
+	guard    *guard
+	assets   *assets
+	refusals refusals
+	routes   map[string]route
+	viewers  chan struct{} // has room for one entry per stream
 
-	// ctx ends with the page, and running counts what has to end with it.
+	// ctx ends with the page, and running counts the feeds, which have to end with it.
 	ctx     context.Context
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
 	mu    sync.Mutex
 	feeds map[feedKey]*feed
+	// asking is how many requests are being answered, and idle is closed when there are none after
+	// the page's end.
+	asking int
+	idle   chan struct{}
 }
 
 // route is what answers below a path.
@@ -45,6 +51,9 @@ type route struct {
 	// api says that only the page itself and programs may ask, and no foreign page.
 	api bool
 }
+
+// releasePath is the path of releases.
+const releasePath = "/api/release"
 
 var reading = []string{http.MethodGet, http.MethodHead}
 
@@ -59,6 +68,7 @@ func New(locks Locks, config Config) (*Page, error) {
 	p := &Page{
 		locks: locks, config: config, guard: newGuard(config),
 		viewers: make(chan struct{}, config.MaxViewers), feeds: make(map[feedKey]*feed),
+		idle: make(chan struct{}),
 	}
 	if p.assets, err = loadAssets(); err != nil {
 		return nil, err
@@ -71,7 +81,7 @@ func New(locks Locks, config Config) (*Page, error) {
 		"/api/tree":     {methods: reading, serve: p.serveTree, api: true},
 		"/api/history":  {methods: reading, serve: p.serveHistory, api: true},
 		"/api/events":   {methods: reading, serve: p.serveEvents, api: true},
-		"/api/release":  {methods: []string{http.MethodPost}, serve: p.serveRelease, api: true},
+		releasePath:     {methods: []string{http.MethodPost}, serve: p.serveRelease, api: true},
 	}
 	for name := range p.assets.files {
 		p.routes["/assets/"+name] = route{methods: reading, serve: p.serveAsset}
@@ -80,35 +90,59 @@ func New(locks Locks, config Config) (*Page, error) {
 	return p, nil
 }
 
-// Close ends all event streams and the goroutines that feed them, and returns when they have ended.
+// Close ends all event streams and the goroutines that feed them, and returns when they have ended,
+// with all requests. Whoever still reads an answer then has three seconds for the rest of it, and a
+// release that has begun is done. So it takes 20 seconds at most, and what a slow client does makes
+// no difference, nor whether what is in front of the page hides [http.ResponseController] from it.
 // Further requests get 503. Register it with [http.Server.RegisterOnShutdown].
 func (p *Page) Close() {
 	p.mu.Lock()
-	p.stop()
+	if p.ctx.Err() == nil {
+		p.stop()
+		if p.asking == 0 {
+			close(p.idle)
+		}
+	}
 	p.mu.Unlock()
 	p.running.Wait()
+	most := time.NewTimer(mostClosing)
+	defer most.Stop()
+	select {
+	case <-p.idle:
+	case <-most.C:
+	}
 }
 
-// begin counts something that Close has to wait for. It reports whether the page is open.
+// begin counts a request, for which Close waits. It reports whether the page is open.
 func (p *Page) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ctx.Err() != nil {
 		return false
 	}
-	p.running.Add(1)
+	p.asking++
 	return true
+}
+
+// end is the end of a request.
+func (p *Page) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asking--; p.asking == 0 && p.ctx.Err() != nil {
+		close(p.idle)
+	}
 }
 
 // ServeHTTP implements [http.Handler].
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer p.limit(w, r)()
 	protect(w.Header())
 	if err := p.guard.checkHost(r); err != nil {
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	if err := p.authorized(r, p.config.Authorize(r)); err != nil {
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	path, ok := p.path(r)
@@ -118,25 +152,25 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	at, known := p.routes[path]
 	if !ok || !known {
-		fail(w, r, newProblem(http.StatusNotFound, "not-found", "there is nothing here; the page is mounted at "+p.config.Prefix+"/ (Config.Prefix)"))
+		p.refuse(w, r, newProblem(http.StatusNotFound, "not-found", "there is nothing here; the page is mounted at "+p.config.Prefix+"/ (Config.Prefix)"))
 		return
 	}
 	if !slices.Contains(at.methods, r.Method) {
 		w.Header().Set("Allow", strings.Join(at.methods, ", "))
-		fail(w, r, newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "the path takes "+strings.Join(at.methods, ", ")))
+		p.refuse(w, r, newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "the path takes "+strings.Join(at.methods, ", ")))
 		return
 	}
 	if at.api {
 		if err := p.guard.checkOrigin(r); err != nil {
-			fail(w, r, err)
+			p.refuse(w, r, err)
 			return
 		}
 	}
 	if !p.begin() {
-		fail(w, r, closing())
+		p.refuse(w, r, closing())
 		return
 	}
-	defer p.running.Done()
+	defer p.end()
 	at.serve(w, r)
 }
 
@@ -152,16 +186,11 @@ func redirect(w http.ResponseWriter, r *http.Request) {
 }
 
 // path returns what a request asks for, below the page's prefix: "/" is the page itself, and "" its
-// path without the slash at the end. Escapes that change the meaning of a path are not followed.
+// path without the slash at the end. A path has one spelling: the prefix has to be there, and escapes
+// that change the meaning of a path are not followed.
 func (p *Page) path(r *http.Request) (string, bool) {
-	if r.URL.RawPath != "" {
-		return "", false
-	}
-	path := r.URL.Path
-	if rest, ok := strings.CutPrefix(path, p.config.Prefix); ok && (rest == "" || rest[0] == '/') {
-		return rest, rest != "" || p.config.Prefix != ""
-	}
-	return path, path != ""
+	path, ok := strings.CutPrefix(r.URL.Path, p.config.Prefix)
+	return path, ok && r.URL.RawPath == "" && r.URL.Path != ""
 }
 
 // authorized turns an authorisation callback's error into the answer.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -39,20 +40,19 @@ type release struct {
 func (p *Page) serveRelease(w http.ResponseWriter, r *http.Request) {
 	who, err := p.mayRelease(r)
 	if err != nil {
-		p.config.Log.LogAttrs(r.Context(), slog.LevelWarn, "pathlock admin: a release was refused",
-			slog.String("remote", r.RemoteAddr), slog.Any("error", err))
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	asked, err := readRelease(w, r)
 	if err != nil {
-		fail(w, r, err)
+		p.refuse(w, r, err)
 		return
 	}
 	// Whether the operator's browser is still there makes no difference.
 	ctx, stop := context.WithTimeout(context.WithoutCancel(r.Context()), releaseTimeout)
 	defer stop()
 	released, err := p.release(ctx, asked)
+	hurry(w) // the page may have been closed long ago
 	log := []slog.Attr{
 		slog.String("who", printable(who)), slog.String("reason", asked.Reason), slog.String("tree", asked.tree.String()),
 		slog.String("key", printable(asked.Key)), slog.String("remote", r.RemoteAddr),
@@ -77,7 +77,16 @@ func readRelease(w http.ResponseWriter, r *http.Request) (release, error) {
 		// A form of a foreign page can send other types without asking first.
 		return release{}, newProblem(http.StatusUnsupportedMediaType, "unsupported-media-type", "the body has to be application/json")
 	}
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyTimeout))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRelease))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return release{}, newProblem(http.StatusRequestTimeout, "too-slow", "the body took too long")
+	}
+	if err == nil {
+		// The server looks whether the client is still there, and would take the deadline for its end.
+		_ = control.SetReadDeadline(time.Time{})
+	}
 	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
 		return release{}, newProblem(http.StatusRequestEntityTooLarge, "too-large", "the body has more than 4096 bytes")
 	}

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -269,6 +270,65 @@ func TestWhoMayNotReleaseIsTold(t *testing.T) {
 	f.send("POST", "/admin/locks/api/release", body, asJSON, "Authorization: Basic cm9vdDp4")
 	if log := f.log.String(); !strings.Contains(log, `who="rootlevel=INFO msg=forged"`) {
 		t.Errorf("the log: %s", log)
+	}
+}
+
+// Somebody who tries to release what they may not is seen, and cannot flood the log.
+func TestEveryRefusedReleaseIsLogged(t *testing.T) {
+	var refused error
+	var refusedRelease error
+	config := anybody()
+	config.Authorize = func(*http.Request) error { return refused }
+	config.AuthorizeRelease = func(*http.Request) (string, error) { return "ann", refusedRelease }
+	f := newFixture(t, config)
+	f.hold("/dir1", "import")
+	body := f.body("import")
+	lines := func() int {
+		return strings.Count(f.log.String(), `level=WARN msg="pathlock admin: a release was refused"`)
+	}
+	for _, tt := range []struct {
+		status        int
+		look, release error
+		body          string
+		headers       []string
+		says          string
+	}{
+		{status: 403, headers: []string{asJSON, "Origin: https://evil.example\tx"}, says: "https://evil.examplex"},
+		{status: 403, headers: []string{asJSON, "Sec-Fetch-Site: same-site"}, says: "same-site"},
+		{status: 421, headers: []string{asJSON, "Host: evil.example"}, says: "host=evil.example"},
+		{status: 415, headers: []string{"Content-Type: text/plain"}},
+		{status: 401, headers: []string{asJSON}, look: admin.ErrUnauthorized},
+		{status: 403, headers: []string{asJSON}, look: errors.New("not you")},
+		{status: 401, headers: []string{asJSON}, release: admin.ErrUnauthorized},
+		{status: 403, headers: []string{asJSON}, release: errors.New("not you")},
+		{status: 400, headers: []string{asJSON}, body: "{}"},
+		{status: 413, headers: []string{asJSON}, body: strings.Repeat(" ", 5000)},
+	} {
+		refused, refusedRelease = tt.look, tt.release
+		before := lines()
+		if r := f.send("POST", "/admin/locks/api/release", cmp.Or(tt.body, body), tt.headers...); r.StatusCode != tt.status {
+			t.Errorf("%+v: %d %s", tt, r.StatusCode, r.body)
+		}
+		if n := lines() - before; n != 1 || !strings.Contains(f.log.String(), tt.says) {
+			t.Errorf("%+v: %d lines: %s", tt, n, f.log.String())
+		}
+	}
+	refused, refusedRelease = nil, nil
+	before := lines()
+	for range 100 {
+		f.send("POST", "/admin/locks/api/release", body, asJSON, "Origin: https://evil.example")
+	}
+	if n := lines() - before; n < 5 || n > 10 {
+		t.Errorf("100 attempts in a row have %d lines", n)
+	}
+	before = lines()
+	f.send("POST", "/admin/locks/api/release", "{}", asJSON)
+	if lines() != before+1 {
+		t.Error("many refusals of one kind hide another kind")
+	}
+	f.send("GET", "/admin/locks/api/about", "", "Sec-Fetch-Site: cross-site")
+	if lines() != before+1 {
+		t.Error("what was no release is logged as one")
 	}
 }
 
