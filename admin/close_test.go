@@ -59,7 +59,7 @@ func TestCloseEndsWhateverAClientDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		if err := conn.(*net.TCPConn).SetReadBuffer(2048); err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestDeadlinesEndWithTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	answers := bufio.NewReader(conn)
 	for _, ask := range []string{
 		"GET /admin/locks/api/about HTTP/1.1\r\nHost: localhost\r\n\r\n",
